@@ -1,0 +1,80 @@
+using System.Runtime.InteropServices;
+
+namespace Voron.Format;
+
+/// <summary>What a page holds.</summary>
+internal enum PageKind : byte
+{
+    /// <summary>Never written, or free.</summary>
+    None = 0,
+
+    /// <summary>Keys and values of a tree.</summary>
+    Leaf = 1,
+
+    /// <summary>Separators and children of a tree.</summary>
+    Branch = 2,
+
+    /// <summary>The first page of a run of pages that hold one value.</summary>
+    Overflow = 3,
+
+    /// <summary>The bitmaps of a group of sections.</summary>
+    SectionMap = 4,
+}
+
+/// <summary>The first 64 bytes of every page but those inside a run.</summary>
+/// <remarks>
+/// The first 32 bytes are written by the flusher and belong to the copy on disk: diffs leave them out, and in scratch memory
+/// they mean nothing.
+/// <code>
+///      0        1        2        3        4        5        6        7
+///  0 | checksum                                                              |
+///  8 | (rest of a 16-byte checksum or authentication tag, zero)              |
+/// 16 | nonce (zero)                                                          |
+/// 24 |                                                                       |
+/// 32 | page number                                                           |
+/// 40 | kind   | flags  | (zero)          | pages of the run                  |
+/// 48 | entry count     | heap start      | free bytes      | (zero)          |
+/// 56 | length of the value in bytes                                          |
+/// </code>
+/// </remarks>
+[StructLayout(LayoutKind.Explicit, Size = Size)]
+internal struct PageHeader
+{
+    public const int Size = 64;
+
+    /// <summary>Bytes at the start of a page that no diff covers and no checksum of the page includes.</summary>
+    public const int UnjournaledBytes = 32;
+
+    /// <summary>Checksum of the page, or of the whole run, from byte 32 on.</summary>
+    [FieldOffset(0)]
+    public ulong Checksum;
+
+    [FieldOffset(32)]
+    public long PageNumber;
+
+    [FieldOffset(40)]
+    public PageKind Kind;
+
+    [FieldOffset(41)]
+    public byte Flags;
+
+    /// <summary>Overflow: how many pages the run has, this one included. Otherwise zero.</summary>
+    [FieldOffset(44)]
+    public uint RunPages;
+
+    /// <summary>Leaf and branch: how many entries, and so how many two-byte slots behind the header.</summary>
+    [FieldOffset(48)]
+    public ushort EntryCount;
+
+    /// <summary>Leaf and branch: offset of the lowest record; 0 in a page of 64 KiB that has none.</summary>
+    [FieldOffset(50)]
+    public ushort HeapStart;
+
+    /// <summary>Leaf and branch: bytes of the holes between records, gap before the heap not counted.</summary>
+    [FieldOffset(52)]
+    public ushort HoleBytes;
+
+    /// <summary>Overflow: length in bytes of what the run holds, which starts right behind this header.</summary>
+    [FieldOffset(56)]
+    public long RunLength;
+}

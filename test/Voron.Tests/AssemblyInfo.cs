@@ -1,0 +1,1 @@
+[assembly: CollectionBehavior(DisableTestParallelization = false, MaxParallelThreads = 2)]
