@@ -1,0 +1,267 @@
+using System.Runtime.InteropServices;
+
+namespace Voron.Format;
+
+/// <summary>Constants of journal files. Everything in them starts and ends at a multiple of <see cref="Block"/>.</summary>
+internal static class JournalFormat
+{
+    /// <summary>The unit of writing, in bytes: what unbuffered I/O asks for, and no less than a sector.</summary>
+    public const int Block = 4096;
+
+    /// <summary>Where the first record stands: behind the two copies of the file's header.</summary>
+    public const int FirstRecordOffset = 2 * Block;
+
+    /// <summary>"VoronJnl", read as a little-endian number.</summary>
+    public const ulong FileMagic = 0x6C6E4A6E6F726F56;
+
+    /// <summary>"VoronRec", read as a little-endian number.</summary>
+    public const ulong RecordMarker = 0x6365526E6F726F56;
+
+    /// <summary>The version of journals, rewrite files and the header file, which change together.</summary>
+    public const uint Version = 1;
+
+    public static long AlignUp(long length) => (length + Block - 1) & ~(long)(Block - 1);
+}
+
+/// <summary>What a record says.</summary>
+internal enum RecordKind : byte
+{
+    /// <summary>The changed pages of one transaction.</summary>
+    Transaction = 1,
+
+    /// <summary>The pages that the flusher is about to overwrite, with their checksums.</summary>
+    FlushList = 2,
+
+    /// <summary>The same with whole images. Not written by this version.</summary>
+    FlushImages = 3,
+
+    /// <summary>Nothing but the proof that every record before it is durable.</summary>
+    Vouching = 4,
+
+    /// <summary>In a rewrite file: pages as of one transaction, each whole.</summary>
+    Rewrite = 5,
+}
+
+/// <summary>How the payload of a record is stored.</summary>
+[Flags]
+internal enum RecordFlags : byte
+{
+    None = 0,
+
+    /// <summary>The payload is one LZ4 block.</summary>
+    Compressed = 1,
+}
+
+/// <summary>The start of every record.</summary>
+/// <remarks>
+/// <code>
+///   0 | marker                                | checksum of everything from byte 16 to the end of the payload |
+///  16 | incarnation of the file                                                                               |
+///  32 | offset of this record in the file     | sequence                                                      |
+///  48 | checksum of the record before         | newest sequence durable, with all before, when submitted      |
+///  64 | kind | flags | 0    | page entries    | payload bytes                                                 |
+///  80 | payload bytes as stored               | environment state (104 bytes)                                 |
+/// 192 | payload, zeros to the next block                                                                      |
+/// </code>
+/// </remarks>
+[StructLayout(LayoutKind.Explicit, Size = Size)]
+internal struct RecordHeader
+{
+    public const int Size = 192;
+
+    /// <summary>The first byte that the checksum covers.</summary>
+    public const int ChecksummedFrom = 16;
+
+    [FieldOffset(0)]
+    public ulong Marker;
+
+    [FieldOffset(8)]
+    public ulong Checksum;
+
+    [FieldOffset(16)]
+    public UInt128 Incarnation;
+
+    [FieldOffset(32)]
+    public long Offset;
+
+    /// <summary>The record's number; rises by one from record to record, over all files and kinds.</summary>
+    [FieldOffset(40)]
+    public long Sequence;
+
+    [FieldOffset(48)]
+    public ulong PreviousChecksum;
+
+    [FieldOffset(56)]
+    public long DurableSequence;
+
+    [FieldOffset(64)]
+    public RecordKind Kind;
+
+    [FieldOffset(65)]
+    public RecordFlags Flags;
+
+    // 66 to 67: zero.
+
+    /// <summary>How many page entries the payload has.</summary>
+    [FieldOffset(68)]
+    public uint EntryCount;
+
+    /// <summary>Length of the payload in bytes, uncompressed.</summary>
+    [FieldOffset(72)]
+    public long PayloadLength;
+
+    /// <summary>Length of the payload in bytes as it stands in the file.</summary>
+    [FieldOffset(80)]
+    public long StoredLength;
+
+    /// <summary>Transaction: the state after it. Flush list: the state as of the flush id. Otherwise zero.</summary>
+    [FieldOffset(88)]
+    public EnvironmentState State;
+
+    /// <summary>The length of the whole record in the file.</summary>
+    public readonly long AlignedLength => JournalFormat.AlignUp(Size + StoredLength);
+}
+
+/// <summary>What happened to a page in a transaction.</summary>
+internal enum PageEntryKind : byte
+{
+    /// <summary>Runs of bytes that overwrite the page's previous version.</summary>
+    Diff = 1,
+
+    /// <summary>Runs of bytes over a zeroed page.</summary>
+    Zeros = 2,
+
+    /// <summary>A run of pages, whole, over zeroed memory; <see cref="PageEntry.Pages"/> of them.</summary>
+    Run = 3,
+
+    /// <summary><see cref="PageEntry.Pages"/> pages left free. No bytes follow.</summary>
+    Free = 4,
+
+    /// <summary>Pages whose content was written to the data file before this record was. A <see cref="DirectRun"/> follows.</summary>
+    Direct = 5,
+}
+
+/// <summary>The start of a page's entry in a transaction record.</summary>
+[StructLayout(LayoutKind.Explicit, Size = Size)]
+internal struct PageEntry
+{
+    public const int Size = 16;
+
+    /// <summary>Kind in the lowest eight bits, page number above.</summary>
+    [FieldOffset(0)]
+    public ulong PageAndKind;
+
+    [FieldOffset(8)]
+    public uint Pages;
+
+    /// <summary>How many bytes follow.</summary>
+    [FieldOffset(12)]
+    public uint Length;
+
+    public readonly PageEntryKind Kind => (PageEntryKind)(PageAndKind & 0xFF);
+
+    public readonly long Page => (long)(PageAndKind >> 8);
+
+    public static ulong Pack(long page, PageEntryKind kind) => ((ulong)page << 8) | (byte)kind;
+}
+
+/// <summary>Says of a directly written run where its checksums are.</summary>
+[StructLayout(LayoutKind.Explicit, Size = Size)]
+internal struct DirectRun
+{
+    public const int Size = 16;
+
+    /// <summary>Length of the value in bytes.</summary>
+    [FieldOffset(0)]
+    public long Length;
+
+    /// <summary>First page of the overflow run that holds a checksum for each chunk.</summary>
+    [FieldOffset(8)]
+    public long DescriptorPage;
+}
+
+/// <summary>An entry of a flush list.</summary>
+[StructLayout(LayoutKind.Explicit, Size = Size)]
+internal struct FlushListEntry
+{
+    public const int Size = 24;
+
+    [FieldOffset(0)]
+    public long Page;
+
+    /// <summary>The checksum in the page's header as of the flush id.</summary>
+    [FieldOffset(8)]
+    public ulong Checksum;
+
+    /// <summary>1, or the pages of a run.</summary>
+    [FieldOffset(16)]
+    public uint Pages;
+
+    // 20 to 23: zero.
+}
+
+/// <summary>The header of a journal file; two copies, in blocks 0 and 1.</summary>
+[StructLayout(LayoutKind.Explicit, Size = Size)]
+internal struct JournalFileHeader
+{
+    /// <summary>The fixed part; seals follow.</summary>
+    public const int Size = 128;
+
+    /// <summary>How many seals fit behind the fixed part.</summary>
+    public const int MaxSeals = (JournalFormat.Block - Size) / JournalSeal.Size;
+
+    [FieldOffset(0)]
+    public ulong Magic;
+
+    /// <summary>Over the block from byte 16 on.</summary>
+    [FieldOffset(8)]
+    public ulong Checksum;
+
+    [FieldOffset(16)]
+    public uint Version;
+
+    [FieldOffset(20)]
+    public uint PageSize;
+
+    [FieldOffset(24)]
+    public uint SealCount;
+
+    [FieldOffset(32)]
+    public UInt128 EnvironmentId;
+
+    /// <summary>Fresh and random for each life of the file.</summary>
+    [FieldOffset(48)]
+    public UInt128 Incarnation;
+
+    /// <summary>The number of this life; rises by one with each life of any journal file.</summary>
+    [FieldOffset(64)]
+    public long LifeNumber;
+
+    /// <summary>How far records may reach, in bytes.</summary>
+    [FieldOffset(72)]
+    public long FileLength;
+
+    // 80 to 127: zero.
+}
+
+/// <summary>Says where an earlier journal file ends for good: what lies behind is never read again.</summary>
+[StructLayout(LayoutKind.Explicit, Size = Size)]
+internal struct JournalSeal
+{
+    public const int Size = 48;
+
+    [FieldOffset(0)]
+    public UInt128 Incarnation;
+
+    [FieldOffset(16)]
+    public long LifeNumber;
+
+    /// <summary>The sequence of the last record to be read in the file; below any of its records when there is none.</summary>
+    [FieldOffset(24)]
+    public long LastSequence;
+
+    [FieldOffset(32)]
+    public long EndOffset;
+
+    // 40 to 47: zero.
+}

@@ -1,0 +1,170 @@
+using Voron.Format;
+using Voron.Trees;
+
+namespace Voron.FreeSpace;
+
+/// <summary>Finds and makes the map pages of groups, and reads and sets the bits of pages.</summary>
+internal sealed unsafe class SectionMap
+{
+    private readonly SectionMapLayout _layout;
+    private readonly ISpacePages _pages;
+    private readonly List<long> _mapPages = [];
+
+    public SectionMap(SectionMapLayout layout, ISpacePages pages)
+    {
+        _layout = layout;
+        _pages = pages;
+    }
+
+    /// <summary>How many sections have pages below the page count.</summary>
+    public long SectionCount => (_pages.PageCount + _layout.PagesPerSection - 1) / _layout.PagesPerSection;
+
+    /// <summary>Forgets which map pages there are, after a rollback.</summary>
+    public void Forget() => _mapPages.Clear();
+
+    /// <summary>How many pages of a section are used.</summary>
+    public int UsedPages(long section) => *(ushort*)(_pages.ReadPage(MapPage(section / _layout.SectionsPerGroup)) + _layout.CountOffset(section));
+
+    /// <summary>The bitmap of a section, to be read until the next change.</summary>
+    public byte* ReadBitmap(long section) => _pages.ReadPage(MapPage(section / _layout.SectionsPerGroup)) + _layout.BitmapOffset(section);
+
+    public bool IsUsed(long page) => Bitmap.IsSet(ReadBitmap(_layout.SectionOf(page)), (int)(page % _layout.PagesPerSection));
+
+    /// <summary>Sets the bits of pages that are free.</summary>
+    public void SetUsed(long first, long pages) => Change(first, pages, used: true);
+
+    /// <summary>Clears the bits of pages that are used.</summary>
+    /// <exception cref="CorruptionException">One of them is free: somebody else's page would be given out twice.</exception>
+    public void SetFree(long first, long pages) => Change(first, pages, used: false);
+
+    /// <summary>
+    /// Takes <paramref name="pages"/> pages in a row from the end of the file, making the map pages that they need; those stand
+    /// behind them.
+    /// </summary>
+    /// <returns>The first page.</returns>
+    public long Extend(long pages)
+    {
+        var first = _pages.PageCount;
+        var end = first + pages;
+        var firstGroup = (first + _layout.PagesPerGroup - 1) / _layout.PagesPerGroup;
+
+        // The pages for the new groups may themselves begin a new group.
+        long lastGroup, directoryPages, total;
+        do
+        {
+            lastGroup = _layout.GroupOf(end - 1);
+            directoryPages = 0;
+            for (var group = firstGroup; group <= lastGroup; group++)
+            {
+                if (group % _layout.NumbersPerPage == 0)
+                    directoryPages++;
+            }
+
+            total = first + pages + Math.Max(0, lastGroup - firstGroup + 1) + directoryPages;
+            if (total <= end)
+                break;
+            end = total;
+        }
+        while (true);
+
+        if (end > _layout.MaxPageCount)
+            throw new StorageFullException($"The environment cannot grow to {end} pages of {_layout.PageSize} bytes: the most is {_layout.MaxPageCount}.");
+        _pages.EnsureCapacity(end);
+        _pages.PageCount = end;
+
+        var next = first + pages;
+        for (var group = firstGroup; group <= lastGroup; group++)
+        {
+            long directoryPage;
+            if (group % _layout.NumbersPerPage == 0)
+            {
+                directoryPage = next++;
+                _pages.AddPage(directoryPage, PageKind.SectionMap);
+                SetNumber(SectionMapLayout.RootPage.Value, (int)(group / _layout.NumbersPerPage), directoryPage);
+            }
+            else
+            {
+                directoryPage = Number(SectionMapLayout.RootPage.Value, (int)(group / _layout.NumbersPerPage));
+            }
+
+            var mapPage = next++;
+            _pages.AddPage(mapPage, PageKind.SectionMap);
+            SetNumber(directoryPage, (int)(group % _layout.NumbersPerPage), mapPage);
+        }
+
+        SetUsed(first, end - first);
+        return first;
+    }
+
+    /// <summary>Makes the first pages of a new environment: root, directory, map.</summary>
+    public void Create()
+    {
+        _pages.EnsureCapacity(3);
+        _pages.PageCount = 3;
+        _pages.AddPage(0, PageKind.SectionMap);
+        _pages.AddPage(1, PageKind.SectionMap);
+        _pages.AddPage(2, PageKind.SectionMap);
+        SetNumber(0, 0, 1);
+        SetNumber(1, 0, 2);
+        SetUsed(0, 3);
+    }
+
+    /// <summary>The map page of a group.</summary>
+    public long MapPage(long group)
+    {
+        while (_mapPages.Count <= group)
+        {
+            var next = _mapPages.Count;
+            var directory = Number(SectionMapLayout.RootPage.Value, next / _layout.NumbersPerPage);
+            var map = directory == 0 ? 0 : Number(directory, next % _layout.NumbersPerPage);
+            if (map <= 0 || map >= _pages.PageCount)
+                throw new CorruptionException($"The section map of group {next} is said to be page {map}, of {_pages.PageCount} pages.");
+            _mapPages.Add(map);
+        }
+
+        return _mapPages[(int)group];
+    }
+
+    private long Number(long page, int index) => *(long*)(_pages.ReadPage(page) + PageHeader.Size + index * sizeof(long));
+
+    private void SetNumber(long page, int index, long number)
+    {
+        var writable = _pages.ModifyPage(page);
+        var offset = PageHeader.Size + index * sizeof(long);
+        *(long*)(writable.Bytes + offset) = number;
+        writable.MarkDirty(offset, sizeof(long));
+    }
+
+    private void Change(long first, long pages, bool used)
+    {
+        var end = first + pages;
+        while (first < end)
+        {
+            var section = _layout.SectionOf(first);
+            var from = (int)(first % _layout.PagesPerSection);
+            var count = (int)Math.Min(end - first, _layout.PagesPerSection - from);
+            var writable = _pages.ModifyPage(MapPage(section / _layout.SectionsPerGroup));
+            var bitmapOffset = _layout.BitmapOffset(section);
+            ChangeBits(writable.Bytes + bitmapOffset, first, from, count, used);
+            writable.MarkDirty(bitmapOffset + from / 8, (from + count - 1) / 8 - from / 8 + 1);
+
+            var countOffset = _layout.CountOffset(section);
+            *(ushort*)(writable.Bytes + countOffset) += (ushort)(used ? count : -count);
+            writable.MarkDirty(countOffset, sizeof(ushort));
+            first += count;
+        }
+    }
+
+    private static void ChangeBits(byte* bitmap, long first, int from, int count, bool used)
+    {
+        for (var bit = from; bit < from + count; bit++)
+        {
+            if (Bitmap.IsSet(bitmap, bit) == used)
+                throw new CorruptionException($"Page {first + bit - from} is {(used ? "already in use" : "already free")} in the section map.");
+            if (used)
+                Bitmap.Set(bitmap, bit);
+            else
+                Bitmap.Clear(bitmap, bit);
+        }
+    }
+}

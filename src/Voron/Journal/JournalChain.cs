@@ -1,0 +1,191 @@
+using Voron.Format;
+using Voron.IO;
+
+namespace Voron.Journal;
+
+/// <summary>What is called for each record of the chain, in order.</summary>
+internal unsafe interface IRecordVisitor
+{
+    /// <summary>The record is valid; its memory is, until the call returns.</summary>
+    void Visit(RecordHeader* record, string path);
+}
+
+/// <summary>Where the chain ended, and why it may.</summary>
+/// <param name="End">Behind the last record.</param>
+/// <param name="Records">How many records the chain has.</param>
+/// <param name="Dropped">Valid records behind the end, of writes that were under way.</param>
+/// <param name="Seals">What a new file has to seal: each live file, as far as it was read.</param>
+internal sealed record JournalChainEnd(JournalPosition End, long Records, int Dropped, JournalSeal[] Seals);
+
+/// <summary>Follows the records from where replay starts, over all live files, and judges where they end.</summary>
+/// <remarks>
+/// The next record stands behind the last one, or first in a later file; sequence and chain say that it is the one. When it
+/// is in neither place, nothing is believed that comes later, and what comes later tells why: a record that was submitted
+/// when the missing one was already durable proves a loss; records that were not are a write that was under way.
+/// </remarks>
+internal sealed unsafe class JournalChain : IDisposable
+{
+    private readonly List<JournalFileReader> _files;
+    private readonly Dictionary<UInt128, JournalSeal> _seals = [];
+    private readonly JournalPosition _start;
+    private readonly string _path;
+
+    /// <param name="files">All files whose life has begun, of any life number.</param>
+    public JournalChain(IDisk disk, UInt128 environmentId, IEnumerable<JournalFileInfo> files, in JournalPosition start)
+    {
+        _start = start;
+        _path = disk.Path;
+        var firstLife = start.LifeNumber;
+        _files = files.Where(file => file.Header.LifeNumber >= firstLife)
+            .OrderBy(file => file.Header.LifeNumber)
+            .Select(file => new JournalFileReader(disk, file, environmentId))
+            .ToList();
+        foreach (var seal in _files.SelectMany(file => file.Info.Seals))
+        {
+            if (!_seals.TryGetValue(seal.Incarnation, out var other) || seal.EndOffset < other.EndOffset)
+                _seals[seal.Incarnation] = seal;
+        }
+    }
+
+    /// <summary>The live files, by life.</summary>
+    public IEnumerable<JournalFileInfo> Files => _files.Select(file => file.Info);
+
+    /// <summary>Goes over the chain once. May be called again, for a second pass.</summary>
+    /// <exception cref="CorruptionException">A record is missing that had been durable, or the file where replay starts is.</exception>
+    public JournalChainEnd Follow(IRecordVisitor visitor)
+    {
+        var position = _start;
+        var records = 0L;
+        var index = 0;
+        var ends = new (long Sequence, long Offset)[_files.Count];
+        Array.Fill(ends, (0, JournalFormat.FirstRecordOffset));
+        if (_start.LifeNumber != 0)
+        {
+            if (_files.Count == 0 || _files[0].Info.Header.Incarnation != _start.Incarnation)
+            {
+                throw new CorruptionException(
+                    $"The journal file where replay starts (life {_start.LifeNumber}, incarnation {_start.Incarnation:X32}) is not in '{_path}'.");
+            }
+
+            ends[0] = (_start.Sequence, _start.Offset);
+        }
+
+        while (TryNext(position, ref index, out var record))
+        {
+            visitor.Visit(record, _files[index].Path);
+            records++;
+            position = new JournalPosition
+            {
+                Incarnation = record->Incarnation,
+                LifeNumber = _files[index].Info.Header.LifeNumber,
+                Offset = record->Offset + record->AlignedLength,
+                Sequence = record->Sequence,
+                Checksum = record->Checksum,
+            };
+            ends[index] = (position.Sequence, position.Offset);
+        }
+
+        CheckSealsReached(index, position);
+        var dropped = JudgeWhatFollows(index, position);
+        var seals = _files.Select((file, i) => new JournalSeal
+        {
+            Incarnation = file.Info.Header.Incarnation,
+            LifeNumber = file.Info.Header.LifeNumber,
+            LastSequence = ends[i].Sequence,
+            EndOffset = ends[i].Offset,
+        });
+        return new JournalChainEnd(position, records, dropped, seals.ToArray());
+    }
+
+    public void Dispose()
+    {
+        foreach (var file in _files)
+            file.Dispose();
+    }
+
+    private bool TryNext(in JournalPosition position, ref int index, out RecordHeader* record)
+    {
+        record = null;
+        if (index >= _files.Count)
+            return false;
+
+        // In the same file, behind the last record, but not behind a seal.
+        var file = _files[index];
+        var inFile = position.LifeNumber == file.Info.Header.LifeNumber;
+        if (inFile && position.Offset < EndOf(file))
+        {
+            record = file.TryRead(position.Offset);
+            if (record != null && IsNext(record, position))
+                return true;
+        }
+
+        for (var i = inFile ? index + 1 : index; i < _files.Count; i++)
+        {
+            if (EndOf(_files[i]) <= JournalFormat.FirstRecordOffset)
+                continue;
+            record = _files[i].TryRead(JournalFormat.FirstRecordOffset);
+            if (record != null && IsNext(record, position))
+            {
+                index = i;
+                return true;
+            }
+        }
+
+        record = null;
+        return false;
+    }
+
+    private static bool IsNext(RecordHeader* record, in JournalPosition position) =>
+        record->Sequence == position.Sequence + 1 && record->PreviousChecksum == position.Checksum;
+
+    /// <summary>Where reading a file ends: at its seal, if it has one.</summary>
+    private long EndOf(JournalFileReader file) =>
+        _seals.TryGetValue(file.Info.Header.Incarnation, out var seal) ? Math.Min(seal.EndOffset, file.Length) : file.Length;
+
+    // A seal was written by a recovery that had read every record up to it.
+    private void CheckSealsReached(int index, in JournalPosition position)
+    {
+        for (var i = index; i < _files.Count; i++)
+        {
+            if (_seals.TryGetValue(_files[i].Info.Header.Incarnation, out var seal)
+                && seal.EndOffset > JournalFormat.FirstRecordOffset
+                && seal.LastSequence > position.Sequence)
+            {
+                throw new CorruptionException(
+                    $"The journal breaks off behind record {position.Sequence}, but '{_files[i].Path}' held records up to {seal.LastSequence} when it was last recovered.");
+            }
+        }
+    }
+
+    private int JudgeWhatFollows(int index, in JournalPosition position)
+    {
+        var dropped = 0;
+        for (var i = index; i < _files.Count; i++)
+        {
+            var file = _files[i];
+            var end = EndOf(file);
+            var offset = position.LifeNumber == file.Info.Header.LifeNumber ? position.Offset : JournalFormat.FirstRecordOffset;
+            while (offset < end)
+            {
+                var record = file.TryRead(offset);
+                if (record == null || record->Sequence <= position.Sequence)
+                {
+                    offset += JournalFormat.Block;
+                    continue;
+                }
+
+                if (record->DurableSequence > position.Sequence)
+                {
+                    throw new CorruptionException(
+                        $"The journal breaks off behind record {position.Sequence} (offset {position.Offset} of life {position.LifeNumber}), but record " +
+                        $"{record->Sequence} at offset {offset} of '{file.Path}' says that everything up to {record->DurableSequence} had been durable.");
+                }
+
+                dropped++;
+                offset += record->AlignedLength;
+            }
+        }
+
+        return dropped;
+    }
+}

@@ -1,0 +1,79 @@
+using System.Runtime.InteropServices;
+using Voron.Format;
+
+namespace Voron.Journal;
+
+/// <summary>A record on its way to the journal: an aligned buffer that begins with the record's header.</summary>
+internal sealed unsafe class JournalEntry : IDisposable
+{
+    private byte* _buffer;
+    private nuint _capacity;
+
+    public JournalEntry(int capacity) => EnsureCapacity((nuint)capacity, 0);
+
+    public byte* Buffer => _buffer;
+
+    public RecordHeader* Header => (RecordHeader*)_buffer;
+
+    /// <summary>Where the payload starts.</summary>
+    public byte* Payload => _buffer + RecordHeader.Size;
+
+    /// <summary>Bytes of the record in the file, a multiple of a block. Set by <see cref="Finish"/>.</summary>
+    public long Length { get; private set; }
+
+    /// <summary>Told once the record is durable and published, or has failed. Null when somebody waits by sequence.</summary>
+    public CommitCompletion? Completion { get; set; }
+
+    /// <summary>Set by the writer: where the record stands.</summary>
+    public JournalFile? File { get; set; }
+
+    public long Offset { get; set; }
+
+    public long Sequence { get; set; }
+
+    /// <summary>Makes room for <paramref name="capacity"/> bytes, keeping the first <paramref name="used"/>.</summary>
+    public void EnsureCapacity(nuint capacity, nuint used)
+    {
+        if (capacity <= _capacity)
+            return;
+
+        var larger = Math.Max((nuint)JournalFormat.AlignUp((long)capacity), _capacity * 2);
+        var buffer = (byte*)NativeMemory.AlignedAlloc(larger, JournalFormat.Block);
+        if (_buffer != null)
+        {
+            System.Buffer.MemoryCopy(_buffer, buffer, larger, used);
+            NativeMemory.AlignedFree(_buffer);
+        }
+
+        _buffer = buffer;
+        _capacity = larger;
+    }
+
+    /// <summary>Begins a record: a zeroed header of that kind.</summary>
+    public void Begin(RecordKind kind)
+    {
+        *Header = default;
+        Header->Marker = JournalFormat.RecordMarker;
+        Header->Kind = kind;
+        Completion = null;
+        File = null;
+    }
+
+    /// <summary>Fixes the lengths and pads the record to whole blocks.</summary>
+    public void Finish(long storedLength, long payloadLength, RecordFlags flags)
+    {
+        Header->StoredLength = storedLength;
+        Header->PayloadLength = payloadLength;
+        Header->Flags = flags;
+        Length = Header->AlignedLength;
+        EnsureCapacity((nuint)Length, (nuint)(RecordHeader.Size + storedLength));
+        NativeMemory.Clear(_buffer + RecordHeader.Size + storedLength, (nuint)(Length - RecordHeader.Size - storedLength));
+    }
+
+    public void Dispose()
+    {
+        NativeMemory.AlignedFree(_buffer);
+        _buffer = null;
+        _capacity = 0;
+    }
+}

@@ -1,0 +1,274 @@
+using System.Runtime.InteropServices;
+using System.Security.Cryptography;
+using Microsoft.Extensions.Logging;
+using Voron.Format;
+using Voron.IO;
+
+namespace Voron.Journal;
+
+/// <summary>
+/// The journal files of an environment that can write: the current one, the live ones before it, a spare prepared ahead, and
+/// those to be used again.
+/// </summary>
+/// <remarks>
+/// A file's life: made (zeroed, synced, named) or taken again -> two header copies with a fresh incarnation -> spare -> current
+/// -> full -> released by a checkpoint -> taken again, or deleted. A spare that is too small for what comes is passed over;
+/// its life number is then skipped, and recovery finds the next record by its sequence and chain.
+/// </remarks>
+internal sealed unsafe class JournalFileSet : IDisposable
+{
+    private const int ZeroingBytes = 256 << 10;
+    private const int KeptForReuse = 2;
+
+    private readonly Lock _lock = new();
+    private readonly IDisk _disk;
+    private readonly UInt128 _environmentId;
+    private readonly int _pageSize;
+    private readonly long _maxFileBytes;
+    private readonly List<JournalFile> _live = [];
+    private readonly List<JournalFile> _released = [];
+    private readonly ILogger _logger;
+    private JournalFile? _spare;
+    private long _nextIndex = 1;
+    private long _nextLife = 1;
+    private long _nextFileBytes;
+    private long _liveBytes;
+    private long _totalBytes;
+    private int _liveCount;
+
+    public JournalFileSet(IDisk disk, UInt128 environmentId, int pageSize, long firstFileBytes, long maxFileBytes, ILogger logger)
+    {
+        _disk = disk;
+        _environmentId = environmentId;
+        _pageSize = pageSize;
+        _nextFileBytes = JournalFormat.AlignUp(firstFileBytes);
+        _maxFileBytes = JournalFormat.AlignUp(maxFileBytes);
+        _logger = logger;
+    }
+
+    /// <summary>Bytes of all files that replay would need, as they are allocated.</summary>
+    public long LiveBytes => Volatile.Read(ref _liveBytes);
+
+    /// <summary>How many files replay would need.</summary>
+    public int LiveCount => Volatile.Read(ref _liveCount);
+
+    /// <summary>Bytes of all files, spare and released ones included.</summary>
+    public long TotalBytes => Volatile.Read(ref _totalBytes);
+
+    public bool HasSpare => Volatile.Read(ref _spare) != null;
+
+    /// <summary>Takes over the files that are there: those from <paramref name="firstLife"/> on are live, the others can be used again.</summary>
+    public void Adopt(IEnumerable<JournalFileInfo> files, IEnumerable<string> withoutLife, long firstLife)
+    {
+        lock (_lock)
+        {
+            foreach (var info in files.OrderBy(info => info.Header.LifeNumber))
+            {
+                var file = new JournalFile(info.Name, _disk.Open(info.Name, DiskOpen.Existing, DiskAccess.WriteThrough), info.FileLength & -JournalFormat.Block)
+                {
+                    Incarnation = info.Header.Incarnation,
+                    LifeNumber = info.Header.LifeNumber,
+                };
+                (file.LifeNumber >= firstLife ? _live : _released).Add(file);
+                _nextLife = Math.Max(_nextLife, file.LifeNumber + 1);
+                _nextIndex = Math.Max(_nextIndex, JournalFile.IndexOf(info.Name) + 1);
+                _nextFileBytes = Math.Max(_nextFileBytes, Math.Min(_maxFileBytes, file.Length));
+            }
+
+            _nextLife = Math.Max(_nextLife, firstLife + 1);
+            foreach (var name in withoutLife)
+            {
+                _nextIndex = Math.Max(_nextIndex, JournalFile.IndexOf(name) + 1);
+                _disk.Delete(name);
+            }
+
+            Count();
+        }
+    }
+
+    /// <summary>
+    /// Makes the spare, or one prepared now, the current file.
+    /// </summary>
+    /// <param name="minLength">How many bytes its records must have room for.</param>
+    /// <param name="seals">What ends in earlier files; only the first file after an opening has any.</param>
+    /// <exception cref="DiskException">There is no room for a file; nothing has changed.</exception>
+    public JournalFile Begin(long minLength, ReadOnlySpan<JournalSeal> seals)
+    {
+        lock (_lock)
+        {
+            var file = _spare;
+            _spare = null;
+            if (file != null && (file.Length < minLength + JournalFormat.FirstRecordOffset || seals.Length > 0))
+            {
+                _released.Add(file);
+                file = null;
+            }
+
+            file ??= Prepare(minLength, seals);
+            _live.Add(file);
+            Count();
+            return file;
+        }
+    }
+
+    /// <summary>Prepares a spare when there is none, so that the next switch costs the commit nothing.</summary>
+    public void PrepareSpare()
+    {
+        lock (_lock)
+        {
+            _spare ??= Prepare(0, default);
+            Count();
+        }
+    }
+
+    /// <summary>Lets go of the files before the one where replay starts, now that a durable checkpoint says so.</summary>
+    public void ReleaseBefore(long lifeNumber)
+    {
+        lock (_lock)
+        {
+            while (_live.Count > 1 && _live[0].LifeNumber < lifeNumber)
+            {
+                _released.Add(_live[0]);
+                _live.RemoveAt(0);
+            }
+
+            // The largest are kept: they serve every size.
+            _released.Sort((left, right) => right.Length.CompareTo(left.Length));
+            while (_released.Count > KeptForReuse)
+            {
+                var file = _released[^1];
+                _released.RemoveAt(_released.Count - 1);
+                file.Handle.Dispose();
+                _disk.Delete(file.Name);
+            }
+
+            Count();
+        }
+    }
+
+    public void Dispose()
+    {
+        lock (_lock)
+        {
+            foreach (var file in _live.Concat(_released))
+                file.Handle.Dispose();
+            _spare?.Handle.Dispose();
+            _live.Clear();
+            _released.Clear();
+            _spare = null;
+        }
+    }
+
+    // Kept beside the lists because whoever asks must not wait for a file that is being zeroed.
+    private void Count()
+    {
+        Volatile.Write(ref _liveCount, _live.Count);
+        Volatile.Write(ref _liveBytes, _live.Sum(file => file.Length));
+        Volatile.Write(ref _totalBytes, _liveBytes + _released.Sum(file => file.Length) + (_spare?.Length ?? 0));
+    }
+
+    private JournalFile Prepare(long minLength, ReadOnlySpan<JournalSeal> seals)
+    {
+        var length = Math.Max(_nextFileBytes, JournalFormat.AlignUp(minLength) + JournalFormat.FirstRecordOffset);
+        var file = TakeReleased(minLength) ?? Make(length);
+        var life = _nextLife++;
+        var header = new JournalFileHeader
+        {
+            Magic = JournalFormat.FileMagic,
+            Version = JournalFormat.Version,
+            PageSize = (uint)_pageSize,
+            EnvironmentId = _environmentId,
+            Incarnation = NewIncarnation(),
+            LifeNumber = life,
+            FileLength = file.Length,
+        };
+
+        try
+        {
+            JournalFileHeaders.Write(file.Handle, header, seals);
+        }
+        catch
+        {
+            _released.Add(file);
+            throw;
+        }
+
+        file.Incarnation = header.Incarnation;
+        file.LifeNumber = life;
+        _nextFileBytes = Math.Min(_maxFileBytes, Math.Max(_nextFileBytes, _nextFileBytes * 2));
+        return file;
+    }
+
+    private JournalFile? TakeReleased(long minLength)
+    {
+        for (var i = 0; i < _released.Count; i++)
+        {
+            var file = _released[i];
+            if (file.Length < minLength + JournalFormat.FirstRecordOffset)
+                continue;
+            _released.RemoveAt(i);
+            return file;
+        }
+
+        return null;
+    }
+
+    private JournalFile Make(long length)
+    {
+        var name = JournalFile.NameOf(_nextIndex++);
+        var temporary = name + ".new";
+        var handle = _disk.Open(temporary, DiskOpen.New, DiskAccess.WriteThrough);
+        try
+        {
+            handle.Allocate(0, length);
+            WriteZeros(handle, length);
+            handle.Sync();
+            _disk.Rename(temporary, name);
+            _disk.SyncDirectory();
+            JournalLog.FileMade(_logger, name, length);
+            return new JournalFile(name, handle, length);
+        }
+        catch
+        {
+            handle.Dispose();
+            TryDelete(temporary);
+            TryDelete(name);
+            throw;
+        }
+    }
+
+    // Blocks that have been allocated but never written cost a write of metadata at each commit.
+    private static void WriteZeros(DiskFile handle, long length)
+    {
+        var zeros = (byte*)NativeMemory.AlignedAlloc(ZeroingBytes, JournalFormat.Block);
+        try
+        {
+            NativeMemory.Clear(zeros, ZeroingBytes);
+            for (var offset = 0L; offset < length; offset += ZeroingBytes)
+                handle.Write(offset, new ReadOnlySpan<byte>(zeros, (int)Math.Min(ZeroingBytes, length - offset)));
+        }
+        finally
+        {
+            NativeMemory.AlignedFree(zeros);
+        }
+    }
+
+    private void TryDelete(string name)
+    {
+        try
+        {
+            _disk.Delete(name);
+        }
+        catch (DiskException)
+        {
+            // It was not there, or stays: the next opening deletes what has no life.
+        }
+    }
+
+    private static UInt128 NewIncarnation()
+    {
+        Span<byte> bytes = stackalloc byte[16];
+        RandomNumberGenerator.Fill(bytes);
+        return MemoryMarshal.Read<UInt128>(bytes);
+    }
+}

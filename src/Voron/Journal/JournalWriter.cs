@@ -1,0 +1,392 @@
+using System.Diagnostics;
+using Voron.Format;
+using Voron.IO;
+using Voron.Primitives;
+
+namespace Voron.Journal;
+
+/// <summary>What is told when a record is durable, before anybody who waits for it is.</summary>
+internal interface IJournalListener
+{
+    /// <summary>Called in the order of sequences, by one thread at a time.</summary>
+    void OnDurable(in RecordHeader header, in JournalPosition end, long lengthBytes);
+}
+
+/// <summary>Puts records into the journal, in order, with one write under way at a time.</summary>
+/// <remarks>
+/// <code>
+///   Submit: room made sure of, place and sequence assigned ──▶ queue ──▶ a batch of neighbours is sealed (durable sequence,
+///   chain, checksum) and written by whoever leads ──▶ durable ──▶ listener, in order ──▶ those who wait
+/// </code>
+/// A thread that waits for its record leads when nobody does, until its own record is durable; records that nobody waits for
+/// are led by the journal thread. A failed write poisons the environment: what was in the batch has an unknown outcome, what
+/// was still queued is never written.
+/// </remarks>
+internal sealed unsafe class JournalWriter : IDisposable
+{
+    private const long MaxBatchBytes = 1 << 20;
+    private const int MaxBatchRecords = 64;
+    private const int MaxEntries = 16;
+    private const int InitialEntryBytes = 64 << 10;
+
+    private readonly Lock _submission = new();
+    private readonly object _queueLock = new();
+    private readonly Queue<JournalEntry> _queue = new();
+    private readonly Stack<JournalEntry> _freeEntries = new();
+    private readonly List<JournalEntry> _batch = new(MaxBatchRecords);
+    private readonly JournalFileSet _files;
+    private readonly PoisonState _poison;
+    private readonly IJournalListener _listener;
+    private readonly UInt128 _environmentId;
+    private readonly AutoResetEvent _work = new(false);
+    private JournalSeal[] _seals;
+    private Thread? _thread;
+    private JournalFile? _current;
+    private long _offset;
+    private long _submittedSequence;
+    private long _issuedSequence;
+    private long _durableSequence;
+    private ulong _lastChecksum;
+    private int _entryCount;
+    private bool _writing;
+    private bool _stopping;
+
+    /// <param name="start">Where the journal goes on.</param>
+    /// <param name="seals">What the first file that is begun has to seal.</param>
+    /// <param name="current">The file that the start is in, where records may be appended to it at once; else null.</param>
+    public JournalWriter(
+        JournalFileSet files,
+        PoisonState poison,
+        IJournalListener listener,
+        UInt128 environmentId,
+        in JournalPosition start,
+        JournalSeal[] seals,
+        JournalFile? current)
+    {
+        _files = files;
+        _poison = poison;
+        _listener = listener;
+        _environmentId = environmentId;
+        _seals = seals;
+        _current = current;
+        _offset = start.Offset;
+        _submittedSequence = _issuedSequence = _durableSequence = start.Sequence;
+        _lastChecksum = start.Checksum;
+    }
+
+    /// <summary>Bytes that every file keeps free at its end, for the flush list that empties a full disk. Set by the flusher.</summary>
+    public long ReservedBytes { get; set; }
+
+    /// <summary>The sequence of the newest durable record.</summary>
+    public long DurableSequence => Volatile.Read(ref _durableSequence);
+
+    /// <summary>The sequence of the newest record submitted.</summary>
+    public long SubmittedSequence => Volatile.Read(ref _submittedSequence);
+
+    /// <summary>Ticks of <see cref="Stopwatch"/> spent inside the device's write calls.</summary>
+    public long WriteTicks { get; private set; }
+
+    /// <summary>Bytes written, padding included.</summary>
+    public long BytesWritten { get; private set; }
+
+    /// <summary>Write calls issued.</summary>
+    public long Writes { get; private set; }
+
+    /// <summary>An entry to fill. Waits while too many are under way.</summary>
+    /// <exception cref="EnvironmentPoisonedException">A write has failed before.</exception>
+    public JournalEntry Rent()
+    {
+        lock (_queueLock)
+        {
+            while (true)
+            {
+                _poison.ThrowIfPoisoned();
+                if (_freeEntries.TryPop(out var entry))
+                    return entry;
+                if (_entryCount < MaxEntries)
+                {
+                    _entryCount++;
+                    return new JournalEntry(InitialEntryBytes);
+                }
+
+                Monitor.Wait(_queueLock);
+            }
+        }
+    }
+
+    /// <summary>Gives back an entry that was not submitted.</summary>
+    public void Return(JournalEntry entry)
+    {
+        lock (_queueLock)
+        {
+            _freeEntries.Push(entry);
+            Monitor.PulseAll(_queueLock);
+        }
+    }
+
+    /// <summary>Gives the record its place and puts it into the queue. The entry is the journal's from here on.</summary>
+    /// <returns>The record's sequence, to be waited for, unless the entry has a completion.</returns>
+    /// <exception cref="StorageFullException">There is no room for another journal file. The entry is still the caller's.</exception>
+    public long Submit(JournalEntry entry, bool mayUseReserve = false)
+    {
+        lock (_submission)
+        {
+            _poison.ThrowIfPoisoned();
+            EnsureRoom(entry.Length, mayUseReserve ? 0 : ReservedBytes);
+            entry.File = _current;
+            entry.Offset = _offset;
+            entry.Sequence = _submittedSequence + 1;
+            _offset += entry.Length;
+            Volatile.Write(ref _submittedSequence, entry.Sequence);
+            if (PlantedFault.AcknowledgeBeforeWrite)
+                AcknowledgeUnwritten(entry);
+            lock (_queueLock)
+                _queue.Enqueue(entry);
+            return entry.Sequence;
+        }
+    }
+
+    /// <summary>Has the journal thread write what is queued; the caller does not wait.</summary>
+    public void WriteInBackground()
+    {
+        if (_thread == null)
+        {
+            lock (_submission)
+            {
+                if (_thread == null && !_stopping)
+                {
+                    _thread = new Thread(RunThread) { IsBackground = true, Name = "Voron journal" };
+                    _thread.Start();
+                }
+            }
+        }
+
+        _work.Set();
+    }
+
+    /// <summary>Returns when the record of that sequence is durable and published, writing it here when nobody else writes.</summary>
+    /// <exception cref="EnvironmentPoisonedException">The write failed; the outcome says whether it had begun.</exception>
+    public void WaitUntilDurable(long sequence)
+    {
+        while (true)
+        {
+            lock (_queueLock)
+            {
+                while (true)
+                {
+                    if (_durableSequence >= sequence)
+                        return;
+                    if (_poison.IsPoisoned)
+                        throw _poison.Exception(sequence <= _issuedSequence ? CommitOutcome.Unknown : CommitOutcome.NotCommitted);
+                    if (!_writing)
+                        break;
+                    Monitor.Wait(_queueLock);
+                }
+
+                _writing = true;
+            }
+
+            WriteBatch();
+        }
+    }
+
+    /// <summary>True while a record waits in the queue: more would only wait behind it.</summary>
+    public bool HasBacklog
+    {
+        get
+        {
+            lock (_queueLock)
+                return _queue.Count > 0;
+        }
+    }
+
+    /// <summary>Waits until nothing is queued, leading if need be.</summary>
+    public void Drain()
+    {
+        var sequence = SubmittedSequence;
+        if (!_poison.IsPoisoned)
+            WaitUntilDurable(sequence);
+    }
+
+    public void Dispose()
+    {
+        _stopping = true;
+        _work.Set();
+        _thread?.Join();
+        lock (_queueLock)
+        {
+            FailQueued();
+            while (_freeEntries.TryPop(out var entry))
+                entry.Dispose();
+        }
+
+        _work.Dispose();
+    }
+
+    private void EnsureRoom(long length, long reserve)
+    {
+        if (_current != null && _offset + length + reserve <= _current.Length)
+            return;
+
+        try
+        {
+            _current = _files.Begin(length + reserve, _seals);
+        }
+        catch (DiskException e)
+        {
+            if (e.Error == DiskError.NoSpace)
+                throw new StorageFullException($"No room for another journal file: {e.Message} The transaction was not committed.", e);
+            throw new StorageAccessException($"A journal file could not be made: {e.Message} The transaction was not committed.", e);
+        }
+
+        _seals = [];
+        _offset = JournalFormat.FirstRecordOffset;
+    }
+
+    private void RunThread()
+    {
+        while (!_stopping)
+        {
+            _work.WaitOne();
+            while (true)
+            {
+                lock (_queueLock)
+                {
+                    if (_queue.Count == 0 || _writing || _poison.IsPoisoned)
+                        break;
+                    _writing = true;
+                }
+
+                WriteBatch();
+            }
+        }
+    }
+
+    // The caller has set _writing.
+    private void WriteBatch()
+    {
+        long bytes = 0;
+        lock (_queueLock)
+        {
+            _batch.Clear();
+            while (_queue.TryPeek(out var next) && _batch.Count < MaxBatchRecords
+                && (_batch.Count == 0 || (next.File == _batch[0].File && bytes + next.Length <= MaxBatchBytes)))
+            {
+                _batch.Add(_queue.Dequeue());
+                bytes += next.Length;
+                _issuedSequence = next.Sequence;
+            }
+        }
+
+        try
+        {
+            if (_batch.Count > 0)
+                WriteBlocks(bytes);
+        }
+        catch (Exception e)
+        {
+            Fail(e);
+            return;
+        }
+
+        Complete();
+    }
+
+    private void WriteBlocks(long bytes)
+    {
+        var blocks = stackalloc IoBlock[MaxBatchRecords];
+        for (var i = 0; i < _batch.Count; i++)
+        {
+            Seal(_batch[i]);
+            blocks[i] = new IoBlock(_batch[i].Buffer, (nuint)_batch[i].Length);
+        }
+
+        var start = Stopwatch.GetTimestamp();
+        _batch[0].File!.Handle.WriteVectored(_batch[0].Offset, new ReadOnlySpan<IoBlock>(blocks, _batch.Count));
+        WriteTicks += Stopwatch.GetTimestamp() - start;
+        BytesWritten += bytes;
+        Writes++;
+    }
+
+    // Sealed when it is issued rather than when it is submitted, so that it vouches for as much as it can.
+    private void Seal(JournalEntry entry)
+    {
+        var header = entry.Header;
+        header->Incarnation = entry.File!.Incarnation;
+        header->Offset = entry.Offset;
+        header->Sequence = entry.Sequence;
+        header->DurableSequence = _durableSequence;
+        header->PreviousChecksum = _lastChecksum;
+        header->Checksum = RecordChecksum.Compute(_environmentId, entry.Buffer);
+        _lastChecksum = header->Checksum;
+    }
+
+    private void Complete()
+    {
+        foreach (var entry in _batch)
+        {
+            if (!PlantedFault.AcknowledgeBeforeWrite)
+                _listener.OnDurable(*entry.Header, EndOf(entry), entry.Length);
+            Volatile.Write(ref _durableSequence, Math.Max(_durableSequence, entry.Sequence));
+        }
+
+        // Outside the lock: completing a source may take its own time.
+        foreach (var entry in _batch)
+            entry.Completion?.SetResult();
+
+        bool more;
+        lock (_queueLock)
+        {
+            foreach (var entry in _batch)
+                _freeEntries.Push(entry);
+            _batch.Clear();
+            _writing = false;
+            more = _queue.Count > 0;
+            Monitor.PulseAll(_queueLock);
+        }
+
+        if (more)
+            WriteInBackground();
+    }
+
+    private void Fail(Exception cause)
+    {
+        _poison.Set(cause);
+        foreach (var entry in _batch)
+            entry.Completion?.SetException(_poison.Exception(CommitOutcome.Unknown));
+        lock (_queueLock)
+        {
+            foreach (var entry in _batch)
+                _freeEntries.Push(entry);
+            _batch.Clear();
+            FailQueued();
+            _writing = false;
+            Monitor.PulseAll(_queueLock);
+        }
+    }
+
+    private void FailQueued()
+    {
+        while (_queue.TryDequeue(out var entry))
+        {
+            entry.Completion?.SetException(_poison.Exception(CommitOutcome.NotCommitted));
+            _freeEntries.Push(entry);
+        }
+    }
+
+    private void AcknowledgeUnwritten(JournalEntry entry)
+    {
+        _listener.OnDurable(*entry.Header, EndOf(entry), entry.Length);
+        lock (_queueLock)
+            Volatile.Write(ref _durableSequence, entry.Sequence);
+    }
+
+    private static JournalPosition EndOf(JournalEntry entry) => new()
+    {
+        Incarnation = entry.File!.Incarnation,
+        LifeNumber = entry.File.LifeNumber,
+        Offset = entry.Offset + entry.Length,
+        Sequence = entry.Sequence,
+        Checksum = entry.Header->Checksum,
+    };
+}

@@ -1,0 +1,196 @@
+using System.Runtime.InteropServices;
+using Voron.Format;
+using Voron.Paging;
+using Voron.Scratch;
+
+namespace Voron.Journal;
+
+/// <summary>The second pass over the journal: makes the newest version of every page that changed since the checkpoint.</summary>
+/// <remarks>
+/// A page starts from its last record that needs no base, or from the data file. A base that fails its own checksum, or a page
+/// that differs from the newest flush list that names it, is a fault of that page; it counts only if no later record makes
+/// the page anew.
+/// </remarks>
+internal sealed unsafe class PageReplay : IRecordVisitor
+{
+    private readonly Dictionary<long, ReplayedPage> _pages = [];
+    private readonly Dictionary<long, DirectRun> _directRuns = [];
+    private readonly DataFile _dataFile;
+    private readonly FrameAllocator _frames;
+    private readonly FlushListCollector _lists;
+    private readonly int _pageSize;
+    private EnvironmentState _state;
+
+    public PageReplay(DataFile dataFile, FrameAllocator frames, FlushListCollector lists, in EnvironmentState checkpoint)
+    {
+        _dataFile = dataFile;
+        _frames = frames;
+        _lists = lists;
+        _pageSize = dataFile.PageSize;
+        _state = checkpoint;
+    }
+
+    /// <summary>The state after the last transaction replayed.</summary>
+    public EnvironmentState State => _state;
+
+    public long PageCount => _pages.Count;
+
+    /// <summary>Values written directly that are still there at the end of replay: first page, and where their checksums are.</summary>
+    public IReadOnlyDictionary<long, DirectRun> DirectRuns => _directRuns;
+
+    public void Visit(RecordHeader* record, string path)
+    {
+        if (record->Kind is not (RecordKind.Transaction or RecordKind.Rewrite))
+            return;
+
+        var id = record->State.TransactionId;
+        using var payload = new RecordPayload(record, path);
+        var at = payload.Bytes;
+        var end = payload.Bytes + payload.Length;
+        for (var i = 0u; i < record->EntryCount; i++)
+        {
+            if (end - at < PageEntry.Size || ((PageEntry*)at)->Length > end - at - PageEntry.Size)
+                throw payload.Malformed($"page entry {i} of {record->EntryCount} that ends behind it");
+            var entry = (PageEntry*)at;
+            at += PageEntry.Size;
+            if (!Apply(entry, at, id))
+                throw payload.Malformed($"a page entry {i} (page {entry->Page}, kind {entry->Kind}) that cannot be applied");
+            at += entry->Length;
+        }
+
+        _state = record->State;
+        if (record->Kind == RecordKind.Transaction)
+            CheckListed(id);
+    }
+
+    /// <summary>Puts the result into the version table.</summary>
+    /// <exception cref="CorruptionException">A page had a damaged base, and no later record makes it anew.</exception>
+    public void Publish(VersionTable versions)
+    {
+        foreach (var (_, page) in _pages)
+        {
+            if (page.Fault != null)
+                throw new CorruptionException(page.Fault);
+        }
+
+        foreach (var (number, page) in _pages)
+            versions.Push(number, page.TransactionId, 0, page.Frame, page.Pages, page.Flags, 0);
+        _pages.Clear();
+    }
+
+    private bool Apply(PageEntry* entry, byte* bytes, long id)
+    {
+        var page = entry->Page;
+        var content = new ReadOnlySpan<byte>(bytes, checked((int)entry->Length));
+        switch (entry->Kind)
+        {
+            case PageEntryKind.Diff:
+                var changed = Base(page, id);
+                return changed.Frame != null && changed.Pages == 1 && PageDiff.TryApply(content, changed.Frame, _pageSize);
+
+            case PageEntryKind.Zeros:
+                var fresh = Replace(page, new ReplayedPage { TransactionId = id, Frame = _frames.Rent(), Pages = 1 });
+                NativeMemory.Clear(fresh.Frame, (nuint)_pageSize);
+                return PageDiff.TryApply(content, fresh.Frame, _pageSize);
+
+            case PageEntryKind.Run:
+                if (entry->Pages == 0 || entry->Pages > int.MaxValue / _pageSize)
+                    return false;
+                var pages = (int)entry->Pages;
+                var run = Replace(page, new ReplayedPage { TransactionId = id, Frame = _frames.RentRun(pages), Pages = pages, Flags = VersionFlags.Run });
+                for (var i = 1; i < pages; i++)
+                    Replace(page + i, new ReplayedPage { TransactionId = id, Flags = VersionFlags.InnerOfRun });
+                NativeMemory.Clear(run.Frame, (nuint)pages * (nuint)_pageSize);
+                return PageDiff.TryApplySparse(content, run.Frame, pages * _pageSize);
+
+            case PageEntryKind.Free:
+                for (var i = 0L; i < entry->Pages; i++)
+                    Replace(page + i, new ReplayedPage { TransactionId = id, Flags = VersionFlags.Tombstone });
+                return true;
+
+            case PageEntryKind.Direct:
+                if (content.Length != DirectRun.Size)
+                    return false;
+                for (var i = 0L; i < entry->Pages; i++)
+                    Forget(page + i);
+                _directRuns[page] = *(DirectRun*)bytes;
+                return true;
+
+            default:
+                return false;
+        }
+    }
+
+    private ReplayedPage Base(long page, long id)
+    {
+        if (_pages.TryGetValue(page, out var known))
+        {
+            known.TransactionId = id;
+            return known;
+        }
+
+        var read = new ReplayedPage { TransactionId = id, Pages = 1, Frame = _frames.Rent() };
+        _pages[page] = read;
+        NativeMemory.Clear(read.Frame, (nuint)_pageSize);
+        if (_lists.IsListed(page))
+            ReadUnverified(page, read);
+        else if ((read.Fault = _dataFile.TryVerify(page, out _)) == null)
+            _dataFile.File.Read(page * _pageSize, new Span<byte>(read.Frame, _pageSize));
+        return read;
+    }
+
+    private void ReadUnverified(long page, ReplayedPage read)
+    {
+        try
+        {
+            _dataFile.File.Read(page * _pageSize, new Span<byte>(read.Frame, _pageSize));
+        }
+        catch (IO.DiskException e)
+        {
+            read.Fault = $"Page {page} of '{_dataFile.File.Path}' cannot be read: {e.Message}";
+        }
+    }
+
+    private ReplayedPage Replace(long page, ReplayedPage replacement)
+    {
+        Forget(page);
+        _pages[page] = replacement;
+        return replacement;
+    }
+
+    private void Forget(long page)
+    {
+        _directRuns.Remove(page);
+        if (_pages.Remove(page, out var old) && old.Frame != null)
+            _frames.ReturnRun(old.Frame, old.Pages);
+    }
+
+    private void CheckListed(long id)
+    {
+        foreach (var (page, listed) in _lists.PagesOf(id))
+        {
+            if (!_pages.TryGetValue(page, out var replayed) || replayed.Frame == null || replayed.Pages != listed.Pages)
+            {
+                if (replayed != null)
+                    replayed.Fault ??= $"Page {page} was flushed as of transaction {id}, and the journal has it as no page of that kind then.";
+                continue;
+            }
+
+            var actual = _dataFile.ComputeChecksum(page, replayed.Frame, (long)replayed.Pages * _pageSize);
+            if (actual != listed.Checksum)
+            {
+                replayed.Fault ??= $"Page {page} of '{_dataFile.File.Path}' is damaged: as of transaction {id} it should have the checksum " +
+                    $"{listed.Checksum:X16}, and has {actual:X16}.";
+            }
+        }
+    }
+
+    private sealed class ReplayedPage
+    {
+        public long TransactionId;
+        public byte* Frame;
+        public int Pages;
+        public VersionFlags Flags;
+        public string? Fault;
+    }
+}

@@ -1,0 +1,118 @@
+using System.Diagnostics;
+using Voron.Format;
+
+namespace Voron.Journal;
+
+/// <summary>Fills an entry with the pages of a transaction or of a flush list.</summary>
+internal ref struct RecordBuilder
+{
+    private readonly JournalEntry _entry;
+    private nuint _length;
+    private uint _count;
+
+    public RecordBuilder(JournalEntry entry, RecordKind kind)
+    {
+        _entry = entry;
+        _length = RecordHeader.Size;
+        entry.Begin(kind);
+    }
+
+    /// <summary>Bytes of the record so far, header included.</summary>
+    public readonly long Length => (long)_length;
+
+    /// <summary>Adds a page that differs from its previous version, or, without one, from zeros.</summary>
+    public unsafe void AddPage(long page, byte* bytes, byte* previous, int pageSize, ulong dirtyLines)
+    {
+        _entry.EnsureCapacity(_length + (nuint)(PageEntry.Size + PageDiff.MaxLength(pageSize)), _length);
+        var entry = (PageEntry*)(_entry.Buffer + _length);
+        var content = (byte*)(entry + 1);
+        var end = PageDiff.Write(content, bytes, previous, pageSize, dirtyLines);
+        if (previous != null && end == content)
+            return;
+
+        entry->PageAndKind = PageEntry.Pack(page, previous != null ? PageEntryKind.Diff : PageEntryKind.Zeros);
+        entry->Pages = 1;
+        entry->Length = (uint)(end - content);
+        Close(entry);
+    }
+
+    /// <summary>Adds a run of pages, whole.</summary>
+    public unsafe void AddRun(long firstPage, byte* bytes, int pages, int pageSize)
+    {
+        var length = checked(pages * pageSize);
+        _entry.EnsureCapacity(_length + (nuint)(PageEntry.Size + PageDiff.MaxSparseLength(length)), _length);
+        var entry = (PageEntry*)(_entry.Buffer + _length);
+        var content = (byte*)(entry + 1);
+        var end = PageDiff.WriteSparse(content, bytes, length);
+        entry->PageAndKind = PageEntry.Pack(firstPage, PageEntryKind.Run);
+        entry->Pages = (uint)pages;
+        entry->Length = (uint)(end - content);
+        Close(entry);
+    }
+
+    /// <summary>Adds pages that are left free.</summary>
+    public unsafe void AddFree(long firstPage, uint pages)
+    {
+        _entry.EnsureCapacity(_length + PageEntry.Size, _length);
+        var entry = (PageEntry*)(_entry.Buffer + _length);
+        entry->PageAndKind = PageEntry.Pack(firstPage, PageEntryKind.Free);
+        entry->Pages = pages;
+        entry->Length = 0;
+        Close(entry);
+    }
+
+    /// <summary>Adds a run whose content is in the data file already.</summary>
+    public unsafe void AddDirect(long firstPage, uint pages, in DirectRun run)
+    {
+        _entry.EnsureCapacity(_length + PageEntry.Size + DirectRun.Size, _length);
+        var entry = (PageEntry*)(_entry.Buffer + _length);
+        entry->PageAndKind = PageEntry.Pack(firstPage, PageEntryKind.Direct);
+        entry->Pages = pages;
+        entry->Length = DirectRun.Size;
+        *(DirectRun*)(entry + 1) = run;
+        Close(entry);
+    }
+
+    /// <summary>Adds a page of a flush list.</summary>
+    public unsafe void AddListed(long page, ulong checksum, uint pages)
+    {
+        _entry.EnsureCapacity(_length + FlushListEntry.Size, _length);
+        *(FlushListEntry*)(_entry.Buffer + _length) = new FlushListEntry { Page = page, Checksum = checksum, Pages = pages };
+        _length += FlushListEntry.Size;
+        _count++;
+    }
+
+    /// <summary>Completes the record, compressing it when that is wished and pays.</summary>
+    /// <param name="compressed">Where to put the compressed form; the record then is in there. Null: not compressed.</param>
+    /// <returns>The entry that holds the record: the one given to the constructor, or <paramref name="compressed"/>.</returns>
+    public readonly unsafe JournalEntry Finish(in EnvironmentState state, JournalEntry? compressed)
+    {
+        var payload = (long)_length - RecordHeader.Size;
+        _entry.Header->State = state;
+        _entry.Header->EntryCount = _count;
+        if (compressed != null && payload > JournalFormat.Block && payload <= int.MaxValue / 2)
+        {
+            var bound = Lz4Block.MaxCompressedLength((int)payload);
+            compressed.EnsureCapacity((nuint)(RecordHeader.Size + bound), 0);
+            var stored = Lz4Block.Compress(_entry.Payload, (int)payload, compressed.Payload, bound);
+
+            // Blocks are what is written: a saving within the last block is none.
+            if (stored > 0 && JournalFormat.AlignUp(RecordHeader.Size + stored) < JournalFormat.AlignUp((long)_length))
+            {
+                *compressed.Header = *_entry.Header;
+                compressed.Finish(stored, payload, RecordFlags.Compressed);
+                return compressed;
+            }
+        }
+
+        _entry.Finish(payload, payload, RecordFlags.None);
+        return _entry;
+    }
+
+    private unsafe void Close(PageEntry* entry)
+    {
+        Debug.Assert((byte*)entry == _entry.Buffer + _length);
+        _length += PageEntry.Size + entry->Length;
+        _count++;
+    }
+}

@@ -1,0 +1,14 @@
+using Voron.Format;
+
+namespace Voron.Journal;
+
+/// <summary>The checksum of a record: everything behind the checksum field, header and payload as stored.</summary>
+internal static unsafe class RecordChecksum
+{
+    public static ulong Compute(UInt128 environmentId, byte* record)
+    {
+        var header = (RecordHeader*)record;
+        var length = RecordHeader.Size + header->StoredLength - RecordHeader.ChecksummedFrom;
+        return Checksum.Compute(record + RecordHeader.ChecksummedFrom, (nuint)length, Checksum.Seed(environmentId, header->Offset));
+    }
+}

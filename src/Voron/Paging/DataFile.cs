@@ -1,0 +1,200 @@
+using System.Diagnostics;
+using System.Numerics;
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+using Voron.Format;
+using Voron.IO;
+
+namespace Voron.Paging;
+
+/// <summary>The data file as pages: a read-only map that grows, and the verification of each page at its first use.</summary>
+/// <remarks>
+/// Growing is for the holder of the writer; reading and verifying for everybody. Pages are written by the flusher, through
+/// <see cref="File"/>, only while no snapshot reads them from here.
+/// </remarks>
+internal sealed unsafe class DataFile : IDisposable
+{
+    private readonly UInt128 _environmentId;
+    private readonly AddressSpace _verifiedSpace;
+    private readonly ulong* _verified;
+    private readonly int _pageShift;
+    private readonly List<(FileMap Map, long RetiredAtSequence)> _retiredMaps = [];
+    private FileMap _map;
+
+    public DataFile(DiskFile file, UInt128 environmentId, int pageSize, long maxPageCount)
+    {
+        File = file;
+        PageSize = pageSize;
+        _environmentId = environmentId;
+        _pageShift = BitOperations.Log2((uint)pageSize);
+        _verifiedSpace = AddressSpace.Reserve((nuint)(maxPageCount / 8 + 8));
+        _verified = (ulong*)_verifiedSpace.Address;
+        CapacityPages = file.Length >> _pageShift;
+        _map = file.Map(CapacityPages << _pageShift);
+        CommitBits();
+    }
+
+    public DiskFile File { get; }
+
+    public int PageSize { get; }
+
+    /// <summary>Pages that have blocks in the file and an address in the map.</summary>
+    public long CapacityPages { get; private set; }
+
+    /// <summary>Where page 0 is mapped. Readers take it from the state that they registered with.</summary>
+    public byte* MapAddress => _map.Address;
+
+    /// <summary>The address of a page in the newest map. For the holder of the writer.</summary>
+    public byte* Address(long page) => _map.Address + (page << _pageShift);
+
+    public ulong Seed(long page) => Checksum.Seed(_environmentId, page);
+
+    /// <summary>The checksum that a page, or a run of them, has to carry in its header.</summary>
+    public ulong ComputeChecksum(long page, byte* bytes, long length) =>
+        Checksum.Compute(bytes + PageHeader.UnjournaledBytes, (nuint)(length - PageHeader.UnjournaledBytes), Seed(page));
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool IsVerified(long page) => (Volatile.Read(ref _verified[page >> 6]) & (1UL << (int)(page & 63))) != 0;
+
+    /// <summary>Says that the page on disk has been read and checked, or written by this environment.</summary>
+    public void MarkVerified(long page) => Interlocked.Or(ref _verified[page >> 6], 1UL << (int)(page & 63));
+
+    /// <summary>
+    /// Reads a page that has not been used since the environment was opened, by a call that can fail with an error, and checks
+    /// its number and its checksum; the first page of a run stands for the whole run.
+    /// </summary>
+    /// <exception cref="CorruptionException">The page is not what was written.</exception>
+    /// <exception cref="StorageAccessException">It cannot be read.</exception>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    public void Verify(long page)
+    {
+        var fault = TryVerify(page, out var cause);
+        if (fault != null)
+            throw cause is DiskException { Error: not DiskError.EndOfFile } ? new StorageAccessException(fault, cause) : new CorruptionException(fault, cause);
+        MarkVerified(page);
+    }
+
+    /// <summary>Checks a page on disk. Null when it is as it was written, else a sentence that says what is wrong.</summary>
+    public string? TryVerify(long page, out Exception? cause)
+    {
+        cause = null;
+        if (page < 0 || page >= CapacityPages)
+            return $"Page {page} is beyond the end of '{File.Path}', which has {CapacityPages} pages of {PageSize} bytes.";
+
+        var buffer = (byte*)NativeMemory.AlignedAlloc((nuint)PageSize, 4096);
+        try
+        {
+            File.Read(page << _pageShift, new Span<byte>(buffer, PageSize));
+            var header = (PageHeader*)buffer;
+            var pages = header->Kind == PageKind.Overflow ? header->RunPages : 1L;
+            if (pages is > 1 and <= int.MaxValue / 4096 && page + pages <= CapacityPages)
+            {
+                var length = pages << _pageShift;
+                buffer = (byte*)NativeMemory.AlignedRealloc(buffer, (nuint)length, 4096);
+                File.Read(page << _pageShift, new Span<byte>(buffer, checked((int)length)));
+                header = (PageHeader*)buffer;
+            }
+            else
+            {
+                pages = 1;
+            }
+
+            var expected = header->Checksum;
+            var actual = ComputeChecksum(page, buffer, pages << _pageShift);
+            if (expected != actual)
+                return $"Page {page} of '{File.Path}' is damaged: it carries the checksum {expected:X16}, its bytes have {actual:X16}.";
+            return header->PageNumber == page ? null : $"Page {page} of '{File.Path}' says that it is page {header->PageNumber}.";
+        }
+        catch (DiskException e)
+        {
+            cause = e;
+            return $"Page {page} of '{File.Path}' cannot be read: {e.Message}";
+        }
+        finally
+        {
+            NativeMemory.AlignedFree(buffer);
+        }
+    }
+
+    /// <summary>
+    /// Makes sure that the first <paramref name="pages"/> pages have blocks and an address. The caller publishes a new state
+    /// when the map has moved.
+    /// </summary>
+    /// <returns>True when the map has moved: <see cref="RetireMaps"/> then wants to know of the state published next.</returns>
+    /// <exception cref="StorageFullException">There is no room on the disk. Nothing has changed.</exception>
+    public bool EnsureCapacity(long pages)
+    {
+        if (pages <= CapacityPages)
+            return false;
+
+        var length = pages << _pageShift;
+        var old = CapacityPages << _pageShift;
+        try
+        {
+            File.Allocate(old, length - old);
+            File.Sync();
+        }
+        catch (DiskException e) when (e.Error == DiskError.NoSpace)
+        {
+            throw new StorageFullException($"No room to grow '{File.Path}' from {old} to {length} bytes: {e.Message}", e);
+        }
+
+        var moved = false;
+        if (!_map.TryExtend(length))
+        {
+            var map = File.Map(length);
+            _retiredMaps.Add((_map, long.MaxValue));
+            _map = map;
+            moved = true;
+        }
+
+        CapacityPages = pages;
+        CommitBits();
+        return moved;
+    }
+
+    /// <summary>Notes that maps retired so far are unknown to readers that register with <paramref name="sequence"/> or later.</summary>
+    public void RetireMaps(long sequence)
+    {
+        for (var i = 0; i < _retiredMaps.Count; i++)
+        {
+            if (_retiredMaps[i].RetiredAtSequence == long.MaxValue)
+                _retiredMaps[i] = (_retiredMaps[i].Map, sequence);
+        }
+    }
+
+    /// <summary>Unmaps what only readers of an older sequence than any that is registered could use.</summary>
+    public void ReleaseMaps(long oldestSequence)
+    {
+        for (var i = _retiredMaps.Count - 1; i >= 0; i--)
+        {
+            if (_retiredMaps[i].RetiredAtSequence > oldestSequence)
+                continue;
+            _retiredMaps[i].Map.Dispose();
+            _retiredMaps.RemoveAt(i);
+        }
+    }
+
+    public bool HasRetiredMaps => _retiredMaps.Count > 0;
+
+    /// <summary>Cuts the file. Nobody uses, or will come to use, a page behind the cut.</summary>
+    public void Truncate(long pages)
+    {
+        Debug.Assert(pages < CapacityPages && _retiredMaps.Count == 0);
+        _map.Shrink(pages << _pageShift);
+        File.SetLength(pages << _pageShift);
+        File.Sync();
+        CapacityPages = pages;
+    }
+
+    public void Dispose()
+    {
+        foreach (var (map, _) in _retiredMaps)
+            map.Dispose();
+        _map.Dispose();
+        File.Dispose();
+        _verifiedSpace.Dispose();
+    }
+
+    private void CommitBits() => _verifiedSpace.EnsureCommitted((nuint)(CapacityPages / 8 + 8));
+}

@@ -1,0 +1,82 @@
+using System.Runtime.InteropServices;
+
+namespace Voron.Paging;
+
+/// <summary>What kind of version a node stands for.</summary>
+[Flags]
+internal enum VersionFlags : byte
+{
+    None = 0,
+
+    /// <summary>The page is free; there is no frame.</summary>
+    Tombstone = 1,
+
+    /// <summary>The page is inside a run; the run's first page has the frame.</summary>
+    InnerOfRun = 2,
+
+    /// <summary>The first page of a run: the frame holds all of its pages.</summary>
+    Run = 4,
+
+    /// <summary>The page was allocated by this transaction: it has no earlier version that counts.</summary>
+    New = 8,
+}
+
+/// <summary>One version of one page. A cache line each, in memory that is never given back while the environment is open.</summary>
+[StructLayout(LayoutKind.Explicit, Size = Size)]
+internal unsafe struct VersionNode
+{
+    public const int Size = 64;
+
+    /// <summary>Raised when the node is given back: a link with another generation points to nothing.</summary>
+    [FieldOffset(0)]
+    public uint Generation;
+
+    [FieldOffset(4)]
+    public VersionFlags Flags;
+
+    /// <summary>Pages that the frame holds: 1, more for a run, 0 without a frame.</summary>
+    [FieldOffset(8)]
+    public int Pages;
+
+    /// <summary>The savepoint level the version was made at; a later level copies it before changing it.</summary>
+    [FieldOffset(12)]
+    public int Level;
+
+    [FieldOffset(16)]
+    public long TransactionId;
+
+    [FieldOffset(24)]
+    public byte* Frame;
+
+    /// <summary>The link to the next older version, or 0.</summary>
+    [FieldOffset(32)]
+    public ulong Older;
+
+    /// <summary>Which 64ths of the page may differ from the newest version of a lower transaction.</summary>
+    [FieldOffset(40)]
+    public ulong DirtyLines;
+
+    [FieldOffset(48)]
+    public long Page;
+
+    /// <summary>In the free list: the index of the next free node.</summary>
+    [FieldOffset(56)]
+    public uint NextFree;
+}
+
+/// <summary>A version as a walker found it.</summary>
+internal readonly unsafe struct PageVersion
+{
+    public readonly long TransactionId;
+    public readonly byte* Frame;
+    public readonly int Pages;
+    public readonly VersionFlags Flags;
+
+    public PageVersion(long transactionId, byte* frame, int pages, VersionFlags flags)
+    {
+        TransactionId = transactionId;
+        Frame = frame;
+        Pages = pages;
+        Flags = flags;
+    }
+}

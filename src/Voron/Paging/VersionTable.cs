@@ -1,0 +1,231 @@
+using System.Diagnostics;
+using System.Runtime.CompilerServices;
+using Voron.IO;
+
+namespace Voron.Paging;
+
+/// <summary>
+/// Finds the version of a page that a snapshot sees: for each page number a chain of nodes, newest first. What has no
+/// version here is in the data file.
+/// </summary>
+/// <remarks>
+/// Invariants:
+/// 1. Only the holder of the writer changes heads, links and nodes. <see cref="Find"/> may be called by anybody, at any time.
+/// 2. A link is a node's index in its low half and the node's generation in its high half; 0 is no link.
+/// 3. Giving a node back raises its generation before anything else in it changes, and a new head is stored after all of its
+///    node: so a walker that reads a node's fields and *then* finds the link's generation has read one version's fields.
+/// 4. Transaction ids along a chain fall, or stay for versions of one transaction at different savepoint levels.
+/// </remarks>
+internal sealed unsafe class VersionTable : IDisposable
+{
+    /// <summary>Pages that share a counter of chains, so that empty stretches are skipped quickly.</summary>
+    public const int PagesPerStretch = 512;
+
+    private const long MaxNodes = 1L << 28;
+
+    private readonly AddressSpace _headSpace;
+    private readonly AddressSpace _nodeSpace;
+    private readonly AddressSpace _stretchSpace;
+    private readonly ulong* _heads;
+    private readonly int* _chainsInStretch;
+    private readonly VersionNode* _nodes;
+    private uint _nextNode = 1;
+    private uint _freeNode;
+    private long _nodeCapacity;
+
+    /// <param name="maxPageCount">The most pages the environment can ever have; address space is reserved for their heads.</param>
+    public VersionTable(long maxPageCount)
+    {
+        _headSpace = AddressSpace.Reserve((nuint)(maxPageCount * sizeof(ulong)));
+        _stretchSpace = AddressSpace.Reserve((nuint)((maxPageCount / PagesPerStretch + 1) * sizeof(int)));
+        _nodeSpace = AddressSpace.Reserve((nuint)(MaxNodes * VersionNode.Size));
+        _heads = (ulong*)_headSpace.Address;
+        _chainsInStretch = (int*)_stretchSpace.Address;
+        _nodes = (VersionNode*)_nodeSpace.Address;
+    }
+
+    /// <summary>How many pages have room for a head. Looking up a page at or beyond it is a mistake.</summary>
+    public long PageCapacity { get; private set; }
+
+    /// <summary>Nodes in use.</summary>
+    public long NodeCount { get; private set; }
+
+    /// <summary>How many pages have at least one version.</summary>
+    public long ChainCount { get; private set; }
+
+    /// <summary>Makes room for the heads of the first <paramref name="pageCount"/> pages.</summary>
+    public void EnsureCapacity(long pageCount)
+    {
+        if (pageCount <= PageCapacity)
+            return;
+
+        var capacity = (pageCount + 8191) & ~8191L;
+        _headSpace.EnsureCommitted((nuint)(capacity * sizeof(ulong)));
+        _stretchSpace.EnsureCommitted((nuint)((capacity / PagesPerStretch + 1) * sizeof(int)));
+        PageCapacity = capacity;
+    }
+
+    /// <summary>
+    /// The newest version whose transaction is at most <paramref name="snapshot"/>. False when there is none: then the data
+    /// file has the page.
+    /// </summary>
+    /// <remarks>
+    /// What is found is a copy of the node's fields, because the node itself may be detached at any time; the frame stays for
+    /// as long as the caller is registered with that snapshot.
+    /// </remarks>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool Find(long page, long snapshot, out PageVersion version)
+    {
+        Debug.Assert(page >= 0 && page < PageCapacity);
+        if (Volatile.Read(ref _heads[page]) != 0)
+            return Walk(page, snapshot, out version);
+        version = default;
+        return false;
+    }
+
+    /// <summary>The head of a page's chain, or null. For the holder of the writer.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public VersionNode* Head(long page)
+    {
+        Debug.Assert(page >= 0 && page < PageCapacity);
+        var link = _heads[page];
+        return link == 0 ? null : _nodes + (uint)link;
+    }
+
+    /// <summary>The node that a link of a chain leads to, or null. For the holder of the writer.</summary>
+    public VersionNode* Follow(ulong link) => link == 0 ? null : _nodes + (uint)link;
+
+    /// <summary>True when the page has any version. Exact for the holder of the writer.</summary>
+    public bool HasVersion(long page) => _heads[page] != 0;
+
+    /// <summary>How many pages of a stretch have a chain. A hint to others than the holder of the writer.</summary>
+    public int ChainsInStretch(long stretch) => Volatile.Read(ref _chainsInStretch[stretch]);
+
+    /// <summary>Makes a version the newest of its page.</summary>
+    public VersionNode* Push(long page, long transactionId, int level, byte* frame, int pages, VersionFlags flags, ulong dirtyLines)
+    {
+        var index = TakeNode();
+        var node = _nodes + index;
+        var older = _heads[page];
+        node->Flags = flags;
+        node->Pages = pages;
+        node->Level = level;
+        node->TransactionId = transactionId;
+        node->Frame = frame;
+        node->Older = older;
+        node->DirtyLines = dirtyLines;
+        node->Page = page;
+        if (older == 0)
+            CountChain(page, 1);
+        Volatile.Write(ref _heads[page], ((ulong)node->Generation << 32) | index);
+        return node;
+    }
+
+    /// <summary>Takes the newest version off its page and gives the node back. The frame is the caller's.</summary>
+    public void Pop(VersionNode* node)
+    {
+        Debug.Assert(Head(node->Page) == node);
+        Volatile.Write(ref _heads[node->Page], node->Older);
+        if (node->Older == 0)
+            CountChain(node->Page, -1);
+        GiveBack(node);
+    }
+
+    /// <summary>
+    /// Takes a version that is not the newest out of its chain and gives the node back. The frame is the caller's.
+    /// </summary>
+    public void Unlink(VersionNode* newer, VersionNode* node)
+    {
+        Debug.Assert(Follow(newer->Older) == node);
+        Volatile.Write(ref newer->Older, node->Older);
+        GiveBack(node);
+    }
+
+    /// <summary>
+    /// Cuts a chain behind <paramref name="newer"/>, or wholly when that is null. The nodes stay readable by
+    /// <see cref="Follow"/> until each is given to <see cref="GiveBack"/>.
+    /// </summary>
+    /// <returns>The link of the first node that was cut off.</returns>
+    public ulong Cut(long page, VersionNode* newer)
+    {
+        ulong link;
+        if (newer != null)
+        {
+            link = newer->Older;
+            Volatile.Write(ref newer->Older, 0);
+            return link;
+        }
+
+        link = _heads[page];
+        Volatile.Write(ref _heads[page], 0);
+        if (link != 0)
+            CountChain(page, -1);
+        return link;
+    }
+
+    /// <summary>Gives a node back that no chain leads to any more.</summary>
+    public void GiveBack(VersionNode* node)
+    {
+        Volatile.Write(ref node->Generation, node->Generation + 1);
+        Volatile.WriteBarrier();
+        node->NextFree = _freeNode;
+        _freeNode = (uint)(node - _nodes);
+        NodeCount--;
+    }
+
+    public void Dispose()
+    {
+        _headSpace.Dispose();
+        _stretchSpace.Dispose();
+        _nodeSpace.Dispose();
+    }
+
+    private bool Walk(long page, long snapshot, out PageVersion version)
+    {
+    Again:
+        var link = Volatile.Read(ref _heads[page]);
+        while (link != 0)
+        {
+            var node = _nodes + (uint)link;
+            var id = node->TransactionId;
+            version = new PageVersion(id, node->Frame, node->Pages, node->Flags);
+            var older = Volatile.Read(ref node->Older);
+            Volatile.ReadBarrier();
+            if (node->Generation != (uint)(link >> 32))
+                goto Again;
+            if (id <= snapshot)
+                return true;
+            link = older;
+        }
+
+        version = default;
+        return false;
+    }
+
+    private uint TakeNode()
+    {
+        NodeCount++;
+        var index = _freeNode;
+        if (index != 0)
+        {
+            _freeNode = _nodes[index].NextFree;
+            return index;
+        }
+
+        if (_nextNode >= _nodeCapacity)
+        {
+            if (_nodeCapacity == MaxNodes)
+                throw new StorageFullException($"More than {MaxNodes} page versions are in use: the oldest reader has been open for too long.");
+            _nodeCapacity = Math.Min(MaxNodes, Math.Max(8192, _nodeCapacity * 2));
+            _nodeSpace.EnsureCommitted((nuint)(_nodeCapacity * VersionNode.Size));
+        }
+
+        return _nextNode++;
+    }
+
+    private void CountChain(long page, int change)
+    {
+        _chainsInStretch[page / PagesPerStretch] += change;
+        ChainCount += change;
+    }
+}

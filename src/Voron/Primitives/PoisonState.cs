@@ -1,0 +1,35 @@
+namespace Voron.Primitives;
+
+/// <summary>Whether an environment may still write. Set once, by the first write or sync that failed.</summary>
+internal sealed class PoisonState
+{
+    private readonly string _path;
+    private Exception? _cause;
+
+    public PoisonState(string path) => _path = path;
+
+    public bool IsPoisoned => Volatile.Read(ref _cause) != null;
+
+    public Exception? Cause => Volatile.Read(ref _cause);
+
+    /// <summary>Ends all writing. Only the first cause is kept.</summary>
+    public void Set(Exception cause) => Interlocked.CompareExchange(ref _cause, cause, null);
+
+    public void ThrowIfPoisoned()
+    {
+        if (Volatile.Read(ref _cause) != null)
+            throw Exception(CommitOutcome.NotCommitted);
+    }
+
+    /// <summary>The exception for a transaction that this state ended.</summary>
+    public EnvironmentPoisonedException Exception(CommitOutcome outcome)
+    {
+        var what = outcome == CommitOutcome.NotCommitted
+            ? "The transaction was not committed"
+            : "The transaction may or may not have been committed";
+        return new EnvironmentPoisonedException(
+            $"{what}: the environment in '{_path}' takes no more writes since one failed ({_cause?.Message}). Open it again to recover.",
+            outcome,
+            _cause);
+    }
+}

@@ -1,0 +1,188 @@
+using System.Runtime.InteropServices;
+using Voron.IO;
+
+namespace Voron.Transactions;
+
+/// <summary>A registered reader, as a scan found it.</summary>
+internal readonly record struct ActiveReader(int Slot, long Snapshot, long Sequence);
+
+/// <summary>Who reads which snapshot. Registering takes no lock and waits for nobody.</summary>
+/// <remarks>
+/// The handshake: a reader stores its slot, fences, and looks at the horizon; whoever is about to drop versions stores the
+/// horizon, fences, and scans the slots. Whichever comes second sees the other. A reader whose snapshot is below the horizon
+/// takes a newer one. <see cref="Register"/> therefore never succeeds with a snapshot that a scan has overlooked.
+/// </remarks>
+internal sealed unsafe class ReaderTable : IDisposable
+{
+    /// <summary>The most readers that can be registered at once.</summary>
+    public const int MaxReaders = 1 << 16;
+
+    private readonly Lock _slotsLock = new();
+    private readonly AddressSpace _space;
+    private readonly ReaderSlot* _slots;
+    private readonly StateRing _ring;
+    private readonly Stack<int> _freeSlots = new();
+    private int _slotCount;
+    private long _horizon;
+
+    public ReaderTable(StateRing ring)
+    {
+        _ring = ring;
+        _space = AddressSpace.Reserve(MaxReaders * (nuint)ReaderSlot.Size);
+        _slots = (ReaderSlot*)_space.Address;
+    }
+
+    /// <summary>No reader may register below this snapshot.</summary>
+    public long Horizon => Volatile.Read(ref _horizon);
+
+    /// <summary>Gives out a slot; a reader object keeps its slot for life.</summary>
+    /// <exception cref="InvalidOperationException">There are too many readers.</exception>
+    public int TakeSlot()
+    {
+        lock (_slotsLock)
+        {
+            if (_freeSlots.TryPop(out var free))
+                return free;
+            if (_slotCount == MaxReaders)
+                throw new InvalidOperationException($"{MaxReaders} read transactions are open, and no more can be.");
+            _space.EnsureCommitted((nuint)(_slotCount + 1) * ReaderSlot.Size);
+            Volatile.Write(ref _slotCount, _slotCount + 1);
+            return _slotCount - 1;
+        }
+    }
+
+    public void GiveSlotBack(int slot)
+    {
+        lock (_slotsLock)
+            _freeSlots.Push(slot);
+    }
+
+    /// <summary>Registers the slot with the newest published state.</summary>
+    /// <returns>The state, which stays in the slot until the reader is released.</returns>
+    public PublishedState* Register(int slotIndex)
+    {
+        var slot = _slots + slotIndex;
+        while (true)
+        {
+            _ring.Read(out var state);
+            Volatile.Write(ref slot->ConfirmedUse, 0);
+            Volatile.Write(ref slot->Uses, slot->Uses + 1);
+            Volatile.WriteBarrier();
+            slot->State = state;
+            slot->Sequence = state.Sequence;
+            Volatile.Write(ref slot->SnapshotPlusOne, state.State.TransactionId + 1);
+            Interlocked.MemoryBarrier();
+            if (state.State.TransactionId >= Volatile.Read(ref _horizon))
+            {
+                Volatile.Write(ref slot->ConfirmedUse, slot->Uses);
+                break;
+            }
+
+            Volatile.Write(ref slot->SnapshotPlusOne, 0);
+        }
+
+        // The map of the first reading may have been retired before the slot was stored.
+        _ring.Read(out var newest);
+        slot->State.Map = newest.Map;
+        return &slot->State;
+    }
+
+    public void Release(int slotIndex) => Volatile.Write(ref _slots[slotIndex].SnapshotPlusOne, 0);
+
+    /// <summary>Raises the horizon to the published snapshot and scans. What it finds, with that snapshot, is all there is below.</summary>
+    /// <param name="readers">Cleared, then filled.</param>
+    /// <param name="lastSlot">The slot to be scanned last, since it may take over a snapshot from another; or -1.</param>
+    /// <returns>The published snapshot.</returns>
+    public long Scan(List<ActiveReader> readers, int lastSlot)
+    {
+        var published = _ring.PublishedId;
+        // Two may scan at once; the horizon only ever rises.
+        var horizon = Volatile.Read(ref _horizon);
+        while (horizon < published)
+        {
+            var seen = Interlocked.CompareExchange(ref _horizon, published, horizon);
+            if (seen == horizon)
+                break;
+            horizon = seen;
+        }
+
+        Collect(readers, lastSlot);
+        return published;
+    }
+
+    /// <summary>Scans the slots without raising the horizon.</summary>
+    public void Collect(List<ActiveReader> readers, int lastSlot)
+    {
+        readers.Clear();
+        Interlocked.MemoryBarrier();
+        var count = Volatile.Read(ref _slotCount);
+        for (var i = 0; i < count; i++)
+        {
+            if (i != lastSlot)
+                Add(readers, i);
+        }
+
+        if (lastSlot >= 0)
+            Add(readers, lastSlot);
+    }
+
+    /// <summary>
+    /// Moves a registered slot to the snapshot of another reader, which is older. False when that reader has gone or moved on,
+    /// or has not yet found out whether it may have that snapshot.
+    /// </summary>
+    public bool TryJoin(int slotIndex, in ActiveReader other)
+    {
+        var mine = _slots + slotIndex;
+        var theirs = _slots + other.Slot;
+        var uses = Volatile.Read(ref theirs->Uses);
+        if (Volatile.Read(ref theirs->ConfirmedUse) != uses)
+            return false;
+        var state = theirs->State;
+        Volatile.ReadBarrier();
+        Volatile.Write(ref mine->SnapshotPlusOne, other.Snapshot + 1);
+        Interlocked.MemoryBarrier();
+        if (Volatile.Read(ref theirs->SnapshotPlusOne) != other.Snapshot + 1 || theirs->Uses != uses || state.State.TransactionId != other.Snapshot)
+            return false;
+        var map = mine->State.Map;
+        mine->State = state;
+        mine->State.Map = map;
+        return true;
+    }
+
+    public PublishedState* State(int slotIndex) => &_slots[slotIndex].State;
+
+    public void Dispose() => _space.Dispose();
+
+    private void Add(List<ActiveReader> readers, int i)
+    {
+        var slot = _slots + i;
+        var snapshot = Volatile.Read(ref slot->SnapshotPlusOne);
+        if (snapshot != 0)
+            readers.Add(new ActiveReader(i, snapshot - 1, Volatile.Read(ref slot->Sequence)));
+    }
+
+    /// <summary>Four cache lines, so that no two readers share one.</summary>
+    [StructLayout(LayoutKind.Explicit, Size = Size)]
+    private struct ReaderSlot
+    {
+        public const int Size = 256;
+
+        /// <summary>0 when nobody is registered.</summary>
+        [FieldOffset(0)]
+        public long SnapshotPlusOne;
+
+        [FieldOffset(8)]
+        public long Sequence;
+
+        /// <summary>Raised before the state changes, so that a copy of it can be told to be whole.</summary>
+        [FieldOffset(16)]
+        public long Uses;
+
+        /// <summary>The use that has passed the test of the horizon: before, the slot may hold a snapshot that is gone.</summary>
+        [FieldOffset(24)]
+        public long ConfirmedUse;
+
+        [FieldOffset(64)]
+        public PublishedState State;
+    }
+}

@@ -1,0 +1,107 @@
+using System.Runtime.InteropServices;
+using Voron.Format;
+
+namespace Voron.Transactions;
+
+/// <summary>The published states, newest last, in native memory: publishing allocates nothing and readers take no lock.</summary>
+/// <remarks>
+/// A slot is a sequence lock: its sequence is taken away before its content changes and set after. Whoever publishes holds
+/// the publication lock; readers copy a slot and believe the copy when the slot still has the sequence that they came for.
+/// </remarks>
+internal sealed unsafe class StateRing : IDisposable
+{
+    private const int Slots = 64;
+    private const long Changing = -1;
+
+    private readonly Lock _publication = new();
+    private readonly PublishedState* _slots;
+    private long _sequence;
+
+    public StateRing(in PublishedState first)
+    {
+        _slots = (PublishedState*)NativeMemory.AlignedAlloc(Slots * PublishedState.Size, 64);
+        NativeMemory.Clear(_slots, Slots * PublishedState.Size);
+        for (var i = 0; i < Slots; i++)
+            _slots[i].Sequence = Changing;
+        Store(first);
+    }
+
+    /// <summary>The sequence of the newest state.</summary>
+    public long Sequence => Volatile.Read(ref _sequence);
+
+    /// <summary>The id of the newest published transaction.</summary>
+    public long PublishedId
+    {
+        get
+        {
+            Read(out var state);
+            return state.State.TransactionId;
+        }
+    }
+
+    /// <summary>Copies the newest state.</summary>
+    public void Read(out PublishedState state)
+    {
+        while (!TryRead(Volatile.Read(ref _sequence), out state))
+        {
+            // The ring went round while the slot was copied.
+        }
+    }
+
+    /// <summary>Copies the state of that sequence; false when its slot has been used again.</summary>
+    public bool TryRead(long sequence, out PublishedState state)
+    {
+        var slot = _slots + (sequence & (Slots - 1));
+        if (Volatile.Read(ref slot->Sequence) != sequence)
+        {
+            state = default;
+            return false;
+        }
+
+        state = *slot;
+        Volatile.ReadBarrier();
+        return slot->Sequence == sequence;
+    }
+
+    /// <summary>Publishes the state that a durable transaction left.</summary>
+    public long Publish(in EnvironmentState state, in JournalPosition journalEnd)
+    {
+        lock (_publication)
+        {
+            Read(out var next);
+            next.State = state;
+            next.JournalEnd = journalEnd;
+            return Store(next);
+        }
+    }
+
+    /// <summary>
+    /// Publishes the same state once more, under a new sequence: readers that register from now on know that versions have
+    /// been detached, and use the map given.
+    /// </summary>
+    public long Republish(byte* map)
+    {
+        lock (_publication)
+        {
+            Read(out var next);
+            next.Map = map;
+            return Store(next);
+        }
+    }
+
+    public void Dispose() => NativeMemory.AlignedFree(_slots);
+
+    private long Store(in PublishedState state)
+    {
+        var sequence = _sequence + 1;
+        var slot = _slots + (sequence & (Slots - 1));
+        Volatile.Write(ref slot->Sequence, Changing);
+        Volatile.WriteBarrier();
+        slot->State = state.State;
+        slot->Map = state.Map;
+        slot->JournalEnd = state.JournalEnd;
+        Volatile.Write(ref slot->Sequence, sequence);
+        Volatile.Write(ref _sequence, sequence);
+        return sequence;
+    }
+}
