@@ -38,6 +38,17 @@ internal static unsafe class ManagedLz4Codec
     [SkipLocalsInit]
     public static int Compress(byte* source, int sourceLength, byte* target, int targetCapacity)
     {
+        // Position 0 needs no entry of its own: it is what an empty table points to.
+        var table = stackalloc uint[TableEntries];
+        if (sourceLength > LastMatchDistanceFromEnd)
+            new Span<uint>(table, TableEntries).Clear();
+        return Compress(table, source, sourceLength, target, targetCapacity);
+    }
+
+    // Apart from its caller because a method with a buffer on its stack is compiled with guards, and without a profile.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static int Compress(uint* table, byte* source, int sourceLength, byte* target, int targetCapacity)
+    {
         var sourceEnd = source + sourceLength;
         var targetEnd = target + targetCapacity;
         var to = target;
@@ -45,10 +56,6 @@ internal static unsafe class ManagedLz4Codec
 
         if (sourceLength > LastMatchDistanceFromEnd)
         {
-            // Position 0 needs no entry of its own: it is what an empty table points to.
-            var table = stackalloc uint[TableEntries];
-            new Span<uint>(table, TableEntries).Clear();
-
             var lastStart = sourceEnd - LastMatchDistanceFromEnd;
             var matchesEnd = sourceEnd - LiteralsAtEnd;
             var at = source + 1;
@@ -262,6 +269,11 @@ internal static unsafe class ManagedLz4Codec
     private static void CopyMatch(byte* to, long offset, long length)
     {
         var from = to - offset;
+        if (offset == 1)
+        {
+            Unsafe.InitBlockUnaligned(to, *from, (uint)length);
+            return;
+        }
 
         // What has been written continues the pattern, so the stretch that may be copied at once doubles.
         while (length > offset)

@@ -81,12 +81,17 @@ internal static unsafe class PageDiff
 
         long at = 0;
         for (; at <= length - RunWriter.ChunkBytes; at += RunWriter.ChunkBytes)
-            runs.Add(at, Close15(NonZero(buffer + at)));
+        {
+            var mask = NonZero(buffer + at);
+            if (mask == 0 || (mask == ulong.MaxValue && runs.TryExtend(at)))
+                continue;
+            runs.Add(at, Close15(mask));
+        }
 
-        ulong mask = 0;
+        ulong rest = 0;
         for (var i = 0; at + i < length; i++)
-            mask |= (buffer[at + i] != 0 ? 1UL : 0UL) << i;
-        runs.Add(at, Close15(mask));
+            rest |= (buffer[at + i] != 0 ? 1UL : 0UL) << i;
+        runs.Add(at, Close15(rest));
         return runs.Finish();
     }
 
@@ -145,8 +150,14 @@ internal static unsafe class PageDiff
     {
         var runs = new RunWriter(target, page, PageHeader.UnjournaledBytes, pageSize, MergeGapOfPage);
         runs.Add(0, Close7(NonZero(page) & JournaledInFirstChunk));
-        for (var chunk = RunWriter.ChunkBytes; chunk < pageSize; chunk += RunWriter.ChunkBytes)
-            runs.Add(chunk, Close7(NonZero(page + chunk)));
+        for (long chunk = RunWriter.ChunkBytes; chunk < pageSize; chunk += RunWriter.ChunkBytes)
+        {
+            var mask = NonZero(page + chunk);
+            if (mask == 0 || (mask == ulong.MaxValue && runs.TryExtend(chunk)))
+                continue;
+            runs.Add(chunk, Close7(mask));
+        }
+
         return runs.Finish();
     }
 

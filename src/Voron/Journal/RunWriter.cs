@@ -33,6 +33,7 @@ internal unsafe ref struct RunWriter
     private long _end;
     private bool _zeros;
 
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public RunWriter(byte* target, byte* source, long from, long sourceLength, int mergeGap)
     {
         _source = source;
@@ -59,8 +60,18 @@ internal unsafe ref struct RunWriter
         }
     }
 
+    /// <summary>As <see cref="Add"/>, for all bytes of a chunk. False, with nothing added, unless they go on from the last run.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool TryExtend(long chunk)
+    {
+        if (_end != chunk || _zeros)
+            return false;
+        _end += ChunkBytes;
+        return true;
+    }
+
     /// <summary>As <see cref="Add"/>, for a chunk where the bits in <paramref name="zeros"/> stand for bytes that are zero.</summary>
-    [MethodImpl(MethodImplOptions.NoInlining)]
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void AddWithZeros(long chunk, ulong mask, ulong zeros)
     {
         while (mask != 0)
@@ -75,10 +86,11 @@ internal unsafe ref struct RunWriter
     }
 
     /// <summary>Writes what is left and returns the end of the runs.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public byte* Finish()
     {
         if (_end != Nowhere)
-            WriteRun();
+            WritePending();
         return _target;
     }
 
@@ -95,34 +107,40 @@ internal unsafe ref struct RunWriter
         }
 
         if (_end != Nowhere)
-            WriteRun();
+            WritePending();
         _start = start;
         _end = end;
         _zeros = zeros;
     }
 
-    [MethodImpl(MethodImplOptions.NoInlining)]
-    private void WriteRun()
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void WritePending()
     {
-        var length = _end - _start;
-        _target = WriteNumber(_target, (uint)(_start - _written));
-        _target = WriteNumber(_target, ((uint)(length - 1) << 1) | (_zeros ? 1u : 0u));
+        var room = _sourceLength - _start;
+        _target = WriteRun(_target, _source + _start, _end - _start, room, (uint)(_start - _written), _zeros);
         _written = _end;
-        if (_zeros)
-            return;
+    }
 
-        var from = _source + _start;
-        if (length <= 2 * Vector256<byte>.Count && _sourceLength - _start >= 2 * Vector256<byte>.Count)
+    // Static, so that the writer's fields can live in registers: nobody takes its address.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static byte* WriteRun(byte* target, byte* from, long length, long readable, uint skip, bool zeros)
+    {
+        target = WriteNumber(target, skip);
+        target = WriteNumber(target, ((uint)(length - 1) << 1) | (zeros ? 1u : 0u));
+        if (zeros)
+            return target;
+
+        if (length <= 2 * Vector256<byte>.Count && readable >= 2 * Vector256<byte>.Count)
         {
-            Vector256.Store(Vector256.Load(from), _target);
-            Vector256.Store(Vector256.Load(from + Vector256<byte>.Count), _target + Vector256<byte>.Count);
+            Vector256.Store(Vector256.Load(from), target);
+            Vector256.Store(Vector256.Load(from + Vector256<byte>.Count), target + Vector256<byte>.Count);
         }
         else
         {
-            Unsafe.CopyBlockUnaligned(_target, from, (uint)length);
+            Unsafe.CopyBlockUnaligned(target, from, (uint)length);
         }
 
-        _target += length;
+        return target + length;
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
