@@ -1,0 +1,292 @@
+using System.Numerics;
+using System.Runtime.CompilerServices;
+using System.Runtime.Intrinsics;
+
+namespace Voron.Journal;
+
+/// <summary>The engine's own codec for the LZ4 block format; <see cref="Lz4Block"/> has the contract.</summary>
+/// <remarks>
+/// <para>
+/// A block is a sequence of: token (high half: number of literals, low half: length of the match less 4; 15 in either half
+/// means that bytes follow which are added up, as long as they are 255), further bytes of the literals' number, the literals,
+/// two bytes of how far back the match lies (little endian, 1 to 65535), further bytes of the match's length. The last sequence
+/// ends behind its literals. A compressor keeps two promises beyond that: the last 5 bytes are literals, and the last match
+/// starts at least 12 bytes before the end.
+/// </para>
+/// <para>
+/// The compressor is greedy: a table remembers, for each hash of 5 bytes, the last position that had it. Where nothing
+/// matches, it takes ever longer steps.
+/// </para>
+/// </remarks>
+internal static unsafe class ManagedLz4Codec
+{
+    private const int MinMatch = 4;
+    private const int LiteralsAtEnd = 5;
+    private const int LastMatchDistanceFromEnd = 12;
+    private const int MaxOffset = 65535;
+    private const int LongLength = 15;
+
+    private const int HashBits = 12;
+    private const int TableEntries = 1 << HashBits;
+
+    /// <summary>Steps grow by one byte after each 2^6 positions without a match.</summary>
+    private const int SkipShift = 6;
+
+    /// <summary>Bytes moved by one copy that need not be exact.</summary>
+    private const int CopyStep = 16;
+
+    [SkipLocalsInit]
+    public static int Compress(byte* source, int sourceLength, byte* target, int targetCapacity)
+    {
+        // Position 0 needs no entry of its own: it is what an empty table points to.
+        var table = stackalloc uint[TableEntries];
+        if (sourceLength > LastMatchDistanceFromEnd)
+            new Span<uint>(table, TableEntries).Clear();
+        return Compress(table, source, sourceLength, target, targetCapacity);
+    }
+
+    // Apart from its caller because a method with a buffer on its stack is compiled with guards, and without a profile.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static int Compress(uint* table, byte* source, int sourceLength, byte* target, int targetCapacity)
+    {
+        var sourceEnd = source + sourceLength;
+        var targetEnd = target + targetCapacity;
+        var to = target;
+        var literals = source;
+
+        if (sourceLength > LastMatchDistanceFromEnd)
+        {
+            var lastStart = sourceEnd - LastMatchDistanceFromEnd;
+            var matchesEnd = sourceEnd - LiteralsAtEnd;
+            var at = source + 1;
+
+            while (at <= lastStart)
+            {
+                var candidate = FindMatch(table, source, ref at, lastStart);
+                if (candidate == null)
+                    break;
+
+                while (at > literals && candidate > source && at[-1] == candidate[-1])
+                {
+                    at--;
+                    candidate--;
+                }
+
+                var matchLength = MinMatch + CommonLength(at + MinMatch, candidate + MinMatch, matchesEnd);
+                var literalLength = at - literals;
+                if (SequenceLength(literalLength, matchLength) > targetEnd - to)
+                    return 0;
+
+                to = WriteLiterals(to, targetEnd, literals, literalLength, sourceEnd, Nibble(matchLength - MinMatch));
+                Unsafe.WriteUnaligned(to, (ushort)(at - candidate));
+                to += sizeof(ushort);
+                if (matchLength - MinMatch >= LongLength)
+                    to = WriteLength(to, matchLength - MinMatch - LongLength);
+
+                at += matchLength;
+                literals = at;
+                if (at <= lastStart)
+                    table[Hash(Unsafe.ReadUnaligned<ulong>(at - 2))] = (uint)(at - 2 - source);
+            }
+        }
+
+        var rest = sourceEnd - literals;
+        if (1 + ExtraBytes(rest) + rest > targetEnd - to)
+            return 0;
+
+        to = WriteLiterals(to, targetEnd, literals, rest, sourceEnd, 0);
+        return (int)(to - target);
+    }
+
+    public static int Decompress(byte* source, int sourceLength, byte* target, int targetLength)
+    {
+        var from = source;
+        var sourceEnd = source + sourceLength;
+        var to = target;
+        var targetEnd = target + targetLength;
+
+        while (from < sourceEnd)
+        {
+            int token = *from++;
+            long length = token >> 4;
+
+            if (length != LongLength && sourceEnd - from >= CopyStep + sizeof(ushort) && targetEnd - to >= CopyStep)
+            {
+                Copy16(to, from);
+            }
+            else
+            {
+                if (length == LongLength && !TryReadLength(ref from, sourceEnd, ref length))
+                    return -1;
+                if (length > sourceEnd - from || length > targetEnd - to)
+                    return -1;
+
+                Unsafe.CopyBlockUnaligned(to, from, (uint)length);
+                if (length == sourceEnd - from)
+                    return (int)(to + length - target);
+                if (sourceEnd - from - length < sizeof(ushort))
+                    return -1;
+            }
+
+            from += length;
+            to += length;
+
+            long offset = Unsafe.ReadUnaligned<ushort>(from);
+            from += sizeof(ushort);
+            if (offset == 0 || offset > to - target)
+                return -1;
+
+            length = token & 15;
+            if (length == LongLength && !TryReadLength(ref from, sourceEnd, ref length))
+                return -1;
+            length += MinMatch;
+
+            if (length <= 2 * CopyStep && offset >= CopyStep && targetEnd - to >= 2 * CopyStep)
+            {
+                Copy16(to, to - offset);
+                Copy16(to + CopyStep, to + CopyStep - offset);
+            }
+            else
+            {
+                if (length > targetEnd - to)
+                    return -1;
+                CopyMatch(to, offset, length);
+            }
+
+            to += length;
+        }
+
+        // A block ends behind literals, so it is never right to come here, not even with an empty one.
+        return -1;
+    }
+
+    /// <summary>
+    /// The next position at or behind <paramref name="at"/> whose first four bytes occurred before, or null. Returns where.
+    /// </summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static byte* FindMatch(uint* table, byte* source, ref byte* at, byte* lastStart)
+    {
+        var position = at;
+        var tried = 1 << SkipShift;
+        while (position <= lastStart)
+        {
+            var bytes = Unsafe.ReadUnaligned<ulong>(position);
+            var entry = table + Hash(bytes);
+            var candidate = source + *entry;
+            *entry = (uint)(position - source);
+
+            if (Unsafe.ReadUnaligned<uint>(candidate) == (uint)bytes && position - candidate <= MaxOffset)
+            {
+                at = position;
+                return candidate;
+            }
+
+            position += tried++ >> SkipShift;
+        }
+
+        return null;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static uint Hash(ulong bytes)
+    {
+        // The shift drops all but five bytes: runs of four equal bytes are too common to be worth a place.
+        const ulong Multiplier = 0x9E37_79B1_85EB_CA87;
+        return (uint)(((bytes << 24) * Multiplier) >> (64 - HashBits));
+    }
+
+    /// <summary>How many bytes two places have in common, up to <paramref name="end"/>; <paramref name="left"/> is the later.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static long CommonLength(byte* left, byte* right, byte* end)
+    {
+        var start = left;
+        while (end - left >= sizeof(ulong))
+        {
+            var difference = Unsafe.ReadUnaligned<ulong>(left) ^ Unsafe.ReadUnaligned<ulong>(right);
+            if (difference != 0)
+                return left - start + (BitOperations.TrailingZeroCount(difference) >> 3);
+            left += sizeof(ulong);
+            right += sizeof(ulong);
+        }
+
+        while (left < end && *left == *right)
+        {
+            left++;
+            right++;
+        }
+
+        return left - start;
+    }
+
+    private static int Nibble(long length) => (int)Math.Min(length, LongLength);
+
+    /// <summary>The bytes that a length takes beyond its half of the token.</summary>
+    private static long ExtraBytes(long length) => (length + 255 - LongLength) / 255;
+
+    private static long SequenceLength(long literals, long match)
+        => 1 + ExtraBytes(literals) + literals + sizeof(ushort) + ExtraBytes(match - MinMatch);
+
+    /// <summary>Writes token, number of literals and literals, for which the caller has seen that there is room.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static byte* WriteLiterals(byte* to, byte* targetEnd, byte* literals, long length, byte* sourceEnd, int matchNibble)
+    {
+        *to++ = (byte)((Nibble(length) << 4) | matchNibble);
+        if (length >= LongLength)
+            to = WriteLength(to, length - LongLength);
+
+        if (length <= CopyStep && targetEnd - to >= CopyStep && sourceEnd - literals >= CopyStep)
+            Copy16(to, literals);
+        else
+            Unsafe.CopyBlockUnaligned(to, literals, (uint)length);
+        return to + length;
+    }
+
+    private static byte* WriteLength(byte* to, long length)
+    {
+        for (; length >= 255; length -= 255)
+            *to++ = 255;
+        *to++ = (byte)length;
+        return to;
+    }
+
+    private static bool TryReadLength(ref byte* from, byte* sourceEnd, ref long length)
+    {
+        // The sum is at most 255 for each of fewer than 2^31 bytes, so it cannot overflow.
+        byte more;
+        do
+        {
+            if (from >= sourceEnd)
+                return false;
+            more = *from++;
+            length += more;
+        }
+        while (more == 255);
+
+        return true;
+    }
+
+    /// <summary>Repeats what lies <paramref name="offset"/> bytes back, exactly; the two may overlap.</summary>
+    private static void CopyMatch(byte* to, long offset, long length)
+    {
+        var from = to - offset;
+        if (offset == 1)
+        {
+            Unsafe.InitBlockUnaligned(to, *from, (uint)length);
+            return;
+        }
+
+        // What has been written continues the pattern, so the stretch that may be copied at once doubles.
+        while (length > offset)
+        {
+            Unsafe.CopyBlockUnaligned(to, from, (uint)offset);
+            to += offset;
+            length -= offset;
+            offset += offset;
+        }
+
+        Unsafe.CopyBlockUnaligned(to, from, (uint)length);
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static void Copy16(byte* to, byte* from) => Vector128.Store(Vector128.Load(from), to);
+}

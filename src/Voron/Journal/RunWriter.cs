@@ -1,0 +1,158 @@
+using System.Diagnostics;
+using System.Numerics;
+using System.Runtime.CompilerServices;
+using System.Runtime.Intrinsics;
+
+namespace Voron.Journal;
+
+/// <summary>Writes the runs of <see cref="PageDiff"/>, which describes their format, and joins those that lie close together.</summary>
+internal unsafe ref struct RunWriter
+{
+    /// <summary>Bytes that one chunk of the source has: as many as a mask has bits.</summary>
+    public const int ChunkBytes = 64;
+
+    /// <summary>How far behind the last run the target may be written, since short copies move whole vectors.</summary>
+    public const int Slack = 64;
+
+    /// <summary>Zeros shorter than this are stored like other bytes: two headers would cost about as much.</summary>
+    public const int LeastZeroRun = 8;
+
+    /// <summary>Far enough before any buffer that no run joins to it.</summary>
+    private const long Nowhere = long.MinValue / 2;
+
+    private readonly byte* _source;
+    private readonly long _sourceLength;
+    private readonly int _mergeGap;
+    private byte* _target;
+
+    /// <summary>Where the last written run ended.</summary>
+    private long _written;
+
+    // The run not written yet, which what comes next may still extend; empty at first.
+    private long _start;
+    private long _end;
+    private bool _zeros;
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public RunWriter(byte* target, byte* source, long from, long sourceLength, int mergeGap)
+    {
+        _source = source;
+        _sourceLength = sourceLength;
+        _mergeGap = mergeGap;
+        _target = target;
+        _written = from;
+        _start = Nowhere;
+        _end = Nowhere;
+    }
+
+    /// <summary>Adds the bytes of a chunk whose bits are set in <paramref name="mask"/>. Chunks come in rising order.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void Add(long chunk, ulong mask)
+    {
+        while (mask != 0)
+        {
+            var first = BitOperations.TrailingZeroCount(mask);
+            var length = BitOperations.TrailingZeroCount(~(mask >> first));
+            AddRun(chunk + first, chunk + first + length, zeros: false);
+
+            // The carry runs through the lowest run of ones and clears it.
+            mask &= mask + (mask & (0 - mask));
+        }
+    }
+
+    /// <summary>As <see cref="Add"/>, for all bytes of a chunk. False, with nothing added, unless they go on from the last run.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool TryExtend(long chunk)
+    {
+        if (_end != chunk || _zeros)
+            return false;
+        _end += ChunkBytes;
+        return true;
+    }
+
+    /// <summary>As <see cref="Add"/>, for a chunk where the bits in <paramref name="zeros"/> stand for bytes that are zero.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void AddWithZeros(long chunk, ulong mask, ulong zeros)
+    {
+        while (mask != 0)
+        {
+            var first = BitOperations.TrailingZeroCount(mask);
+            var isZero = ((zeros >> first) & 1) != 0;
+            var kind = isZero ? zeros : mask & ~zeros;
+            var end = first + BitOperations.TrailingZeroCount(~(kind >> first));
+            AddRun(chunk + first, chunk + end, isZero);
+            mask = end == ChunkBytes ? 0 : mask & (ulong.MaxValue << end);
+        }
+    }
+
+    /// <summary>Writes what is left and returns the end of the runs.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public byte* Finish()
+    {
+        if (_end != Nowhere)
+            WritePending();
+        return _target;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void AddRun(long start, long end, bool zeros)
+    {
+        Debug.Assert(start < end && start >= _end);
+
+        // Zeros are joined only where they touch: what lies in a gap need not be zero.
+        if (zeros == _zeros && start - _end <= (zeros ? 0 : _mergeGap))
+        {
+            _end = end;
+            return;
+        }
+
+        if (_end != Nowhere)
+            WritePending();
+        _start = start;
+        _end = end;
+        _zeros = zeros;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void WritePending()
+    {
+        var room = _sourceLength - _start;
+        _target = WriteRun(_target, _source + _start, _end - _start, room, (uint)(_start - _written), _zeros);
+        _written = _end;
+    }
+
+    // Static, so that the writer's fields can live in registers: nobody takes its address.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static byte* WriteRun(byte* target, byte* from, long length, long readable, uint skip, bool zeros)
+    {
+        target = WriteNumber(target, skip);
+        target = WriteNumber(target, ((uint)(length - 1) << 1) | (zeros ? 1u : 0u));
+        if (zeros)
+            return target;
+
+        if (length <= 2 * Vector256<byte>.Count && readable >= 2 * Vector256<byte>.Count)
+        {
+            Vector256.Store(Vector256.Load(from), target);
+            Vector256.Store(Vector256.Load(from + Vector256<byte>.Count), target + Vector256<byte>.Count);
+        }
+        else
+        {
+            Unsafe.CopyBlockUnaligned(target, from, (uint)length);
+        }
+
+        return target + length;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static byte* WriteNumber(byte* target, uint value)
+    {
+        while (value >= 0x80)
+        {
+            *target++ = (byte)(value | 0x80);
+            value >>= 7;
+        }
+
+        *target++ = (byte)value;
+        return target;
+    }
+}
