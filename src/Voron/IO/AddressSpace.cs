@@ -1,0 +1,113 @@
+using Voron.IO.Posix;
+using Voron.IO.Windows;
+
+namespace Voron.IO;
+
+/// <summary>
+/// A reserved range of addresses whose memory is committed from its start as it is needed, so that it grows without moving.
+/// Fresh memory is zeros. Reserving costs nothing but addresses. There is no finalizer: whoever holds pointers decides when
+/// the range goes.
+/// </summary>
+internal sealed unsafe class AddressSpace : IDisposable
+{
+    /// <summary>In bytes: memory is committed in steps of this, so that most calls find it done.</summary>
+    private const nuint CommitStep = 1 << 20;
+
+    private static readonly nuint PageLength = (nuint)Environment.SystemPageSize;
+
+    private readonly Lock _gate = new();
+    private nuint _committed;
+    private bool _disposed;
+
+    private AddressSpace(byte* address, nuint length)
+    {
+        Address = address;
+        Length = length;
+    }
+
+    /// <summary>The first byte; the same until disposed.</summary>
+    public byte* Address { get; private set; }
+
+    /// <summary>The reserved bytes.</summary>
+    public nuint Length { get; }
+
+    /// <summary>The bytes from <see cref="Address"/> on that may be touched.</summary>
+    public nuint Committed => Volatile.Read(ref _committed);
+
+    /// <summary>Reserves at least <paramref name="bytes"/>.</summary>
+    /// <exception cref="InsufficientMemoryException">There are not so many addresses in a row.</exception>
+    public static AddressSpace Reserve(nuint bytes)
+    {
+        nuint length = RoundUp(Math.Max(bytes, 1), PageLength);
+        byte* address = OperatingSystem.IsWindows() ? WindowsMemory.TryReserve(length) : PosixMemory.TryReserve(length);
+        if (address == null)
+            throw new InsufficientMemoryException($"No room to reserve {length} bytes of addresses.");
+        return new AddressSpace(address, length);
+    }
+
+    /// <summary>Makes the first <paramref name="length"/> bytes usable. They stay so.</summary>
+    /// <exception cref="InsufficientMemoryException">The system has not so much memory, or limits it.</exception>
+    public void EnsureCommitted(nuint length)
+    {
+        if (length <= Volatile.Read(ref _committed))
+            return;
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(length, Length);
+        lock (_gate)
+        {
+            ObjectDisposedException.ThrowIf(_disposed, this);
+            if (length <= _committed)
+                return;
+            nuint end = Math.Min(RoundUp(length, CommitStep), Length);
+            byte* start = Address + _committed;
+            nuint bytes = end - _committed;
+            if (!(OperatingSystem.IsWindows() ? WindowsMemory.TryCommit(start, bytes) : PosixMemory.TryCommit(start, bytes)))
+                throw new InsufficientMemoryException($"No memory for {bytes} bytes more than the {_committed} in use.");
+            Volatile.Write(ref _committed, end);
+        }
+    }
+
+    /// <summary>
+    /// Makes a committed range zeros and gives the memory of its whole pages back to the system. It can be used as before.
+    /// Nobody else may touch it meanwhile.
+    /// </summary>
+    public void Reset(nuint offset, nuint length)
+    {
+        if (length > Length || offset > Length - length || offset + length > Committed)
+            throw new ArgumentOutOfRangeException(nameof(offset), $"{length} bytes at {offset} are not within {Committed} bytes in use.");
+
+        nuint first = RoundUp(offset, PageLength);
+        nuint last = (offset + length) / PageLength * PageLength;
+        if (first >= last)
+        {
+            Clear(offset, length);
+            return;
+        }
+        Clear(offset, first - offset);
+        Clear(last, offset + length - last);
+        byte* start = Address + first;
+        nuint bytes = last - first;
+        if (!(OperatingSystem.IsWindows() ? WindowsMemory.TryReset(start, bytes) : PosixMemory.TryReset(start, bytes)))
+            throw new InsufficientMemoryException($"The system could not take {bytes} bytes back.");
+    }
+
+    public void Dispose()
+    {
+        lock (_gate)
+        {
+            if (_disposed)
+                return;
+            _disposed = true;
+            if (OperatingSystem.IsWindows())
+                WindowsMemory.Release(Address);
+            else
+                PosixMemory.Release(Address, Length);
+            Address = null;
+            Volatile.Write(ref _committed, 0);
+        }
+    }
+
+    private void Clear(nuint offset, nuint length) =>
+        System.Runtime.InteropServices.NativeMemory.Clear(Address + offset, length);
+
+    private static nuint RoundUp(nuint bytes, nuint unit) => checked(bytes + unit - 1) / unit * unit;
+}

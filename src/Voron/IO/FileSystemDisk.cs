@@ -1,0 +1,54 @@
+using Microsoft.Extensions.Logging;
+using Voron.IO.Posix;
+using Voron.IO.Windows;
+
+namespace Voron.IO;
+
+/// <summary>Opens a directory of the operating system as a disk.</summary>
+internal static class FileSystemDisk
+{
+    /// <summary>
+    /// Opens <paramref name="directory"/>, and makes it when it is missing and <paramref name="readOnly"/> is false. Symbolic
+    /// links are resolved, so that messages name the real place.
+    /// </summary>
+    /// <exception cref="DiskException">
+    /// <see cref="DiskError.NotFound"/> when it is missing, <see cref="DiskError.NotSupported"/> on a network file system, whose
+    /// locks, maps and syncs do not keep the promises of <see cref="IDisk"/>.
+    /// </exception>
+    public static IDisk Open(string directory, bool readOnly, ILogger logger)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(directory);
+        ArgumentNullException.ThrowIfNull(logger);
+        if (!Environment.Is64BitProcess)
+            throw new PlatformNotSupportedException("Data files are mapped as a whole: a 64-bit process is needed.");
+
+        string full = Path.GetFullPath(directory);
+        var created = readOnly ? [] : CreateMissing(full);
+
+        if (OperatingSystem.IsWindows())
+            return WindowsDisk.Open(full, readOnly);
+        if (OperatingSystem.IsLinux() || OperatingSystem.IsMacOS())
+            return PosixDisk.Open(full, readOnly, created, logger);
+        throw new PlatformNotSupportedException("Voron runs on Linux, macOS and Windows.");
+    }
+
+    /// <summary>Makes the directory and the missing ones above it; the result names those that are new, for their parents' sync.</summary>
+    private static List<string> CreateMissing(string directory)
+    {
+        var created = new List<string>();
+        for (string? at = directory; at is not null && !Directory.Exists(at); at = Path.GetDirectoryName(at))
+            created.Add(at);
+
+        if (created.Count == 0)
+            return created;
+        try
+        {
+            Directory.CreateDirectory(directory);
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            throw SystemErrors.From(e, "create directory", directory);
+        }
+        return created;
+    }
+}

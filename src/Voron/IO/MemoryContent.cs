@@ -1,0 +1,245 @@
+namespace Voron.IO;
+
+/// <summary>
+/// The bytes of a file in memory. They live at the start of a reservation, and maps are that very memory. When the file
+/// outgrows it, the bytes are copied to a larger one; the old one stays, and is written in step, until its last map is gone.
+/// </summary>
+internal sealed unsafe class MemoryContent
+{
+    private const long LeastReservation = 1L << 20;
+
+    private readonly Lock _gate = new();
+    private readonly string _path;
+
+    /// <summary>Earlier reservations that maps still show.</summary>
+    private readonly List<Region> _outgrown = [];
+    private Region _current;
+    private long _length;
+
+    /// <summary>The name and each open handle count one.</summary>
+    private int _references = 1;
+
+    public MemoryContent(string path, long reservation)
+    {
+        _path = path;
+        _current = new Region(Reserve(reservation));
+    }
+
+    public long Length => Volatile.Read(ref _length);
+
+    public void AddReference() => Interlocked.Increment(ref _references);
+
+    public void Release()
+    {
+        if (Interlocked.Decrement(ref _references) > 0)
+            return;
+        lock (_gate)
+        {
+            _current.IsCurrent = false;
+            _current.FreeWhenUnused();
+        }
+    }
+
+    public void Read(long offset, Span<byte> destination)
+    {
+        lock (_gate)
+        {
+            if (offset > _length - destination.Length)
+                DiskRules.ThrowEndOfFile("read", _path, offset, destination.Length, _length);
+            new ReadOnlySpan<byte>(_current.Space.Address + offset, destination.Length).CopyTo(destination);
+        }
+    }
+
+    public void Write(long offset, byte* source, long length)
+    {
+        if (length == 0)
+            return;
+        lock (_gate)
+        {
+            EnsureLength(checked(offset + length));
+            Buffer.MemoryCopy(source, _current.Space.Address + offset, length, length);
+            foreach (var region in _outgrown)
+            {
+                long inside = Math.Min(length, (long)region.Space.Committed - offset);
+                if (inside > 0)
+                    Buffer.MemoryCopy(source, region.Space.Address + offset, inside, inside);
+            }
+        }
+    }
+
+    public void EnsureLength(long length)
+    {
+        lock (_gate)
+        {
+            if (length <= _length)
+                return;
+            try
+            {
+                if (length > (long)_current.Space.Length)
+                    MoveToLarger(length);
+                _current.Space.EnsureCommitted((nuint)length);
+            }
+            catch (InsufficientMemoryException e)
+            {
+                throw new DiskException(DiskError.NoSpace, "extend", _path, e.Message.TrimEnd('.'));
+            }
+            Volatile.Write(ref _length, length);
+        }
+    }
+
+    public void SetLength(long length)
+    {
+        lock (_gate)
+        {
+            if (length > _length)
+            {
+                EnsureLength(length);
+                return;
+            }
+            Zero(length, _length - length);
+            Volatile.Write(ref _length, length);
+        }
+    }
+
+    public void Punch(long offset, long length)
+    {
+        lock (_gate)
+        {
+            if (offset < _length)
+                Zero(offset, Math.Min(length, _length - offset));
+        }
+    }
+
+    public FileMap Map(long length)
+    {
+        lock (_gate)
+        {
+            if (length > _length)
+                DiskRules.ThrowEndOfFile("map", _path, 0, length, _length);
+            _current.Maps++;
+            return new MemoryMap(this, _current, length);
+        }
+    }
+
+    private AddressSpace Reserve(long bytes)
+    {
+        while (true)
+        {
+            try
+            {
+                return AddressSpace.Reserve((nuint)bytes);
+            }
+            catch (InsufficientMemoryException e)
+            {
+                // Address space is limited here: a smaller reservation works as well, only it is outgrown sooner.
+                if (bytes <= LeastReservation)
+                    throw new DiskException(DiskError.NoSpace, "create", _path, e.Message.TrimEnd('.'));
+                bytes = Math.Max(LeastReservation, bytes / 4);
+            }
+        }
+    }
+
+    private void MoveToLarger(long length)
+    {
+        var larger = new Region(AddressSpace.Reserve((nuint)Math.Max(length, checked((long)_current.Space.Length * 2))));
+        try
+        {
+            larger.Space.EnsureCommitted((nuint)length);
+        }
+        catch
+        {
+            larger.Space.Dispose();
+            throw;
+        }
+        Buffer.MemoryCopy(_current.Space.Address, larger.Space.Address, length, _length);
+
+        _current.IsCurrent = false;
+        if (!_current.FreeWhenUnused())
+            _outgrown.Add(_current);
+        _current = larger;
+    }
+
+    private void Zero(long offset, long length)
+    {
+        _current.Space.Reset((nuint)offset, (nuint)length);
+        foreach (var region in _outgrown)
+        {
+            long inside = Math.Min(length, (long)region.Space.Committed - offset);
+            if (inside > 0)
+                region.Space.Reset((nuint)offset, (nuint)inside);
+        }
+    }
+
+    private sealed class Region(AddressSpace space)
+    {
+        public AddressSpace Space { get; } = space;
+
+        public int Maps { get; set; }
+
+        public bool IsCurrent { get; set; } = true;
+
+        public bool FreeWhenUnused()
+        {
+            if (IsCurrent || Maps > 0)
+                return false;
+            Space.Dispose();
+            return true;
+        }
+    }
+
+    private sealed class MemoryMap : FileMap
+    {
+        private readonly MemoryContent _content;
+        private readonly Region _region;
+        private bool _disposed;
+
+        public MemoryMap(MemoryContent content, Region region, long length)
+        {
+            _content = content;
+            _region = region;
+            Address = region.Space.Address;
+            Length = length;
+        }
+
+        public override bool TryExtend(long length)
+        {
+            lock (_content._gate)
+            {
+                ObjectDisposedException.ThrowIf(_disposed, this);
+                if (length <= Length)
+                    return true;
+                if (length > _content._length)
+                    DiskRules.ThrowEndOfFile("map", _content._path, 0, length, _content._length);
+                if (!_region.IsCurrent)
+                    return false;
+                Length = length;
+                return true;
+            }
+        }
+
+        public override void Shrink(long length)
+        {
+            lock (_content._gate)
+            {
+                ObjectDisposedException.ThrowIf(_disposed, this);
+                DiskRules.CheckLengthInMap(length, Length);
+                Length = length;
+            }
+        }
+
+        protected override void Dispose(bool disposing)
+        {
+            lock (_content._gate)
+            {
+                if (_disposed)
+                    return;
+                _disposed = true;
+                _region.Maps--;
+                if (_region.FreeWhenUnused())
+                    _content._outgrown.Remove(_region);
+                Address = null;
+                Length = 0;
+            }
+        }
+    }
+}

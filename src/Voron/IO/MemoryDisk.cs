@@ -1,0 +1,134 @@
+namespace Voron.IO;
+
+/// <summary>
+/// A disk of native memory, for environments that live in memory: the same seam, so that nothing above it is skipped. Writes
+/// are as durable as the process; files go when they have no name, no handle and no map any more.
+/// </summary>
+internal sealed class MemoryDisk : IDisk
+{
+    /// <summary>
+    /// In bytes, for each file: addresses only. Large enough for a file hardly ever to move, small enough for thousands of them.
+    /// </summary>
+    public const long DefaultReservation = 1L << 34;
+
+    private readonly Lock _gate = new();
+    private readonly Dictionary<string, MemoryContent> _files = new(StringComparer.Ordinal);
+    private readonly LockTable _locks = new();
+    private readonly long _reservation;
+    private bool _disposed;
+
+    public MemoryDisk(long reservation = DefaultReservation)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegativeOrZero(reservation);
+        _reservation = reservation;
+    }
+
+    public string Path => "memory";
+
+    public int Alignment => DiskRules.Alignment;
+
+    public bool IsReadOnly => false;
+
+    public bool IsUnbuffered => true;
+
+    public IReadOnlyList<DiskEntry> List()
+    {
+        lock (_gate)
+        {
+            var entries = new List<DiskEntry>(_files.Count);
+            foreach (var (name, content) in _files)
+                entries.Add(new DiskEntry(name, content.Length));
+            return entries;
+        }
+    }
+
+    public DiskFile Open(string name, DiskOpen open, DiskAccess access)
+    {
+        DiskRules.CheckName(name);
+        lock (_gate)
+        {
+            ObjectDisposedException.ThrowIf(_disposed, this);
+            bool exists = _files.TryGetValue(name, out var content);
+            if (open == DiskOpen.New)
+            {
+                if (exists)
+                    throw new DiskException(DiskError.AlreadyExists, "create", PathOf(name), "there is a file of that name");
+                content = Create(name);
+            }
+            else if (!exists)
+            {
+                throw NotFound("open", name);
+            }
+            return new MemoryFile(content!, PathOf(name), access);
+        }
+    }
+
+    public void Rename(string source, string target)
+    {
+        DiskRules.CheckName(source);
+        DiskRules.CheckName(target);
+        lock (_gate)
+        {
+            if (!_files.TryGetValue(source, out var content))
+                throw NotFound("rename", source);
+            if (source == target)
+                return;
+            if (_files.Remove(target, out var replaced))
+                replaced.Release();
+            _files.Remove(source);
+            _files.Add(target, content);
+        }
+    }
+
+    public void Delete(string name)
+    {
+        DiskRules.CheckName(name);
+        lock (_gate)
+        {
+            if (!_files.Remove(name, out var content))
+                throw NotFound("delete", name);
+            content.Release();
+        }
+    }
+
+    public void SyncDirectory()
+    {
+    }
+
+    public IDisposable Lock(string name, bool shared)
+    {
+        DiskRules.CheckName(name);
+        lock (_gate)
+        {
+            ObjectDisposedException.ThrowIf(_disposed, this);
+            if (!_files.ContainsKey(name))
+                Create(name);
+            return _locks.Take(name, shared, PathOf(name));
+        }
+    }
+
+    public void Dispose()
+    {
+        lock (_gate)
+        {
+            if (_disposed)
+                return;
+            _disposed = true;
+            foreach (var content in _files.Values)
+                content.Release();
+            _files.Clear();
+        }
+    }
+
+    private MemoryContent Create(string name)
+    {
+        var content = new MemoryContent(PathOf(name), _reservation);
+        _files.Add(name, content);
+        return content;
+    }
+
+    private string PathOf(string name) => $"{Path}/{name}";
+
+    private DiskException NotFound(string operation, string name) =>
+        new(DiskError.NotFound, operation, PathOf(name), "there is no such file");
+}

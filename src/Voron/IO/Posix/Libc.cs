@@ -1,0 +1,86 @@
+using System.Runtime.InteropServices;
+using Microsoft.Win32.SafeHandles;
+
+namespace Voron.IO.Posix;
+
+/// <summary>
+/// The C library's calls, in the form that 64-bit Linux and macOS share. A handle that is disposed while a call runs is closed
+/// after it, so no call can reach a descriptor that has become another file.
+/// </summary>
+internal static unsafe partial class Libc
+{
+    private const string Library = "libc";
+
+    public static int Open(string path, int flags, int mode) =>
+        Platform.VariadicOnStack ? OpenOnStack(path, flags, 0, 0, 0, 0, 0, 0, mode) : OpenInRegisters(path, flags, mode);
+
+    public static int Control(SafeFileHandle handle, int command, int argument) =>
+        Platform.VariadicOnStack
+            ? ControlOnStack(handle, command, 0, 0, 0, 0, 0, 0, argument)
+            : ControlInRegisters(handle, command, argument);
+
+    [LibraryImport(Library, EntryPoint = "pread", SetLastError = true)]
+    public static partial nint Read(SafeFileHandle handle, byte* buffer, nuint length, long offset);
+
+    [LibraryImport(Library, EntryPoint = "pwrite", SetLastError = true)]
+    public static partial nint Write(SafeFileHandle handle, byte* buffer, nuint length, long offset);
+
+    /// <summary><see cref="IoBlock"/> has the layout of the system's iovec: an address, then a length.</summary>
+    [LibraryImport(Library, EntryPoint = "pwritev", SetLastError = true)]
+    public static partial nint WriteVectored(SafeFileHandle handle, IoBlock* blocks, int count, long offset);
+
+    [LibraryImport(Library, EntryPoint = "fsync", SetLastError = true)]
+    public static partial int Sync(SafeFileHandle handle);
+
+    [LibraryImport(Library, EntryPoint = "fdatasync", SetLastError = true)]
+    public static partial int SyncData(SafeFileHandle handle);
+
+    [LibraryImport(Library, EntryPoint = "ftruncate", SetLastError = true)]
+    public static partial int Truncate(SafeFileHandle handle, long length);
+
+    [LibraryImport(Library, EntryPoint = "fallocate", SetLastError = true)]
+    public static partial int Allocate(SafeFileHandle handle, int mode, long offset, long length);
+
+    [LibraryImport(Library, EntryPoint = "lseek", SetLastError = true)]
+    public static partial long Seek(SafeFileHandle handle, long offset, int from);
+
+    [LibraryImport(Library, EntryPoint = "flock", SetLastError = true)]
+    public static partial int Lock(SafeFileHandle handle, int operation);
+
+    [LibraryImport(Library, EntryPoint = "rename", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
+    public static partial int Rename(string source, string target);
+
+    [LibraryImport(Library, EntryPoint = "unlink", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
+    public static partial int Unlink(string path);
+
+    [LibraryImport(Library, EntryPoint = "realpath", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
+    public static partial byte* RealPath(string path, byte* resolved);
+
+    [LibraryImport(Library, EntryPoint = "statfs", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
+    public static partial int FileSystem(string path, byte* description);
+
+    [LibraryImport(Library, EntryPoint = "mmap", SetLastError = true)]
+    public static partial nint Map(byte* address, nuint length, int protection, int flags, SafeFileHandle handle, long offset);
+
+    [LibraryImport(Library, EntryPoint = "mmap", SetLastError = true)]
+    public static partial nint MapAnonymous(byte* address, nuint length, int protection, int flags, int descriptor, long offset);
+
+    [LibraryImport(Library, EntryPoint = "munmap", SetLastError = true)]
+    public static partial int Unmap(byte* address, nuint length);
+
+    [LibraryImport(Library, EntryPoint = "mprotect", SetLastError = true)]
+    public static partial int Protect(byte* address, nuint length, int protection);
+
+    [LibraryImport(Library, EntryPoint = "open", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
+    private static partial int OpenInRegisters(string path, int flags, int mode);
+
+    [LibraryImport(Library, EntryPoint = "open", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
+    private static partial int OpenOnStack(string path, nint flags, nint r2, nint r3, nint r4, nint r5, nint r6, nint r7, nint mode);
+
+    [LibraryImport(Library, EntryPoint = "fcntl", SetLastError = true)]
+    private static partial int ControlInRegisters(SafeFileHandle handle, int command, int argument);
+
+    [LibraryImport(Library, EntryPoint = "fcntl", SetLastError = true)]
+    private static partial int ControlOnStack(
+        SafeFileHandle handle, nint command, nint r2, nint r3, nint r4, nint r5, nint r6, nint r7, nint argument);
+}

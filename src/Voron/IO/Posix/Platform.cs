@@ -1,0 +1,59 @@
+using System.Runtime.InteropServices;
+
+namespace Voron.IO.Posix;
+
+/// <summary>
+/// The numbers in which the POSIX systems differ. Those that are the same everywhere are constants, the others depend on the
+/// system or the processor.
+/// </summary>
+internal static class Platform
+{
+    public const int ReadOnly = 0;
+    public const int ReadWrite = 2;
+
+    public const int ProtectNone = 0;
+    public const int ProtectRead = 1;
+    public const int ProtectReadWrite = 3;
+
+    public const int MapShared = 0x01;
+    public const int MapPrivate = 0x02;
+    public const int MapFixed = 0x10;
+
+    public const int LockShared = 1;
+    public const int LockExclusive = 2;
+    public const int LockNonBlocking = 4;
+
+    public const int SeekEnd = 2;
+    public const int GetFlags = 3;
+    public const int SetFlags = 4;
+
+    /// <summary>fallocate: FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE. Linux only.</summary>
+    public const int PunchHole = 0x01 | 0x02;
+
+    /// <summary>fcntl F_NOCACHE and F_FULLFSYNC. macOS only.</summary>
+    public const int NoCache = 48;
+    public const int FullSync = 51;
+
+    public static readonly bool IsMac = OperatingSystem.IsMacOS();
+
+    public static readonly int Create = IsMac ? 0x200 : 0x40;
+    public static readonly int Exclusive = IsMac ? 0x800 : 0x80;
+    public static readonly int CloseOnExec = IsMac ? 0x1000000 : 0x80000;
+
+    /// <summary>O_DSYNC. On macOS it does not reach the medium: a full sync after the write does.</summary>
+    public static readonly int DataSync = IsMac ? 0 : 0x1000;
+
+    /// <summary>O_DIRECT, which macOS has not.</summary>
+    public static readonly int Direct = IsMac ? 0 : RuntimeInformation.ProcessArchitecture switch
+    {
+        Architecture.Arm or Architecture.Arm64 => 0x10000,
+        Architecture.Ppc64le => 0x20000,
+        _ => 0x4000,
+    };
+
+    public static readonly int MapAnonymous = IsMac ? 0x1000 : 0x20;
+    public static readonly int MapNoReserve = IsMac ? 0x40 : 0x4000;
+
+    /// <summary>On Apple's arm64, arguments behind the dots of a prototype go on the stack.</summary>
+    public static readonly bool VariadicOnStack = IsMac && RuntimeInformation.ProcessArchitecture == Architecture.Arm64;
+}

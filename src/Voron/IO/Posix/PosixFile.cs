@@ -1,0 +1,210 @@
+using System.Runtime.InteropServices;
+using Microsoft.Win32.SafeHandles;
+
+namespace Voron.IO.Posix;
+
+/// <summary>An open descriptor.</summary>
+internal sealed unsafe class PosixFile : SystemFile
+{
+    /// <summary>IOV_MAX of Linux and macOS.</summary>
+    private const int MaxBlocks = 1024;
+
+    private readonly Lock _gate = new();
+    private readonly PosixDisk _disk;
+    private readonly SafeFileHandle _handle;
+
+    /// <summary>The descriptor has O_DIRECT; it loses it when the file system refuses an unbuffered transfer.</summary>
+    private volatile bool _direct;
+
+    /// <summary>Set after length or blocks changed: the next sync then covers all metadata, not only what reads need.</summary>
+    private int _metadataChanged;
+
+    public PosixFile(PosixDisk disk, SafeFileHandle handle, string path, DiskAccess access, bool direct)
+        : base(path, access, disk.IsReadOnly)
+    {
+        _disk = disk;
+        _handle = handle;
+        _direct = direct;
+    }
+
+    public override long Length
+    {
+        get
+        {
+            long length = Libc.Seek(_handle, 0, Platform.SeekEnd);
+            if (length < 0)
+                Errno.Throw("length", Path, Marshal.GetLastPInvokeError());
+            return length;
+        }
+    }
+
+    protected override bool NeedsAlignment => _direct;
+
+    public override void SetLength(long length)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(length);
+        DiskRules.CheckWritable(IsReadOnly, "set length", Path);
+        while (Libc.Truncate(_handle, length) != 0)
+            Errno.ThrowUnlessInterrupted("set length", Path);
+        Volatile.Write(ref _metadataChanged, 1);
+    }
+
+    public override void Allocate(long offset, long length)
+    {
+        DiskRules.CheckRange(offset, length);
+        DiskRules.CheckWritable(IsReadOnly, "allocate", Path);
+        if (length == 0)
+            return;
+        if (Platform.IsMac || !TryAllocate(0, offset, length, "allocate"))
+            AllocateByWriting(offset, length);
+        Volatile.Write(ref _metadataChanged, 1);
+    }
+
+    public override bool TryPunchHole(long offset, long length)
+    {
+        DiskRules.CheckRange(offset, length);
+        DiskRules.CheckWritable(IsReadOnly, "punch hole", Path);
+        if (length == 0)
+            return true;
+        if (Platform.IsMac || !TryAllocate(Platform.PunchHole, offset, length, "punch hole"))
+            return false;
+        Volatile.Write(ref _metadataChanged, 1);
+        return true;
+    }
+
+    public override void WriteVectored(long offset, ReadOnlySpan<IoBlock> blocks)
+    {
+        foreach (ref readonly var block in blocks)
+            DiskRules.CheckWrite(Access, offset, block.Address, checked((long)block.Length));
+        DiskRules.CheckWritable(IsReadOnly, "write", Path);
+
+        fixed (IoBlock* start = blocks)
+        {
+            for (int next = 0; next < blocks.Length;)
+            {
+                int count = CountForOneCall(start + next, blocks.Length - next);
+                long written = count == 1 ? 0 : WriteSome(offset, start + next, count);
+                offset += written;
+
+                // Whole blocks are done with; what is left of one that was cut goes alone.
+                while (count > 0 && written >= (long)start[next].Length)
+                {
+                    written -= (long)start[next++].Length;
+                    count--;
+                }
+                if (count > 0)
+                {
+                    long left = (long)start[next].Length - written;
+                    WriteAll(offset, start[next++].Address + written, left);
+                    offset += left;
+                }
+            }
+        }
+        FinishWrite();
+    }
+
+    public override void Sync()
+    {
+        DiskRules.CheckWritable(IsReadOnly, "sync", Path);
+        bool metadata = Interlocked.Exchange(ref _metadataChanged, 0) != 0;
+        while (!PosixDisk.TrySync(_handle, metadata))
+            Errno.ThrowUnlessInterrupted("sync", Path);
+    }
+
+    public override FileMap Map(long length)
+    {
+        DiskRules.CheckMappable(Access, Path, length);
+        return new PosixMap(this, _handle, length);
+    }
+
+    protected override nint ReadSome(long offset, byte* destination, nint length)
+    {
+        while (true)
+        {
+            bool direct = _direct;
+            nint read = Libc.Read(_handle, destination, (nuint)length, offset);
+            if (read >= 0)
+                return read;
+            RecoverOrThrow("read", direct);
+        }
+    }
+
+    protected override nint WriteSome(long offset, byte* source, nint length)
+    {
+        while (true)
+        {
+            bool direct = _direct;
+            nint written = Libc.Write(_handle, source, (nuint)length, offset);
+            if (written > 0)
+                return written;
+            RecoverOrThrow("write", direct, written);
+        }
+    }
+
+    protected override void FinishWrite()
+    {
+        if (Platform.IsMac && Access == DiskAccess.WriteThrough)
+            Sync();
+    }
+
+    protected override void Dispose(bool disposing) => _handle.Dispose();
+
+    private nint WriteSome(long offset, IoBlock* blocks, int count)
+    {
+        while (true)
+        {
+            bool direct = _direct;
+            nint written = Libc.WriteVectored(_handle, blocks, count, offset);
+            if (written > 0)
+                return written;
+            RecoverOrThrow("write", direct, written);
+        }
+    }
+
+    private static int CountForOneCall(IoBlock* blocks, int available)
+    {
+        nuint bytes = 0;
+        int count = 0;
+        while (count < available && count < MaxBlocks && blocks[count].Length <= MaxTransfer - bytes)
+            bytes += blocks[count++].Length;
+
+        // All empty: there is nothing to transfer, and a call that transfers nothing looks like a failure.
+        return bytes == 0 ? 1 : Math.Max(1, count);
+    }
+
+    private bool TryAllocate(int mode, long offset, long length, string operation)
+    {
+        while (Libc.Allocate(_handle, mode, offset, length) != 0)
+        {
+            int errno = Marshal.GetLastPInvokeError();
+            if (Errno.IsUnsupported(errno))
+                return false;
+            if (errno != Errno.Interrupted)
+                Errno.Throw(operation, Path, errno);
+        }
+        return true;
+    }
+
+    /// <summary>Returns when the call that has just failed is to be repeated: a signal came, or unbuffered transfers were refused.</summary>
+    private void RecoverOrThrow(string operation, bool wasDirect, nint result = -1)
+    {
+        int errno = Marshal.GetLastPInvokeError();
+        if (result == 0)
+            throw new DiskException(DiskError.Failed, operation, Path, "the system wrote nothing and gave no reason");
+        if (errno == Errno.Interrupted)
+            return;
+        if (errno != Errno.Invalid || !wasDirect)
+            Errno.Throw(operation, Path, errno);
+
+        // The descriptor keeps O_DSYNC, so the repeated write is still durable when it returns.
+        lock (_gate)
+        {
+            if (!_direct)
+                return;
+            _disk.NoteNotUnbuffered($"{operation}: {Marshal.GetPInvokeErrorMessage(errno)}");
+            if (!PosixDisk.TrySetDirect(_handle, false))
+                Errno.Throw(operation, Path, Marshal.GetLastPInvokeError());
+            _direct = false;
+        }
+    }
+}

@@ -1,0 +1,123 @@
+using System.Runtime.InteropServices;
+using Microsoft.Win32.SafeHandles;
+
+namespace Voron.IO.Posix;
+
+/// <summary>
+/// A file mapped at the start of a larger reserved range, so that it can be extended where it is. There is no finalizer: spans
+/// into the map can outlive this object.
+/// </summary>
+internal sealed unsafe class PosixMap : FileMap
+{
+    private const long MinReservation = 1L << 30;
+
+    private static readonly long PageLength = Environment.SystemPageSize;
+
+    private readonly Lock _gate = new();
+    private readonly PosixFile _file;
+    private readonly SafeFileHandle _handle;
+    private readonly long _reserved;
+
+    /// <summary>The end in bytes of what is mapped: <see cref="FileMap.Length"/> rounded up to whole memory pages.</summary>
+    private long _mapped;
+    private bool _disposed;
+
+    public PosixMap(PosixFile file, SafeFileHandle handle, long length)
+    {
+        _file = file;
+        _handle = handle;
+        _reserved = Reserve(length);
+        try
+        {
+            MapUpTo(length);
+        }
+        catch
+        {
+            Dispose(true);
+            throw;
+        }
+    }
+
+    public override bool TryExtend(long length)
+    {
+        lock (_gate)
+        {
+            ObjectDisposedException.ThrowIf(_disposed, this);
+            if (length <= Length)
+                return true;
+            if (length > _reserved)
+                return false;
+            MapUpTo(length);
+            return true;
+        }
+    }
+
+    public override void Shrink(long length)
+    {
+        lock (_gate)
+        {
+            ObjectDisposedException.ThrowIf(_disposed, this);
+            DiskRules.CheckLengthInMap(length, Length);
+            Length = length;
+            long end = DiskRules.RoundUp(length, PageLength);
+            if (end == _mapped)
+                return;
+            if (!PosixMemory.TryHide(Address + end, (nuint)(_mapped - end)))
+                Errno.Throw("shrink map", _file.Path, Marshal.GetLastPInvokeError());
+            _mapped = end;
+        }
+    }
+
+    protected override void Dispose(bool disposing)
+    {
+        lock (_gate)
+        {
+            if (_disposed)
+                return;
+            _disposed = true;
+            PosixMemory.Release(Address, (nuint)_reserved);
+            Address = null;
+            Length = 0;
+        }
+    }
+
+    private long Reserve(long length)
+    {
+        long least = Math.Max(PageLength, DiskRules.RoundUp(length, PageLength));
+        long wanted = Math.Max(least, DiskRules.RoundUp(Math.Max(MinReservation, checked(length * 8)), PageLength));
+        while (true)
+        {
+            Address = PosixMemory.TryReserve((nuint)wanted);
+            if (Address != null)
+                return wanted;
+            if (wanted == least)
+                Errno.Throw("map", _file.Path, Marshal.GetLastPInvokeError());
+            wanted = Math.Max(least, DiskRules.RoundUp(wanted / 2, PageLength));
+        }
+    }
+
+    /// <summary>Pages that are mapped already stay as they are, so readers in them notice nothing.</summary>
+    private void MapUpTo(long length)
+    {
+        long fileLength = _file.Length;
+        if (length > fileLength)
+            DiskRules.ThrowEndOfFile("map", _file.Path, 0, length, fileLength);
+
+        long end = DiskRules.RoundUp(length, PageLength);
+        if (end > _mapped)
+        {
+            byte* start = Address + _mapped;
+            var bytes = (nuint)(end - _mapped);
+            if (Libc.Map(start, bytes, Platform.ProtectRead, Platform.MapShared | Platform.MapFixed, _handle, _mapped) == -1)
+            {
+                int errno = Marshal.GetLastPInvokeError();
+
+                // A failed call may have removed the reservation: take the addresses back before another map gets them.
+                PosixMemory.TryHide(start, bytes);
+                Errno.Throw("map", _file.Path, errno);
+            }
+            _mapped = end;
+        }
+        Length = length;
+    }
+}

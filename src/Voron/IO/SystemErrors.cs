@@ -1,0 +1,59 @@
+namespace Voron.IO;
+
+/// <summary>Turns the exceptions of the base library into the one of this layer, for the calls that go through it.</summary>
+internal static class SystemErrors
+{
+    private const int HandleDiskFull = unchecked((int)0x80070027);
+    private const int DiskFull = unchecked((int)0x80070070);
+    private const int SharingViolation = unchecked((int)0x80070020);
+    private const int LockViolation = unchecked((int)0x80070021);
+    private const int FileExists = unchecked((int)0x80070050);
+    private const int AlreadyExists = unchecked((int)0x800700B7);
+
+    public static DiskException From(Exception exception, string operation, string path)
+    {
+        if (exception is DiskException already)
+            return already;
+
+        var error = exception switch
+        {
+            UnauthorizedAccessException => DiskError.AccessDenied,
+            FileNotFoundException or DirectoryNotFoundException => DiskError.NotFound,
+            EndOfStreamException => DiskError.EndOfFile,
+            NotSupportedException => DiskError.NotSupported,
+            _ => exception.HResult switch
+            {
+                HandleDiskFull or DiskFull => DiskError.NoSpace,
+                SharingViolation or LockViolation => DiskError.Locked,
+                FileExists or AlreadyExists => DiskError.AlreadyExists,
+                _ => DiskError.Failed,
+            },
+        };
+        return new DiskException(error, operation, path, exception.Message.TrimEnd('.'), exception.HResult);
+    }
+
+    /// <summary>The files of a directory; one that vanishes while they are listed is left out.</summary>
+    public static List<DiskEntry> List(string directory)
+    {
+        var entries = new List<DiskEntry>();
+        try
+        {
+            foreach (var file in new DirectoryInfo(directory).EnumerateFiles())
+            {
+                try
+                {
+                    entries.Add(new DiskEntry(file.Name, file.Length));
+                }
+                catch (FileNotFoundException)
+                {
+                    // Deleted since: it does not exist, so it is not listed.
+                }
+            }
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            throw From(e, "list", directory);
+        }
+        return entries;
+    }
+}

@@ -1,0 +1,133 @@
+using System.Runtime.InteropServices;
+
+namespace Voron.IO;
+
+/// <summary>
+/// What the files of all operating systems share: whole transfers made of partial ones, reads of any alignment from
+/// unbuffered files, and allocation by writing where there is no call for it.
+/// </summary>
+internal abstract unsafe class SystemFile : DiskFile
+{
+    /// <summary>In bytes: the chunk in which unaligned reads and written allocations go.</summary>
+    private const int BounceLength = 64 * 1024;
+
+    /// <summary>In bytes: no single call transfers more, because some systems refuse more than 2 GiB.</summary>
+    protected const int MaxTransfer = 1 << 30;
+
+    protected SystemFile(string path, DiskAccess access, bool readOnly)
+        : base(path, access)
+    {
+        IsReadOnly = readOnly;
+    }
+
+    protected bool IsReadOnly { get; }
+
+    /// <summary>True when the system itself asks for aligned transfers now (write-through, and no fallback).</summary>
+    protected abstract bool NeedsAlignment { get; }
+
+    /// <summary>Reads at least one byte, or returns 0 at the end of the file.</summary>
+    protected abstract nint ReadSome(long offset, byte* destination, nint length);
+
+    /// <summary>Writes at least one byte.</summary>
+    protected abstract nint WriteSome(long offset, byte* source, nint length);
+
+    /// <summary>Called after the last call of a write, where a write-through write needs another call to be durable.</summary>
+    protected virtual void FinishWrite()
+    {
+    }
+
+    public sealed override void Read(long offset, Span<byte> destination)
+    {
+        DiskRules.CheckRead(offset);
+        fixed (byte* start = destination)
+        {
+            long at = offset;
+            byte* to = start;
+            nint left = destination.Length;
+            while (left > 0)
+            {
+                nint read = NeedsAlignment && !DiskRules.IsAligned(at, to, left)
+                    ? ReadBounced(at, to, left)
+                    : ReadSome(at, to, Math.Min(left, MaxTransfer));
+                if (read == 0)
+                    DiskRules.ThrowEndOfFile("read", Path, offset, destination.Length, Length);
+                at += read;
+                to += read;
+                left -= read;
+            }
+        }
+    }
+
+    public sealed override void Write(long offset, ReadOnlySpan<byte> source)
+    {
+        fixed (byte* start = source)
+        {
+            DiskRules.CheckWrite(Access, offset, start, source.Length);
+            DiskRules.CheckWritable(IsReadOnly, "write", Path);
+            WriteAll(offset, start, source.Length);
+        }
+        FinishWrite();
+    }
+
+    protected void WriteAll(long offset, byte* source, long length)
+    {
+        while (length > 0)
+        {
+            nint written = WriteSome(offset, source, (nint)Math.Min(length, MaxTransfer));
+            offset += written;
+            source += written;
+            length -= written;
+        }
+    }
+
+    /// <summary>
+    /// Allocates by writing: what is there is written back, what is new is written as zeros. Slow, and not atomic against a
+    /// concurrent write to the same range; the fallback for file systems that have no call for it.
+    /// </summary>
+    protected void AllocateByWriting(long offset, long length)
+    {
+        long oldLength = Length;
+        long end = Math.Max(oldLength, checked(offset + length));
+        byte* buffer = (byte*)NativeMemory.AlignedAlloc(BounceLength, DiskRules.Alignment);
+        try
+        {
+            for (long at = offset / DiskRules.Alignment * DiskRules.Alignment; at < offset + length; at += BounceLength)
+            {
+                var chunk = new Span<byte>(buffer, (int)Math.Min(BounceLength, DiskRules.RoundUp(offset + length - at, DiskRules.Alignment)));
+                chunk.Clear();
+                if (at < oldLength)
+                    Read(at, chunk[..(int)Math.Min(chunk.Length, oldLength - at)]);
+                WriteAll(at, buffer, chunk.Length);
+            }
+        }
+        finally
+        {
+            NativeMemory.AlignedFree(buffer);
+        }
+
+        // Whole blocks were written, so the file may be longer than was asked for.
+        if (Length != end)
+            SetLength(end);
+        FinishWrite();
+    }
+
+    private nint ReadBounced(long offset, byte* destination, nint length)
+    {
+        int skip = (int)(offset % DiskRules.Alignment);
+        int wanted = (int)Math.Min(BounceLength, DiskRules.RoundUp(skip + (long)length, DiskRules.Alignment));
+        byte* buffer = (byte*)NativeMemory.AlignedAlloc(BounceLength, DiskRules.Alignment);
+        try
+        {
+            nint read = ReadSome(offset - skip, buffer, wanted);
+            nint useful = Math.Min(read - skip, length);
+            if (useful <= 0)
+                return 0;
+            new ReadOnlySpan<byte>(buffer + skip, (int)useful).CopyTo(new Span<byte>(destination, (int)useful));
+            return useful;
+        }
+        finally
+        {
+            NativeMemory.AlignedFree(buffer);
+        }
+    }
+}

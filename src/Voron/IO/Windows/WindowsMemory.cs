@@ -1,0 +1,26 @@
+namespace Voron.IO.Windows;
+
+/// <summary>Ranges of address space. Lengths are multiples of the system's page size.</summary>
+internal static unsafe class WindowsMemory
+{
+    private const uint Commit = 0x1000;
+    private const uint ReserveOnly = 0x2000;
+    private const uint Decommit = 0x4000;
+    private const uint ReleaseAll = 0x8000;
+    private const uint NoAccess = 0x01;
+    private const uint ReadWrite = 0x04;
+
+    public static byte* TryReserve(nuint length) => (byte*)Kernel32.VirtualAlloc(null, length, ReserveOnly, NoAccess);
+
+    public static bool TryCommit(byte* address, nuint length) => Kernel32.VirtualAlloc(address, length, Commit, ReadWrite) != null;
+
+    /// <summary>Committed memory is zeros when it comes anew.</summary>
+    public static bool TryReset(byte* address, nuint length) =>
+        Kernel32.VirtualFree(address, length, Decommit) && TryCommit(address, length);
+
+    public static void Release(byte* address)
+    {
+        bool released = Kernel32.VirtualFree(address, 0, ReleaseAll);
+        System.Diagnostics.Debug.Assert(released, "VirtualFree failed.");
+    }
+}
