@@ -9,7 +9,7 @@ public sealed class TreeModelTests
     {
         Numbers,
         Appended,
-        Short,
+        FewBytes,
         LongCommonPrefix,
         AnyLength,
     }
@@ -17,7 +17,7 @@ public sealed class TreeModelTests
     [Theory]
     [InlineData(4096, Keys.Numbers, 40_000, 1)]
     [InlineData(4096, Keys.Appended, 40_000, 2)]
-    [InlineData(4096, Keys.Short, 30_000, 3)]
+    [InlineData(4096, Keys.FewBytes, 30_000, 3)]
     [InlineData(4096, Keys.LongCommonPrefix, 15_000, 4)]
     [InlineData(4096, Keys.AnyLength, 15_000, 5)]
     [InlineData(8192, Keys.AnyLength, 8_000, 6)]
@@ -135,7 +135,7 @@ public sealed class TreeModelTests
                 key = new byte[8];
                 BinaryPrimitives.WriteInt64BigEndian(key, step);
                 return key;
-            case Keys.Short:
+            case Keys.FewBytes:
                 key = new byte[random.Next(1, 4)];
                 for (var i = 0; i < key.Length; i++)
                     key[i] = (byte)(random.Next(24) % 12 * random.Next(20));
