@@ -1,0 +1,85 @@
+using System.Runtime.InteropServices;
+
+namespace Voron.Format;
+
+/// <summary>Where the bytes of a value are. Two bits of a leaf record.</summary>
+internal enum ValueKind
+{
+    /// <summary>Behind the key, in the leaf.</summary>
+    Inline = 0,
+
+    /// <summary>In a run of overflow pages; the record holds an <see cref="OverflowReference"/>.</summary>
+    Overflow = 1,
+
+    /// <summary>In a run without page headers; the record holds a <see cref="LargeRunReference"/>.</summary>
+    LargeRun = 2,
+}
+
+/// <summary>The start of a record in a leaf; the key follows, and the value or the reference to it follows the key.</summary>
+[StructLayout(LayoutKind.Explicit, Size = Size, Pack = 1)]
+internal struct LeafRecordHeader
+{
+    public const int Size = 4;
+
+    /// <summary>Bits 0 to 13 of <see cref="KeyLengthAndKind"/>.</summary>
+    public const int KeyLengthMask = 0x3FFF;
+
+    /// <summary>Where the <see cref="ValueKind"/> starts in <see cref="KeyLengthAndKind"/>.</summary>
+    public const int KindShift = 14;
+
+    [FieldOffset(0)]
+    public ushort KeyLengthAndKind;
+
+    /// <summary>Bytes behind the key: the value itself, or the reference.</summary>
+    [FieldOffset(2)]
+    public ushort InlineLength;
+}
+
+/// <summary>The start of a record in a branch; the separator follows. Record 0 of a branch has an empty separator.</summary>
+[StructLayout(LayoutKind.Explicit, Size = Size, Pack = 1)]
+internal struct BranchRecordHeader
+{
+    public const int Size = 10;
+
+    [FieldOffset(0)]
+    public ushort KeyLength;
+
+    /// <summary>The page that holds the keys from this separator up to, not including, the next one.</summary>
+    [FieldOffset(2)]
+    public long Child;
+}
+
+/// <summary>What a leaf keeps of a value in overflow pages.</summary>
+[StructLayout(LayoutKind.Explicit, Size = Size, Pack = 1)]
+internal struct OverflowReference
+{
+    public const int Size = 16;
+
+    [FieldOffset(0)]
+    public long FirstPage;
+
+    /// <summary>Length of the value in bytes; also in the header of the run.</summary>
+    [FieldOffset(8)]
+    public long Length;
+}
+
+/// <summary>What a leaf keeps of a value in a run whose pages, the first included, have no header.</summary>
+[StructLayout(LayoutKind.Explicit, Size = Size, Pack = 1)]
+internal struct LargeRunReference
+{
+    public const int Size = 24;
+
+    [FieldOffset(0)]
+    public long FirstPage;
+
+    /// <summary>Length of the value in bytes.</summary>
+    [FieldOffset(8)]
+    public long Length;
+
+    /// <summary>
+    /// The first page of the overflow run that holds the checksums of the value's chunks, since its own pages have no place
+    /// for them; 0 if there is none.
+    /// </summary>
+    [FieldOffset(16)]
+    public long ChecksumPage;
+}

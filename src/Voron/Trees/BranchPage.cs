@@ -1,0 +1,90 @@
+using System.Runtime.CompilerServices;
+using Voron.Format;
+using Voron.Primitives;
+
+namespace Voron.Trees;
+
+/// <summary>Reads and writes the records of a branch.</summary>
+internal unsafe struct BranchPage : IRecordLayout
+{
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static int RecordSize(byte* record) => BranchRecordHeader.Size + KeyLength(record);
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static int KeyLength(byte* record) => ((BranchRecordHeader*)record)->KeyLength;
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static byte* KeyBytes(byte* record) => record + BranchRecordHeader.Size;
+
+    public static ReadOnlySpan<byte> Key(byte* record) => new(KeyBytes(record), KeyLength(record));
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static PageNumber Child(byte* page, int index) =>
+        new(((BranchRecordHeader*)SlottedPage.Record(page, index))->Child);
+
+    /// <summary>The index of the child whose range holds the key.</summary>
+    public static int Search(byte* page, in SearchKey key)
+    {
+        var slots = SlottedPage.Slots(page);
+        var head = key.Head;
+
+        // Entry 0 has no separator: everything below the first separator is its.
+        var low = 1;
+        var high = SlottedPage.Count(page) - 1;
+        while (low <= high)
+        {
+            var middle = (low + high) >>> 1;
+            var record = page + slots[middle];
+            var length = KeyLength(record);
+            var stored = SearchKey.HeadInPage(KeyBytes(record), length);
+            if (stored < head || (stored == head && key.CompareTail(KeyBytes(record), length) <= 0))
+                low = middle + 1;
+            else
+                high = middle - 1;
+        }
+
+        return low - 1;
+    }
+
+    /// <summary>Adds an entry if there is room.</summary>
+    public static bool TryInsert(in WritablePage page, int pageSize, int index, byte* key, int keyLength, PageNumber child)
+    {
+        var offset = SlottedPage.MakeRoom<BranchPage>(page, pageSize, BranchRecordHeader.Size + keyLength, newSlot: true);
+        if (offset == 0)
+            return false;
+
+        WriteRecord(page, offset, key, keyLength, child);
+        SlottedPage.InsertSlot(page, index, offset);
+        return true;
+    }
+
+    public static void SetChild(in WritablePage page, int index, PageNumber child)
+    {
+        var record = SlottedPage.Record(page.Bytes, index);
+        ((BranchRecordHeader*)record)->Child = child.Value;
+        page.MarkDirty((int)(record - page.Bytes), BranchRecordHeader.Size);
+    }
+
+    /// <summary>Takes the separator away from entry 0, which has got there because the one before it is gone.</summary>
+    public static void DropFirstKey(in WritablePage page, int pageSize)
+    {
+        int offset = SlottedPage.Slots(page.Bytes)[0];
+        var record = (BranchRecordHeader*)(page.Bytes + offset);
+        int length = record->KeyLength;
+        if (length == 0)
+            return;
+
+        record->KeyLength = 0;
+        page.MarkDirty(offset, sizeof(ushort));
+        SlottedPage.AddHole(page, pageSize, offset + BranchRecordHeader.Size, length);
+    }
+
+    private static void WriteRecord(in WritablePage page, int offset, byte* key, int keyLength, PageNumber child)
+    {
+        page.MarkDirty(offset, BranchRecordHeader.Size + keyLength);
+        var record = (BranchRecordHeader*)(page.Bytes + offset);
+        record->KeyLength = (ushort)keyLength;
+        record->Child = child.Value;
+        Unsafe.CopyBlockUnaligned((byte*)record + BranchRecordHeader.Size, key, (uint)keyLength);
+    }
+}

@@ -1,0 +1,132 @@
+using System.Diagnostics.CodeAnalysis;
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+using System.Text;
+using Voron.Format;
+
+namespace Voron.Trees;
+
+/// <summary>The tree of trees: names in UTF-8, each with the <see cref="TreeHeader"/> of its tree as the value.</summary>
+internal static class Catalog
+{
+    private static readonly UTF8Encoding Utf8 = new(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
+
+    /// <summary>Writes a name in UTF-8 and returns its bytes.</summary>
+    /// <exception cref="ArgumentException">The name is empty, too long, or no valid text.</exception>
+    public static ReadOnlySpan<byte> Encode(string name, Span<byte> buffer)
+    {
+        ArgumentNullException.ThrowIfNull(name);
+        int length;
+        try
+        {
+            length = Utf8.GetByteCount(name);
+        }
+        catch (EncoderFallbackException cause)
+        {
+            throw new ArgumentException(
+                $"The name of a tree must be valid text; half of a surrogate pair stands at {cause.Index}.", nameof(name), cause);
+        }
+
+        CheckLength(length, nameof(name));
+        return buffer[..Utf8.GetBytes(name, buffer)];
+    }
+
+    /// <exception cref="ArgumentException">The name has no bytes, or more than 255.</exception>
+    public static void CheckName(ReadOnlySpan<byte> name) => CheckLength(name.Length, nameof(name));
+
+    public static string Decode(ReadOnlySpan<byte> name) => Encoding.UTF8.GetString(name);
+
+    /// <summary>Reads the header of a tree; false when there is no tree of this name.</summary>
+    public static bool TryFind(TreeState catalog, PageReader reader, ReadOnlySpan<byte> name, out TreeHeader header)
+    {
+        CheckName(name);
+        if (!TreeReader.TryGet(catalog, reader, name, out var value))
+        {
+            header = default;
+            return false;
+        }
+
+        header = ToHeader(name, value);
+        return true;
+    }
+
+    /// <summary>The header in an entry of the catalog.</summary>
+    /// <exception cref="CorruptionException">The value is no header.</exception>
+    public static TreeHeader ToHeader(ReadOnlySpan<byte> name, ReadOnlySpan<byte> value)
+    {
+        if (value.Length != TreeHeader.Size)
+            ThrowHeaderSize(name, value.Length);
+
+        return MemoryMarshal.Read<TreeHeader>(value);
+    }
+
+    /// <summary>Adds a tree; false, and nothing changed, when the name is taken.</summary>
+    public static bool Create(PageWriter writer, TreeState catalog, ReadOnlySpan<byte> name, in TreeHeader header)
+    {
+        CheckName(name);
+        return TreeWriter.Insert(writer, catalog, name, AsBytes(header));
+    }
+
+    /// <summary>Writes back the header of a tree that has changed, and notes that it has been written.</summary>
+    public static void Save(PageWriter writer, TreeState catalog, ReadOnlySpan<byte> name, TreeState tree)
+    {
+        CheckName(name);
+        var header = tree.ToHeader();
+        TreeWriter.Put(writer, catalog, name, AsBytes(header));
+        tree.Changed = false;
+    }
+
+    /// <summary>Gives a tree another name; false when there is no such tree.</summary>
+    /// <exception cref="ArgumentException">The new name is taken.</exception>
+    public static bool Rename(PageWriter writer, TreeState catalog, ReadOnlySpan<byte> name, ReadOnlySpan<byte> newName)
+    {
+        CheckName(newName);
+        if (!TryFind(catalog, writer, name, out var header))
+            return false;
+
+        if (name.SequenceEqual(newName))
+            return true;
+
+        if (!Create(writer, catalog, newName, header))
+            ThrowTaken(newName);
+
+        TreeWriter.Delete(writer, catalog, name);
+        return true;
+    }
+
+    /// <summary>
+    /// Frees the pages of a tree and removes its name; false when there is no such tree. The tree is given as this transaction
+    /// has it open: its header in the catalog may be older.
+    /// </summary>
+    public static bool Delete(PageWriter writer, TreeState catalog, ReadOnlySpan<byte> name, TreeState tree)
+    {
+        CheckName(name);
+        if (!TreeReader.Contains(catalog, writer, name))
+            return false;
+
+        TreeWriter.FreeAll(writer, tree);
+        tree.Changed = false;
+        return TreeWriter.Delete(writer, catalog, name);
+    }
+
+    private static ReadOnlySpan<byte> AsBytes(in TreeHeader header) =>
+        MemoryMarshal.AsBytes(new ReadOnlySpan<TreeHeader>(ref Unsafe.AsRef(in header)));
+
+    private static void CheckLength(int length, string parameter)
+    {
+        if (length is < 1 or > TreeLimits.MaxNameBytes)
+        {
+            throw new ArgumentException(
+                $"The name of a tree has 1 to {TreeLimits.MaxNameBytes} bytes in UTF-8; this one has {length}.", parameter);
+        }
+    }
+
+    [DoesNotReturn]
+    private static void ThrowTaken(ReadOnlySpan<byte> name) =>
+        throw new ArgumentException($"There is a tree named '{Decode(name)}' already.", nameof(name));
+
+    [DoesNotReturn]
+    private static void ThrowHeaderSize(ReadOnlySpan<byte> name, int length) =>
+        throw new CorruptionException(
+            $"The catalog entry of tree '{Decode(name)}' has {length} bytes; a tree header has {TreeHeader.Size}.");
+}

@@ -1,0 +1,115 @@
+using System.Runtime.CompilerServices;
+using Voron.Format;
+
+namespace Voron.Trees;
+
+/// <summary>Puts records into leaves.</summary>
+internal static unsafe class LeafEditor
+{
+    /// <summary>
+    /// Makes a record with the key and with room for its value: the entry at <paramref name="index"/> if that is not below
+    /// zero, a new one at its complement otherwise. Splits the leaf when it has to.
+    /// </summary>
+    /// <returns>Where the caller writes the value; the bytes are marked.</returns>
+    public static byte* Place(
+        PageWriter writer,
+        TreeState state,
+        in WritablePage leaf,
+        int index,
+        in SearchKey key,
+        in TreePath path,
+        ValueKind kind,
+        int inlineLength)
+    {
+        var pageSize = writer.PageSize;
+        var size = LeafRecordHeader.Size + key.Length + inlineLength;
+        int offset;
+        if (index >= 0)
+        {
+            var record = SlottedPage.Record(leaf.Bytes, index);
+            if (inlineLength <= LeafPage.InlineLength(record))
+                return Overwrite(leaf, pageSize, record, kind, inlineLength);
+
+            SlottedPage.Release<LeafPage>(leaf, pageSize, index);
+            offset = SlottedPage.MakeRoom<LeafPage>(leaf, pageSize, size, newSlot: false);
+            if (offset != 0)
+            {
+                SlottedPage.SetSlot(leaf, index, offset);
+                return WriteRecord(leaf, offset, key, kind, inlineLength);
+            }
+
+            SlottedPage.RemoveReleased(leaf, index);
+        }
+        else
+        {
+            index = ~index;
+            offset = SlottedPage.MakeRoom<LeafPage>(leaf, pageSize, size, newSlot: true);
+            if (offset != 0)
+            {
+                SlottedPage.InsertSlot(leaf, index, offset);
+                return WriteRecord(leaf, offset, key, kind, inlineLength);
+            }
+        }
+
+        return Split(writer, state, leaf, index, key, path, kind, inlineLength);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static byte* Split(
+        PageWriter writer,
+        TreeState state,
+        in WritablePage leaf,
+        int index,
+        in SearchKey key,
+        in TreePath path,
+        ValueKind kind,
+        int inlineLength)
+    {
+        var size = LeafRecordHeader.Size + key.Length + inlineLength;
+        WritablePage target;
+        if (path.LeafLevel < 0)
+        {
+            TreeReader.Descend(state, writer, key, out var wholePath);
+            target = PageSplitter.SplitLeaf(writer, state, wholePath, leaf, key, size, ref index);
+        }
+        else
+        {
+            target = PageSplitter.SplitLeaf(writer, state, path, leaf, key, size, ref index);
+        }
+
+        var offset = SlottedPage.MakeRoom<LeafPage>(target, writer.PageSize, size, newSlot: true);
+        System.Diagnostics.Debug.Assert(offset != 0, "a split leaves room for the record on its side");
+        SlottedPage.InsertSlot(target, index, offset);
+        return WriteRecord(target, offset, key, kind, inlineLength);
+    }
+
+    private static byte* Overwrite(in WritablePage leaf, int pageSize, byte* record, ValueKind kind, int inlineLength)
+    {
+        var header = (LeafRecordHeader*)record;
+        var keyLength = LeafPage.KeyLength(record);
+        var spare = header->InlineLength - inlineLength;
+        var offset = (int)(record - leaf.Bytes);
+        if (spare != 0 || LeafPage.Kind(record) != kind)
+        {
+            header->KeyLengthAndKind = LeafPage.Head(keyLength, kind);
+            header->InlineLength = (ushort)inlineLength;
+            leaf.MarkDirty(offset, LeafRecordHeader.Size);
+        }
+
+        var value = offset + LeafRecordHeader.Size + keyLength;
+        if (spare != 0)
+            SlottedPage.AddHole(leaf, pageSize, value + inlineLength, spare);
+        leaf.MarkDirty(value, inlineLength);
+        return leaf.Bytes + value;
+    }
+
+    private static byte* WriteRecord(in WritablePage leaf, int offset, in SearchKey key, ValueKind kind, int inlineLength)
+    {
+        leaf.MarkDirty(offset, LeafRecordHeader.Size + key.Length + inlineLength);
+        var record = leaf.Bytes + offset;
+        ((LeafRecordHeader*)record)->KeyLengthAndKind = LeafPage.Head(key.Length, kind);
+        ((LeafRecordHeader*)record)->InlineLength = (ushort)inlineLength;
+        Unsafe.CopyBlockUnaligned(LeafPage.KeyBytes(record), key.Bytes, (uint)key.Length);
+        return LeafPage.KeyBytes(record) + key.Length;
+    }
+}

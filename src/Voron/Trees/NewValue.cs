@@ -1,0 +1,50 @@
+using System.Runtime.InteropServices;
+using Voron.Format;
+
+namespace Voron.Trees;
+
+/// <summary>A value on its way into a tree: its bytes, or only its length when the caller will write them in place.</summary>
+internal readonly unsafe ref struct NewValue
+{
+    public NewValue(int pageSize, int keyLength, ReadOnlySpan<byte> source)
+        : this(pageSize, keyLength, source.Length)
+    {
+        Source = source;
+    }
+
+    /// <summary>A value that the caller writes after its place is made.</summary>
+    public NewValue(int pageSize, int keyLength, int length)
+    {
+        Length = length;
+        Kind = TreeLimits.IsInline(pageSize, keyLength, length) ? ValueKind.Inline : ValueKind.Overflow;
+    }
+
+    /// <summary>A value that is in its own run already: the reference is what the leaf gets.</summary>
+    public NewValue(ref LargeRunReference reference)
+    {
+        Source = MemoryMarshal.AsBytes(new ReadOnlySpan<LargeRunReference>(ref reference));
+        Length = LargeRunReference.Size;
+        Kind = ValueKind.LargeRun;
+    }
+
+    private NewValue(ReadOnlySpan<byte> source, int length, ValueKind kind)
+    {
+        Source = source;
+        Length = length;
+        Kind = kind;
+    }
+
+    /// <summary>The bytes to copy; empty when there are none yet.</summary>
+    public ReadOnlySpan<byte> Source { get; }
+
+    public int Length { get; }
+
+    public ValueKind Kind { get; }
+
+    /// <summary>Bytes that go into the leaf behind the key.</summary>
+    public int InlineLength => Kind == ValueKind.Overflow ? OverflowReference.Size : Length;
+
+    public NewValue WithSource(ReadOnlySpan<byte> source) => new(source, Length, Kind);
+
+    public void CopyTo(byte* destination) => Source.CopyTo(new Span<byte>(destination, Source.Length));
+}

@@ -1,0 +1,158 @@
+using Voron.Format;
+using Voron.Primitives;
+
+namespace Voron.Trees;
+
+/// <summary>Checks one tree page by itself, believing none of its bytes.</summary>
+internal static unsafe class PageChecker
+{
+    /// <summary>Reports what is wrong.</summary>
+    /// <returns>Whether every record lies inside the page, so that the page can be walked.</returns>
+    public static bool Check(byte* page, int pageSize, PageNumber number, PageKind kind, Action<string> report)
+    {
+        var header = (PageHeader*)page;
+        var usable = true;
+        if (header->PageNumber != number.Value)
+            report($"page {number}: names itself page {header->PageNumber}");
+
+        if (header->Kind != kind)
+        {
+            report($"page {number}: is of kind {header->Kind}, expected {kind}");
+            return false;
+        }
+
+        int count = header->EntryCount;
+        var slotsEnd = PageHeader.Size + count * SlottedPage.SlotSize;
+        var heapStart = SlottedPage.HeapStart(page, pageSize);
+        if (count == 0)
+            report($"page {number}: has no entries");
+
+        if (slotsEnd > pageSize)
+        {
+            report($"page {number}: claims {count} entries, whose slots alone end at {slotsEnd} of {pageSize}");
+            return false;
+        }
+
+        if (heapStart < slotsEnd || heapStart > pageSize)
+            report($"page {number}: heap starts at {heapStart}, outside of {slotsEnd} to {pageSize}");
+
+        var records = new (int Start, int End)[count];
+        var bytes = 0;
+        for (var i = 0; i < count; i++)
+        {
+            int start = SlottedPage.Slots(page)[i];
+            if (!TryMeasure(page, pageSize, start, slotsEnd, kind, out var size))
+            {
+                report($"page {number}: slot {i}: the record at {start} is not inside {slotsEnd} to {pageSize}");
+                usable = false;
+                continue;
+            }
+
+            records[i] = (start, start + size);
+            bytes += size;
+            usable &= kind == PageKind.Leaf
+                ? CheckLeafRecord(page + start, pageSize, number, i, report)
+                : CheckBranchRecord(page + start, pageSize, number, i, report);
+        }
+
+        if (!usable)
+            return false;
+
+        CheckHeap(header, records, bytes, heapStart, pageSize, number, report);
+        return CheckOrder(page, count, number, kind, report);
+    }
+
+    private static bool TryMeasure(byte* page, int pageSize, int start, int slotsEnd, PageKind kind, out int size)
+    {
+        size = 0;
+        var headerSize = kind == PageKind.Leaf ? LeafRecordHeader.Size : BranchRecordHeader.Size;
+        if (start < slotsEnd || start + headerSize > pageSize)
+            return false;
+
+        size = kind == PageKind.Leaf ? LeafPage.RecordSize(page + start) : BranchPage.RecordSize(page + start);
+        return start + size <= pageSize;
+    }
+
+    private static bool CheckLeafRecord(byte* record, int pageSize, PageNumber page, int slot, Action<string> report)
+    {
+        var keyLength = LeafPage.KeyLength(record);
+        if (keyLength == 0 || keyLength > TreeLimits.MaxKeyLength(pageSize))
+        {
+            report($"page {page}: slot {slot}: key of {keyLength} bytes, expected 1 to {TreeLimits.MaxKeyLength(pageSize)}");
+            return false;
+        }
+
+        var length = LeafPage.InlineLength(record);
+        switch (LeafPage.Kind(record))
+        {
+            case ValueKind.Inline:
+                if (!TreeLimits.IsInline(pageSize, keyLength, length))
+                    report($"page {page}: slot {slot}: value of {length} bytes does not belong into a leaf");
+                return true;
+            case ValueKind.Overflow when length == OverflowReference.Size:
+            case ValueKind.LargeRun when length == LargeRunReference.Size:
+                return true;
+            default:
+                report($"page {page}: slot {slot}: value of kind {LeafPage.Kind(record)} with {length} bytes in the leaf");
+                return false;
+        }
+    }
+
+    private static bool CheckBranchRecord(byte* record, int pageSize, PageNumber page, int slot, Action<string> report)
+    {
+        var keyLength = BranchPage.KeyLength(record);
+        var least = slot == 0 ? 0 : 1;
+        var most = slot == 0 ? 0 : TreeLimits.MaxKeyLength(pageSize);
+        if (keyLength >= least && keyLength <= most)
+            return true;
+
+        report($"page {page}: slot {slot}: separator of {keyLength} bytes, expected {least} to {most}");
+        return false;
+    }
+
+    private static void CheckHeap(
+        PageHeader* header,
+        (int Start, int End)[] records,
+        int bytes,
+        int heapStart,
+        int pageSize,
+        PageNumber number,
+        Action<string> report)
+    {
+        Array.Sort(records);
+        for (var i = 1; i < records.Length; i++)
+        {
+            if (records[i].Start < records[i - 1].End)
+                report($"page {number}: the record at {records[i].Start} overlaps the one that ends at {records[i - 1].End}");
+        }
+
+        var lowest = records.Length == 0 ? pageSize : records[0].Start;
+        if (heapStart != lowest)
+            report($"page {number}: heap starts at {heapStart}, but its lowest record is at {lowest}");
+
+        var holes = pageSize - heapStart - bytes;
+        if (header->HoleBytes != holes)
+            report($"page {number}: claims {header->HoleBytes} bytes of holes, but has {holes}");
+    }
+
+    private static bool CheckOrder(byte* page, int count, PageNumber number, PageKind kind, Action<string> report)
+    {
+        var ordered = true;
+        for (var i = kind == PageKind.Leaf ? 1 : 2; i < count; i++)
+        {
+            if (KeyOf(page, i - 1, kind).SequenceCompareTo(KeyOf(page, i, kind)) < 0)
+                continue;
+
+            report($"page {number}: slot {i}: key is not above the one before it");
+            ordered = false;
+        }
+
+        return ordered;
+    }
+
+    private static ReadOnlySpan<byte> KeyOf(byte* page, int index, PageKind kind)
+    {
+        var record = SlottedPage.Record(page, index);
+        return kind == PageKind.Leaf ? LeafPage.Key(record) : BranchPage.Key(record);
+    }
+}

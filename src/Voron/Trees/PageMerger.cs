@@ -1,0 +1,139 @@
+using System.Diagnostics;
+using Voron.Primitives;
+
+namespace Voron.Trees;
+
+/// <summary>Joins pages that have become nearly empty, and gives back those that are.</summary>
+internal static unsafe class PageMerger
+{
+    /// <summary>Called when an entry has been taken out of the leaf at the end of the path.</summary>
+    public static void AfterRemoval(PageWriter writer, TreeState state, in TreePath path, in WritablePage leaf)
+    {
+        if (SlottedPage.Count(leaf.Bytes) == 0)
+            RemovePage(writer, state, path, path.LeafLevel);
+        else if (path.LeafLevel > 0 && IsUnderfull(leaf.Bytes, writer.PageSize))
+            TryMerge<LeafPage>(writer, state, path, path.LeafLevel);
+    }
+
+    private static bool IsUnderfull(byte* page, int pageSize) =>
+        SlottedPage.UsedBytes(page, pageSize) < SlottedPage.Capacity(pageSize) / 3;
+
+    /// <summary>A quarter of a joined page stays free, or the next insert would divide it again.</summary>
+    private static bool FitsComfortably(int bytes, int pageSize) => bytes <= SlottedPage.Capacity(pageSize) / 4 * 3;
+
+    private static void RemovePage(PageWriter writer, TreeState state, in TreePath path, int level)
+    {
+        CountFreed(state, isLeaf: level == path.LeafLevel);
+        writer.Free(path.Page(level));
+        if (level > 0)
+        {
+            RemoveChild(writer, state, path, level - 1, path.Index(level - 1));
+            return;
+        }
+
+        state.Root = PageNumber.None;
+        state.Depth = 0;
+    }
+
+    private static void CountFreed(TreeState state, bool isLeaf)
+    {
+        if (isLeaf)
+            state.LeafPages--;
+        else
+            state.BranchPages--;
+        state.RightmostLeaf = PageNumber.None;
+        state.Changed = true;
+    }
+
+    private static void RemoveChild(PageWriter writer, TreeState state, in TreePath path, int level, int index)
+    {
+        var branch = writer.Modify(path.Page(level));
+        SlottedPage.Remove<BranchPage>(branch, writer.PageSize, index);
+        if (SlottedPage.Count(branch.Bytes) == 0)
+        {
+            RemovePage(writer, state, path, level);
+            return;
+        }
+
+        if (index == 0)
+            BranchPage.DropFirstKey(branch, writer.PageSize);
+
+        if (level == 0)
+            CollapseRoot(writer, state);
+        else if (IsUnderfull(branch.Bytes, writer.PageSize))
+            TryMerge<BranchPage>(writer, state, path, level);
+    }
+
+    private static void CollapseRoot(PageWriter writer, TreeState state)
+    {
+        while (state.Depth > 1)
+        {
+            var root = TreeReader.ReadBranch(writer, state.Root);
+            if (SlottedPage.Count(root) > 1)
+                return;
+
+            var child = BranchPage.Child(root, 0);
+            writer.Free(state.Root);
+            CountFreed(state, isLeaf: false);
+            state.Root = child;
+            state.Depth--;
+        }
+    }
+
+    private static void TryMerge<T>(PageWriter writer, TreeState state, in TreePath path, int level)
+        where T : struct, IRecordLayout
+    {
+        var parent = TreeReader.ReadBranch(writer, path.Page(level - 1));
+        var index = path.Index(level - 1);
+        if (index + 1 < SlottedPage.Count(parent) && TryMergePair<T>(writer, state, path, level, parent, index))
+            return;
+
+        if (index > 0)
+            TryMergePair<T>(writer, state, path, level, parent, index - 1);
+    }
+
+    /// <summary>Moves the entries of the child behind <paramref name="index"/> into the one at it.</summary>
+    private static bool TryMergePair<T>(PageWriter writer, TreeState state, in TreePath path, int level, byte* parent, int index)
+        where T : struct, IRecordLayout
+    {
+        var pageSize = writer.PageSize;
+        var isLeaf = typeof(T) == typeof(LeafPage);
+        var leftNumber = BranchPage.Child(parent, index);
+        var rightNumber = BranchPage.Child(parent, index + 1);
+        var separator = SlottedPage.Record(parent, index + 1);
+        var leftBytes = Read(writer, leftNumber, isLeaf);
+        var rightBytes = Read(writer, rightNumber, isLeaf);
+        var bytes = SlottedPage.UsedBytes(leftBytes, pageSize) + SlottedPage.UsedBytes(rightBytes, pageSize);
+        if (!isLeaf)
+            bytes += BranchPage.KeyLength(separator);
+        if (!FitsComfortably(bytes, pageSize))
+            return false;
+
+        var left = writer.Modify(leftNumber);
+        if (isLeaf)
+        {
+            SlottedPage.Append<T>(rightBytes, 0, SlottedPage.Count(rightBytes), left, pageSize);
+        }
+        else
+        {
+            // What had no separator on the right gets the one that its page had in the parent.
+            var inserted = BranchPage.TryInsert(
+                left,
+                pageSize,
+                SlottedPage.Count(left.Bytes),
+                BranchPage.KeyBytes(separator),
+                BranchPage.KeyLength(separator),
+                BranchPage.Child(rightBytes, 0));
+            Debug.Assert(inserted, "the bytes have been counted");
+            SlottedPage.Append<T>(rightBytes, 1, SlottedPage.Count(rightBytes), left, pageSize);
+        }
+
+        writer.Free(rightNumber);
+        CountFreed(state, isLeaf);
+        RemoveChild(writer, state, path, level - 1, index + 1);
+        return true;
+    }
+
+    private static byte* Read(PageWriter writer, PageNumber page, bool isLeaf) =>
+        isLeaf ? TreeReader.ReadLeaf(writer, page) : TreeReader.ReadBranch(writer, page);
+}

@@ -1,0 +1,194 @@
+using System.Diagnostics;
+using Voron.Format;
+using Voron.Primitives;
+
+namespace Voron.Trees;
+
+/// <summary>Divides full pages.</summary>
+/// <remarks>
+/// The entries that stay are not moved: the left page only drops the others. While a page is divided its dropped records are
+/// still intact, so separators are taken from there; that ends when the new record is put in, which therefore comes last.
+/// </remarks>
+internal static unsafe class PageSplitter
+{
+    /// <summary>
+    /// Divides a leaf that has no room for a record of <paramref name="size"/> bytes at <paramref name="index"/>.
+    /// </summary>
+    /// <returns>The page that now has room; <paramref name="index"/> becomes the place in it.</returns>
+    public static WritablePage SplitLeaf(
+        PageWriter writer,
+        TreeState state,
+        in TreePath path,
+        in WritablePage leaf,
+        in SearchKey key,
+        int size,
+        ref int index)
+    {
+        var pageSize = writer.PageSize;
+        var count = SlottedPage.Count(leaf.Bytes);
+        var number = path.Page(path.LeafLevel);
+        var append = index == count && path.OnRightEdge;
+        var at = append ? count : DivisionByBytes<LeafPage>(leaf.Bytes, index, size);
+
+        var right = writer.Allocate(PageKind.Leaf, number);
+        SlottedPage.Initialize(right, pageSize);
+        var rightNumber = new PageNumber(right.Header->PageNumber);
+        state.LeafPages++;
+        state.Changed = true;
+        state.RightmostLeaf = append ? rightNumber : PageNumber.None;
+
+        var from = at <= index ? at : at - 1;
+        SlottedPage.Append<LeafPage>(leaf.Bytes, from, count, right, pageSize);
+
+        var lastLeft = at - 1 == index ? key.Span : KeyAt(leaf.Bytes, at - 1, index);
+        byte* firstRight;
+        int firstRightLength;
+        if (at == index)
+        {
+            firstRight = key.Bytes;
+            firstRightLength = key.Length;
+        }
+        else
+        {
+            var record = SlottedPage.Record(leaf.Bytes, from);
+            firstRight = LeafPage.KeyBytes(record);
+            firstRightLength = LeafPage.KeyLength(record);
+        }
+
+        var separatorLength = lastLeft.CommonPrefixLength(new ReadOnlySpan<byte>(firstRight, firstRightLength)) + 1;
+        Debug.Assert(separatorLength <= firstRightLength, "keys of a leaf rise");
+        SlottedPage.Truncate<LeafPage>(leaf, pageSize, from);
+        InsertChild(writer, state, path, path.LeafLevel - 1, firstRight, separatorLength, rightNumber);
+        if (at > index)
+            return leaf;
+
+        index -= at;
+        return right;
+    }
+
+    private static ReadOnlySpan<byte> KeyAt(byte* leaf, int position, int newIndex) =>
+        LeafPage.Key(SlottedPage.Record(leaf, position < newIndex ? position : position - 1));
+
+    /// <summary>Gives a branch one more child, right behind the one that the path takes.</summary>
+    private static void InsertChild(
+        PageWriter writer,
+        TreeState state,
+        in TreePath path,
+        int level,
+        byte* key,
+        int keyLength,
+        PageNumber child)
+    {
+        if (level < 0)
+        {
+            GrowRoot(writer, state, key, keyLength, child);
+            return;
+        }
+
+        var branch = writer.Modify(path.Page(level));
+        var index = path.Index(level) + 1;
+        if (!BranchPage.TryInsert(branch, writer.PageSize, index, key, keyLength, child))
+            SplitBranch(writer, state, path, level, branch, index, key, keyLength, child);
+    }
+
+    private static void SplitBranch(
+        PageWriter writer,
+        TreeState state,
+        in TreePath path,
+        int level,
+        in WritablePage left,
+        int index,
+        byte* key,
+        int keyLength,
+        PageNumber child)
+    {
+        var pageSize = writer.PageSize;
+        var count = SlottedPage.Count(left.Bytes);
+        var append = index == count && path.OnRightEdge;
+        var at = append ? count : DivisionByBytes<BranchPage>(left.Bytes, index, BranchRecordHeader.Size + keyLength);
+
+        var right = writer.Allocate(PageKind.Branch, path.Page(level));
+        SlottedPage.Initialize(right, pageSize);
+        state.BranchPages++;
+        state.Changed = true;
+
+        // The separator of the first entry on the right moves up instead of right.
+        var from = at <= index ? at : at - 1;
+        byte* promoted;
+        int promotedLength;
+        if (at == index)
+        {
+            promoted = key;
+            promotedLength = keyLength;
+            Insert(right, pageSize, 0, null, 0, child);
+            SlottedPage.Append<BranchPage>(left.Bytes, from, count, right, pageSize);
+        }
+        else
+        {
+            var record = SlottedPage.Record(left.Bytes, from);
+            promoted = BranchPage.KeyBytes(record);
+            promotedLength = BranchPage.KeyLength(record);
+            Insert(right, pageSize, 0, null, 0, BranchPage.Child(left.Bytes, from));
+            SlottedPage.Append<BranchPage>(left.Bytes, from + 1, count, right, pageSize);
+        }
+
+        SlottedPage.Truncate<BranchPage>(left, pageSize, from);
+        var rightNumber = new PageNumber(right.Header->PageNumber);
+        InsertChild(writer, state, path, level - 1, promoted, promotedLength, rightNumber);
+        if (index < at)
+            Insert(left, pageSize, index, key, keyLength, child);
+        else if (index > at)
+            Insert(right, pageSize, index - at, key, keyLength, child);
+    }
+
+    private static void GrowRoot(PageWriter writer, TreeState state, byte* key, int keyLength, PageNumber child)
+    {
+        if (state.Depth >= TreeLimits.MaxDepth)
+            TreeErrors.ThrowDepth(state.Depth + 1);
+
+        var root = writer.Allocate(PageKind.Branch, state.Root);
+        SlottedPage.Initialize(root, writer.PageSize);
+        Insert(root, writer.PageSize, 0, null, 0, state.Root);
+        Insert(root, writer.PageSize, 1, key, keyLength, child);
+        state.Root = new PageNumber(root.Header->PageNumber);
+        state.BranchPages++;
+        state.Depth++;
+        state.Changed = true;
+    }
+
+    private static void Insert(in WritablePage branch, int pageSize, int index, byte* key, int keyLength, PageNumber child)
+    {
+        var inserted = BranchPage.TryInsert(branch, pageSize, index, key, keyLength, child);
+        Debug.Assert(inserted, "a divided branch has room");
+    }
+
+    /// <summary>
+    /// How many entries, the new one included, stay on the left so that both sides have about as many bytes. No record is
+    /// larger than half of what a page can hold, so both sides fit.
+    /// </summary>
+    private static int DivisionByBytes<T>(byte* page, int newIndex, int newSize)
+        where T : struct, IRecordLayout
+    {
+        var count = SlottedPage.Count(page);
+        var total = newSize + SlottedPage.SlotSize;
+        for (var i = 0; i < count; i++)
+            total += T.RecordSize(SlottedPage.Record(page, i)) + SlottedPage.SlotSize;
+
+        var left = 0;
+        for (var position = 0; position < count; position++)
+        {
+            var size = position == newIndex
+                ? newSize
+                : T.RecordSize(SlottedPage.Record(page, position < newIndex ? position : position - 1));
+            size += SlottedPage.SlotSize;
+
+            // Taking this one as well must not be worse than stopping before it.
+            if (position > 0 && left + size - (total - left - size) > total - left - left)
+                return position;
+
+            left += size;
+        }
+
+        return count;
+    }
+}

@@ -1,0 +1,84 @@
+using System.Buffers.Binary;
+using System.Runtime.CompilerServices;
+using System.Runtime.Intrinsics.X86;
+
+namespace Voron.Trees;
+
+/// <summary>
+/// A key to look for, with its first eight bytes as a number, so that most comparisons are of two registers. The bytes must
+/// be pinned for as long as this lives.
+/// </summary>
+internal readonly unsafe struct SearchKey
+{
+    private const int HeadBytes = sizeof(ulong);
+
+    public readonly byte* Bytes;
+    public readonly int Length;
+    public readonly ulong Head;
+
+    public SearchKey(byte* bytes, int length)
+    {
+        Bytes = bytes;
+        Length = length;
+        if (length >= HeadBytes)
+        {
+            Head = BinaryPrimitives.ReverseEndianness(Unsafe.ReadUnaligned<ulong>(bytes));
+            return;
+        }
+
+        // Unlike a key in a page, nothing is known to be readable around this one.
+        ulong head = 0;
+        for (var i = 0; i < length; i++)
+            head |= (ulong)bytes[i] << (56 - 8 * i);
+        Head = head;
+    }
+
+    public ReadOnlySpan<byte> Span => new(Bytes, Length);
+
+    /// <summary>
+    /// The first eight bytes of a key of at least one byte inside a page, as a number, padded with zeros. A short key is read
+    /// by its end, into the record header before it: behind it the page may be over.
+    /// </summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static ulong HeadInPage(byte* key, int length)
+    {
+        if (length >= HeadBytes)
+            return BinaryPrimitives.ReverseEndianness(Unsafe.ReadUnaligned<ulong>(key));
+
+        return BinaryPrimitives.ReverseEndianness(Unsafe.ReadUnaligned<ulong>(key + length - HeadBytes)) << (8 * (HeadBytes - length));
+    }
+
+    /// <summary>Below zero when the stored key sorts before this one. Stored keys are at least one byte long.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public int CompareStored(byte* stored, int storedLength)
+    {
+        var head = HeadInPage(stored, storedLength);
+        if (head != Head)
+            return head < Head ? -1 : 1;
+
+        return CompareTail(stored, storedLength);
+    }
+
+    /// <summary>As <see cref="CompareStored"/>, for keys whose heads are equal.</summary>
+    public int CompareTail(byte* stored, int storedLength)
+    {
+        var common = Math.Min(storedLength, Length);
+        if (common > HeadBytes)
+        {
+            var order = new ReadOnlySpan<byte>(stored + HeadBytes, common - HeadBytes)
+                .SequenceCompareTo(new ReadOnlySpan<byte>(Bytes + HeadBytes, common - HeadBytes));
+            if (order != 0)
+                return order;
+        }
+
+        return storedLength - Length;
+    }
+
+    /// <summary>Asks for a cache line that will be read soon. Any address will do.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static void Prefetch(byte* address)
+    {
+        if (Sse.IsSupported)
+            Sse.Prefetch0(address);
+    }
+}

@@ -1,0 +1,362 @@
+using System.Runtime.CompilerServices;
+using Voron.Primitives;
+
+namespace Voron.Trees;
+
+/// <summary>Stands on an entry of a tree and moves both ways. Made to be pooled: nothing is allocated while it moves.</summary>
+/// <remarks>
+/// <code>
+///           Seek..., Move...               the tree is about to change
+/// Unset  ----------------------&gt;  Entry  ----------------------------&gt;  Saved
+///                                 |   ^                                   |
+///                past either end  |   |  Move..., Value: by the key       |
+///                                 v   +-----------------------------------+
+///                       BeforeFirst, AfterLast
+/// </code>
+/// Saved, it holds a copy of its key and no address. When its entry is deleted it stands where the entry was: the next move
+/// goes to the neighbour.
+/// </remarks>
+internal sealed unsafe class TreeCursor
+{
+    private readonly nint[] _branches = new nint[TreeLimits.MaxDepth];
+    private readonly int[] _indexes = new int[TreeLimits.MaxDepth];
+    private TreeState? _tree;
+    private PageReader? _reader;
+    private byte* _leaf;
+    private int _index;
+    private int _count;
+    private int _leafLevel;
+    private Place _place;
+    private byte[] _savedKey = [];
+    private int _savedLength;
+
+    private enum Place
+    {
+        Unset,
+        BeforeFirst,
+        AfterLast,
+        Entry,
+        Saved,
+    }
+
+    internal TreeCursor? NextOfTree { get; set; }
+
+    internal TreeCursor? PreviousOfTree { get; set; }
+
+    /// <summary>Whether there is an entry to be read; false too when it has been deleted since.</summary>
+    public bool IsOnEntry => _place == Place.Entry || (_place == Place.Saved && TryRestore());
+
+    /// <summary>The key of the entry, or of the entry that was here when it has been deleted. Valid until the next move or change.</summary>
+    public ReadOnlySpan<byte> Key
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get => _place == Place.Entry ? LeafPage.Key(SlottedPage.Record(_leaf, _index)) : SavedKey();
+    }
+
+    /// <summary>The value of the entry. Valid as long as the pages are.</summary>
+    /// <exception cref="InvalidOperationException">There is no entry here, or its value is a large run.</exception>
+    public ReadOnlySpan<byte> Value
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get => TreeReader.Value(_reader!, Record);
+    }
+
+    /// <summary>The length of the value, known without a look at its run.</summary>
+    public long ValueLength => TreeReader.ValueLength(Record);
+
+    /// <summary>The record of the entry, to be read with <see cref="LeafPage"/>.</summary>
+    public byte* Record
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get
+        {
+            if (_place != Place.Entry)
+                RestoreOrThrow();
+
+            return SlottedPage.Record(_leaf, _index);
+        }
+    }
+
+    /// <summary>Takes up a tree. Until <see cref="Close"/> the tree tells this cursor of its changes.</summary>
+    public void Open(TreeState tree, PageReader reader)
+    {
+        Close();
+        _tree = tree;
+        _reader = reader;
+        _place = Place.Unset;
+        tree.Attach(this);
+    }
+
+    /// <summary>Lets go of the tree. Does nothing a second time.</summary>
+    public void Close()
+    {
+        _tree?.Detach(this);
+        _tree = null;
+        _reader = null;
+        _leaf = null;
+        _place = Place.Unset;
+    }
+
+    /// <summary>Goes to the first entry whose key is not below this one; false, and behind the end, when there is none.</summary>
+    public bool Seek(ReadOnlySpan<byte> key) => SeekFrom(key, out _);
+
+    /// <summary>Goes to this key; when the tree has no such entry returns false and stands at the one after it.</summary>
+    public bool SeekExact(ReadOnlySpan<byte> key)
+    {
+        SeekFrom(key, out var exact);
+        return exact;
+    }
+
+    /// <summary>Goes to the last entry whose key is not above this one; false, and before the start, when there is none.</summary>
+    public bool SeekForPrevious(ReadOnlySpan<byte> key)
+    {
+        if (!Descend(key, out var index))
+            return End(Place.BeforeFirst);
+
+        _index = index >= 0 ? index : ~index - 1;
+        _place = Place.Entry;
+        return _index >= 0 || PreviousLeaf();
+    }
+
+    public bool SeekFirst()
+    {
+        if (_tree!.Root.IsNone)
+            return End(Place.AfterLast);
+
+        DescendEdge(0, _tree.Root, first: true);
+        return true;
+    }
+
+    public bool SeekLast()
+    {
+        if (_tree!.Root.IsNone)
+            return End(Place.BeforeFirst);
+
+        DescendEdge(0, _tree.Root, first: false);
+        return true;
+    }
+
+    /// <summary>Goes to the following entry, or to the first when the cursor has not been anywhere.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool MoveNext()
+    {
+        if (_place == Place.Entry && _index + 1 < _count)
+        {
+            _index++;
+            return true;
+        }
+
+        return MoveNextSlowly();
+    }
+
+    /// <summary>Goes to the preceding entry, or to the last when the cursor has not been anywhere.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool MovePrevious()
+    {
+        if (_place == Place.Entry && _index > 0)
+        {
+            _index--;
+            return true;
+        }
+
+        return MovePreviousSlowly();
+    }
+
+    /// <summary>Orders the key of the entry against a bound: below zero when the key is the smaller.</summary>
+    public int CompareKey(ReadOnlySpan<byte> bound) => Key.SequenceCompareTo(bound);
+
+    /// <summary>Deletes the entry; false when it is gone already. The next move goes to a neighbour.</summary>
+    public bool DeleteCurrent(PageWriter writer)
+    {
+        if (_place == Place.Entry)
+            _tree!.PrepareForChange();
+        else if (_place != Place.Saved)
+            TreeErrors.ThrowNoEntry();
+
+        return TreeWriter.Delete(writer, _tree!, SavedKey());
+    }
+
+    /// <summary>Keeps the key and forgets the pages, which are about to change.</summary>
+    internal void SavePosition()
+    {
+        if (_place != Place.Entry)
+            return;
+
+        var key = Key;
+        if (_savedKey.Length < key.Length)
+            _savedKey = new byte[Math.Max(64, key.Length)];
+        key.CopyTo(_savedKey);
+        _savedLength = key.Length;
+        _leaf = null;
+        _place = Place.Saved;
+    }
+
+    private bool SeekFrom(ReadOnlySpan<byte> key, out bool exact)
+    {
+        exact = false;
+        if (!Descend(key, out var index))
+            return End(Place.AfterLast);
+
+        _place = Place.Entry;
+        exact = index >= 0;
+        _index = exact ? index : ~index;
+        return _index < _count || NextLeaf();
+    }
+
+    /// <summary>Goes to the leaf for the key; false when the tree is empty.</summary>
+    private bool Descend(ReadOnlySpan<byte> key, out int index)
+    {
+        index = 0;
+        var tree = _tree!;
+        if (tree.Root.IsNone)
+            return false;
+
+        TreeReader.CheckDepth(tree);
+        fixed (byte* bytes = key)
+        {
+            var search = new SearchKey(bytes, key.Length);
+            var page = tree.Root;
+            var last = tree.Depth - 1;
+            for (var level = 0; level < last; level++)
+            {
+                var branch = TreeReader.ReadBranch(_reader!, page);
+                var child = BranchPage.Search(branch, search);
+                _branches[level] = (nint)branch;
+                _indexes[level] = child;
+                page = BranchPage.Child(branch, child);
+            }
+
+            EnterLeaf(last, page);
+            index = LeafPage.Search(_leaf, search);
+            return true;
+        }
+    }
+
+    private void EnterLeaf(int level, PageNumber page)
+    {
+        _leaf = TreeReader.ReadLeaf(_reader!, page);
+        _count = SlottedPage.Count(_leaf);
+        _leafLevel = level;
+    }
+
+    /// <summary>From a page at a level goes down to its first entry, or to its last.</summary>
+    private void DescendEdge(int level, PageNumber page, bool first)
+    {
+        TreeReader.CheckDepth(_tree!);
+        var last = _tree!.Depth - 1;
+        for (; level < last; level++)
+        {
+            var branch = TreeReader.ReadBranch(_reader!, page);
+            var index = first ? 0 : SlottedPage.Count(branch) - 1;
+            _branches[level] = (nint)branch;
+            _indexes[level] = index;
+            page = BranchPage.Child(branch, index);
+        }
+
+        EnterLeaf(last, page);
+        _index = first ? 0 : _count - 1;
+        _place = Place.Entry;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private bool MoveNextSlowly()
+    {
+        switch (_place)
+        {
+            case Place.Entry:
+                return NextLeaf();
+            case Place.Saved:
+                return SeekFrom(SavedKey(), out var exact) && (!exact || MoveNext());
+            case Place.AfterLast:
+                return false;
+            default:
+                return SeekFirst();
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private bool MovePreviousSlowly()
+    {
+        switch (_place)
+        {
+            case Place.Entry:
+                return PreviousLeaf();
+            case Place.Saved:
+                var key = SavedKey();
+                return SeekForPrevious(key) && (!Key.SequenceEqual(key) || MovePrevious());
+            case Place.BeforeFirst:
+                return false;
+            default:
+                return SeekLast();
+        }
+    }
+
+    private bool NextLeaf()
+    {
+        for (var level = _leafLevel - 1; level >= 0; level--)
+        {
+            var branch = (byte*)_branches[level];
+            var index = _indexes[level] + 1;
+            if (index >= SlottedPage.Count(branch))
+                continue;
+
+            _indexes[level] = index;
+            DescendEdge(level + 1, BranchPage.Child(branch, index), first: true);
+            return true;
+        }
+
+        return End(Place.AfterLast);
+    }
+
+    private bool PreviousLeaf()
+    {
+        for (var level = _leafLevel - 1; level >= 0; level--)
+        {
+            var branch = (byte*)_branches[level];
+            var index = _indexes[level] - 1;
+            if (index < 0)
+                continue;
+
+            _indexes[level] = index;
+            DescendEdge(level + 1, BranchPage.Child(branch, index), first: false);
+            return true;
+        }
+
+        return End(Place.BeforeFirst);
+    }
+
+    private bool End(Place place)
+    {
+        _leaf = null;
+        _place = place;
+        return false;
+    }
+
+    private ReadOnlySpan<byte> SavedKey()
+    {
+        if (_place != Place.Saved)
+            TreeErrors.ThrowNoEntry();
+
+        return _savedKey.AsSpan(0, _savedLength);
+    }
+
+    /// <summary>From a saved key back to its entry; false, and as before, when the entry is gone.</summary>
+    private bool TryRestore()
+    {
+        SeekFrom(SavedKey(), out var exact);
+        if (!exact)
+        {
+            _leaf = null;
+            _place = Place.Saved;
+        }
+
+        return exact;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void RestoreOrThrow()
+    {
+        if (_place != Place.Saved || !TryRestore())
+            TreeErrors.ThrowNoEntry();
+    }
+}

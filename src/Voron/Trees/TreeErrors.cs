@@ -1,0 +1,36 @@
+using System.Diagnostics.CodeAnalysis;
+using Voron.Format;
+using Voron.Primitives;
+
+namespace Voron.Trees;
+
+/// <summary>Throws what the hot paths of trees may have to throw.</summary>
+internal static unsafe class TreeErrors
+{
+    [DoesNotReturn]
+    public static void ThrowKind(PageNumber page, byte* bytes, PageKind expected) =>
+        throw new CorruptionException(
+            $"Page {page} is linked to a tree as {expected}, but is of kind {((PageHeader*)bytes)->Kind} " +
+            $"and names itself page {((PageHeader*)bytes)->PageNumber}.");
+
+    [DoesNotReturn]
+    public static void ThrowRun(PageNumber page, byte* bytes, long expectedLength) =>
+        throw new CorruptionException(
+            $"Page {page} should start an overflow run with a value of {expectedLength} bytes, but is of kind " +
+            $"{((PageHeader*)bytes)->Kind} with {((PageHeader*)bytes)->RunLength} bytes.");
+
+    [DoesNotReturn]
+    public static void ThrowDepth(int depth) =>
+        throw new CorruptionException($"A tree claims {depth} levels; there can be {TreeLimits.MaxDepth} at most.");
+
+    [DoesNotReturn]
+    public static void ThrowValueKind(ValueKind kind, long length) =>
+        throw new InvalidOperationException($"A value of {length} bytes kept as {kind} cannot be had as one span.");
+
+    [DoesNotReturn]
+    public static void ThrowNoEntry() => throw new InvalidOperationException("The cursor does not stand on an entry.");
+
+    [DoesNotReturn]
+    public static void ThrowNegativeLength(int length) =>
+        throw new ArgumentOutOfRangeException(nameof(length), length, "A value cannot have a negative length.");
+}

@@ -1,0 +1,141 @@
+using System.Runtime.CompilerServices;
+using Voron.Format;
+using Voron.Primitives;
+
+namespace Voron.Trees;
+
+/// <summary>Finds entries of a tree.</summary>
+internal static unsafe class TreeReader
+{
+    /// <summary>The value of a key, valid as <see cref="PageReader.Read"/> says; false when there is none.</summary>
+    /// <exception cref="InvalidOperationException">The value is a large run, or too long for a span.</exception>
+    public static bool TryGet(TreeState state, PageReader reader, ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
+    {
+        var record = Find(state, reader, key);
+        if (record == null)
+        {
+            value = default;
+            return false;
+        }
+
+        value = Value(reader, record);
+        return true;
+    }
+
+    public static bool Contains(TreeState state, PageReader reader, ReadOnlySpan<byte> key) =>
+        Find(state, reader, key) != null;
+
+    /// <summary>
+    /// Where the value of a key is. Null when the tree has no such key; otherwise the record, to be read with
+    /// <see cref="LeafPage"/>: a way to the reference of a large run.
+    /// </summary>
+    public static byte* Find(TreeState state, PageReader reader, ReadOnlySpan<byte> key)
+    {
+        if (state.Root.IsNone || key.Length == 0)
+            return null;
+
+        fixed (byte* bytes = key)
+        {
+            var search = new SearchKey(bytes, key.Length);
+            var page = FindLeaf(state, reader, search);
+            var index = LeafPage.Search(page, search);
+            return index < 0 ? null : SlottedPage.Record(page, index);
+        }
+    }
+
+    /// <summary>The value of a record, in the leaf or in its overflow run.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static ReadOnlySpan<byte> Value(PageReader reader, byte* record)
+    {
+        if (LeafPage.Kind(record) == ValueKind.Inline)
+            return new ReadOnlySpan<byte>(LeafPage.InlineBytes(record), LeafPage.InlineLength(record));
+
+        return OverflowValue(reader, record);
+    }
+
+    /// <summary>The length of a record's value, without a look at its run.</summary>
+    public static long ValueLength(byte* record) => LeafPage.Kind(record) switch
+    {
+        ValueKind.Inline => LeafPage.InlineLength(record),
+        ValueKind.Overflow => ((OverflowReference*)LeafPage.InlineBytes(record))->Length,
+        _ => ((LargeRunReference*)LeafPage.InlineBytes(record))->Length,
+    };
+
+    /// <summary>The way to the leaf that has the key, or should get it. The tree has a root.</summary>
+    public static void Descend(TreeState state, PageReader reader, in SearchKey key, out TreePath path)
+    {
+        Unsafe.SkipInit(out path);
+        CheckDepth(state);
+        var page = state.Root;
+        var last = state.Depth - 1;
+        var edge = true;
+        for (var level = 0; level < last; level++)
+        {
+            var bytes = ReadBranch(reader, page);
+            var index = BranchPage.Search(bytes, key);
+            edge &= index == SlottedPage.Count(bytes) - 1;
+            path.Set(level, page, index);
+            page = BranchPage.Child(bytes, index);
+        }
+
+        path.Set(last, page, 0);
+        path.LeafLevel = last;
+        path.OnRightEdge = edge;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static byte* ReadBranch(PageReader reader, PageNumber page) => ReadKind(reader, page, PageKind.Branch);
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static byte* ReadLeaf(PageReader reader, PageNumber page) => ReadKind(reader, page, PageKind.Leaf);
+
+    public static byte* ReadRun(PageReader reader, PageNumber first, long length)
+    {
+        var bytes = reader.Read(first);
+        var header = (PageHeader*)bytes;
+        if (header->Kind != PageKind.Overflow || header->RunLength != length)
+            TreeErrors.ThrowRun(first, bytes, length);
+
+        return bytes;
+    }
+
+    public static void CheckDepth(TreeState state)
+    {
+        if ((uint)(state.Depth - 1) >= TreeLimits.MaxDepth)
+            TreeErrors.ThrowDepth(state.Depth);
+    }
+
+    private static byte* FindLeaf(TreeState state, PageReader reader, in SearchKey key)
+    {
+        var page = state.Root;
+        for (var level = state.Depth - 1; level > 0; level--)
+        {
+            var bytes = ReadBranch(reader, page);
+            page = BranchPage.Child(bytes, BranchPage.Search(bytes, key));
+        }
+
+        return ReadLeaf(reader, page);
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static byte* ReadKind(PageReader reader, PageNumber page, PageKind kind)
+    {
+        var bytes = reader.Read(page);
+        if (((PageHeader*)bytes)->Kind != kind)
+            TreeErrors.ThrowKind(page, bytes, kind);
+
+        return bytes;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static ReadOnlySpan<byte> OverflowValue(PageReader reader, byte* record)
+    {
+        var kind = LeafPage.Kind(record);
+        var length = ValueLength(record);
+        if (kind != ValueKind.Overflow || length > int.MaxValue)
+            TreeErrors.ThrowValueKind(kind, length);
+
+        var first = new PageNumber(((OverflowReference*)LeafPage.InlineBytes(record))->FirstPage);
+        return new ReadOnlySpan<byte>(ReadRun(reader, first, length) + PageHeader.Size, (int)length);
+    }
+}

@@ -1,0 +1,103 @@
+using Voron.Format;
+using Voron.Primitives;
+
+namespace Voron.Trees;
+
+/// <summary>
+/// A tree as one transaction has it open: the fields of its header, which change with it, and its open cursors. Made to be
+/// pooled: <see cref="Load"/> starts it anew.
+/// </summary>
+internal sealed class TreeState
+{
+    private TreeCursor? _firstCursor;
+
+    public TreeState()
+    {
+    }
+
+    public TreeState(in TreeHeader header) => Load(header);
+
+    /// <summary>The root page; none when the tree is empty.</summary>
+    public PageNumber Root { get; internal set; }
+
+    public long EntryCount { get; internal set; }
+
+    public long LeafPages { get; internal set; }
+
+    public long BranchPages { get; internal set; }
+
+    public long OverflowPages { get; internal set; }
+
+    public int Depth { get; internal set; }
+
+    public ushort Flags { get; set; }
+
+    public uint TreeId { get; set; }
+
+    /// <summary>Whether the header differs from the one loaded, or saved last: set here, cleared by whoever saves it.</summary>
+    public bool Changed { get; set; }
+
+    /// <summary>
+    /// The last leaf, while keys are being appended to it; else none. Trusted only until the tree is split, merged or loaded.
+    /// </summary>
+    internal PageNumber RightmostLeaf { get; set; }
+
+    /// <summary>Takes over a header, of this or another tree. Open cursors find their place again by their keys.</summary>
+    public void Load(in TreeHeader header)
+    {
+        PrepareForChange();
+        Root = new PageNumber(header.RootPage);
+        EntryCount = header.EntryCount;
+        LeafPages = header.LeafPages;
+        BranchPages = header.BranchPages;
+        OverflowPages = header.OverflowPages;
+        Depth = header.Depth;
+        Flags = header.Flags;
+        TreeId = header.TreeId;
+        Changed = false;
+        RightmostLeaf = PageNumber.None;
+    }
+
+    public TreeHeader ToHeader() => new()
+    {
+        RootPage = Root.Value,
+        EntryCount = EntryCount,
+        LeafPages = LeafPages,
+        BranchPages = BranchPages,
+        OverflowPages = OverflowPages,
+        Depth = (ushort)Depth,
+        Flags = Flags,
+        TreeId = TreeId,
+    };
+
+    /// <summary>
+    /// To be called while the pages are still as the cursors know them: before each change, and before a rollback to a
+    /// savepoint, which <see cref="Load"/> follows. Cursors keep their keys and let go of their pages.
+    /// </summary>
+    public void PrepareForChange()
+    {
+        for (var cursor = _firstCursor; cursor != null; cursor = cursor.NextOfTree)
+            cursor.SavePosition();
+    }
+
+    internal void Attach(TreeCursor cursor)
+    {
+        cursor.NextOfTree = _firstCursor;
+        cursor.PreviousOfTree = null;
+        if (_firstCursor != null)
+            _firstCursor.PreviousOfTree = cursor;
+        _firstCursor = cursor;
+    }
+
+    internal void Detach(TreeCursor cursor)
+    {
+        if (cursor.PreviousOfTree != null)
+            cursor.PreviousOfTree.NextOfTree = cursor.NextOfTree;
+        else
+            _firstCursor = cursor.NextOfTree;
+        if (cursor.NextOfTree != null)
+            cursor.NextOfTree.PreviousOfTree = cursor.PreviousOfTree;
+        cursor.NextOfTree = null;
+        cursor.PreviousOfTree = null;
+    }
+}

@@ -1,0 +1,242 @@
+using System.Runtime.CompilerServices;
+using Voron.Format;
+using Voron.Primitives;
+
+namespace Voron.Trees;
+
+/// <summary>Changes a tree.</summary>
+/// <remarks>
+/// Keys and values may be spans of the tree's own pages. A <see cref="StorageFullException"/> from the page writer can leave
+/// the tree half changed: the transaction, or its savepoint, has to be rolled back.
+/// </remarks>
+internal static unsafe class TreeWriter
+{
+    /// <summary>Sets the value of a key.</summary>
+    public static void Put(PageWriter writer, TreeState state, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) =>
+        Store(writer, state, key, new NewValue(writer.PageSize, key.Length, value), replace: true);
+
+    /// <summary>Adds an entry; false, and nothing changed, when the tree has the key.</summary>
+    public static bool Insert(PageWriter writer, TreeState state, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) =>
+        Store(writer, state, key, new NewValue(writer.PageSize, key.Length, value), replace: false) != null;
+
+    /// <summary>
+    /// Sets the length of a key's value, for the caller to write. The bytes are arbitrary before; the span ends with the next
+    /// change of the transaction.
+    /// </summary>
+    public static Span<byte> Reserve(PageWriter writer, TreeState state, ReadOnlySpan<byte> key, int length)
+    {
+        if (length < 0)
+            TreeErrors.ThrowNegativeLength(length);
+
+        return new Span<byte>(Store(writer, state, key, new NewValue(writer.PageSize, key.Length, length), replace: true), length);
+    }
+
+    /// <summary>Sets the value of a key to a run that the caller has written.</summary>
+    public static void PutLargeRun(PageWriter writer, TreeState state, ReadOnlySpan<byte> key, LargeRunReference reference)
+    {
+        Store(writer, state, key, new NewValue(ref reference), replace: true);
+        state.OverflowPages += ValueRuns.CountPages(writer, reference);
+        state.Changed = true;
+    }
+
+    /// <summary>Removes an entry; false when there is none with this key.</summary>
+    public static bool Delete(PageWriter writer, TreeState state, ReadOnlySpan<byte> key)
+    {
+        if (state.Root.IsNone || key.Length == 0)
+            return false;
+
+        fixed (byte* keyBytes = key)
+        {
+            var search = new SearchKey(keyBytes, key.Length);
+            TreeReader.Descend(state, writer, search, out var path);
+            var number = path.Page(path.LeafLevel);
+            var index = LeafPage.Search(TreeReader.ReadLeaf(writer, number), search);
+            if (index < 0)
+                return false;
+
+            state.PrepareForChange();
+            var leaf = writer.Modify(number);
+            ValueRuns.Free(writer, state, SlottedPage.Record(leaf.Bytes, index));
+            SlottedPage.Remove<LeafPage>(leaf, writer.PageSize, index);
+            state.EntryCount--;
+            state.Changed = true;
+            PageMerger.AfterRemoval(writer, state, path, leaf);
+            return true;
+        }
+    }
+
+    /// <summary>Removes every entry and frees every page.</summary>
+    public static void FreeAll(PageWriter writer, TreeState state)
+    {
+        if (state.Root.IsNone)
+            return;
+
+        state.PrepareForChange();
+        TreeReader.CheckDepth(state);
+        FreeBelow(writer, state, state.Root, state.Depth - 1);
+        state.Root = PageNumber.None;
+        state.Depth = 0;
+        state.EntryCount = 0;
+        state.LeafPages = 0;
+        state.BranchPages = 0;
+        state.OverflowPages = 0;
+        state.RightmostLeaf = PageNumber.None;
+        state.Changed = true;
+    }
+
+    private static void FreeBelow(PageWriter writer, TreeState state, PageNumber page, int levelsBelow)
+    {
+        if (levelsBelow > 0)
+        {
+            var branch = TreeReader.ReadBranch(writer, page);
+            for (var i = 0; i < SlottedPage.Count(branch); i++)
+                FreeBelow(writer, state, BranchPage.Child(branch, i), levelsBelow - 1);
+        }
+        else if (state.OverflowPages != 0)
+        {
+            var leaf = TreeReader.ReadLeaf(writer, page);
+            for (var i = 0; i < SlottedPage.Count(leaf); i++)
+                ValueRuns.Free(writer, state, SlottedPage.Record(leaf, i));
+        }
+
+        writer.Free(page);
+    }
+
+    /// <summary>Returns where the value's bytes are, or null when the key is there and must not be replaced.</summary>
+    private static byte* Store(PageWriter writer, TreeState state, ReadOnlySpan<byte> key, in NewValue value, bool replace)
+    {
+        TreeLimits.CheckKey(writer.PageSize, key);
+        state.PrepareForChange();
+        fixed (byte* keyBytes = key)
+        {
+            var search = new SearchKey(keyBytes, key.Length);
+            OverflowReference reference = default;
+            byte* run = null;
+            if (state.Root.IsNone)
+            {
+                if (value.Kind == ValueKind.Overflow)
+                    run = ValueRuns.Allocate(writer, state, value.Length, PageNumber.None, out reference);
+                CreateRoot(writer, state);
+            }
+
+            var number = Locate(writer, state, search, out var path, out var before);
+            if (Overlaps(key, before, writer.PageSize) || Overlaps(value.Source, before, writer.PageSize))
+                return StoreCopies(writer, state, key, value, replace);
+
+            int index;
+            if (!replace && (index = LeafPage.Search(before, search)) >= 0)
+                return null;
+
+            var leaf = writer.Modify(number);
+            index = LeafPage.Search(leaf.Bytes, search);
+            if (path.LeafLevel < 0 || path.OnRightEdge)
+                state.RightmostLeaf = ~index == SlottedPage.Count(leaf.Bytes) ? number : PageNumber.None;
+
+            if (value.Kind == ValueKind.Overflow && run == null)
+            {
+                if (index >= 0 && ValueRuns.TryReuse(writer, leaf, SlottedPage.Record(leaf.Bytes, index), value.Length, out run))
+                {
+                    value.CopyTo(run);
+                    return run;
+                }
+
+                run = ValueRuns.Allocate(writer, state, value.Length, number, out reference);
+            }
+
+            // The run comes first: there may be no room for it, and the old value may be the source of the new one.
+            if (run != null)
+                value.CopyTo(run);
+
+            return StoreRecord(writer, state, leaf, index, search, path, value, run, reference);
+        }
+    }
+
+    private static byte* StoreRecord(
+        PageWriter writer,
+        TreeState state,
+        in WritablePage leaf,
+        int index,
+        in SearchKey key,
+        in TreePath path,
+        in NewValue value,
+        byte* run,
+        in OverflowReference reference)
+    {
+        var oldKind = ValueKind.Inline;
+        OverflowReference oldRun = default;
+        LargeRunReference oldLargeRun = default;
+        if (index >= 0)
+        {
+            var record = SlottedPage.Record(leaf.Bytes, index);
+            oldKind = LeafPage.Kind(record);
+            if (oldKind == ValueKind.Overflow)
+                oldRun = *(OverflowReference*)LeafPage.InlineBytes(record);
+            else if (oldKind == ValueKind.LargeRun)
+                oldLargeRun = *(LargeRunReference*)LeafPage.InlineBytes(record);
+        }
+
+        var place = LeafEditor.Place(writer, state, leaf, index, key, path, value.Kind, value.InlineLength);
+        if (index < 0)
+        {
+            state.EntryCount++;
+            state.Changed = true;
+        }
+
+        if (value.Kind == ValueKind.Overflow)
+            Unsafe.WriteUnaligned(place, reference);
+        else
+            value.CopyTo(place);
+
+        if (oldKind == ValueKind.Overflow)
+            ValueRuns.FreeOverflow(writer, state, oldRun);
+        else if (oldKind == ValueKind.LargeRun)
+            ValueRuns.FreeLargeRun(writer, state, oldLargeRun);
+
+        return run != null ? run : place;
+    }
+
+    /// <summary>Finds the leaf for a key. Behind the last key of the tree there is no path: its leaf level is below zero.</summary>
+    private static PageNumber Locate(PageWriter writer, TreeState state, in SearchKey key, out TreePath path, out byte* leaf)
+    {
+        Unsafe.SkipInit(out path);
+        var page = state.RightmostLeaf;
+        if (!page.IsNone)
+        {
+            leaf = TreeReader.ReadLeaf(writer, page);
+            var last = SlottedPage.Record(leaf, SlottedPage.Count(leaf) - 1);
+            if (key.CompareStored(LeafPage.KeyBytes(last), LeafPage.KeyLength(last)) < 0)
+            {
+                path.LeafLevel = -1;
+                return page;
+            }
+
+            state.RightmostLeaf = PageNumber.None;
+        }
+
+        TreeReader.Descend(state, writer, key, out path);
+        page = path.Page(path.LeafLevel);
+        leaf = TreeReader.ReadLeaf(writer, page);
+        return page;
+    }
+
+    private static void CreateRoot(PageWriter writer, TreeState state)
+    {
+        var root = writer.Allocate(PageKind.Leaf, PageNumber.None);
+        SlottedPage.Initialize(root, writer.PageSize);
+        state.Root = new PageNumber(root.Header->PageNumber);
+        state.Depth = 1;
+        state.LeafPages = 1;
+        state.Changed = true;
+    }
+
+    private static bool Overlaps(ReadOnlySpan<byte> span, byte* page, int pageSize)
+    {
+        var start = (byte*)Unsafe.AsPointer(ref System.Runtime.InteropServices.MemoryMarshal.GetReference(span));
+        return start < page + pageSize && start + span.Length > page && span.Length != 0;
+    }
+
+    /// <summary>The edit will move bytes that it is also given: it works on copies.</summary>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static byte* StoreCopies(PageWriter writer, TreeState state, ReadOnlySpan<byte> key, in NewValue value, bool replace) =>
+        Store(writer, state, key.ToArray(), value.WithSource(value.Source.ToArray()), replace);
+}

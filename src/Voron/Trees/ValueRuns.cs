@@ -1,0 +1,94 @@
+using Voron.Format;
+using Voron.Primitives;
+
+namespace Voron.Trees;
+
+/// <summary>The runs of pages that hold the values too long for a leaf.</summary>
+internal static unsafe class ValueRuns
+{
+    private const int RunLengthOffset = 56;
+
+    /// <summary>A new run, its bytes still zero.</summary>
+    public static byte* Allocate(PageWriter writer, TreeState state, int length, PageNumber near, out OverflowReference reference)
+    {
+        var run = writer.AllocateRun(length, near);
+        state.OverflowPages += TreeLimits.OverflowPages(writer.PageSize, length);
+        state.Changed = true;
+        reference = new OverflowReference { FirstPage = run.Header->PageNumber, Length = length };
+        return run.Bytes + PageHeader.Size;
+    }
+
+    /// <summary>
+    /// Makes the run of a record hold a value of another length, which needs as many pages; false when it does not.
+    /// </summary>
+    public static bool TryReuse(PageWriter writer, in WritablePage leaf, byte* record, int length, out byte* destination)
+    {
+        destination = null;
+        if (LeafPage.Kind(record) != ValueKind.Overflow)
+            return false;
+
+        var reference = (OverflowReference*)LeafPage.InlineBytes(record);
+        var pages = TreeLimits.OverflowPages(writer.PageSize, length);
+        if (TreeLimits.OverflowPages(writer.PageSize, reference->Length) != pages)
+            return false;
+
+        var run = writer.ModifyRun(new PageNumber(reference->FirstPage));
+        if (reference->Length != length)
+        {
+            run.Header->RunLength = length;
+            run.MarkDirty(RunLengthOffset, sizeof(long));
+            reference->Length = length;
+            leaf.MarkDirty((int)((byte*)reference - leaf.Bytes), OverflowReference.Size);
+        }
+
+        run.MarkDirty(PageHeader.Size, length);
+        destination = run.Bytes + PageHeader.Size;
+        return true;
+    }
+
+    /// <summary>Gives back the pages of a record's value, if it has any. The record itself stays as it is.</summary>
+    public static void Free(PageWriter writer, TreeState state, byte* record)
+    {
+        var kind = LeafPage.Kind(record);
+        if (kind == ValueKind.Overflow)
+            FreeOverflow(writer, state, *(OverflowReference*)LeafPage.InlineBytes(record));
+        else if (kind == ValueKind.LargeRun)
+            FreeLargeRun(writer, state, *(LargeRunReference*)LeafPage.InlineBytes(record));
+    }
+
+    public static void FreeOverflow(PageWriter writer, TreeState state, in OverflowReference reference)
+    {
+        var pages = TreeLimits.OverflowPages(writer.PageSize, reference.Length);
+        writer.FreeRun(new PageNumber(reference.FirstPage), pages);
+        state.OverflowPages -= pages;
+        state.Changed = true;
+    }
+
+    /// <summary>The pages of a large run with those of its checksums, as the tree's header counts them.</summary>
+    public static long CountPages(PageReader reader, in LargeRunReference reference) =>
+        TreeLimits.LargeRunPages(reader.PageSize, reference.Length) + ChecksumPages(reader, reference);
+
+    public static void FreeLargeRun(PageWriter writer, TreeState state, in LargeRunReference reference)
+    {
+        var pages = TreeLimits.LargeRunPages(writer.PageSize, reference.Length);
+        var checksumPages = ChecksumPages(writer, reference);
+        writer.FreeRun(new PageNumber(reference.FirstPage), pages);
+        if (checksumPages != 0)
+            writer.FreeRun(new PageNumber(reference.ChecksumPage), checksumPages);
+        state.OverflowPages -= pages + checksumPages;
+        state.Changed = true;
+    }
+
+    private static int ChecksumPages(PageReader reader, in LargeRunReference reference)
+    {
+        if (reference.ChecksumPage == 0)
+            return 0;
+
+        var page = new PageNumber(reference.ChecksumPage);
+        var bytes = reader.Read(page);
+        if (((PageHeader*)bytes)->Kind != PageKind.Overflow)
+            TreeErrors.ThrowKind(page, bytes, PageKind.Overflow);
+
+        return (int)((PageHeader*)bytes)->RunPages;
+    }
+}

@@ -1,0 +1,283 @@
+using System.Numerics;
+using System.Runtime.InteropServices;
+using Voron.Format;
+using Voron.Primitives;
+using Voron.Trees;
+
+namespace Voron.Tests.Trees;
+
+/// <summary>
+/// Pages in native memory that make misuse visible: a page modified for the first time moves, and its old place is poisoned
+/// at the next call; freed pages are poisoned; every frame has guards around it; at the end of a transaction each changed
+/// byte must lie in a line that was marked.
+/// </summary>
+internal sealed unsafe class FakePages : PageWriter, IDisposable
+{
+    private const byte Poison = 0xDD;
+    private const byte Guard = 0xA5;
+    private const int GuardBytes = 64;
+
+    private readonly int _pageSize;
+    private readonly List<Frame> _toPoison = [];
+    private readonly List<Frame> _dead = [];
+    private readonly HashSet<Frame> _touched = [];
+    private readonly Stack<long> _free = new();
+    private Frame?[] _frames = new Frame?[64];
+    private long _next = 1;
+
+    public FakePages(int pageSize = 4096) => _pageSize = pageSize;
+
+    public override int PageSize => _pageSize;
+
+    /// <summary>Page numbers from here on were never given out.</summary>
+    public long PageLimit => _next;
+
+    /// <summary>Bytes that the transaction ended last has changed in pages that it had not made itself.</summary>
+    public int ChangedBytes { get; private set; }
+
+    /// <summary>When this many pages more have been allocated, there are no more.</summary>
+    public int PagesLeft { get; set; } = int.MaxValue;
+
+    public long PagesInUse
+    {
+        get
+        {
+            long pages = 0;
+            foreach (var frame in _frames)
+                pages += frame?.Pages ?? 0;
+            return pages;
+        }
+    }
+
+    public override byte* Read(PageNumber page) => Find(page).Bytes;
+
+    public override WritablePage Modify(PageNumber page)
+    {
+        var frame = Find(page);
+        if (frame.Pages != 1 || ((PageHeader*)frame.Bytes)->Kind == PageKind.Overflow)
+            throw new InvalidOperationException($"page {page} is a run");
+        return MakeWritable(page, frame);
+    }
+
+    public override WritablePage Allocate(PageKind kind, PageNumber near)
+    {
+        PoisonOld();
+        TakeBudget(1);
+        if (!_free.TryPop(out var number))
+            number = _next++;
+        var frame = NewFrame(number, 1);
+        ((PageHeader*)frame.Bytes)->Kind = kind;
+        return frame.Writable();
+    }
+
+    public override WritablePage AllocateRun(long length, PageNumber near)
+    {
+        PoisonOld();
+        var pages = (int)((length + PageHeader.Size + _pageSize - 1) / _pageSize);
+        TakeBudget(pages);
+        var number = _next;
+        _next += pages;
+        var frame = NewFrame(number, pages);
+        var header = (PageHeader*)frame.Bytes;
+        header->Kind = PageKind.Overflow;
+        header->RunPages = (uint)pages;
+        header->RunLength = length;
+        return frame.Writable();
+    }
+
+    public override WritablePage ModifyRun(PageNumber first)
+    {
+        var frame = Find(first);
+        if (((PageHeader*)frame.Bytes)->Kind != PageKind.Overflow)
+            throw new InvalidOperationException($"page {first} is no run");
+        return MakeWritable(first, frame);
+    }
+
+    public override void Free(PageNumber page) => FreeFrame(page, 1);
+
+    public override void FreeRun(PageNumber first, int pages) => FreeFrame(first, pages);
+
+    /// <summary>From here on each page moves again at its first change.</summary>
+    public void Savepoint()
+    {
+        foreach (var frame in _touched)
+            frame.IsWritable = false;
+    }
+
+    /// <summary>Checks the marks and the guards, and starts another transaction.</summary>
+    public void EndTransaction()
+    {
+        PoisonOld();
+        ChangedBytes = 0;
+        foreach (var frame in _touched)
+        {
+            frame.CheckGuards(Guard, GuardBytes);
+            ChangedBytes += frame.CheckMarks();
+            frame.IsWritable = false;
+            frame.Before = null;
+            *frame.DirtyLines = 0;
+        }
+
+        _touched.Clear();
+        foreach (var frame in _dead)
+            frame.Release();
+        _dead.Clear();
+    }
+
+    /// <summary>Copies of bytes to a page behind the back of the tree.</summary>
+    public byte* Damage(PageNumber page) => Find(page).Bytes;
+
+    public void Dispose()
+    {
+        foreach (var frame in _frames)
+            frame?.Release();
+        foreach (var frame in _dead)
+            frame.Release();
+        foreach (var frame in _toPoison)
+            frame.Release();
+        _frames = [];
+    }
+
+    private Frame Find(PageNumber page)
+    {
+        var frame = page.Value > 0 && page.Value < _frames.Length ? _frames[page.Value] : null;
+        return frame ?? throw new InvalidOperationException($"page {page} is not in use");
+    }
+
+    private WritablePage MakeWritable(PageNumber page, Frame frame)
+    {
+        PoisonOld();
+        if (frame.IsWritable)
+            return frame.Writable();
+
+        var copy = new Frame(frame.Pages, _pageSize, Guard, GuardBytes)
+        {
+            Number = page.Value,
+            IsWritable = true,
+            Before = frame.Before ?? frame.Content.ToArray(),
+            IsNew = frame.IsNew && _touched.Contains(frame),
+        };
+        frame.Content.CopyTo(copy.Content);
+        *copy.DirtyLines = _touched.Contains(frame) ? *frame.DirtyLines : 0;
+        _frames[page.Value] = copy;
+        _touched.Remove(frame);
+        _touched.Add(copy);
+        _toPoison.Add(frame);
+        return copy.Writable();
+    }
+
+    private Frame NewFrame(long number, int pages)
+    {
+        var frame = new Frame(pages, _pageSize, Guard, GuardBytes) { Number = number, IsWritable = true, IsNew = true };
+        frame.Content.Clear();
+        ((PageHeader*)frame.Bytes)->PageNumber = number;
+        if (number >= _frames.Length)
+            Array.Resize(ref _frames, (int)Math.Max(number + 1, _frames.Length * 2));
+        _frames[number] = frame;
+        _touched.Add(frame);
+        return frame;
+    }
+
+    private void FreeFrame(PageNumber page, int pages)
+    {
+        PoisonOld();
+        var frame = Find(page);
+        if (frame.Pages != pages)
+            throw new InvalidOperationException($"page {page} has {frame.Pages} pages, {pages} are freed");
+
+        frame.CheckGuards(Guard, GuardBytes);
+        _frames[page.Value] = null;
+        _touched.Remove(frame);
+        frame.Content.Fill(Poison);
+        _dead.Add(frame);
+        if (pages == 1)
+            _free.Push(page.Value);
+    }
+
+    private void TakeBudget(int pages)
+    {
+        if (PagesLeft < pages)
+            throw new StorageFullException("no pages left");
+        PagesLeft -= pages;
+    }
+
+    private void PoisonOld()
+    {
+        foreach (var frame in _toPoison)
+        {
+            frame.Content.Fill(Poison);
+            _dead.Add(frame);
+        }
+
+        _toPoison.Clear();
+    }
+
+    private sealed class Frame
+    {
+        private readonly byte* _memory;
+        private readonly int _lineShift;
+        private readonly int _pageSize;
+
+        public Frame(int pages, int pageSize, byte guard, int guardBytes)
+        {
+            Pages = pages;
+            _pageSize = pageSize;
+            var length = (nuint)pages * (nuint)pageSize;
+            _memory = (byte*)NativeMemory.AlignedAlloc(length + 2 * (nuint)guardBytes, 64);
+            Bytes = _memory + guardBytes;
+            new Span<byte>(_memory, guardBytes).Fill(guard);
+            new Span<byte>(Bytes + length, guardBytes).Fill(guard);
+            DirtyLines = (ulong*)NativeMemory.AllocZeroed(sizeof(ulong));
+            _lineShift = BitOperations.Log2(BitOperations.RoundUpToPowerOf2((ulong)length)) - 6;
+        }
+
+        public byte* Bytes { get; }
+
+        public ulong* DirtyLines { get; }
+
+        public int Pages { get; }
+
+        public long Number { get; init; }
+
+        public bool IsWritable { get; set; }
+
+        public bool IsNew { get; init; }
+
+        public byte[]? Before { get; set; }
+
+        public Span<byte> Content => new(Bytes, Pages * _pageSize);
+
+        public WritablePage Writable() => new(Bytes, DirtyLines, _lineShift);
+
+        public void CheckGuards(byte guard, int guardBytes)
+        {
+            if (new Span<byte>(_memory, guardBytes).ContainsAnyExcept(guard)
+                || new Span<byte>(Bytes + Content.Length, guardBytes).ContainsAnyExcept(guard))
+                throw new InvalidOperationException($"page {Number}: bytes outside of the page were written");
+        }
+
+        public int CheckMarks()
+        {
+            if (IsNew || Before == null)
+                return 0;
+
+            var changed = 0;
+            for (var i = PageHeader.UnjournaledBytes; i < Before.Length; i++)
+            {
+                if (Before[i] == Bytes[i])
+                    continue;
+                changed++;
+                if ((*DirtyLines >> (i >> _lineShift) & 1) == 0)
+                    throw new InvalidOperationException($"page {Number}: byte {i} was changed and not marked");
+            }
+
+            return changed;
+        }
+
+        public void Release()
+        {
+            NativeMemory.AlignedFree(_memory);
+            NativeMemory.Free(DirtyLines);
+        }
+    }
+}

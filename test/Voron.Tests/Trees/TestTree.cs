@@ -1,0 +1,97 @@
+using Voron.Primitives;
+using Voron.Trees;
+
+namespace Voron.Tests.Trees;
+
+/// <summary>A tree over fake pages, beside a sorted model of what it should hold.</summary>
+internal sealed class TestTree : IDisposable
+{
+    public TestTree(int pageSize = 4096) => Pages = new FakePages(pageSize);
+
+    public FakePages Pages { get; }
+
+    public TreeState State { get; } = new();
+
+    public SortedDictionary<byte[], byte[]> Model { get; } = new(ByteOrder.Instance);
+
+    public int MaxKeyLength => TreeLimits.MaxKeyLength(Pages.PageSize);
+
+    public void Put(byte[] key, byte[] value)
+    {
+        TreeWriter.Put(Pages, State, key, value);
+        Model[key] = value;
+    }
+
+    public bool Insert(byte[] key, byte[] value)
+    {
+        var inserted = TreeWriter.Insert(Pages, State, key, value);
+        inserted.Should().Be(Model.TryAdd(key, value));
+        return inserted;
+    }
+
+    public bool Delete(byte[] key)
+    {
+        var deleted = TreeWriter.Delete(Pages, State, key);
+        deleted.Should().Be(Model.Remove(key));
+        return deleted;
+    }
+
+    public byte[]? Get(byte[] key) => TreeReader.TryGet(State, Pages, key, out var value) ? value.ToArray() : null;
+
+    public TreeCursor OpenCursor()
+    {
+        var cursor = new TreeCursor();
+        cursor.Open(State, Pages);
+        return cursor;
+    }
+
+    /// <summary>The tree is sound, owns every page in use, and holds what the model holds.</summary>
+    public void Check()
+    {
+        CheckStructure();
+        State.EntryCount.Should().Be(Model.Count);
+        var cursor = OpenCursor();
+        foreach (var (key, value) in Model)
+        {
+            if (!cursor.MoveNext() || !cursor.Key.SequenceEqual(key) || !cursor.Value.SequenceEqual(value))
+                throw new InvalidOperationException($"the tree differs from the model at key {Convert.ToHexString(key)}");
+        }
+
+        cursor.MoveNext().Should().BeFalse();
+        foreach (var (key, _) in Model.Reverse())
+        {
+            if (!cursor.MovePrevious() || !cursor.Key.SequenceEqual(key))
+                throw new InvalidOperationException($"going back, the tree differs at key {Convert.ToHexString(key)}");
+        }
+
+        cursor.MovePrevious().Should().BeFalse();
+        cursor.Close();
+    }
+
+    public void CheckStructure()
+    {
+        var problems = new List<string>();
+        var owned = new HashSet<long>();
+        void Own(PageNumber first, int pages)
+        {
+            for (var i = 0; i < pages; i++)
+            {
+                if (!owned.Add(first.Value + i))
+                    problems.Add($"page {first + i}: owned twice");
+            }
+        }
+
+        TreeChecker.Check(Pages, State.ToHeader(), Pages.PageLimit, problems.Add, Own);
+        problems.Should().BeEmpty();
+        owned.Count.Should().Be((int)Pages.PagesInUse, "the tree owns all pages that are not free");
+    }
+
+    public void Dispose() => Pages.Dispose();
+
+    private sealed class ByteOrder : IComparer<byte[]>
+    {
+        public static readonly ByteOrder Instance = new();
+
+        public int Compare(byte[]? x, byte[]? y) => x.AsSpan().SequenceCompareTo(y);
+    }
+}
