@@ -1,5 +1,4 @@
 using Voron.Format;
-using Voron.Trees;
 
 namespace Voron.FreeSpace;
 

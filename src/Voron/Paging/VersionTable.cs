@@ -38,7 +38,7 @@ internal sealed unsafe class VersionTable : IDisposable
     {
         _headSpace = AddressSpace.Reserve((nuint)(maxPageCount * sizeof(ulong)));
         _stretchSpace = AddressSpace.Reserve((nuint)((maxPageCount / PagesPerStretch + 1) * sizeof(int)));
-        _nodeSpace = AddressSpace.Reserve((nuint)(MaxNodes * VersionNode.Size));
+        _nodeSpace = AddressSpace.Reserve(unchecked((nuint)(MaxNodes * VersionNode.Size)));
         _heads = (ulong*)_headSpace.Address;
         _chainsInStretch = (int*)_stretchSpace.Address;
         _nodes = (VersionNode*)_nodeSpace.Address;

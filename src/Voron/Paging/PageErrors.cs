@@ -1,0 +1,15 @@
+using System.Diagnostics.CodeAnalysis;
+
+namespace Voron.Paging;
+
+/// <summary>Throws for page numbers that lead nowhere: a damaged tree, since no sound one names such a page.</summary>
+internal static class PageErrors
+{
+    [DoesNotReturn]
+    public static void ThrowBeyond(long page, long pageCount) =>
+        throw new CorruptionException($"Page {page} is named, and the environment has {pageCount} pages.");
+
+    [DoesNotReturn]
+    public static void ThrowFreed(long page, VersionFlags flags) =>
+        throw new CorruptionException($"Page {page} is named, and it is {((flags & VersionFlags.InnerOfRun) != 0 ? "inside an overflow run" : "free")}.");
+}

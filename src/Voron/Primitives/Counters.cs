@@ -1,0 +1,20 @@
+namespace Voron.Primitives;
+
+/// <summary>What an environment counts. Each is changed by one thread at a time; readers may see them a moment late.</summary>
+internal sealed class Counters
+{
+    public long CommittedTransactions;
+    public long RolledBackTransactions;
+    public long PagesChanged;
+    public long JournalTransactionBytes;
+    public long FlushCount;
+    public long FlushedPages;
+    public long FlushedBytes;
+    public long FlushSeeks;
+    public long RewriteCount;
+    public long MergedOperations;
+    public long BackPressureWaits;
+    public long LeakedReaders;
+    public long PunchedBytes;
+    public long TruncatedBytes;
+}

@@ -1,0 +1,145 @@
+using Microsoft.Extensions.Logging;
+
+namespace Voron;
+
+/// <summary>Whether transaction records are compressed before they are written.</summary>
+public enum JournalCompression
+{
+    /// <summary>When writing the device is slower than compressing, as measured while running.</summary>
+    Auto,
+
+    /// <summary>Whenever it makes a record smaller.</summary>
+    Always,
+
+    /// <summary>Not at all.</summary>
+    Never,
+}
+
+/// <summary>What a commit wrote, as told to <see cref="StorageOptions.CommitObserver"/>.</summary>
+/// <param name="TransactionId">The transaction.</param>
+/// <param name="PagesChanged">Pages of which it left a new version.</param>
+/// <param name="JournalBytes">Bytes of its record in the journal, padding included.</param>
+public readonly record struct CommitReport(long TransactionId, int PagesChanged, long JournalBytes);
+
+/// <summary>What a flush wrote, as told to <see cref="StorageOptions.FlushObserver"/>.</summary>
+/// <param name="TransactionId">The state that the data file holds now.</param>
+/// <param name="Pages">Pages written, those of runs counted one by one.</param>
+/// <param name="Leaves">How many of them are leaves.</param>
+/// <param name="Branches">How many of them are branches.</param>
+/// <param name="Overflows">How many of them belong to overflow runs.</param>
+/// <param name="Seeks">Stretches of neighbouring pages: places the device had to go to.</param>
+/// <param name="Bytes">Bytes written to the data file.</param>
+/// <param name="Transactions">Transactions since the flush before.</param>
+/// <param name="Duration">From choosing the state to the durable checkpoint.</param>
+public readonly record struct FlushReport(
+    long TransactionId, int Pages, int Leaves, int Branches, int Overflows, int Seeks, long Bytes, long Transactions, TimeSpan Duration);
+
+/// <summary>The oldest reader, as told to <see cref="StorageOptions.SlowReaderObserver"/> before a limit is hit.</summary>
+/// <param name="TransactionId">The snapshot that it reads.</param>
+/// <param name="JournalBytes">Bytes of journal that are kept.</param>
+/// <param name="ScratchBytes">Bytes of scratch memory in use.</param>
+/// <param name="OpenedAt">Where it was opened, when <see cref="StorageOptions.TrackReaders"/> is set; else null.</param>
+public readonly record struct SlowReaderReport(long TransactionId, long JournalBytes, long ScratchBytes, string? OpenedAt);
+
+/// <summary>How an environment is opened. Checked as a whole by <see cref="Validate"/>.</summary>
+public sealed class StorageOptions
+{
+    private const long MiB = 1 << 20;
+
+    /// <summary>
+    /// Bytes of a page when an environment is created: 4096, 8192, 16384, 32768 or 65536. An existing one keeps its own.
+    /// </summary>
+    public int PageSize { get; init; } = 4096;
+
+    /// <summary>Opens for reading only: nothing is written, not even by recovery, which then happens in memory.</summary>
+    public bool ReadOnly { get; init; }
+
+    /// <summary>Whether journal records are compressed. Either way the environment can be opened with any setting.</summary>
+    public JournalCompression JournalCompression { get; init; } = JournalCompression.Auto;
+
+    /// <summary>Bytes of the first journal file; later ones double up to <see cref="MaxJournalFileBytes"/>.</summary>
+    public long InitialJournalFileBytes { get; init; } = 4 * MiB;
+
+    /// <summary>Bytes that a journal file has at most, unless a single transaction needs more.</summary>
+    public long MaxJournalFileBytes { get; init; } = 64 * MiB;
+
+    /// <summary>Bytes of journal since the checkpoint at which the flusher starts.</summary>
+    public long FlushThresholdBytes { get; init; } = 64 * MiB;
+
+    /// <summary>How long a durable change stays out of the data file at most while the environment is idle.</summary>
+    public TimeSpan FlushInterval { get; init; } = TimeSpan.FromSeconds(10);
+
+    /// <summary>Bytes of journal at which writers are slowed until the flusher has caught up.</summary>
+    public long JournalLimitBytes { get; init; } = 512 * MiB;
+
+    /// <summary>Bytes of page versions that are kept in memory; beyond, they go to a temporary file.</summary>
+    public long ScratchMemoryBytes { get; init; } = 512 * MiB;
+
+    /// <summary>Bytes of page versions at which writers are slowed until the flusher has caught up.</summary>
+    public long ScratchLimitBytes { get; init; } = 2048 * MiB;
+
+    /// <summary>Bytes of changed pages that one transaction may leave; more is refused before anything is written.</summary>
+    public long MaxTransactionBytes { get; init; } = 1024 * MiB;
+
+    /// <summary>Bytes of changed pages after which <see cref="StorageEnvironment.WriteAsync"/> merges no more callers into a transaction.</summary>
+    public long MaxMergedBytes { get; init; } = 4 * MiB;
+
+    /// <summary>Bytes from which on a value is written straight to the data file, once, instead of through the journal.</summary>
+    public int LargeValueBytes { get; init; } = 64 << 10;
+
+    /// <summary>The share of a 4 MiB section that must be free for allocation to move there because it is near.</summary>
+    public double PreferredFreeFraction { get; init; } = 0.25;
+
+    /// <summary>Bytes that the data file grows by at most at a time.</summary>
+    public long MaxGrowthBytes { get; init; } = 64 * MiB;
+
+    /// <summary>Verifies the checksum of a page each time it is read from the data file, rather than at its first use.</summary>
+    public bool VerifyEveryRead { get; init; }
+
+    /// <summary>Starts the background flusher. Without it, <see cref="StorageEnvironment.Flush"/> has to be called.</summary>
+    public bool BackgroundFlush { get; init; } = true;
+
+    /// <summary>Notes where each read transaction was opened, to name it when it leaks. Costs a stack trace each.</summary>
+    public bool TrackReaders { get; init; }
+
+    /// <summary>Where the environment logs; nowhere when null.</summary>
+    public ILogger? Logger { get; init; }
+
+    /// <summary>Called for each durable commit, on the thread that wrote it: it must be quick and must not throw.</summary>
+    public Action<CommitReport>? CommitObserver { get; init; }
+
+    /// <summary>Called after each flush, on the thread that flushed.</summary>
+    public Action<FlushReport>? FlushObserver { get; init; }
+
+    /// <summary>Called when a reader keeps journal or scratch memory near a limit.</summary>
+    public Action<SlowReaderReport>? SlowReaderObserver { get; init; }
+
+    /// <summary>Checks all options together.</summary>
+    /// <exception cref="ArgumentException">One or more are out of range; the message names each of them.</exception>
+    public void Validate()
+    {
+        var faults = new List<string>();
+        void Check(bool ok, string fault)
+        {
+            if (!ok)
+                faults.Add(fault);
+        }
+
+        Check(PageSize is 4096 or 8192 or 16384 or 32768 or 65536, $"{nameof(PageSize)} is {PageSize}; it must be 4096, 8192, 16384, 32768 or 65536.");
+        Check(Enum.IsDefined(JournalCompression), $"{nameof(JournalCompression)} is {(int)JournalCompression}, which is no setting.");
+        Check(InitialJournalFileBytes >= 64 << 10, $"{nameof(InitialJournalFileBytes)} is {InitialJournalFileBytes}; it must be at least 65536.");
+        Check(MaxJournalFileBytes >= InitialJournalFileBytes, $"{nameof(MaxJournalFileBytes)} ({MaxJournalFileBytes}) is below {nameof(InitialJournalFileBytes)} ({InitialJournalFileBytes}).");
+        Check(FlushThresholdBytes > 0, $"{nameof(FlushThresholdBytes)} is {FlushThresholdBytes}; it must be positive.");
+        Check(FlushInterval > TimeSpan.Zero, $"{nameof(FlushInterval)} is {FlushInterval}; it must be positive.");
+        Check(JournalLimitBytes >= FlushThresholdBytes, $"{nameof(JournalLimitBytes)} ({JournalLimitBytes}) is below {nameof(FlushThresholdBytes)} ({FlushThresholdBytes}).");
+        Check(ScratchMemoryBytes >= 4 * MiB, $"{nameof(ScratchMemoryBytes)} is {ScratchMemoryBytes}; it must be at least {4 * MiB}.");
+        Check(ScratchLimitBytes >= ScratchMemoryBytes, $"{nameof(ScratchLimitBytes)} ({ScratchLimitBytes}) is below {nameof(ScratchMemoryBytes)} ({ScratchMemoryBytes}).");
+        Check(MaxTransactionBytes >= MiB, $"{nameof(MaxTransactionBytes)} is {MaxTransactionBytes}; it must be at least {MiB}.");
+        Check(MaxMergedBytes > 0, $"{nameof(MaxMergedBytes)} is {MaxMergedBytes}; it must be positive.");
+        Check(LargeValueBytes >= 16 << 10, $"{nameof(LargeValueBytes)} is {LargeValueBytes}; it must be at least 16384.");
+        Check(PreferredFreeFraction is > 0 and <= 1, $"{nameof(PreferredFreeFraction)} is {PreferredFreeFraction}; it must be above 0 and at most 1.");
+        Check(MaxGrowthBytes >= MiB, $"{nameof(MaxGrowthBytes)} is {MaxGrowthBytes}; it must be at least {MiB}.");
+        if (faults.Count > 0)
+            throw new ArgumentException("The options do not fit: " + string.Join(" ", faults));
+    }
+}

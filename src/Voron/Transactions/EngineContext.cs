@@ -1,0 +1,67 @@
+using Microsoft.Extensions.Logging;
+using Voron.Format;
+using Voron.IO;
+using Voron.Journal;
+using Voron.Paging;
+using Voron.Primitives;
+using Voron.Scratch;
+
+namespace Voron.Transactions;
+
+/// <summary>The parts of an open environment that transactions, the flusher and maintenance share.</summary>
+internal sealed class EngineContext
+{
+    public required StorageOptions Options { get; init; }
+
+    public required ILogger Logger { get; init; }
+
+    public required IDisk Disk { get; init; }
+
+    public required PoisonState Poison { get; init; }
+
+    public required UInt128 EnvironmentId { get; init; }
+
+    public required int PageSize { get; init; }
+
+    public required SectionMapLayout Layout { get; init; }
+
+    public required DataFile DataFile { get; init; }
+
+    public required VersionTable Versions { get; init; }
+
+    public required FrameAllocator Frames { get; init; }
+
+    public required StateRing Ring { get; init; }
+
+    public required ReaderTable Readers { get; init; }
+
+    /// <summary>Null when the environment is opened for reading only.</summary>
+    public JournalWriter? Journal { get; set; }
+
+    public JournalFileSet? JournalFiles { get; set; }
+
+    public Counters Counters { get; } = new();
+
+    /// <summary>The slot of the flusher in <see cref="Readers"/>, scanned last; -1 without one.</summary>
+    public int FlusherSlot { get; set; } = -1;
+
+    /// <summary>
+    /// Syncs the data file, and poisons the environment when that fails: the system tells of a failed write-back only once, so
+    /// whoever hears of it has to end all writing before anybody else can sync without hearing of it.
+    /// </summary>
+    public void SyncDataFile()
+    {
+        lock (DataFile)
+        {
+            try
+            {
+                DataFile.File.Sync();
+            }
+            catch (DiskException e)
+            {
+                Poison.Set(e);
+                throw Poison.Exception(CommitOutcome.NotCommitted);
+            }
+        }
+    }
+}

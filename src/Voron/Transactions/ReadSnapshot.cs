@@ -1,0 +1,74 @@
+using System.Numerics;
+using Voron.Format;
+using Voron.Paging;
+using Voron.Primitives;
+using Voron.Trees;
+
+namespace Voron.Transactions;
+
+/// <summary>The pages as one registered snapshot sees them. Pooled; keeps its slot in the reader table for life.</summary>
+internal sealed unsafe class ReadSnapshot : PageReader
+{
+    private readonly EngineContext _context;
+    private readonly VersionTable _versions;
+    private readonly DataFile _dataFile;
+    private readonly int _slot;
+    private readonly int _pageShift;
+    private readonly bool _verifyEveryRead;
+    private PublishedState* _published;
+    private byte* _map;
+    private long _id;
+    private long _pageCount;
+
+    public ReadSnapshot(EngineContext context)
+    {
+        _context = context;
+        _versions = context.Versions;
+        _dataFile = context.DataFile;
+        PageSize = context.PageSize;
+        _pageShift = BitOperations.Log2((uint)PageSize);
+        _verifyEveryRead = context.Options.VerifyEveryRead;
+        _slot = context.Readers.TakeSlot();
+    }
+
+    public override int PageSize { get; }
+
+    /// <summary>The transaction whose state this is.</summary>
+    public long Id => _id;
+
+    public int Slot => _slot;
+
+    public ref readonly EnvironmentState State => ref _published->State;
+
+    /// <summary>Registers on the newest published state.</summary>
+    public void Begin()
+    {
+        _published = _context.Readers.Register(_slot);
+        _map = _published->Map;
+        _id = _published->State.TransactionId;
+        _pageCount = _published->State.PageCount;
+    }
+
+    /// <summary>Lets go of the snapshot. Nothing that was read through it may be used any more.</summary>
+    public void End() => _context.Readers.Release(_slot);
+
+    /// <summary>Gives the slot back; the object is done with.</summary>
+    public void Retire() => _context.Readers.GiveSlotBack(_slot);
+
+    public override byte* Read(PageNumber page)
+    {
+        var number = page.Value;
+        if ((ulong)number >= (ulong)_pageCount)
+            PageErrors.ThrowBeyond(number, _pageCount);
+        if (_versions.Find(number, _id, out var version))
+        {
+            if (version.Frame == null)
+                PageErrors.ThrowFreed(number, version.Flags);
+            return version.Frame;
+        }
+
+        if (_verifyEveryRead || !_dataFile.IsVerified(number))
+            _dataFile.Verify(number);
+        return _map + (number << _pageShift);
+    }
+}

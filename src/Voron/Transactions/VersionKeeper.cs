@@ -1,0 +1,193 @@
+using Voron.Paging;
+using Voron.Scratch;
+
+namespace Voron.Transactions;
+
+/// <summary>Drops versions that nobody can see any more and gives their frames back. Used by the holder of the writer only.</summary>
+/// <remarks>
+/// A superseded version (v, successor u) goes when u is published and no registered snapshot lies in [v, u): nobody can have
+/// its frame then, so the frame is free at once. A flushed version is detached while readers may hold it: its frame waits for
+/// those with an older sequence and a snapshot in [v, u).
+/// </remarks>
+internal sealed unsafe class VersionKeeper
+{
+    private readonly VersionTable _versions;
+    private readonly FrameAllocator _frames;
+    private readonly ReaderTable _readers;
+    private readonly StateRing _ring;
+    private readonly List<ActiveReader> _active = [];
+    private readonly Queue<Superseded> _superseded = new();
+    private readonly Queue<Superseded> _blocked = new();
+    private readonly List<DetachedFrames> _detached = [];
+
+    public VersionKeeper(VersionTable versions, FrameAllocator frames, ReaderTable readers, StateRing ring)
+    {
+        _versions = versions;
+        _frames = frames;
+        _readers = readers;
+        _ring = ring;
+    }
+
+    /// <summary>The flusher's slot, scanned last.</summary>
+    public int FlusherSlot { get; set; } = -1;
+
+    /// <summary>The oldest sequence that a reader was found with, or the newest there is; valid after <see cref="Reclaim"/>.</summary>
+    public long OldestSequence { get; private set; }
+
+    /// <summary>Notes that a page got a version in a submitted transaction and had one before.</summary>
+    public void Superseded(long page, long successorId) => _superseded.Enqueue(new Superseded(page, successorId));
+
+    /// <summary>Drops and reclaims what can be; cheap when there is nothing to do.</summary>
+    public void Reclaim()
+    {
+        if (_superseded.Count == 0 && _blocked.Count == 0 && _detached.Count == 0)
+            return;
+
+        var published = _readers.Scan(_active, FlusherSlot);
+        var newlyBlocked = _blocked.Count;
+        while (_superseded.TryPeek(out var next) && next.SuccessorId <= published)
+        {
+            _superseded.Dequeue();
+            Drop(next);
+        }
+
+        // Those that were blocked before are looked at again, more of them than were added, so that their number falls.
+        newlyBlocked = Math.Max(0, _blocked.Count - newlyBlocked);
+        for (var i = Math.Min(_blocked.Count - newlyBlocked, 64 + 2 * newlyBlocked); i > 0; i--)
+            Drop(_blocked.Dequeue());
+
+        ReclaimDetached();
+    }
+
+    /// <summary>
+    /// Takes the versions up to <paramref name="flushedId"/> of flushed pages out of the table: the data file has them now.
+    /// </summary>
+    /// <returns>The state sequence from which on readers do not find them.</returns>
+    public long Detach(ReadOnlySpan<long> pages, long flushedId, byte* map)
+    {
+        var frames = new List<DetachedFrame>(pages.Length);
+        foreach (var page in pages)
+        {
+            VersionNode* newer = null;
+            var node = _versions.Head(page);
+            while (node != null && node->TransactionId > flushedId)
+            {
+                newer = node;
+                node = _versions.Follow(node->Older);
+            }
+
+            if (node == null)
+                continue;
+
+            var successorId = newer != null ? newer->TransactionId : long.MaxValue;
+            var link = _versions.Cut(page, newer);
+            while (link != 0)
+            {
+                node = _versions.Follow(link);
+                link = node->Older;
+                if (node->Frame != null)
+                    frames.Add(new DetachedFrame((nint)node->Frame, node->Pages, node->TransactionId, successorId));
+                successorId = node->TransactionId;
+                _versions.GiveBack(node);
+            }
+        }
+
+        var sequence = _ring.Republish(map);
+        if (frames.Count > 0)
+            _detached.Add(new DetachedFrames(sequence, frames));
+        return sequence;
+    }
+
+    private void Drop(in Superseded superseded)
+    {
+        var node = _versions.Head(superseded.Page);
+        while (node != null && node->TransactionId > superseded.SuccessorId)
+            node = _versions.Follow(node->Older);
+        if (node == null || node->TransactionId != superseded.SuccessorId)
+            return;
+
+        VersionNode* older;
+        while ((older = _versions.Follow(node->Older)) != null)
+        {
+            if (IsSeen(older->TransactionId, superseded.SuccessorId, long.MaxValue))
+            {
+                _blocked.Enqueue(superseded);
+                return;
+            }
+
+            var frame = older->Frame;
+            var pages = older->Pages;
+            _versions.Unlink(node, older);
+            if (frame != null)
+                _frames.ReturnRun(frame, pages);
+        }
+    }
+
+    private void ReclaimDetached()
+    {
+        OldestSequence = _ring.Sequence;
+        foreach (var reader in _active)
+            OldestSequence = Math.Min(OldestSequence, reader.Sequence);
+
+        for (var i = _detached.Count - 1; i >= 0; i--)
+        {
+            // Frames that are kept for the same readers as last time stay kept.
+            var group = _detached[i];
+            var blockers = Blockers(group.Sequence);
+            if (blockers != 0 && blockers == group.Blockers)
+                continue;
+            group.Blockers = blockers;
+            var kept = 0;
+            foreach (var frame in group.Frames)
+            {
+                if (OldestSequence < group.Sequence && IsSeen(frame.TransactionId, frame.SuccessorId, group.Sequence))
+                    group.Frames[kept++] = frame;
+                else
+                    _frames.ReturnRun((byte*)frame.Address, frame.Pages);
+            }
+
+            group.Frames.RemoveRange(kept, group.Frames.Count - kept);
+            if (kept == 0)
+                _detached.RemoveAt(i);
+        }
+    }
+
+    /// <summary>True when a reader older than the sequence has a snapshot in [from, to).</summary>
+    private bool IsSeen(long from, long to, long sequence)
+    {
+        foreach (var reader in _active)
+        {
+            if (reader.Snapshot >= from && reader.Snapshot < to && reader.Sequence < sequence)
+                return true;
+        }
+
+        return false;
+    }
+
+    /// <summary>A number that stands for the readers older than a sequence; 0 when there are none.</summary>
+    private long Blockers(long sequence)
+    {
+        var blockers = 0L;
+        foreach (var reader in _active)
+        {
+            if (reader.Sequence < sequence)
+                blockers = blockers * 31 + (reader.Slot + 1) * 1_000_003L + reader.Snapshot + 1;
+        }
+
+        return blockers;
+    }
+
+    private readonly record struct DetachedFrame(nint Address, int Pages, long TransactionId, long SuccessorId);
+
+    private sealed class DetachedFrames(long sequence, List<DetachedFrame> frames)
+    {
+        public long Sequence { get; } = sequence;
+
+        public List<DetachedFrame> Frames { get; } = frames;
+
+        public long Blockers { get; set; }
+    }
+}
+
+/// <summary>A page whose version before that transaction may be dropped.</summary>
+internal readonly record struct Superseded(long Page, long SuccessorId);

@@ -1,0 +1,396 @@
+using System.Diagnostics;
+using System.Numerics;
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+using Voron.Format;
+using Voron.FreeSpace;
+using Voron.Paging;
+using Voron.Primitives;
+using Voron.Trees;
+
+namespace Voron.Transactions;
+
+/// <summary>
+/// The pages of the open write transaction: copies them to scratch memory before they change, makes and frees them, and takes
+/// all of it back on rollback. One object an environment, used by the holder of the writer.
+/// </summary>
+/// <remarks>
+/// Every version pushed is noted in order, so that a rollback pops them in reverse. Savepoints are stamps that only rise: a
+/// page is changed in place when its version is of this transaction and no older than the innermost open savepoint.
+/// </remarks>
+internal sealed unsafe class WriteSession : PageWriter, ISpacePages
+{
+    private readonly EngineContext _context;
+    private readonly VersionTable _versions;
+    private readonly DataFile _dataFile;
+    private readonly int _pageShift;
+    private readonly int _lineShift;
+    private readonly List<nint> _changes = new(256);
+    private readonly List<WrittenRun> _directRuns = [];
+    private readonly SpaceAllocator _space;
+    private EnvironmentState _state;
+    private long _id;
+    private int _stamp;
+    private int _innermostStamp;
+    private long _changedBytes;
+
+    public WriteSession(EngineContext context)
+    {
+        _context = context;
+        _versions = context.Versions;
+        _dataFile = context.DataFile;
+        PageSize = context.PageSize;
+        _pageShift = BitOperations.Log2((uint)PageSize);
+        _lineShift = _pageShift - 6;
+        _space = new SpaceAllocator(context.Layout, this, context.Options.PreferredFreeFraction);
+    }
+
+    public override int PageSize { get; }
+
+    /// <summary>The id that this transaction will have.</summary>
+    public long Id => _id;
+
+    /// <summary>The state as this transaction has made it so far. The catalog's part is kept by whoever has the trees.</summary>
+    public ref EnvironmentState State => ref _state;
+
+    /// <summary>Bytes of scratch memory that this transaction has taken.</summary>
+    public long ChangedBytes => _changedBytes;
+
+    public bool HasChanges => _changes.Count > 0;
+
+    public SpaceAllocator Space => _space;
+
+    /// <summary>Runs that this transaction has written straight to the data file.</summary>
+    public IReadOnlyList<WrittenRun> DirectRuns => _directRuns;
+
+    long ISpacePages.PageCount
+    {
+        get => _state.PageCount;
+        set => _state.PageCount = value;
+    }
+
+    /// <summary>Starts on the newest submitted state.</summary>
+    public void Begin(in EnvironmentState submitted)
+    {
+        Debug.Assert(_changes.Count == 0 && _directRuns.Count == 0);
+        _state = submitted;
+        _id = submitted.TransactionId + 1;
+        _stamp = _innermostStamp = 0;
+        _changedBytes = 0;
+    }
+
+    public override byte* Read(PageNumber page)
+    {
+        var number = page.Value;
+        if ((ulong)number >= (ulong)_state.PageCount)
+            PageErrors.ThrowBeyond(number, _state.PageCount);
+        var node = _versions.Head(number);
+        if (node != null)
+        {
+            if (node->Frame == null)
+                PageErrors.ThrowFreed(number, node->Flags);
+            return node->Frame;
+        }
+
+        if (!_dataFile.IsVerified(number))
+            _dataFile.Verify(number);
+        return _dataFile.Address(number);
+    }
+
+    public override WritablePage Modify(PageNumber page)
+    {
+        var node = _versions.Head(page.Value);
+        if (node == null || node->TransactionId != _id || node->Level < _innermostStamp)
+            node = Copy(page.Value, node);
+        else if (node->Frame == null)
+            PageErrors.ThrowFreed(page.Value, node->Flags);
+        return new WritablePage(node->Frame, &node->DirtyLines, _lineShift);
+    }
+
+    public override WritablePage Allocate(PageKind kind, PageNumber near)
+    {
+        ThrowIfTooLarge(PageSize);
+        return AddPage(_space.AllocatePage(near.Value), kind);
+    }
+
+    public override WritablePage AllocateRun(long length, PageNumber near)
+    {
+        var pages = TreeLimits.OverflowPages(PageSize, length);
+        ThrowIfTooLarge((long)pages << _pageShift);
+        var first = _space.AllocateRun(pages, untouched: false);
+        var frame = _context.Frames.RentRun(pages);
+        NativeMemory.Clear(frame, (nuint)pages << _pageShift);
+        var node = PushNew(first, frame, pages, VersionFlags.Run | VersionFlags.New);
+        for (var i = 1; i < pages; i++)
+            PushNew(first + i, null, 0, VersionFlags.InnerOfRun | VersionFlags.New);
+
+        var header = (PageHeader*)frame;
+        header->PageNumber = first;
+        header->Kind = PageKind.Overflow;
+        header->RunPages = (uint)pages;
+        header->RunLength = length;
+        return new WritablePage(frame, &node->DirtyLines, 31);
+    }
+
+    public override WritablePage ModifyRun(PageNumber first)
+    {
+        var node = _versions.Head(first.Value);
+        if (node == null || node->TransactionId != _id || node->Level < _innermostStamp)
+        {
+            var source = (PageHeader*)Read(first);
+            var pages = (int)source->RunPages;
+            ThrowIfTooLarge((long)pages << _pageShift);
+            var frame = _context.Frames.RentRun(pages);
+            NativeMemory.Copy(source, frame, (nuint)pages << _pageShift);
+            node = Push(first.Value, frame, pages, VersionFlags.Run | (node != null && node->TransactionId == _id ? node->Flags & VersionFlags.New : 0), 0);
+        }
+
+        return new WritablePage(node->Frame, &node->DirtyLines, 31);
+    }
+
+    public override void Free(PageNumber page)
+    {
+        _space.Free(page.Value, 1);
+        AddTombstone(page.Value);
+    }
+
+    public override void FreeRun(PageNumber first, int pages)
+    {
+        _space.Free(first.Value, pages);
+        for (var i = 0; i < pages; i++)
+            AddTombstone(first.Value + i);
+        for (var i = _directRuns.Count - 1; i >= 0; i--)
+        {
+            // Written and freed by the same transaction: there is nothing to say of it but that it is free.
+            if (_directRuns[i].FirstPage == first.Value && !_directRuns[i].IsFreed)
+                _directRuns[i] = _directRuns[i] with { FreedAtStamp = _stamp };
+        }
+    }
+
+    /// <summary>
+    /// Takes pages in a row that no snapshot reads and no flush writes, to be written straight to the data file. They have no
+    /// version; the caller says so with <see cref="AddDirectRun"/> when they are written.
+    /// </summary>
+    public long AllocateUntouchedRun(long pages) => _space.AllocateRun(pages, untouched: true);
+
+    public void AddDirectRun(long firstPage, long pages, in DirectRun run) => _directRuns.Add(new WrittenRun(firstPage, (uint)pages, run, -1));
+
+    byte* ISpacePages.ReadPage(long page) => Read(new PageNumber(page));
+
+    WritablePage ISpacePages.ModifyPage(long page) => Modify(new PageNumber(page));
+
+    WritablePage ISpacePages.AddPage(long page, PageKind kind) => AddPage(page, kind);
+
+    bool ISpacePages.HasVersion(long page) => page < _versions.PageCapacity && _versions.HasVersion(page);
+
+    void ISpacePages.EnsureCapacity(long pageCount) => EnsureCapacity(pageCount);
+
+    /// <summary>Grows the data file when it has fewer pages, by more than is asked for when there is room.</summary>
+    public void EnsureCapacity(long pageCount)
+    {
+        if (pageCount > _context.Layout.MaxPageCount)
+            throw new StorageFullException($"The environment cannot grow to {pageCount} pages of {PageSize} bytes: the most is {_context.Layout.MaxPageCount}.");
+        if (pageCount > _dataFile.CapacityPages)
+            Grow(pageCount);
+        _versions.EnsureCapacity(_dataFile.CapacityPages);
+    }
+
+    /// <summary>Begins a savepoint: what changes from here on can be taken back.</summary>
+    public SessionMark Mark()
+    {
+        var mark = new SessionMark(_changes.Count, _directRuns.Count, _innermostStamp, ++_stamp, _state, _changedBytes);
+        _innermostStamp = _stamp;
+        return mark;
+    }
+
+    /// <summary>Ends a savepoint and keeps what has changed since.</summary>
+    public void Release(in SessionMark mark) => _innermostStamp = mark.OuterStamp;
+
+    /// <summary>Takes back everything since the mark, which stays open.</summary>
+    public void RollbackTo(in SessionMark mark)
+    {
+        PopChanges(mark.Changes);
+        _directRuns.RemoveRange(mark.DirectRuns, _directRuns.Count - mark.DirectRuns);
+        for (var i = 0; i < _directRuns.Count; i++)
+        {
+            if (_directRuns[i].FreedAtStamp >= mark.Stamp)
+                _directRuns[i] = _directRuns[i] with { FreedAtStamp = -1 };
+        }
+
+        _state = mark.State;
+        _changedBytes = mark.ChangedBytes;
+        _innermostStamp = mark.Stamp;
+        _space.Forget();
+    }
+
+    /// <summary>Takes everything back.</summary>
+    public void Rollback()
+    {
+        if (_changes.Count > 0 || _directRuns.Count > 0)
+            _space.Forget();
+        PopChanges(0);
+        _directRuns.Clear();
+    }
+
+    /// <summary>The changed pages in the order of their first change; those superseded within the transaction are dropped.</summary>
+    public ReadOnlySpan<nint> FinalChanges()
+    {
+        var kept = 0;
+        for (var i = 0; i < _changes.Count; i++)
+        {
+            var node = (VersionNode*)_changes[i];
+            var newer = _versions.Head(node->Page);
+            if (newer == node)
+            {
+                _changes[kept++] = (nint)node;
+                continue;
+            }
+
+            while (_versions.Follow(newer->Older) != node)
+                newer = _versions.Follow(newer->Older);
+            var frame = node->Frame;
+            var pages = node->Pages;
+            _versions.Unlink(newer, node);
+            if (frame != null)
+                _context.Frames.ReturnRun(frame, pages);
+        }
+
+        _changes.RemoveRange(kept, _changes.Count - kept);
+        return CollectionsMarshal.AsSpan(_changes);
+    }
+
+    /// <summary>The version that a page had before this transaction, or null: then it is in the data file, or nowhere.</summary>
+    public VersionNode* PreviousVersion(VersionNode* node) => _versions.Follow(node->Older);
+
+    /// <summary>Lets go of the changes: they have been submitted.</summary>
+    public void End()
+    {
+        _changes.Clear();
+        _directRuns.Clear();
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private VersionNode* Copy(long page, VersionNode* node)
+    {
+        ThrowIfTooLarge(PageSize);
+        var source = Read(new PageNumber(page));
+        ulong dirtyLines = 0;
+        var flags = VersionFlags.None;
+        if (node != null && node->TransactionId == _id)
+        {
+            Debug.Assert((node->Flags & VersionFlags.Run) == 0);
+            flags = node->Flags & VersionFlags.New;
+            dirtyLines = PlantedFault.DiffAgainstSavepoint ? 0 : node->DirtyLines;
+        }
+
+        var frame = _context.Frames.Rent();
+        NativeMemory.Copy(source, frame, (nuint)PageSize);
+        return Push(page, frame, 1, flags, dirtyLines);
+    }
+
+    private WritablePage AddPage(long page, PageKind kind)
+    {
+        var frame = _context.Frames.Rent();
+        NativeMemory.Clear(frame, (nuint)PageSize);
+        var node = PushNew(page, frame, 1, VersionFlags.New);
+        var header = (PageHeader*)frame;
+        header->PageNumber = page;
+        header->Kind = kind;
+        return new WritablePage(frame, &node->DirtyLines, _lineShift);
+    }
+
+    private void AddTombstone(long page)
+    {
+        var node = _versions.Head(page);
+        if (node == null || node->TransactionId != _id || node->Level < _innermostStamp)
+        {
+            Push(page, null, 0, VersionFlags.Tombstone, 0);
+            return;
+        }
+
+        Debug.Assert((node->Flags & VersionFlags.Tombstone) == 0);
+        Refill(node, null, 0, VersionFlags.Tombstone);
+    }
+
+    // A page that this transaction has freed, and takes again, keeps its node.
+    private VersionNode* PushNew(long page, byte* frame, int pages, VersionFlags flags)
+    {
+        var node = _versions.Head(page);
+        if (node == null || node->TransactionId != _id || node->Level < _innermostStamp)
+            return Push(page, frame, pages, flags, ulong.MaxValue);
+        Debug.Assert((node->Flags & VersionFlags.Tombstone) != 0);
+        Refill(node, frame, pages, flags);
+        node->DirtyLines = ulong.MaxValue;
+        _changedBytes += (long)pages << _pageShift;
+        return node;
+    }
+
+    private void Refill(VersionNode* node, byte* frame, int pages, VersionFlags flags)
+    {
+        if (node->Frame != null)
+            _context.Frames.ReturnRun(node->Frame, node->Pages);
+        node->Frame = frame;
+        node->Pages = pages;
+        node->Flags = flags;
+    }
+
+    private VersionNode* Push(long page, byte* frame, int pages, VersionFlags flags, ulong dirtyLines)
+    {
+        var node = _versions.Push(page, _id, _stamp, frame, pages, flags, dirtyLines);
+        _changes.Add((nint)node);
+        _changedBytes += (long)pages << _pageShift;
+        return node;
+    }
+
+    private void PopChanges(int count)
+    {
+        for (var i = _changes.Count - 1; i >= count; i--)
+        {
+            var node = (VersionNode*)_changes[i];
+            if (node->Frame != null)
+                _context.Frames.ReturnRun(node->Frame, node->Pages);
+            _versions.Pop(node);
+        }
+
+        _changes.RemoveRange(count, _changes.Count - count);
+    }
+
+    private void Grow(long pageCount)
+    {
+        // By an eighth, at least 1 MiB, so that small environments stay small and large ones grow in few steps.
+        var capacity = _dataFile.CapacityPages;
+        var step = Math.Clamp(capacity / 8, (1 << 20) >> _pageShift, _context.Options.MaxGrowthBytes >> _pageShift);
+        var wanted = Math.Min(Math.Max(pageCount, capacity + step), _context.Layout.MaxPageCount);
+        bool moved;
+        try
+        {
+            moved = _dataFile.EnsureCapacity(wanted);
+        }
+        catch (StorageFullException) when (wanted > pageCount)
+        {
+            moved = _dataFile.EnsureCapacity(pageCount);
+        }
+
+        if (moved)
+            _dataFile.RetireMaps(_context.Ring.Republish(_dataFile.MapAddress));
+    }
+
+    private void ThrowIfTooLarge(long bytes)
+    {
+        if (_changedBytes + bytes > _context.Options.MaxTransactionBytes)
+        {
+            throw new StorageFullException(
+                $"The transaction would change more than {_context.Options.MaxTransactionBytes} bytes of pages ({nameof(StorageOptions.MaxTransactionBytes)}).");
+        }
+    }
+}
+
+/// <summary>A run that the open transaction has written straight to the data file.</summary>
+/// <param name="FreedAtStamp">The savepoint stamp at which the same transaction freed it; -1 while it is in use.</param>
+internal readonly record struct WrittenRun(long FirstPage, uint Pages, DirectRun Run, int FreedAtStamp)
+{
+    public bool IsFreed => FreedAtStamp >= 0;
+}
+
+/// <summary>Where a savepoint began.</summary>
+internal readonly record struct SessionMark(int Changes, int DirectRuns, int OuterStamp, int Stamp, EnvironmentState State, long ChangedBytes);
