@@ -1,0 +1,22 @@
+using System.Runtime.InteropServices;
+
+namespace Voron.Tests.Journal;
+
+/// <summary>The system's own LZ4, against which the engine's codec is held.</summary>
+internal static unsafe partial class SystemLz4
+{
+    private const string Library = "liblz4.so.1";
+
+    /// <summary>Fails the test that needs the library when it is not installed.</summary>
+    public static void Require()
+    {
+        var found = NativeLibrary.TryLoad(Library, out _);
+        found.Should().BeTrue("the tests hold the codec against {0}: install the package liblz4-1", Library);
+    }
+
+    [LibraryImport(Library, EntryPoint = "LZ4_compress_default")]
+    public static partial int Compress(byte* source, byte* target, int sourceLength, int targetCapacity);
+
+    [LibraryImport(Library, EntryPoint = "LZ4_decompress_safe")]
+    public static partial int Decompress(byte* source, byte* target, int sourceLength, int targetCapacity);
+}
