@@ -39,6 +39,7 @@ internal sealed unsafe class JournalWriter : IDisposable
     private readonly IJournalListener _listener;
     private readonly UInt128 _environmentId;
     private readonly AutoResetEvent _work = new(false);
+    private readonly DeviceSpeed _speed = new();
     private JournalSeal[] _seals;
     private Thread? _thread;
     private JournalFile? _current;
@@ -82,6 +83,9 @@ internal sealed unsafe class JournalWriter : IDisposable
 
     /// <summary>The sequence of the newest record submitted.</summary>
     public long SubmittedSequence => Volatile.Read(ref _submittedSequence);
+
+    /// <summary>True when the device, as measured, takes longer for a byte than compressing saves.</summary>
+    public bool IsSlowerThanCodec => _speed.IsSlowerThanCodec;
 
     /// <summary>Ticks of <see cref="Stopwatch"/> spent inside the device's write calls.</summary>
     public long WriteTicks { get; private set; }
@@ -303,7 +307,9 @@ internal sealed unsafe class JournalWriter : IDisposable
 
         var start = Stopwatch.GetTimestamp();
         _batch[0].File!.Handle.WriteVectored(_batch[0].Offset, new ReadOnlySpan<IoBlock>(blocks, _batch.Count));
-        WriteTicks += Stopwatch.GetTimestamp() - start;
+        var ticks = Stopwatch.GetTimestamp() - start;
+        WriteTicks += ticks;
+        _speed.Add(bytes, ticks);
         BytesWritten += bytes;
         Writes++;
     }

@@ -1,0 +1,67 @@
+using System.Numerics;
+using System.Runtime.InteropServices;
+using Voron.Format;
+using Voron.IO;
+
+namespace Voron.Paging;
+
+/// <summary>Verifies values that stand in the data file without page headers: a checksum for each 64 KiB chunk.</summary>
+internal static unsafe class LargeValues
+{
+    /// <summary>Bytes of a value that share a checksum.</summary>
+    public const int ChunkBytes = 64 << 10;
+
+    public static long ChunkCount(long length) => (length + ChunkBytes - 1) / ChunkBytes;
+
+    /// <summary>The page where a chunk starts; it stands for the chunk where pages are marked as verified.</summary>
+    public static long ChunkPage(long firstPage, long chunk, int pageShift) => firstPage + chunk * (ChunkBytes >> pageShift);
+
+    /// <summary>Verifies the chunks that a range of the value touches, as far as they have not been since opening.</summary>
+    /// <param name="checksums">One for each chunk of the value.</param>
+    /// <param name="always">Verifies also what has been verified before.</param>
+    /// <exception cref="CorruptionException">A chunk is not what was written.</exception>
+    /// <exception cref="StorageAccessException">It cannot be read.</exception>
+    public static void Verify(
+        DataFile file, long firstPage, long length, ReadOnlySpan<ulong> checksums, long from, long count, bool always)
+    {
+        if (count <= 0)
+            return;
+        var pageShift = BitOperations.Log2((uint)file.PageSize);
+        for (var chunk = from / ChunkBytes; chunk <= (from + count - 1) / ChunkBytes; chunk++)
+        {
+            if (always || !file.IsVerified(ChunkPage(firstPage, chunk, pageShift)))
+                VerifyChunk(file, firstPage, length, checksums, chunk, pageShift);
+        }
+    }
+
+    private static void VerifyChunk(DataFile file, long firstPage, long length, ReadOnlySpan<ulong> checksums, long chunk, int pageShift)
+    {
+        if (chunk >= checksums.Length)
+            throw new CorruptionException($"The value at page {firstPage} of '{file.File.Path}' has {length} bytes, and checksums for {checksums.Length} chunks only.");
+
+        var page = ChunkPage(firstPage, chunk, pageShift);
+        var bytes = (int)Math.Min(ChunkBytes, length - chunk * ChunkBytes);
+        var buffer = (byte*)NativeMemory.AlignedAlloc(ChunkBytes, 4096);
+        try
+        {
+            file.File.Read(page << pageShift, new Span<byte>(buffer, bytes));
+            var actual = Checksum.Compute(buffer, (nuint)bytes, file.Seed(page));
+            if (actual != checksums[(int)chunk])
+            {
+                throw new CorruptionException(
+                    $"Chunk {chunk} of the value at page {firstPage} of '{file.File.Path}' is damaged: its checksum should be " +
+                    $"{checksums[(int)chunk]:X16}, its bytes have {actual:X16}.");
+            }
+        }
+        catch (DiskException e)
+        {
+            throw new StorageAccessException($"Page {page} of '{file.File.Path}' cannot be read: {e.Message}", e);
+        }
+        finally
+        {
+            NativeMemory.AlignedFree(buffer);
+        }
+
+        file.MarkVerified(page);
+    }
+}

@@ -1,0 +1,152 @@
+using System.Diagnostics.CodeAnalysis;
+using System.Runtime.CompilerServices;
+using Voron.Transactions;
+
+namespace Voron;
+
+/// <summary>A place in a tree, to be moved both ways.</summary>
+/// <remarks>
+/// A handle: copies stand for the same cursor. In a write transaction it keeps its place while the tree changes; when its
+/// entry is deleted, the next move goes to the neighbour.
+/// </remarks>
+public readonly struct Cursor : IDisposable
+{
+    private readonly CursorLease _lease;
+    private readonly long _generation;
+
+    internal Cursor(CursorLease lease)
+    {
+        _lease = lease;
+        _generation = lease.Generation;
+    }
+
+    /// <summary>True while the cursor stands on an entry.</summary>
+    public bool IsOnEntry => Opened.Cursor.IsOnEntry;
+
+    /// <summary>The key of the entry; valid until the cursor moves or the transaction writes.</summary>
+    /// <exception cref="InvalidOperationException">The cursor stands on no entry.</exception>
+    public ReadOnlySpan<byte> Key => Opened.Cursor.Key;
+
+    /// <summary>The value of the entry; valid until the transaction ends, in a write transaction until its next write.</summary>
+    /// <exception cref="InvalidOperationException">The cursor stands on no entry.</exception>
+    public ReadOnlySpan<byte> Value => Opened.Cursor.Value;
+
+    /// <summary>The length of the value in bytes, without a look at its pages.</summary>
+    public long ValueLength => Opened.Cursor.ValueLength;
+
+    private CursorLease Opened
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get
+        {
+            var lease = _lease;
+            if (lease == null)
+                ThrowDefault();
+            lease.ThrowIfClosed(_generation);
+            return lease;
+        }
+    }
+
+    /// <summary>Goes to the first entry whose key is at least <paramref name="key"/>; false when there is none.</summary>
+    public bool Seek(ReadOnlySpan<byte> key) => Opened.Cursor.Seek(key);
+
+    /// <summary>Goes to the entry of that key; false when the tree does not have it.</summary>
+    public bool SeekExact(ReadOnlySpan<byte> key) => Opened.Cursor.SeekExact(key);
+
+    /// <summary>Goes to the last entry whose key is at most <paramref name="key"/>; false when there is none.</summary>
+    public bool SeekForPrevious(ReadOnlySpan<byte> key) => Opened.Cursor.SeekForPrevious(key);
+
+    /// <summary>Goes to the first entry; false when the tree is empty.</summary>
+    public bool SeekFirst() => Opened.Cursor.SeekFirst();
+
+    /// <summary>Goes to the last entry; false when the tree is empty.</summary>
+    public bool SeekLast() => Opened.Cursor.SeekLast();
+
+    /// <summary>Goes to the next entry, or from nowhere to the first; false at the end.</summary>
+    public bool MoveNext() => Opened.Cursor.MoveNext();
+
+    /// <summary>Goes to the entry before, or from nowhere to the last; false at the start.</summary>
+    public bool MovePrevious() => Opened.Cursor.MovePrevious();
+
+    /// <summary>Deletes the entry that the cursor stands on; the next move goes to its neighbour.</summary>
+    /// <exception cref="InvalidOperationException">The transaction is for reading, or the cursor stands on no entry.</exception>
+    public bool Delete()
+    {
+        var lease = Opened;
+        if (lease.Tree.Owner is not WriteCore core)
+            throw new InvalidOperationException("The cursor belongs to a read transaction: it cannot delete.");
+        core.ThrowIfBroken();
+        try
+        {
+            return lease.Cursor.DeleteCurrent(core.Session);
+        }
+        catch (Exception e) when (e is not InvalidOperationException && core.Break(e))
+        {
+            throw;
+        }
+    }
+
+    /// <summary>Ends the use of the cursor. Later calls do nothing.</summary>
+    public void Dispose()
+    {
+        if (_lease != null && _lease.Generation == _generation)
+            _lease.Return();
+    }
+
+    [DoesNotReturn]
+    private static void ThrowDefault() => throw new InvalidOperationException("This cursor was never opened.");
+}
+
+/// <summary>An entry of a tree, as a range gives it; its spans are valid until the range goes on.</summary>
+public readonly ref struct TreeEntry
+{
+    internal TreeEntry(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    {
+        Key = key;
+        Value = value;
+    }
+
+    /// <summary>The key.</summary>
+    public ReadOnlySpan<byte> Key { get; }
+
+    /// <summary>The value.</summary>
+    public ReadOnlySpan<byte> Value { get; }
+}
+
+/// <summary>Entries in order, for <c>foreach</c>.</summary>
+public ref struct TreeRange
+{
+    private readonly Cursor _cursor;
+    private readonly ReadOnlySpan<byte> _from;
+    private readonly ReadOnlySpan<byte> _to;
+    private readonly bool _isPrefix;
+    private bool _started;
+
+    internal TreeRange(Cursor cursor, ReadOnlySpan<byte> from, ReadOnlySpan<byte> to, bool isPrefix)
+    {
+        _cursor = cursor;
+        _from = from;
+        _to = to;
+        _isPrefix = isPrefix;
+        _started = false;
+    }
+
+    /// <summary>The entry that the enumeration stands on.</summary>
+    public readonly TreeEntry Current => new(_cursor.Key, _cursor.Value);
+
+    /// <summary>The range is its own enumerator.</summary>
+    public readonly TreeRange GetEnumerator() => this;
+
+    /// <summary>Goes to the next entry; false at the end.</summary>
+    public bool MoveNext()
+    {
+        var found = _started ? _cursor.MoveNext() : _from.IsEmpty ? _cursor.SeekFirst() : _cursor.Seek(_from);
+        _started = true;
+        if (!found || _to.IsEmpty)
+            return found;
+        return _isPrefix ? _cursor.Key.StartsWith(_to) : _cursor.Key.SequenceCompareTo(_to) < 0;
+    }
+
+    /// <summary>Gives the cursor back.</summary>
+    public readonly void Dispose() => _cursor.Dispose();
+}

@@ -1,0 +1,94 @@
+using System.Diagnostics;
+using Voron.Format;
+using Voron.Journal;
+using Voron.Paging;
+using Voron.Primitives;
+
+namespace Voron.Transactions;
+
+/// <summary>Makes the journal record of the open write transaction.</summary>
+internal sealed unsafe class TransactionPacker
+{
+    private readonly EngineContext _context;
+    private readonly List<long> _freed = [];
+
+    public TransactionPacker(EngineContext context) => _context = context;
+
+    /// <summary>Packs all changes. The entry is the caller's to submit or to give back.</summary>
+    public JournalEntry Pack(WriteSession session)
+    {
+        var journal = _context.Journal!;
+        var entry = journal.Rent();
+        try
+        {
+            var record = new RecordBuilder(entry, RecordKind.Transaction);
+            _freed.Clear();
+            foreach (var change in session.FinalChanges())
+                AddChange(ref record, session, (VersionNode*)change);
+            AddFreed(ref record);
+            foreach (var run in session.DirectRuns)
+            {
+                if (!run.IsFreed)
+                    record.AddDirect(run.FirstPage, run.Pages, run.Run);
+            }
+
+            if (!ShouldCompress(journal))
+                return record.Finish(session.State, null);
+
+            var compressed = journal.Rent();
+            var finished = record.Finish(session.State, compressed);
+            journal.Return(finished == entry ? compressed : entry);
+            return finished;
+        }
+        catch
+        {
+            journal.Return(entry);
+            throw;
+        }
+    }
+
+    private void AddChange(ref RecordBuilder record, WriteSession session, VersionNode* node)
+    {
+        if ((node->Flags & VersionFlags.Tombstone) != 0)
+        {
+            _freed.Add(node->Page);
+        }
+        else if ((node->Flags & VersionFlags.Run) != 0)
+        {
+            record.AddRun(node->Page, node->Frame, node->Pages, session.PageSize);
+        }
+        else if ((node->Flags & VersionFlags.InnerOfRun) == 0)
+        {
+            var previous = (node->Flags & VersionFlags.New) != 0 ? null : PreviousBytes(session, node);
+            Debug.Assert(previous == null || PageDiff.FindUnmarked(node->Frame, previous, session.PageSize, node->DirtyLines) < 0);
+            record.AddPage(node->Page, node->Frame, previous, session.PageSize, node->DirtyLines);
+        }
+    }
+
+    private byte* PreviousBytes(WriteSession session, VersionNode* node)
+    {
+        var previous = session.PreviousVersion(node);
+        return previous == null ? _context.DataFile.Address(node->Page) : previous->Frame;
+    }
+
+    private void AddFreed(ref RecordBuilder record)
+    {
+        if (PlantedFault.LeaveFreesOut)
+            return;
+        _freed.Sort();
+        for (var i = 0; i < _freed.Count;)
+        {
+            var first = i++;
+            while (i < _freed.Count && _freed[i] == _freed[i - 1] + 1)
+                i++;
+            record.AddFree(_freed[first], (uint)(i - first));
+        }
+    }
+
+    private bool ShouldCompress(JournalWriter journal) => _context.Options.JournalCompression switch
+    {
+        JournalCompression.Always => true,
+        JournalCompression.Never => false,
+        _ => journal.IsSlowerThanCodec,
+    };
+}

@@ -1,0 +1,100 @@
+using System.Diagnostics.CodeAnalysis;
+using System.Runtime.CompilerServices;
+using Voron.Transactions;
+using Voron.Trees;
+
+namespace Voron;
+
+/// <summary>A tree to be read: keys in the order of their bytes, each with a value.</summary>
+/// <remarks>A handle, valid until its transaction ends. In a write transaction it sees what the transaction has written.</remarks>
+public readonly struct Tree
+{
+    private readonly OpenTree _tree;
+    private readonly long _generation;
+
+    internal Tree(OpenTree tree)
+    {
+        _tree = tree;
+        _generation = tree.Generation;
+    }
+
+    /// <summary>The number of entries; no walk is needed to know it.</summary>
+    public long Count => Opened.State.EntryCount;
+
+    /// <summary>The name of the tree.</summary>
+    public string Name => Catalog.Decode(Opened.Name);
+
+    /// <summary>The pages of the tree, by kind.</summary>
+    public TreeStatistics Statistics
+    {
+        get
+        {
+            var state = Opened.State;
+            return new TreeStatistics(state.EntryCount, state.Depth, state.LeafPages, state.BranchPages, state.OverflowPages);
+        }
+    }
+
+    internal OpenTree Opened
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get
+        {
+            var tree = _tree;
+            if (tree == null)
+                ThrowDefault();
+            tree.ThrowIfClosed(_generation);
+            return tree;
+        }
+    }
+
+    /// <summary>Reads the value of a key; false when the tree does not have it.</summary>
+    /// <param name="value">
+    /// The value's own bytes, not a copy: valid until the transaction is disposed, in a write transaction until its next write.
+    /// </param>
+    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    public bool TryGet(ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
+    {
+        var tree = Opened;
+        return TreeReader.TryGet(tree.State, tree.Owner.Pages, key, out value);
+    }
+
+    /// <summary>True when the tree has the key.</summary>
+    public bool Contains(ReadOnlySpan<byte> key)
+    {
+        var tree = Opened;
+        return TreeReader.Contains(tree.State, tree.Owner.Pages, key);
+    }
+
+    /// <summary>A cursor, standing on no entry yet. Dispose it to have it reused.</summary>
+    public Cursor OpenCursor() => new(Opened.RentCursor());
+
+    /// <summary>The entries with keys from <paramref name="from"/> on, and before <paramref name="to"/>, in order.</summary>
+    /// <param name="from">The first key; empty for the tree's first.</param>
+    /// <param name="to">The key behind the last; empty for no end.</param>
+    public TreeRange Range(ReadOnlySpan<byte> from, ReadOnlySpan<byte> to) => new(OpenCursor(), from, to, isPrefix: false);
+
+    /// <summary>The entries whose keys begin with <paramref name="prefix"/>, in order.</summary>
+    public TreeRange Prefix(ReadOnlySpan<byte> prefix) => new(OpenCursor(), prefix, prefix, isPrefix: true);
+
+    /// <summary>All entries, in order.</summary>
+    public TreeRange GetEntries() => new(OpenCursor(), default, default, isPrefix: false);
+
+    /// <summary>Opens the value of a key as a stream, which reads and verifies as it goes; false when the tree does not have it.</summary>
+    /// <remarks>The stream is valid for as long as a span of the value would be.</remarks>
+    public bool TryOpenStream(ReadOnlySpan<byte> key, [NotNullWhen(true)] out Stream? stream)
+    {
+        stream = ValueStream.TryOpen(this, key);
+        return stream != null;
+    }
+
+    [DoesNotReturn]
+    private static void ThrowDefault() => throw new InvalidOperationException("This tree was never opened.");
+}
+
+/// <summary>The size of a tree.</summary>
+/// <param name="Entries">Number of entries.</param>
+/// <param name="Depth">Levels from the root to the leaves; 0 for an empty tree.</param>
+/// <param name="LeafPages">Pages with keys and values.</param>
+/// <param name="BranchPages">Pages with separators.</param>
+/// <param name="OverflowPages">Pages of values that are too long for a leaf.</param>
+public readonly record struct TreeStatistics(long Entries, int Depth, long LeafPages, long BranchPages, long OverflowPages);

@@ -1,0 +1,312 @@
+using Voron.Format;
+using Voron.Journal;
+using Voron.Primitives;
+using Voron.Trees;
+
+namespace Voron.Transactions;
+
+/// <summary>The write transaction behind its handles: trees, savepoints, commit and rollback. One object an environment.</summary>
+/// <remarks>
+/// <code>
+///   free ──Begin──▶ open ──Submit──▶ free (the record is on its way)
+///                    │ ▲
+///      an operation  │ │ rollback to a savepoint made before
+///      fails inside  ▼ │
+///                  broken ──Rollback──▶ free
+/// </code>
+/// Everything here runs while the writer gate is held.
+/// </remarks>
+internal sealed class WriteCore : TransactionCore
+{
+    private readonly EngineContext _context;
+    private readonly WriterGate _gate;
+    private readonly TransactionPacker _packer;
+    private readonly List<SavepointFrame> _savepoints = [];
+    private readonly List<SavedTree> _savedTrees = [];
+    private Exception? _broken;
+    private long _nextSavepointId = 1;
+
+    public WriteCore(EngineContext context, WriterGate gate, VersionKeeper keeper)
+    {
+        _context = context;
+        _gate = gate;
+        Keeper = keeper;
+        Session = new WriteSession(context);
+        LargeValues = new LargeValueWriter(context, Session);
+        _packer = new TransactionPacker(context);
+    }
+
+    public override PageReader Pages => Session;
+
+    public JournalWriter Journal => _context.Journal!;
+
+    public WriteSession Session { get; }
+
+    public LargeValueWriter LargeValues { get; }
+
+    public VersionKeeper Keeper { get; }
+
+    /// <summary>The state that the next transaction begins on.</summary>
+    public EnvironmentState Submitted { get; set; }
+
+    /// <summary>Starts a transaction. The gate is held.</summary>
+    public void Begin()
+    {
+        Keeper.Reclaim();
+        if (_context.DataFile.HasRetiredMaps)
+            _context.DataFile.ReleaseMaps(Keeper.OldestSequence);
+        Session.Begin(Submitted);
+        BeginGeneration(Submitted.Catalog);
+        _broken = null;
+    }
+
+    public OpenTree? OpenTree(ReadOnlySpan<byte> name)
+    {
+        var open = FindOpen(name);
+        if (open != null)
+            return open;
+        return Trees.Catalog.TryFind(Catalog, Session, name, out var header) ? Add(name, header) : null;
+    }
+
+    /// <summary>Opens the tree, making it when there is none.</summary>
+    public OpenTree CreateTree(ReadOnlySpan<byte> name)
+    {
+        var tree = OpenTree(name);
+        if (tree != null)
+            return tree;
+
+        ThrowIfBroken();
+        try
+        {
+            var header = new TreeHeader { TreeId = Session.State.NextTreeId };
+            Trees.Catalog.Create(Session, Catalog, name, header);
+            Session.State.NextTreeId++;
+            return Add(name, header);
+        }
+        catch (Exception e) when (Break(e))
+        {
+            throw;
+        }
+    }
+
+    public bool DeleteTree(ReadOnlySpan<byte> name)
+    {
+        var tree = OpenTree(name);
+        if (tree == null)
+            return false;
+
+        ThrowIfBroken();
+        try
+        {
+            Trees.Catalog.Delete(Session, Catalog, name, tree.State);
+            tree.IsDropped = true;
+            return true;
+        }
+        catch (Exception e) when (Break(e))
+        {
+            throw;
+        }
+    }
+
+    public bool RenameTree(ReadOnlySpan<byte> name, ReadOnlySpan<byte> newName)
+    {
+        Trees.Catalog.CheckName(newName);
+        var tree = OpenTree(name);
+        if (tree == null)
+            return false;
+        if (!name.SequenceEqual(newName) && TreeReader.Contains(Catalog, Session, newName))
+            throw new ArgumentException($"There is a tree '{Trees.Catalog.Decode(newName)}' already.", nameof(newName));
+
+        ThrowIfBroken();
+        try
+        {
+            Trees.Catalog.Rename(Session, Catalog, name, newName);
+            tree.SetName(newName);
+            tree.State.Changed = true;
+            return true;
+        }
+        catch (Exception e) when (Break(e))
+        {
+            throw;
+        }
+    }
+
+    /// <summary>Notes that an operation failed inside: trees may be half changed. Always false, for use in a filter.</summary>
+    public bool Break(Exception cause)
+    {
+        _broken ??= cause;
+        return false;
+    }
+
+    public void ThrowIfBroken()
+    {
+        if (_broken != null)
+        {
+            throw new InvalidOperationException(
+                $"An earlier operation of this transaction failed inside ({_broken.Message}): it can only be rolled back, as a whole or to a savepoint.",
+                _broken);
+        }
+    }
+
+    /// <summary>Begins a savepoint.</summary>
+    /// <returns>Its number, which no other savepoint of the environment has.</returns>
+    public long CreateSavepoint()
+    {
+        ThrowIfBroken();
+        var id = _nextSavepointId++;
+        _savepoints.Add(new SavepointFrame(id, _savedTrees.Count, TreeCount, Catalog.ToHeader(), Session.Mark()));
+        for (var i = 0; i < TreeCount; i++)
+        {
+            var tree = TreeAt(i);
+            _savedTrees.Add(new SavedTree(tree.State.ToHeader(), tree.State.Changed, tree.IsDropped, tree.Name.ToArray()));
+        }
+
+        return id;
+    }
+
+    /// <summary>Takes back what changed since the savepoint, which stays; those inside it end.</summary>
+    public void RollbackToSavepoint(long id)
+    {
+        var index = FindSavepoint(id);
+        var frame = _savepoints[index];
+        Catalog.PrepareForChange();
+        for (var i = 0; i < TreeCount; i++)
+            TreeAt(i).State.PrepareForChange();
+
+        Session.RollbackTo(frame.Mark);
+        Catalog.Load(frame.Catalog);
+        for (var i = 0; i < frame.Trees; i++)
+        {
+            var saved = _savedTrees[frame.FirstSavedTree + i];
+            var tree = TreeAt(i);
+            tree.State.Load(saved.Header);
+            tree.State.Changed = saved.Changed;
+            tree.IsDropped = saved.IsDropped;
+            tree.SetName(saved.Name);
+        }
+
+        CloseTrees(frame.Trees);
+        _savedTrees.RemoveRange(frame.FirstSavedTree + frame.Trees, _savedTrees.Count - frame.FirstSavedTree - frame.Trees);
+        _savepoints.RemoveRange(index + 1, _savepoints.Count - index - 1);
+        _broken = null;
+    }
+
+    /// <summary>Ends the savepoint, and those inside it, keeping what changed.</summary>
+    public void ReleaseSavepoint(long id)
+    {
+        var index = FindSavepoint(id);
+        var frame = _savepoints[index];
+        Session.Release(frame.Mark);
+        _savedTrees.RemoveRange(frame.FirstSavedTree, _savedTrees.Count - frame.FirstSavedTree);
+        _savepoints.RemoveRange(index, _savepoints.Count - index);
+    }
+
+    public bool HasSavepoint(long id) => _savepoints.Exists(frame => frame.Id == id);
+
+    /// <summary>
+    /// Packs the transaction and hands it to the journal; the transaction has ended then, and the gate is released.
+    /// </summary>
+    /// <returns>The sequence to wait for; 0 when nothing had changed.</returns>
+    public long Submit(CommitCompletion? completion)
+    {
+        JournalEntry? entry = null;
+        var journal = _context.Journal!;
+        try
+        {
+            ThrowIfBroken();
+            SaveTrees();
+            if (!Session.HasChanges)
+            {
+                End(committed: false);
+                completion?.SetResult();
+                return 0;
+            }
+
+            Session.State.TransactionId = Session.Id;
+            Session.State.Catalog = Catalog.ToHeader();
+            entry = _packer.Pack(Session);
+            if (HasLiveDirectRuns())
+                _context.SyncDataFile();
+            entry.Completion = completion;
+            var sequence = journal.Submit(entry);
+            entry = null;
+            NoteSuperseded();
+            Submitted = Session.State;
+            End(committed: true);
+            return sequence;
+        }
+        catch
+        {
+            if (entry != null)
+                journal.Return(entry);
+            Rollback();
+            throw;
+        }
+    }
+
+    /// <summary>Takes everything back and releases the gate.</summary>
+    public void Rollback()
+    {
+        Session.Rollback();
+        _context.Counters.RolledBackTransactions++;
+        End(committed: false);
+    }
+
+    private void End(bool committed)
+    {
+        if (committed)
+            Session.End();
+        else
+            Session.Rollback();
+        _savepoints.Clear();
+        _savedTrees.Clear();
+        EndGeneration();
+        _gate.Release();
+    }
+
+    private void SaveTrees()
+    {
+        for (var i = 0; i < TreeCount; i++)
+        {
+            var tree = TreeAt(i);
+            if (tree.State.Changed && !tree.IsDropped)
+                Trees.Catalog.Save(Session, Catalog, tree.Name, tree.State);
+        }
+    }
+
+    private bool HasLiveDirectRuns()
+    {
+        foreach (var run in Session.DirectRuns)
+        {
+            if (!run.IsFreed)
+                return true;
+        }
+
+        return false;
+    }
+
+    private unsafe void NoteSuperseded()
+    {
+        foreach (var change in Session.FinalChanges())
+        {
+            var node = (Paging.VersionNode*)change;
+            if (node->Older != 0)
+                Keeper.Superseded(node->Page, node->TransactionId);
+        }
+    }
+
+    private int FindSavepoint(long id)
+    {
+        for (var i = _savepoints.Count - 1; i >= 0; i--)
+        {
+            if (_savepoints[i].Id == id)
+                return i;
+        }
+
+        throw new InvalidOperationException("The savepoint has ended: it was released, or an outer one was rolled back or released.");
+    }
+
+    private readonly record struct SavepointFrame(long Id, int FirstSavedTree, int Trees, TreeHeader Catalog, SessionMark Mark);
+
+    private readonly record struct SavedTree(TreeHeader Header, bool Changed, bool IsDropped, byte[] Name);
+}

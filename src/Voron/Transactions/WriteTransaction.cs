@@ -1,0 +1,195 @@
+using Voron.Journal;
+using Voron.Transactions;
+using Voron.Trees;
+
+namespace Voron;
+
+/// <summary>The one transaction that may write. Disposed without a commit, it is rolled back.</summary>
+/// <remarks>
+/// A handle, to be copied freely; bound to no thread, but to be used by one at a time. In it a span read from a tree, or
+/// reserved, is valid until the transaction's next write.
+/// </remarks>
+public readonly struct WriteTransaction : IDisposable
+{
+    private readonly WriteCore _core;
+    private readonly long _generation;
+    private readonly bool _isMerged;
+
+    internal WriteTransaction(WriteCore core, bool isMerged = false)
+    {
+        _core = core;
+        _generation = core.Generation;
+        _isMerged = isMerged;
+    }
+
+    /// <summary>The id that the transaction will have when it is committed.</summary>
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    public long TransactionId => Core.Session.Id;
+
+    internal WriteCore Core
+    {
+        get
+        {
+            var core = _core ?? throw new ObjectDisposedException(nameof(WriteTransaction), "The transaction was never begun.");
+            core.ThrowIfEnded(_generation);
+            return core;
+        }
+    }
+
+    /// <summary>Opens a tree, making it when there is none of that name.</summary>
+    /// <exception cref="ArgumentException">The name is empty or has more than 255 bytes in UTF-8.</exception>
+    public WriteTree CreateTree(string name)
+    {
+        Span<byte> buffer = stackalloc byte[TreeLimits.MaxNameBytes];
+        return new WriteTree(Core.CreateTree(Catalog.Encode(name, buffer)));
+    }
+
+    /// <summary>Opens a tree.</summary>
+    /// <exception cref="KeyNotFoundException">There is no tree of that name.</exception>
+    /// <exception cref="ArgumentException">The name is empty or has more than 255 bytes in UTF-8.</exception>
+    public WriteTree OpenTree(string name) => TryOpenTree(name, out var tree) ? tree : throw TreeNames.Missing(name);
+
+    /// <summary>Opens a tree; false when there is none of that name.</summary>
+    public bool TryOpenTree(string name, out WriteTree tree)
+    {
+        Span<byte> buffer = stackalloc byte[TreeLimits.MaxNameBytes];
+        var open = Core.OpenTree(Catalog.Encode(name, buffer));
+        tree = open == null ? default : new WriteTree(open);
+        return open != null;
+    }
+
+    /// <summary>Deletes a tree and frees its pages; false when there is none of that name.</summary>
+    public bool DeleteTree(string name)
+    {
+        Span<byte> buffer = stackalloc byte[TreeLimits.MaxNameBytes];
+        return Core.DeleteTree(Catalog.Encode(name, buffer));
+    }
+
+    /// <summary>Gives a tree another name; false when there is none of the old name. Open handles stay valid.</summary>
+    /// <exception cref="ArgumentException">The new name is taken, empty or too long.</exception>
+    public bool RenameTree(string name, string newName)
+    {
+        Span<byte> buffer = stackalloc byte[TreeLimits.MaxNameBytes];
+        Span<byte> newBuffer = stackalloc byte[TreeLimits.MaxNameBytes];
+        return Core.RenameTree(Catalog.Encode(name, buffer), Catalog.Encode(newName, newBuffer));
+    }
+
+    /// <summary>The names of all trees, in the order of their UTF-8 bytes.</summary>
+    public IReadOnlyList<string> GetTreeNames() => TreeNames.List(Core);
+
+    /// <summary>Marks a place to roll back to.</summary>
+    public Savepoint CreateSavepoint()
+    {
+        var core = Core;
+        return new Savepoint(core, _generation, core.CreateSavepoint());
+    }
+
+    /// <summary>Begins a transaction inside this one: its changes become part of this one when it is committed, else they are undone.</summary>
+    public NestedTransaction BeginNested() => new(CreateSavepoint());
+
+    /// <summary>Commits. When it returns, the changes are durable and visible to readers that begin from then on.</summary>
+    /// <exception cref="StorageFullException">No room; the transaction is rolled back, and the environment goes on.</exception>
+    /// <exception cref="EnvironmentPoisonedException">A write failed; the outcome says whether it had begun.</exception>
+    public void Commit()
+    {
+        var core = Core;
+        ThrowIfMerged();
+        var sequence = core.Submit(null);
+        if (sequence != 0)
+            core.Journal.WaitUntilDurable(sequence);
+    }
+
+    /// <summary>
+    /// Commits; the task completes when the changes are durable and visible to readers. The next write transaction may begin
+    /// at once, on what this one has written, durable or not; not awaiting the task is the way to have many under way.
+    /// </summary>
+    /// <param name="cancellationToken">Looked at before the commit begins. It cannot be taken back later; only the wait ends.</param>
+    /// <inheritdoc cref="Commit"/>
+    public ValueTask CommitAsync(CancellationToken cancellationToken = default)
+    {
+        var core = Core;
+        ThrowIfMerged();
+        cancellationToken.ThrowIfCancellationRequested();
+        var completion = CommitCompletion.Rent();
+        var task = completion.Task;
+        var journal = core.Journal;
+        if (core.Submit(completion) != 0)
+            journal.WriteInBackground();
+        return cancellationToken.CanBeCanceled ? new ValueTask(task.AsTask().WaitAsync(cancellationToken)) : task;
+    }
+
+    /// <summary>Rolls back what has not been committed. Later calls do nothing.</summary>
+    public void Dispose()
+    {
+        if (_core != null && !_isMerged && _core.Generation == _generation)
+            _core.Rollback();
+    }
+
+    private void ThrowIfMerged()
+    {
+        if (_isMerged)
+            throw new InvalidOperationException("An operation given to WriteAsync does not commit by itself: it is committed together with others when it returns.");
+    }
+}
+
+/// <summary>A place in a write transaction to roll back to.</summary>
+public readonly struct Savepoint : IDisposable
+{
+    private readonly WriteCore _core;
+    private readonly long _generation;
+    private readonly long _id;
+
+    internal Savepoint(WriteCore core, long generation, long id)
+    {
+        _core = core;
+        _generation = generation;
+        _id = id;
+    }
+
+    private WriteCore Core
+    {
+        get
+        {
+            var core = _core ?? throw new InvalidOperationException("The savepoint was never made.");
+            core.ThrowIfEnded(_generation);
+            return core;
+        }
+    }
+
+    /// <summary>Takes back everything since the savepoint, which stays. Savepoints made after it end.</summary>
+    /// <exception cref="InvalidOperationException">The savepoint has ended.</exception>
+    public void Rollback() => Core.RollbackToSavepoint(_id);
+
+    /// <summary>Ends the savepoint, and those made after it, and keeps the changes.</summary>
+    /// <exception cref="InvalidOperationException">The savepoint has ended.</exception>
+    public void Release() => Core.ReleaseSavepoint(_id);
+
+    /// <summary>Releases the savepoint if it has not ended.</summary>
+    public void Dispose()
+    {
+        if (IsOpen)
+            _core.ReleaseSavepoint(_id);
+    }
+
+    internal bool IsOpen => _core != null && _core.Generation == _generation && _core.HasSavepoint(_id);
+}
+
+/// <summary>A transaction inside a write transaction. Disposed without a commit, its changes are undone.</summary>
+public readonly struct NestedTransaction : IDisposable
+{
+    private readonly Savepoint _savepoint;
+
+    internal NestedTransaction(Savepoint savepoint) => _savepoint = savepoint;
+
+    /// <summary>Makes the changes part of the outer transaction; they are durable when that is.</summary>
+    public void Commit() => _savepoint.Release();
+
+    /// <summary>Undoes the changes if they were not committed.</summary>
+    public void Dispose()
+    {
+        if (!_savepoint.IsOpen)
+            return;
+        _savepoint.Rollback();
+        _savepoint.Release();
+    }
+}

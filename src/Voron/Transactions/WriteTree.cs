@@ -1,0 +1,163 @@
+using System.Diagnostics.CodeAnalysis;
+using System.IO.Pipelines;
+using System.Runtime.CompilerServices;
+using Voron.Transactions;
+using Voron.Trees;
+
+namespace Voron;
+
+/// <summary>A tree to be written: keys in the order of their bytes, each with a value of 0 to 2,147,483,647 bytes.</summary>
+/// <remarks>
+/// A handle, valid until its transaction ends. Keys have 1 byte to a quarter of the page less 64 bytes: 960 with pages of
+/// 4 KiB. Spans read through it are valid until the transaction's next write.
+/// </remarks>
+public readonly struct WriteTree
+{
+    private readonly Tree _tree;
+
+    internal WriteTree(OpenTree tree) => _tree = new Tree(tree);
+
+    /// <summary>The number of entries.</summary>
+    public long Count => _tree.Count;
+
+    /// <summary>The name of the tree.</summary>
+    public string Name => _tree.Name;
+
+    /// <summary>The pages of the tree, by kind.</summary>
+    public TreeStatistics Statistics => _tree.Statistics;
+
+    /// <summary>The same tree, for code that only reads.</summary>
+    public Tree AsReadOnly() => _tree;
+
+    /// <summary>The same tree, for code that only reads.</summary>
+    public static implicit operator Tree(WriteTree tree) => tree._tree;
+
+    /// <inheritdoc cref="AsReadOnly"/>
+    public Tree ToTree() => _tree;
+
+    /// <inheritdoc cref="Tree.TryGet"/>
+    public bool TryGet(ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) => _tree.TryGet(key, out value);
+
+    /// <inheritdoc cref="Tree.Contains"/>
+    public bool Contains(ReadOnlySpan<byte> key) => _tree.Contains(key);
+
+    /// <inheritdoc cref="Tree.OpenCursor"/>
+    public Cursor OpenCursor() => _tree.OpenCursor();
+
+    /// <inheritdoc cref="Tree.Range"/>
+    public TreeRange Range(ReadOnlySpan<byte> from, ReadOnlySpan<byte> to) => _tree.Range(from, to);
+
+    /// <inheritdoc cref="Tree.Prefix"/>
+    public TreeRange Prefix(ReadOnlySpan<byte> prefix) => _tree.Prefix(prefix);
+
+    /// <inheritdoc cref="Tree.GetEntries"/>
+    public TreeRange GetEntries() => _tree.GetEntries();
+
+    /// <inheritdoc cref="Tree.TryOpenStream"/>
+    public bool TryOpenStream(ReadOnlySpan<byte> key, [NotNullWhen(true)] out Stream? stream) => _tree.TryOpenStream(key, out stream);
+
+    /// <summary>Sets the value of a key, whether the tree has it or not.</summary>
+    /// <exception cref="ArgumentException">The key is empty or too long.</exception>
+    /// <exception cref="StorageFullException">There is no room; the transaction can only be rolled back.</exception>
+    public void Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    {
+        var (tree, core) = Begin(key);
+        try
+        {
+            if (value.Length >= core.LargeValues.ThresholdBytes)
+                core.LargeValues.Put(tree.State, key, value);
+            else
+                TreeWriter.Put(core.Session, tree.State, key, value);
+        }
+        catch (Exception e) when (core.Break(e))
+        {
+            throw;
+        }
+    }
+
+    /// <summary>Adds an entry; false, and nothing changed, when the tree has the key already.</summary>
+    /// <inheritdoc cref="Put(ReadOnlySpan{byte}, ReadOnlySpan{byte})"/>
+    public bool Insert(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    {
+        var (tree, core) = Begin(key);
+        try
+        {
+            if (value.Length < core.LargeValues.ThresholdBytes)
+                return TreeWriter.Insert(core.Session, tree.State, key, value);
+            if (TreeReader.Contains(tree.State, core.Session, key))
+                return false;
+            core.LargeValues.Put(tree.State, key, value);
+            return true;
+        }
+        catch (Exception e) when (core.Break(e))
+        {
+            throw;
+        }
+    }
+
+    /// <summary>Sets the length of a key's value, for the caller to write in place.</summary>
+    /// <param name="key">The key.</param>
+    /// <param name="length">In bytes, at most the configured <see cref="StorageOptions.LargeValueBytes"/> less one.</param>
+    /// <returns>The value's bytes, to be filled before the transaction's next write. They hold anything until then.</returns>
+    /// <exception cref="ArgumentOutOfRangeException">The length is negative, or the value would be a large one: use a stream.</exception>
+    /// <inheritdoc cref="Put(ReadOnlySpan{byte}, ReadOnlySpan{byte})"/>
+    public Span<byte> Reserve(ReadOnlySpan<byte> key, int length)
+    {
+        var (tree, core) = Begin(key);
+        ArgumentOutOfRangeException.ThrowIfNegative(length);
+        ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual(length, core.LargeValues.ThresholdBytes);
+        try
+        {
+            return TreeWriter.Reserve(core.Session, tree.State, key, length);
+        }
+        catch (Exception e) when (core.Break(e))
+        {
+            throw;
+        }
+    }
+
+    /// <summary>Sets the value of a key to what a stream holds, without keeping it in memory. Its length need not be known.</summary>
+    /// <returns>The length of the value in bytes.</returns>
+    /// <exception cref="ArgumentException">The stream holds more than 2,147,483,647 bytes. Nothing of it is kept.</exception>
+    /// <inheritdoc cref="Put(ReadOnlySpan{byte}, ReadOnlySpan{byte})"/>
+    public ValueTask<long> PutAsync(ReadOnlyMemory<byte> key, Stream value, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(value);
+        return PutAsync(key, PipeReader.Create(value, new StreamPipeReaderOptions(leaveOpen: true, bufferSize: 128 << 10)), cancellationToken);
+    }
+
+    /// <summary>Sets the value of a key to what a pipe holds until it completes.</summary>
+    /// <inheritdoc cref="PutAsync(ReadOnlyMemory{byte}, Stream, CancellationToken)"/>
+    public ValueTask<long> PutAsync(ReadOnlyMemory<byte> key, PipeReader value, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(value);
+        var (tree, core) = Begin(key.Span);
+        return new ValueStreamWriter(core, tree).PutAsync(this, key, value, cancellationToken);
+    }
+
+    /// <summary>Removes an entry; false when the tree does not have the key.</summary>
+    public bool Delete(ReadOnlySpan<byte> key)
+    {
+        var tree = _tree.Opened;
+        var core = (WriteCore)tree.Owner;
+        core.ThrowIfBroken();
+        try
+        {
+            return TreeWriter.Delete(core.Session, tree.State, key);
+        }
+        catch (Exception e) when (core.Break(e))
+        {
+            throw;
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private (OpenTree Tree, WriteCore Core) Begin(ReadOnlySpan<byte> key)
+    {
+        var tree = _tree.Opened;
+        var core = (WriteCore)tree.Owner;
+        core.ThrowIfBroken();
+        TreeLimits.CheckKey(core.Session.PageSize, key);
+        return (tree, core);
+    }
+}
