@@ -52,38 +52,45 @@ internal sealed class CrashChance
             content.Apply(fragment);
         if (fate != WriteFate.Mixed)
             return;
+
+        var block = new byte[BlockContent.BlockSize];
+        content.Read(fragment.Block * BlockContent.BlockSize, block);
+        bool changed = false;
         for (int sector = fragment.Start / _sectorSize * _sectorSize; sector < fragment.End; sector += _sectorSize)
         {
             var part = fragment.Part(Math.Max(fragment.Start, sector), Math.Min(fragment.End, sector + _sectorSize));
             if (_random.NextDouble() < _torn)
-                Tear(part, content);
+                Tear(part, block);
             else if (_random.NextDouble() < _kept)
-                content.Apply(part);
+                part.CopyTo(block.AsSpan(part.Start, part.Length), 0);
+            else
+                continue;
+            changed = true;
         }
+        if (changed)
+            content.SetBlock(fragment.Block, block);
     }
 
-    private void Tear(in Fragment part, BlockContent content)
+    private void Tear(in Fragment part, byte[] block)
     {
+        var sector = block.AsSpan(part.Start, part.Length);
         int at = _random.Next(part.Length + 1);
         switch (_random.Next(3))
         {
             case 0:
-                content.Apply(part.Part(part.Start, part.Start + at));
+                part.CopyTo(sector[..at], 0);
                 break;
             case 1:
-                content.Apply(part.Part(part.Start + at, part.End));
+                part.CopyTo(sector[at..], at);
                 break;
             default:
-                var old = new byte[part.Length];
-                var mixed = new byte[part.Length];
-                content.Read(part.Block * BlockContent.BlockSize + part.Start, old);
-                part.CopyTo(mixed, 0);
-                for (int i = 0; i < mixed.Length; i++)
+                var written = new byte[part.Length];
+                part.CopyTo(written, 0);
+                for (int i = 0; i < written.Length; i++)
                 {
                     if (_random.Next(2) == 0)
-                        mixed[i] = old[i];
+                        sector[i] = written[i];
                 }
-                content.Apply(new Fragment(part.Block, part.Start, part.Length, mixed, 0));
                 break;
         }
     }
