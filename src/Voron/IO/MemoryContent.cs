@@ -44,6 +44,8 @@ internal sealed unsafe class MemoryContent
     {
         lock (_gate)
         {
+            if (destination.Length == 0)
+                return;
             if (offset > _length - destination.Length)
                 DiskRules.ThrowEndOfFile("read", _path, offset, destination.Length, _length);
             new ReadOnlySpan<byte>(_current.Space.Address + offset, destination.Length).CopyTo(destination);

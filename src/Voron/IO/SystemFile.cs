@@ -93,7 +93,8 @@ internal abstract unsafe class SystemFile : DiskFile
         {
             for (long at = offset / DiskRules.Alignment * DiskRules.Alignment; at < offset + length; at += BounceLength)
             {
-                var chunk = new Span<byte>(buffer, (int)Math.Min(BounceLength, DiskRules.RoundUp(offset + length - at, DiskRules.Alignment)));
+                long wanted = DiskRules.RoundUp(offset + length - at, DiskRules.Alignment);
+                var chunk = new Span<byte>(buffer, (int)Math.Min(BounceLength, wanted));
                 chunk.Clear();
                 if (at < oldLength)
                     Read(at, chunk[..(int)Math.Min(chunk.Length, oldLength - at)]);

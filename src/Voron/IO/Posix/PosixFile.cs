@@ -185,7 +185,9 @@ internal sealed unsafe class PosixFile : SystemFile
         return true;
     }
 
-    /// <summary>Returns when the call that has just failed is to be repeated: a signal came, or unbuffered transfers were refused.</summary>
+    /// <summary>
+    /// Returns when the call that has just failed is to be repeated: a signal came, or unbuffered transfers were refused.
+    /// </summary>
     private void RecoverOrThrow(string operation, bool wasDirect, nint result = -1)
     {
         int errno = Marshal.GetLastPInvokeError();

@@ -1,0 +1,139 @@
+namespace Voron.Tests.Simulation;
+
+/// <summary>
+/// Makes, from the trace of a disk, the disks that could be found after a crash at a cut point. It walks forward cheaply and
+/// starts anew when a cut lies before the last one. What it may do is what section 3 of the design allows: each sector of a
+/// write that is not durable is lost, kept or torn, by itself; lengths change in their order; names independently.
+/// </summary>
+internal sealed class CrashImages(SimulatedDisk disk)
+{
+    private DurableState _state = disk.Initial.Clone();
+    private int _cut;
+
+    /// <summary>How many changes of content, length and names are not durable at the cut.</summary>
+    public int PendingAt(int cut)
+    {
+        MoveTo(cut);
+        return _state.PendingNames.Count + _state.Files.Values.Sum(file => file.Pending.Count);
+    }
+
+    /// <summary>After a power cut: what is durable, and a random part of what is not.</summary>
+    public SimulatedDisk Build(int cut, Random random)
+    {
+        MoveTo(cut);
+        var chance = new CrashChance(random);
+        return PowerCut(chance.KeepsName, (file, content) => ApplySome(file, content, chance));
+    }
+
+    /// <summary>After a power cut that took everything that was not durable.</summary>
+    public SimulatedDisk BuildLost(int cut)
+    {
+        MoveTo(cut);
+        return PowerCut(() => false, (_, _) => { });
+    }
+
+    /// <summary>After a power cut that happened to take nothing.</summary>
+    public SimulatedDisk BuildKept(int cut)
+    {
+        MoveTo(cut);
+        return PowerCut(() => true, (file, content) =>
+        {
+            foreach (var change in file.Pending)
+                change.ApplyTo(content);
+        });
+    }
+
+    /// <summary>
+    /// After a kill: everything can be seen, and what was not durable still is not, so a power cut of the new disk can take it.
+    /// With <paramref name="random"/>, a write that was in progress is broken off anywhere; without, it is whole.
+    /// </summary>
+    public SimulatedDisk BuildKilled(int cut, Random? random = null)
+    {
+        MoveTo(cut);
+        var next = _state.Clone();
+        foreach (var file in next.Files.Values)
+        {
+            for (int i = 0; i < file.Pending.Count; i++)
+            {
+                var change = file.Pending[i];
+                if (random is not null && !change.Returned)
+                    change.Fragments = change.Fragments.Take(random.Next(change.Fragments.Count + 1)).ToList();
+                file.Pending[i] = change.ForNextProcess();
+            }
+        }
+        for (int i = 0; i < next.PendingNames.Count; i++)
+            next.PendingNames[i] = next.PendingNames[i] with { Sequence = -1 };
+
+        var names = new Dictionary<string, int>(next.Names, StringComparer.Ordinal);
+        foreach (var change in next.PendingNames)
+            change.ApplyTo(names);
+        var contents = new Dictionary<int, BlockContent>();
+        foreach (int id in names.Values)
+        {
+            var file = next.FileOf(id);
+            var content = file.Content.Clone();
+            foreach (var change in file.Pending)
+                change.ApplyTo(content);
+            content.Cut(content.Length);
+            contents.Add(id, content);
+        }
+        return NewDisk(next, names, contents);
+    }
+
+    private void MoveTo(int cut)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(cut);
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(cut, disk.TraceCount);
+        if (cut < _cut)
+        {
+            _state = disk.Initial.Clone();
+            _cut = 0;
+        }
+        for (; _cut < cut; _cut++)
+            _state.Advance(_cut, disk.Trace(_cut));
+    }
+
+    private SimulatedDisk PowerCut(Func<bool> keepsName, Action<DurableFile, BlockContent> applyPending)
+    {
+        var names = new Dictionary<string, int>(_state.Names, StringComparer.Ordinal);
+        foreach (var change in _state.PendingNames)
+        {
+            if (keepsName())
+                change.ApplyTo(names);
+        }
+
+        var next = new DurableState();
+        var contents = new Dictionary<int, BlockContent>();
+        foreach (var (name, id) in names)
+        {
+            next.Names.Add(name, id);
+            var file = _state.FileOf(id);
+            var content = file.Content.Clone();
+            applyPending(file, content);
+            content.Cut(content.Length);
+            contents.Add(id, content);
+            next.Files.Add(id, new DurableFile { Content = content.Clone() });
+        }
+        return NewDisk(next, next.Names, contents);
+    }
+
+    private SimulatedDisk NewDisk(DurableState state, Dictionary<string, int> names, Dictionary<int, BlockContent> contents) =>
+        new(state, names, contents) { ExtendableMaps = disk.ExtendableMaps, MapSlack = disk.MapSlack };
+
+    private static void ApplySome(DurableFile file, BlockContent content, CrashChance chance)
+    {
+        int lengths = chance.PrefixOf(file.Pending.Count(change => change.IsLength));
+        foreach (var change in file.Pending)
+        {
+            if (change.IsLength)
+            {
+                if (lengths-- > 0)
+                    change.ApplyTo(content);
+                continue;
+            }
+            var fate = chance.FateOfWrite();
+            foreach (var fragment in change.Fragments)
+                chance.Apply(fate, fragment, content);
+        }
+    }
+}
