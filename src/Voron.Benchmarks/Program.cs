@@ -9,6 +9,9 @@ internal static class Program
     private const int ExitFailure = 1;
     private const int ExitCancelled = 130;
 
+    /// <summary>Columns of a table that goes into a file or a pipe, where nothing says how wide it may be.</summary>
+    private const int RedirectedWidth = 180;
+
     private static int Main(string[] args)
     {
         var root = new RootCommand("Measures Voron against its published figures, against its peers, and against the bare device.")
@@ -19,6 +22,8 @@ internal static class Program
             SuitesCommand.Create(),
             RunOneCommand.Create(),
         };
+        if (Console.IsOutputRedirected)
+            AnsiConsole.Profile.Width = RedirectedWidth;
         try
         {
             return root.Parse(args).Invoke(new InvocationConfiguration { EnableDefaultExceptionHandler = false });

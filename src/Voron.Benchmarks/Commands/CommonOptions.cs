@@ -20,7 +20,11 @@ internal static class CommonOptions
         return option;
     }
 
-    public static Option<string?> Json() => new("--json") { Description = "Also write everything measured to this file.", HelpName = "FILE" };
+    public static Option<string?> Json() => new("--json")
+    {
+        Description = "Also write everything measured to this file.",
+        HelpName = "FILE",
+    };
 
     public static Option<string> Directory() => new("--directory")
     {

@@ -38,7 +38,11 @@ internal static class CompareCommand
         Option<string?> json = CommonOptions.Json();
         Option<string> directory = CommonOptions.Directory();
         Option<bool> keep = CommonOptions.Keep();
-        var rounds = new Option<int>("--rounds") { Description = "How often each is measured; medians are shown.", DefaultValueFactory = _ => 3 };
+        var rounds = new Option<int>("--rounds")
+        {
+            Description = "How often each is measured; medians are shown.",
+            DefaultValueFactory = _ => 3,
+        };
         rounds.Validators.Add(result =>
         {
             if (result.GetValueOrDefault<int>() < 1)
@@ -103,9 +107,11 @@ internal static class CompareCommand
 
         MachineSummary machine = MachineSummary.Describe(area.Path);
         AnsiConsole.WriteLine(machine.ToString());
-        IReadOnlyList<ProbeResult> rawDevice = DeviceCommand.Preface(area.Path);
+        List<ProbeResult> rawDevice = [.. DeviceCommand.Preface(area.Path)];
         List<RunResult> results = await MeasureAsync(area, comparison, installed, cancellationToken).ConfigureAwait(false);
 
+        // Again: a device that changed its pace meanwhile makes figures that should not be believed.
+        rawDevice.AddRange(DeviceCommand.Preface(area.Path));
         var report = new CompareReport(comparison, results);
         report.Write(AnsiConsole.Console);
         if (jsonPath is not null)

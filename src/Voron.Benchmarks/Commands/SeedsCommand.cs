@@ -61,7 +61,8 @@ internal static class SeedsCommand
             Scaling.Apply(step.Operations, scale),
             Round: 0));
         long itemBytes = ItemGenerator.KeyBytes + ItemGenerator.ValueBytes;
-        DiskUsage.RequireFreeSpace(area.Path, requests.Where(request => request.Workload.CreatesStore).Sum(request => request.Items) * itemBytes * SpaceFactor);
+        long storedItems = requests.Where(request => request.Workload.CreatesStore).Sum(request => request.Items);
+        DiskUsage.RequireFreeSpace(area.Path, storedItems * itemBytes * SpaceFactor);
 
         MachineSummary machine = MachineSummary.Describe(area.Path);
         AnsiConsole.WriteLine(machine.ToString());
@@ -77,16 +78,18 @@ internal static class SeedsCommand
     {
         var results = new List<RunResult>();
         await AnsiConsole.Progress()
-            .Columns(new TaskDescriptionColumn(), new ProgressBarColumn(), new PercentageColumn(), new RemainingTimeColumn(), new SpinnerColumn())
+            .Columns(new TaskDescriptionColumn(), new ProgressBarColumn(), new PercentageColumn(), new RemainingTimeColumn())
             .StartAsync(async context =>
             {
-                ProgressTask[] tasks = Array.ConvertAll(
-                    requests, request => context.AddTask($"{request.Workload.Title}, {request.Operations:N0}", autoStart: false, maxValue: 1));
+                ProgressTask[] tasks = Array.ConvertAll(requests, request =>
+                    context.AddTask($"{request.Workload.Title}, {request.Operations:N0}", autoStart: false, maxValue: 1));
                 for (int i = 0; i < requests.Length; i++)
                 {
                     ProgressTask task = tasks[i];
                     task.StartTask();
-                    results.Add(await MeasuringProcess.RunAsync(requests[i], fraction => task.Value = fraction, cancellationToken).ConfigureAwait(false));
+                    results.Add(await MeasuringProcess
+                        .RunAsync(requests[i], fraction => task.Value = fraction, cancellationToken)
+                        .ConfigureAwait(false));
                     task.Value = 1;
                     task.StopTask();
                 }

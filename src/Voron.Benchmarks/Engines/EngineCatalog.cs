@@ -33,7 +33,8 @@ internal static class EngineCatalog
     /// <exception cref="BenchmarkException">No engine has that name.</exception>
     public static EngineDescriptor Find(string name) =>
         All.FirstOrDefault(engine => engine.Name == name)
-        ?? throw new BenchmarkException($"No engine is called '{name}'. There are: {string.Join(", ", All.Select(engine => engine.Name))}.");
+        ?? throw new BenchmarkException(
+            $"No engine is called '{name}'. There are: {string.Join(", ", All.Select(engine => engine.Name))}.");
 
     /// <exception cref="BenchmarkException">The engine is not on this machine.</exception>
     public static EngineDescriptor Require(string name)

@@ -51,7 +51,8 @@ internal sealed unsafe class LmdbEngine : BenchmarkEngine
         {
             string version = Marshal.PtrToStringUTF8((nint)Version(null, null, null)) ?? "LMDB";
             return string.Create(
-                CultureInfo.InvariantCulture, $"{version}; map {MapBytes >> 30} GiB; flags 0: each commit synced, no writable map; unnamed database");
+                CultureInfo.InvariantCulture,
+                $"{version}; map {MapBytes >> 30} GiB; flags 0: each commit synced, no writable map; unnamed database");
         }
     }
 

@@ -23,7 +23,7 @@ internal sealed class BlockDevice
     /// <summary>The kernel's name of the device, e.g. <c>nvme0n1p2</c>.</summary>
     public string Name { get; }
 
-    /// <summary>The device that holds <paramref name="directory"/>, or null where there is none or the system has no such counters.</summary>
+    /// <summary>The device under <paramref name="directory"/>, or null where there is none or the system has no such counters.</summary>
     public static BlockDevice? Find(string directory)
     {
         if (!OperatingSystem.IsLinux() || LinuxFile.TryGetStatus(directory) is not { } status)

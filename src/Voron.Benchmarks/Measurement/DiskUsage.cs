@@ -29,7 +29,8 @@ internal static class DiskUsage
         if (freeBytes < neededBytes)
         {
             throw new BenchmarkException(
-                $"{directory} has {freeBytes / 1_000_000:N0} MB free; this run may need {neededBytes / 1_000_000:N0} MB. Use a smaller --scale.");
+                $"{directory} has {freeBytes / 1_000_000:N0} MB free; this run may need {neededBytes / 1_000_000:N0} MB. "
+                + "Use a smaller --scale.");
         }
     }
 }

@@ -13,7 +13,7 @@ internal static unsafe class RawDeviceProbe
     private const int FileBytes = 64 << 20;
     private const int ChunkBytes = 1 << 20;
     private const int Alignment = 4096;
-    private const int WarmUpWrites = 32;
+    private const int WarmUpWrites = 256;
     private const FileOptions WindowsNoBuffering = (FileOptions)0x20000000;
 
     private static readonly int[] WriteSizes = [4 << 10, 16 << 10, 64 << 10];
@@ -80,7 +80,8 @@ internal static unsafe class RawDeviceProbe
             last = now;
         }
         double seconds = Stopwatch.GetElapsedTime(started, last).TotalSeconds;
-        return new ProbeResult(size, histogram.Count, seconds * 1e6 / histogram.Count, histogram.Count * (double)size / seconds / 1e6, histogram.Summarise()!);
+        long writes = histogram.Count;
+        return new ProbeResult(size, writes, seconds * 1e6 / writes, writes * (double)size / seconds / 1e6, histogram.Summarise()!);
     }
 
     private static void WriteOnce(SafeFileHandle handle, byte* block, int size, ref long offset)

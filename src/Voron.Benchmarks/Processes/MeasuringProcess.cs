@@ -34,9 +34,9 @@ internal static class MeasuringProcess
             string output = await process.StandardOutput.ReadToEndAsync(cancellationToken).ConfigureAwait(false);
             await process.WaitForExitAsync(cancellationToken).ConfigureAwait(false);
             if (process.ExitCode != 0)
-                throw new BenchmarkException($"{request.Engine}, {request.Workload.Title}: {errors.ToString().Trim()} (exit code {process.ExitCode})");
+                throw Failure(request, $"{errors.ToString().Trim()} (exit code {process.ExitCode})");
             return JsonSerializer.Deserialize<RunResult>(output, ResultFile.Json)
-                ?? throw new BenchmarkException($"{request.Engine}, {request.Workload.Title}: no result.");
+                ?? throw Failure(request, "no result");
         }
         catch (OperationCanceledException)
         {
@@ -45,6 +45,9 @@ internal static class MeasuringProcess
             throw;
         }
     }
+
+    private static BenchmarkException Failure(RunRequest request, string reason) =>
+        new($"{request.Engine}, {request.Workload.Title}: {reason}");
 
     private static ProcessStartInfo StartInfo(RunRequest request)
     {

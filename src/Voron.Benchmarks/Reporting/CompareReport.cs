@@ -10,13 +10,45 @@ namespace Voron.Benchmarks.Reporting;
 /// <summary>Medians over the rounds, and whether the engines returned the same bytes.</summary>
 internal sealed class CompareReport
 {
-    private const string Title = "Comparison (medians; every commit durable unless the settings say otherwise)";
+    private const int NameColumns = 2;
+    private const string NotInstalled = "not installed";
 
-    private static readonly string[] Columns =
-    [
-        "workload", "engine", "operations/s", "slowest", "fastest", "ratio to first", "commit p50 us", "commit p99 us", "commit max us",
-        "tx p50 us", "tx p99 us", "device bytes a tx", "on disk", "CPU s", "managed B a tx",
-    ];
+    private static readonly ReportTable Speed = new(
+        "Speed (medians; every commit durable unless the settings say otherwise)",
+        [
+            "workload", "engine", "operations/s", "slowest", "fastest", "ratio to first", "commit p50 us", "commit p99 us",
+            "commit max us", "tx p50 us", "tx p99 us",
+        ],
+        (runs, ratio) =>
+        [
+            Figures.Count(Median(runs, run => run.OperationsPerSecond)),
+            Figures.Count(runs.Min(run => run.OperationsPerSecond)),
+            Figures.Count(runs.Max(run => run.OperationsPerSecond)),
+            Figures.Ratio(ratio),
+            Figures.Microseconds(Median(runs, run => run.CommitLatency?.P50Microseconds)),
+            Figures.Microseconds(Median(runs, run => run.CommitLatency?.P99Microseconds)),
+            Figures.Microseconds(Median(runs, run => run.CommitLatency?.MaxMicroseconds)),
+            Figures.Microseconds(Median(runs, run => run.TransactionLatency?.P50Microseconds)),
+            Figures.Microseconds(Median(runs, run => run.TransactionLatency?.P99Microseconds)),
+        ]);
+
+    private static readonly ReportTable Costs = new(
+        "Costs (medians)",
+        [
+            "workload", "engine", "device bytes a tx", "device writes a tx", "process bytes a tx", "on disk", "closed", "CPU s",
+            "elapsed s", "managed B a tx",
+        ],
+        (runs, _) =>
+        [
+            Figures.Bytes(Median(runs, run => (double?)run.DeviceBytesWritten / run.Transactions)),
+            Figures.Decimal(Median(runs, run => (double?)run.DeviceWrites / run.Transactions)),
+            Figures.Bytes(Median(runs, run => (double?)run.ProcessBytesWritten / run.Transactions)),
+            Figures.Bytes(Median(runs, run => run.AllocatedBytes)),
+            Figures.Bytes(Median(runs, run => run.AllocatedBytesClosed)),
+            Figures.Decimal(Median(runs, run => run.Usage.CpuSeconds)),
+            Figures.Decimal(Median(runs, run => run.Usage.WallSeconds)),
+            Figures.Decimal(Median(runs, run => run.ManagedBytesPerTransaction)),
+        ]);
 
     private readonly Comparison _comparison;
     private readonly ILookup<(string Workload, string Engine), RunResult> _results;
@@ -42,10 +74,13 @@ internal sealed class CompareReport
     {
         foreach (string line in Preface())
             console.WriteLine(line);
-        Table table = Tables.Create(Title, Columns[0], Columns.AsSpan(1));
-        foreach (string[] row in Rows())
-            table.AddRow(Array.ConvertAll(row, Markup.Escape));
-        console.Write(table);
+        foreach (ReportTable form in (ReadOnlySpan<ReportTable>)[Speed, Costs])
+        {
+            Table table = Tables.Create(form.Title, form.Columns[0], form.Columns.AsSpan(1));
+            foreach (string[] row in Rows(form))
+                table.AddRow(Array.ConvertAll(row, Markup.Escape));
+            console.Write(table);
+        }
         console.MarkupLineInterpolated($"Checksums: {Agreement()}");
     }
 
@@ -58,15 +93,19 @@ internal sealed class CompareReport
         {
             text.AppendLine(
                 CultureInfo.InvariantCulture,
-                $"- raw device, {probe.WriteBytes >> 10} KiB: {probe.MicrosecondsPerWrite:N1} us a write, {probe.MegabytesPerSecond:N1} MB/s");
+                $"- raw device, {probe.WriteBytes >> 10} KiB: {probe.MicrosecondsPerWrite:N1} us, {probe.MegabytesPerSecond:N1} MB/s");
         }
         foreach (string line in Preface())
             text.AppendLine(CultureInfo.InvariantCulture, $"- {line}");
-        text.AppendLine();
-        text.AppendLine(CultureInfo.InvariantCulture, $"| {string.Join(" | ", Columns)} |");
-        text.AppendLine(CultureInfo.InvariantCulture, $"|---|---|{string.Concat(Enumerable.Repeat("---:|", Columns.Length - 2))}");
-        foreach (string[] row in Rows())
-            text.AppendLine(CultureInfo.InvariantCulture, $"| {string.Join(" | ", row)} |");
+        foreach (ReportTable form in (ReadOnlySpan<ReportTable>)[Speed, Costs])
+        {
+            text.AppendLine().AppendLine(CultureInfo.InvariantCulture, $"## {form.Title}").AppendLine();
+            text.AppendLine(CultureInfo.InvariantCulture, $"| {string.Join(" | ", form.Columns)} |");
+            string numbers = string.Concat(Enumerable.Repeat("---:|", form.Columns.Length - NameColumns));
+            text.AppendLine(CultureInfo.InvariantCulture, $"|---|---|{numbers}");
+            foreach (string[] row in Rows(form))
+                text.AppendLine(CultureInfo.InvariantCulture, $"| {string.Join(" | ", row)} |");
+        }
         text.AppendLine().AppendLine(CultureInfo.InvariantCulture, $"Checksums: {Agreement()}");
         return text.ToString();
     }
@@ -87,50 +126,40 @@ internal sealed class CompareReport
             $"{step.Workload.Title}: {step.Items:N0} items, {step.Operations:N0} operations"
             + (step.Workload.ItemsPerTransaction == 0 ? "" : $", {step.Workload.ItemsPerTransaction:N0} a transaction")),
         .. _settings,
+        .. from engine in _comparison.Engines
+           where !engine.IsInstalled()
+           select $"{engine.Name}: {NotInstalled}, {engine.InstallHint}",
     ];
 
-    private IEnumerable<string[]> Rows()
+    private IEnumerable<string[]> Rows(ReportTable form)
     {
         foreach (Comparison.Step step in _comparison.Steps.Where(step => step.IsReported))
         {
-            double? first = null;
+            double? firstSpeed = null;
             foreach (EngineDescriptor engine in _comparison.Engines)
             {
                 RunResult[] runs = [.. _results[(step.Workload.Name, engine.Name)]];
                 if (runs.Length == 0)
                 {
-                    yield return [step.Workload.Title, engine.Name, $"not installed: {engine.InstallHint}", .. Enumerable.Repeat("", Columns.Length - 3)];
+                    string[] blank = [.. Enumerable.Repeat("", form.Columns.Length - NameColumns - 1)];
+                    yield return [step.Workload.Title, engine.Name, NotInstalled, .. blank];
                     continue;
                 }
-                double speed = Figures.Median(runs.Select(run => run.OperationsPerSecond));
-                first ??= speed;
-                yield return Row(step.Workload, engine.Name, runs, speed, speed / first.Value);
+                double? speed = Median(runs, run => run.OperationsPerSecond);
+                firstSpeed ??= speed;
+                yield return [step.Workload.Title, engine.Name, .. form.Cells(runs, speed / firstSpeed)];
             }
         }
     }
-
-    private static string[] Row(WorkloadDefinition workload, string engine, RunResult[] runs, double speed, double ratio) =>
-    [
-        workload.Title,
-        engine,
-        Figures.Count(speed),
-        Figures.Count(runs.Min(run => run.OperationsPerSecond)),
-        Figures.Count(runs.Max(run => run.OperationsPerSecond)),
-        Figures.Ratio(ratio),
-        Figures.Microseconds(Median(runs, run => run.CommitLatency?.P50Microseconds)),
-        Figures.Microseconds(Median(runs, run => run.CommitLatency?.P99Microseconds)),
-        Figures.Microseconds(Median(runs, run => run.CommitLatency?.MaxMicroseconds)),
-        Figures.Microseconds(Median(runs, run => run.TransactionLatency?.P50Microseconds)),
-        Figures.Microseconds(Median(runs, run => run.TransactionLatency?.P99Microseconds)),
-        workload.Writes ? Figures.Bytes(Median(runs, run => (double?)run.DeviceBytesWritten / run.Transactions)) : Figures.None,
-        Figures.Bytes(Median(runs, run => run.AllocatedBytes)),
-        Figures.Decimal(Median(runs, run => run.Usage.CpuSeconds)),
-        Figures.Decimal(Median(runs, run => run.ManagedBytesPerTransaction)),
-    ];
 
     private static double? Median(RunResult[] runs, Func<RunResult, double?> figure)
     {
         double[] known = [.. runs.Select(figure).OfType<double>()];
         return known.Length == 0 ? null : Figures.Median(known);
     }
+
+    /// <param name="Title">Above the table.</param>
+    /// <param name="Columns">Workload, engine, and the figures.</param>
+    /// <param name="Cells">The figures of one engine's runs, given its speed relative to the first engine's.</param>
+    private sealed record ReportTable(string Title, string[] Columns, Func<RunResult[], double?, string[]> Cells);
 }

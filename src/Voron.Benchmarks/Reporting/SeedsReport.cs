@@ -62,7 +62,8 @@ internal static class SeedsReport
         {
             WorkloadDefinition workload = WorkloadOf(result);
             AddPages(table, workload.Title, result.Commits?.PagesChanged);
-            AddPages(table, "  of these, the first", result.Commits?.FirstPagesChanged);
+            if (result.Commits is { } commits)
+                AddPages(table, "  of these, the first", commits.FirstPagesChanged);
             PublishedWorkload published = PublishedFigures.Of(workload);
             if (published.PagesAverage is null)
                 continue;
@@ -112,7 +113,8 @@ internal static class SeedsReport
     private static Table Flushes(IReadOnlyList<RunResult> results)
     {
         Table table = Tables.Create(
-            "Average flush", "workload", "flushes", "pages", "seeks", "seeks a 250 pages", "leaves", "branches", "overflows", "bytes", "ms");
+            "Average flush",
+            "workload", "flushes", "pages", "seeks", "seeks per 250 pages", "leaves", "branches", "overflows", "bytes", "ms");
         foreach (RunResult result in results.Where(result => WorkloadOf(result).Writes))
         {
             FlushSummary? flushes = result.Flushes;

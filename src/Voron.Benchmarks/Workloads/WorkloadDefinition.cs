@@ -65,7 +65,8 @@ internal static class WorkloadCatalog
     /// <exception cref="BenchmarkException">No workload has that name.</exception>
     public static WorkloadDefinition Find(string name) =>
         All.FirstOrDefault(workload => workload.Name == name)
-        ?? throw new BenchmarkException($"No workload is called '{name}'. There are: {string.Join(", ", All.Select(workload => workload.Name))}.");
+        ?? throw new BenchmarkException(
+            $"No workload is called '{name}'. There are: {string.Join(", ", All.Select(workload => workload.Name))}.");
 
     /// <summary>The workload that fills the store which <paramref name="workload"/> reads.</summary>
     public static WorkloadDefinition CreatorOf(WorkloadDefinition workload) =>

@@ -127,7 +127,10 @@ internal static class WorkloadRunner
         if (request.Workload.CreatesStore)
             DeleteDirectory(request.Directory);
         else if (!Directory.Exists(request.Directory))
-            throw new BenchmarkException($"{request.Directory}: no store here yet. Run {WorkloadCatalog.CreatorOf(request.Workload).Name} first.");
+        {
+            string creator = WorkloadCatalog.CreatorOf(request.Workload).Name;
+            throw new BenchmarkException($"{request.Directory}: no store here yet. Run {creator} first.");
+        }
         Directory.CreateDirectory(request.Directory);
     }
 
