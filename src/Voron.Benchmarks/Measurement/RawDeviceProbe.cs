@@ -76,7 +76,7 @@ internal static unsafe class RawDeviceProbe
         {
             WriteOnce(handle, block, size, ref offset);
             long now = Stopwatch.GetTimestamp();
-            histogram.Record((long)Stopwatch.GetElapsedTime(last, now).TotalNanoseconds);
+            histogram.Record(Clock.Nanoseconds(last, now));
             last = now;
         }
         double seconds = Stopwatch.GetElapsedTime(started, last).TotalSeconds;

@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using Voron.Benchmarks.Measurement;
 using Voron.Benchmarks.Processes;
 
@@ -16,12 +15,12 @@ internal sealed class TimedRun(ProgressSignal progress)
     public ProgressSignal Progress { get; } = progress;
 
     /// <summary>Time inside the engine: what the loops do to prepare keys and values is not in it.</summary>
-    public TimeSpan EngineTime { get; private set; }
+    public long EngineNanoseconds { get; private set; }
 
     public ulong Checksum { get; set; }
 
     /// <summary>Gets that found nothing. Any number but zero is an error of the engine.</summary>
     public long Misses { get; set; }
 
-    public void AddEngineTime(long fromTimestamp, long toTimestamp) => EngineTime += Stopwatch.GetElapsedTime(fromTimestamp, toTimestamp);
+    public void AddEngineTime(long fromTimestamp, long toTimestamp) => EngineNanoseconds += Clock.Nanoseconds(fromTimestamp, toTimestamp);
 }

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using Voron.Benchmarks.Engines;
+using Voron.Benchmarks.Measurement;
 
 namespace Voron.Benchmarks.Workloads;
 
@@ -114,8 +115,8 @@ internal static class WorkloadLoops
         engine.Commit();
         long ended = Stopwatch.GetTimestamp();
         run.AddEngineTime(began, ended);
-        run.Commits.Record((long)Stopwatch.GetElapsedTime(committing, ended).TotalNanoseconds);
-        run.Transactions.Record((long)Stopwatch.GetElapsedTime(began, ended).TotalNanoseconds);
+        run.Commits.Record(Clock.Nanoseconds(committing, ended));
+        run.Transactions.Record(Clock.Nanoseconds(began, ended));
     }
 
     private static void Get(BenchmarkEngine engine, RunRequest request, TimedRun run)

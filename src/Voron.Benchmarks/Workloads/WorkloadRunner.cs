@@ -75,7 +75,7 @@ internal static class WorkloadRunner
             Items = request.Items,
             Operations = request.Operations,
             Transactions = request.Transactions,
-            EngineSeconds = run.EngineTime.TotalSeconds,
+            EngineSeconds = run.EngineNanoseconds / 1e9,
             Usage = usage,
             CommitLatency = run.Commits.Summarise(),
             TransactionLatency = run.Transactions.Summarise(),
