@@ -1,0 +1,47 @@
+using System.CommandLine;
+using System.Text.Json;
+using Voron.Benchmarks.Processes;
+using Voron.Benchmarks.Reporting;
+using Voron.Benchmarks.Workloads;
+
+namespace Voron.Benchmarks.Commands;
+
+/// <summary>
+/// One workload, one engine, one process: what the other commands start, and what to start by hand under a profiler.
+/// The result goes to standard output as JSON, progress and errors to standard error.
+/// </summary>
+internal static class RunOneCommand
+{
+    public static Command Create()
+    {
+        var engine = new Option<string>("--engine") { Required = true };
+        var workload = new Option<string>("--workload") { Required = true };
+        var directory = new Option<string>("--directory") { Required = true };
+        var items = new Option<long>("--items") { Required = true };
+        var operations = new Option<long>("--operations") { Required = true };
+        var round = new Option<int>("--round");
+        var command = new Command("run-one", "Runs a single workload in this process and prints its result as JSON.")
+        {
+            engine, workload, directory, items, operations, round,
+        };
+        command.Hidden = true;
+        command.SetAction(parsed =>
+        {
+            var request = new RunRequest(
+                parsed.GetRequiredValue(engine),
+                WorkloadCatalog.Find(parsed.GetRequiredValue(workload)),
+                parsed.GetRequiredValue(directory),
+                parsed.GetRequiredValue(items),
+                parsed.GetRequiredValue(operations),
+                parsed.GetValue(round));
+            if (request.Items < 1 || request.Operations < 1)
+                throw new BenchmarkException("--items and --operations must be at least 1.");
+            if (request.Workload.CreatesStore && request.Items != request.Operations)
+                throw new BenchmarkException("An insert makes as many items as it has operations: --items and --operations must be equal.");
+            using Stream errors = Console.OpenStandardError();
+            RunResult result = WorkloadRunner.Run(request, new ProgressSignal(errors));
+            Console.Out.WriteLine(JsonSerializer.Serialize(result, ResultFile.Json));
+        });
+        return command;
+    }
+}

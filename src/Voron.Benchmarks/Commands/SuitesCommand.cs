@@ -1,0 +1,24 @@
+using System.CommandLine;
+using BenchmarkDotNet.Running;
+
+namespace Voron.Benchmarks.Commands;
+
+/// <summary>Hands over to BenchmarkDotNet, with all of its own options.</summary>
+internal static class SuitesCommand
+{
+    public static Command Create()
+    {
+        var arguments = new Argument<string[]>("arguments")
+        {
+            Description = "Passed on as they are, e.g. --filter '*' or --list flat.",
+            Arity = ArgumentArity.ZeroOrMore,
+            CaptureRemainingTokens = true,
+        };
+        var command = new Command("bdn", "Runs the BenchmarkDotNet suites.") { arguments };
+        command.SetAction(parsed =>
+        {
+            BenchmarkSwitcher.FromAssembly(typeof(SuitesCommand).Assembly).Run(parsed.GetValue(arguments) ?? []);
+        });
+        return command;
+    }
+}

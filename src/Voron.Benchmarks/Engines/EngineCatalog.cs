@@ -1,0 +1,47 @@
+using Voron.Benchmarks.Peers;
+
+namespace Voron.Benchmarks.Engines;
+
+/// <summary>An engine that can be measured, and what to do where it is missing.</summary>
+internal sealed record EngineDescriptor(
+    string Name, Func<bool> IsInstalled, string InstallHint, Func<string, EngineObserver, BenchmarkEngine> Open);
+
+/// <summary>Every engine the commands know, this project's own first.</summary>
+internal static class EngineCatalog
+{
+    public const string Voron = "voron";
+    public const string VoronPipelined = "voron-pipelined";
+    public const string Lmdb = "lmdb";
+
+#if VORON_API
+    private const int PipelinedCommitsInFlight = 2;
+#endif
+
+    public static IReadOnlyList<EngineDescriptor> All { get; } =
+    [
+#if VORON_API
+        new(Voron, () => true, "", (directory, observer) => new VoronEngine(directory, observer, maxCommitsInFlight: 1)),
+        new(VoronPipelined, () => true, "",
+            (directory, observer) => new VoronEngine(directory, observer, PipelinedCommitsInFlight)),
+#else
+        new(Voron, () => false, "build with -p:DefineConstants=VORON_API", (_, _) => throw new InvalidOperationException()),
+        new(VoronPipelined, () => false, "build with -p:DefineConstants=VORON_API", (_, _) => throw new InvalidOperationException()),
+#endif
+        new(Lmdb, () => LmdbNative.IsInstalled, "apt-get install liblmdb0", (directory, _) => new LmdbEngine(directory)),
+    ];
+
+    /// <exception cref="BenchmarkException">No engine has that name.</exception>
+    public static EngineDescriptor Find(string name) =>
+        All.FirstOrDefault(engine => engine.Name == name)
+        ?? throw new BenchmarkException(
+            $"No engine is called '{name}'. There are: {string.Join(", ", All.Select(engine => engine.Name))}.");
+
+    /// <exception cref="BenchmarkException">The engine is not on this machine.</exception>
+    public static EngineDescriptor Require(string name)
+    {
+        EngineDescriptor engine = Find(name);
+        return engine.IsInstalled()
+            ? engine
+            : throw new BenchmarkException($"{engine.Name} is not installed: {engine.InstallHint}");
+    }
+}

@@ -1,0 +1,101 @@
+using Voron.Benchmarks.Measurement;
+
+namespace Voron.Benchmarks.Engines;
+
+/// <summary>What one commit changed and wrote.</summary>
+internal readonly record struct CommitFigures(long PagesChanged, long JournalBytes);
+
+/// <summary>What one flush of the data file did. A seek is a write that does not start where the last one ended.</summary>
+internal readonly record struct FlushFigures(
+    long Pages, long Leaves, long Branches, long Overflows, long Seeks, long Bytes, TimeSpan Duration);
+
+/// <summary>
+/// Receives an engine's own figures. Commits and flushes may report from different threads, and while a summary is
+/// taken: each side has its lock, free of contention in practice.
+/// </summary>
+internal sealed class EngineObserver
+{
+    /// <summary>The published page counts are over this many transactions from an empty store.</summary>
+    public const int PublishedTransactions = 5_000;
+
+    private readonly Lock _commitLock = new();
+    private readonly Lock _flushLock = new();
+    private readonly RunningStatistics _pages = new();
+    private readonly RunningStatistics _journalBytes = new();
+    private readonly RunningStatistics _firstPages = new();
+    private readonly RunningStatistics _firstJournalBytes = new();
+    private readonly RunningStatistics _flushPages = new();
+    private readonly RunningStatistics _flushSeeks = new();
+    private readonly RunningStatistics _flushLeaves = new();
+    private readonly RunningStatistics _flushBranches = new();
+    private readonly RunningStatistics _flushOverflows = new();
+    private readonly RunningStatistics _flushBytes = new();
+    private readonly RunningStatistics _flushMilliseconds = new();
+
+    /// <summary>Figures count from the first <see cref="BenchmarkEngine.BeginWrite"/> on, not from opening.</summary>
+    public bool IsActive { get; set; }
+
+    public void OnCommit(in CommitFigures figures)
+    {
+        if (!IsActive)
+            return;
+        lock (_commitLock)
+        {
+            _pages.Add(figures.PagesChanged);
+            _journalBytes.Add(figures.JournalBytes);
+            if (_pages.Count > PublishedTransactions)
+                return;
+            _firstPages.Add(figures.PagesChanged);
+            _firstJournalBytes.Add(figures.JournalBytes);
+        }
+    }
+
+    public void OnFlush(in FlushFigures figures)
+    {
+        if (!IsActive)
+            return;
+        lock (_flushLock)
+        {
+            _flushPages.Add(figures.Pages);
+            _flushSeeks.Add(figures.Seeks);
+            _flushLeaves.Add(figures.Leaves);
+            _flushBranches.Add(figures.Branches);
+            _flushOverflows.Add(figures.Overflows);
+            _flushBytes.Add(figures.Bytes);
+            _flushMilliseconds.Add(figures.Duration.TotalMilliseconds);
+        }
+    }
+
+    /// <summary>Null when the engine reported no commit, as a peer does.</summary>
+    public CommitSummary? SummariseCommits()
+    {
+        lock (_commitLock)
+        {
+            return _pages.Count == 0
+                ? null
+                : new CommitSummary(
+                    _pages.Summarise()!, _journalBytes.Summarise()!, _firstPages.Summarise()!, _firstJournalBytes.Summarise()!);
+        }
+    }
+
+    public FlushSummary? SummariseFlushes()
+    {
+        lock (_flushLock)
+        {
+            return _flushPages.Count == 0
+                ? null
+                : new FlushSummary(
+                    _flushPages.Summarise()!, _flushSeeks.Summarise()!, _flushLeaves.Summarise()!, _flushBranches.Summarise()!,
+                    _flushOverflows.Summarise()!, _flushBytes.Summarise()!, _flushMilliseconds.Summarise()!);
+        }
+    }
+}
+
+/// <summary>Per transaction, over all of a run and over its first <see cref="EngineObserver.PublishedTransactions"/>.</summary>
+internal sealed record CommitSummary(
+    NumberSummary PagesChanged, NumberSummary JournalBytes, NumberSummary FirstPagesChanged, NumberSummary FirstJournalBytes);
+
+/// <summary>Per flush.</summary>
+internal sealed record FlushSummary(
+    NumberSummary Pages, NumberSummary Seeks, NumberSummary Leaves, NumberSummary Branches, NumberSummary Overflows,
+    NumberSummary Bytes, NumberSummary Milliseconds);

@@ -1,0 +1,72 @@
+using System.Globalization;
+
+namespace Voron.Benchmarks.Measurement;
+
+/// <summary>
+/// The block device under a directory and its write counters. They count everything written to that device or
+/// partition, by whomever: a figure is only as good as the machine is quiet.
+/// </summary>
+internal sealed class BlockDevice
+{
+    private const int WritesCompletedField = 4;
+    private const int SectorsWrittenField = 6;
+    private const int SectorBytes = 512;
+
+    private readonly string _statPath;
+
+    private BlockDevice(string name, string statPath)
+    {
+        Name = name;
+        _statPath = statPath;
+    }
+
+    /// <summary>The kernel's name of the device, e.g. <c>nvme0n1p2</c>.</summary>
+    public string Name { get; }
+
+    /// <summary>The device under <paramref name="directory"/>, or null where there is none or the system has no such counters.</summary>
+    public static BlockDevice? Find(string directory)
+    {
+        if (!OperatingSystem.IsLinux() || LinuxFile.TryGetStatus(directory) is not { } status)
+            return null;
+        if (FromNumbers(status.DeviceMajor, status.DeviceMinor) is { } device)
+            return device;
+
+        // btrfs and overlays answer with an anonymous device; the mount table names the real one.
+        return MountEntry.Find(directory) is { } mount && LinuxFile.TryGetStatus(mount.Source) is { NodeMajor: not 0 } node
+            ? FromNumbers(node.NodeMajor, node.NodeMinor)
+            : null;
+    }
+
+    /// <summary>Null when the device went away.</summary>
+    public DeviceWrites? Read()
+    {
+        try
+        {
+            string[] fields = File.ReadAllText(_statPath).Split((char[]?)null, StringSplitOptions.RemoveEmptyEntries);
+            long writes = long.Parse(fields[WritesCompletedField], CultureInfo.InvariantCulture);
+            long sectors = long.Parse(fields[SectorsWrittenField], CultureInfo.InvariantCulture);
+            return new DeviceWrites(sectors * SectorBytes, writes);
+        }
+        catch (IOException)
+        {
+            return null;
+        }
+    }
+
+    private static BlockDevice? FromNumbers(uint major, uint minor)
+    {
+        string link = string.Create(CultureInfo.InvariantCulture, $"/sys/dev/block/{major}:{minor}");
+        string statPath = Path.Combine(link, "stat");
+        if (major == 0 || !File.Exists(statPath))
+            return null;
+        string name = Path.GetFileName(Directory.ResolveLinkTarget(link, returnFinalTarget: true)?.FullName) ?? link;
+        return new BlockDevice(name, statPath);
+    }
+}
+
+/// <summary>A reading of a device's counters, or the difference of two.</summary>
+internal readonly record struct DeviceWrites(long Bytes, long Writes)
+{
+    public static DeviceWrites operator -(DeviceWrites later, DeviceWrites earlier) =>
+        new(later.Bytes - earlier.Bytes, later.Writes - earlier.Writes);
+}

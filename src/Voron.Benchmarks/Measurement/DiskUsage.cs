@@ -1,0 +1,36 @@
+namespace Voron.Benchmarks.Measurement;
+
+/// <summary>What a directory takes on disk. Blocks really allocated on Linux, file lengths elsewhere.</summary>
+internal static class DiskUsage
+{
+    public static long AllocatedBytes(string directory)
+    {
+        long total = 0;
+        foreach (FileInfo file in new DirectoryInfo(directory).EnumerateFiles("*", SearchOption.AllDirectories))
+        {
+            try
+            {
+                total += OperatingSystem.IsLinux() && LinuxFile.TryGetStatus(file.FullName) is { } status
+                    ? status.AllocatedBytes
+                    : file.Length;
+            }
+            catch (FileNotFoundException)
+            {
+                // A journal may be recycled between the listing and the question.
+            }
+        }
+        return total;
+    }
+
+    /// <summary>Fails before a long run does, when the volume is clearly too small.</summary>
+    public static void RequireFreeSpace(string directory, long neededBytes)
+    {
+        long freeBytes = new DriveInfo(Path.GetFullPath(directory)).AvailableFreeSpace;
+        if (freeBytes < neededBytes)
+        {
+            throw new BenchmarkException(
+                $"{directory} has {freeBytes / 1_000_000:N0} MB free; this run may need {neededBytes / 1_000_000:N0} MB. "
+                + "Use a smaller --scale.");
+        }
+    }
+}

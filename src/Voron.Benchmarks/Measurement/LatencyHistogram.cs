@@ -1,0 +1,64 @@
+using System.Numerics;
+
+namespace Voron.Benchmarks.Measurement;
+
+/// <summary>
+/// Counts durations in buckets whose width is at most 1/64 of their value. Recording touches one counter and
+/// allocates nothing, so it can stand next to a measured call.
+/// </summary>
+internal sealed class LatencyHistogram
+{
+    private const int SubBucketBits = 6;
+    private const int SubBuckets = 1 << SubBucketBits;
+
+    private readonly long[] _counts = new long[(64 - SubBucketBits + 1) * SubBuckets];
+    private long _total;
+    private long _maxNanoseconds;
+
+    public long Count => _total;
+
+    public void Record(long nanoseconds)
+    {
+        nanoseconds = Math.Max(0, nanoseconds);
+        _counts[BucketOf((ulong)nanoseconds)]++;
+        _total++;
+        _maxNanoseconds = Math.Max(_maxNanoseconds, nanoseconds);
+    }
+
+    public LatencySummary? Summarise() => _total == 0
+        ? null
+        : new LatencySummary(PercentileMicroseconds(0.50), PercentileMicroseconds(0.99), _maxNanoseconds / 1e3);
+
+    private double PercentileMicroseconds(double fraction)
+    {
+        long rank = (long)Math.Ceiling(_total * fraction);
+        long seen = 0;
+        for (int bucket = 0; bucket < _counts.Length; bucket++)
+        {
+            seen += _counts[bucket];
+            if (seen >= rank)
+                return Math.Min(UpperBoundOf(bucket), _maxNanoseconds) / 1e3;
+        }
+        return _maxNanoseconds / 1e3;
+    }
+
+    /// <summary>Values below 64 have a bucket each; above, the top seven bits select the bucket.</summary>
+    private static int BucketOf(ulong value)
+    {
+        if (value < SubBuckets)
+            return (int)value;
+        int shift = BitOperations.Log2(value) - SubBucketBits;
+        return ((shift + 1) * SubBuckets) + (int)((value >> shift) - SubBuckets);
+    }
+
+    private static long UpperBoundOf(int bucket)
+    {
+        if (bucket < SubBuckets)
+            return bucket;
+        int shift = (bucket / SubBuckets) - 1;
+        return ((long)((bucket % SubBuckets) + SubBuckets + 1) << shift) - 1;
+    }
+}
+
+/// <summary>Percentiles of one kind of call, in microseconds.</summary>
+internal sealed record LatencySummary(double P50Microseconds, double P99Microseconds, double MaxMicroseconds);

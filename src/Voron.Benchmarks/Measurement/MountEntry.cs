@@ -1,0 +1,35 @@
+namespace Voron.Benchmarks.Measurement;
+
+/// <summary>The line of the mount table that a path falls under.</summary>
+internal sealed record MountEntry(string MountPoint, string FileSystem, string Source)
+{
+    private const int MountPointField = 4;
+
+    public static MountEntry? Find(string path)
+    {
+        if (!OperatingSystem.IsLinux() || !File.Exists("/proc/self/mountinfo"))
+            return null;
+        string full = Path.GetFullPath(path);
+        MountEntry? best = null;
+        foreach (string line in File.ReadLines("/proc/self/mountinfo"))
+        {
+            // A later line with the same mount point hides the earlier one.
+            if (Parse(line) is { } entry && Covers(entry.MountPoint, full) && entry.MountPoint.Length >= (best?.MountPoint.Length ?? 0))
+                best = entry;
+        }
+        return best;
+    }
+
+    /// <summary>The number of optional fields varies; a lone dash ends them, then come file system and source.</summary>
+    private static MountEntry? Parse(string line)
+    {
+        string[] fields = line.Split(' ');
+        int dash = Array.IndexOf(fields, "-");
+        if (dash <= MountPointField || dash + 2 >= fields.Length)
+            return null;
+        return new MountEntry(fields[MountPointField].Replace("\\040", " ", StringComparison.Ordinal), fields[dash + 1], fields[dash + 2]);
+    }
+
+    private static bool Covers(string mountPoint, string path) =>
+        mountPoint == "/" || path == mountPoint || path.StartsWith(mountPoint + "/", StringComparison.Ordinal);
+}

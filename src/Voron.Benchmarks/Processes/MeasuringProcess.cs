@@ -1,0 +1,79 @@
+using System.Diagnostics;
+using System.Globalization;
+using System.Text;
+using System.Text.Json;
+using Voron.Benchmarks.Reporting;
+using Voron.Benchmarks.Workloads;
+
+namespace Voron.Benchmarks.Processes;
+
+/// <summary>
+/// Runs a workload in a fresh process of this same program: no engine inherits another's heap, compiled code or page
+/// tables, and drawing a progress bar costs the measured process nothing.
+/// </summary>
+internal static class MeasuringProcess
+{
+    /// <exception cref="BenchmarkException">The process failed; its own message is inside.</exception>
+    public static async Task<RunResult> RunAsync(RunRequest request, Action<double>? onProgress, CancellationToken cancellationToken)
+    {
+        using var process = new Process { StartInfo = StartInfo(request) };
+        var errors = new StringBuilder();
+        process.ErrorDataReceived += (_, line) =>
+        {
+            if (line.Data is null)
+                return;
+            if (ProgressSignal.TryParse(line.Data, out double fractionDone))
+                onProgress?.Invoke(fractionDone);
+            else
+                errors.AppendLine(line.Data);
+        };
+        process.Start();
+        process.BeginErrorReadLine();
+        try
+        {
+            string output = await process.StandardOutput.ReadToEndAsync(cancellationToken).ConfigureAwait(false);
+            await process.WaitForExitAsync(cancellationToken).ConfigureAwait(false);
+            if (process.ExitCode != 0)
+                throw Failure(request, $"{errors.ToString().Trim()} (exit code {process.ExitCode})");
+            return JsonSerializer.Deserialize<RunResult>(output, ResultFile.Json)
+                ?? throw Failure(request, "no result");
+        }
+        catch (OperationCanceledException)
+        {
+            process.Kill();
+            await process.WaitForExitAsync(CancellationToken.None).ConfigureAwait(false);
+            throw;
+        }
+    }
+
+    private static BenchmarkException Failure(RunRequest request, string reason) =>
+        new($"{request.Engine}, {request.Workload.Title}: {reason}");
+
+    private static ProcessStartInfo StartInfo(RunRequest request)
+    {
+        string program = Environment.ProcessPath ?? throw new BenchmarkException("The path of this program is unknown.");
+        var start = new ProcessStartInfo(program)
+        {
+            RedirectStandardOutput = true,
+            RedirectStandardError = true,
+            UseShellExecute = false,
+        };
+
+        // Started as "dotnet Voron.Benchmarks.dll", the running program is dotnet and wants the assembly again.
+        if (Path.GetFileNameWithoutExtension(program).Equals("dotnet", StringComparison.OrdinalIgnoreCase))
+            start.ArgumentList.Add(Environment.GetCommandLineArgs()[0]);
+        string[] arguments =
+        [
+            "run-one",
+            "--engine", request.Engine,
+            "--workload", request.Workload.Name,
+            "--directory", request.Directory,
+            "--items", request.Items.ToString(CultureInfo.InvariantCulture),
+            "--operations", request.Operations.ToString(CultureInfo.InvariantCulture),
+            "--round", request.Round.ToString(CultureInfo.InvariantCulture),
+        ];
+        foreach (string argument in arguments)
+            start.ArgumentList.Add(argument);
+        return start;
+    }
+}

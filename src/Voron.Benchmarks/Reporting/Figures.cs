@@ -1,0 +1,37 @@
+using System.Globalization;
+
+namespace Voron.Benchmarks.Reporting;
+
+/// <summary>Numbers as the tables print them.</summary>
+internal static class Figures
+{
+    public const string None = "n/a";
+
+    public static string Count(double? value) => value?.ToString("N0", CultureInfo.InvariantCulture) ?? None;
+
+    public static string Decimal(double? value) => value?.ToString("N2", CultureInfo.InvariantCulture) ?? None;
+
+    public static string Microseconds(double? value) => value?.ToString("N1", CultureInfo.InvariantCulture) ?? None;
+
+    public static string Seconds(double value) => value.ToString("N2", CultureInfo.InvariantCulture);
+
+    public static string Ratio(double? value) => value is null ? None : value.Value.ToString("N2", CultureInfo.InvariantCulture) + "x";
+
+    /// <summary>Decimal units, as the published figures have them.</summary>
+    public static string Bytes(double? value) => value switch
+    {
+        null => None,
+        >= 1e9 => string.Create(CultureInfo.InvariantCulture, $"{value / 1e9:N2} GB"),
+        >= 1e6 => string.Create(CultureInfo.InvariantCulture, $"{value / 1e6:N1} MB"),
+        >= 1e3 => string.Create(CultureInfo.InvariantCulture, $"{value / 1e3:N1} KB"),
+        _ => string.Create(CultureInfo.InvariantCulture, $"{value:N0} B"),
+    };
+
+    /// <summary>The middle one, or the mean of the middle two.</summary>
+    public static double Median(IEnumerable<double> values)
+    {
+        double[] sorted = [.. values.Order()];
+        int middle = sorted.Length / 2;
+        return sorted.Length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+    }
+}

@@ -1,0 +1,66 @@
+using Voron.Benchmarks.Engines;
+using Voron.Benchmarks.Measurement;
+
+namespace Voron.Benchmarks.Reporting;
+
+/// <summary>Everything measured of one workload against one engine. Null where the engine or the system does not say.</summary>
+internal sealed record RunResult
+{
+    public required string Engine { get; init; }
+
+    public required string Settings { get; init; }
+
+    public required string Workload { get; init; }
+
+    public required int Round { get; init; }
+
+    public required long Items { get; init; }
+
+    public required long Operations { get; init; }
+
+    public required long Transactions { get; init; }
+
+    /// <summary>Time inside the engine's calls; rates are by it.</summary>
+    public required double EngineSeconds { get; init; }
+
+    /// <summary>Processor time, garbage and elapsed time, the making of keys and values included.</summary>
+    public required ProcessUsage Usage { get; init; }
+
+    /// <summary>Null for reads.</summary>
+    public LatencySummary? CommitLatency { get; init; }
+
+    /// <summary>Null for reads.</summary>
+    public LatencySummary? TransactionLatency { get; init; }
+
+    /// <summary>By the engine's own count.</summary>
+    public CommitSummary? Commits { get; init; }
+
+    public FlushSummary? Flushes { get; init; }
+
+    /// <summary>Written to the block device from the first transaction until the store was closed, by anybody.</summary>
+    public long? DeviceBytesWritten { get; init; }
+
+    public long? DeviceWrites { get; init; }
+
+    /// <summary>The same by the kernel's account of this process.</summary>
+    public long? ProcessBytesWritten { get; init; }
+
+    /// <summary>On disk after transaction <see cref="EngineObserver.PublishedTransactions"/>, or the last before it.</summary>
+    public long? AllocatedBytesAtPublishedPoint { get; init; }
+
+    /// <summary>On disk after the last transaction, before closing.</summary>
+    public required long AllocatedBytes { get; init; }
+
+    public required long AllocatedBytesClosed { get; init; }
+
+    public required double CloseSeconds { get; init; }
+
+    /// <summary>Over what was read, or after writes over a scan of the whole store. Engines must agree.</summary>
+    public required string Checksum { get; init; }
+
+    public double OperationsPerSecond => Operations / EngineSeconds;
+
+    public double TransactionsPerSecond => Transactions / EngineSeconds;
+
+    public double ManagedBytesPerTransaction => (double)Usage.AllocatedBytes / Transactions;
+}

@@ -1,0 +1,161 @@
+using Spectre.Console;
+using Voron.Benchmarks.Engines;
+using Voron.Benchmarks.Measurement;
+using Voron.Benchmarks.Workloads;
+
+namespace Voron.Benchmarks.Reporting;
+
+/// <summary>The published workloads, measured beside published.</summary>
+internal static class SeedsReport
+{
+    public static void Write(IAnsiConsole console, IReadOnlyList<RunResult> results)
+    {
+        console.Write(Speed(results));
+        console.Write(SpeedChart(results));
+        console.Write(Pages(results));
+        console.Write(Bytes(results));
+        console.Write(Flushes(results));
+        console.Write(Costs(results));
+    }
+
+    private static WorkloadDefinition WorkloadOf(RunResult result) => WorkloadCatalog.Find(result.Workload);
+
+    private static Table Speed(IReadOnlyList<RunResult> results)
+    {
+        Table table = Tables.Create(
+            "Speed", "workload", "items/s", "published", "ratio", "tx/s", "published", "tx p50 us", "tx p99 us", "tx max us", "seconds");
+        foreach (RunResult result in results)
+        {
+            PublishedWorkload published = PublishedFigures.Of(WorkloadOf(result));
+            table.AddRow(
+                WorkloadOf(result).Title,
+                Figures.Count(result.OperationsPerSecond),
+                Figures.Count(published.ItemsPerSecond),
+                Figures.Ratio(result.OperationsPerSecond / published.ItemsPerSecond),
+                Figures.Count(result.TransactionsPerSecond),
+                Figures.Count(published.TransactionsPerSecond),
+                Figures.Microseconds(result.TransactionLatency?.P50Microseconds),
+                Figures.Microseconds(result.TransactionLatency?.P99Microseconds),
+                Figures.Microseconds(result.TransactionLatency?.MaxMicroseconds),
+                Figures.Seconds(result.EngineSeconds));
+        }
+        return table;
+    }
+
+    private static BarChart SpeedChart(IReadOnlyList<RunResult> results)
+    {
+        BarChart chart = new BarChart().Label("[bold]Thousands of items a second[/]").LeftAlignLabel().Width(100);
+        foreach (RunResult result in results.Where(result => WorkloadOf(result).Writes))
+        {
+            WorkloadDefinition workload = WorkloadOf(result);
+            chart.AddItem($"{workload.Title}, {result.Engine}", Math.Round(result.OperationsPerSecond / 1e3, 1), Color.Green);
+            if (PublishedFigures.Of(workload).ItemsPerSecond is { } published)
+                chart.AddItem($"{workload.Title}, published", Math.Round(published / 1e3, 1), Color.Grey);
+        }
+        return chart;
+    }
+
+    private static Table Pages(IReadOnlyList<RunResult> results)
+    {
+        Table table = Tables.Create("Pages changed a transaction", "workload", "transactions", "average", "max", "total", "std. deviation");
+        foreach (RunResult result in results.Where(result => WorkloadOf(result).Writes))
+        {
+            WorkloadDefinition workload = WorkloadOf(result);
+            AddPages(table, workload.Title, result.Commits?.PagesChanged);
+            if (result.Commits is { } commits)
+                AddPages(table, "  of these, the first", commits.FirstPagesChanged);
+            PublishedWorkload published = PublishedFigures.Of(workload);
+            if (published.PagesAverage is null)
+                continue;
+            table.AddRow(
+                "  [grey]published[/]",
+                Figures.Count(EngineObserver.PublishedTransactions),
+                Figures.Decimal(published.PagesAverage),
+                Figures.Count(published.PagesMax),
+                Figures.Count(published.PagesTotal),
+                Figures.Decimal(published.PagesStandardDeviation));
+        }
+        return table;
+    }
+
+    private static void AddPages(Table table, string title, NumberSummary? pages) => table.AddRow(
+        title,
+        Figures.Count(pages?.Count),
+        Figures.Decimal(pages?.Average),
+        Figures.Count(pages?.Max),
+        Figures.Count(pages?.Total),
+        Figures.Decimal(pages?.StandardDeviation));
+
+    private static Table Bytes(IReadOnlyList<RunResult> results)
+    {
+        string first = $"first {EngineObserver.PublishedTransactions:N0} tx";
+        Table table = Tables.Create(
+            "Bytes", "workload", "journal a tx", "goal", $"journal, {first}", "published", $"allocated, {first}", "published",
+            "allocated at end", "device wrote", "process wrote");
+        foreach (RunResult result in results.Where(result => WorkloadOf(result).Writes))
+        {
+            PublishedWorkload published = PublishedFigures.Of(WorkloadOf(result));
+            table.AddRow(
+                WorkloadOf(result).Title,
+                Figures.Bytes(result.Commits?.JournalBytes.Average),
+                Figures.Bytes(published.JournalBytesGoal),
+                Figures.Bytes(result.Commits?.FirstJournalBytes.Total),
+                Figures.Bytes(published.JournalBytes),
+                Figures.Bytes(result.AllocatedBytesAtPublishedPoint),
+                Figures.Bytes(published.AllocatedBytes),
+                Figures.Bytes(result.AllocatedBytes),
+                Figures.Bytes(result.DeviceBytesWritten),
+                Figures.Bytes(result.ProcessBytesWritten));
+        }
+        return table;
+    }
+
+    private static Table Flushes(IReadOnlyList<RunResult> results)
+    {
+        Table table = Tables.Create(
+            "Average flush",
+            "workload", "flushes", "pages", "seeks", "seeks per 250 pages", "leaves", "branches", "overflows", "bytes", "ms");
+        foreach (RunResult result in results.Where(result => WorkloadOf(result).Writes))
+        {
+            FlushSummary? flushes = result.Flushes;
+            table.AddRow(
+                WorkloadOf(result).Title,
+                Figures.Count(flushes?.Pages.Count),
+                Figures.Decimal(flushes?.Pages.Average),
+                Figures.Decimal(flushes?.Seeks.Average),
+                Figures.Decimal(flushes?.Seeks.Total * 250 / flushes?.Pages.Total),
+                Figures.Decimal(flushes?.Leaves.Average),
+                Figures.Decimal(flushes?.Branches.Average),
+                Figures.Decimal(flushes?.Overflows.Average),
+                Figures.Bytes(flushes?.Bytes.Average),
+                Figures.Decimal(flushes?.Milliseconds.Average));
+        }
+        AddPublishedFlush(table, "[grey]published, before sections[/]", PublishedFigures.FlushSeeksBeforeSections);
+        AddPublishedFlush(table, "[grey]published, with sections[/]", PublishedFigures.FlushSeeksWithSections);
+        return table;
+    }
+
+    private static void AddPublishedFlush(Table table, string title, string seeks) =>
+        table.AddRow(title, "", PublishedFigures.FlushPages, seeks, "", "", "", "", "", "");
+
+    private static Table Costs(IReadOnlyList<RunResult> results)
+    {
+        Table table = Tables.Create(
+            "Processor and garbage", "workload", "CPU s", "elapsed s", "cores busy", "gen0", "gen1", "gen2", "managed B a tx", "closing s");
+        foreach (RunResult result in results)
+        {
+            ProcessUsage usage = result.Usage;
+            table.AddRow(
+                WorkloadOf(result).Title,
+                Figures.Decimal(usage.CpuSeconds),
+                Figures.Decimal(usage.WallSeconds),
+                Figures.Decimal(usage.CpuSeconds / usage.WallSeconds),
+                Figures.Count(usage.Gen0),
+                Figures.Count(usage.Gen1),
+                Figures.Count(usage.Gen2),
+                Figures.Decimal(result.ManagedBytesPerTransaction),
+                Figures.Decimal(result.CloseSeconds));
+        }
+        return table;
+    }
+}

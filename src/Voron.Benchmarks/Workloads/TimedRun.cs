@@ -1,0 +1,26 @@
+using Voron.Benchmarks.Measurement;
+using Voron.Benchmarks.Processes;
+
+namespace Voron.Benchmarks.Workloads;
+
+/// <summary>What the loops of a workload collect while they run.</summary>
+internal sealed class TimedRun(ProgressSignal progress)
+{
+    /// <summary>From beginning a write transaction until it is committed.</summary>
+    public LatencyHistogram Transactions { get; } = new();
+
+    /// <summary>The call that commits, alone.</summary>
+    public LatencyHistogram Commits { get; } = new();
+
+    public ProgressSignal Progress { get; } = progress;
+
+    /// <summary>Time inside the engine: what the loops do to prepare keys and values is not in it.</summary>
+    public long EngineNanoseconds { get; private set; }
+
+    public ulong Checksum { get; set; }
+
+    /// <summary>Gets that found nothing. Any number but zero is an error of the engine.</summary>
+    public long Misses { get; set; }
+
+    public void AddEngineTime(long fromTimestamp, long toTimestamp) => EngineNanoseconds += Clock.Nanoseconds(fromTimestamp, toTimestamp);
+}
