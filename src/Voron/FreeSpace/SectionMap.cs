@@ -108,6 +108,9 @@ internal sealed unsafe class SectionMap
         SetUsed(0, 3);
     }
 
+    /// <summary>The directory page that names the map page of a group.</summary>
+    public long DirectoryPage(long group) => Number(SectionMapLayout.RootPage.Value, (int)(group / _layout.NumbersPerPage));
+
     /// <summary>The map page of a group.</summary>
     public long MapPage(long group)
     {

@@ -86,6 +86,13 @@ internal sealed unsafe class JournalFileSet : IDisposable
         }
     }
 
+    /// <summary>The live file whose life that is, or null.</summary>
+    public JournalFile? FindLive(long lifeNumber)
+    {
+        lock (_lock)
+            return _live.Find(file => file.LifeNumber == lifeNumber);
+    }
+
     /// <summary>
     /// Makes the spare, or one prepared now, the current file.
     /// </summary>
@@ -170,32 +177,36 @@ internal sealed unsafe class JournalFileSet : IDisposable
     private JournalFile Prepare(long minLength, ReadOnlySpan<JournalSeal> seals)
     {
         var length = Math.Max(_nextFileBytes, JournalFormat.AlignUp(minLength) + JournalFormat.FirstRecordOffset);
-        var file = TakeReleased(minLength) ?? Make(length);
-        var life = _nextLife++;
-        var header = new JournalFileHeader
-        {
-            Magic = JournalFormat.FileMagic,
-            Version = JournalFormat.Version,
-            PageSize = (uint)_pageSize,
-            EnvironmentId = _environmentId,
-            Incarnation = NewIncarnation(),
-            LifeNumber = life,
-            FileLength = file.Length,
-        };
-
+        var taken = TakeReleased(minLength);
+        var file = taken ?? Make(length);
         try
         {
+            file.LifeNumber = _nextLife++;
+            file.Incarnation = NewIncarnation();
+            var header = new JournalFileHeader
+            {
+                Magic = JournalFormat.FileMagic,
+                Version = JournalFormat.Version,
+                PageSize = (uint)_pageSize,
+                EnvironmentId = _environmentId,
+                Incarnation = file.Incarnation,
+                LifeNumber = file.LifeNumber,
+                FileLength = file.Length,
+            };
             JournalFileHeaders.Write(file.Handle, header, seals);
+            if (taken == null)
+                GiveName(file);
         }
         catch
         {
-            _released.Add(file);
+            if (taken != null)
+                _released.Add(file);
+            else
+                Discard(file);
             throw;
         }
 
-        file.Incarnation = header.Incarnation;
-        file.LifeNumber = life;
-        _nextFileBytes = Math.Min(_maxFileBytes, Math.Max(_nextFileBytes, _nextFileBytes * 2));
+        _nextFileBytes = Math.Min(_maxFileBytes, _nextFileBytes * 2);
         return file;
     }
 
@@ -213,29 +224,41 @@ internal sealed unsafe class JournalFileSet : IDisposable
         return null;
     }
 
+    // A new file has its name only when its headers are there: one that is found without them is damaged.
+    private void GiveName(JournalFile file)
+    {
+        file.Handle.Sync();
+        _disk.Rename(TemporaryName(file.Name), file.Name);
+        _disk.SyncDirectory();
+        JournalLog.FileMade(_logger, file.Name, file.Length);
+    }
+
+    private void Discard(JournalFile file)
+    {
+        file.Handle.Dispose();
+        TryDelete(TemporaryName(file.Name));
+        TryDelete(file.Name);
+    }
+
     private JournalFile Make(long length)
     {
         var name = JournalFile.NameOf(_nextIndex++);
-        var temporary = name + ".new";
-        var handle = _disk.Open(temporary, DiskOpen.New, DiskAccess.WriteThrough);
+        var file = new JournalFile(name, _disk.Open(TemporaryName(name), DiskOpen.New, DiskAccess.WriteThrough), length);
         try
         {
-            handle.Allocate(0, length);
-            WriteZeros(handle, length);
-            handle.Sync();
-            _disk.Rename(temporary, name);
-            _disk.SyncDirectory();
-            JournalLog.FileMade(_logger, name, length);
-            return new JournalFile(name, handle, length);
+            file.Handle.Allocate(0, length);
+            WriteZeros(file.Handle, length);
+            file.Handle.Sync();
+            return file;
         }
         catch
         {
-            handle.Dispose();
-            TryDelete(temporary);
-            TryDelete(name);
+            Discard(file);
             throw;
         }
     }
+
+    private static string TemporaryName(string name) => name + ".new";
 
     // Blocks that have been allocated but never written cost a write of metadata at each commit.
     private static void WriteZeros(DiskFile handle, long length)

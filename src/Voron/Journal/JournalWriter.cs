@@ -90,6 +90,16 @@ internal sealed unsafe class JournalWriter : IDisposable
     /// <summary>Ticks of <see cref="Stopwatch"/> spent inside the device's write calls.</summary>
     public long WriteTicks { get; private set; }
 
+    /// <summary>Where the journal ends, when nothing is under way; life 0 when nothing has been written since opening.</summary>
+    public JournalPosition End => new()
+    {
+        Incarnation = _current?.Incarnation ?? 0,
+        LifeNumber = _current?.LifeNumber ?? 0,
+        Offset = _offset,
+        Sequence = _durableSequence,
+        Checksum = _lastChecksum,
+    };
+
     /// <summary>Bytes written, padding included.</summary>
     public long BytesWritten { get; private set; }
 
@@ -192,6 +202,26 @@ internal sealed unsafe class JournalWriter : IDisposable
 
             WriteBatch();
         }
+    }
+
+    /// <summary>Writes a record that says nothing but that all before it are durable; returns its sequence when it is.</summary>
+    public long Vouch()
+    {
+        var entry = Rent();
+        long sequence;
+        try
+        {
+            new RecordBuilder(entry, RecordKind.Vouching).Finish(default, null);
+            sequence = Submit(entry, mayUseReserve: true);
+        }
+        catch
+        {
+            Return(entry);
+            throw;
+        }
+
+        WaitUntilDurable(sequence);
+        return sequence;
     }
 
     /// <summary>True while a record waits in the queue: more would only wait behind it.</summary>

@@ -1,7 +1,7 @@
 using System.Numerics;
 using Voron.Format;
 using Voron.IO;
-using Voron.Primitives;
+using Voron.Paging;
 using Voron.Trees;
 
 namespace Voron.Transactions;

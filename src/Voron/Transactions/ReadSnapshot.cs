@@ -71,4 +71,7 @@ internal sealed unsafe class ReadSnapshot : PageReader
             _dataFile.Verify(number);
         return _map + (number << _pageShift);
     }
+
+    public override ReadOnlySpan<byte> ReadLarge(in LargeRunReference reference, long offset, int count) =>
+        LargeValueReader.Read(this, _dataFile, _map, _pageCount, reference, offset, count, _verifyEveryRead);
 }

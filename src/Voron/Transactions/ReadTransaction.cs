@@ -35,7 +35,7 @@ public readonly struct ReadTransaction : IDisposable
         }
     }
 
-    private ReadCore Core => _core ?? throw new ObjectDisposedException(nameof(ReadTransaction), "The transaction was never begun.");
+    internal ReadCore Core => _core ?? throw new ObjectDisposedException(nameof(ReadTransaction), "The transaction was never begun.");
 
     /// <summary>Opens a tree.</summary>
     /// <exception cref="KeyNotFoundException">There is no tree of that name in this snapshot.</exception>

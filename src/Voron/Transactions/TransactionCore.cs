@@ -82,8 +82,7 @@ internal abstract class TransactionCore
 internal sealed class OpenTree
 {
     private readonly List<CursorLease> _cursors = [];
-    private byte[] _name = new byte[TreeLimits.MaxNameBytes];
-    private int _nameLength;
+    private byte[] _name = [];
 
     public OpenTree(TransactionCore owner) => Owner = owner;
 
@@ -97,7 +96,10 @@ internal sealed class OpenTree
     /// <summary>True after the tree was deleted in this transaction.</summary>
     public bool IsDropped { get; set; }
 
-    public ReadOnlySpan<byte> Name => _name.AsSpan(0, _nameLength);
+    public ReadOnlySpan<byte> Name => _name;
+
+    /// <summary>The name as an array that never changes, to be restored by <see cref="SetName(byte[])"/>.</summary>
+    public byte[] NameBytes => _name;
 
     public void Open(ReadOnlySpan<byte> name, in TreeHeader header)
     {
@@ -108,9 +110,11 @@ internal sealed class OpenTree
 
     public void SetName(ReadOnlySpan<byte> name)
     {
-        name.CopyTo(_name);
-        _nameLength = name.Length;
+        if (!name.SequenceEqual(_name))
+            _name = name.ToArray();
     }
+
+    public void SetName(byte[] name) => _name = name;
 
     /// <summary>Ends all handles of the tree and of its cursors.</summary>
     public void Close()

@@ -1,6 +1,5 @@
 using Voron.Format;
 using Voron.Journal;
-using Voron.Primitives;
 using Voron.Trees;
 
 namespace Voron.Transactions;
@@ -158,7 +157,7 @@ internal sealed class WriteCore : TransactionCore
         for (var i = 0; i < TreeCount; i++)
         {
             var tree = TreeAt(i);
-            _savedTrees.Add(new SavedTree(tree.State.ToHeader(), tree.State.Changed, tree.IsDropped, tree.Name.ToArray()));
+            _savedTrees.Add(new SavedTree(tree.State.ToHeader(), tree.State.Changed, tree.IsDropped, tree.NameBytes));
         }
 
         return id;

@@ -97,6 +97,9 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         return _dataFile.Address(number);
     }
 
+    public override ReadOnlySpan<byte> ReadLarge(in LargeRunReference reference, long offset, int count) =>
+        LargeValueReader.Read(this, _dataFile, _dataFile.Address(0), _state.PageCount, reference, offset, count, _context.Options.VerifyEveryRead);
+
     public override WritablePage Modify(PageNumber page)
     {
         var node = _versions.Head(page.Value);
@@ -172,6 +175,9 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     /// version; the caller says so with <see cref="AddDirectRun"/> when they are written.
     /// </summary>
     public long AllocateUntouchedRun(long pages) => _space.AllocateRun(pages, untouched: true);
+
+    /// <summary>Where a page of the data file is mapped, until the next change of the transaction.</summary>
+    public byte* DataAddress(long page) => _dataFile.Address(page);
 
     public void AddDirectRun(long firstPage, long pages, in DirectRun run) => _directRuns.Add(new WrittenRun(firstPage, (uint)pages, run, -1));
 

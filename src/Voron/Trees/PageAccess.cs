@@ -15,6 +15,12 @@ internal abstract unsafe class PageReader
     /// </summary>
     /// <exception cref="CorruptionException">The page on disk is damaged, or not the one asked for.</exception>
     public abstract byte* Read(PageNumber page);
+
+    /// <summary>
+    /// A part of a value that stands in a run without headers, verified as far as it is asked for; valid as long as a page.
+    /// </summary>
+    /// <exception cref="CorruptionException">The part is damaged, or the reference leads nowhere.</exception>
+    public abstract ReadOnlySpan<byte> ReadLarge(in LargeRunReference reference, long offset, int count);
 }
 
 /// <summary>A page that may be changed in place, until the transaction's next savepoint or end.</summary>

@@ -132,8 +132,10 @@ internal static unsafe class TreeReader
     {
         var kind = LeafPage.Kind(record);
         var length = ValueLength(record);
-        if (kind != ValueKind.Overflow || length > int.MaxValue)
+        if (kind is not (ValueKind.Overflow or ValueKind.LargeRun) || length is < 0 or > int.MaxValue)
             TreeErrors.ThrowValueKind(kind, length);
+        if (kind == ValueKind.LargeRun)
+            return reader.ReadLarge(*(LargeRunReference*)LeafPage.InlineBytes(record), 0, (int)length);
 
         var first = new PageNumber(((OverflowReference*)LeafPage.InlineBytes(record))->FirstPage);
         return new ReadOnlySpan<byte>(ReadRun(reader, first, length) + PageHeader.Size, (int)length);

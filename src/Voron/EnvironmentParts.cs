@@ -1,0 +1,220 @@
+using Microsoft.Extensions.Logging.Abstractions;
+using Voron.Flushing;
+using Voron.Format;
+using Voron.IO;
+using Voron.Journal;
+using Voron.Paging;
+using Voron.Primitives;
+using Voron.Scratch;
+using Voron.Transactions;
+
+namespace Voron;
+
+/// <summary>Opens and recovers the parts of an environment in the right order, and lets them go in the right order.</summary>
+internal sealed unsafe class EnvironmentParts
+{
+    private const string LockName = "voron.lock";
+
+    private readonly IDisposable _lock;
+    private bool _keepMemory;
+
+    private EnvironmentParts(IDisposable directoryLock, EngineContext context, CheckpointFile checkpoints, CommitPublisher publisher, RecoveryResult recovered)
+    {
+        _lock = directoryLock;
+        Context = context;
+        Checkpoints = checkpoints;
+        Publisher = publisher;
+        Recovered = recovered;
+    }
+
+    public EngineContext Context { get; }
+
+    public CheckpointFile Checkpoints { get; }
+
+    public CommitPublisher Publisher { get; }
+
+    public RecoveryResult Recovered { get; }
+
+    public static EnvironmentParts Open(IDisk disk, StorageOptions options)
+    {
+        var owned = new Stack<IDisposable>();
+        owned.Push(disk);
+        try
+        {
+            return Open(disk, options, owned);
+        }
+        catch (DiskException e)
+        {
+            DisposeAll(owned);
+            throw Translate(disk, e);
+        }
+        catch
+        {
+            DisposeAll(owned);
+            throw;
+        }
+    }
+
+    /// <summary>Ends everything that writes; what readers use stays until <see cref="Release"/>.</summary>
+    public void CloseWriting()
+    {
+        Context.Journal?.Dispose();
+        Context.JournalFiles?.Dispose();
+    }
+
+    /// <summary>Something may still run in the environment's memory: it is never given back.</summary>
+    public void KeepMemory() => _keepMemory = true;
+
+    /// <summary>Lets everything go. Called when the environment is closed and its last reader has ended.</summary>
+    public void Release()
+    {
+        if (_keepMemory)
+            return;
+        Checkpoints.Dispose();
+        Context.DataFile.Dispose();
+        Context.Versions.Dispose();
+        Context.Frames.Dispose();
+        Context.Readers.Dispose();
+        Context.Ring.Dispose();
+        _lock.Dispose();
+        Context.Disk.Dispose();
+    }
+
+    private static EnvironmentParts Open(IDisk disk, StorageOptions options, Stack<IDisposable> owned)
+    {
+        var logger = options.Logger ?? NullLogger.Instance;
+        var directoryLock = TakeLock(disk, options.ReadOnly);
+        owned.Push(directoryLock);
+        if (!EnvironmentCreator.Exists(disk))
+        {
+            if (options.ReadOnly)
+                throw new StorageAccessException($"There is no environment in '{disk.Path}', and one that is opened for reading only is not made.");
+            EnvironmentCreator.Create(disk, options.PageSize);
+        }
+
+        var checkpoints = CheckpointFile.Open(disk);
+        owned.Push(checkpoints);
+        var header = checkpoints.Current;
+        var layout = new SectionMapLayout((int)header.PageSize);
+        var dataFile = OpenDataFile(disk, header, layout);
+        owned.Push(dataFile);
+        if (!options.ReadOnly)
+            SyncEverything(disk, checkpoints, dataFile);
+        var frames = new FrameAllocator(layout.PageSize, options.ScratchMemoryBytes, null);
+        owned.Push(frames);
+        var versions = new VersionTable(layout.MaxPageCount);
+        owned.Push(versions);
+        versions.EnsureCapacity(dataFile.CapacityPages);
+        var recovered = Recovery.Run(disk, header, dataFile, frames, versions, logger);
+
+        var first = new PublishedState { State = recovered.State, JournalEnd = recovered.End, Map = dataFile.MapAddress };
+        var ring = new StateRing(first);
+        owned.Push(ring);
+        var readers = new ReaderTable(ring);
+        owned.Push(readers);
+        var context = new EngineContext
+        {
+            Options = options,
+            Logger = logger,
+            Disk = disk,
+            Poison = new PoisonState(disk.Path),
+            EnvironmentId = header.EnvironmentId,
+            PageSize = layout.PageSize,
+            Layout = layout,
+            DataFile = dataFile,
+            Versions = versions,
+            Frames = frames,
+            Ring = ring,
+            Readers = readers,
+        };
+        var publisher = new CommitPublisher(ring, context.Counters, options.CommitObserver);
+        if (!options.ReadOnly)
+            OpenJournal(context, publisher, header, recovered, owned);
+        VerifyDirectRuns(context, recovered);
+        return new EnvironmentParts(directoryLock, context, checkpoints, publisher, recovered);
+    }
+
+    private static IDisposable TakeLock(IDisk disk, bool readOnly)
+    {
+        try
+        {
+            return disk.Lock(LockName, shared: readOnly);
+        }
+        catch (DiskException e) when (e.Error == DiskError.Locked)
+        {
+            throw new EnvironmentInUseException($"The environment in '{disk.Path}' is open already: {e.Message}", e);
+        }
+    }
+
+    private static DataFile OpenDataFile(IDisk disk, in CheckpointHeader header, SectionMapLayout layout)
+    {
+        var file = disk.Open(EnvironmentCreator.DataFileName, DiskOpen.Existing, DiskAccess.Buffered);
+        try
+        {
+            var needed = header.State.PageCount * layout.PageSize;
+            if (file.Length < needed)
+                throw new CorruptionException($"'{file.Path}' has been cut: it has {file.Length} bytes, and {needed} are in use.");
+            return new DataFile(file, header.EnvironmentId, layout.PageSize, layout.MaxPageCount);
+        }
+        catch
+        {
+            file.Dispose();
+            throw;
+        }
+    }
+
+    // A killed process leaves visible what is not durable; nothing may be built on that.
+    private static void SyncEverything(IDisk disk, CheckpointFile checkpoints, DataFile dataFile)
+    {
+        checkpoints.Sync();
+        dataFile.File.Sync();
+        foreach (var entry in disk.List())
+        {
+            if (JournalFile.IndexOf(entry.Name) < 0 && !RewriteFile.IsName(entry.Name))
+                continue;
+            using var file = disk.Open(entry.Name, DiskOpen.Existing, DiskAccess.WriteThrough);
+            file.Sync();
+        }
+
+        disk.SyncDirectory();
+    }
+
+    private static void OpenJournal(
+        EngineContext context, CommitPublisher publisher, in CheckpointHeader header, RecoveryResult recovered, Stack<IDisposable> owned)
+    {
+        RewriteFile.DeleteOthers(context.Disk, header.RewriteNumber);
+        var options = context.Options;
+        var files = new JournalFileSet(
+            context.Disk, context.EnvironmentId, context.PageSize, options.InitialJournalFileBytes, options.MaxJournalFileBytes, context.Logger);
+        owned.Push(files);
+        files.Adopt(recovered.Files, recovered.WithoutLife, header.ReplayStart.LifeNumber);
+        var current = PlantedFault.AppendToReplayedJournal ? files.FindLive(recovered.End.LifeNumber) : null;
+        context.JournalFiles = files;
+        context.Journal = new JournalWriter(files, context.Poison, publisher, context.EnvironmentId, recovered.End, recovered.Seals, current);
+        owned.Push(context.Journal);
+    }
+
+    private static void VerifyDirectRuns(EngineContext context, RecoveryResult recovered)
+    {
+        if (recovered.DirectRuns.Count == 0)
+            return;
+        var snapshot = new ReadSnapshot(context);
+        snapshot.Begin();
+        Recovery.VerifyDirectRuns(recovered, snapshot);
+        snapshot.End();
+        snapshot.Retire();
+    }
+
+    private static void DisposeAll(Stack<IDisposable> owned)
+    {
+        while (owned.TryPop(out var part))
+            part.Dispose();
+    }
+
+    private static VoronException Translate(IDisk disk, DiskException e) => e.Error switch
+    {
+        DiskError.NoSpace => new StorageFullException($"The environment in '{disk.Path}' cannot be opened: {e.Message}", e),
+        DiskError.EndOfFile => new CorruptionException($"A file of the environment in '{disk.Path}' has been cut: {e.Message}", e),
+        _ => new StorageAccessException($"The environment in '{disk.Path}' cannot be opened: {e.Message}", e),
+    };
+}

@@ -1,0 +1,13 @@
+using Microsoft.Extensions.Logging;
+
+namespace Voron.Flushing;
+
+/// <summary>What the flusher tells the log.</summary>
+internal static partial class FlushLog
+{
+    [LoggerMessage(Level = LogLevel.Warning, Message = "A background flush failed: {Reason}")]
+    public static partial void Failed(ILogger logger, string reason, Exception exception);
+
+    [LoggerMessage(Level = LogLevel.Warning, Message = "The next journal file could not be prepared ahead: {Reason}")]
+    public static partial void NoSpare(ILogger logger, string reason);
+}

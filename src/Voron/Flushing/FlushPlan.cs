@@ -1,0 +1,95 @@
+using Voron.Format;
+using Voron.Paging;
+using Voron.Transactions;
+
+namespace Voron.Flushing;
+
+/// <summary>A page, or a run of them, to be written to the data file.</summary>
+internal readonly unsafe struct FlushItem
+{
+    public readonly long Page;
+    public readonly byte* Frame;
+    public readonly int Pages;
+
+    public FlushItem(long page, byte* frame, int pages)
+    {
+        Page = page;
+        Frame = frame;
+        Pages = pages;
+    }
+}
+
+/// <summary>
+/// What is unflushed as of a snapshot: read off the version table, in page order. Whoever makes it is registered with the
+/// snapshot, so that its versions stay.
+/// </summary>
+internal sealed unsafe class FlushPlan
+{
+    private FlushPlan(in PublishedState target) => Target = target;
+
+    /// <summary>The state whose pages these are.</summary>
+    public PublishedState Target { get; }
+
+    /// <summary>What to write, by page number.</summary>
+    public List<FlushItem> Items { get; } = [];
+
+    /// <summary>All pages with a version up to the snapshot, free ones and the inside of runs included: to be detached.</summary>
+    public List<long> Touched { get; } = [];
+
+    /// <summary>The pages among them that are free.</summary>
+    public List<long> Freed { get; } = [];
+
+    public int Leaves { get; private set; }
+
+    public int Branches { get; private set; }
+
+    public int Overflows { get; private set; }
+
+    public int Pages { get; private set; }
+
+    /// <summary>Collects everything newer than a checkpoint.</summary>
+    public static FlushPlan Collect(EngineContext context, in PublishedState target, long checkpointId)
+    {
+        var plan = new FlushPlan(target);
+        var versions = context.Versions;
+        var pageCount = Math.Min(target.State.PageCount, versions.PageCapacity);
+        for (var stretch = 0L; stretch * VersionTable.PagesPerStretch < pageCount; stretch++)
+        {
+            if (versions.ChainsInStretch(stretch) == 0)
+                continue;
+            var end = Math.Min(pageCount, (stretch + 1) * VersionTable.PagesPerStretch);
+            for (var page = stretch * VersionTable.PagesPerStretch; page < end; page++)
+            {
+                if (versions.Find(page, target.State.TransactionId, out var version))
+                    plan.Add(page, version, checkpointId);
+            }
+        }
+
+        return plan;
+    }
+
+    private void Add(long page, in PageVersion version, long checkpointId)
+    {
+        Touched.Add(page);
+        if ((version.Flags & VersionFlags.Tombstone) != 0)
+            Freed.Add(page);
+
+        // An older one is in the data file already, and waits only to be detached.
+        if (version.Frame == null || version.TransactionId <= checkpointId)
+            return;
+        Items.Add(new FlushItem(page, version.Frame, version.Pages));
+        Pages += version.Pages;
+        switch (((PageHeader*)version.Frame)->Kind)
+        {
+            case PageKind.Leaf:
+                Leaves++;
+                break;
+            case PageKind.Branch:
+                Branches++;
+                break;
+            case PageKind.Overflow:
+                Overflows += version.Pages;
+                break;
+        }
+    }
+}

@@ -1,0 +1,201 @@
+using Voron.Transactions;
+
+namespace Voron.Flushing;
+
+/// <summary>Decides when to flush, on a thread of its own: by bytes of journal, by age, by the number of journal files.</summary>
+/// <remarks>
+/// The same thread prepares the next journal file, vouches for the tail of an idle journal, rewrites what an old reader keeps
+/// out of the data file, and wakes writers that back-pressure has stopped.
+/// </remarks>
+internal sealed class FlushScheduler : IBackPressure, IDisposable
+{
+    private const int MaxJournalFiles = 48;
+
+    private static readonly TimeSpan Tick = TimeSpan.FromMilliseconds(100);
+    private static readonly TimeSpan LongestDelay = TimeSpan.FromSeconds(1);
+
+    private readonly EngineContext _context;
+    private readonly Flusher _flusher;
+    private readonly AutoResetEvent _wake = new(false);
+    private readonly object _progress = new();
+    private readonly Thread? _thread;
+    private long _writtenBytes;
+    private long _flushedAtBytes;
+    private long _rewrittenAtBytes;
+    private long _vouchedSequence;
+    private long _lastSequence;
+    private long _dirtySinceTick = -1;
+    private bool _isIdle = true;
+    private volatile bool _stopping;
+
+    public FlushScheduler(EngineContext context, Flusher flusher, bool background)
+    {
+        _context = context;
+        _flusher = flusher;
+        if (!background)
+            return;
+        _thread = new Thread(Run) { IsBackground = true, Name = "Voron flusher" };
+        _thread.Start();
+    }
+
+    /// <summary>Bytes of journal since the last flush, padding included.</summary>
+    public long UnflushedJournalBytes => Volatile.Read(ref _writtenBytes) - Volatile.Read(ref _flushedAtBytes);
+
+    public void Written(long bytes)
+    {
+        var written = Interlocked.Add(ref _writtenBytes, bytes);
+        var threshold = _context.Options.FlushThresholdBytes;
+        if (Volatile.Read(ref _isIdle) || (written - _flushedAtBytes >= threshold && written - bytes - _flushedAtBytes < threshold))
+            _wake.Set();
+    }
+
+    public void SlowDown()
+    {
+        if (_thread == null || !IsOverLimit || _context.Poison.IsPoisoned)
+            return;
+
+        _context.Counters.BackPressureWaits++;
+        _wake.Set();
+        var deadline = Environment.TickCount64 + (long)LongestDelay.TotalMilliseconds;
+        lock (_progress)
+        {
+            while (IsOverLimit && !_stopping && !_context.Poison.IsPoisoned)
+            {
+                var left = deadline - Environment.TickCount64;
+                if (left <= 0 || !Monitor.Wait(_progress, (int)left))
+                    return;
+            }
+        }
+    }
+
+    /// <summary>Has the thread end; returns when it has.</summary>
+    public void Stop()
+    {
+        _stopping = true;
+        _wake.Set();
+        lock (_progress)
+            Monitor.PulseAll(_progress);
+        _thread?.Join();
+    }
+
+    public void Dispose()
+    {
+        Stop();
+        _wake.Dispose();
+    }
+
+    private bool IsOverLimit =>
+        _context.JournalFiles!.LiveBytes > _context.Options.JournalLimitBytes || _context.Frames.UsedBytes > _context.Options.ScratchLimitBytes;
+
+    private void Run()
+    {
+        while (!_stopping)
+        {
+            var idle = IsIdle();
+            Volatile.Write(ref _isIdle, idle);
+            _wake.WaitOne(idle ? Timeout.InfiniteTimeSpan : Tick);
+            if (_stopping)
+                return;
+            try
+            {
+                RunOnce();
+            }
+            catch (VoronException e)
+            {
+                FlushLog.Failed(_context.Logger, e.Message, e);
+                if (_context.Poison.IsPoisoned)
+                    return;
+            }
+
+            lock (_progress)
+                Monitor.PulseAll(_progress);
+        }
+    }
+
+    // Nothing unflushed, and nothing to be vouched for: the next commit wakes the thread.
+    private bool IsIdle() =>
+        UnflushedJournalBytes == 0 && _context.Journal!.SubmittedSequence == _vouchedSequence && (_context.JournalFiles!.HasSpare || _lastSequence == 0);
+
+    private void RunOnce()
+    {
+        Vouch();
+        if (_context.Journal!.SubmittedSequence > 0 && !_context.JournalFiles!.HasSpare)
+            PrepareSpare();
+        if (ShouldFlush())
+            FlushNow();
+        if (IsHeldBack())
+            RewriteNow();
+    }
+
+    private bool ShouldFlush()
+    {
+        var bytes = UnflushedJournalBytes;
+        if (bytes == 0)
+        {
+            _dirtySinceTick = -1;
+            return false;
+        }
+
+        if (_dirtySinceTick < 0)
+            _dirtySinceTick = Environment.TickCount64;
+        return bytes >= _context.Options.FlushThresholdBytes
+            || Environment.TickCount64 - _dirtySinceTick >= _context.Options.FlushInterval.TotalMilliseconds
+            || _context.JournalFiles!.LiveCount > MaxJournalFiles
+            || IsOverLimit;
+    }
+
+    private void FlushNow()
+    {
+        var written = Volatile.Read(ref _writtenBytes);
+        if (_flusher.Flush() != null || _context.Ring.PublishedId == _flusher.CheckpointId)
+            Volatile.Write(ref _flushedAtBytes, written);
+        _dirtySinceTick = Environment.TickCount64;
+    }
+
+    // Half the limit: enough is left to go on while the rewrite is being written.
+    private bool IsHeldBack() =>
+        _flusher.BlockingReader != null && _context.JournalFiles!.LiveBytes > _context.Options.JournalLimitBytes / 2
+        && Volatile.Read(ref _writtenBytes) - _rewrittenAtBytes > Math.Max(_context.Frames.UsedBytes, _context.Options.FlushThresholdBytes);
+
+    private void RewriteNow()
+    {
+        var written = Volatile.Read(ref _writtenBytes);
+        var reader = _flusher.BlockingReader;
+        if (reader != null)
+        {
+            _context.Options.SlowReaderObserver?.Invoke(
+                new SlowReaderReport(reader.Value.Snapshot, _context.JournalFiles!.LiveBytes, _context.Frames.UsedBytes, null));
+        }
+
+        if (_flusher.Rewrite())
+            _rewrittenAtBytes = written;
+    }
+
+    private void PrepareSpare()
+    {
+        try
+        {
+            _context.JournalFiles!.PrepareSpare();
+        }
+        catch (IO.DiskException e)
+        {
+            // The commit that needs it will say so.
+            FlushLog.NoSpare(_context.Logger, e.Message);
+        }
+    }
+
+    // A record that says that all before it are durable: without it, rot in the last record looks like a torn write.
+    private void Vouch()
+    {
+        var journal = _context.Journal!;
+        var sequence = journal.SubmittedSequence;
+        if (sequence == _lastSequence && sequence != _vouchedSequence && sequence > 0)
+        {
+            _vouchedSequence = journal.Vouch();
+            _lastSequence = _vouchedSequence;
+            return;
+        }
+
+        _lastSequence = sequence;
+    }
+}

@@ -1,0 +1,50 @@
+using Voron.Primitives;
+using Voron.Transactions;
+
+namespace Voron.Flushing;
+
+/// <summary>Chooses the state to be flushed, and keeps it registered.</summary>
+internal sealed unsafe class FlushTarget
+{
+    private readonly EngineContext _context;
+    private readonly List<ActiveReader> _readers = [];
+
+    public FlushTarget(EngineContext context) => _context = context;
+
+    /// <summary>The reader that held the choice back: its snapshot, or -1 when nobody did.</summary>
+    public ActiveReader? OldestReader { get; private set; }
+
+    /// <summary>
+    /// The published state or, when somebody reads an older one, the oldest of those: only there are all versions kept. The
+    /// flusher's slot stays registered with it until <see cref="Release"/>.
+    /// </summary>
+    public PublishedState Choose()
+    {
+        var table = _context.Readers;
+        var slot = _context.FlusherSlot;
+        while (true)
+        {
+            var own = table.Register(slot);
+            table.Scan(_readers, slot);
+            OldestReader = null;
+            foreach (var reader in _readers)
+            {
+                if (reader.Slot != slot && (OldestReader == null || reader.Snapshot < OldestReader.Value.Snapshot))
+                    OldestReader = reader;
+            }
+
+            if (OldestReader == null || OldestReader.Value.Snapshot >= own->State.TransactionId || PlantedFault.FlushPastOldestReader)
+                return *own;
+
+            // A reader that is still finding out whether it may have its snapshot cannot be joined, and soon has another.
+            if (table.TryJoin(slot, OldestReader.Value))
+                return *table.State(slot);
+            Thread.Yield();
+        }
+    }
+
+    /// <summary>The published state, whoever reads what; for a rewrite, which overwrites nothing.</summary>
+    public PublishedState ChoosePublished() => *_context.Readers.Register(_context.FlusherSlot);
+
+    public void Release() => _context.Readers.Release(_context.FlusherSlot);
+}

@@ -1,0 +1,264 @@
+using System.Diagnostics;
+using System.Runtime.InteropServices;
+using Voron.Format;
+using Voron.IO;
+using Voron.Journal;
+using Voron.Paging;
+using Voron.Primitives;
+using Voron.Transactions;
+
+namespace Voron.Flushing;
+
+/// <summary>Brings the data file up to a snapshot, moves the checkpoint, detaches what is at home now, recycles journals.</summary>
+/// <remarks>
+/// <code>
+///   idle ─▶ chosen ─▶ listed ─▶ written ─▶ synced ─▶ checkpoint durable ─▶ recycled ─▶ detached ─▶ idle
+///                       │          │ no space: paused, and resumed at the same snapshot with the list already written
+///                       │          │ any other failure: poisoned
+/// </code>
+/// Invariants: nothing is overwritten that is not listed durably; nothing is flushed that is not durable, nor past a
+/// registered snapshot; the header moves only after a sync; journals go only after the header has moved.
+/// </remarks>
+internal sealed unsafe class Flusher
+{
+    private const int DetachSlice = 1024;
+
+    private readonly Lock _lock = new();
+    private readonly EngineContext _context;
+    private readonly CheckpointFile _checkpoints;
+    private readonly WriterGate _gate;
+    private readonly WriteCore _writer;
+    private readonly FlushTarget _target;
+    private readonly PageFileWriter _pages;
+    private FlushPlan? _paused;
+
+    public Flusher(EngineContext context, CheckpointFile checkpoints, WriterGate gate, WriteCore writer)
+    {
+        _context = context;
+        _checkpoints = checkpoints;
+        _gate = gate;
+        _writer = writer;
+        _target = new FlushTarget(context);
+        _pages = new PageFileWriter(context);
+    }
+
+    /// <summary>The transaction whose state the data file holds.</summary>
+    public long CheckpointId => Volatile.Read(ref _checkpointId);
+
+    private long _checkpointId;
+
+    /// <summary>The oldest reader that held the last flush back, or null.</summary>
+    public ActiveReader? BlockingReader { get; private set; }
+
+    /// <summary>Held by whoever flushes, rewrites, or looks at the data file as a whole.</summary>
+    public Lock Exclusion => _lock;
+
+    public void Start() => _checkpointId = _checkpoints.Current.State.TransactionId;
+
+    /// <summary>Flushes what can be. Null when there was nothing to do.</summary>
+    /// <exception cref="EnvironmentPoisonedException">A write or a sync failed, now or before.</exception>
+    /// <exception cref="StorageFullException">No room; the flush is paused and can be tried again.</exception>
+    public FlushReport? Flush()
+    {
+        lock (_lock)
+        {
+            _context.Poison.ThrowIfPoisoned();
+            var start = Stopwatch.GetTimestamp();
+            var plan = _paused ?? Prepare();
+            if (plan == null)
+                return null;
+
+            _paused = plan;
+            WritePages(plan);
+            var transactions = plan.Target.State.TransactionId - _checkpointId;
+            MoveCheckpoint(plan.Target, rewrite: default);
+            _paused = null;
+            _target.Release();
+            Detach(plan);
+            return Report(plan, transactions, Stopwatch.GetElapsedTime(start));
+        }
+    }
+
+    /// <summary>After a flush of everything, before closing: the header names the journal's very end, and both slots are alike.</summary>
+    public void Seal(in JournalPosition journalEnd)
+    {
+        lock (_lock)
+        {
+            var header = _checkpoints.Current;
+            header.ReplayStart = journalEnd;
+            _checkpoints.Write(header);
+            _checkpoints.WriteBothAlike();
+            _context.JournalFiles!.ReleaseBefore(journalEnd.LifeNumber);
+        }
+    }
+
+    /// <summary>
+    /// Writes everything unflushed, as of the published state, whole to a file of its own, so that the journal before it can go
+    /// although an old reader keeps the data file back. False when there was nothing to gain.
+    /// </summary>
+    public bool Rewrite()
+    {
+        lock (_lock)
+        {
+            _context.Poison.ThrowIfPoisoned();
+            if (_paused != null)
+                return false;
+            var target = _target.ChoosePublished();
+            try
+            {
+                if (target.State.TransactionId <= Math.Max(_checkpointId, _checkpoints.Current.RewriteTransactionId))
+                    return false;
+                var plan = FlushPlan.Collect(_context, target, _checkpointId);
+                var rewrite = RewriteFile.Write(_context, plan, _checkpoints.Current);
+                MoveCheckpoint(target, rewrite);
+                _context.Counters.RewriteCount++;
+                return true;
+            }
+            finally
+            {
+                _target.Release();
+            }
+        }
+    }
+
+    private FlushPlan? Prepare()
+    {
+        var target = _target.Choose();
+        BlockingReader = _target.OldestReader;
+        if (PlantedFault.FlushPastDurable)
+            target.State = _writer.Submitted;
+        var id = target.State.TransactionId;
+        if (id <= _checkpointId || id < _checkpoints.Current.RewriteTransactionId)
+        {
+            _target.Release();
+            return null;
+        }
+
+        try
+        {
+            var plan = FlushPlan.Collect(_context, target, _checkpointId);
+            _pages.SetChecksums(plan);
+            WriteList(plan);
+            return plan;
+        }
+        catch
+        {
+            _target.Release();
+            throw;
+        }
+    }
+
+    private void WriteList(FlushPlan plan)
+    {
+        if (plan.Items.Count == 0)
+            return;
+
+        var journal = _context.Journal!;
+        var entry = journal.Rent();
+        long sequence;
+        try
+        {
+            var record = new RecordBuilder(entry, RecordKind.FlushList);
+            foreach (var item in plan.Items)
+                record.AddListed(item.Page, ((PageHeader*)item.Frame)->Checksum, (uint)item.Pages);
+            record.Finish(plan.Target.State, null);
+            sequence = journal.Submit(entry, mayUseReserve: true);
+        }
+        catch
+        {
+            journal.Return(entry);
+            throw;
+        }
+
+        journal.WaitUntilDurable(sequence);
+    }
+
+    private void WritePages(FlushPlan plan)
+    {
+        if (PlantedFault.RecycleJournalEarly)
+            _context.JournalFiles!.ReleaseBefore(plan.Target.JournalEnd.LifeNumber);
+        try
+        {
+            _pages.Write(plan);
+        }
+        catch (DiskException e) when (e.Error == DiskError.NoSpace)
+        {
+            throw new StorageFullException($"The flush is paused: {e.Message}", e);
+        }
+        catch (DiskException e)
+        {
+            _context.Poison.Set(e);
+            throw _context.Poison.Exception(CommitOutcome.NotCommitted);
+        }
+
+        if (!PlantedFault.SkipSyncBeforeCheckpoint)
+            _context.SyncDataFile();
+    }
+
+    private void MoveCheckpoint(in PublishedState target, in RewriteInfo rewrite)
+    {
+        var header = _checkpoints.Current;
+        var oldRewrite = header.RewriteNumber;
+        if (rewrite.Number == 0)
+            header.State = target.State;
+        header.ReplayStart = target.JournalEnd;
+        header.RewriteNumber = rewrite.Number;
+        header.RewriteTransactionId = rewrite.Number == 0 ? 0 : target.State.TransactionId;
+        header.RewriteLength = rewrite.Length;
+        header.RewriteIncarnation = rewrite.Incarnation;
+        try
+        {
+            // Whoever synced the data file last may have been told of a failure that was this flush's.
+            _context.Poison.ThrowIfPoisoned();
+            _checkpoints.Write(header);
+
+            // The slot before this one may name the old rewrite file: it goes when neither does.
+            if (oldRewrite != 0 && oldRewrite != rewrite.Number)
+            {
+                _checkpoints.WriteBothAlike();
+                RewriteFile.Delete(_context, oldRewrite);
+            }
+        }
+        catch (DiskException e)
+        {
+            _context.Poison.Set(e);
+            throw _context.Poison.Exception(CommitOutcome.NotCommitted);
+        }
+
+        if (rewrite.Number == 0)
+            Volatile.Write(ref _checkpointId, target.State.TransactionId);
+        _context.JournalFiles!.ReleaseBefore(target.JournalEnd.LifeNumber);
+    }
+
+    // In slices, so that writers are kept waiting for a moment only.
+    private void Detach(FlushPlan plan)
+    {
+        var touched = CollectionsMarshal.AsSpan(plan.Touched);
+        for (var from = 0; from < touched.Length; from += DetachSlice)
+        {
+            _gate.Enter(CancellationToken.None);
+            try
+            {
+                var slice = touched.Slice(from, Math.Min(DetachSlice, touched.Length - from));
+                _writer.Keeper.Detach(slice, plan.Target.State.TransactionId, _context.DataFile.MapAddress);
+            }
+            finally
+            {
+                _gate.Release();
+            }
+        }
+    }
+
+    private FlushReport Report(FlushPlan plan, long transactions, TimeSpan duration)
+    {
+        var counters = _context.Counters;
+        counters.FlushCount++;
+        counters.FlushedPages += plan.Pages;
+        counters.FlushedBytes += _pages.Bytes;
+        counters.FlushSeeks += _pages.Seeks;
+        var report = new FlushReport(
+            plan.Target.State.TransactionId, plan.Pages, plan.Leaves, plan.Branches, plan.Overflows, _pages.Seeks, _pages.Bytes, transactions, duration);
+        _context.Options.FlushObserver?.Invoke(report);
+        return report;
+    }
+}

@@ -1,0 +1,67 @@
+using System.Numerics;
+using Voron.Format;
+using Voron.IO;
+using Voron.Transactions;
+
+namespace Voron.Flushing;
+
+/// <summary>Writes pages to the data file in page order, neighbours together.</summary>
+internal sealed unsafe class PageFileWriter
+{
+    private const int MaxBlocks = 256;
+    private const long MaxCallBytes = 4 << 20;
+
+    private readonly EngineContext _context;
+    private readonly int _pageShift;
+
+    public PageFileWriter(EngineContext context)
+    {
+        _context = context;
+        _pageShift = BitOperations.Log2((uint)context.PageSize);
+    }
+
+    /// <summary>Stretches of neighbouring pages in the last plan written.</summary>
+    public int Seeks { get; private set; }
+
+    public long Bytes { get; private set; }
+
+    /// <summary>Gives each page its checksum: in the frame, in the bytes that mean nothing in memory.</summary>
+    public void SetChecksums(FlushPlan plan)
+    {
+        foreach (var item in plan.Items)
+            ((PageHeader*)item.Frame)->Checksum = _context.DataFile.ComputeChecksum(item.Page, item.Frame, (long)item.Pages << _pageShift);
+    }
+
+    /// <summary>Writes all pages of the plan. They are durable after a sync.</summary>
+    /// <exception cref="DiskException">A write failed.</exception>
+    public void Write(FlushPlan plan)
+    {
+        Seeks = 0;
+        Bytes = 0;
+        var blocks = stackalloc IoBlock[MaxBlocks];
+        var next = -1L;
+        for (var i = 0; i < plan.Items.Count;)
+        {
+            var first = plan.Items[i].Page;
+            if (first != next)
+                Seeks++;
+            var count = 0;
+            var bytes = 0L;
+            next = first;
+            while (i < plan.Items.Count && plan.Items[i].Page == next && count < MaxBlocks && bytes < MaxCallBytes)
+            {
+                var item = plan.Items[i++];
+                var length = (long)item.Pages << _pageShift;
+                blocks[count++] = new IoBlock(item.Frame, (nuint)length);
+                bytes += length;
+                next += item.Pages;
+            }
+
+            _context.DataFile.File.WriteVectored(first << _pageShift, new ReadOnlySpan<IoBlock>(blocks, count));
+            Bytes += bytes;
+        }
+
+        foreach (var item in plan.Items)
+            _context.DataFile.MarkVerified(item.Page);
+    }
+}

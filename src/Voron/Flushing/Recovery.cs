@@ -1,0 +1,119 @@
+using System.Diagnostics;
+using Microsoft.Extensions.Logging;
+using Voron.Format;
+using Voron.IO;
+using Voron.Journal;
+using Voron.Paging;
+using Voron.Scratch;
+using Voron.Trees;
+
+namespace Voron.Flushing;
+
+/// <summary>What recovery found.</summary>
+/// <param name="State">The newest durable state.</param>
+/// <param name="End">Where the journal ends.</param>
+/// <param name="Seals">What the next journal file has to seal.</param>
+/// <param name="Files">The journal files that have a life.</param>
+/// <param name="WithoutLife">Those that have none: unfinished, to be deleted.</param>
+/// <param name="DirectRuns">Large values of replayed records that are still there, to be verified.</param>
+/// <param name="ReplayedRecords">Records that were applied.</param>
+internal sealed record RecoveryResult(
+    EnvironmentState State,
+    JournalPosition End,
+    JournalSeal[] Seals,
+    IReadOnlyList<JournalFileInfo> Files,
+    IReadOnlyList<string> WithoutLife,
+    IReadOnlyDictionary<long, DirectRun> DirectRuns,
+    long ReplayedRecords);
+
+/// <summary>Brings the version table to the newest durable state: checkpoint, rewrite file, journal.</summary>
+/// <remarks>Nothing is written. Whoever opens for writing has synced everything first, since a killed process leaves visible what is not durable.</remarks>
+internal static class Recovery
+{
+    public static RecoveryResult Run(
+        IDisk disk, in CheckpointHeader checkpoint, DataFile dataFile, FrameAllocator frames, VersionTable versions, ILogger logger)
+    {
+        var start = Stopwatch.GetTimestamp();
+        var files = ReadHeaders(disk, checkpoint.EnvironmentId, out var withoutLife);
+        using var chain = new JournalChain(disk, checkpoint.EnvironmentId, files, checkpoint.ReplayStart);
+
+        var lists = new FlushListCollector(Math.Max(checkpoint.State.TransactionId, checkpoint.RewriteTransactionId));
+        chain.Follow(lists);
+        lists.Finish();
+
+        var replay = new PageReplay(dataFile, frames, lists, checkpoint.State);
+        if (checkpoint.RewriteNumber != 0)
+            RewriteFile.Read(disk, checkpoint.EnvironmentId, checkpoint, replay);
+        var end = chain.Follow(replay);
+
+        var state = replay.State;
+        if (state.PageCount > dataFile.CapacityPages)
+        {
+            throw new CorruptionException(
+                $"'{dataFile.File.Path}' has been cut: it has {dataFile.CapacityPages} pages, and transaction {state.TransactionId} needs {state.PageCount}.");
+        }
+
+        versions.EnsureCapacity(dataFile.CapacityPages);
+        var pages = replay.PageCount;
+        replay.Publish(versions);
+        if (end.Dropped > 0)
+        {
+            var name = JournalName(files, end.End.LifeNumber);
+            JournalLog.TailDropped(logger, name, end.End.Offset, state.TransactionId, end.Dropped);
+        }
+
+        if (end.Records > 0)
+        {
+            var milliseconds = (long)Stopwatch.GetElapsedTime(start).TotalMilliseconds;
+            JournalLog.Replayed(logger, end.Records, state.TransactionId, pages, milliseconds);
+        }
+
+        return new RecoveryResult(state, end.End, end.Seals, files, withoutLife, replay.DirectRuns, end.Records);
+    }
+
+    /// <summary>Verifies the large values that the replayed records name.</summary>
+    /// <exception cref="CorruptionException">One of them is damaged.</exception>
+    public static void VerifyDirectRuns(RecoveryResult result, PageReader pages)
+    {
+        foreach (var (firstPage, run) in result.DirectRuns)
+        {
+            var reference = new LargeRunReference { FirstPage = firstPage, Length = run.Length, ChecksumPage = run.DescriptorPage };
+            if (run.Length > 0)
+                pages.ReadLarge(reference, 0, checked((int)run.Length));
+        }
+    }
+
+    private static string JournalName(List<JournalFileInfo> files, long life) => files.Find(file => file.Header.LifeNumber == life)?.Name ?? "the journal";
+
+    private static List<JournalFileInfo> ReadHeaders(IDisk disk, UInt128 environmentId, out List<string> withoutLife)
+    {
+        var files = new List<JournalFileInfo>();
+        withoutLife = [];
+        foreach (var entry in disk.List())
+        {
+            if (JournalFile.IndexOf(entry.Name) < 0)
+            {
+                if (entry.Name.StartsWith(JournalFile.NamePrefix, StringComparison.Ordinal))
+                    withoutLife.Add(entry.Name);
+                continue;
+            }
+
+            using var file = disk.Open(entry.Name, DiskOpen.Existing, DiskAccess.WriteThrough);
+            var info = JournalFileHeaders.Read(file, entry.Name, environmentId, out var damaged);
+            if (info != null)
+            {
+                files.Add(info);
+            }
+            else if (damaged)
+            {
+                throw new CorruptionException($"Neither copy of the header of '{file.Path}' is valid: a journal file is damaged.");
+            }
+            else
+            {
+                withoutLife.Add(entry.Name);
+            }
+        }
+
+        return files;
+    }
+}

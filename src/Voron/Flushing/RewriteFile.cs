@@ -1,0 +1,142 @@
+using System.Runtime.InteropServices;
+using System.Security.Cryptography;
+using Voron.Format;
+using Voron.IO;
+using Voron.Journal;
+using Voron.Transactions;
+
+namespace Voron.Flushing;
+
+/// <summary>What a checkpoint says of a rewrite file; number 0 is none.</summary>
+internal readonly record struct RewriteInfo(long Number, long Length, UInt128 Incarnation);
+
+/// <summary>A file that holds every unflushed page as of one transaction, whole, and so stands for the journal up to there.</summary>
+/// <remarks>
+/// It is a sequence of records like those of a journal, each with some pages against zeros and with frees; all carry the
+/// transaction's state. It is complete and synced, with its name, before the header names it.
+/// </remarks>
+internal static unsafe class RewriteFile
+{
+    private const int PagesPerRecord = 1024;
+
+    private const string Prefix = "rewrite-";
+
+    public static string NameOf(long number) => $"{Prefix}{number:D8}.voron";
+
+    public static bool IsName(string name) => name.StartsWith(Prefix, StringComparison.Ordinal);
+
+    /// <summary>Deletes what an unfinished rewrite has left.</summary>
+    public static void DeleteOthers(IDisk disk, long number)
+    {
+        foreach (var entry in disk.List())
+        {
+            if (IsName(entry.Name) && entry.Name != NameOf(number))
+                TryDelete(disk, entry.Name);
+        }
+    }
+
+    public static RewriteInfo Write(EngineContext context, FlushPlan plan, in CheckpointHeader checkpoint)
+    {
+        var number = Math.Max(checkpoint.RewriteNumber, checkpoint.CheckpointNumber) + 1;
+        Span<byte> random = stackalloc byte[16];
+        RandomNumberGenerator.Fill(random);
+        var incarnation = MemoryMarshal.Read<UInt128>(random);
+        var name = NameOf(number);
+        TryDelete(context.Disk, name);
+        using var file = context.Disk.Open(name, DiskOpen.New, DiskAccess.WriteThrough);
+        using var entry = new JournalEntry(1 << 20);
+        try
+        {
+            var offset = WritePages(context, file, entry, plan, incarnation);
+            file.Sync();
+            context.Disk.SyncDirectory();
+            return new RewriteInfo(number, offset, incarnation);
+        }
+        catch (DiskException e)
+        {
+            TryDelete(context.Disk, name);
+            if (e.Error == DiskError.NoSpace)
+                throw new StorageFullException($"No room for '{name}': {e.Message}", e);
+            throw new StorageAccessException($"'{name}' could not be written: {e.Message}", e);
+        }
+    }
+
+    /// <summary>Goes over the records of the file that a checkpoint names.</summary>
+    /// <exception cref="CorruptionException">The file is missing or damaged.</exception>
+    public static void Read(IDisk disk, UInt128 environmentId, in CheckpointHeader checkpoint, IRecordVisitor visitor)
+    {
+        var name = NameOf(checkpoint.RewriteNumber);
+        var info = new JournalFileInfo(name, checkpoint.RewriteLength, new JournalFileHeader { Incarnation = checkpoint.RewriteIncarnation }, []);
+        JournalFileReader reader;
+        try
+        {
+            reader = new JournalFileReader(disk, info, environmentId);
+        }
+        catch (DiskException e) when (e.Error == DiskError.NotFound)
+        {
+            throw new CorruptionException($"The header names '{name}', and it is not in '{disk.Path}'.", e);
+        }
+
+        using (reader)
+        {
+            var sequence = 0L;
+            for (var offset = 0L; offset < checkpoint.RewriteLength;)
+            {
+                var record = reader.TryRead(offset);
+                if (record == null || record->Kind != RecordKind.Rewrite || record->Sequence != ++sequence)
+                    throw new CorruptionException($"'{reader.Path}' is damaged at offset {offset} of {checkpoint.RewriteLength}: no valid record {sequence} there.");
+                visitor.Visit(record, reader.Path);
+                offset += record->AlignedLength;
+            }
+        }
+    }
+
+    public static void Delete(EngineContext context, long number) => TryDelete(context.Disk, NameOf(number));
+
+    private static long WritePages(EngineContext context, DiskFile file, JournalEntry entry, FlushPlan plan, UInt128 incarnation)
+    {
+        var offset = 0L;
+        var sequence = 0L;
+        var freed = 0;
+        var item = 0;
+        while (item < plan.Items.Count || freed < plan.Freed.Count)
+        {
+            var record = new RecordBuilder(entry, RecordKind.Rewrite);
+            for (var end = Math.Min(plan.Items.Count, item + PagesPerRecord); item < end; item++)
+            {
+                var page = plan.Items[item];
+                if (((PageHeader*)page.Frame)->Kind == PageKind.Overflow)
+                    record.AddRun(page.Page, page.Frame, page.Pages, context.PageSize);
+                else
+                    record.AddPage(page.Page, page.Frame, null, context.PageSize, ulong.MaxValue);
+            }
+
+            for (var end = Math.Min(plan.Freed.Count, freed + PagesPerRecord); freed < end; freed++)
+                record.AddFree(plan.Freed[freed], 1);
+
+            record.Finish(plan.Target.State, null);
+            var header = entry.Header;
+            header->Incarnation = incarnation;
+            header->Offset = offset;
+            header->Sequence = ++sequence;
+            header->Checksum = RecordChecksum.Compute(context.EnvironmentId, entry.Buffer);
+            file.Allocate(offset, entry.Length);
+            file.Write(offset, new ReadOnlySpan<byte>(entry.Buffer, checked((int)entry.Length)));
+            offset += entry.Length;
+        }
+
+        return offset;
+    }
+
+    private static void TryDelete(IDisk disk, string name)
+    {
+        try
+        {
+            disk.Delete(name);
+        }
+        catch (DiskException)
+        {
+            // Not there, or left for the next opening to delete.
+        }
+    }
+}

@@ -1,0 +1,130 @@
+using System.Runtime.InteropServices;
+using Voron.Format;
+using Voron.IO;
+
+namespace Voron.Paging;
+
+/// <summary>The header file: two slots, each in a block of its own, written in turn.</summary>
+/// <remarks>
+/// A slot that is being written when the power fails leaves the other one. The newer valid slot counts; that the older one
+/// may be used only when everything from its start on is there, is seen by following the journal from it.
+/// </remarks>
+internal sealed unsafe class CheckpointFile : IDisposable
+{
+    public const string FileName = "voron.header";
+
+    private readonly DiskFile _file;
+    private readonly byte* _block;
+    private int _nextSlot;
+
+    private CheckpointFile(DiskFile file)
+    {
+        _file = file;
+        _block = (byte*)NativeMemory.AlignedAlloc(JournalFormat.Block, JournalFormat.Block);
+    }
+
+    /// <summary>The checkpoint that was written or read last.</summary>
+    public CheckpointHeader Current { get; private set; }
+
+    /// <summary>Creates the file under a name, with both slots alike.</summary>
+    public static void Create(IDisk disk, string name, CheckpointHeader header)
+    {
+        using var file = disk.Open(name, DiskOpen.New, DiskAccess.WriteThrough);
+        file.Allocate(0, CheckpointHeader.Slots * JournalFormat.Block);
+        file.Sync();
+        using var checkpoints = new CheckpointFile(file);
+        checkpoints.WriteSlot(0, header);
+        checkpoints.WriteSlot(1, header);
+        file.Sync();
+    }
+
+    /// <summary>Opens the file and reads its newer valid slot.</summary>
+    /// <exception cref="UnsupportedFormatException">It is no header file, or one of another version.</exception>
+    /// <exception cref="CorruptionException">Neither slot is valid.</exception>
+    public static CheckpointFile Open(IDisk disk)
+    {
+        var file = disk.Open(FileName, DiskOpen.Existing, DiskAccess.WriteThrough);
+        var checkpoints = new CheckpointFile(file);
+        try
+        {
+            checkpoints.ReadSlots();
+            return checkpoints;
+        }
+        catch
+        {
+            checkpoints.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>Makes what a killed process left visible durable.</summary>
+    public void Sync() => _file.Sync();
+
+    /// <summary>Writes the next checkpoint into the older slot; durable when it returns.</summary>
+    public void Write(CheckpointHeader header)
+    {
+        header.CheckpointNumber = Current.CheckpointNumber + 1;
+        WriteSlot(_nextSlot, header);
+        _nextSlot = 1 - _nextSlot;
+        Current = header;
+    }
+
+    /// <summary>Writes the current checkpoint into the older slot too: after a clean close, either will do.</summary>
+    public void WriteBothAlike()
+    {
+        WriteSlot(_nextSlot, Current);
+        _nextSlot = 1 - _nextSlot;
+    }
+
+    public void Dispose()
+    {
+        _file.Dispose();
+        NativeMemory.AlignedFree(_block);
+    }
+
+    private void WriteSlot(int slot, CheckpointHeader header)
+    {
+        NativeMemory.Clear(_block, JournalFormat.Block);
+        var target = (CheckpointHeader*)_block;
+        *target = header;
+        target->Magic = CheckpointHeader.FileMagic;
+        target->Version = JournalFormat.Version;
+        target->Checksum = BlockChecksum(_block);
+        _file.Write(slot * JournalFormat.Block, new ReadOnlySpan<byte>(_block, JournalFormat.Block));
+    }
+
+    private void ReadSlots()
+    {
+        const int bytes = CheckpointHeader.Slots * JournalFormat.Block;
+        if (_file.Length < bytes)
+            throw new UnsupportedFormatException($"'{_file.Path}' is not the header file of an environment: it has {_file.Length} bytes, where there should be {bytes}.");
+
+        var found = -1;
+        var hasMagic = false;
+        for (var slot = 0; slot < CheckpointHeader.Slots; slot++)
+        {
+            _file.Read(slot * JournalFormat.Block, new Span<byte>(_block, JournalFormat.Block));
+            var header = (CheckpointHeader*)_block;
+            hasMagic |= header->Magic == CheckpointHeader.FileMagic;
+            if (header->Magic != CheckpointHeader.FileMagic || header->Checksum != BlockChecksum(_block))
+                continue;
+            if (header->Version != JournalFormat.Version)
+                throw new UnsupportedFormatException($"'{_file.Path}' has format version {header->Version}; this program knows version {JournalFormat.Version}.");
+            if (found >= 0 && header->CheckpointNumber <= Current.CheckpointNumber)
+                continue;
+            found = slot;
+            Current = *header;
+        }
+
+        if (found < 0)
+        {
+            throw hasMagic
+                ? new CorruptionException($"Neither of the two copies of the header in '{_file.Path}' has a valid checksum.")
+                : new UnsupportedFormatException($"'{_file.Path}' is not the header file of an environment.");
+        }
+
+        _nextSlot = 1 - found;
+    }
+
+    private static ulong BlockChecksum(byte* block) => Checksum.Compute(block + 16, JournalFormat.Block - 16, CheckpointHeader.FileMagic);
+}

@@ -1,0 +1,298 @@
+using Microsoft.Extensions.Logging.Abstractions;
+using Voron.Flushing;
+using Voron.IO;
+using Voron.Maintenance;
+using Voron.Paging;
+using Voron.Transactions;
+
+namespace Voron;
+
+/// <summary>
+/// An embedded store of ordered trees in a directory: one writer at a time, any number of readers that never wait, every commit
+/// durable when it returns.
+/// </summary>
+/// <remarks>All members may be called by several threads at once. One environment a directory and process tree at a time.</remarks>
+public sealed class StorageEnvironment : IDisposable
+{
+    private static readonly TimeSpan AbandonedWriterWait = TimeSpan.FromSeconds(5);
+
+    private readonly EnvironmentParts _parts;
+    private readonly EngineContext _context;
+    private readonly ReaderPool _readers;
+    private readonly WriterGate _gate = new();
+    private readonly WriteCore? _writer;
+    private readonly WriteMerger? _merger;
+    private readonly Flusher? _flusher;
+    private readonly FlushScheduler? _scheduler;
+    private int _disposed;
+    private long _writerSinceTick;
+
+    private StorageEnvironment(EnvironmentParts parts)
+    {
+        _parts = parts;
+        _context = parts.Context;
+        _readers = new ReaderPool(_context, OnReaderLeaked, _parts.Release);
+        if (_context.Options.ReadOnly)
+            return;
+
+        _context.FlusherSlot = _context.Readers.TakeSlot();
+        var keeper = new VersionKeeper(_context.Versions, _context.Frames, _context.Readers, _context.Ring) { FlusherSlot = _context.FlusherSlot };
+        _writer = new WriteCore(_context, _gate, keeper) { Submitted = parts.Recovered.State };
+        _merger = new WriteMerger(() => Begin(TimeSpan.MaxValue, nameof(WriteAsync), CancellationToken.None), _context.Options.MaxMergedBytes, CountMerged);
+        _flusher = new Flusher(_context, parts.Checkpoints, _gate, _writer);
+        _flusher.Start();
+        _scheduler = new FlushScheduler(_context, _flusher, _context.Options.BackgroundFlush);
+        parts.Publisher.BackPressure = _scheduler;
+    }
+
+    /// <summary>The directory, or "memory".</summary>
+    public string Path => _context.Disk.Path;
+
+    /// <summary>The options that the environment was opened with.</summary>
+    public StorageOptions Options => _context.Options;
+
+    /// <summary>Bytes of the longest key.</summary>
+    public int MaxKeyLength => Trees.TreeLimits.MaxKeyLength(_context.PageSize);
+
+    /// <summary>Opens the environment in a directory; makes it, and the directory, when they are missing.</summary>
+    /// <exception cref="EnvironmentInUseException">It is open already, by this process or another.</exception>
+    /// <exception cref="UnsupportedFormatException">The files are not Voron's, or of a newer version.</exception>
+    /// <exception cref="CorruptionException">The files are damaged; nothing was changed.</exception>
+    /// <exception cref="StorageAccessException">The files cannot be read or written, or the directory is on a network.</exception>
+    /// <exception cref="ArgumentException">The options do not fit.</exception>
+    public static StorageEnvironment Open(string directory, StorageOptions? options = null)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(directory);
+        options ??= new StorageOptions();
+        options.Validate();
+        IDisk disk;
+        try
+        {
+            disk = FileSystemDisk.Open(directory, options.ReadOnly, options.Logger ?? NullLogger.Instance);
+        }
+        catch (DiskException e)
+        {
+            throw new StorageAccessException($"The directory '{directory}' cannot be used: {e.Message}", e);
+        }
+
+        return Open(disk, options);
+    }
+
+    /// <summary>Makes an environment in memory, which is gone when it is disposed. It runs the same code as one on disk.</summary>
+    /// <exception cref="ArgumentException">The options do not fit.</exception>
+    public static StorageEnvironment OpenInMemory(StorageOptions? options = null)
+    {
+        options ??= new StorageOptions();
+        options.Validate();
+        return Open(new MemoryDisk(), options);
+    }
+
+    /// <summary>Opens the environment on a disk, which it disposes.</summary>
+    internal static StorageEnvironment Open(IDisk disk, StorageOptions options) => new(EnvironmentParts.Open(disk, options));
+
+    /// <summary>Begins a snapshot of what is committed. Takes no lock and never waits.</summary>
+    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
+    public ReadTransaction BeginRead() => new(_readers.Rent());
+
+    /// <summary>Begins the write transaction, waiting until the one before has been committed or disposed.</summary>
+    /// <exception cref="InvalidOperationException">The environment is read-only, or this is called inside an operation of <see cref="WriteAsync"/>.</exception>
+    /// <exception cref="EnvironmentPoisonedException">A write has failed before.</exception>
+    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
+    public WriteTransaction BeginWrite() => BeginWrite(TimeSpan.MaxValue);
+
+    /// <summary>Begins the write transaction, waiting for a time at most.</summary>
+    /// <exception cref="TimeoutException">Another write transaction is open, and was not ended in time.</exception>
+    /// <inheritdoc cref="BeginWrite()"/>
+    public WriteTransaction BeginWrite(TimeSpan timeout, CancellationToken cancellationToken = default) =>
+        new(Begin(timeout, nameof(BeginWrite), cancellationToken));
+
+    /// <summary>Begins the write transaction, without blocking a thread while another is open.</summary>
+    /// <exception cref="OperationCanceledException">Cancelled while waiting.</exception>
+    /// <inheritdoc cref="BeginWrite()"/>
+    public async ValueTask<WriteTransaction> BeginWriteAsync(CancellationToken cancellationToken = default)
+    {
+        ThrowIfNotWritable(nameof(BeginWriteAsync));
+        _scheduler!.SlowDown();
+        await _gate.EnterAsync(cancellationToken).ConfigureAwait(false);
+        return new WriteTransaction(BeginHeld());
+    }
+
+    /// <summary>
+    /// Runs an operation in a write transaction that it shares with those of other callers; the task completes when its
+    /// changes are durable. Operations run one at a time, in the order of the calls. One that throws is undone alone.
+    /// </summary>
+    /// <param name="operation">Must not commit, nor wait for another write.</param>
+    /// <param name="cancellationToken">Takes the operation back if it has not started; otherwise only ends the wait.</param>
+    /// <exception cref="InvalidOperationException">Called inside an operation: it would wait for itself.</exception>
+    public ValueTask WriteAsync(Action<WriteTransaction> operation, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(operation);
+        ThrowIfNotWritable(nameof(WriteAsync));
+        return cancellationToken.IsCancellationRequested
+            ? ValueTask.FromCanceled(cancellationToken)
+            : _merger!.Enqueue(operation, cancellationToken);
+    }
+
+    /// <summary>Brings the data file up to the newest state that it can take: what is published, or what the oldest reader sees.</summary>
+    /// <returns>What was written; null when there was nothing to do, or a reader stands in the way.</returns>
+    /// <exception cref="EnvironmentPoisonedException">A write failed, now or before.</exception>
+    public FlushReport? Flush()
+    {
+        ThrowIfNotWritable(nameof(Flush));
+        return _flusher!.Flush();
+    }
+
+    /// <summary>
+    /// Walks everything: trees, order, counts, values, free space, the owner of each page, checksums. Reads go on meanwhile;
+    /// flushes wait.
+    /// </summary>
+    public VerificationReport Verify()
+    {
+        using var reading = BeginRead();
+        if (_flusher == null)
+            return Verifier.Run(_context, reading.Core.Snapshot);
+        lock (_flusher.Exclusion)
+            return Verifier.Run(_context, reading.Core.Snapshot);
+    }
+
+    /// <summary>What the environment has done and holds.</summary>
+    public EnvironmentStatistics GetStatistics()
+    {
+        using var reading = BeginRead();
+        var counters = _context.Counters;
+        var journal = _context.Journal;
+        return new EnvironmentStatistics
+        {
+            PageSize = _context.PageSize,
+            PublishedTransactionId = reading.Core.Snapshot.Id,
+            CheckpointTransactionId = _parts.Checkpoints.Current.State.TransactionId,
+            PageCount = reading.Core.Snapshot.State.PageCount,
+            DataFileBytes = _context.DataFile.CapacityPages * _context.PageSize,
+            LiveJournalBytes = _context.JournalFiles?.LiveBytes ?? 0,
+            TotalJournalBytes = _context.JournalFiles?.TotalBytes ?? 0,
+            ScratchBytes = _context.Frames.UsedBytes,
+            ScratchReservedBytes = _context.Frames.ReservedBytes,
+            SpilledBytes = _context.Frames.SpilledBytes,
+            PageVersions = _context.Versions.NodeCount,
+            OpenReaders = _readers.OpenCount - 1,
+            LeakedReaders = counters.LeakedReaders,
+            CommittedTransactions = counters.CommittedTransactions,
+            RolledBackTransactions = counters.RolledBackTransactions,
+            PagesChanged = counters.PagesChanged,
+            JournalTransactionBytes = counters.JournalTransactionBytes,
+            JournalBytes = journal?.BytesWritten ?? 0,
+            JournalWrites = journal?.Writes ?? 0,
+            JournalWriteTime = System.Diagnostics.Stopwatch.GetElapsedTime(0, journal?.WriteTicks ?? 0),
+            Flushes = counters.FlushCount,
+            FlushedPages = counters.FlushedPages,
+            FlushedBytes = counters.FlushedBytes,
+            FlushSeeks = counters.FlushSeeks,
+            Rewrites = counters.RewriteCount,
+            MergedOperations = counters.MergedOperations,
+            BackPressureWaits = counters.BackPressureWaits,
+            IsPoisoned = _context.Poison.IsPoisoned,
+            IsUnbuffered = _context.Disk.IsUnbuffered,
+        };
+    }
+
+    /// <summary>
+    /// Closes the environment: flushes what it can, so that the next opening has nothing to replay. What is durable stays
+    /// so whatever happens here. Open read transactions may be used to their end; an open write transaction is given up
+    /// after five seconds.
+    /// </summary>
+    public void Dispose()
+    {
+        if (Interlocked.Exchange(ref _disposed, 1) != 0)
+            return;
+
+        _scheduler?.Dispose();
+        if (_writer != null)
+            CloseWriter();
+        _readers.Close();
+    }
+
+    private void CloseWriter()
+    {
+        if (!_gate.TryEnter(AbandonedWriterWait, CancellationToken.None))
+        {
+            // Whoever holds it may be running: nothing that it uses can be taken away.
+            EnvironmentLog.WriterAbandoned(_context.Logger, Path, _writer!.Session.Id);
+            _parts.KeepMemory();
+            return;
+        }
+
+        _gate.Release();
+        try
+        {
+            if (!_context.Poison.IsPoisoned)
+                FlushAndSeal();
+        }
+        catch (VoronException e)
+        {
+            EnvironmentLog.CloseFailed(_context.Logger, Path, e.Message, e);
+        }
+
+        _parts.CloseWriting();
+    }
+
+    private void FlushAndSeal()
+    {
+        var journal = _context.Journal!;
+        journal.Drain();
+        _flusher!.Flush();
+        if (journal.End.LifeNumber != 0 && _flusher.CheckpointId == _writer!.Submitted.TransactionId)
+            _flusher.Seal(journal.End);
+    }
+
+    private WriteCore Begin(TimeSpan timeout, string call, CancellationToken cancellationToken)
+    {
+        ThrowIfNotWritable(call);
+        _scheduler!.SlowDown();
+        if (timeout == TimeSpan.MaxValue)
+        {
+            _gate.Enter(cancellationToken);
+        }
+        else if (!_gate.TryEnter(timeout, cancellationToken))
+        {
+            throw new TimeoutException(
+                $"Write transaction {_writer!.Session.Id} has been open for {Environment.TickCount64 - _writerSinceTick} ms, and was not ended within " +
+                $"{timeout.TotalMilliseconds} ms. A write transaction has to be committed or disposed.");
+        }
+
+        return BeginHeld();
+    }
+
+    private WriteCore BeginHeld()
+    {
+        try
+        {
+            ObjectDisposedException.ThrowIf(_disposed != 0, this);
+            _context.Poison.ThrowIfPoisoned();
+            _writerSinceTick = Environment.TickCount64;
+            _writer!.Begin();
+            return _writer;
+        }
+        catch
+        {
+            _gate.Release();
+            throw;
+        }
+    }
+
+    private void ThrowIfNotWritable(string call)
+    {
+        ObjectDisposedException.ThrowIf(Volatile.Read(ref _disposed) != 0, this);
+        if (_writer == null)
+            throw new InvalidOperationException($"{call}: the environment in '{Path}' is open for reading only.");
+        _merger?.ThrowIfInside(call);
+        _context.Poison.ThrowIfPoisoned();
+    }
+
+    private void CountMerged(int operations) => _context.Counters.MergedOperations += operations;
+
+    private void OnReaderLeaked(long snapshotId, string? openedAt)
+    {
+        Interlocked.Increment(ref _context.Counters.LeakedReaders);
+        EnvironmentLog.ReaderLeaked(_context.Logger, snapshotId, openedAt ?? $"unknown; set {nameof(StorageOptions.TrackReaders)} to know");
+    }
+}

@@ -1,0 +1,47 @@
+using Voron.Format;
+using Voron.Journal;
+using Voron.Primitives;
+
+namespace Voron.Transactions;
+
+/// <summary>What <see cref="Flushing"/> does for those who write: it is told of what they wrote, and slows them when it must.</summary>
+internal interface IBackPressure
+{
+    /// <summary>Called for each durable record by whoever wrote it; quick, and never throws.</summary>
+    void Written(long bytes);
+
+    /// <summary>Called before the writer is taken. Waits a while when journal or scratch are over their limits.</summary>
+    void SlowDown();
+}
+
+/// <summary>Makes durable transactions visible to readers, in order, and tells whoever counts them.</summary>
+internal sealed class CommitPublisher : IJournalListener
+{
+    private readonly StateRing _ring;
+    private readonly Counters _counters;
+    private readonly Action<CommitReport>? _observer;
+
+    public CommitPublisher(StateRing ring, Counters counters, Action<CommitReport>? observer)
+    {
+        _ring = ring;
+        _counters = counters;
+        _observer = observer;
+    }
+
+    /// <summary>Where to tell of what was written; set once, before the first commit.</summary>
+    public IBackPressure? BackPressure { get; set; }
+
+    public void OnDurable(in RecordHeader header, in JournalPosition end, long lengthBytes)
+    {
+        if (header.Kind == RecordKind.Transaction)
+        {
+            _ring.Publish(header.State, end);
+            _counters.CommittedTransactions++;
+            _counters.PagesChanged += header.EntryCount;
+            _counters.JournalTransactionBytes += lengthBytes;
+            _observer?.Invoke(new CommitReport(header.State.TransactionId, (int)header.EntryCount, lengthBytes));
+        }
+
+        BackPressure?.Written(lengthBytes);
+    }
+}

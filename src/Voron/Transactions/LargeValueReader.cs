@@ -1,0 +1,42 @@
+using System.Numerics;
+using Voron.Format;
+using Voron.Paging;
+using Voron.Primitives;
+using Voron.Trees;
+
+namespace Voron.Transactions;
+
+/// <summary>Reads values that stand in the data file without headers, through their descriptors.</summary>
+internal static unsafe class LargeValueReader
+{
+    public static ReadOnlySpan<byte> Read(
+        PageReader pages, DataFile file, byte* map, long pageCount, in LargeRunReference reference, long offset, int count, bool always)
+    {
+        var length = reference.Length;
+        var runPages = TreeLimits.LargeRunPages(file.PageSize, Math.Clamp(length, 0, int.MaxValue));
+        if (length is < 0 or > int.MaxValue || reference.FirstPage <= 0 || reference.FirstPage + runPages > pageCount)
+        {
+            throw new CorruptionException(
+                $"A value of {length} bytes is said to be at page {reference.FirstPage} of '{file.File.Path}', which has {pageCount} pages.");
+        }
+
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(offset + count, length);
+        LargeValues.Verify(file, reference.FirstPage, length, Checksums(pages, reference), offset, count, always);
+        var shift = BitOperations.Log2((uint)file.PageSize);
+        return new ReadOnlySpan<byte>(map + (reference.FirstPage << shift) + offset, count);
+    }
+
+    /// <summary>The checksums of a value's chunks.</summary>
+    public static ReadOnlySpan<ulong> Checksums(PageReader pages, in LargeRunReference reference)
+    {
+        var descriptor = (PageHeader*)pages.Read(new PageNumber(reference.ChecksumPage));
+        var chunks = LargeValues.ChunkCount(reference.Length);
+        if (descriptor->Kind != PageKind.Overflow || descriptor->RunLength != chunks * sizeof(ulong))
+        {
+            throw new CorruptionException(
+                $"Page {reference.ChecksumPage} should hold {chunks} checksums; it is of kind {descriptor->Kind} and holds {descriptor->RunLength} bytes.");
+        }
+
+        return new ReadOnlySpan<ulong>(descriptor + 1, (int)chunks);
+    }
+}

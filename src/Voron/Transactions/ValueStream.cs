@@ -1,0 +1,116 @@
+using Voron.Format;
+using Voron.Trees;
+
+namespace Voron;
+
+/// <summary>Reads the value of a key as a stream. Large values are verified as far as they are read.</summary>
+internal sealed unsafe class ValueStream : Stream
+{
+    private readonly Tree _tree;
+    private readonly LargeRunReference _large;
+    private readonly byte* _bytes;
+    private readonly long _length;
+    private long _position;
+
+    private ValueStream(Tree tree, byte* bytes, long length, in LargeRunReference large)
+    {
+        _tree = tree;
+        _bytes = bytes;
+        _length = length;
+        _large = large;
+    }
+
+    public override bool CanRead => true;
+
+    public override bool CanSeek => true;
+
+    public override bool CanWrite => false;
+
+    public override long Length => _length;
+
+    public override long Position
+    {
+        get => _position;
+        set
+        {
+            ArgumentOutOfRangeException.ThrowIfNegative(value);
+            _position = value;
+        }
+    }
+
+    public static ValueStream? TryOpen(Tree tree, ReadOnlySpan<byte> key)
+    {
+        var opened = tree.Opened;
+        var record = TreeReader.Find(opened.State, opened.Owner.Pages, key);
+        if (record == null)
+            return null;
+        if (LeafPage.Kind(record) == ValueKind.LargeRun)
+        {
+            var reference = *(LargeRunReference*)LeafPage.InlineBytes(record);
+            return new ValueStream(tree, null, reference.Length, reference);
+        }
+
+        var value = TreeReader.Value(opened.Owner.Pages, record);
+        fixed (byte* bytes = value)
+            return new ValueStream(tree, bytes, value.Length, default);
+    }
+
+    public override int Read(Span<byte> buffer)
+    {
+        // Throws when the transaction has ended, and the pages with it.
+        var opened = _tree.Opened;
+        var count = (int)Math.Min(buffer.Length, Math.Max(0, _length - _position));
+        if (count == 0)
+            return 0;
+        var source = _bytes != null
+            ? new ReadOnlySpan<byte>(_bytes + _position, count)
+            : opened.Owner.Pages.ReadLarge(_large, _position, count);
+        source.CopyTo(buffer);
+        _position += count;
+        return count;
+    }
+
+    public override int Read(byte[] buffer, int offset, int count)
+    {
+        ValidateBufferArguments(buffer, offset, count);
+        return Read(buffer.AsSpan(offset, count));
+    }
+
+    // The bytes are in memory, or a page fault away: there is nothing to wait for.
+    public override ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default)
+    {
+        if (cancellationToken.IsCancellationRequested)
+            return ValueTask.FromCanceled<int>(cancellationToken);
+        try
+        {
+            return new ValueTask<int>(Read(buffer.Span));
+        }
+        catch (Exception e)
+        {
+            return ValueTask.FromException<int>(e);
+        }
+    }
+
+    public override Task<int> ReadAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) =>
+        ReadAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
+
+    public override long Seek(long offset, SeekOrigin origin)
+    {
+        Position = origin switch
+        {
+            SeekOrigin.Begin => offset,
+            SeekOrigin.Current => _position + offset,
+            SeekOrigin.End => _length + offset,
+            _ => throw new ArgumentOutOfRangeException(nameof(origin)),
+        };
+        return _position;
+    }
+
+    public override void Flush()
+    {
+    }
+
+    public override void SetLength(long value) => throw new NotSupportedException("The stream of a value is for reading.");
+
+    public override void Write(byte[] buffer, int offset, int count) => throw new NotSupportedException("The stream of a value is for reading.");
+}
