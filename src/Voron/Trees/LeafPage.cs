@@ -6,6 +6,9 @@ namespace Voron.Trees;
 /// <summary>Reads the records of a leaf.</summary>
 internal unsafe struct LeafPage : IRecordLayout
 {
+    // With more entries in a leaf, most of those asked for would not be looked at.
+    private const int PrefetchUpTo = 48;
+
     public static int KeyOffset => LeafRecordHeader.Size;
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -33,5 +36,9 @@ internal unsafe struct LeafPage : IRecordLayout
 
     /// <summary>The index of the entry with this key; if there is none, the complement of where it belongs.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static int Search(byte* page, in SearchKey key) => PageSearch.Find<LeafPage>(page, 0, key);
+    public static int Search(byte* page, in SearchKey key)
+    {
+        PageSearch.PrefetchKeys(page, PrefetchUpTo);
+        return PageSearch.Find<LeafPage>(page, 0, key);
+    }
 }
