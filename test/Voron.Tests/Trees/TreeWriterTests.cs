@@ -189,8 +189,7 @@ public sealed class TreeWriterTests
             TreeReader.TryGet(tree.State, tree.Pages, from, out var value);
             TreeWriter.Put(tree.Pages, tree.State, to, value);
             tree.Model[to] = expected;
-            TreeWriter.Put(tree.Pages, tree.State, to, expected.Concat(expected).Take(140 + i % 17).ToArray());
-            tree.Model[to] = tree.Get(to)!;
+            tree.Put(to, expected.Concat(expected).Take(140 + i % 17).ToArray());
             if (i % 5 == 0)
                 tree.Pages.EndTransaction();
         }
@@ -198,6 +197,23 @@ public sealed class TreeWriterTests
         TreeReader.TryGet(tree.State, tree.Pages, [99], out var run);
         TreeWriter.Put(tree.Pages, tree.State, [99], run[5_000..19_000]);
         tree.Model[[99]] = Bytes(14_000, 99);
+        tree.Check();
+    }
+
+    [Fact]
+    public void A_value_from_the_page_survives_the_compaction_that_its_copy_causes()
+    {
+        using var tree = new TestTree();
+        for (var i = 0; i < 28; i++)
+            tree.Put([(byte)(i * 2)], Bytes(130, (byte)i));
+        tree.Put([27], Bytes(180, 99));
+        tree.Delete([10]);
+        tree.Delete([30]);
+
+        TreeReader.TryGet(tree.State, tree.Pages, [27], out var value);
+        TreeWriter.Put(tree.Pages, tree.State, [60], value);
+        tree.Model[[60]] = Bytes(180, 99);
+        tree.State.LeafPages.Should().Be(1);
         tree.Check();
     }
 
