@@ -7,6 +7,8 @@ namespace Voron.Trees;
 /// <summary>Reads and writes the records of a branch.</summary>
 internal unsafe struct BranchPage : IRecordLayout
 {
+    public static int KeyOffset => BranchRecordHeader.Size;
+
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int RecordSize(byte* record) => BranchRecordHeader.Size + KeyLength(record);
 
@@ -25,25 +27,9 @@ internal unsafe struct BranchPage : IRecordLayout
     /// <summary>The index of the child whose range holds the key.</summary>
     public static int Search(byte* page, in SearchKey key)
     {
-        var slots = SlottedPage.Slots(page);
-        var head = key.Head;
-
         // Entry 0 has no separator: everything below the first separator is its.
-        var low = 1;
-        var high = SlottedPage.Count(page) - 1;
-        while (low <= high)
-        {
-            var middle = (low + high) >>> 1;
-            var record = page + slots[middle];
-            var length = KeyLength(record);
-            var stored = SearchKey.HeadInPage(KeyBytes(record), length);
-            if (stored < head || (stored == head && key.CompareTail(KeyBytes(record), length) <= 0))
-                low = middle + 1;
-            else
-                high = middle - 1;
-        }
-
-        return low - 1;
+        var index = PageSearch.Find<BranchPage>(page, 1, key);
+        return index >= 0 ? index : ~index - 1;
     }
 
     /// <summary>Adds an entry if there is room.</summary>

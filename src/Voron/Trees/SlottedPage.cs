@@ -3,9 +3,14 @@ using Voron.Format;
 
 namespace Voron.Trees;
 
-/// <summary>Knows how long a record is. Implemented by empty structs, so that page editing is compiled for each.</summary>
+/// <summary>Knows how records are laid out. Implemented by empty structs, so that search and editing are compiled for each.</summary>
 internal unsafe interface IRecordLayout
 {
+    /// <summary>Where in a record the key starts.</summary>
+    static abstract int KeyOffset { get; }
+
+    static abstract int KeyLength(byte* record);
+
     static abstract int RecordSize(byte* record);
 }
 

@@ -1,0 +1,66 @@
+using System.Runtime.CompilerServices;
+
+namespace Voron.Trees;
+
+/// <summary>Finds a key among the records of a page.</summary>
+/// <remarks>
+/// The loop branches on what it finds. Half of these branches are mispredicted, but the processor then already reads the
+/// record that the guess leads to: with pages out of the cache that was faster than a loop without branches.
+/// </remarks>
+internal static unsafe class PageSearch
+{
+    /// <summary>
+    /// The index of the record with this key among those from <paramref name="first"/> on; if there is none, the complement
+    /// of where it belongs.
+    /// </summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static int Find<T>(byte* page, int first, in SearchKey key)
+        where T : struct, IRecordLayout
+    {
+        var slots = SlottedPage.Slots(page);
+        var low = first;
+        var high = SlottedPage.Count(page) - 1;
+        var head = key.Head;
+        while (low <= high)
+        {
+            var middle = (low + high) >>> 1;
+            var record = page + slots[middle];
+            var length = T.KeyLength(record);
+            var stored = SearchKey.HeadInPage(record + T.KeyOffset, length);
+            if (stored < head)
+            {
+                low = middle + 1;
+            }
+            else if (stored > head)
+            {
+                high = middle - 1;
+            }
+            else
+            {
+                var order = key.CompareTail(record + T.KeyOffset, length);
+                if (order == 0)
+                    return middle;
+
+                if (order < 0)
+                    low = middle + 1;
+                else
+                    high = middle - 1;
+            }
+        }
+
+        return ~low;
+    }
+
+    /// <summary>Asks for the keys of a page, all at once, before they are searched one after the other.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static void PrefetchKeys(byte* page, int atMost)
+    {
+        var slots = SlottedPage.Slots(page);
+        var count = SlottedPage.Count(page);
+        if (count > atMost)
+            return;
+
+        for (var i = 0; i < count; i++)
+            SearchKey.Prefetch(page + slots[i]);
+    }
+}

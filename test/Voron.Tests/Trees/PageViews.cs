@@ -1,0 +1,32 @@
+using Voron.Trees;
+
+namespace Voron.Tests.Trees;
+
+/// <summary>What tests want to see inside pages.</summary>
+internal static unsafe class PageViews
+{
+    public static long FirstPage(this WritablePage page) => page.Header->PageNumber;
+
+    public static List<byte[]> RootSeparators(this TestTree tree)
+    {
+        var root = tree.Pages.Read(tree.State.Root);
+        var separators = new List<byte[]>();
+        for (var i = 1; i < SlottedPage.Count(root); i++)
+            separators.Add(BranchPage.Key(SlottedPage.Record(root, i)).ToArray());
+        return separators;
+    }
+
+    /// <summary>The journaled bytes of a page, zeros cut out: "offset: hex" for each stretch of others.</summary>
+    public static string Image(this TestTree tree, Voron.Primitives.PageNumber page)
+    {
+        var bytes = new ReadOnlySpan<byte>(tree.Pages.Read(page), tree.Pages.PageSize);
+        var lines = new List<string>();
+        for (var i = 32; i < bytes.Length; i += 16)
+        {
+            if (bytes.Slice(i, 16).ContainsAnyExcept((byte)0))
+                lines.Add($"{i:x4}: {Convert.ToHexStringLower(bytes.Slice(i, 16))}");
+        }
+
+        return string.Join('\n', lines);
+    }
+}
