@@ -2,7 +2,6 @@ using Microsoft.Extensions.Logging.Abstractions;
 using Voron.Flushing;
 using Voron.IO;
 using Voron.Maintenance;
-using Voron.Paging;
 using Voron.Transactions;
 
 namespace Voron;

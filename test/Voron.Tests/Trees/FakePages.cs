@@ -51,6 +51,9 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
 
     public override byte* Read(PageNumber page) => Find(page).Bytes;
 
+    public override ReadOnlySpan<byte> ReadLarge(in LargeRunReference reference, long offset, int count) =>
+        throw new NotSupportedException("These pages have no file to write large values to.");
+
     public override WritablePage Modify(PageNumber page)
     {
         var frame = Find(page);
