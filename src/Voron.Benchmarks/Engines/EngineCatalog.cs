@@ -13,20 +13,13 @@ internal static class EngineCatalog
     public const string VoronPipelined = "voron-pipelined";
     public const string Lmdb = "lmdb";
 
-#if VORON_API
     private const int PipelinedCommitsInFlight = 2;
-#endif
 
     public static IReadOnlyList<EngineDescriptor> All { get; } =
     [
-#if VORON_API
         new(Voron, () => true, "", (directory, observer) => new VoronEngine(directory, observer, maxCommitsInFlight: 1)),
         new(VoronPipelined, () => true, "",
             (directory, observer) => new VoronEngine(directory, observer, PipelinedCommitsInFlight)),
-#else
-        new(Voron, () => false, "build with -p:DefineConstants=VORON_API", (_, _) => throw new InvalidOperationException()),
-        new(VoronPipelined, () => false, "build with -p:DefineConstants=VORON_API", (_, _) => throw new InvalidOperationException()),
-#endif
         new(Lmdb, () => LmdbNative.IsInstalled, "apt-get install liblmdb0", (directory, _) => new LmdbEngine(directory)),
     ];
 

@@ -1,4 +1,3 @@
-#if VORON_API
 using System.Globalization;
 
 namespace Voron.Benchmarks.Engines;
@@ -158,4 +157,3 @@ internal sealed class VoronEngine : BenchmarkEngine
             pending.AsTask().GetAwaiter().GetResult();
     }
 }
-#endif
