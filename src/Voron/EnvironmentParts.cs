@@ -96,11 +96,16 @@ internal sealed unsafe class EnvironmentParts
         owned.Push(checkpoints);
         var header = checkpoints.Current;
         var layout = new SectionMapLayout((int)header.PageSize);
-        var dataFile = OpenDataFile(disk, header, layout);
+        var poison = new PoisonState(disk.Path);
+        var dataFile = OpenDataFile(disk, header, layout, poison);
         owned.Push(dataFile);
         if (!options.ReadOnly)
+        {
             SyncEverything(disk, checkpoints, dataFile);
-        var frames = new FrameAllocator(layout.PageSize, options.ScratchMemoryBytes, null);
+            SpillFile.DeleteLeftOver(disk);
+        }
+
+        var frames = new FrameAllocator(layout.PageSize, options.ScratchMemoryBytes, options.ReadOnly ? null : new SpillFile(disk));
         owned.Push(frames);
         var versions = new VersionTable(layout.MaxPageCount);
         owned.Push(versions);
@@ -117,7 +122,7 @@ internal sealed unsafe class EnvironmentParts
             Options = options,
             Logger = logger,
             Disk = disk,
-            Poison = new PoisonState(disk.Path),
+            Poison = poison,
             EnvironmentId = header.EnvironmentId,
             PageSize = layout.PageSize,
             Layout = layout,
@@ -146,7 +151,7 @@ internal sealed unsafe class EnvironmentParts
         }
     }
 
-    private static DataFile OpenDataFile(IDisk disk, in CheckpointHeader header, SectionMapLayout layout)
+    private static DataFile OpenDataFile(IDisk disk, in CheckpointHeader header, SectionMapLayout layout, PoisonState poison)
     {
         var file = disk.Open(EnvironmentCreator.DataFileName, DiskOpen.Existing, DiskAccess.Buffered);
         try
@@ -154,7 +159,7 @@ internal sealed unsafe class EnvironmentParts
             var needed = header.State.PageCount * layout.PageSize;
             if (file.Length < needed)
                 throw new CorruptionException($"'{file.Path}' has been cut: it has {file.Length} bytes, and {needed} are in use.");
-            return new DataFile(file, header.EnvironmentId, layout.PageSize, layout.MaxPageCount);
+            return new DataFile(file, header.EnvironmentId, layout.PageSize, layout.MaxPageCount, poison);
         }
         catch
         {

@@ -23,6 +23,7 @@ public sealed class StorageEnvironment : IDisposable
     private readonly WriteMerger? _merger;
     private readonly Flusher? _flusher;
     private readonly FlushScheduler? _scheduler;
+    private readonly SpaceReclaimer? _reclaimer;
     private int _disposed;
     private long _writerSinceTick;
 
@@ -40,7 +41,8 @@ public sealed class StorageEnvironment : IDisposable
         _merger = new WriteMerger(() => Begin(TimeSpan.MaxValue, nameof(WriteAsync), CancellationToken.None), _context.Options.MaxMergedBytes, CountMerged);
         _flusher = new Flusher(_context, parts.Checkpoints, _gate, _writer);
         _flusher.Start();
-        _scheduler = new FlushScheduler(_context, _flusher, _context.Options.BackgroundFlush);
+        _reclaimer = new SpaceReclaimer(_context, _gate, _writer, _flusher);
+        _scheduler = new FlushScheduler(_context, _flusher, () => _reclaimer.Run(), _context.Options.BackgroundFlush);
         parts.Publisher.BackPressure = _scheduler;
     }
 
@@ -142,6 +144,18 @@ public sealed class StorageEnvironment : IDisposable
     }
 
     /// <summary>
+    /// Gives free space back to the file system: cuts free sections of 4 MiB off the end of the data file, and punches holes for
+    /// others. Space that an open reader may still need stays.
+    /// </summary>
+    /// <returns>How many bytes were given back.</returns>
+    /// <exception cref="EnvironmentPoisonedException">A write failed, now or before.</exception>
+    public long ReclaimSpace()
+    {
+        ThrowIfNotWritable(nameof(ReclaimSpace));
+        return _reclaimer!.Run();
+    }
+
+    /// <summary>
     /// Walks everything: trees, order, counts, values, free space, the owner of each page, checksums. Reads go on meanwhile;
     /// flushes wait.
     /// </summary>
@@ -189,6 +203,8 @@ public sealed class StorageEnvironment : IDisposable
             Rewrites = counters.RewriteCount,
             MergedOperations = counters.MergedOperations,
             BackPressureWaits = counters.BackPressureWaits,
+            FreedPages = counters.FreedPages,
+            ReclaimedBytes = counters.PunchedBytes + counters.TruncatedBytes,
             IsPoisoned = _context.Poison.IsPoisoned,
             IsUnbuffered = _context.Disk.IsUnbuffered,
         };

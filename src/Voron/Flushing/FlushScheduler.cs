@@ -1,3 +1,4 @@
+using Voron.Paging;
 using Voron.Transactions;
 
 namespace Voron.Flushing;
@@ -13,9 +14,13 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
 
     private static readonly TimeSpan Tick = TimeSpan.FromMilliseconds(100);
     private static readonly TimeSpan LongestDelay = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan ReclaimEvery = TimeSpan.FromSeconds(30);
 
     private readonly EngineContext _context;
     private readonly Flusher _flusher;
+    private readonly Action _reclaim;
+    private long _freedAtReclaim;
+    private long _reclaimedAtTick = Environment.TickCount64;
     private readonly AutoResetEvent _wake = new(false);
     private readonly object _progress = new();
     private readonly Thread? _thread;
@@ -28,8 +33,10 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
     private bool _isIdle = true;
     private volatile bool _stopping;
 
-    public FlushScheduler(EngineContext context, Flusher flusher, bool background)
+    /// <param name="reclaim">Gives free space back to the file system.</param>
+    public FlushScheduler(EngineContext context, Flusher flusher, Action reclaim, bool background)
     {
+        _reclaim = reclaim;
         _context = context;
         _flusher = flusher;
         if (!background)
@@ -121,6 +128,7 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
         Vouch();
         if (_context.Journal!.SubmittedSequence > 0 && !_context.JournalFiles!.HasSpare)
             PrepareSpare();
+        PreallocateAhead();
         if (ShouldFlush())
             FlushNow();
         if (IsHeldBack())
@@ -146,10 +154,19 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
 
     private void FlushNow()
     {
+        var freed = _context.Counters.FreedPages;
         var written = Volatile.Read(ref _writtenBytes);
         if (_flusher.Flush() != null || _context.Ring.PublishedId == _flusher.CheckpointId)
             Volatile.Write(ref _flushedAtBytes, written);
         _dirtySinceTick = Environment.TickCount64;
+
+        // Looking for whole free sections is worth it only when enough has been freed since the last time.
+        if (freed - _freedAtReclaim >= _context.Layout.PagesPerSection && Environment.TickCount64 - _reclaimedAtTick >= ReclaimEvery.TotalMilliseconds)
+        {
+            _freedAtReclaim = freed;
+            _reclaimedAtTick = Environment.TickCount64;
+            _reclaim();
+        }
     }
 
     // Half the limit: enough is left to go on while the rewrite is being written.
@@ -169,6 +186,26 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
 
         if (_flusher.Rewrite())
             _rewrittenAtBytes = written;
+    }
+
+    // The file grows before it has to, so that no commit waits for that.
+    private void PreallocateAhead()
+    {
+        var file = _context.DataFile;
+        var capacity = file.CapacityPages;
+        _context.Ring.Read(out var newest);
+        var step = GrowthPolicy.NextStep(capacity, _context.PageSize, _context.Options.MaxGrowthBytes);
+        if (capacity - newest.State.PageCount > step / 2 || capacity + step > _context.Layout.MaxPageCount)
+            return;
+        try
+        {
+            file.Preallocate(capacity + step);
+        }
+        catch (StorageFullException e)
+        {
+            // The transaction that needs it will say so.
+            FlushLog.NoGrowth(_context.Logger, e.Message);
+        }
     }
 
     private void PrepareSpare()

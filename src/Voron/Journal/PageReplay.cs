@@ -67,14 +67,19 @@ internal sealed unsafe class PageReplay : IRecordVisitor
     /// <exception cref="CorruptionException">A page had a damaged base, and no later record makes it anew.</exception>
     public void Publish(VersionTable versions)
     {
-        foreach (var (_, page) in _pages)
+        foreach (var (number, page) in _pages)
         {
-            if (page.Fault != null)
+            if (page.Fault != null && number < _state.PageCount)
                 throw new CorruptionException(page.Fault);
         }
 
+        // Pages from the page count on were cut off after they had been freed.
         foreach (var (number, page) in _pages)
-            versions.Push(number, page.TransactionId, 0, page.Frame, page.Pages, page.Flags, 0);
+        {
+            if (number < _state.PageCount)
+                versions.Push(number, page.TransactionId, 0, page.Frame, page.Pages, page.Flags, 0);
+        }
+
         _pages.Clear();
     }
 

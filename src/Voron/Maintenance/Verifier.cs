@@ -188,6 +188,8 @@ internal sealed unsafe class Verifier
 
         public void EnsureCapacity(long pageCount) => throw new InvalidOperationException("A snapshot does not grow.");
 
+        public void EnsureBlocks(long firstPage, long pages) => throw new InvalidOperationException("A snapshot does not change.");
+
         public WritablePage ModifyPage(long page) => throw new InvalidOperationException("A snapshot does not change.");
 
         public WritablePage AddPage(long page, PageKind kind) => throw new InvalidOperationException("A snapshot does not change.");

@@ -225,7 +225,7 @@ internal sealed class WriteCore : TransactionCore
             Session.State.Catalog = Catalog.ToHeader();
             entry = _packer.Pack(Session);
             if (HasLiveDirectRuns())
-                _context.SyncDataFile();
+                _context.DataFile.Sync();
             entry.Completion = completion;
             var sequence = journal.Submit(entry);
             entry = null;

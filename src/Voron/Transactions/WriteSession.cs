@@ -32,7 +32,10 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     private long _id;
     private int _stamp;
     private int _innermostStamp;
+    private readonly HashSet<long> _punchedSections = [];
+    private readonly long _pagesAtOpen;
     private long _changedBytes;
+    private long _pageCountBefore;
 
     public WriteSession(EngineContext context)
     {
@@ -40,6 +43,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         _versions = context.Versions;
         _dataFile = context.DataFile;
         PageSize = context.PageSize;
+        _pagesAtOpen = context.DataFile.CapacityPages;
         _pageShift = BitOperations.Log2((uint)PageSize);
         _lineShift = _pageShift - 6;
         _space = new SpaceAllocator(context.Layout, this, context.Options.PreferredFreeFraction);
@@ -56,7 +60,10 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     /// <summary>Bytes of scratch memory that this transaction has taken.</summary>
     public long ChangedBytes => _changedBytes;
 
-    public bool HasChanges => _changes.Count > 0;
+    public bool HasChanges => _changes.Count > 0 || _state.PageCount != _pageCountBefore;
+
+    /// <summary>Notes that the blocks of a section have been given back.</summary>
+    public void NotePunched(long section) => _punchedSections.Add(section);
 
     public SpaceAllocator Space => _space;
 
@@ -75,6 +82,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         Debug.Assert(_changes.Count == 0 && _directRuns.Count == 0);
         _state = submitted;
         _id = submitted.TransactionId + 1;
+        _pageCountBefore = submitted.PageCount;
         _stamp = _innermostStamp = 0;
         _changedBytes = 0;
     }
@@ -154,12 +162,14 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     public override void Free(PageNumber page)
     {
         _space.Free(page.Value, 1);
+        _context.Counters.FreedPages++;
         AddTombstone(page.Value);
     }
 
     public override void FreeRun(PageNumber first, int pages)
     {
         _space.Free(first.Value, pages);
+        _context.Counters.FreedPages += pages;
         for (var i = 0; i < pages; i++)
             AddTombstone(first.Value + i);
         for (var i = _directRuns.Count - 1; i >= 0; i--)
@@ -188,6 +198,16 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     WritablePage ISpacePages.AddPage(long page, PageKind kind) => AddPage(page, kind);
 
     bool ISpacePages.HasVersion(long page) => page < _versions.PageCapacity && _versions.HasVersion(page);
+
+    // What the file has grown by since it was opened was given blocks then.
+    void ISpacePages.EnsureBlocks(long firstPage, long pages)
+    {
+        if (firstPage < _pagesAtOpen || _punchedSections.Contains(_context.Layout.SectionOf(firstPage)))
+        {
+            _dataFile.Refill(firstPage, pages);
+            _punchedSections.Remove(_context.Layout.SectionOf(firstPage));
+        }
+    }
 
     void ISpacePages.EnsureCapacity(long pageCount) => EnsureCapacity(pageCount);
 
@@ -363,9 +383,8 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
 
     private void Grow(long pageCount)
     {
-        // By an eighth, at least 1 MiB, so that small environments stay small and large ones grow in few steps.
         var capacity = _dataFile.CapacityPages;
-        var step = Math.Clamp(capacity / 8, (1 << 20) >> _pageShift, _context.Options.MaxGrowthBytes >> _pageShift);
+        var step = GrowthPolicy.NextStep(capacity, PageSize, _context.Options.MaxGrowthBytes);
         var wanted = Math.Min(Math.Max(pageCount, capacity + step), _context.Layout.MaxPageCount);
         bool moved;
         try
