@@ -42,7 +42,7 @@ public sealed class StorageEnvironment : IDisposable
         _flusher = new Flusher(_context, parts.Checkpoints, _gate, _writer);
         _flusher.Start();
         _reclaimer = new SpaceReclaimer(_context, _gate, _writer, _flusher);
-        _scheduler = new FlushScheduler(_context, _flusher, () => _reclaimer.Run(), _context.Options.BackgroundFlush);
+        _scheduler = new FlushScheduler(_context, _flusher, () => _reclaimer.Run(), parts.ReplayedBytes, _context.Options.BackgroundFlush);
         parts.Publisher.BackPressure = _scheduler;
     }
 

@@ -34,8 +34,11 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
     private volatile bool _stopping;
 
     /// <param name="reclaim">Gives free space back to the file system.</param>
-    public FlushScheduler(EngineContext context, Flusher flusher, Action reclaim, bool background)
+    /// <param name="replayedBytes">Bytes of journal that were replayed at opening and are not flushed yet.</param>
+    public FlushScheduler(EngineContext context, Flusher flusher, Action reclaim, long replayedBytes, bool background)
     {
+        _writtenBytes = replayedBytes;
+        _vouchedSequence = _lastSequence = context.Journal!.SubmittedSequence;
         _reclaim = reclaim;
         _context = context;
         _flusher = flusher;
@@ -121,12 +124,13 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
 
     // Nothing unflushed, and nothing to be vouched for: the next commit wakes the thread.
     private bool IsIdle() =>
-        UnflushedJournalBytes == 0 && _context.Journal!.SubmittedSequence == _vouchedSequence && (_context.JournalFiles!.HasSpare || _lastSequence == 0);
+        UnflushedJournalBytes == 0 && _context.Journal!.SubmittedSequence == _vouchedSequence
+        && (_context.JournalFiles!.HasSpare || !_context.Journal.HasBegun);
 
     private void RunOnce()
     {
         Vouch();
-        if (_context.Journal!.SubmittedSequence > 0 && !_context.JournalFiles!.HasSpare)
+        if (_context.Journal!.HasBegun && !_context.JournalFiles!.HasSpare)
             PrepareSpare();
         PreallocateAhead();
         if (ShouldFlush())
@@ -226,7 +230,7 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
     {
         var journal = _context.Journal!;
         var sequence = journal.SubmittedSequence;
-        if (sequence == _lastSequence && sequence != _vouchedSequence && sequence > 0)
+        if (sequence == _lastSequence && sequence != _vouchedSequence)
         {
             _vouchedSequence = journal.Vouch();
             _lastSequence = _vouchedSequence;

@@ -25,6 +25,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     private readonly DataFile _dataFile;
     private readonly int _pageShift;
     private readonly int _lineShift;
+    private readonly bool _verifyEveryRead;
     private readonly List<nint> _changes = new(256);
     private readonly List<WrittenRun> _directRuns = [];
     private readonly SpaceAllocator _space;
@@ -43,6 +44,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         _versions = context.Versions;
         _dataFile = context.DataFile;
         PageSize = context.PageSize;
+        _verifyEveryRead = context.Options.VerifyEveryRead;
         _pagesAtOpen = context.DataFile.CapacityPages;
         _pageShift = BitOperations.Log2((uint)PageSize);
         _lineShift = _pageShift - 6;
@@ -100,13 +102,13 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
             return node->Frame;
         }
 
-        if (!_dataFile.IsVerified(number))
+        if (_verifyEveryRead || !_dataFile.IsVerified(number))
             _dataFile.Verify(number);
         return _dataFile.Address(number);
     }
 
     public override ReadOnlySpan<byte> ReadLarge(in LargeRunReference reference, long offset, int count) =>
-        LargeValueReader.Read(this, _dataFile, _dataFile.Address(0), _state.PageCount, reference, offset, count, _context.Options.VerifyEveryRead);
+        LargeValueReader.Read(this, _dataFile, _dataFile.Address(0), _state.PageCount, reference, offset, count, _verifyEveryRead);
 
     public override WritablePage Modify(PageNumber page)
     {
