@@ -204,7 +204,7 @@ public sealed class StorageEnvironment : IDisposable
         if (Interlocked.Exchange(ref _disposed, 1) != 0)
             return;
 
-        _scheduler?.Dispose();
+        _scheduler?.Stop();
         if (_writer != null)
             CloseWriter();
         _readers.Close();
@@ -231,6 +231,8 @@ public sealed class StorageEnvironment : IDisposable
             EnvironmentLog.CloseFailed(_context.Logger, Path, e.Message, e);
         }
 
+        // The last flush still tells it of the list that it writes.
+        _scheduler!.Dispose();
         _parts.CloseWriting();
     }
 
