@@ -37,7 +37,8 @@ public sealed class StorageEnvironment : IDisposable
         _context.FlusherSlot = _context.Readers.TakeSlot();
         var keeper = new VersionKeeper(_context.Versions, _context.Frames, _context.Readers, _context.Ring) { FlusherSlot = _context.FlusherSlot };
         _writer = new WriteCore(_context, _gate, keeper) { Submitted = parts.Recovered.State };
-        _merger = new WriteMerger(() => Begin(TimeSpan.MaxValue, nameof(WriteAsync), CancellationToken.None), _context.Options.MaxMergedBytes, CountMerged);
+        _merger = new WriteMerger(
+            () => Begin(TimeSpan.MaxValue, nameof(WriteAsync), CancellationToken.None), _context.Options.MaxMergedBytes, CountMerged);
         _flusher = new Flusher(_context, parts.Checkpoints, _gate, _writer);
         _flusher.Start();
         _scheduler = new FlushScheduler(_context, _flusher, _context.Options.BackgroundFlush);

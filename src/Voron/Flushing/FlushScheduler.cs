@@ -114,7 +114,8 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
 
     // Nothing unflushed, and nothing to be vouched for: the next commit wakes the thread.
     private bool IsIdle() =>
-        UnflushedJournalBytes == 0 && _context.Journal!.SubmittedSequence == _vouchedSequence && (_context.JournalFiles!.HasSpare || _lastSequence == 0);
+        UnflushedJournalBytes == 0 && _context.Journal!.SubmittedSequence == _vouchedSequence
+        && (_context.JournalFiles!.HasSpare || _lastSequence == 0);
 
     private void RunOnce()
     {
