@@ -18,7 +18,8 @@ internal sealed unsafe class EnvironmentParts
     private readonly IDisposable _lock;
     private bool _keepMemory;
 
-    private EnvironmentParts(IDisposable directoryLock, EngineContext context, CheckpointFile checkpoints, CommitPublisher publisher, RecoveryResult recovered)
+    private EnvironmentParts(
+        IDisposable directoryLock, EngineContext context, CheckpointFile checkpoints, CommitPublisher publisher, RecoveryResult recovered)
     {
         _lock = directoryLock;
         Context = context;

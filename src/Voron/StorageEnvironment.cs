@@ -38,7 +38,8 @@ public sealed class StorageEnvironment : IDisposable
         _context.FlusherSlot = _context.Readers.TakeSlot();
         var keeper = new VersionKeeper(_context.Versions, _context.Frames, _context.Readers, _context.Ring) { FlusherSlot = _context.FlusherSlot };
         _writer = new WriteCore(_context, _gate, keeper) { Submitted = parts.Recovered.State };
-        _merger = new WriteMerger(() => Begin(TimeSpan.MaxValue, nameof(WriteAsync), CancellationToken.None), _context.Options.MaxMergedBytes, CountMerged);
+        _merger = new WriteMerger(
+            () => Begin(TimeSpan.MaxValue, nameof(WriteAsync), CancellationToken.None), _context.Options.MaxMergedBytes, CountMerged);
         _flusher = new Flusher(_context, parts.Checkpoints, _gate, _writer);
         _flusher.Start();
         _reclaimer = new SpaceReclaimer(_context, _gate, _writer, _flusher);
@@ -220,7 +221,7 @@ public sealed class StorageEnvironment : IDisposable
         if (Interlocked.Exchange(ref _disposed, 1) != 0)
             return;
 
-        _scheduler?.Dispose();
+        _scheduler?.Stop();
         if (_writer != null)
             CloseWriter();
         _readers.Close();
@@ -247,6 +248,8 @@ public sealed class StorageEnvironment : IDisposable
             EnvironmentLog.CloseFailed(_context.Logger, Path, e.Message, e);
         }
 
+        // The last flush still tells it of the list that it writes.
+        _scheduler!.Dispose();
         _parts.CloseWriting();
     }
 

@@ -262,7 +262,8 @@ internal sealed unsafe class Flusher
         counters.FlushedBytes += _pages.Bytes;
         counters.FlushSeeks += _pages.Seeks;
         var report = new FlushReport(
-            plan.Target.State.TransactionId, plan.Pages, plan.Leaves, plan.Branches, plan.Overflows, _pages.Seeks, _pages.Bytes, transactions, duration);
+            plan.Target.State.TransactionId, plan.Pages, plan.Leaves, plan.Branches, plan.Overflows,
+            _pages.Seeks, _pages.Bytes, transactions, duration);
         _context.Options.FlushObserver?.Invoke(report);
         return report;
     }

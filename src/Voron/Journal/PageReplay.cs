@@ -102,7 +102,8 @@ internal sealed unsafe class PageReplay : IRecordVisitor
                 if (entry->Pages == 0 || entry->Pages > int.MaxValue / _pageSize)
                     return false;
                 var pages = (int)entry->Pages;
-                var run = Replace(page, new ReplayedPage { TransactionId = id, Frame = _frames.RentRun(pages), Pages = pages, Flags = VersionFlags.Run });
+                var frame = _frames.RentRun(pages);
+                var run = Replace(page, new ReplayedPage { TransactionId = id, Frame = frame, Pages = pages, Flags = VersionFlags.Run });
                 for (var i = 1; i < pages; i++)
                     Replace(page + i, new ReplayedPage { TransactionId = id, Flags = VersionFlags.InnerOfRun });
                 NativeMemory.Clear(run.Frame, (nuint)pages * (nuint)_pageSize);

@@ -89,7 +89,8 @@ internal sealed unsafe class Verifier
             var reference = *(LargeRunReference*)LeafPage.InlineBytes(cursor.Record);
             _largeRuns.Add(reference.FirstPage);
             Guard($"tree '{name}', value at page {reference.FirstPage}", () => LargeValues.Verify(
-                _context.DataFile, reference.FirstPage, reference.Length, LargeValueReader.Checksums(_snapshot, reference), 0, reference.Length, always: true));
+                _context.DataFile, reference.FirstPage, reference.Length,
+                LargeValueReader.Checksums(_snapshot, reference), 0, reference.Length, always: true));
         }
 
         cursor.Close();

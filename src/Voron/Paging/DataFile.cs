@@ -99,7 +99,9 @@ internal sealed unsafe class DataFile : IDisposable
     {
         var fault = TryVerify(page, out var cause);
         if (fault != null)
-            throw cause is DiskException { Error: not DiskError.EndOfFile } ? new StorageAccessException(fault, cause) : new CorruptionException(fault, cause);
+            throw cause is DiskException { Error: not DiskError.EndOfFile }
+                ? new StorageAccessException(fault, cause)
+                : new CorruptionException(fault, cause);
         MarkVerified(page);
     }
 

@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.IO.Pipelines;
 using System.Numerics;
+using System.Runtime.InteropServices;
 using Voron.Paging;
 using Voron.Primitives;
 
@@ -164,7 +165,7 @@ internal sealed class ValueStreamWriter
         _pages = 0;
         try
         {
-            _core.LargeValues.Attach(_tree.State, key, _firstPage, used, length, System.Runtime.InteropServices.CollectionsMarshal.AsSpan(_checksums));
+            _core.LargeValues.Attach(_tree.State, key, _firstPage, used, length, CollectionsMarshal.AsSpan(_checksums));
         }
         catch (Exception e) when (_core.Break(e))
         {

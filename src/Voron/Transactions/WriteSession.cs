@@ -155,7 +155,8 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
             ThrowIfTooLarge((long)pages << _pageShift);
             var frame = _context.Frames.RentRun(pages);
             NativeMemory.Copy(source, frame, (nuint)pages << _pageShift);
-            node = Push(first.Value, frame, pages, VersionFlags.Run | (node != null && node->TransactionId == _id ? node->Flags & VersionFlags.New : 0), 0);
+            var isNew = node != null && node->TransactionId == _id ? node->Flags & VersionFlags.New : 0;
+            node = Push(first.Value, frame, pages, VersionFlags.Run | isNew, 0);
         }
 
         return new WritablePage(node->Frame, &node->DirtyLines, 31);
