@@ -204,7 +204,8 @@ public sealed class StorageEnvironment : IDisposable
         if (Interlocked.Exchange(ref _disposed, 1) != 0)
             return;
 
-        _scheduler?.Dispose();
+        // It is still told of what is written until the writer is closed.
+        _scheduler?.Stop();
         if (_writer != null)
             CloseWriter();
         _readers.Close();
@@ -232,6 +233,7 @@ public sealed class StorageEnvironment : IDisposable
         }
 
         _parts.CloseWriting();
+        _scheduler!.Dispose();
     }
 
     private void FlushAndSeal()
