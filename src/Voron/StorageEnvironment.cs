@@ -221,6 +221,7 @@ public sealed class StorageEnvironment : IDisposable
         if (Interlocked.Exchange(ref _disposed, 1) != 0)
             return;
 
+        // It is still told of what is written until the writer is closed.
         _scheduler?.Stop();
         if (_writer != null)
             CloseWriter();

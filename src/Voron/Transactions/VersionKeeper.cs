@@ -141,8 +141,9 @@ internal sealed unsafe class VersionKeeper
                 continue;
             group.Blockers = blockers;
             var kept = 0;
-            foreach (var frame in group.Frames)
+            for (var at = 0; at < group.Frames.Count; at++)
             {
+                var frame = group.Frames[at];
                 if (OldestSequence < group.Sequence && IsSeen(frame.TransactionId, frame.SuccessorId, group.Sequence))
                     group.Frames[kept++] = frame;
                 else
