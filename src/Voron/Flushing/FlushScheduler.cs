@@ -165,7 +165,8 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
         _dirtySinceTick = Environment.TickCount64;
 
         // Looking for whole free sections is worth it only when enough has been freed since the last time.
-        if (freed - _freedAtReclaim >= _context.Layout.PagesPerSection && Environment.TickCount64 - _reclaimedAtTick >= ReclaimEvery.TotalMilliseconds)
+        if (freed - _freedAtReclaim >= _context.Layout.PagesPerSection
+            && Environment.TickCount64 - _reclaimedAtTick >= ReclaimEvery.TotalMilliseconds)
         {
             _freedAtReclaim = freed;
             _reclaimedAtTick = Environment.TickCount64;
