@@ -204,10 +204,16 @@ public sealed class StorageEnvironment : IDisposable
         if (Interlocked.Exchange(ref _disposed, 1) != 0)
             return;
 
-        _scheduler?.Dispose();
-        if (_writer != null)
-            CloseWriter();
-        _readers.Close();
+        try
+        {
+            _scheduler?.Dispose();
+            if (_writer != null)
+                CloseWriter();
+        }
+        finally
+        {
+            _readers.Close();
+        }
     }
 
     private void CloseWriter()
@@ -226,8 +232,9 @@ public sealed class StorageEnvironment : IDisposable
             if (!_context.Poison.IsPoisoned)
                 FlushAndSeal();
         }
-        catch (VoronException e)
+        catch (Exception e)
         {
+            // An observer's exception too: everything has to be let go of all the same.
             EnvironmentLog.CloseFailed(_context.Logger, Path, e.Message, e);
         }
 

@@ -18,6 +18,7 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
     private readonly Flusher _flusher;
     private readonly AutoResetEvent _wake = new(false);
     private readonly object _progress = new();
+    private readonly CancellationTokenSource _closing = new();
     private readonly Thread? _thread;
     private long _writtenBytes;
     private long _flushedAtBytes;
@@ -32,6 +33,10 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
     {
         _context = context;
         _flusher = flusher;
+        _flusher.Closing = _closing.Token;
+
+        // What recovery found has been synced by it; an environment that is only read gets no new journal file.
+        _lastSequence = _vouchedSequence = context.Journal!.SubmittedSequence;
         if (!background)
             return;
         _thread = new Thread(Run) { IsBackground = true, Name = "Voron flusher" };
@@ -72,16 +77,18 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
     public void Stop()
     {
         _stopping = true;
+        _closing.Cancel();
         _wake.Set();
         lock (_progress)
             Monitor.PulseAll(_progress);
         _thread?.Join();
     }
 
+    // The event stays: commits that are still under way set it.
     public void Dispose()
     {
         Stop();
-        _wake.Dispose();
+        _closing.Dispose();
     }
 
     private bool IsOverLimit =>
@@ -91,6 +98,9 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
     {
         while (!_stopping)
         {
+            // Said before it is looked at: a commit in between either is seen here, or sees it and wakes the thread.
+            Volatile.Write(ref _isIdle, true);
+            Interlocked.MemoryBarrier();
             var idle = IsIdle();
             Volatile.Write(ref _isIdle, idle);
             _wake.WaitOne(idle ? Timeout.InfiniteTimeSpan : Tick);
@@ -100,8 +110,9 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
             {
                 RunOnce();
             }
-            catch (VoronException e)
+            catch (Exception e)
             {
+                // An observer's exception too: on this thread it would end the process.
                 FlushLog.Failed(_context.Logger, e.Message, e);
                 if (_context.Poison.IsPoisoned)
                     return;
@@ -114,17 +125,20 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
 
     // Nothing unflushed, and nothing to be vouched for: the next commit wakes the thread.
     private bool IsIdle() =>
-        UnflushedJournalBytes == 0 && _context.Journal!.SubmittedSequence == _vouchedSequence && (_context.JournalFiles!.HasSpare || _lastSequence == 0);
+        UnflushedJournalBytes == 0 && _context.Journal!.SubmittedSequence == _vouchedSequence
+        && (_context.JournalFiles!.HasSpare || Volatile.Read(ref _writtenBytes) == 0);
 
     private void RunOnce()
     {
-        Vouch();
-        if (_context.Journal!.SubmittedSequence > 0 && !_context.JournalFiles!.HasSpare)
+        if (Volatile.Read(ref _writtenBytes) > 0 && !_context.JournalFiles!.HasSpare)
             PrepareSpare();
         if (ShouldFlush())
             FlushNow();
         if (IsHeldBack())
             RewriteNow();
+
+        // Last, since it fails on a full disk, which a flush may empty.
+        Vouch();
     }
 
     private bool ShouldFlush()
