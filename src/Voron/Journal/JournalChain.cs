@@ -94,7 +94,10 @@ internal sealed unsafe class JournalChain : IDisposable
             LastSequence = ends[i].Sequence,
             EndOffset = ends[i].Offset,
         });
-        return new JournalChainEnd(position, records, dropped, seals.ToArray());
+
+        // No more than a header holds. The last ones count: a file that the chain went through to a later one was written to
+        // its end before that was begun, or is sealed by it.
+        return new JournalChainEnd(position, records, dropped, seals.TakeLast(JournalFileHeader.MaxSeals).ToArray());
     }
 
     public void Dispose()
