@@ -162,7 +162,12 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
     {
         var written = Volatile.Read(ref _writtenBytes);
         if (_flusher.Flush() != null || _context.Ring.PublishedId == _flusher.CheckpointId)
-            Volatile.Write(ref _flushedAtBytes, written);
+        {
+            // Held back by a reader: one byte is left to be flushed, so that age brings the rest home when the reader has gone.
+            var isHome = _context.Ring.PublishedId == _flusher.CheckpointId;
+            Volatile.Write(ref _flushedAtBytes, isHome ? written : written - 1);
+        }
+
         _dirtySinceTick = Environment.TickCount64;
     }
 
