@@ -3,7 +3,7 @@ using Voron.Tests.Simulation;
 
 namespace Voron.Tests.Environments;
 
-public sealed class ClosingTests
+public sealed class UnderWayAtCloseTests
 {
     private static readonly StorageOptions NoBackground = new() { BackgroundFlush = false, InitialJournalFileBytes = 65536, MaxJournalFileBytes = 65536 };
 
