@@ -136,7 +136,8 @@ internal sealed unsafe class EnvironmentParts
             Ring = ring,
             Readers = readers,
         };
-        var publisher = new CommitPublisher(ring, context.Counters, options.CommitObserver);
+        var publisher = new CommitPublisher(
+            ring, context.Counters, options.CommitObserver, e => EnvironmentLog.ObserverFailed(logger, nameof(StorageOptions.CommitObserver), e.Message, e));
         if (!options.ReadOnly)
             OpenJournal(context, publisher, header, recovered, owned);
         VerifyDirectRuns(context, recovered);

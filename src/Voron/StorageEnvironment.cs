@@ -219,13 +219,19 @@ public sealed class StorageEnvironment : IDisposable
         if (Interlocked.Exchange(ref _disposed, 1) != 0)
             return;
 
-        _scrubber?.Dispose();
+        try
+        {
+            _scrubber?.Dispose();
 
-        // It is still told of what is written until the writer is closed.
-        _scheduler?.Stop();
-        if (_writer != null)
-            CloseWriter();
-        _readers.Close();
+            // It is still told of what is written until the writer is closed.
+            _scheduler?.Stop();
+            if (_writer != null)
+                CloseWriter();
+        }
+        finally
+        {
+            _readers.Close();
+        }
     }
 
     private void CloseWriter()
@@ -244,8 +250,9 @@ public sealed class StorageEnvironment : IDisposable
             if (!_context.Poison.IsPoisoned)
                 FlushAndSeal();
         }
-        catch (VoronException e)
+        catch (Exception e)
         {
+            // An observer's exception too: everything has to be let go of all the same.
             EnvironmentLog.CloseFailed(_context.Logger, Path, e.Message, e);
         }
 

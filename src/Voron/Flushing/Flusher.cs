@@ -51,6 +51,12 @@ internal sealed unsafe class Flusher
     /// <summary>The oldest reader that held the last flush back, or null.</summary>
     public ActiveReader? BlockingReader { get; private set; }
 
+    /// <summary>
+    /// Cancelled before closing: a flush then waits for the writer no longer. What stays in the version table is in the data
+    /// file too.
+    /// </summary>
+    public CancellationToken Closing { get; set; }
+
     /// <summary>Held by whoever flushes, rewrites, or looks at the data file as a whole.</summary>
     public Lock Exclusion => _lock;
 
@@ -87,8 +93,17 @@ internal sealed unsafe class Flusher
         {
             var header = _checkpoints.Current;
             header.ReplayStart = journalEnd;
-            _checkpoints.Write(header);
-            _checkpoints.WriteBothAlike();
+            try
+            {
+                _checkpoints.Write(header);
+                _checkpoints.WriteBothAlike();
+            }
+            catch (DiskException e)
+            {
+                _context.Poison.Set(e);
+                throw _context.Poison.Exception(CommitOutcome.NotCommitted);
+            }
+
             _context.JournalFiles!.ReleaseBefore(journalEnd.LifeNumber);
         }
     }
@@ -231,13 +246,25 @@ internal sealed unsafe class Flusher
         _context.JournalFiles!.ReleaseBefore(target.JournalEnd.LifeNumber);
     }
 
-    // In slices, so that writers are kept waiting for a moment only.
     private void Detach(FlushPlan plan)
+    {
+        try
+        {
+            DetachSlices(plan);
+        }
+        catch (OperationCanceledException)
+        {
+            // The environment is being closed, perhaps while a write transaction is open that nobody will end.
+        }
+    }
+
+    // In slices, so that writers are kept waiting for a moment only.
+    private void DetachSlices(FlushPlan plan)
     {
         var touched = CollectionsMarshal.AsSpan(plan.Touched);
         for (var from = 0; from < touched.Length; from += DetachSlice)
         {
-            _gate.Enter(CancellationToken.None);
+            _gate.Enter(Closing);
             try
             {
                 var slice = touched.Slice(from, Math.Min(DetachSlice, touched.Length - from));

@@ -96,8 +96,11 @@ internal sealed unsafe class JournalChain : IDisposable
             LifeNumber = file.Info.Header.LifeNumber,
             LastSequence = ends[i].Sequence,
             EndOffset = ends[i].Offset,
-        }).Skip(index);
-        return new JournalChainEnd(position, records, dropped, seals.ToArray());
+        });
+
+        // Files that the chain went through were sealed, or written to their end, before the next was begun. No more than a
+        // header holds: the last ones count.
+        return new JournalChainEnd(position, records, dropped, seals.Skip(index).TakeLast(JournalFileHeader.MaxSeals).ToArray());
     }
 
     public void Dispose()

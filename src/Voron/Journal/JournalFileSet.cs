@@ -147,7 +147,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
                 var file = _released[^1];
                 _released.RemoveAt(_released.Count - 1);
                 file.Handle.Dispose();
-                _disk.Delete(file.Name);
+                TryDelete(file.Name);
             }
 
             Count();
@@ -285,7 +285,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
         }
         catch (DiskException)
         {
-            // It was not there, or stays: the next opening deletes what has no life.
+            // It was not there, or stays: the next opening deletes what has no life, and uses again what has.
         }
     }
 

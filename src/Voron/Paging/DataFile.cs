@@ -118,7 +118,7 @@ internal sealed unsafe class DataFile : IDisposable
             File.Read(page << _pageShift, new Span<byte>(buffer, PageSize));
             var header = (PageHeader*)buffer;
             var pages = header->Kind == PageKind.Overflow ? header->RunPages : 1L;
-            if (pages is > 1 and <= int.MaxValue / 4096 && page + pages <= CapacityPages)
+            if (pages > 1 && pages << _pageShift <= int.MaxValue && page + pages <= CapacityPages)
             {
                 var length = pages << _pageShift;
                 buffer = (byte*)NativeMemory.AlignedRealloc(buffer, (nuint)length, 4096);

@@ -20,12 +20,14 @@ internal sealed class CommitPublisher : IJournalListener
     private readonly StateRing _ring;
     private readonly Counters _counters;
     private readonly Action<CommitReport>? _observer;
+    private readonly Action<Exception>? _observerFailed;
 
-    public CommitPublisher(StateRing ring, Counters counters, Action<CommitReport>? observer)
+    public CommitPublisher(StateRing ring, Counters counters, Action<CommitReport>? observer, Action<Exception>? observerFailed = null)
     {
         _ring = ring;
         _counters = counters;
         _observer = observer;
+        _observerFailed = observerFailed;
     }
 
     /// <summary>Where to tell of what was written; set once, before the first commit.</summary>
@@ -39,9 +41,22 @@ internal sealed class CommitPublisher : IJournalListener
             _counters.CommittedTransactions++;
             _counters.PagesChanged += header.EntryCount;
             _counters.JournalTransactionBytes += lengthBytes;
-            _observer?.Invoke(new CommitReport(header.State.TransactionId, (int)header.EntryCount, lengthBytes));
+            Observe(new CommitReport(header.State.TransactionId, (int)header.EntryCount, lengthBytes));
         }
 
         BackPressure?.Written(lengthBytes);
+    }
+
+    // Nothing that an observer throws may stop the thread that writes for everybody.
+    private void Observe(in CommitReport report)
+    {
+        try
+        {
+            _observer?.Invoke(report);
+        }
+        catch (Exception e)
+        {
+            _observerFailed?.Invoke(e);
+        }
     }
 }

@@ -113,6 +113,18 @@ internal sealed class ValueStreamWriter
     private void EnsureRoom(WriteTree handle, long bytes)
     {
         _ = handle.Count;
+        try
+        {
+            EnsureRoom(bytes);
+        }
+        catch (Exception e) when (_core.Break(e))
+        {
+            throw;
+        }
+    }
+
+    private void EnsureRoom(long bytes)
+    {
         var needed = (bytes + (1L << _pageShift) - 1) >> _pageShift;
         if (needed <= _pages)
             return;
@@ -160,11 +172,12 @@ internal sealed class ValueStreamWriter
 
         _ = handle.Count;
         var used = (length + (1L << _pageShift) - 1) >> _pageShift;
-        if (used < _pages)
-            _core.Session.FreeRun(new PageNumber(_firstPage + used), checked((int)(_pages - used)));
+        var pages = _pages;
         _pages = 0;
         try
         {
+            if (used < pages)
+                _core.Session.FreeRun(new PageNumber(_firstPage + used), checked((int)(pages - used)));
             _core.LargeValues.Attach(_tree.State, key, _firstPage, used, length, CollectionsMarshal.AsSpan(_checksums));
         }
         catch (Exception e) when (_core.Break(e))
@@ -180,11 +193,17 @@ internal sealed class ValueStreamWriter
         try
         {
             _ = handle.Count;
+            _core.ThrowIfBroken();
             _core.Session.FreeRun(new PageNumber(_firstPage), checked((int)_pages));
         }
         catch (ObjectDisposedException)
         {
             // The transaction was rolled back meanwhile, and the pages with it.
+        }
+        catch (Exception e)
+        {
+            // The pages are nobody's: the transaction cannot be committed. The caller is told of the first failure.
+            _core.Break(e);
         }
     }
 }

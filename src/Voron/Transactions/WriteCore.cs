@@ -223,6 +223,7 @@ internal sealed class WriteCore : TransactionCore
 
             Session.State.TransactionId = Session.Id;
             Session.State.Catalog = Catalog.ToHeader();
+            journal.ReservedBytes = FlushListReserve();
             entry = _packer.Pack(Session);
             if (HasLiveDirectRuns())
                 _context.DataFile.Sync();
@@ -272,6 +273,10 @@ internal sealed class WriteCore : TransactionCore
                 Trees.Catalog.Save(Session, Catalog, tree.Name, tree.State);
         }
     }
+
+    // The list of a flush of everything that has a version now, and a vouching record: so that a full disk can be emptied.
+    private long FlushListReserve() =>
+        JournalFormat.AlignUp(RecordHeader.Size + _context.Versions.ChainCount * FlushListEntry.Size) + JournalFormat.Block;
 
     private bool HasLiveDirectRuns()
     {
