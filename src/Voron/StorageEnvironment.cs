@@ -204,16 +204,10 @@ public sealed class StorageEnvironment : IDisposable
         if (Interlocked.Exchange(ref _disposed, 1) != 0)
             return;
 
-        try
-        {
-            _scheduler?.Dispose();
-            if (_writer != null)
-                CloseWriter();
-        }
-        finally
-        {
-            _readers.Close();
-        }
+        _scheduler?.Dispose();
+        if (_writer != null)
+            CloseWriter();
+        _readers.Close();
     }
 
     private void CloseWriter()

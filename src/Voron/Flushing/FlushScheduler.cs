@@ -34,9 +34,6 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
         _context = context;
         _flusher = flusher;
         _flusher.Closing = _closing.Token;
-
-        // What recovery found has been synced by it; an environment that is only read gets no new journal file.
-        _lastSequence = _vouchedSequence = context.Journal!.SubmittedSequence;
         if (!background)
             return;
         _thread = new Thread(Run) { IsBackground = true, Name = "Voron flusher" };
@@ -125,20 +122,17 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
 
     // Nothing unflushed, and nothing to be vouched for: the next commit wakes the thread.
     private bool IsIdle() =>
-        UnflushedJournalBytes == 0 && _context.Journal!.SubmittedSequence == _vouchedSequence
-        && (_context.JournalFiles!.HasSpare || Volatile.Read(ref _writtenBytes) == 0);
+        UnflushedJournalBytes == 0 && _context.Journal!.SubmittedSequence == _vouchedSequence && (_context.JournalFiles!.HasSpare || _lastSequence == 0);
 
     private void RunOnce()
     {
-        if (Volatile.Read(ref _writtenBytes) > 0 && !_context.JournalFiles!.HasSpare)
+        Vouch();
+        if (_context.Journal!.SubmittedSequence > 0 && !_context.JournalFiles!.HasSpare)
             PrepareSpare();
         if (ShouldFlush())
             FlushNow();
         if (IsHeldBack())
             RewriteNow();
-
-        // Last, since it fails on a full disk, which a flush may empty.
-        Vouch();
     }
 
     private bool ShouldFlush()
@@ -210,7 +204,16 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
         var sequence = journal.SubmittedSequence;
         if (sequence == _lastSequence && sequence != _vouchedSequence && sequence > 0)
         {
-            _vouchedSequence = journal.Vouch();
+            try
+            {
+                _vouchedSequence = journal.Vouch();
+            }
+            catch (StorageFullException)
+            {
+                // A flush, which comes next, may make room.
+                return;
+            }
+
             _lastSequence = _vouchedSequence;
             return;
         }
