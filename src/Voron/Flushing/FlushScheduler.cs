@@ -43,9 +43,6 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
         _context = context;
         _flusher = flusher;
         _flusher.Closing = _closing.Token;
-
-        // What recovery found has been synced by it; an environment that is only read gets no new journal file.
-        _lastSequence = _vouchedSequence = context.Journal!.SubmittedSequence;
         if (!background)
             return;
         _thread = new Thread(Run) { IsBackground = true, Name = "Voron flusher" };
@@ -146,9 +143,6 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
             FlushNow();
         if (IsHeldBack())
             RewriteNow();
-
-        // Last, since it fails on a full disk, which a flush may empty.
-        Vouch();
     }
 
     private bool ShouldFlush()
@@ -250,7 +244,16 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
         var sequence = journal.SubmittedSequence;
         if (sequence == _lastSequence && sequence != _vouchedSequence)
         {
-            _vouchedSequence = journal.Vouch();
+            try
+            {
+                _vouchedSequence = journal.Vouch();
+            }
+            catch (StorageFullException)
+            {
+                // A flush, which comes next, may make room.
+                return;
+            }
+
             _lastSequence = _vouchedSequence;
             return;
         }

@@ -172,13 +172,25 @@ internal sealed class ValueStreamWriter
 
         _ = handle.Count;
         var used = (length + (1L << _pageShift) - 1) >> _pageShift;
-        var pages = _pages;
+        FreeTail(used);
         _pages = 0;
         try
         {
-            if (used < pages)
-                _core.Session.FreeRun(new PageNumber(_firstPage + used), checked((int)(pages - used)));
             _core.LargeValues.Attach(_tree.State, key, _firstPage, used, length, CollectionsMarshal.AsSpan(_checksums));
+        }
+        catch (Exception e) when (_core.Break(e))
+        {
+            throw;
+        }
+    }
+
+    private void FreeTail(long used)
+    {
+        if (used == _pages)
+            return;
+        try
+        {
+            _core.Session.FreeRun(new PageNumber(_firstPage + used), checked((int)(_pages - used)));
         }
         catch (Exception e) when (_core.Break(e))
         {
