@@ -19,11 +19,11 @@ public sealed class LongReaderTests(ITestOutputHelper output)
                 var largest = 0L;
                 var most = 0L;
                 var version = 0;
-                while (environment.GetStatistics().JournalBytes < 12 * JournalLimit)
+                while (environment.GetStatistics().JournalBytes < 6 * JournalLimit)
                 {
                     version++;
-                    for (var from = 0; from < Keys; from += 100)
-                        Update(environment, version, from, from + 100);
+                    for (var from = 0; from < Keys; from += Keys / 6)
+                        Update(environment, version, from, from + Keys / 6);
                     largest = Math.Max(largest, JournalBytes(directory));
                     most = Math.Max(most, environment.GetStatistics().PageVersions);
                     CheckVersion(reading, 0);
@@ -135,8 +135,8 @@ public sealed class LongReaderTests(ITestOutputHelper output)
     {
         FlushThresholdBytes = 256 << 10,
         FlushInterval = TimeSpan.FromMilliseconds(50),
-        InitialJournalFileBytes = 128 << 10,
-        MaxJournalFileBytes = 256 << 10,
+        InitialJournalFileBytes = 512 << 10,
+        MaxJournalFileBytes = 512 << 10,
         JournalLimitBytes = JournalLimit,
         JournalCompression = JournalCompression.Never,
         MaxGrowthBytes = 1 << 20,
