@@ -87,6 +87,9 @@ internal sealed unsafe class JournalChain : IDisposable
 
         CheckSealsReached(index, position);
         var dropped = JudgeWhatFollows(index, position);
+
+        // Where there are more files than a header has room for, the oldest go without. The chain goes on behind them, what they
+        // hold behind their end has just been read and is not part of it, and nobody writes to them again.
         var seals = _files.Select((file, i) => new JournalSeal
         {
             Incarnation = file.Info.Header.Incarnation,
@@ -94,7 +97,7 @@ internal sealed unsafe class JournalChain : IDisposable
             LastSequence = ends[i].Sequence,
             EndOffset = ends[i].Offset,
         });
-        return new JournalChainEnd(position, records, dropped, seals.ToArray());
+        return new JournalChainEnd(position, records, dropped, seals.TakeLast(JournalFileHeader.MaxSeals).ToArray());
     }
 
     public void Dispose()
