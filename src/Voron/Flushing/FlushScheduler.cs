@@ -123,6 +123,13 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
                 if (_context.Poison.IsPoisoned)
                     return;
             }
+            catch (Exception e)
+            {
+                // Nothing foreseen: what is in memory cannot be trusted with more writes, and the process must not die of it.
+                _context.Poison.Set(e);
+                FlushLog.Failed(_context.Logger, e.Message, e);
+                return;
+            }
 
             lock (_progress)
                 Monitor.PulseAll(_progress);

@@ -97,9 +97,6 @@ internal sealed unsafe class JournalChain : IDisposable
             LastSequence = ends[i].Sequence,
             EndOffset = ends[i].Offset,
         });
-
-        // Files that the chain went through were sealed, or written to their end, before the next was begun. No more than a
-        // header holds: the last ones count.
         return new JournalChainEnd(position, records, dropped, seals.Skip(index).TakeLast(JournalFileHeader.MaxSeals).ToArray());
     }
 
