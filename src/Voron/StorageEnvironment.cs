@@ -210,6 +210,9 @@ public sealed class StorageEnvironment : IDisposable
         _readers.Close();
     }
 
+    /// <summary>Has the journal confirm its last record; for tests of what can be told of it then.</summary>
+    internal void Vouch() => _context.Journal!.Vouch();
+
     private void CloseWriter()
     {
         if (!_gate.TryEnter(AbandonedWriterWait, CancellationToken.None))
@@ -230,8 +233,10 @@ public sealed class StorageEnvironment : IDisposable
         {
             EnvironmentLog.CloseFailed(_context.Logger, Path, e.Message, e);
         }
-
-        _parts.CloseWriting();
+        finally
+        {
+            _parts.CloseWriting();
+        }
     }
 
     private void FlushAndSeal()

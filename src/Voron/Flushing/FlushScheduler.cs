@@ -1,3 +1,4 @@
+using Voron.Primitives;
 using Voron.Transactions;
 
 namespace Voron.Flushing;
@@ -45,6 +46,8 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
     {
         var written = Interlocked.Add(ref _writtenBytes, bytes);
         var threshold = _context.Options.FlushThresholdBytes;
+        if (_thread == null || _stopping)
+            return;
         if (Volatile.Read(ref _isIdle) || (written - _flushedAtBytes >= threshold && written - bytes - _flushedAtBytes < threshold))
             _wake.Set();
     }
@@ -78,11 +81,8 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
         _thread?.Join();
     }
 
-    public void Dispose()
-    {
-        Stop();
-        _wake.Dispose();
-    }
+    // The event is left to the collector: a commit that is under way may still set it.
+    public void Dispose() => Stop();
 
     private bool IsOverLimit =>
         _context.JournalFiles!.LiveBytes > _context.Options.JournalLimitBytes || _context.Frames.UsedBytes > _context.Options.ScratchLimitBytes;
@@ -94,14 +94,15 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
             var idle = IsIdle();
             Volatile.Write(ref _isIdle, idle);
             _wake.WaitOne(idle ? Timeout.InfiniteTimeSpan : Tick);
-            if (_stopping)
+            if (_stopping || _context.Poison.IsPoisoned)
                 return;
             try
             {
                 RunOnce();
             }
-            catch (VoronException e)
+            catch (Exception e)
             {
+                // Whatever it is, it must not end the process; the next commits, and the next round, will say if it lasts.
                 FlushLog.Failed(_context.Logger, e.Message, e);
                 if (_context.Poison.IsPoisoned)
                     return;
@@ -161,10 +162,10 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
     {
         var written = Volatile.Read(ref _writtenBytes);
         var reader = _flusher.BlockingReader;
-        if (reader != null)
+        if (reader != null && _context.Options.SlowReaderObserver is { } observer)
         {
-            _context.Options.SlowReaderObserver?.Invoke(
-                new SlowReaderReport(reader.Value.Snapshot, _context.JournalFiles!.LiveBytes, _context.Frames.UsedBytes, null));
+            var report = new SlowReaderReport(reader.Value.Snapshot, _context.JournalFiles!.LiveBytes, _context.Frames.UsedBytes, null);
+            Observers.Tell(observer, report, _context.Logger);
         }
 
         if (_flusher.Rewrite())

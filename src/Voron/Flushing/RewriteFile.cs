@@ -43,10 +43,10 @@ internal static unsafe class RewriteFile
         var incarnation = MemoryMarshal.Read<UInt128>(random);
         var name = NameOf(number);
         TryDelete(context.Disk, name);
-        using var file = context.Disk.Open(name, DiskOpen.New, DiskAccess.WriteThrough);
         using var entry = new JournalEntry(1 << 20);
         try
         {
+            using var file = context.Disk.Open(name, DiskOpen.New, DiskAccess.WriteThrough);
             var offset = WritePages(context, file, entry, plan, incarnation);
             file.Sync();
             context.Disk.SyncDirectory();

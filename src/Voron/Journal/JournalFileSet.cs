@@ -146,7 +146,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
                 var file = _released[^1];
                 _released.RemoveAt(_released.Count - 1);
                 file.Handle.Dispose();
-                _disk.Delete(file.Name);
+                TryDelete(file.Name);
             }
 
             Count();
@@ -284,7 +284,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
         }
         catch (DiskException)
         {
-            // It was not there, or stays: the next opening deletes what has no life.
+            // It was not there, or stays: the next opening deletes what has no life, and uses what had one again.
         }
     }
 

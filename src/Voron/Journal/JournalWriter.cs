@@ -286,7 +286,7 @@ internal sealed unsafe class JournalWriter : IDisposable
             {
                 lock (_queueLock)
                 {
-                    if (_queue.Count == 0 || _writing || _poison.IsPoisoned)
+                    if (_queue.Count == 0 || _writing)
                         break;
                     _writing = true;
                 }
@@ -302,6 +302,15 @@ internal sealed unsafe class JournalWriter : IDisposable
         long bytes = 0;
         lock (_queueLock)
         {
+            // Whoever has asked since the environment was poisoned was told that what is queued is never written.
+            if (_poison.IsPoisoned)
+            {
+                FailQueued();
+                _writing = false;
+                Monitor.PulseAll(_queueLock);
+                return;
+            }
+
             _batch.Clear();
             while (_queue.TryPeek(out var next) && _batch.Count < MaxBatchRecords
                 && (_batch.Count == 0 || (next.File == _batch[0].File && bytes + next.Length <= MaxBatchBytes)))

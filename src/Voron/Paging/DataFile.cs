@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Diagnostics.CodeAnalysis;
 using System.Numerics;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
@@ -121,8 +122,10 @@ internal sealed unsafe class DataFile : IDisposable
     /// when the map has moved.
     /// </summary>
     /// <returns>True when the map has moved: <see cref="RetireMaps"/> then wants to know of the state published next.</returns>
+    /// <param name="sync">Syncs this file, and ends all writing when that fails: it may be a flush whose pages are lost.</param>
     /// <exception cref="StorageFullException">There is no room on the disk. Nothing has changed.</exception>
-    public bool EnsureCapacity(long pages)
+    /// <exception cref="StorageAccessException">The file cannot be grown or mapped. Nothing has changed.</exception>
+    public bool EnsureCapacity(long pages, Action sync)
     {
         if (pages <= CapacityPages)
             return false;
@@ -132,20 +135,27 @@ internal sealed unsafe class DataFile : IDisposable
         try
         {
             File.Allocate(old, length - old);
-            File.Sync();
         }
-        catch (DiskException e) when (e.Error == DiskError.NoSpace)
+        catch (DiskException e)
         {
-            throw new StorageFullException($"No room to grow '{File.Path}' from {old} to {length} bytes: {e.Message}", e);
+            ThrowNotGrown(old, length, e);
         }
 
+        sync();
         var moved = false;
-        if (!_map.TryExtend(length))
+        try
         {
-            var map = File.Map(length);
-            _retiredMaps.Add((_map, long.MaxValue));
-            _map = map;
-            moved = true;
+            if (!_map.TryExtend(length))
+            {
+                var map = File.Map(length);
+                _retiredMaps.Add((_map, long.MaxValue));
+                _map = map;
+                moved = true;
+            }
+        }
+        catch (DiskException e)
+        {
+            ThrowNotGrown(old, length, e);
         }
 
         CapacityPages = pages;
@@ -194,6 +204,14 @@ internal sealed unsafe class DataFile : IDisposable
         _map.Dispose();
         File.Dispose();
         _verifiedSpace.Dispose();
+    }
+
+    [DoesNotReturn]
+    private void ThrowNotGrown(long from, long to, DiskException cause)
+    {
+        if (cause.Error == DiskError.NoSpace)
+            throw new StorageFullException($"No room to grow '{File.Path}' from {from} to {to} bytes: {cause.Message}", cause);
+        throw new StorageAccessException($"'{File.Path}' could not be grown from {from} to {to} bytes: {cause.Message}", cause);
     }
 
     private void CommitBits() => _verifiedSpace.EnsureCommitted((nuint)(CapacityPages / 8 + 8));

@@ -1,3 +1,4 @@
+using Microsoft.Extensions.Logging;
 using Voron.Format;
 using Voron.Journal;
 using Voron.Primitives;
@@ -20,9 +21,11 @@ internal sealed class CommitPublisher : IJournalListener
     private readonly StateRing _ring;
     private readonly Counters _counters;
     private readonly Action<CommitReport>? _observer;
+    private readonly ILogger _logger;
 
-    public CommitPublisher(StateRing ring, Counters counters, Action<CommitReport>? observer)
+    public CommitPublisher(StateRing ring, Counters counters, Action<CommitReport>? observer, ILogger logger)
     {
+        _logger = logger;
         _ring = ring;
         _counters = counters;
         _observer = observer;
@@ -39,7 +42,8 @@ internal sealed class CommitPublisher : IJournalListener
             _counters.CommittedTransactions++;
             _counters.PagesChanged += header.EntryCount;
             _counters.JournalTransactionBytes += lengthBytes;
-            _observer?.Invoke(new CommitReport(header.State.TransactionId, (int)header.EntryCount, lengthBytes));
+            if (_observer != null)
+                Observers.Tell(_observer, new CommitReport(header.State.TransactionId, (int)header.EntryCount, lengthBytes), _logger);
         }
 
         BackPressure?.Written(lengthBytes);

@@ -17,6 +17,9 @@ namespace Voron.Transactions;
 /// </remarks>
 internal sealed class WriteCore : TransactionCore
 {
+    /// <summary>Bytes of journal kept free beyond the next flush list: for padding and for records that vouch.</summary>
+    private const long SlackBytes = 64 << 10;
+
     private readonly EngineContext _context;
     private readonly WriterGate _gate;
     private readonly TransactionPacker _packer;
@@ -137,6 +140,9 @@ internal sealed class WriteCore : TransactionCore
         return false;
     }
 
+    /// <summary>True when the open transaction, or a part of it, can only be rolled back.</summary>
+    public bool IsBroken => _broken != null;
+
     public void ThrowIfBroken()
     {
         if (_broken != null)
@@ -227,6 +233,7 @@ internal sealed class WriteCore : TransactionCore
             if (HasLiveDirectRuns())
                 _context.SyncDataFile();
             entry.Completion = completion;
+            journal.ReservedBytes = FlushListBytes(_context.Versions.NodeCount) + SlackBytes;
             var sequence = journal.Submit(entry);
             entry = null;
             NoteSuperseded();
@@ -272,6 +279,9 @@ internal sealed class WriteCore : TransactionCore
                 Trees.Catalog.Save(Session, Catalog, tree.Name, tree.State);
         }
     }
+
+    // Each unflushed page has a version, so there are at least as many versions as entries in the list.
+    private static long FlushListBytes(long versions) => RecordHeader.Size + versions * FlushListEntry.Size;
 
     private bool HasLiveDirectRuns()
     {

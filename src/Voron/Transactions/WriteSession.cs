@@ -370,11 +370,11 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         bool moved;
         try
         {
-            moved = _dataFile.EnsureCapacity(wanted);
+            moved = _dataFile.EnsureCapacity(wanted, _context.SyncDataFile);
         }
         catch (StorageFullException) when (wanted > pageCount)
         {
-            moved = _dataFile.EnsureCapacity(pageCount);
+            moved = _dataFile.EnsureCapacity(pageCount, _context.SyncDataFile);
         }
 
         if (moved)
