@@ -18,7 +18,8 @@ internal sealed unsafe class EnvironmentParts
     private readonly IDisposable _lock;
     private bool _keepMemory;
 
-    private EnvironmentParts(IDisposable directoryLock, EngineContext context, CheckpointFile checkpoints, CommitPublisher publisher, RecoveryResult recovered)
+    private EnvironmentParts(
+        IDisposable directoryLock, EngineContext context, CheckpointFile checkpoints, CommitPublisher publisher, RecoveryResult recovered)
     {
         _lock = directoryLock;
         Context = context;
@@ -34,6 +35,9 @@ internal sealed unsafe class EnvironmentParts
     public CommitPublisher Publisher { get; }
 
     public RecoveryResult Recovered { get; }
+
+    /// <summary>Bytes of the journal files that were replayed and wait for a flush; 0 after a clean close.</summary>
+    public long ReplayedBytes => Recovered.ReplayedRecords == 0 ? 0 : Context.JournalFiles?.LiveBytes ?? 0;
 
     public static EnvironmentParts Open(IDisk disk, StorageOptions options)
     {
@@ -96,11 +100,16 @@ internal sealed unsafe class EnvironmentParts
         owned.Push(checkpoints);
         var header = checkpoints.Current;
         var layout = new SectionMapLayout((int)header.PageSize);
-        var dataFile = OpenDataFile(disk, header, layout);
+        var poison = new PoisonState(disk.Path);
+        var dataFile = OpenDataFile(disk, header, layout, poison);
         owned.Push(dataFile);
         if (!options.ReadOnly)
+        {
             SyncEverything(disk, checkpoints, dataFile);
-        var frames = new FrameAllocator(layout.PageSize, options.ScratchMemoryBytes, null);
+            SpillFile.DeleteLeftOver(disk);
+        }
+
+        var frames = new FrameAllocator(layout.PageSize, options.ScratchMemoryBytes, options.ReadOnly ? null : new SpillFile(disk));
         owned.Push(frames);
         var versions = new VersionTable(layout.MaxPageCount);
         owned.Push(versions);
@@ -117,7 +126,7 @@ internal sealed unsafe class EnvironmentParts
             Options = options,
             Logger = logger,
             Disk = disk,
-            Poison = new PoisonState(disk.Path),
+            Poison = poison,
             EnvironmentId = header.EnvironmentId,
             PageSize = layout.PageSize,
             Layout = layout,
@@ -147,7 +156,7 @@ internal sealed unsafe class EnvironmentParts
         }
     }
 
-    private static DataFile OpenDataFile(IDisk disk, in CheckpointHeader header, SectionMapLayout layout)
+    private static DataFile OpenDataFile(IDisk disk, in CheckpointHeader header, SectionMapLayout layout, PoisonState poison)
     {
         var file = disk.Open(EnvironmentCreator.DataFileName, DiskOpen.Existing, DiskAccess.Buffered);
         try
@@ -155,7 +164,7 @@ internal sealed unsafe class EnvironmentParts
             var needed = header.State.PageCount * layout.PageSize;
             if (file.Length < needed)
                 throw new CorruptionException($"'{file.Path}' has been cut: it has {file.Length} bytes, and {needed} are in use.");
-            return new DataFile(file, header.EnvironmentId, layout.PageSize, layout.MaxPageCount);
+            return new DataFile(file, header.EnvironmentId, layout.PageSize, layout.MaxPageCount, poison);
         }
         catch
         {

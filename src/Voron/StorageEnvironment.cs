@@ -23,6 +23,7 @@ public sealed class StorageEnvironment : IDisposable
     private readonly WriteMerger? _merger;
     private readonly Flusher? _flusher;
     private readonly FlushScheduler? _scheduler;
+    private readonly SpaceReclaimer? _reclaimer;
     private int _disposed;
     private long _writerSinceTick;
 
@@ -37,10 +38,12 @@ public sealed class StorageEnvironment : IDisposable
         _context.FlusherSlot = _context.Readers.TakeSlot();
         var keeper = new VersionKeeper(_context.Versions, _context.Frames, _context.Readers, _context.Ring) { FlusherSlot = _context.FlusherSlot };
         _writer = new WriteCore(_context, _gate, keeper) { Submitted = parts.Recovered.State };
-        _merger = new WriteMerger(() => Begin(TimeSpan.MaxValue, nameof(WriteAsync), CancellationToken.None), _context.Options.MaxMergedBytes, CountMerged);
+        _merger = new WriteMerger(
+            () => Begin(TimeSpan.MaxValue, nameof(WriteAsync), CancellationToken.None), _context.Options.MaxMergedBytes, CountMerged);
         _flusher = new Flusher(_context, parts.Checkpoints, _gate, _writer);
         _flusher.Start();
-        _scheduler = new FlushScheduler(_context, _flusher, _context.Options.BackgroundFlush);
+        _reclaimer = new SpaceReclaimer(_context, _gate, _writer, _flusher);
+        _scheduler = new FlushScheduler(_context, _flusher, () => _reclaimer.Run(), parts.ReplayedBytes, _context.Options.BackgroundFlush);
         parts.Publisher.BackPressure = _scheduler;
     }
 
@@ -142,6 +145,18 @@ public sealed class StorageEnvironment : IDisposable
     }
 
     /// <summary>
+    /// Gives free space back to the file system: cuts free sections of 4 MiB off the end of the data file, and punches holes for
+    /// others. Space that an open reader may still need stays.
+    /// </summary>
+    /// <returns>How many bytes were given back.</returns>
+    /// <exception cref="EnvironmentPoisonedException">A write failed, now or before.</exception>
+    public long ReclaimSpace()
+    {
+        ThrowIfNotWritable(nameof(ReclaimSpace));
+        return _reclaimer!.Run();
+    }
+
+    /// <summary>
     /// Walks everything: trees, order, counts, values, free space, the owner of each page, checksums. Reads go on meanwhile;
     /// flushes wait.
     /// </summary>
@@ -189,6 +204,8 @@ public sealed class StorageEnvironment : IDisposable
             Rewrites = counters.RewriteCount,
             MergedOperations = counters.MergedOperations,
             BackPressureWaits = counters.BackPressureWaits,
+            FreedPages = counters.FreedPages,
+            ReclaimedBytes = counters.PunchedBytes + counters.TruncatedBytes,
             IsPoisoned = _context.Poison.IsPoisoned,
             IsUnbuffered = _context.Disk.IsUnbuffered,
         };
@@ -204,7 +221,8 @@ public sealed class StorageEnvironment : IDisposable
         if (Interlocked.Exchange(ref _disposed, 1) != 0)
             return;
 
-        _scheduler?.Dispose();
+        // It is still told of what is written until the writer is closed.
+        _scheduler?.Stop();
         if (_writer != null)
             CloseWriter();
         _readers.Close();
@@ -235,6 +253,8 @@ public sealed class StorageEnvironment : IDisposable
         }
         finally
         {
+            // The last flush still tells it of the list that it writes.
+            _scheduler!.Dispose();
             _parts.CloseWriting();
         }
     }

@@ -84,6 +84,12 @@ public sealed record EnvironmentStatistics
     /// <summary>Times that a writer was slowed because journal or scratch were over their limits.</summary>
     public required long BackPressureWaits { get; init; }
 
+    /// <summary>Pages that transactions have freed, rolled back ones included.</summary>
+    public required long FreedPages { get; init; }
+
+    /// <summary>Bytes of the data file given back to the file system.</summary>
+    public required long ReclaimedBytes { get; init; }
+
     /// <summary>True once a write has failed: the environment takes no more writes.</summary>
     public required bool IsPoisoned { get; init; }
 

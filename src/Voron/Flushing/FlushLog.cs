@@ -8,6 +8,9 @@ internal static partial class FlushLog
     [LoggerMessage(Level = LogLevel.Warning, Message = "A background flush failed: {Reason}")]
     public static partial void Failed(ILogger logger, string reason, Exception exception);
 
+    [LoggerMessage(Level = LogLevel.Warning, Message = "The data file could not be grown ahead: {Reason}")]
+    public static partial void NoGrowth(ILogger logger, string reason);
+
     [LoggerMessage(Level = LogLevel.Warning, Message = "The next journal file could not be prepared ahead: {Reason}")]
     public static partial void NoSpare(ILogger logger, string reason);
 }

@@ -25,10 +25,8 @@ internal readonly unsafe struct FlushItem
 /// </summary>
 internal sealed unsafe class FlushPlan
 {
-    private FlushPlan(in PublishedState target) => Target = target;
-
     /// <summary>The state whose pages these are.</summary>
-    public PublishedState Target { get; }
+    public PublishedState Target { get; private set; }
 
     /// <summary>What to write, by page number.</summary>
     public List<FlushItem> Items { get; } = [];
@@ -47,10 +45,14 @@ internal sealed unsafe class FlushPlan
 
     public int Pages { get; private set; }
 
-    /// <summary>Collects everything newer than a checkpoint.</summary>
-    public static FlushPlan Collect(EngineContext context, in PublishedState target, long checkpointId)
+    /// <summary>Collects everything newer than a checkpoint. The object is used again for the next flush.</summary>
+    public void Collect(EngineContext context, in PublishedState target, long checkpointId)
     {
-        var plan = new FlushPlan(target);
+        Target = target;
+        Items.Clear();
+        Touched.Clear();
+        Freed.Clear();
+        Leaves = Branches = Overflows = Pages = 0;
         var versions = context.Versions;
         var pageCount = Math.Min(target.State.PageCount, versions.PageCapacity);
         for (var stretch = 0L; stretch * VersionTable.PagesPerStretch < pageCount; stretch++)
@@ -61,11 +63,9 @@ internal sealed unsafe class FlushPlan
             for (var page = stretch * VersionTable.PagesPerStretch; page < end; page++)
             {
                 if (versions.Find(page, target.State.TransactionId, out var version))
-                    plan.Add(page, version, checkpointId);
+                    Add(page, version, checkpointId);
             }
         }
-
-        return plan;
     }
 
     private void Add(long page, in PageVersion version, long checkpointId)

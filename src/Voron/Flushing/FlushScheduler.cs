@@ -1,3 +1,4 @@
+using Voron.Paging;
 using Voron.Primitives;
 using Voron.Transactions;
 
@@ -14,9 +15,13 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
 
     private static readonly TimeSpan Tick = TimeSpan.FromMilliseconds(100);
     private static readonly TimeSpan LongestDelay = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan ReclaimEvery = TimeSpan.FromSeconds(30);
 
     private readonly EngineContext _context;
     private readonly Flusher _flusher;
+    private readonly Action _reclaim;
+    private long _freedAtReclaim;
+    private long _reclaimedAtTick = Environment.TickCount64;
     private readonly AutoResetEvent _wake = new(false);
     private readonly object _progress = new();
     private readonly Thread? _thread;
@@ -29,8 +34,13 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
     private bool _isIdle = true;
     private volatile bool _stopping;
 
-    public FlushScheduler(EngineContext context, Flusher flusher, bool background)
+    /// <param name="reclaim">Gives free space back to the file system.</param>
+    /// <param name="replayedBytes">Bytes of journal that were replayed at opening and are not flushed yet.</param>
+    public FlushScheduler(EngineContext context, Flusher flusher, Action reclaim, long replayedBytes, bool background)
     {
+        _writtenBytes = replayedBytes;
+        _vouchedSequence = _lastSequence = context.Journal!.SubmittedSequence;
+        _reclaim = reclaim;
         _context = context;
         _flusher = flusher;
         if (!background)
@@ -46,8 +56,6 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
     {
         var written = Interlocked.Add(ref _writtenBytes, bytes);
         var threshold = _context.Options.FlushThresholdBytes;
-        if (_thread == null || _stopping)
-            return;
         if (Volatile.Read(ref _isIdle) || (written - _flushedAtBytes >= threshold && written - bytes - _flushedAtBytes < threshold))
             _wake.Set();
     }
@@ -81,8 +89,11 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
         _thread?.Join();
     }
 
-    // The event is left to the collector: a commit that is under way may still set it.
-    public void Dispose() => Stop();
+    public void Dispose()
+    {
+        Stop();
+        _wake.Dispose();
+    }
 
     private bool IsOverLimit =>
         _context.JournalFiles!.LiveBytes > _context.Options.JournalLimitBytes || _context.Frames.UsedBytes > _context.Options.ScratchLimitBytes;
@@ -115,13 +126,15 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
 
     // Nothing unflushed, and nothing to be vouched for: the next commit wakes the thread.
     private bool IsIdle() =>
-        UnflushedJournalBytes == 0 && _context.Journal!.SubmittedSequence == _vouchedSequence && (_context.JournalFiles!.HasSpare || _lastSequence == 0);
+        UnflushedJournalBytes == 0 && _context.Journal!.SubmittedSequence == _vouchedSequence
+        && (_context.JournalFiles!.HasSpare || !_context.Journal.HasBegun);
 
     private void RunOnce()
     {
         Vouch();
-        if (_context.Journal!.SubmittedSequence > 0 && !_context.JournalFiles!.HasSpare)
+        if (_context.Journal!.HasBegun && !_context.JournalFiles!.HasSpare)
             PrepareSpare();
+        PreallocateAhead();
         if (ShouldFlush())
             FlushNow();
         if (IsHeldBack())
@@ -147,10 +160,20 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
 
     private void FlushNow()
     {
+        var freed = _context.Counters.FreedPages;
         var written = Volatile.Read(ref _writtenBytes);
         if (_flusher.Flush() != null || _context.Ring.PublishedId == _flusher.CheckpointId)
             Volatile.Write(ref _flushedAtBytes, written);
         _dirtySinceTick = Environment.TickCount64;
+
+        // Looking for whole free sections is worth it only when enough has been freed since the last time.
+        if (freed - _freedAtReclaim >= _context.Layout.PagesPerSection
+            && Environment.TickCount64 - _reclaimedAtTick >= ReclaimEvery.TotalMilliseconds)
+        {
+            _freedAtReclaim = freed;
+            _reclaimedAtTick = Environment.TickCount64;
+            _reclaim();
+        }
     }
 
     // Half the limit: enough is left to go on while the rewrite is being written.
@@ -172,6 +195,26 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
             _rewrittenAtBytes = written;
     }
 
+    // The file grows before it has to, so that no commit waits for that.
+    private void PreallocateAhead()
+    {
+        var file = _context.DataFile;
+        var capacity = file.CapacityPages;
+        _context.Ring.Read(out var newest);
+        var step = GrowthPolicy.NextStep(capacity, _context.PageSize, _context.Options.MaxGrowthBytes);
+        if (capacity - newest.State.PageCount > step / 2 || capacity + step > _context.Layout.MaxPageCount)
+            return;
+        try
+        {
+            file.Preallocate(capacity + step);
+        }
+        catch (StorageFullException e)
+        {
+            // The transaction that needs it will say so.
+            FlushLog.NoGrowth(_context.Logger, e.Message);
+        }
+    }
+
     private void PrepareSpare()
     {
         try
@@ -190,7 +233,7 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
     {
         var journal = _context.Journal!;
         var sequence = journal.SubmittedSequence;
-        if (sequence == _lastSequence && sequence != _vouchedSequence && sequence > 0)
+        if (sequence == _lastSequence && sequence != _vouchedSequence)
         {
             _vouchedSequence = journal.Vouch();
             _lastSequence = _vouchedSequence;

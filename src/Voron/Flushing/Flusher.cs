@@ -32,6 +32,7 @@ internal sealed unsafe class Flusher
     private readonly WriteCore _writer;
     private readonly FlushTarget _target;
     private readonly PageFileWriter _pages;
+    private readonly FlushPlan _plan = new();
     private FlushPlan? _paused;
 
     public Flusher(EngineContext context, CheckpointFile checkpoints, WriterGate gate, WriteCore writer)
@@ -119,8 +120,8 @@ internal sealed unsafe class Flusher
             {
                 if (target.State.TransactionId <= Math.Max(_checkpointId, _checkpoints.Current.RewriteTransactionId))
                     return false;
-                var plan = FlushPlan.Collect(_context, target, _checkpointId);
-                var rewrite = RewriteFile.Write(_context, plan, _checkpoints.Current);
+                _plan.Collect(_context, target, _checkpointId);
+                var rewrite = RewriteFile.Write(_context, _plan, _checkpoints.Current);
                 MoveCheckpoint(target, rewrite);
                 _context.Counters.RewriteCount++;
                 return true;
@@ -147,10 +148,10 @@ internal sealed unsafe class Flusher
 
         try
         {
-            var plan = FlushPlan.Collect(_context, target, _checkpointId);
-            _pages.SetChecksums(plan);
-            WriteList(plan);
-            return plan;
+            _plan.Collect(_context, target, _checkpointId);
+            _pages.SetChecksums(_plan);
+            WriteList(_plan);
+            return _plan;
         }
         catch
         {
@@ -203,7 +204,7 @@ internal sealed unsafe class Flusher
         }
 
         if (!PlantedFault.SkipSyncBeforeCheckpoint)
-            _context.SyncDataFile();
+            _context.DataFile.Sync();
     }
 
     private void MoveCheckpoint(in PublishedState target, in RewriteInfo rewrite)
@@ -254,6 +255,10 @@ internal sealed unsafe class Flusher
             {
                 var slice = touched.Slice(from, Math.Min(DetachSlice, touched.Length - from));
                 _writer.Keeper.Detach(slice, plan.Target.State.TransactionId, _context.DataFile.MapAddress);
+
+                // Nobody may write for a long time, and the memory is wanted back.
+                if (from + DetachSlice >= touched.Length)
+                    _writer.Keeper.Reclaim();
             }
             finally
             {
@@ -270,7 +275,8 @@ internal sealed unsafe class Flusher
         counters.FlushedBytes += _pages.Bytes;
         counters.FlushSeeks += _pages.Seeks;
         var report = new FlushReport(
-            plan.Target.State.TransactionId, plan.Pages, plan.Leaves, plan.Branches, plan.Overflows, _pages.Seeks, _pages.Bytes, transactions, duration);
+            plan.Target.State.TransactionId, plan.Pages, plan.Leaves, plan.Branches, plan.Overflows,
+            _pages.Seeks, _pages.Bytes, transactions, duration);
         if (_context.Options.FlushObserver is { } observer)
             Observers.Tell(observer, report, _context.Logger);
         return report;

@@ -27,7 +27,9 @@ internal sealed record RecoveryResult(
     long ReplayedRecords);
 
 /// <summary>Brings the version table to the newest durable state: checkpoint, rewrite file, journal.</summary>
-/// <remarks>Nothing is written. Whoever opens for writing has synced everything first, since a killed process leaves visible what is not durable.</remarks>
+/// <remarks>
+/// Nothing is written. Whoever opens for writing has synced everything first, since a killed process leaves visible what is not durable.
+/// </remarks>
 internal static class Recovery
 {
     public static RecoveryResult Run(
@@ -83,7 +85,8 @@ internal static class Recovery
         }
     }
 
-    private static string JournalName(List<JournalFileInfo> files, long life) => files.Find(file => file.Header.LifeNumber == life)?.Name ?? "the journal";
+    private static string JournalName(List<JournalFileInfo> files, long life) =>
+        files.Find(file => file.Header.LifeNumber == life)?.Name ?? "the journal";
 
     private static List<JournalFileInfo> ReadHeaders(IDisk disk, UInt128 environmentId, out List<string> withoutLife)
     {

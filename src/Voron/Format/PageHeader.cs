@@ -33,7 +33,7 @@ internal enum PageKind : byte
 /// 24 |                                                                       |
 /// 32 | page number                                                           |
 /// 40 | kind   | flags  | (zero)          | pages of the run                  |
-/// 48 | entry count     | heap start      | free bytes      | (zero)          |
+/// 48 | entry count     | heap start      | hole bytes      | (zero)          |
 /// 56 | length of the value in bytes                                          |
 /// </code>
 /// </remarks>

@@ -20,6 +20,10 @@ internal unsafe interface ISpacePages
     /// <summary>Makes a page of a number that the caller has chosen: zeroed, with its header.</summary>
     WritablePage AddPage(long page, PageKind kind);
 
+    /// <summary>Makes sure that pages below the page count have blocks: those of a section that was wholly free may not.</summary>
+    /// <exception cref="StorageFullException">There is no room.</exception>
+    void EnsureBlocks(long firstPage, long pages);
+
     /// <summary>True when any version of the page exists: it has changed hands since the last checkpoint.</summary>
     bool HasVersion(long page);
 }

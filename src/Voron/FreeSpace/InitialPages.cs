@@ -32,6 +32,10 @@ internal sealed unsafe class InitialPages : ISpacePages, IDisposable
     {
     }
 
+    public void EnsureBlocks(long firstPage, long pages)
+    {
+    }
+
     public byte* ReadPage(long page) => _pages + page * _pageSize;
 
     public WritablePage ModifyPage(long page) => new(ReadPage(page), _dirtyLines, 31);

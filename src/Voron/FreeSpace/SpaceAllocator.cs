@@ -24,6 +24,7 @@ internal sealed unsafe class SpaceAllocator
     private readonly ISpacePages _pages;
     private readonly SectionMap _map;
     private readonly int _preferredFreePages;
+    private readonly HashSet<long> _withheld = [];
     private long _currentSection = -1;
     private int _nextBit;
 
@@ -49,6 +50,33 @@ internal sealed unsafe class SpaceAllocator
         _map.Forget();
         _currentSection = -1;
         _freedSinceFruitlessScan = long.MaxValue / 2;
+    }
+
+    /// <summary>Keeps a section from being taken, while its blocks are being given back.</summary>
+    public void Withhold(long section)
+    {
+        _withheld.Add(section);
+        if (_currentSection == section)
+            _currentSection = -1;
+    }
+
+    /// <summary>Lets a section be taken again.</summary>
+    public void Offer(long section) => _withheld.Remove(section);
+
+    /// <summary>True when every page of the section is free, and has not changed hands since the last checkpoint.</summary>
+    public bool IsUntouched(long section)
+    {
+        if (_map.UsedPages(section) != 0)
+            return false;
+        var first = section * _layout.PagesPerSection;
+        var end = Math.Min(first + _layout.PagesPerSection, _pages.PageCount);
+        for (var page = first; page < end; page++)
+        {
+            if (_pages.HasVersion(page))
+                return false;
+        }
+
+        return true;
     }
 
     /// <summary>Takes one page.</summary>
@@ -81,6 +109,8 @@ internal sealed unsafe class SpaceAllocator
         var first = FindRun(pages, untouched);
         if (first < 0)
             return _map.Extend(pages);
+        for (var section = _layout.SectionOf(first); section <= _layout.SectionOf(first + pages - 1); section++)
+            RefillIfEmpty(section);
         _map.SetUsed(first, pages);
         return first;
     }
@@ -99,6 +129,7 @@ internal sealed unsafe class SpaceAllocator
         if (_currentSection >= _map.SectionCount || _map.UsedPages(_currentSection) >= _layout.PagesPerSection)
             return false;
 
+        RefillIfEmpty(_currentSection);
         var bitmap = _map.ReadBitmap(_currentSection);
         var bit = _nextBit < _layout.PagesPerSection ? Bitmap.FindClear(bitmap, _layout.PagesPerSection, _nextBit) : -1;
         if (bit < 0)
@@ -150,7 +181,17 @@ internal sealed unsafe class SpaceAllocator
         return best;
     }
 
-    private int FreePages(long section) => _layout.PagesPerSection - _map.UsedPages(section);
+    private int FreePages(long section) =>
+        _withheld.Count > 0 && _withheld.Contains(section) ? 0 : _layout.PagesPerSection - _map.UsedPages(section);
+
+    // Blocks are given back by whole sections only, and only by those that are empty.
+    private void RefillIfEmpty(long section)
+    {
+        if (_map.UsedPages(section) != 0)
+            return;
+        var first = section * _layout.PagesPerSection;
+        _pages.EnsureBlocks(first, Math.Min(_layout.PagesPerSection, _pages.PageCount - first));
+    }
 
     // First fit over the whole file; sections that are full are passed over by their count.
     private long FindRun(long pages, bool untouched)
@@ -159,8 +200,7 @@ internal sealed unsafe class SpaceAllocator
         long start = -1, length = 0;
         for (var section = 0L; section < sections; section++)
         {
-            var used = _map.UsedPages(section);
-            if (used == _layout.PagesPerSection)
+            if (FreePages(section) == 0)
             {
                 length = 0;
                 continue;

@@ -118,6 +118,12 @@ internal abstract unsafe class DiskFile : IDisposable
     /// </summary>
     public abstract FileMap Map(long length);
 
+    /// <summary>
+    /// Maps a part of the file, which has blocks for it, as memory to be written whose content nobody else reads. A disk that
+    /// has no such maps gives plain memory.
+    /// </summary>
+    public virtual ScratchMap MapScratch(long offset, long length) => new MemoryScratchMap(length);
+
     public void Dispose()
     {
         Dispose(true);

@@ -32,6 +32,9 @@ internal sealed class CommitCompletion : IValueTaskSource
 
     void IValueTaskSource.GetResult(short token)
     {
+        // Asked too early, or once too often, it throws and stays where it is: in the journal's hands, or in the pool.
+        if (_core.GetStatus(token) == ValueTaskSourceStatus.Pending)
+            throw new InvalidOperationException("The commit has not completed. Await the task, or turn it into a Task before blocking on it.");
         try
         {
             _core.GetResult(token);

@@ -36,8 +36,9 @@ internal sealed class DeviceSpeed
         else
             return;
 
-        // Until small writes have been seen, the whole time of a large one is taken for the bytes': an upper bound.
-        var perByte = _largeBytes == 0 ? 0 : (_largeNanoseconds - _smallNanoseconds) / (_largeBytes - _smallBytes);
+        // Both kinds have to be known: most of the time of a single write is not the bytes'.
+        var isKnown = _smallBytes > 0 && _largeBytes > 0;
+        var perByte = isKnown ? (_largeNanoseconds - _smallNanoseconds) / (_largeBytes - _smallBytes) : 0;
         Volatile.Write(ref _isSlowerThanCodec, perByte > CodecNanosecondsPerByte);
     }
 

@@ -73,7 +73,8 @@ internal static unsafe class JournalFileHeaders
     private static bool IsValid(byte* block)
     {
         var header = (JournalFileHeader*)block;
-        return header->Magic == JournalFormat.FileMagic && header->SealCount <= JournalFileHeader.MaxSeals && header->Checksum == BlockChecksum(block);
+        return header->Magic == JournalFormat.FileMagic && header->SealCount <= JournalFileHeader.MaxSeals
+            && header->Checksum == BlockChecksum(block);
     }
 
     private static ulong BlockChecksum(byte* block) => Checksum.Compute(block + 16, JournalFormat.Block - 16, JournalFormat.FileMagic);

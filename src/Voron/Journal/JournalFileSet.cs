@@ -64,7 +64,8 @@ internal sealed unsafe class JournalFileSet : IDisposable
         {
             foreach (var info in files.OrderBy(info => info.Header.LifeNumber))
             {
-                var file = new JournalFile(info.Name, _disk.Open(info.Name, DiskOpen.Existing, DiskAccess.WriteThrough), info.FileLength & -JournalFormat.Block)
+                var handle = _disk.Open(info.Name, DiskOpen.Existing, DiskAccess.WriteThrough);
+                var file = new JournalFile(info.Name, handle, info.FileLength & -JournalFormat.Block)
                 {
                     Incarnation = info.Header.Incarnation,
                     LifeNumber = info.Header.LifeNumber,

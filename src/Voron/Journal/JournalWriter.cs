@@ -90,6 +90,9 @@ internal sealed unsafe class JournalWriter : IDisposable
     /// <summary>Ticks of <see cref="Stopwatch"/> spent inside the device's write calls.</summary>
     public long WriteTicks { get; private set; }
 
+    /// <summary>True once something has been written since opening: until then the files are as they were found.</summary>
+    public bool HasBegun => Volatile.Read(ref _current) != null;
+
     /// <summary>Where the journal ends, when nothing is under way; life 0 when nothing has been written since opening.</summary>
     public JournalPosition End => new()
     {

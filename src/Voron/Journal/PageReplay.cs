@@ -67,14 +67,19 @@ internal sealed unsafe class PageReplay : IRecordVisitor
     /// <exception cref="CorruptionException">A page had a damaged base, and no later record makes it anew.</exception>
     public void Publish(VersionTable versions)
     {
-        foreach (var (_, page) in _pages)
+        foreach (var (number, page) in _pages)
         {
-            if (page.Fault != null)
+            if (page.Fault != null && number < _state.PageCount)
                 throw new CorruptionException(page.Fault);
         }
 
+        // Pages from the page count on were cut off after they had been freed.
         foreach (var (number, page) in _pages)
-            versions.Push(number, page.TransactionId, 0, page.Frame, page.Pages, page.Flags, 0);
+        {
+            if (number < _state.PageCount)
+                versions.Push(number, page.TransactionId, 0, page.Frame, page.Pages, page.Flags, 0);
+        }
+
         _pages.Clear();
     }
 
@@ -97,7 +102,8 @@ internal sealed unsafe class PageReplay : IRecordVisitor
                 if (entry->Pages == 0 || entry->Pages > int.MaxValue / _pageSize)
                     return false;
                 var pages = (int)entry->Pages;
-                var run = Replace(page, new ReplayedPage { TransactionId = id, Frame = _frames.RentRun(pages), Pages = pages, Flags = VersionFlags.Run });
+                var frame = _frames.RentRun(pages);
+                var run = Replace(page, new ReplayedPage { TransactionId = id, Frame = frame, Pages = pages, Flags = VersionFlags.Run });
                 for (var i = 1; i < pages; i++)
                     Replace(page + i, new ReplayedPage { TransactionId = id, Flags = VersionFlags.InnerOfRun });
                 NativeMemory.Clear(run.Frame, (nuint)pages * (nuint)_pageSize);

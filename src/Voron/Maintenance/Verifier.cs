@@ -89,7 +89,8 @@ internal sealed unsafe class Verifier
             var reference = *(LargeRunReference*)LeafPage.InlineBytes(cursor.Record);
             _largeRuns.Add(reference.FirstPage);
             Guard($"tree '{name}', value at page {reference.FirstPage}", () => LargeValues.Verify(
-                _context.DataFile, reference.FirstPage, reference.Length, LargeValueReader.Checksums(_snapshot, reference), 0, reference.Length, always: true));
+                _context.DataFile, reference.FirstPage, reference.Length,
+                LargeValueReader.Checksums(_snapshot, reference), 0, reference.Length, always: true));
         }
 
         cursor.Close();
@@ -187,6 +188,8 @@ internal sealed unsafe class Verifier
         public byte* ReadPage(long page) => snapshot.Read(new PageNumber(page));
 
         public void EnsureCapacity(long pageCount) => throw new InvalidOperationException("A snapshot does not grow.");
+
+        public void EnsureBlocks(long firstPage, long pages) => throw new InvalidOperationException("A snapshot does not change.");
 
         public WritablePage ModifyPage(long page) => throw new InvalidOperationException("A snapshot does not change.");
 

@@ -1,10 +1,10 @@
 using System.Diagnostics;
-using System.Diagnostics.CodeAnalysis;
 using System.Numerics;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.IO;
+using Voron.Primitives;
 
 namespace Voron.Paging;
 
@@ -15,16 +15,20 @@ namespace Voron.Paging;
 /// </remarks>
 internal sealed unsafe class DataFile : IDisposable
 {
+    private readonly Lock _sync = new();
+    private readonly PoisonState _poison;
     private readonly UInt128 _environmentId;
     private readonly AddressSpace _verifiedSpace;
     private readonly ulong* _verified;
     private readonly int _pageShift;
     private readonly List<(FileMap Map, long RetiredAtSequence)> _retiredMaps = [];
     private FileMap _map;
+    private long _preallocated;
 
-    public DataFile(DiskFile file, UInt128 environmentId, int pageSize, long maxPageCount)
+    public DataFile(DiskFile file, UInt128 environmentId, int pageSize, long maxPageCount, PoisonState poison)
     {
         File = file;
+        _poison = poison;
         PageSize = pageSize;
         _environmentId = environmentId;
         _pageShift = BitOperations.Log2((uint)pageSize);
@@ -57,6 +61,30 @@ internal sealed unsafe class DataFile : IDisposable
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool IsVerified(long page) => (Volatile.Read(ref _verified[page >> 6]) & (1UL << (int)(page & 63))) != 0;
 
+    /// <summary>
+    /// Makes what was written durable. A failure poisons the environment: the system tells of a failed write-back only once,
+    /// so whoever hears of it has to end all writing before anybody else can sync without hearing of it.
+    /// </summary>
+    /// <exception cref="EnvironmentPoisonedException">The sync failed.</exception>
+    public void Sync()
+    {
+        lock (_sync)
+        {
+            try
+            {
+                File.Sync();
+            }
+            catch (DiskException e)
+            {
+                _poison.Set(e);
+                throw _poison.Exception(CommitOutcome.NotCommitted);
+            }
+        }
+    }
+
+    /// <summary>Makes sure that pages which the file has, but whose blocks may have been given back, have blocks again.</summary>
+    public void Refill(long firstPage, long pages) => Allocate(firstPage << _pageShift, (firstPage + pages) << _pageShift);
+
     /// <summary>Says that the page on disk has been read and checked, or written by this environment.</summary>
     public void MarkVerified(long page) => Interlocked.Or(ref _verified[page >> 6], 1UL << (int)(page & 63));
 
@@ -71,7 +99,9 @@ internal sealed unsafe class DataFile : IDisposable
     {
         var fault = TryVerify(page, out var cause);
         if (fault != null)
-            throw cause is DiskException { Error: not DiskError.EndOfFile } ? new StorageAccessException(fault, cause) : new CorruptionException(fault, cause);
+            throw cause is DiskException { Error: not DiskError.EndOfFile }
+                ? new StorageAccessException(fault, cause)
+                : new CorruptionException(fault, cause);
         MarkVerified(page);
     }
 
@@ -122,26 +152,18 @@ internal sealed unsafe class DataFile : IDisposable
     /// when the map has moved.
     /// </summary>
     /// <returns>True when the map has moved: <see cref="RetireMaps"/> then wants to know of the state published next.</returns>
-    /// <param name="sync">Syncs this file, and ends all writing when that fails: it may be a flush whose pages are lost.</param>
     /// <exception cref="StorageFullException">There is no room on the disk. Nothing has changed.</exception>
     /// <exception cref="StorageAccessException">The file cannot be grown or mapped. Nothing has changed.</exception>
-    public bool EnsureCapacity(long pages, Action sync)
+    public bool EnsureCapacity(long pages)
     {
         if (pages <= CapacityPages)
             return false;
 
         var length = pages << _pageShift;
         var old = CapacityPages << _pageShift;
-        try
-        {
-            File.Allocate(old, length - old);
-        }
-        catch (DiskException e)
-        {
-            ThrowNotGrown(old, length, e);
-        }
+        if (length > _preallocated)
+            Allocate(old, length);
 
-        sync();
         var moved = false;
         try
         {
@@ -155,12 +177,23 @@ internal sealed unsafe class DataFile : IDisposable
         }
         catch (DiskException e)
         {
-            ThrowNotGrown(old, length, e);
+            throw new StorageAccessException($"'{File.Path}' has grown from {old} to {length} bytes, and these cannot be mapped: {e.Message}", e);
         }
 
         CapacityPages = pages;
         CommitBits();
         return moved;
+    }
+
+    /// <summary>Gives the file blocks ahead of need; may run beside the holder of the writer, who finds them there.</summary>
+    /// <exception cref="StorageFullException">There is no room on the disk.</exception>
+    public void Preallocate(long pages)
+    {
+        var length = pages << _pageShift;
+        if (length <= _preallocated)
+            return;
+        Allocate(CapacityPages << _pageShift, length);
+        Volatile.Write(ref _preallocated, length);
     }
 
     /// <summary>Notes that maps retired so far are unknown to readers that register with <paramref name="sequence"/> or later.</summary>
@@ -192,9 +225,12 @@ internal sealed unsafe class DataFile : IDisposable
     {
         Debug.Assert(pages < CapacityPages && _retiredMaps.Count == 0);
         _map.Shrink(pages << _pageShift);
-        File.SetLength(pages << _pageShift);
-        File.Sync();
+
+        // Even when the file keeps its tail: the tail has no address any more.
         CapacityPages = pages;
+        Volatile.Write(ref _preallocated, pages << _pageShift);
+        File.SetLength(pages << _pageShift);
+        Sync();
     }
 
     public void Dispose()
@@ -206,12 +242,22 @@ internal sealed unsafe class DataFile : IDisposable
         _verifiedSpace.Dispose();
     }
 
-    [DoesNotReturn]
-    private void ThrowNotGrown(long from, long to, DiskException cause)
+    private void Allocate(long from, long to)
     {
-        if (cause.Error == DiskError.NoSpace)
-            throw new StorageFullException($"No room to grow '{File.Path}' from {from} to {to} bytes: {cause.Message}", cause);
-        throw new StorageAccessException($"'{File.Path}' could not be grown from {from} to {to} bytes: {cause.Message}", cause);
+        try
+        {
+            File.Allocate(from, to - from);
+        }
+        catch (DiskException e) when (e.Error == DiskError.NoSpace)
+        {
+            throw new StorageFullException($"No room to grow '{File.Path}' from {from} to {to} bytes: {e.Message}", e);
+        }
+        catch (DiskException e)
+        {
+            throw new StorageAccessException($"'{File.Path}' could not be grown from {from} to {to} bytes: {e.Message}", e);
+        }
+
+        Sync();
     }
 
     private void CommitBits() => _verifiedSpace.EnsureCommitted((nuint)(CapacityPages / 8 + 8));

@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Numerics;
 using System.Runtime.InteropServices;
+using Voron.IO;
 
 namespace Voron.Scratch;
 
@@ -14,6 +15,7 @@ namespace Voron.Scratch;
 internal sealed unsafe class FrameAllocator : IDisposable
 {
     private const int ChunkBytes = 4 << 20;
+    private const int LargePageBytes = 2 << 20;
     private const int PooledRunClasses = 8;
 
     private readonly int _pageSize;
@@ -168,7 +170,8 @@ internal sealed unsafe class FrameAllocator : IDisposable
         }
         else
         {
-            _chunkNext = (byte*)NativeMemory.AlignedAlloc((nuint)bytes, 4096);
+            _chunkNext = (byte*)NativeMemory.AlignedAlloc((nuint)bytes, LargePageBytes);
+            MemoryAdvice.PreferLargePages(_chunkNext, (nuint)bytes);
             _chunks.Add((nint)_chunkNext);
             ReservedBytes += bytes;
         }

@@ -44,24 +44,4 @@ internal sealed class EngineContext
 
     /// <summary>The slot of the flusher in <see cref="Readers"/>, scanned last; -1 without one.</summary>
     public int FlusherSlot { get; set; } = -1;
-
-    /// <summary>
-    /// Syncs the data file, and poisons the environment when that fails: the system tells of a failed write-back only once, so
-    /// whoever hears of it has to end all writing before anybody else can sync without hearing of it.
-    /// </summary>
-    public void SyncDataFile()
-    {
-        lock (DataFile)
-        {
-            try
-            {
-                DataFile.File.Sync();
-            }
-            catch (DiskException e)
-            {
-                Poison.Set(e);
-                throw Poison.Exception(CommitOutcome.NotCommitted);
-            }
-        }
-    }
 }

@@ -8,7 +8,9 @@ internal sealed class ReadCore : TransactionCore
     private readonly ReaderPool _pool;
     private readonly ReadSnapshot _snapshot;
     private int _busy;
-    private int _ended = 1;
+
+    // The generation that is open, or 0: whoever changes it to 0 ends the transaction.
+    private long _open;
 
     public ReadCore(ReaderPool pool, ReadSnapshot snapshot)
     {
@@ -19,7 +21,7 @@ internal sealed class ReadCore : TransactionCore
     ~ReadCore()
     {
         // Nothing reachable can use the snapshot any more. While it is open, the memory that it reads is there.
-        if (Interlocked.Exchange(ref _ended, 1) == 0)
+        if (Interlocked.Exchange(ref _open, 0) != 0)
             _pool.Leaked(_snapshot, OpenedAt);
     }
 
@@ -35,13 +37,13 @@ internal sealed class ReadCore : TransactionCore
         OpenedAt = openedAt;
         _snapshot.Begin();
         BeginGeneration(_snapshot.State.Catalog);
-        Volatile.Write(ref _ended, 0);
+        Volatile.Write(ref _open, Generation);
     }
 
     /// <summary>Ends the transaction of that generation; later calls do nothing.</summary>
     public void End(long generation)
     {
-        if (generation != Generation || Interlocked.Exchange(ref _ended, 1) != 0)
+        if (Interlocked.CompareExchange(ref _open, 0, generation) != generation)
             return;
         EndGeneration();
         _snapshot.End();
@@ -80,6 +82,7 @@ internal sealed class ReaderPool
     // The environment itself counts as one, until it is closed.
     private int _users = 1;
     private volatile bool _closed;
+    private int _isReleased;
 
     /// <param name="leaked">Told of the snapshot, and of where it was opened, when a transaction was never disposed.</param>
     /// <param name="released">Called once: the environment is closed and its last reader has ended.</param>
@@ -156,7 +159,8 @@ internal sealed class ReaderPool
 
     private void RemoveUser()
     {
-        if (Interlocked.Decrement(ref _users) == 0 && _closed)
+        // Whoever comes after the last one, and is turned away, counts down to nothing once more.
+        if (Interlocked.Decrement(ref _users) == 0 && _closed && Interlocked.Exchange(ref _isReleased, 1) == 0)
             _released();
     }
 }

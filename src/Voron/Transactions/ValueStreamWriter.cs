@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.IO.Pipelines;
 using System.Numerics;
+using System.Runtime.InteropServices;
 using Voron.Paging;
 using Voron.Primitives;
 
@@ -183,7 +184,7 @@ internal sealed class ValueStreamWriter
             if (used < _pages)
                 _core.Session.FreeRun(new PageNumber(_firstPage + used), checked((int)(_pages - used)));
             _pages = 0;
-            _core.LargeValues.Attach(_tree.State, key, _firstPage, used, length, System.Runtime.InteropServices.CollectionsMarshal.AsSpan(_checksums));
+            _core.LargeValues.Attach(_tree.State, key, _firstPage, used, length, CollectionsMarshal.AsSpan(_checksums));
         }
         catch (Exception e) when (_core.Break(e))
         {

@@ -19,6 +19,7 @@ internal sealed unsafe class VersionKeeper
     private readonly Queue<Superseded> _superseded = new();
     private readonly Queue<Superseded> _blocked = new();
     private readonly List<DetachedFrames> _detached = [];
+    private readonly Stack<List<DetachedFrame>> _freeLists = new();
 
     public VersionKeeper(VersionTable versions, FrameAllocator frames, ReaderTable readers, StateRing ring)
     {
@@ -65,7 +66,7 @@ internal sealed unsafe class VersionKeeper
     /// <returns>The state sequence from which on readers do not find them.</returns>
     public long Detach(ReadOnlySpan<long> pages, long flushedId, byte* map)
     {
-        var frames = new List<DetachedFrame>(pages.Length);
+        var frames = _freeLists.TryPop(out var pooled) ? pooled : new List<DetachedFrame>(pages.Length);
         foreach (var page in pages)
         {
             VersionNode* newer = null;
@@ -95,6 +96,8 @@ internal sealed unsafe class VersionKeeper
         var sequence = _ring.Republish(map);
         if (frames.Count > 0)
             _detached.Add(new DetachedFrames(sequence, frames));
+        else
+            _freeLists.Push(frames);
         return sequence;
     }
 
@@ -138,8 +141,9 @@ internal sealed unsafe class VersionKeeper
                 continue;
             group.Blockers = blockers;
             var kept = 0;
-            foreach (var frame in group.Frames)
+            for (var at = 0; at < group.Frames.Count; at++)
             {
+                var frame = group.Frames[at];
                 if (OldestSequence < group.Sequence && IsSeen(frame.TransactionId, frame.SuccessorId, group.Sequence))
                     group.Frames[kept++] = frame;
                 else
@@ -148,7 +152,10 @@ internal sealed unsafe class VersionKeeper
 
             group.Frames.RemoveRange(kept, group.Frames.Count - kept);
             if (kept == 0)
+            {
+                _freeLists.Push(group.Frames);
                 _detached.RemoveAt(i);
+            }
         }
     }
 

@@ -231,7 +231,7 @@ internal sealed class WriteCore : TransactionCore
             Session.State.Catalog = Catalog.ToHeader();
             entry = _packer.Pack(Session);
             if (HasLiveDirectRuns())
-                _context.SyncDataFile();
+                _context.DataFile.Sync();
             entry.Completion = completion;
             journal.ReservedBytes = FlushListBytes(_context.Versions.NodeCount) + SlackBytes;
             var sequence = journal.Submit(entry);

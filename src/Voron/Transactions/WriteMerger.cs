@@ -232,6 +232,9 @@ internal sealed class MergedOperation : IValueTaskSource
 
     void IValueTaskSource.GetResult(short token)
     {
+        // Asked too early, or once too often, it throws and stays where it is: in the merger's hands, or in the pool.
+        if (_core.GetStatus(token) == ValueTaskSourceStatus.Pending)
+            throw new InvalidOperationException("The operation has not completed. Await the task, or turn it into a Task before blocking on it.");
         try
         {
             _core.GetResult(token);

@@ -25,6 +25,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     private readonly DataFile _dataFile;
     private readonly int _pageShift;
     private readonly int _lineShift;
+    private readonly bool _verifyEveryRead;
     private readonly List<nint> _changes = new(256);
     private readonly List<WrittenRun> _directRuns = [];
     private readonly SpaceAllocator _space;
@@ -32,7 +33,10 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     private long _id;
     private int _stamp;
     private int _innermostStamp;
+    private readonly HashSet<long> _punchedSections = [];
+    private readonly long _pagesAtOpen;
     private long _changedBytes;
+    private long _pageCountBefore;
 
     public WriteSession(EngineContext context)
     {
@@ -40,6 +44,8 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         _versions = context.Versions;
         _dataFile = context.DataFile;
         PageSize = context.PageSize;
+        _verifyEveryRead = context.Options.VerifyEveryRead;
+        _pagesAtOpen = context.DataFile.CapacityPages;
         _pageShift = BitOperations.Log2((uint)PageSize);
         _lineShift = _pageShift - 6;
         _space = new SpaceAllocator(context.Layout, this, context.Options.PreferredFreeFraction);
@@ -56,7 +62,10 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     /// <summary>Bytes of scratch memory that this transaction has taken.</summary>
     public long ChangedBytes => _changedBytes;
 
-    public bool HasChanges => _changes.Count > 0;
+    public bool HasChanges => _changes.Count > 0 || _state.PageCount != _pageCountBefore;
+
+    /// <summary>Notes that the blocks of a section have been given back.</summary>
+    public void NotePunched(long section) => _punchedSections.Add(section);
 
     public SpaceAllocator Space => _space;
 
@@ -75,6 +84,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         Debug.Assert(_changes.Count == 0 && _directRuns.Count == 0);
         _state = submitted;
         _id = submitted.TransactionId + 1;
+        _pageCountBefore = submitted.PageCount;
         _stamp = _innermostStamp = 0;
         _changedBytes = 0;
     }
@@ -92,13 +102,13 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
             return node->Frame;
         }
 
-        if (!_dataFile.IsVerified(number))
+        if (_verifyEveryRead || !_dataFile.IsVerified(number))
             _dataFile.Verify(number);
         return _dataFile.Address(number);
     }
 
     public override ReadOnlySpan<byte> ReadLarge(in LargeRunReference reference, long offset, int count) =>
-        LargeValueReader.Read(this, _dataFile, _dataFile.Address(0), _state.PageCount, reference, offset, count, _context.Options.VerifyEveryRead);
+        LargeValueReader.Read(this, _dataFile, _dataFile.Address(0), _state.PageCount, reference, offset, count, _verifyEveryRead);
 
     public override WritablePage Modify(PageNumber page)
     {
@@ -145,7 +155,8 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
             ThrowIfTooLarge((long)pages << _pageShift);
             var frame = _context.Frames.RentRun(pages);
             NativeMemory.Copy(source, frame, (nuint)pages << _pageShift);
-            node = Push(first.Value, frame, pages, VersionFlags.Run | (node != null && node->TransactionId == _id ? node->Flags & VersionFlags.New : 0), 0);
+            var isNew = node != null && node->TransactionId == _id ? node->Flags & VersionFlags.New : 0;
+            node = Push(first.Value, frame, pages, VersionFlags.Run | isNew, 0);
         }
 
         return new WritablePage(node->Frame, &node->DirtyLines, 31);
@@ -154,12 +165,14 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     public override void Free(PageNumber page)
     {
         _space.Free(page.Value, 1);
+        _context.Counters.FreedPages++;
         AddTombstone(page.Value);
     }
 
     public override void FreeRun(PageNumber first, int pages)
     {
         _space.Free(first.Value, pages);
+        _context.Counters.FreedPages += pages;
         for (var i = 0; i < pages; i++)
             AddTombstone(first.Value + i);
         for (var i = _directRuns.Count - 1; i >= 0; i--)
@@ -188,6 +201,16 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     WritablePage ISpacePages.AddPage(long page, PageKind kind) => AddPage(page, kind);
 
     bool ISpacePages.HasVersion(long page) => page < _versions.PageCapacity && _versions.HasVersion(page);
+
+    // What the file has grown by since it was opened was given blocks then.
+    void ISpacePages.EnsureBlocks(long firstPage, long pages)
+    {
+        if (firstPage < _pagesAtOpen || _punchedSections.Contains(_context.Layout.SectionOf(firstPage)))
+        {
+            _dataFile.Refill(firstPage, pages);
+            _punchedSections.Remove(_context.Layout.SectionOf(firstPage));
+        }
+    }
 
     void ISpacePages.EnsureCapacity(long pageCount) => EnsureCapacity(pageCount);
 
@@ -363,18 +386,17 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
 
     private void Grow(long pageCount)
     {
-        // By an eighth, at least 1 MiB, so that small environments stay small and large ones grow in few steps.
         var capacity = _dataFile.CapacityPages;
-        var step = Math.Clamp(capacity / 8, (1 << 20) >> _pageShift, _context.Options.MaxGrowthBytes >> _pageShift);
+        var step = GrowthPolicy.NextStep(capacity, PageSize, _context.Options.MaxGrowthBytes);
         var wanted = Math.Min(Math.Max(pageCount, capacity + step), _context.Layout.MaxPageCount);
         bool moved;
         try
         {
-            moved = _dataFile.EnsureCapacity(wanted, _context.SyncDataFile);
+            moved = _dataFile.EnsureCapacity(wanted);
         }
         catch (StorageFullException) when (wanted > pageCount)
         {
-            moved = _dataFile.EnsureCapacity(pageCount, _context.SyncDataFile);
+            moved = _dataFile.EnsureCapacity(pageCount);
         }
 
         if (moved)

@@ -56,7 +56,8 @@ public sealed class RoundTripTests
     public async Task Merged_and_pipelined_writes_are_all_there()
     {
         using var environment = StorageEnvironment.OpenInMemory();
-        var tasks = Enumerable.Range(0, 200).Select(i => environment.WriteAsync(writing => writing.CreateTree("users").Put(Key(i), Value(i))).AsTask());
+        var tasks = Enumerable.Range(0, 200)
+            .Select(i => environment.WriteAsync(writing => writing.CreateTree("users").Put(Key(i), Value(i))).AsTask());
         await Task.WhenAll(tasks);
         ValueTask last = default;
         for (var i = 200; i < 400; i++)

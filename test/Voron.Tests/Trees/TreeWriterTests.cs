@@ -246,7 +246,7 @@ public sealed class TreeWriterTests
         tree.State.OverflowPages.Should().Be(4);
         tree.CheckStructure();
         var get = () => tree.Get([1]);
-        get.Should().Throw<InvalidOperationException>();
+        get.Should().Throw<NotSupportedException>();
 
         TreeWriter.Put(tree.Pages, tree.State, [1], [2]);
         tree.State.OverflowPages.Should().Be(0);

@@ -71,6 +71,9 @@ internal static unsafe partial class Libc
     [LibraryImport(Library, EntryPoint = "mprotect", SetLastError = true)]
     public static partial int Protect(byte* address, nuint length, int protection);
 
+    [LibraryImport(Library, EntryPoint = "madvise")]
+    public static partial int Advise(byte* address, nuint length, int advice);
+
     [LibraryImport(Library, EntryPoint = "open", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
     private static partial int OpenInRegisters(string path, int flags, int mode);
 

@@ -16,6 +16,10 @@ internal static class Platform
     public const int ProtectReadWrite = 3;
 
     public const int MapShared = 0x01;
+
+    /// <summary>MADV_HUGEPAGE of Linux.</summary>
+    public const int AdviseHugePage = 14;
+
     public const int MapPrivate = 0x02;
     public const int MapFixed = 0x10;
 

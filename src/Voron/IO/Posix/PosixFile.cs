@@ -117,6 +117,8 @@ internal sealed unsafe class PosixFile : SystemFile
         return new PosixMap(this, _handle, length);
     }
 
+    public override ScratchMap MapScratch(long offset, long length) => new PosixScratchMap(_handle, Path, offset, length);
+
     protected override nint ReadSome(long offset, byte* destination, nint length)
     {
         while (true)

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Installs the system libraries that tests and benchmarks hold the engine against: LZ4 for the codec's tests, LMDB as a peer
+# of the benchmarks. Does nothing when they are there, and only says so when it cannot install them.
+set -euo pipefail
+
+missing=()
+have() { ldconfig -p 2>/dev/null | grep -q "$1" || compgen -G "/usr/lib/*/$1*" >/dev/null || compgen -G "/lib/*/$1*" >/dev/null; }
+have liblmdb.so.0 || missing+=(liblmdb0)
+have liblz4.so.1 || missing+=(liblz4-1)
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+if ! command -v apt-get >/dev/null || [ "$(id -u)" -ne 0 ]; then
+  echo "Not installed: ${missing[*]}. As root, on Debian or Ubuntu: apt-get install ${missing[*]}" >&2
+  exit 0
+fi
+
+export DEBIAN_FRONTEND=noninteractive
+install() { apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null 2>&1; }
+
+# The package lists of a fresh machine are empty or old: they are brought up to date only when that is needed.
+if ! install && ! { apt-get update -qq >/dev/null 2>&1 && install; }; then
+  echo "Could not install: ${missing[*]}" >&2
+fi

@@ -1,0 +1,167 @@
+using Voron.IO;
+using Voron.Transactions;
+
+namespace Voron.Flushing;
+
+/// <summary>Gives free space back to the file system: sections at the end of the data file are cut off, others punched.</summary>
+/// <remarks>
+/// Only sections that are wholly free and untouched: free in the durable checkpoint and in the newest state, with no version,
+/// so that no snapshot reads them. They are withheld from allocation from the check until the call has returned. The file is
+/// cut only after a checkpoint with the smaller page count is durable, which also means that nobody reads beyond it.
+/// </remarks>
+internal sealed class SpaceReclaimer
+{
+    private readonly EngineContext _context;
+    private readonly WriterGate _gate;
+    private readonly WriteCore _writer;
+    private readonly Flusher _flusher;
+    private readonly HashSet<long> _punched = [];
+
+    public SpaceReclaimer(EngineContext context, WriterGate gate, WriteCore writer, Flusher flusher)
+    {
+        _context = context;
+        _gate = gate;
+        _writer = writer;
+        _flusher = flusher;
+    }
+
+    /// <summary>Gives back what can be, and returns how many bytes that was.</summary>
+    /// <exception cref="EnvironmentPoisonedException">A write failed, now or before.</exception>
+    public long Run()
+    {
+        lock (_flusher.Exclusion)
+        {
+            LowerPageCount();
+            _flusher.Flush();
+            return Truncate() + Punch();
+        }
+    }
+
+    /// <summary>Takes free sections at the end out of the page count, in a transaction of its own.</summary>
+    private void LowerPageCount()
+    {
+        _gate.Enter(CancellationToken.None);
+        BeginHeld();
+        var session = _writer.Session;
+        var sections = session.Space.Map.SectionCount;
+        var kept = sections;
+
+        // The last group keeps a section: its map page may be anywhere, and must not be made twice.
+        var least = _context.Layout.GroupOf(session.State.PageCount - 1) * _context.Layout.SectionsPerGroup + 1;
+        while (kept > least && session.Space.IsUntouched(kept - 1))
+            kept--;
+        if (kept == sections)
+        {
+            _writer.Rollback();
+            return;
+        }
+
+        session.State.PageCount = kept * _context.Layout.PagesPerSection;
+        session.Space.Forget();
+        var journal = _writer.Journal;
+        var sequence = _writer.Submit(null);
+        if (sequence != 0)
+            journal.WaitUntilDurable(sequence);
+    }
+
+    private long Truncate()
+    {
+        _gate.Enter(CancellationToken.None);
+        try
+        {
+            var pageCount = _writer.Submitted.PageCount;
+            var before = _context.DataFile.CapacityPages;
+            var isHome = _flusher.CheckpointId == _writer.Submitted.TransactionId;
+            if (!isHome || before - pageCount < _context.Layout.PagesPerSection || _context.DataFile.HasRetiredMaps)
+                return 0;
+            _context.DataFile.Truncate(pageCount);
+            var bytes = (before - pageCount) * _context.PageSize;
+            _context.Counters.TruncatedBytes += bytes;
+            return bytes;
+        }
+        catch (DiskException)
+        {
+            // The file keeps its length, and its free space.
+            return 0;
+        }
+        finally
+        {
+            _gate.Release();
+        }
+    }
+
+    private long Punch()
+    {
+        var sections = Withhold();
+        var bytes = 0L;
+        foreach (var section in sections)
+        {
+            if (TryPunch(section))
+            {
+                bytes += Format.SectionMapLayout.SectionBytes;
+                _punched.Add(section);
+            }
+        }
+
+        _gate.Enter(CancellationToken.None);
+        foreach (var section in sections)
+        {
+            _writer.Session.Space.Offer(section);
+            if (_punched.Contains(section))
+                _writer.Session.NotePunched(section);
+        }
+
+        _gate.Release();
+        _context.Counters.PunchedBytes += bytes;
+        return bytes;
+    }
+
+    private List<long> Withhold()
+    {
+        var sections = new List<long>();
+        _gate.Enter(CancellationToken.None);
+        BeginHeld();
+        var space = _writer.Session.Space;
+        for (var section = 0L; section < space.Map.SectionCount; section++)
+        {
+            if (!space.IsUntouched(section))
+            {
+                _punched.Remove(section);
+            }
+            else if (!_punched.Contains(section))
+            {
+                space.Withhold(section);
+                sections.Add(section);
+            }
+        }
+
+        _writer.Rollback();
+        return sections;
+    }
+
+    private bool TryPunch(long section)
+    {
+        try
+        {
+            return _context.DataFile.File.TryPunchHole(section * Format.SectionMapLayout.SectionBytes, Format.SectionMapLayout.SectionBytes);
+        }
+        catch (DiskException)
+        {
+            return false;
+        }
+    }
+
+    private void BeginHeld()
+    {
+        try
+        {
+            _context.Poison.ThrowIfPoisoned();
+            _writer.Begin();
+        }
+        catch
+        {
+            _gate.Release();
+            throw;
+        }
+    }
+}

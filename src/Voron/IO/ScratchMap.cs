@@ -1,0 +1,30 @@
+namespace Voron.IO;
+
+/// <summary>Memory to be written that stands over a temporary file, where the disk can do that.</summary>
+internal abstract unsafe class ScratchMap : IDisposable
+{
+    public byte* Address { get; protected init; }
+
+    public void Dispose()
+    {
+        Dispose(true);
+        GC.SuppressFinalize(this);
+    }
+
+    protected abstract void Dispose(bool disposing);
+}
+
+/// <summary>Plain memory in place of a map. Where the system pages memory out by itself, it comes to the same.</summary>
+internal sealed unsafe class MemoryScratchMap : ScratchMap
+{
+    private readonly AddressSpace _space;
+
+    public MemoryScratchMap(long length)
+    {
+        _space = AddressSpace.Reserve((nuint)length);
+        _space.EnsureCommitted((nuint)length);
+        Address = _space.Address;
+    }
+
+    protected override void Dispose(bool disposing) => _space.Dispose();
+}

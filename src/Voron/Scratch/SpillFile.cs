@@ -1,0 +1,81 @@
+using Voron.IO;
+
+namespace Voron.Scratch;
+
+/// <summary>The temporary file for page versions beyond the limit in memory. Made at the first need, gone with the environment.</summary>
+internal sealed unsafe class SpillFile : ISpill
+{
+    public const string FileName = "scratch.tmp";
+
+    private readonly IDisk _disk;
+    private readonly List<ScratchMap> _maps = [];
+    private DiskFile? _file;
+    private long _length;
+    private bool _isNamed;
+
+    public SpillFile(IDisk disk) => _disk = disk;
+
+    public byte* Allocate(int bytes)
+    {
+        try
+        {
+            _file ??= Create();
+            _file.Allocate(_length, bytes);
+            var map = _file.MapScratch(_length, bytes);
+            _maps.Add(map);
+            _length += bytes;
+            return map.Address;
+        }
+        catch (DiskException e) when (e.Error == DiskError.NoSpace)
+        {
+            throw new StorageFullException($"Scratch memory is over its limit, and there is no room for more of it on disk: {e.Message}", e);
+        }
+        catch (DiskException e)
+        {
+            throw new StorageAccessException($"Scratch memory is over its limit, and cannot go to disk: {e.Message}", e);
+        }
+    }
+
+    public void Dispose()
+    {
+        foreach (var map in _maps)
+            map.Dispose();
+        _maps.Clear();
+        _file?.Dispose();
+        _file = null;
+        if (_isNamed)
+            DeleteLeftOver(_disk);
+    }
+
+    /// <summary>Deletes the file of a process that was killed.</summary>
+    public static void DeleteLeftOver(IDisk disk)
+    {
+        if (!disk.List().Any(entry => entry.Name == FileName))
+            return;
+        try
+        {
+            disk.Delete(FileName);
+        }
+        catch (DiskException)
+        {
+            // It is in nobody's way.
+        }
+    }
+
+    private DiskFile Create()
+    {
+        DeleteLeftOver(_disk);
+        var file = _disk.Open(FileName, DiskOpen.New, DiskAccess.Buffered);
+        try
+        {
+            // Where a file can live without a name, it goes with the process, however that ends.
+            _disk.Delete(FileName);
+        }
+        catch (DiskException)
+        {
+            _isNamed = true;
+        }
+
+        return file;
+    }
+}

@@ -1,0 +1,32 @@
+namespace Voron.Tests;
+
+/// <summary>Holds a text against the one that was accepted before and is kept in the repository.</summary>
+internal static class AcceptedText
+{
+    /// <summary>Set to 1, it has the tests write what they find, for the change to be looked at before it is committed.</summary>
+    public const string Variable = "VORON_ACCEPT";
+
+    /// <param name="file">The accepted text, from the root of the repository.</param>
+    /// <param name="actual">What the code has now.</param>
+    /// <param name="meaning">What it means when the two differ.</param>
+    public static void Check(string file, string actual, string meaning)
+    {
+        var path = SourceTree.File(file);
+        actual = actual.ReplaceLineEndings("\n").TrimEnd('\n') + "\n";
+        if (Environment.GetEnvironmentVariable(Variable) == "1")
+        {
+            Directory.CreateDirectory(Path.GetDirectoryName(path)!);
+            File.WriteAllText(path, actual);
+            return;
+        }
+
+        var accepted = File.Exists(path) ? File.ReadAllText(path).ReplaceLineEndings("\n") : "";
+        if (accepted == actual)
+            return;
+        var before = accepted.Split('\n');
+        var now = actual.Split('\n');
+        var gone = string.Join("\n", before.Except(now).Take(20).Select(line => "- " + line));
+        var added = string.Join("\n", now.Except(before).Take(20).Select(line => "+ " + line));
+        Assert.Fail($"{file} differs: {meaning} If it is meant, run this test with {Variable}=1 and commit the file.\n{gone}\n{added}");
+    }
+}

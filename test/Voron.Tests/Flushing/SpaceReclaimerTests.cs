@@ -1,0 +1,116 @@
+using System.Buffers.Binary;
+
+namespace Voron.Tests.Flushing;
+
+public sealed class SpaceReclaimerTests
+{
+    private static readonly StorageOptions Manual = new() { BackgroundFlush = false, LargeValueBytes = 16384 };
+
+    [Fact]
+    public void Free_sections_at_the_end_are_cut_off_and_the_rest_is_punched()
+    {
+        using var directory = new TestDirectory();
+        using var environment = StorageEnvironment.Open(directory, Manual);
+        Fill(environment, "a", 200, 100_000);
+        Fill(environment, "keeper", 1, 10);
+        Fill(environment, "b", 200, 100_000);
+        environment.Flush();
+        var full = environment.GetStatistics().DataFileBytes;
+        full.Should().BeGreaterThan(40_000_000);
+
+        Delete(environment, "b");
+        Delete(environment, "a");
+        environment.Flush();
+        var reclaimed = environment.ReclaimSpace();
+
+        reclaimed.Should().BeGreaterThan(30_000_000);
+        // The small tree stands behind the first large one, in the sixth section.
+        environment.GetStatistics().DataFileBytes.Should().Be(6 * 4_194_304);
+        environment.Verify().Problems.Should().BeEmpty();
+
+        // What was given back is taken again, and everything is there after a reopening.
+        Fill(environment, "c", 300, 100_000);
+        environment.Verify().Problems.Should().BeEmpty();
+        environment.Dispose();
+        using var reopened = StorageEnvironment.Open(directory, Manual);
+        reopened.Verify().Problems.Should().BeEmpty();
+        using var reading = reopened.BeginRead();
+        reading.OpenTree("c").Count.Should().Be(300);
+        reading.OpenTree("keeper").Count.Should().Be(1);
+    }
+
+    [Fact]
+    public void What_a_reader_sees_is_not_given_back()
+    {
+        using var directory = new TestDirectory();
+        using var environment = StorageEnvironment.Open(directory, Manual);
+        Fill(environment, "a", 100, 100_000);
+        environment.Flush();
+        using (var reading = environment.BeginRead())
+        {
+            Delete(environment, "a");
+            environment.ReclaimSpace().Should().Be(0);
+            var tree = reading.OpenTree("a");
+            for (var i = 0; i < 100; i++)
+            {
+                tree.TryGet(Key(i), out var value).Should().BeTrue();
+                value.SequenceEqual(Value(i, 100_000)).Should().BeTrue();
+            }
+        }
+
+        environment.ReclaimSpace().Should().BeGreaterThan(4_000_000);
+        environment.Verify().Problems.Should().BeEmpty();
+    }
+
+    [Fact]
+    public void Versions_beyond_the_memory_limit_go_to_a_temporary_file()
+    {
+        using var directory = new TestDirectory();
+        var options = new StorageOptions { BackgroundFlush = false, ScratchMemoryBytes = 4 << 20, ScratchLimitBytes = 1 << 30 };
+        using var environment = StorageEnvironment.Open(directory, options);
+        using (environment.BeginRead())
+        {
+            Fill(environment, "a", 20_000, 1_500);
+            environment.GetStatistics().SpilledBytes.Should().BeGreaterThan(20_000_000);
+        }
+
+        environment.Verify().Problems.Should().BeEmpty();
+        environment.Flush();
+        environment.Verify().Problems.Should().BeEmpty();
+        environment.GetStatistics().ScratchBytes.Should().Be(0);
+        Directory.GetFiles(directory).Should().NotContain(name => name.EndsWith(".tmp"));
+    }
+
+    private static void Fill(StorageEnvironment environment, string name, int count, int length)
+    {
+        for (var from = 0; from < count; from += 50)
+        {
+            using var writing = environment.BeginWrite();
+            var tree = writing.CreateTree(name);
+            for (var i = from; i < Math.Min(count, from + 50); i++)
+                tree.Put(Key(i), Value(i, length));
+            writing.Commit();
+        }
+    }
+
+    private static void Delete(StorageEnvironment environment, string name)
+    {
+        using var writing = environment.BeginWrite();
+        writing.DeleteTree(name).Should().BeTrue();
+        writing.Commit();
+    }
+
+    private static byte[] Key(int i)
+    {
+        var key = new byte[4];
+        BinaryPrimitives.WriteInt32BigEndian(key, i);
+        return key;
+    }
+
+    private static byte[] Value(int i, int length)
+    {
+        var value = new byte[length];
+        new Random(i).NextBytes(value);
+        return value;
+    }
+}

@@ -1,0 +1,133 @@
+using System.Reflection;
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+using System.Text;
+using Voron.Format;
+
+namespace Voron.Tests.Format;
+
+/// <summary>Size, offsets, byte order and spare bytes of everything that stands on disk.</summary>
+public sealed class StructureTests
+{
+    /// <summary>Structure, size, and the ranges (from, length) that belong to no field and are always zero.</summary>
+    public static TheoryData<string, int, string> Structures => new()
+    {
+        { nameof(JournalPosition), 48, "" },
+        { nameof(CheckpointHeader), 320, "24+8 76+4 128+32 232+8 256+64" },
+        { nameof(EnvironmentState), 104, "20+4 72+16 88+16" },
+        { nameof(TreeHeader), 64, "48+16" },
+        { nameof(RecordHeader), 192, "66+2 108+4 160+32" },
+        { nameof(PageEntry), 16, "" },
+        { nameof(DirectRun), 16, "" },
+        { nameof(FlushListEntry), 24, "20+4" },
+        { nameof(JournalFileHeader), 128, "28+4 80+48" },
+        { nameof(JournalSeal), 48, "40+8" },
+        { nameof(PageHeader), 64, "8+24 42+2 54+2" },
+        { nameof(LeafRecordHeader), 4, "" },
+        { nameof(BranchRecordHeader), 10, "" },
+        { nameof(OverflowReference), 16, "" },
+        { nameof(LargeRunReference), 24, "" },
+    };
+
+    [Theory]
+    [MemberData(nameof(Structures))]
+    public void A_structure_has_the_size_and_the_spare_bytes_of_the_file_format(string name, int size, string spare)
+    {
+        var type = TypeOf(name);
+        SizeOf(type).Should().Be(size);
+        type.GetField("Size", BindingFlags.Public | BindingFlags.Static)!.GetRawConstantValue().Should().Be(size);
+        type.StructLayoutAttribute!.Value.Should().Be(LayoutKind.Explicit);
+
+        var owner = new string?[size];
+        foreach (var (field, offset, length) in HexImage.Fields(type))
+        {
+            for (var i = offset; i < offset + length; i++)
+            {
+                owner[i].Should().BeNull($"{field} and another field both have byte {i}");
+                owner[i] = field;
+            }
+        }
+
+        var filled = FilledBytes(type);
+        for (var i = 0; i < size; i++)
+        {
+            var isSpare = IsSpare(spare, i);
+            (owner[i] == null).Should().Be(isSpare, $"byte {i} belongs to {owner[i] ?? "no field"}");
+            if (isSpare)
+                filled[i].Should().Be(0, $"byte {i} is spare");
+        }
+    }
+
+    [Theory]
+    [MemberData(nameof(Structures))]
+    public void A_structure_has_its_golden_image(string name, int size, string spare)
+    {
+        var type = TypeOf(name);
+        var fields = HexImage.Fields(type).Select(field => $"{field.Offset,4} {field.Length,3} {field.Field}");
+        var text = $"{name}, {size} bytes, zero: {(spare.Length == 0 ? "none" : spare)}\n{string.Join('\n', fields)}\n{HexImage.Of(FilledBytes(type))}";
+        AcceptedText.Check($"test/Voron.Tests/Format/Images/{name}.txt", text, "what stands on disk has changed, so existing files cannot be read.");
+    }
+
+    [Fact]
+    public void Every_structure_of_the_format_is_here()
+    {
+        var declared = typeof(PageHeader).Assembly.GetTypes()
+            .Where(type => type.Namespace == "Voron.Format" && type is { IsValueType: true, IsEnum: false, IsNested: false })
+            .Select(type => type.Name);
+        Structures.Select(row => row.Data.Item1).Should().BeEquivalentTo(declared);
+    }
+
+    [Fact]
+    public void Marks_and_numbers_are_those_of_the_file_format()
+    {
+        Text(CheckpointHeader.FileMagic).Should().Be("VoronHdr");
+        Text(JournalFormat.FileMagic).Should().Be("VoronJnl");
+        Text(JournalFormat.RecordMarker).Should().Be("VoronRec");
+        JournalFormat.Version.Should().Be(1);
+        JournalFormat.Block.Should().Be(4096);
+        JournalFormat.FirstRecordOffset.Should().Be(8192);
+        JournalFileHeader.MaxSeals.Should().Be(82);
+        RecordHeader.ChecksummedFrom.Should().Be(16);
+        PageHeader.UnjournaledBytes.Should().Be(32);
+        Numbers<PageKind>().Should().Be("None=0 Leaf=1 Branch=2 Overflow=3 SectionMap=4");
+        Numbers<RecordKind>().Should().Be("Transaction=1 FlushList=2 FlushImages=3 Vouching=4 Rewrite=5");
+        Numbers<RecordFlags>().Should().Be("None=0 Compressed=1");
+        Numbers<PageEntryKind>().Should().Be("Diff=1 Zeros=2 Run=3 Free=4 Direct=5");
+        Numbers<ValueKind>().Should().Be("Inline=0 Overflow=1 LargeRun=2");
+    }
+
+    [Fact]
+    public void A_page_entry_packs_number_and_kind()
+    {
+        const long largest = uint.MaxValue;
+        var entry = new PageEntry { PageAndKind = PageEntry.Pack(largest, PageEntryKind.Direct), Pages = 7, Length = 16 };
+        entry.Page.Should().Be(largest);
+        entry.Kind.Should().Be(PageEntryKind.Direct);
+        HexImage.Of(MemoryMarshal.AsBytes(new ReadOnlySpan<PageEntry>(ref entry))).Should().Be("0000: 05ffffffff0000000700000010000000");
+    }
+
+    [Theory]
+    [InlineData(0, 4096)]
+    [InlineData(4096 - 192, 4096)]
+    [InlineData(4096 - 191, 8192)]
+    [InlineData(1 << 20, (1 << 20) + 4096)]
+    public void A_record_takes_whole_blocks(long stored, long length) =>
+        new RecordHeader { StoredLength = stored }.AlignedLength.Should().Be(length);
+
+    private static Type TypeOf(string name) => typeof(PageHeader).Assembly.GetType("Voron.Format." + name, throwOnError: true)!;
+
+    private static int SizeOf(Type type) =>
+        (int)typeof(Unsafe).GetMethod(nameof(Unsafe.SizeOf))!.MakeGenericMethod(type).Invoke(null, null)!;
+
+    private static byte[] FilledBytes(Type type) =>
+        (byte[])typeof(HexImage).GetMethod(nameof(HexImage.Filled))!.MakeGenericMethod(type).Invoke(null, null)!;
+
+    private static bool IsSpare(string ranges, int at) => ranges.Split(' ', StringSplitOptions.RemoveEmptyEntries)
+        .Select(range => range.Split('+').Select(int.Parse).ToArray())
+        .Any(range => at >= range[0] && at < range[0] + range[1]);
+
+    private static string Text(ulong magic) => Encoding.ASCII.GetString(BitConverter.GetBytes(magic));
+
+    private static string Numbers<T>()
+        where T : struct, Enum => string.Join(' ', Enum.GetValues<T>().Select(value => $"{value}={Convert.ToInt64(value)}"));
+}

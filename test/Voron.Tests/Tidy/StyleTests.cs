@@ -1,0 +1,105 @@
+using System.Text.RegularExpressions;
+
+namespace Voron.Tests.Tidy;
+
+/// <summary>What the sources look like, as far as it can be counted.</summary>
+public sealed partial class StyleTests
+{
+    private const int LongestFile = 800;
+    private const int LongFile = 450;
+    private const int LongestLine = 150;
+
+    /// <summary>Folders that are rooms for pointers. The others see memory as spans and handles only.</summary>
+    private static readonly string[] UnsafeRooms =
+    [
+        "Format", "IO", "Paging", "Scratch", "Journal", "Trees", "FreeSpace", "Transactions", "Flushing", "Maintenance",
+    ];
+
+    /// <summary>Outside of them: what puts the parts of an environment together and hands their pointers on.</summary>
+    private static readonly string[] UnsafeFiles = ["EnvironmentCreator.cs", "EnvironmentParts.cs"];
+
+    public static TheoryData<string> Projects => ["src/Voron", "src/Voron.Benchmarks", "test/Voron.Tests"];
+
+    [Theory]
+    [MemberData(nameof(Projects))]
+    public void Files_are_short(string project)
+    {
+        var lengths = SourceText.Load(project).Select(file => (file.Path, file.Lines.Count)).ToList();
+        lengths.Where(file => file.Count > LongestFile).Should().BeEmpty($"no file has more than {LongestFile} lines");
+        var longFiles = lengths.Where(file => file.Count > LongFile).ToList();
+        longFiles.Count.Should().BeLessThanOrEqualTo(lengths.Count / 10, $"nine files in ten have at most {LongFile} lines; not so {string.Join(", ", longFiles)}");
+    }
+
+    [Theory]
+    [MemberData(nameof(Projects))]
+    public void Lines_are_short_but_for_messages(string project)
+    {
+        var found = SourceText.Load(project)
+            .SelectMany(file => file.Lines.Select((line, i) => (Place: $"{project}/{file.Path}:{i + 1}", Line: line)))
+            .Where(line => line.Line.Length > LongestLine && !Message().IsMatch(line.Line))
+            .Select(line => $"{line.Place} has {line.Line.Length} characters");
+        found.Should().BeEmpty($"a line has at most {LongestLine} characters, unless it is one long sentence in quotes");
+    }
+
+    [Fact]
+    public void Pointers_stay_in_their_rooms()
+    {
+        var found = SourceText.Engine
+            .Where(file => UnsafeWord().IsMatch(file.Code))
+            .Where(file => !UnsafeRooms.Contains(file.Folder) && !UnsafeFiles.Contains(file.Path))
+            .Select(file => file.Path);
+        found.Should().BeEmpty($"only {string.Join(", ", UnsafeRooms)} and {string.Join(", ", UnsafeFiles)} may be unsafe");
+    }
+
+    [Fact]
+    public void The_rooms_for_pointers_are_no_larger_than_they_need_be()
+    {
+        var unsafeFolders = SourceText.Engine.Where(file => UnsafeWord().IsMatch(file.Code)).Select(file => file.Folder).Distinct().ToList();
+        UnsafeRooms.Should().BeSubsetOf(unsafeFolders);
+    }
+
+    [Theory]
+    [MemberData(nameof(Projects))]
+    public void Nothing_is_left_for_later(string project)
+    {
+        var found = SourceText.Load(project)
+            .SelectMany(file => file.Lines.Select((line, i) => (Place: $"{project}/{file.Path}:{i + 1}", Line: line)))
+            .Where(line => Unfinished().IsMatch(line.Line))
+            .Select(line => line.Place);
+        found.Should().BeEmpty();
+    }
+
+    // Paths of one machine and addresses of package registries have no place in what others build.
+    [Fact]
+    public void No_file_names_a_machine_or_a_registry()
+    {
+        var found = new List<string>();
+        foreach (var pattern in new[] { "*.cs", "*.md", "*.sh", "run", "*.csproj", "*.props", "*.json", "*.txt", "*.config" })
+        {
+            foreach (var path in SourceTree.Sources("", pattern))
+            {
+                var lines = File.ReadAllLines(SourceTree.File(path));
+                for (var i = 0; i < lines.Length; i++)
+                {
+                    if (MachineOrRegistry().IsMatch(lines[i]))
+                        found.Add($"{path}:{i + 1}");
+                }
+            }
+        }
+
+        found.Should().BeEmpty();
+    }
+
+    [GeneratedRegex("\"[^\"]{40,}")]
+    private static partial Regex Message();
+
+    [GeneratedRegex(@"\bunsafe\b")]
+    private static partial Regex UnsafeWord();
+
+    // Put together, so that this file does not find itself.
+    [GeneratedRegex("TO" + "DO|FIX" + "ME|XX" + "X|NotImplemented" + @"Exception|\bSki" + "p =|\\bHA" + "CK\\b")]
+    private static partial Regex Unfinished();
+
+    [GeneratedRegex(@"(?<![\w.~<])/(home|root|work|Users|mnt|tmp/)\b|[A-Z]:\\\\|nu" + "get\\.or" + "g|npm" + "js\\.|py" + "pi\\.or" + "g|pack" + "ages\\.\\w+\\.\\w+/")]
+    private static partial Regex MachineOrRegistry();
+}
