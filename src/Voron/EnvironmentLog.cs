@@ -11,9 +11,6 @@ internal static partial class EnvironmentLog
     [LoggerMessage(Level = LogLevel.Error, Message = "The environment in {Path} was closed without a last flush: {Reason}. What was committed is in the journal.")]
     public static partial void CloseFailed(ILogger logger, string path, string reason, Exception exception);
 
-    [LoggerMessage(Level = LogLevel.Error, Message = "{Observer} threw, which it must not: {Reason}")]
-    public static partial void ObserverFailed(ILogger logger, string observer, string reason, Exception exception);
-
     [LoggerMessage(Level = LogLevel.Error, Message = "The environment in {Path} was closed while write transaction {TransactionId} was open; its memory and its lock are kept until the process ends.")]
     public static partial void WriterAbandoned(ILogger logger, string path, long transactionId);
 }

@@ -136,11 +136,11 @@ internal sealed unsafe class EnvironmentParts
             Ring = ring,
             Readers = readers,
         };
-        var publisher = new CommitPublisher(
-            ring, context.Counters, options.CommitObserver, e => EnvironmentLog.ObserverFailed(logger, nameof(StorageOptions.CommitObserver), e.Message, e));
+        var publisher = new CommitPublisher(ring, context.Counters, options.CommitObserver, logger);
+        // Before anything is deleted or written: what is damaged is left as it is.
+        VerifyDirectRuns(context, recovered);
         if (!options.ReadOnly)
             OpenJournal(context, publisher, header, recovered, owned);
-        VerifyDirectRuns(context, recovered);
         return new EnvironmentParts(directoryLock, context, checkpoints, publisher, recovered);
     }
 

@@ -234,6 +234,9 @@ public sealed class StorageEnvironment : IDisposable
         }
     }
 
+    /// <summary>Has the journal confirm its last record; for tests of what can be told of it then.</summary>
+    internal void Vouch() => _context.Journal!.Vouch();
+
     private void CloseWriter()
     {
         if (!_gate.TryEnter(AbandonedWriterWait, CancellationToken.None))
@@ -255,10 +258,12 @@ public sealed class StorageEnvironment : IDisposable
             // An observer's exception too: everything has to be let go of all the same.
             EnvironmentLog.CloseFailed(_context.Logger, Path, e.Message, e);
         }
-
-        // The last flush still tells it of the list that it writes.
-        _scheduler!.Dispose();
-        _parts.CloseWriting();
+        finally
+        {
+            // The last flush still tells it of the list that it writes.
+            _scheduler!.Dispose();
+            _parts.CloseWriting();
+        }
     }
 
     private void FlushAndSeal()

@@ -1,4 +1,5 @@
 using Voron.Paging;
+using Voron.Primitives;
 using Voron.Transactions;
 
 namespace Voron.Flushing;
@@ -110,15 +111,14 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
             var idle = IsIdle();
             Volatile.Write(ref _isIdle, idle);
             _wake.WaitOne(idle ? Timeout.InfiniteTimeSpan : Tick);
-            if (_stopping)
+            if (_stopping || _context.Poison.IsPoisoned)
                 return;
             try
             {
                 RunOnce();
             }
-            catch (Exception e)
+            catch (VoronException e)
             {
-                // An observer's exception too: on this thread it would end the process.
                 FlushLog.Failed(_context.Logger, e.Message, e);
                 if (_context.Poison.IsPoisoned)
                     return;
@@ -150,6 +150,9 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
             FlushNow();
         if (IsHeldBack())
             RewriteNow();
+
+        // Last, since it fails on a full disk, which a flush may empty.
+        Vouch();
     }
 
     private bool ShouldFlush()
@@ -201,10 +204,10 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
     {
         var written = Volatile.Read(ref _writtenBytes);
         var reader = _flusher.BlockingReader;
-        if (reader != null)
+        if (reader != null && _context.Options.SlowReaderObserver is { } observer)
         {
-            _context.Options.SlowReaderObserver?.Invoke(
-                new SlowReaderReport(reader.Value.Snapshot, _context.JournalFiles!.LiveBytes, _context.Frames.UsedBytes, null));
+            var report = new SlowReaderReport(reader.Value.Snapshot, _context.JournalFiles!.LiveBytes, _context.Frames.UsedBytes, null);
+            Observers.Tell(observer, report, _context.Logger);
         }
 
         if (_flusher.Rewrite())
@@ -257,7 +260,7 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
             }
             catch (StorageFullException)
             {
-                // A flush, which comes next, may make room.
+                // The next flush may make room.
                 return;
             }
 

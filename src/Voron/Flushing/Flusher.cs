@@ -23,6 +23,8 @@ internal sealed unsafe class Flusher
 {
     private const int DetachSlice = 1024;
 
+    private static readonly TimeSpan LongestDetachWait = TimeSpan.FromSeconds(1);
+
     private readonly Lock _lock = new();
     private readonly EngineContext _context;
     private readonly CheckpointFile _checkpoints;
@@ -246,6 +248,8 @@ internal sealed unsafe class Flusher
         _context.JournalFiles!.ReleaseBefore(target.JournalEnd.LifeNumber);
     }
 
+    // In slices, so that writers are kept waiting for a moment only. What a long write transaction keeps from being detached is
+    // left to the next flush: it may be open on the very thread that asked for this one.
     private void Detach(FlushPlan plan)
     {
         try
@@ -258,13 +262,13 @@ internal sealed unsafe class Flusher
         }
     }
 
-    // In slices, so that writers are kept waiting for a moment only.
     private void DetachSlices(FlushPlan plan)
     {
         var touched = CollectionsMarshal.AsSpan(plan.Touched);
         for (var from = 0; from < touched.Length; from += DetachSlice)
         {
-            _gate.Enter(Closing);
+            if (!_gate.TryEnter(LongestDetachWait, Closing))
+                return;
             try
             {
                 var slice = touched.Slice(from, Math.Min(DetachSlice, touched.Length - from));
@@ -291,7 +295,8 @@ internal sealed unsafe class Flusher
         var report = new FlushReport(
             plan.Target.State.TransactionId, plan.Pages, plan.Leaves, plan.Branches, plan.Overflows,
             _pages.Seeks, _pages.Bytes, transactions, duration);
-        _context.Options.FlushObserver?.Invoke(report);
+        if (_context.Options.FlushObserver is { } observer)
+            Observers.Tell(observer, report, _context.Logger);
         return report;
     }
 }

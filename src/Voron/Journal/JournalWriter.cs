@@ -319,6 +319,15 @@ internal sealed unsafe class JournalWriter : IDisposable
         long bytes = 0;
         lock (_queueLock)
         {
+            // Whoever has asked since the environment was poisoned was told that what is queued is never written.
+            if (_poison.IsPoisoned)
+            {
+                FailQueued();
+                _writing = false;
+                Monitor.PulseAll(_queueLock);
+                return;
+            }
+
             _batch.Clear();
 
             // Under the lock: those who wait have perhaps been told already that nothing more is written.

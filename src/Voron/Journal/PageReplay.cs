@@ -78,6 +78,8 @@ internal sealed unsafe class PageReplay : IRecordVisitor
         {
             if (number < _state.PageCount)
                 versions.Push(number, page.TransactionId, 0, page.Frame, page.Pages, page.Flags, 0);
+            else if (page.Frame != null)
+                _frames.ReturnRun(page.Frame, page.Pages);
         }
 
         _pages.Clear();

@@ -16,6 +16,7 @@ namespace Voron.Paging;
 internal sealed unsafe class DataFile : IDisposable
 {
     private readonly Lock _sync = new();
+    private readonly Lock _growth = new();
     private readonly PoisonState _poison;
     private readonly UInt128 _environmentId;
     private readonly AddressSpace _verifiedSpace;
@@ -153,6 +154,7 @@ internal sealed unsafe class DataFile : IDisposable
     /// </summary>
     /// <returns>True when the map has moved: <see cref="RetireMaps"/> then wants to know of the state published next.</returns>
     /// <exception cref="StorageFullException">There is no room on the disk. Nothing has changed.</exception>
+    /// <exception cref="StorageAccessException">The file cannot be grown or mapped. Nothing has changed.</exception>
     public bool EnsureCapacity(long pages)
     {
         if (pages <= CapacityPages)
@@ -160,16 +162,26 @@ internal sealed unsafe class DataFile : IDisposable
 
         var length = pages << _pageShift;
         var old = CapacityPages << _pageShift;
-        if (length > _preallocated)
-            Allocate(old, length);
+        lock (_growth)
+        {
+            if (length > _preallocated)
+                Allocate(old, length);
+        }
 
         var moved = false;
-        if (!_map.TryExtend(length))
+        try
         {
-            var map = File.Map(length);
-            _retiredMaps.Add((_map, long.MaxValue));
-            _map = map;
-            moved = true;
+            if (!_map.TryExtend(length))
+            {
+                var map = File.Map(length);
+                _retiredMaps.Add((_map, long.MaxValue));
+                _map = map;
+                moved = true;
+            }
+        }
+        catch (DiskException e)
+        {
+            throw new StorageAccessException($"'{File.Path}' has grown from {old} to {length} bytes, and these cannot be mapped: {e.Message}", e);
         }
 
         CapacityPages = pages;
@@ -182,10 +194,13 @@ internal sealed unsafe class DataFile : IDisposable
     public void Preallocate(long pages)
     {
         var length = pages << _pageShift;
-        if (length <= _preallocated)
-            return;
-        Allocate(CapacityPages << _pageShift, length);
-        Volatile.Write(ref _preallocated, length);
+        lock (_growth)
+        {
+            if (length <= _preallocated)
+                return;
+            Allocate(CapacityPages << _pageShift, length);
+            _preallocated = length;
+        }
     }
 
     /// <summary>Notes that maps retired so far are unknown to readers that register with <paramref name="sequence"/> or later.</summary>
@@ -215,12 +230,17 @@ internal sealed unsafe class DataFile : IDisposable
     /// <summary>Cuts the file. Nobody uses, or will come to use, a page behind the cut.</summary>
     public void Truncate(long pages)
     {
-        Debug.Assert(pages < CapacityPages && _retiredMaps.Count == 0);
-        _map.Shrink(pages << _pageShift);
-        File.SetLength(pages << _pageShift);
-        Sync();
-        CapacityPages = pages;
-        Volatile.Write(ref _preallocated, pages << _pageShift);
+        lock (_growth)
+        {
+            Debug.Assert(pages < CapacityPages && _retiredMaps.Count == 0);
+            _map.Shrink(pages << _pageShift);
+
+            // Even when the file keeps its tail: the tail has no address any more.
+            CapacityPages = pages;
+            _preallocated = pages << _pageShift;
+            File.SetLength(pages << _pageShift);
+            Sync();
+        }
     }
 
     public void Dispose()

@@ -1,3 +1,4 @@
+using Microsoft.Extensions.Logging;
 using Voron.Format;
 using Voron.Journal;
 using Voron.Primitives;
@@ -20,14 +21,14 @@ internal sealed class CommitPublisher : IJournalListener
     private readonly StateRing _ring;
     private readonly Counters _counters;
     private readonly Action<CommitReport>? _observer;
-    private readonly Action<Exception>? _observerFailed;
+    private readonly ILogger _logger;
 
-    public CommitPublisher(StateRing ring, Counters counters, Action<CommitReport>? observer, Action<Exception>? observerFailed = null)
+    public CommitPublisher(StateRing ring, Counters counters, Action<CommitReport>? observer, ILogger logger)
     {
+        _logger = logger;
         _ring = ring;
         _counters = counters;
         _observer = observer;
-        _observerFailed = observerFailed;
     }
 
     /// <summary>Where to tell of what was written; set once, before the first commit.</summary>
@@ -41,22 +42,10 @@ internal sealed class CommitPublisher : IJournalListener
             _counters.CommittedTransactions++;
             _counters.PagesChanged += header.EntryCount;
             _counters.JournalTransactionBytes += lengthBytes;
-            Observe(new CommitReport(header.State.TransactionId, (int)header.EntryCount, lengthBytes));
+            if (_observer != null)
+                Observers.Tell(_observer, new CommitReport(header.State.TransactionId, (int)header.EntryCount, lengthBytes), _logger);
         }
 
         BackPressure?.Written(lengthBytes);
-    }
-
-    // Nothing that an observer throws may stop the thread that writes for everybody.
-    private void Observe(in CommitReport report)
-    {
-        try
-        {
-            _observer?.Invoke(report);
-        }
-        catch (Exception e)
-        {
-            _observerFailed?.Invoke(e);
-        }
     }
 }

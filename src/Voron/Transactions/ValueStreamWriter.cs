@@ -14,16 +14,21 @@ namespace Voron.Transactions;
 /// </remarks>
 internal sealed class ValueStreamWriter
 {
+    /// <summary>Bytes of the longest value.</summary>
+    public const long MaxValueBytes = int.MaxValue;
+
     private readonly WriteCore _core;
     private readonly OpenTree _tree;
+    private readonly long _maxBytes;
     private readonly List<ulong> _checksums = [];
     private readonly int _pageShift;
     private long _firstPage;
     private long _pages;
     private long _written;
 
-    public ValueStreamWriter(WriteCore core, OpenTree tree)
+    public ValueStreamWriter(WriteCore core, OpenTree tree, long maxBytes = MaxValueBytes)
     {
+        _maxBytes = maxBytes;
         _core = core;
         _tree = tree;
         _pageShift = BitOperations.Log2((uint)core.Session.PageSize);
@@ -53,6 +58,13 @@ internal sealed class ValueStreamWriter
         }
     }
 
+    /// <exception cref="ArgumentException">A value cannot have that many bytes.</exception>
+    public static void CheckLength(long bytes, long maxBytes)
+    {
+        if (bytes > maxBytes)
+            throw new ArgumentException($"A value has at most {maxBytes} bytes; this stream has {bytes} or more.");
+    }
+
     private async ValueTask<long> ReadAllAsync(WriteTree handle, PipeReader pipe, byte[] chunk, CancellationToken cancellationToken)
     {
         long total = 0;
@@ -63,10 +75,17 @@ internal sealed class ValueStreamWriter
             if (result.IsCanceled)
                 throw new OperationCanceledException("The pipe that the value was read from was cancelled.");
             total += result.Buffer.Length;
-            if (total > int.MaxValue)
-                throw new ArgumentException($"A value has at most {int.MaxValue} bytes; this stream has more.");
-            foreach (var segment in result.Buffer)
-                filled = Take(handle, segment.Span, chunk, filled);
+            CheckLength(total, _maxBytes);
+            try
+            {
+                foreach (var segment in result.Buffer)
+                    filled = Take(handle, segment.Span, chunk, filled);
+            }
+            catch (Exception e) when (e is not ObjectDisposedException && _core.Break(e))
+            {
+                throw;
+            }
+
             pipe.AdvanceTo(result.Buffer.End);
             if (result.IsCompleted)
                 break;
@@ -172,25 +191,12 @@ internal sealed class ValueStreamWriter
 
         _ = handle.Count;
         var used = (length + (1L << _pageShift) - 1) >> _pageShift;
-        FreeTail(used);
-        _pages = 0;
         try
         {
+            if (used < _pages)
+                _core.Session.FreeRun(new PageNumber(_firstPage + used), checked((int)(_pages - used)));
+            _pages = 0;
             _core.LargeValues.Attach(_tree.State, key, _firstPage, used, length, CollectionsMarshal.AsSpan(_checksums));
-        }
-        catch (Exception e) when (_core.Break(e))
-        {
-            throw;
-        }
-    }
-
-    private void FreeTail(long used)
-    {
-        if (used == _pages)
-            return;
-        try
-        {
-            _core.Session.FreeRun(new PageNumber(_firstPage + used), checked((int)(_pages - used)));
         }
         catch (Exception e) when (_core.Break(e))
         {
@@ -200,22 +206,21 @@ internal sealed class ValueStreamWriter
 
     private void Discard(WriteTree handle)
     {
-        if (_pages == 0)
-            return;
         try
         {
+            // A transaction that can only be rolled back gives the pages back when it is.
             _ = handle.Count;
-            _core.ThrowIfBroken();
+            if (_pages == 0 || _core.IsBroken)
+                return;
             _core.Session.FreeRun(new PageNumber(_firstPage), checked((int)_pages));
         }
         catch (ObjectDisposedException)
         {
             // The transaction was rolled back meanwhile, and the pages with it.
         }
-        catch (Exception e)
+        catch (Exception e) when (_core.Break(e))
         {
-            // The pages are nobody's: the transaction cannot be committed. The caller is told of the first failure.
-            _core.Break(e);
+            throw;
         }
     }
 }

@@ -17,6 +17,9 @@ namespace Voron.Transactions;
 /// </remarks>
 internal sealed class WriteCore : TransactionCore
 {
+    /// <summary>Bytes of journal kept free beyond the next flush list: for padding and for records that vouch.</summary>
+    private const long SlackBytes = 64 << 10;
+
     private readonly EngineContext _context;
     private readonly WriterGate _gate;
     private readonly TransactionPacker _packer;
@@ -136,6 +139,9 @@ internal sealed class WriteCore : TransactionCore
         _broken ??= cause;
         return false;
     }
+
+    /// <summary>True when the open transaction, or a part of it, can only be rolled back.</summary>
+    public bool IsBroken => _broken != null;
 
     public void ThrowIfBroken()
     {
@@ -274,9 +280,9 @@ internal sealed class WriteCore : TransactionCore
         }
     }
 
-    // The list of a flush of everything that has a version now, and a vouching record: so that a full disk can be emptied.
+    // The list of a flush of everything that has a version now, and a small transaction: so that a full disk can be emptied.
     private long FlushListReserve() =>
-        JournalFormat.AlignUp(RecordHeader.Size + _context.Versions.ChainCount * FlushListEntry.Size) + JournalFormat.Block;
+        JournalFormat.AlignUp(RecordHeader.Size + _context.Versions.ChainCount * FlushListEntry.Size) + SlackBytes;
 
     private bool HasLiveDirectRuns()
     {

@@ -123,6 +123,8 @@ public readonly struct WriteTree
     public ValueTask<long> PutAsync(ReadOnlyMemory<byte> key, Stream value, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(value);
+        if (value.CanSeek)
+            ValueStreamWriter.CheckLength(value.Length - value.Position, ValueStreamWriter.MaxValueBytes);
         return PutAsync(key, PipeReader.Create(value, new StreamPipeReaderOptions(leaveOpen: true, bufferSize: 128 << 10)), cancellationToken);
     }
 

@@ -1,0 +1,178 @@
+using System.Text.RegularExpressions;
+using Voron.IO;
+using Voron.Tests.Simulation;
+
+namespace Voron.Tests.Faults;
+
+/// <summary>
+/// A bit of a closed environment turns: in used space an exception names the place, in unused space nothing happens. Never is
+/// a wrong value read, never a file changed by the opening that failed.
+/// </summary>
+public sealed partial class BitFlipTests(ITestOutputHelper output)
+{
+    private const int Keys = 120;
+
+    private static readonly int[] LargeKeys = [200, 201];
+
+    [Theory]
+    [InlineData("voron.header", true)]
+    [InlineData("voron.data", true)]
+    [InlineData("voron.header", false)]
+    [InlineData("voron.data", false)]
+    [InlineData("journal-00000001.voron", false)]
+    public void A_flipped_bit_is_told_or_harmless(string name, bool cleanlyClosed)
+    {
+        var files = MakeFiles(cleanlyClosed);
+        var size = files[name].Length;
+        int told = 0, harmless = 0;
+        var seed = 20260 + size;
+        var random = new Random(seed);
+        output.WriteLine($"seed {seed}");
+        foreach (var offset in Offsets(files[name], random))
+        {
+            var flipped = new SortedDictionary<string, byte[]>(files) { [name] = (byte[])files[name].Clone() };
+            flipped[name][offset] ^= (byte)(1 << random.Next(8));
+            if (Examine(flipped, name, offset))
+                told++;
+            else
+                harmless++;
+        }
+
+        output.WriteLine($"{name}, {size} bytes: {told} flips were told, {harmless} were harmless.");
+        told.Should().BeGreaterThan(0);
+    }
+
+    [Fact]
+    public void A_damaged_page_is_named_with_both_checksums()
+    {
+        var files = MakeFiles(cleanlyClosed: true);
+        var page = PageWith(files["voron.data"], FaultBench.Value(7, 90));
+        files["voron.data"][page * 4096 + 2000] ^= 1;
+        using var environment = StorageEnvironment.Open(FaultBench.DiskOf(files), FaultBench.Options());
+        var damage = Enumerable.Range(0, Keys).Select(i => Record.Exception(() => FaultBench.Get(environment, i))).First(e => e != null);
+        var message = damage.Should().BeOfType<CorruptionException>().Subject.Message;
+        message.Should().Contain($"Page {page} of 'simulated/voron.data'");
+        Checksums().Matches(message).Select(match => match.Value).Distinct().Should().HaveCount(2, "expected and actual are named: {0}", message);
+        environment.Verify().Problems.Should().Contain(problem => problem.Contains($"Page {page} ", StringComparison.Ordinal));
+        FaultBench.Put(environment, 900, [9]);
+        FaultBench.Get(environment, 900).Should().Equal(9);
+    }
+
+    [Fact]
+    public void A_damaged_large_value_is_named_and_the_others_are_read()
+    {
+        var files = MakeFiles(cleanlyClosed: true);
+        var value = FaultBench.Value(200, 90_000);
+        var at = files["voron.data"].AsSpan().IndexOf(value);
+        files["voron.data"][at + 70_000] ^= 16;
+        using var environment = StorageEnvironment.Open(FaultBench.DiskOf(files), FaultBench.Options());
+        using var reading = environment.BeginRead();
+        var tree = reading.OpenTree(FaultBench.TreeName);
+        tree.TryOpenStream(FaultBench.Key(200), out var stream).Should().BeTrue();
+        var chunk = new byte[65536];
+        stream!.ReadExactly(chunk);
+        chunk.AsSpan().SequenceEqual(value.AsSpan(0, chunk.Length)).Should().BeTrue("the first chunk is whole");
+        var failing = () => stream.ReadExactly(chunk.AsSpan(0, 10));
+        failing.Should().Throw<CorruptionException>().WithMessage($"Chunk 1 of the value at page {at / 4096} of 'simulated/voron.data'*");
+        tree.TryGet(FaultBench.Key(201), out var other).Should().BeTrue();
+        other.SequenceEqual(FaultBench.Value(201, 90_001)).Should().BeTrue();
+    }
+
+    /// <summary>True when the damage was told. Fails the test when a wrong value was read.</summary>
+    private static bool Examine(SortedDictionary<string, byte[]> files, string name, int offset)
+    {
+        var disk = FaultBench.DiskOf(files);
+        var isTold = false;
+        try
+        {
+            using var environment = StorageEnvironment.Open(disk, FaultBench.Options());
+            isTold = !environment.Verify().IsSound;
+            for (var i = 0; i < Keys; i++)
+                isTold |= ReadOne(environment, i, FaultBench.Value(i, 90), name, offset);
+            foreach (var i in LargeKeys)
+                isTold |= ReadOne(environment, i, FaultBench.Value(i, 90_000 + i - 200), name, offset);
+        }
+        catch (VoronException e) when (e is CorruptionException or UnsupportedFormatException)
+        {
+            e.Message.Should().MatchRegex("'simulated(/[a-z0-9.-]+)?'", "the message names the file");
+            FaultBench.ShouldBeUnchanged(FaultBench.Bytes(disk), files);
+            return true;
+        }
+
+        return isTold;
+    }
+
+    private static bool ReadOne(StorageEnvironment environment, int key, byte[] expected, string name, int offset)
+    {
+        try
+        {
+            var value = FaultBench.Get(environment, key);
+            if (value == null || !value.AsSpan().SequenceEqual(expected))
+                Assert.Fail($"A bit at {offset} of '{name}' changed what key {key} holds.");
+            return false;
+        }
+        catch (CorruptionException e)
+        {
+            e.Message.Should().MatchRegex("[Pp]age [0-9]+");
+            return true;
+        }
+    }
+
+    // Headers bit for bit, the rest sampled: every block of the file, and everywhere that structs stand.
+    private static IEnumerable<int> Offsets(byte[] bytes, Random random)
+    {
+        for (var block = 0; block < bytes.Length; block += 4096)
+        {
+            var isUsed = bytes.AsSpan(block, Math.Min(4096, bytes.Length - block)).IndexOfAnyExcept((byte)0) >= 0;
+            if (isUsed && block < 24 * 4096)
+            {
+                for (var at = 0; at < 200; at += block < 2 * 4096 ? 1 : 7)
+                    yield return block + at;
+            }
+
+            for (var i = 0; i < (isUsed ? 6 : 1); i++)
+                yield return block + random.Next(Math.Min(4096, bytes.Length - block));
+        }
+    }
+
+    /// <summary>The files of an environment with everything in the data file, or with everything in the journal as well.</summary>
+    private static SortedDictionary<string, byte[]> MakeFiles(bool cleanlyClosed)
+    {
+        var disk = new SimulatedDisk();
+        var environment = StorageEnvironment.Open(disk, FaultBench.Options());
+        for (var batch = 0; batch < 6; batch++)
+        {
+            using var writing = environment.BeginWrite();
+            var tree = writing.CreateTree(FaultBench.TreeName);
+            for (var i = batch * Keys / 6; i < (batch + 1) * Keys / 6; i++)
+                tree.Put(FaultBench.Key(i), FaultBench.Value(i, 90));
+            if (batch < LargeKeys.Length)
+                tree.Put(FaultBench.Key(LargeKeys[batch]), FaultBench.Value(LargeKeys[batch], 90_000 + batch));
+            writing.Commit();
+            if (batch == 2)
+                environment.Flush();
+        }
+
+        if (cleanlyClosed)
+        {
+            environment.Dispose();
+            return FaultBench.Bytes(disk);
+        }
+
+        // Without it rot in the last record would be a torn write, which is rightly dropped.
+        environment.Vouch();
+        var files = FaultBench.Bytes(disk);
+        environment.Dispose();
+        return files;
+    }
+
+    private static int PageWith(byte[] data, byte[] value)
+    {
+        var at = data.AsSpan().IndexOf(value);
+        at.Should().BeGreaterThan(0);
+        return at / 4096;
+    }
+
+    [GeneratedRegex("[0-9A-F]{16}")]
+    private static partial Regex Checksums();
+}

@@ -1,0 +1,147 @@
+using Voron.IO;
+using Voron.Tests.Simulation;
+
+namespace Voron.Tests.Faults;
+
+public sealed class DiskFullTests(ITestOutputHelper output)
+{
+    [Fact]
+    public void Wherever_the_disk_is_full_reads_go_on_the_flush_empties_it_and_work_resumes()
+    {
+        var probe = new SimulatedDisk();
+        Fill(probe, out var last);
+        var full = probe.UsedBytes;
+        last.Should().Be(80);
+        int refused = 0, unopened = 0;
+        for (var limit = 16L << 10; limit < full; limit += 28 << 10)
+        {
+            var disk = new SimulatedDisk { SpaceLimit = limit };
+            StorageEnvironment? environment;
+            try
+            {
+                environment = Fill(disk, out last);
+            }
+            catch (StorageFullException e)
+            {
+                // Not even the empty environment has room. With room, the same directory serves.
+                e.Message.Should().Contain("cannot be opened");
+                unopened++;
+                disk.SpaceLimit = long.MaxValue;
+                environment = Fill(disk, out last);
+                last.Should().Be(80);
+                environment.Dispose();
+                continue;
+            }
+
+            refused += last < 80 ? 1 : 0;
+            for (var i = 0; i < last; i++)
+                FaultBench.Get(environment, i).Should().Equal(FaultBench.Value(i, SizeOf(i)));
+            FaultBench.Get(environment, last).Should().BeNull();
+            if (last > 0)
+                environment.Flush();
+            environment.GetStatistics().CheckpointTransactionId.Should().Be(environment.GetStatistics().PublishedTransactionId, "a full disk can be emptied");
+            environment.Verify().Problems.Should().BeEmpty();
+
+            disk.SpaceLimit = long.MaxValue;
+            for (var i = last; i < 80; i++)
+                FaultBench.Put(environment, i, FaultBench.Value(i, SizeOf(i)));
+            environment.Verify().Problems.Should().BeEmpty();
+            environment.Dispose();
+            using var reopened = StorageEnvironment.Open(disk, FaultBench.Options());
+            for (var i = 0; i < 80; i++)
+                FaultBench.Get(reopened, i).Should().Equal(FaultBench.Value(i, SizeOf(i)));
+        }
+
+        output.WriteLine($"of {(full >> 10) / 28} sizes of disk, {refused} were full at a commit, {unopened} at the opening.");
+        refused.Should().BeGreaterThan(10);
+        unopened.Should().BeGreaterThan(0);
+    }
+
+    [Fact]
+    public void A_full_disk_is_closed_and_opened_and_holds_what_it_held()
+    {
+        var disk = new SimulatedDisk { SpaceLimit = 1300 << 10 };
+        var environment = Fill(disk, out var last);
+        last.Should().BeInRange(2, 79);
+        environment.Dispose();
+        disk.SpaceLimit = disk.UsedBytes;
+        using var reopened = StorageEnvironment.Open(disk, FaultBench.Options());
+        for (var i = 0; i < last; i++)
+            FaultBench.Get(reopened, i).Should().Equal(FaultBench.Value(i, SizeOf(i)));
+        reopened.Verify().Problems.Should().BeEmpty();
+    }
+
+    [Fact]
+    public void A_flush_that_finds_no_room_is_paused_and_goes_on_with_the_list_it_wrote()
+    {
+        var disk = new SimulatedDisk();
+        using var environment = StorageEnvironment.Open(disk, FaultBench.Options());
+        FaultBench.Put(environment, 1, FaultBench.Value(1, 500));
+        disk.FailNext(call => call.Kind == DiskCallKind.Write && call.Name == "voron.data", DiskError.NoSpace);
+        var flush = () => environment.Flush();
+        flush.Should().Throw<StorageFullException>().WithMessage("*paused*voron.data*");
+        FaultBench.Put(environment, 2, FaultBench.Value(2, 500));
+        FaultBench.Get(environment, 1).Should().Equal(FaultBench.Value(1, 500));
+        var journalWrites = environment.GetStatistics().JournalWrites;
+        environment.Flush()!.TransactionId.Should().Be(1);
+        environment.GetStatistics().JournalWrites.Should().Be(journalWrites, "the list stands in the journal already");
+        environment.Flush()!.TransactionId.Should().Be(2);
+        environment.Verify().Problems.Should().BeEmpty();
+    }
+
+    [Fact]
+    public void A_write_that_finds_no_room_in_the_journal_after_it_began_poisons()
+    {
+        var disk = new SimulatedDisk();
+        using var environment = StorageEnvironment.Open(disk, FaultBench.Options());
+        FaultBench.Put(environment, 1, FaultBench.Value(1, 500));
+        disk.FailNext(call => call.Kind == DiskCallKind.Write && call.Name.StartsWith("journal-", StringComparison.Ordinal), DiskError.NoSpace);
+        var commit = () => FaultBench.Put(environment, 2, FaultBench.Value(2, 500));
+        commit.Should().Throw<EnvironmentPoisonedException>().Which.Outcome.Should().Be(CommitOutcome.Unknown);
+        FaultBench.Get(environment, 1).Should().Equal(FaultBench.Value(1, 500));
+    }
+
+    [Fact]
+    public void The_list_of_a_flush_fits_into_the_file_that_the_last_commit_filled()
+    {
+        // A large list: many pages, each changed once, by commits that leave the journal file nearly full.
+        var disk = new SimulatedDisk();
+        var options = new StorageOptions { BackgroundFlush = false, InitialJournalFileBytes = 4 << 20, MaxJournalFileBytes = 4 << 20 };
+        using var environment = StorageEnvironment.Open(disk, options);
+        FaultBench.Put(environment, 0, FaultBench.Value(0, 10));
+        disk.SpaceLimit = disk.UsedBytes + (24L << 20);
+        var last = 1;
+        var refusal = Record.Exception(() =>
+        {
+            // No new journal file: only what the first one holds.
+            disk.FailNext(call => call.Kind == DiskCallKind.Create, DiskError.NoSpace, forever: true);
+            for (; ; last++)
+                FaultBench.Put(environment, last, FaultBench.Value(last, 1500));
+        });
+        refusal.Should().BeOfType<StorageFullException>().Which.Message.Should().Contain("not committed");
+        last.Should().BeGreaterThan(200);
+        environment.Flush()!.TransactionId.Should().Be(last);
+        environment.Verify().Problems.Should().BeEmpty();
+    }
+
+    /// <summary>Commits one value after the other until there is no room.</summary>
+    private static StorageEnvironment Fill(SimulatedDisk disk, out int last)
+    {
+        var environment = StorageEnvironment.Open(disk, FaultBench.Options());
+        for (last = 0; last < 80; last++)
+        {
+            try
+            {
+                FaultBench.Put(environment, last, FaultBench.Value(last, SizeOf(last)));
+            }
+            catch (StorageFullException)
+            {
+                break;
+            }
+        }
+
+        return environment;
+    }
+
+    private static int SizeOf(int i) => i % 7 == 3 ? 80_000 : i % 5 == 0 ? 9_000 : 700;
+}
