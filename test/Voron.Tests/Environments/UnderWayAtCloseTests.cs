@@ -50,7 +50,7 @@ public sealed class UnderWayAtCloseTests
         disk.FailNext(
             call =>
             {
-                if (call.Kind == DiskCallKind.Write && call.Name == Paging.CheckpointFile.FileName)
+                if (call.Kind == DiskCallKind.Write && call.Name == Voron.Paging.CheckpointFile.FileName)
                     checkpointed.TrySetResult();
                 return false;
             },

@@ -53,6 +53,10 @@ internal sealed unsafe class FakeSpace : ISpacePages, IDisposable
         _pages = pages;
     }
 
+    public void EnsureBlocks(long firstPage, long pages)
+    {
+    }
+
     public void EnsureCapacity(long pageCount) => Capacity = Math.Max(Capacity, pageCount);
 
     public byte* ReadPage(long page) => (byte*)_pages[page];

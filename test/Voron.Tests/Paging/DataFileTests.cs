@@ -2,6 +2,7 @@ using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.IO;
 using Voron.Paging;
+using Voron.Primitives;
 
 namespace Voron.Tests.Paging;
 
@@ -64,7 +65,7 @@ public sealed unsafe class DataFileTests : IDisposable
     {
         var file = _disk.Open("data", DiskOpen.New, DiskAccess.Buffered);
         file.Allocate(0, (long)pages * PageSize);
-        return new DataFile(file, 17, PageSize, 1 << 20);
+        return new DataFile(file, 17, PageSize, 1 << 20, new PoisonState("test"));
     }
 
     private static void WritePage(DataFile file, long page, long number)
