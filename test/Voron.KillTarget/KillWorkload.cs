@@ -1,0 +1,66 @@
+using System.Buffers.Binary;
+
+namespace Voron.KillTarget;
+
+/// <summary>What each commit does is known from its number alone, so that the survivor of a kill can say what must be there.</summary>
+public static class KillWorkload
+{
+    public const string TreeName = "items";
+    public const string CounterName = "counter";
+
+    /// <summary>So small that flushes, rewrites of journal files and growth happen all the time.</summary>
+    public static StorageOptions Options() => new()
+    {
+        InitialJournalFileBytes = 128 << 10,
+        MaxJournalFileBytes = 512 << 10,
+        FlushThresholdBytes = 96 << 10,
+        FlushInterval = TimeSpan.FromMilliseconds(15),
+        JournalLimitBytes = 8 << 20,
+        MaxGrowthBytes = 1 << 20,
+    };
+
+    public static void Apply(WriteTransaction writing, long number)
+    {
+        var items = writing.CreateTree(TreeName);
+        Span<byte> name = stackalloc byte[sizeof(long)];
+        foreach (var (key, length) in Changes(number))
+        {
+            BinaryPrimitives.WriteInt64BigEndian(name, key);
+            if (length < 0)
+                items.Delete(name);
+            else
+                items.Put(name, Value(number, key, length));
+        }
+
+        Span<byte> counter = stackalloc byte[sizeof(long)];
+        BinaryPrimitives.WriteInt64LittleEndian(counter, number);
+        writing.CreateTree(CounterName).Put("newest"u8, counter);
+    }
+
+    /// <summary>The keys that a commit sets, each with the length of its value, or deletes (-1). A key comes once.</summary>
+    public static IEnumerable<(long Key, int Length)> Changes(long number)
+    {
+        var random = new Random((int)(number * 7919 % int.MaxValue));
+        var kind = random.Next(10);
+        if (kind == 9)
+        {
+            yield return (10_000 + random.Next(4), 60_000 + random.Next(200_000));
+            yield break;
+        }
+
+        var seen = new HashSet<long>();
+        for (var i = kind < 4 ? 1 : 5 + random.Next(60); i > 0; i--)
+        {
+            var key = random.Next(3_000);
+            if (seen.Add(key))
+                yield return (key, kind == 8 ? -1 : random.Next(12) == 0 ? random.Next(9_000) : random.Next(200));
+        }
+    }
+
+    public static byte[] Value(long number, long key, int length)
+    {
+        var bytes = new byte[length];
+        new Random((int)((number * 31 + key) % int.MaxValue)).NextBytes(bytes);
+        return bytes;
+    }
+}

@@ -1,0 +1,393 @@
+using Voron.IO;
+using Voron.Tests.Simulation;
+
+namespace Voron.Tests.Faults;
+
+/// <summary>Transactions that are abandoned, leaked, handed on, cancelled, or called from where they must not be.</summary>
+public sealed class TransactionUseTests
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
+
+    private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
+
+    [Fact]
+    public void A_write_transaction_that_is_not_ended_is_named_with_its_age()
+    {
+        using var environment = StorageEnvironment.OpenInMemory(FaultBench.Options());
+        FaultBench.Put(environment, 1, [1]);
+        var abandoned = environment.BeginWrite();
+        abandoned.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(2), [2]);
+        var begin = () => environment.BeginWrite(TimeSpan.FromMilliseconds(20), Cancellation);
+        begin.Should().Throw<TimeoutException>().WithMessage("Write transaction 2 has been open for * ms*20 ms*");
+        FaultBench.Get(environment, 1).Should().Equal(1);
+        FaultBench.Get(environment, 2).Should().BeNull();
+        abandoned.Dispose();
+        FaultBench.Put(environment, 2, [3]);
+        FaultBench.Get(environment, 2).Should().Equal(3);
+    }
+
+    [Fact]
+    public void An_environment_is_closed_over_an_abandoned_write_transaction()
+    {
+        var logger = new ListLogger();
+        var disk = new SimulatedDisk();
+        var environment = StorageEnvironment.Open(disk, FaultBench.Options(logger));
+        FaultBench.Put(environment, 1, FaultBench.Value(1, 100));
+        var abandoned = environment.BeginWrite();
+        var tree = abandoned.OpenTree(FaultBench.TreeName);
+        tree.Put(FaultBench.Key(2), [2]);
+        environment.Dispose();
+        logger.Warnings.Should().ContainSingle(message => message.Contains("write transaction 2", StringComparison.Ordinal));
+        FluentActions.Invoking(() => environment.BeginRead()).Should().Throw<ObjectDisposedException>();
+
+        // Its memory is still there for it.
+        tree.Put(FaultBench.Key(3), FaultBench.Value(3, 3000));
+        tree.TryGet(FaultBench.Key(1), out var value).Should().BeTrue();
+        value.Length.Should().Be(100);
+        abandoned.Dispose();
+        FluentActions.Invoking(() => StorageEnvironment.Open(disk, FaultBench.Options())).Should().Throw<EnvironmentInUseException>();
+
+        var left = new CrashImages(disk).BuildLost(disk.TraceCount);
+        using var reopened = StorageEnvironment.Open(left, FaultBench.Options());
+        FaultBench.Get(reopened, 1).Should().Equal(FaultBench.Value(1, 100));
+        FaultBench.Get(reopened, 2).Should().BeNull();
+    }
+
+    [Fact]
+    public void A_leaked_read_transaction_is_named_and_its_snapshot_let_go()
+    {
+        var logger = new ListLogger();
+        using var environment = StorageEnvironment.OpenInMemory(
+            new StorageOptions { BackgroundFlush = false, TrackReaders = true, Logger = logger });
+        FaultBench.Put(environment, 1, [1]);
+        LeakReader(environment);
+        FaultBench.Put(environment, 1, [2]);
+        environment.GetStatistics().OpenReaders.Should().BeInRange(0, 1);
+        var deadline = Environment.TickCount64 + (long)Patience.TotalMilliseconds;
+        while (environment.GetStatistics().LeakedReaders == 0 && Environment.TickCount64 < deadline)
+        {
+            GC.Collect();
+            GC.WaitForPendingFinalizers();
+        }
+
+        environment.GetStatistics().LeakedReaders.Should().Be(1);
+        environment.GetStatistics().OpenReaders.Should().Be(0);
+        logger.Warnings.Should().ContainSingle().Which.Should().Contain("snapshot 1").And.Contain(nameof(LeakReader));
+        FaultBench.Put(environment, 1, [3]);
+        environment.Flush();
+        environment.GetStatistics().CheckpointTransactionId.Should().Be(3, "nobody holds the flush back any more");
+        environment.Verify().Problems.Should().BeEmpty();
+    }
+
+    [Fact]
+    public async Task A_read_transaction_may_be_handed_from_thread_to_thread()
+    {
+        using var environment = StorageEnvironment.OpenInMemory(FaultBench.Options());
+        for (var i = 0; i < 200; i++)
+            FaultBench.Put(environment, i, FaultBench.Value(i, 300));
+        var reading = environment.BeginRead();
+        for (var thread = 0; thread < 10; thread++)
+        {
+            var part = thread;
+            await Task.Factory.StartNew(
+                () =>
+                {
+                    for (var i = part * 20; i < (part + 1) * 20; i++)
+                    {
+                        reading.OpenTree(FaultBench.TreeName).TryGet(FaultBench.Key(i), out var value).Should().BeTrue();
+                        value.SequenceEqual(FaultBench.Value(i, 300)).Should().BeTrue();
+                    }
+
+                    FaultBench.Put(environment, 500 + part, [1]);
+                    environment.Flush();
+                },
+                Cancellation,
+                TaskCreationOptions.LongRunning,
+                TaskScheduler.Default);
+        }
+
+        await Task.Run(() => reading.Dispose(), Cancellation);
+        environment.GetStatistics().OpenReaders.Should().Be(0);
+        FluentActions.Invoking(() => reading.GetTreeNames()).Should().Throw<ObjectDisposedException>();
+    }
+
+    [Fact]
+    public async Task Two_threads_in_one_read_transaction_are_told()
+    {
+        var disk = new SimulatedDisk();
+        using (var first = StorageEnvironment.Open(disk, FaultBench.Options()))
+            FaultBench.Put(first, 1, [1]);
+        using var environment = StorageEnvironment.Open(disk, FaultBench.Options());
+        using var isInside = new ManualResetEventSlim();
+        using var mayGoOn = new ManualResetEventSlim();
+        disk.FailNext(
+            call =>
+            {
+                // The catalog's page is read for the first time while the tree is being opened.
+                if (call.Kind == DiskCallKind.Read && call.Name == "voron.data" && !isInside.IsSet)
+                {
+                    isInside.Set();
+                    mayGoOn.Wait(Patience);
+                }
+
+                return false;
+            },
+            DiskError.Failed,
+            forever: true);
+        using var reading = environment.BeginRead();
+        var opening = Task.Run(() => reading.OpenTree(FaultBench.TreeName), Cancellation);
+        isInside.Wait(Patience, Cancellation).Should().BeTrue();
+        FluentActions.Invoking(() => reading.OpenTree(FaultBench.TreeName)).Should().Throw<InvalidOperationException>().WithMessage("*Two threads*");
+        mayGoOn.Set();
+        (await opening).Contains(FaultBench.Key(1)).Should().BeTrue();
+        disk.ClearFaults();
+    }
+
+    [Fact]
+    public async Task Waiting_for_the_writer_can_be_cancelled()
+    {
+        using var environment = StorageEnvironment.OpenInMemory(FaultBench.Options());
+        using var source = new CancellationTokenSource();
+        using (var writing = environment.BeginWrite())
+        {
+            var waiting = environment.BeginWriteAsync(source.Token).AsTask();
+            var blocked = Task.Run(() => environment.BeginWrite(Patience, source.Token), Cancellation);
+            var queued = environment.WriteAsync(transaction => transaction.CreateTree("queued"), source.Token).AsTask();
+            source.Cancel();
+            await FluentActions.Awaiting(() => waiting).Should().ThrowAsync<OperationCanceledException>();
+            await FluentActions.Awaiting(() => blocked).Should().ThrowAsync<OperationCanceledException>();
+            await FluentActions.Awaiting(() => queued).Should().ThrowAsync<OperationCanceledException>();
+            await FluentActions.Awaiting(() => environment.WriteAsync(_ => { }, source.Token).AsTask()).Should().ThrowAsync<OperationCanceledException>();
+            await FluentActions.Awaiting(() => writing.CommitAsync(source.Token).AsTask()).Should().ThrowAsync<OperationCanceledException>();
+            writing.CreateTree("kept");
+            await writing.CommitAsync(Cancellation);
+        }
+
+        await environment.WriteAsync(transaction => transaction.CreateTree("last"), Cancellation);
+        using var reading = environment.BeginRead();
+        reading.GetTreeNames().Should().Equal(["kept", "last"], "what was cancelled in the queue was never run");
+    }
+
+    [Fact]
+    public async Task Cancelling_what_is_running_or_submitted_only_ends_the_wait()
+    {
+        var disk = new SimulatedDisk();
+        using var environment = StorageEnvironment.Open(disk, FaultBench.Options());
+        FaultBench.Put(environment, 1, [1]);
+        using var isRunning = new ManualResetEventSlim();
+        using var mayGoOn = new ManualResetEventSlim();
+        using (var source = new CancellationTokenSource())
+        {
+            var running = environment.WriteAsync(
+                transaction =>
+                {
+                    transaction.CreateTree("running");
+                    isRunning.Set();
+                    mayGoOn.Wait(Patience);
+                },
+                source.Token).AsTask();
+            isRunning.Wait(Patience, Cancellation).Should().BeTrue();
+            source.Cancel();
+            await FluentActions.Awaiting(() => running).Should().ThrowAsync<OperationCanceledException>();
+            mayGoOn.Set();
+        }
+
+        await environment.WriteAsync(transaction => transaction.OpenTree("running"), Cancellation);
+        using (var source = new CancellationTokenSource())
+        {
+            using var isWriting = new ManualResetEventSlim();
+            mayGoOn.Reset();
+            disk.InProgress = entry =>
+            {
+                if (entry.Kind == TraceKind.Write && !isWriting.IsSet)
+                {
+                    isWriting.Set();
+                    mayGoOn.Wait(Patience);
+                }
+            };
+            var writing = environment.BeginWrite();
+            writing.CreateTree("submitted");
+            var commit = writing.CommitAsync(source.Token).AsTask();
+            isWriting.Wait(Patience, Cancellation).Should().BeTrue();
+            source.Cancel();
+            await FluentActions.Awaiting(() => commit).Should().ThrowAsync<OperationCanceledException>();
+            mayGoOn.Set();
+            disk.InProgress = null;
+        }
+
+        await environment.WriteAsync(transaction => transaction.CreateTree("last"), Cancellation);
+        using var reading = environment.BeginRead();
+        reading.GetTreeNames().Should().Contain(["running", "submitted"], "neither could be taken back any more");
+    }
+
+    [Fact]
+    public async Task An_operation_that_would_wait_for_itself_is_told()
+    {
+        using var environment = StorageEnvironment.OpenInMemory(FaultBench.Options());
+        var inner = new List<Exception?>();
+        await environment.WriteAsync(
+            transaction =>
+            {
+                transaction.CreateTree("outer");
+                inner.Add(Try(() => environment.BeginWrite().Dispose()));
+                inner.Add(Try(() => environment.BeginWrite(TimeSpan.Zero).Dispose()));
+                inner.Add(Try(() => environment.BeginWriteAsync().AsTask().GetAwaiter().GetResult().Dispose()));
+                inner.Add(Try(() => environment.WriteAsync(_ => { }).AsTask().GetAwaiter().GetResult()));
+                inner.Add(Try(() => environment.Flush()));
+                inner.Add(Try(() => transaction.Commit()));
+                inner.Add(Try(() => transaction.CommitAsync().AsTask().GetAwaiter().GetResult()));
+                transaction.Dispose();
+                transaction.CreateTree("still open");
+            },
+            Cancellation).AsTask().WaitAsync(Patience, Cancellation);
+        inner.Should().HaveCount(7).And.AllBeOfType<InvalidOperationException>();
+        using var reading = environment.BeginRead();
+        reading.GetTreeNames().Should().Equal("outer", "still open");
+    }
+
+    [Fact]
+    public async Task An_operation_that_throws_is_undone_alone()
+    {
+        using var environment = StorageEnvironment.OpenInMemory(FaultBench.Options());
+        Task[] tasks;
+        using (environment.BeginWrite())
+        {
+            tasks = Enumerable.Range(0, 20).Select(i => environment.WriteAsync(transaction =>
+            {
+                transaction.CreateTree(FaultBench.TreeName).Put(FaultBench.Key(i), FaultBench.Value(i, 500));
+                if (i % 3 == 0)
+                    throw new InvalidDataException($"no {i}");
+            }, Cancellation).AsTask()).ToArray();
+        }
+
+        for (var i = 0; i < tasks.Length; i++)
+        {
+            if (i % 3 == 0)
+                await FluentActions.Awaiting(() => tasks[i]).Should().ThrowAsync<InvalidDataException>().WithMessage($"no {i}");
+            else
+                await tasks[i];
+            FaultBench.Get(environment, i).Should().Equal(i % 3 == 0 ? null : FaultBench.Value(i, 500));
+        }
+
+        environment.Verify().Problems.Should().BeEmpty();
+    }
+
+    [Fact]
+    public async Task A_flush_asked_for_inside_an_open_write_transaction_returns()
+    {
+        using var environment = StorageEnvironment.OpenInMemory(FaultBench.Options());
+        for (var i = 0; i < 50; i++)
+            FaultBench.Put(environment, i, FaultBench.Value(i, 500));
+        using (var writing = environment.BeginWrite())
+        {
+            writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(1), [1]);
+            var flush = Task.Run(environment.Flush, Cancellation);
+            (await flush.WaitAsync(Patience, Cancellation))!.Value.TransactionId.Should().Be(50);
+            environment.Verify().Problems.Should().BeEmpty();
+            writing.Commit();
+        }
+
+        FaultBench.Get(environment, 1).Should().Equal(1);
+        environment.Flush();
+        environment.Verify().Problems.Should().BeEmpty();
+    }
+
+    [Fact]
+    public async Task Observers_that_throw_do_no_harm()
+    {
+        var logger = new ListLogger();
+        var options = new StorageOptions
+        {
+            Logger = logger,
+            BackgroundFlush = true,
+            FlushInterval = TimeSpan.FromMilliseconds(1),
+            CommitObserver = report => throw new InvalidOperationException($"commit {report.TransactionId} is not liked"),
+            FlushObserver = _ => throw new InvalidOperationException("no flush is liked"),
+        };
+        var disk = new SimulatedDisk();
+        using (var environment = StorageEnvironment.Open(disk, options))
+        {
+            for (var i = 0; i < 30; i++)
+                FaultBench.Put(environment, i, FaultBench.Value(i, 200));
+            await environment.WriteAsync(transaction => transaction.CreateTree("other"), Cancellation);
+            environment.Flush();
+            FaultBench.Put(environment, 30, FaultBench.Value(30, 200));
+            environment.Verify().Problems.Should().BeEmpty();
+        }
+
+        logger.Warnings.Should().Contain(message => message.Contains("commit 3 is not liked", StringComparison.Ordinal));
+        logger.Warnings.Should().Contain(message => message.Contains("no flush is liked", StringComparison.Ordinal));
+        using var reopened = StorageEnvironment.Open(disk, FaultBench.Options());
+        for (var i = 0; i <= 30; i++)
+            FaultBench.Get(reopened, i).Should().Equal(FaultBench.Value(i, 200));
+    }
+
+    [Fact]
+    public async Task Commits_that_wait_when_another_write_poisons_are_all_told()
+    {
+        var disk = new SimulatedDisk();
+        var environment = StorageEnvironment.Open(disk, FaultBench.Options());
+        FaultBench.Put(environment, 0, [0]);
+        using var isWriting = new ManualResetEventSlim();
+        using var mayGoOn = new ManualResetEventSlim();
+        disk.InProgress = entry =>
+        {
+            if (entry.Kind == TraceKind.Write && entry.WriteThrough && !isWriting.IsSet)
+            {
+                isWriting.Set();
+                mayGoOn.Wait(Patience);
+            }
+        };
+        var commits = new List<Task>();
+        for (var i = 1; i <= 5; i++)
+        {
+            var writing = environment.BeginWrite();
+            writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(i), [(byte)i]);
+            commits.Add(writing.CommitAsync(Cancellation).AsTask());
+            if (i == 1)
+                isWriting.Wait(Patience, Cancellation).Should().BeTrue();
+        }
+
+        // Growing the data file, in a transaction that waits for nothing, fails in its sync while the first commit is written.
+        disk.FailNext(call => call.Kind == DiskCallKind.Sync && call.Name == "voron.data", DiskError.Failed);
+        using (var growing = environment.BeginWrite())
+        {
+            var grow = () => growing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(9), FaultBench.Value(9, 3_000_000));
+            grow.Should().Throw<EnvironmentPoisonedException>().Which.Outcome.Should().Be(CommitOutcome.NotCommitted);
+        }
+
+        mayGoOn.Set();
+        await commits[0].WaitAsync(Patience, Cancellation);
+        foreach (var commit in commits.Skip(1))
+        {
+            var told = await FluentActions.Awaiting(() => commit.WaitAsync(Patience, Cancellation)).Should().ThrowAsync<EnvironmentPoisonedException>();
+            told.Which.Outcome.Should().Be(CommitOutcome.NotCommitted);
+        }
+
+        environment.Dispose();
+        using var reopened = StorageEnvironment.Open(disk, FaultBench.Options());
+        FaultBench.Get(reopened, 1).Should().Equal(1);
+        for (var i = 2; i <= 9; i++)
+            FaultBench.Get(reopened, i).Should().BeNull("it was said not to be committed");
+    }
+
+    private static Exception? Try(Action action)
+    {
+        try
+        {
+            action();
+            return null;
+        }
+        catch (Exception e)
+        {
+            return e;
+        }
+    }
+
+    [System.Runtime.CompilerServices.MethodImpl(System.Runtime.CompilerServices.MethodImplOptions.NoInlining)]
+    private static void LeakReader(StorageEnvironment environment)
+    {
+        var reading = environment.BeginRead();
+        reading.OpenTree(FaultBench.TreeName).Contains(FaultBench.Key(1)).Should().BeTrue();
+    }
+}
