@@ -12,11 +12,10 @@ public sealed class IsolationTests(ITestOutputHelper output)
     {
         var seed = Random.Shared.Next(1_000_000);
         output.WriteLine($"seed {seed}");
-        var directory = Directory.CreateTempSubdirectory("voron-isolation-").FullName;
-        try
+        using (var place = new ModelPlace(inMemory: !verifyEveryRead))
         {
             var options = Options(verifyEveryRead);
-            using (var environment = StorageEnvironment.Open(directory, options))
+            using (var environment = place.Open(options))
             {
                 var run = new IsolationRun(environment, seed);
                 run.Prepare();
@@ -37,12 +36,8 @@ public sealed class IsolationTests(ITestOutputHelper output)
                 run.Snapshots.Should().BePositive();
             }
 
-            using (var environment = StorageEnvironment.Open(directory, options))
+            using (var environment = place.Open(options))
                 environment.Verify().Problems.Should().BeEmpty();
-        }
-        finally
-        {
-            Directory.Delete(directory, recursive: true);
         }
     }
 
