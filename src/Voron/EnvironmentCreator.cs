@@ -37,8 +37,10 @@ internal static unsafe class EnvironmentCreator
 
     public static void Create(IDisk disk, int pageSize)
     {
-        DeleteIfThere(disk, UnfinishedHeaderName);
+        // While there is an unfinished header the data file may be deleted; alone, it would look like what is left of an environment.
         DeleteIfThere(disk, DataFileName);
+        disk.SyncDirectory();
+        DeleteIfThere(disk, UnfinishedHeaderName);
         var header = new CheckpointHeader
         {
             PageSize = (uint)pageSize,

@@ -24,6 +24,7 @@ public sealed class StorageEnvironment : IDisposable
     private readonly Flusher? _flusher;
     private readonly FlushScheduler? _scheduler;
     private readonly SpaceReclaimer? _reclaimer;
+    private readonly Scrubber? _scrubber;
     private int _disposed;
     private long _writerSinceTick;
 
@@ -45,6 +46,7 @@ public sealed class StorageEnvironment : IDisposable
         _reclaimer = new SpaceReclaimer(_context, _gate, _writer, _flusher);
         _scheduler = new FlushScheduler(_context, _flusher, () => _reclaimer.Run(), parts.ReplayedBytes, _context.Options.BackgroundFlush);
         parts.Publisher.BackPressure = _scheduler;
+        _scrubber = new Scrubber(_context.Options, _context.Logger, VerifyPaced);
     }
 
     /// <summary>The directory, or "memory".</summary>
@@ -157,16 +159,12 @@ public sealed class StorageEnvironment : IDisposable
     }
 
     /// <summary>
-    /// Walks everything: trees, order, counts, values, free space, the owner of each page, checksums. Reads go on meanwhile;
-    /// flushes wait.
+    /// Walks everything: trees, order, counts, values, free space, the owner of each page, checksums. Reads and writes go on
+    /// meanwhile; the snapshot that is walked is kept like that of any reader.
     /// </summary>
     public VerificationReport Verify()
     {
-        using var reading = BeginRead();
-        if (_flusher == null)
-            return Verifier.Run(_context, reading.Core.Snapshot);
-        lock (_flusher.Exclusion)
-            return Verifier.Run(_context, reading.Core.Snapshot);
+        return VerifyPaced(new VerificationPace(0, CancellationToken.None));
     }
 
     /// <summary>What the environment has done and holds.</summary>
@@ -221,11 +219,19 @@ public sealed class StorageEnvironment : IDisposable
         if (Interlocked.Exchange(ref _disposed, 1) != 0)
             return;
 
-        // It is still told of what is written until the writer is closed.
-        _scheduler?.Stop();
-        if (_writer != null)
-            CloseWriter();
-        _readers.Close();
+        try
+        {
+            _scrubber?.Dispose();
+
+            // It is still told of what is written until the writer is closed.
+            _scheduler?.Stop();
+            if (_writer != null)
+                CloseWriter();
+        }
+        finally
+        {
+            _readers.Close();
+        }
     }
 
     /// <summary>Has the journal confirm its last record; for tests of what can be told of it then.</summary>
@@ -247,8 +253,9 @@ public sealed class StorageEnvironment : IDisposable
             if (!_context.Poison.IsPoisoned)
                 FlushAndSeal();
         }
-        catch (VoronException e)
+        catch (Exception e)
         {
+            // An observer's exception too: everything has to be let go of all the same.
             EnvironmentLog.CloseFailed(_context.Logger, Path, e.Message, e);
         }
         finally
@@ -266,6 +273,12 @@ public sealed class StorageEnvironment : IDisposable
         _flusher!.Flush();
         if (journal.End.LifeNumber != 0 && _flusher.CheckpointId == _writer!.Submitted.TransactionId)
             _flusher.Seal(journal.End);
+    }
+
+    private VerificationReport VerifyPaced(VerificationPace pace)
+    {
+        using var reading = BeginRead();
+        return Verifier.Run(_context, reading.Core.Snapshot, pace);
     }
 
     private WriteCore Begin(TimeSpan timeout, string call, CancellationToken cancellationToken)

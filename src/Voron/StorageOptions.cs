@@ -96,7 +96,18 @@ public sealed class StorageOptions
     /// <summary>Verifies the checksum of a page each time it is read from the data file, rather than at its first use.</summary>
     public bool VerifyEveryRead { get; init; }
 
-    /// <summary>Starts the background flusher. Without it, <see cref="StorageEnvironment.Flush"/> has to be called.</summary>
+    /// <summary>
+    /// How often everything is verified in the background, to find bytes that have rotted at rest;
+    /// <see cref="Timeout.InfiniteTimeSpan"/> for never.
+    /// </summary>
+    public TimeSpan ScrubInterval { get; init; } = TimeSpan.FromDays(1);
+
+    /// <summary>Bytes a second that the background verification reads at most; 0 for no limit.</summary>
+    public long ScrubBytesPerSecond { get; init; } = 16 * MiB;
+
+    /// <summary>
+    /// Starts the background threads: flusher and scrubber. Without them, <see cref="StorageEnvironment.Flush"/> has to be called.
+    /// </summary>
     public bool BackgroundFlush { get; init; } = true;
 
     /// <summary>Notes where each read transaction was opened, to name it when it leaks. Costs a stack trace each.</summary>
@@ -113,6 +124,9 @@ public sealed class StorageOptions
 
     /// <summary>Called when a reader keeps journal or scratch memory near a limit.</summary>
     public Action<SlowReaderReport>? SlowReaderObserver { get; init; }
+
+    /// <summary>Called after each background verification, on a thread of its own.</summary>
+    public Action<VerificationReport>? ScrubObserver { get; init; }
 
     /// <summary>Checks all options together.</summary>
     /// <exception cref="ArgumentException">One or more are out of range; the message names each of them.</exception>
@@ -131,6 +145,8 @@ public sealed class StorageOptions
         Check(MaxJournalFileBytes >= InitialJournalFileBytes, $"{nameof(MaxJournalFileBytes)} ({MaxJournalFileBytes}) is below {nameof(InitialJournalFileBytes)} ({InitialJournalFileBytes}).");
         Check(FlushThresholdBytes > 0, $"{nameof(FlushThresholdBytes)} is {FlushThresholdBytes}; it must be positive.");
         Check(FlushInterval > TimeSpan.Zero, $"{nameof(FlushInterval)} is {FlushInterval}; it must be positive.");
+        Check(ScrubInterval > TimeSpan.Zero || ScrubInterval == Timeout.InfiniteTimeSpan, $"{nameof(ScrubInterval)} is {ScrubInterval}; it must be positive, or infinite.");
+        Check(ScrubBytesPerSecond >= 0, $"{nameof(ScrubBytesPerSecond)} is {ScrubBytesPerSecond}; it must not be negative.");
         Check(JournalLimitBytes >= FlushThresholdBytes, $"{nameof(JournalLimitBytes)} ({JournalLimitBytes}) is below {nameof(FlushThresholdBytes)} ({FlushThresholdBytes}).");
         Check(ScratchMemoryBytes >= 4 * MiB, $"{nameof(ScratchMemoryBytes)} is {ScratchMemoryBytes}; it must be at least {4 * MiB}.");
         Check(ScratchLimitBytes >= ScratchMemoryBytes, $"{nameof(ScratchLimitBytes)} ({ScratchLimitBytes}) is below {nameof(ScratchMemoryBytes)} ({ScratchMemoryBytes}).");

@@ -20,11 +20,12 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
     private readonly EngineContext _context;
     private readonly Flusher _flusher;
     private readonly Action _reclaim;
-    private long _freedAtReclaim;
-    private long _reclaimedAtTick = Environment.TickCount64;
     private readonly AutoResetEvent _wake = new(false);
     private readonly object _progress = new();
+    private readonly CancellationTokenSource _closing = new();
     private readonly Thread? _thread;
+    private long _freedAtReclaim;
+    private long _reclaimedAtTick = Environment.TickCount64;
     private long _writtenBytes;
     private long _flushedAtBytes;
     private long _rewrittenAtBytes;
@@ -39,10 +40,10 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
     public FlushScheduler(EngineContext context, Flusher flusher, Action reclaim, long replayedBytes, bool background)
     {
         _writtenBytes = replayedBytes;
-        _vouchedSequence = _lastSequence = context.Journal!.SubmittedSequence;
         _reclaim = reclaim;
         _context = context;
         _flusher = flusher;
+        _flusher.Closing = _closing.Token;
         if (!background)
             return;
         _thread = new Thread(Run) { IsBackground = true, Name = "Voron flusher" };
@@ -83,16 +84,18 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
     public void Stop()
     {
         _stopping = true;
+        _closing.Cancel();
         _wake.Set();
         lock (_progress)
             Monitor.PulseAll(_progress);
         _thread?.Join();
     }
 
+    // The event stays: commits that are still under way set it.
     public void Dispose()
     {
         Stop();
-        _wake.Dispose();
+        _closing.Dispose();
     }
 
     private bool IsOverLimit =>
@@ -102,6 +105,9 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
     {
         while (!_stopping)
         {
+            // Said before it is looked at: a commit in between either is seen here, or sees it and wakes the thread.
+            Volatile.Write(ref _isIdle, true);
+            Interlocked.MemoryBarrier();
             var idle = IsIdle();
             Volatile.Write(ref _isIdle, idle);
             _wake.WaitOne(idle ? Timeout.InfiniteTimeSpan : Tick);
@@ -111,12 +117,18 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
             {
                 RunOnce();
             }
-            catch (Exception e)
+            catch (VoronException e)
             {
-                // Whatever it is, it must not end the process; the next commits, and the next round, will say if it lasts.
                 FlushLog.Failed(_context.Logger, e.Message, e);
                 if (_context.Poison.IsPoisoned)
                     return;
+            }
+            catch (Exception e)
+            {
+                // Nothing foreseen: what is in memory cannot be trusted with more writes, and the process must not die of it.
+                _context.Poison.Set(e);
+                FlushLog.Failed(_context.Logger, e.Message, e);
+                return;
             }
 
             lock (_progress)
@@ -131,7 +143,6 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
 
     private void RunOnce()
     {
-        Vouch();
         if (_context.Journal!.HasBegun && !_context.JournalFiles!.HasSpare)
             PrepareSpare();
         PreallocateAhead();
@@ -139,6 +150,9 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
             FlushNow();
         if (IsHeldBack())
             RewriteNow();
+
+        // Last, since it fails on a full disk, which a flush may empty.
+        Vouch();
     }
 
     private bool ShouldFlush()
@@ -163,7 +177,12 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
         var freed = _context.Counters.FreedPages;
         var written = Volatile.Read(ref _writtenBytes);
         if (_flusher.Flush() != null || _context.Ring.PublishedId == _flusher.CheckpointId)
-            Volatile.Write(ref _flushedAtBytes, written);
+        {
+            // Held back by a reader: one byte is left to be flushed, so that age brings the rest home when the reader has gone.
+            var isHome = _context.Ring.PublishedId == _flusher.CheckpointId;
+            Volatile.Write(ref _flushedAtBytes, isHome ? written : written - 1);
+        }
+
         _dirtySinceTick = Environment.TickCount64;
 
         // Looking for whole free sections is worth it only when enough has been freed since the last time.
@@ -235,7 +254,16 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
         var sequence = journal.SubmittedSequence;
         if (sequence == _lastSequence && sequence != _vouchedSequence)
         {
-            _vouchedSequence = journal.Vouch();
+            try
+            {
+                _vouchedSequence = journal.Vouch();
+            }
+            catch (StorageFullException)
+            {
+                // The next flush may make room.
+                return;
+            }
+
             _lastSequence = _vouchedSequence;
             return;
         }

@@ -53,6 +53,12 @@ internal sealed unsafe class Flusher
     /// <summary>The oldest reader that held the last flush back, or null.</summary>
     public ActiveReader? BlockingReader { get; private set; }
 
+    /// <summary>
+    /// Cancelled before closing: a flush then waits for the writer no longer. What stays in the version table is in the data
+    /// file too.
+    /// </summary>
+    public CancellationToken Closing { get; set; }
+
     /// <summary>Held by whoever flushes, rewrites, or looks at the data file as a whole.</summary>
     public Lock Exclusion => _lock;
 
@@ -246,10 +252,22 @@ internal sealed unsafe class Flusher
     // left to the next flush: it may be open on the very thread that asked for this one.
     private void Detach(FlushPlan plan)
     {
+        try
+        {
+            DetachSlices(plan);
+        }
+        catch (OperationCanceledException)
+        {
+            // The environment is being closed, perhaps while a write transaction is open that nobody will end.
+        }
+    }
+
+    private void DetachSlices(FlushPlan plan)
+    {
         var touched = CollectionsMarshal.AsSpan(plan.Touched);
         for (var from = 0; from < touched.Length; from += DetachSlice)
         {
-            if (!_gate.TryEnter(LongestDetachWait, CancellationToken.None))
+            if (!_gate.TryEnter(LongestDetachWait, Closing))
                 return;
             try
             {

@@ -19,6 +19,9 @@ internal static unsafe class RewriteFile
 {
     private const int PagesPerRecord = 1024;
 
+    // A run may have thousands of pages, and a record is written from one span.
+    private const long MaxRecordBytes = 64 << 20;
+
     private const string Prefix = "rewrite-";
 
     public static string NameOf(long number) => $"{Prefix}{number:D8}.voron";
@@ -102,7 +105,7 @@ internal static unsafe class RewriteFile
         while (item < plan.Items.Count || freed < plan.Freed.Count)
         {
             var record = new RecordBuilder(entry, RecordKind.Rewrite);
-            for (var end = Math.Min(plan.Items.Count, item + PagesPerRecord); item < end; item++)
+            for (var end = Math.Min(plan.Items.Count, item + PagesPerRecord); item < end && record.Length < MaxRecordBytes; item++)
             {
                 var page = plan.Items[item];
                 if (((PageHeader*)page.Frame)->Kind == PageKind.Overflow)

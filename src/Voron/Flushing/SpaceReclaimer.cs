@@ -42,6 +42,19 @@ internal sealed class SpaceReclaimer
     {
         _gate.Enter(CancellationToken.None);
         BeginHeld();
+        try
+        {
+            LowerPageCountHeld();
+        }
+        catch (CorruptionException)
+        {
+            _writer.Rollback();
+            throw;
+        }
+    }
+
+    private void LowerPageCountHeld()
+    {
         var session = _writer.Session;
         var sections = session.Space.Map.SectionCount;
         var kept = sections;
@@ -104,14 +117,20 @@ internal sealed class SpaceReclaimer
         }
 
         _gate.Enter(CancellationToken.None);
-        foreach (var section in sections)
+        try
         {
-            _writer.Session.Space.Offer(section);
-            if (_punched.Contains(section))
-                _writer.Session.NotePunched(section);
+            foreach (var section in sections)
+            {
+                _writer.Session.Space.Offer(section);
+                if (_punched.Contains(section))
+                    _writer.Session.NotePunched(section);
+            }
+        }
+        finally
+        {
+            _gate.Release();
         }
 
-        _gate.Release();
         _context.Counters.PunchedBytes += bytes;
         return bytes;
     }
@@ -121,21 +140,27 @@ internal sealed class SpaceReclaimer
         var sections = new List<long>();
         _gate.Enter(CancellationToken.None);
         BeginHeld();
-        var space = _writer.Session.Space;
-        for (var section = 0L; section < space.Map.SectionCount; section++)
+        try
         {
-            if (!space.IsUntouched(section))
+            var space = _writer.Session.Space;
+            for (var section = 0L; section < space.Map.SectionCount; section++)
             {
-                _punched.Remove(section);
-            }
-            else if (!_punched.Contains(section))
-            {
-                space.Withhold(section);
-                sections.Add(section);
+                if (!space.IsUntouched(section))
+                {
+                    _punched.Remove(section);
+                }
+                else if (!_punched.Contains(section))
+                {
+                    space.Withhold(section);
+                    sections.Add(section);
+                }
             }
         }
+        finally
+        {
+            _writer.Rollback();
+        }
 
-        _writer.Rollback();
         return sections;
     }
 

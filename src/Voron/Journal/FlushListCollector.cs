@@ -48,8 +48,12 @@ internal sealed unsafe class FlushListCollector : IRecordVisitor
         }
     }
 
-    /// <summary>True when the page in the data file may be a mixture, and is verified by a list instead of its own checksum.</summary>
-    public bool IsListed(long page) => _pages.TryGetValue(page, out var listed) && listed.FlushId <= LastTransactionId;
+    /// <summary>
+    /// True when the page in the data file may be a mixture, and a list will verify it in place of its own checksum: one of a
+    /// flush at or behind a transaction. What was flushed before the first record that changes the page was flushed as it was.
+    /// </summary>
+    public bool IsListedFrom(long page, long transactionId) =>
+        _pages.TryGetValue(page, out var listed) && listed.FlushId >= transactionId && listed.FlushId <= LastTransactionId;
 
     /// <summary>The pages whose newest list is that flush's, with what they must be like.</summary>
     public IEnumerable<(long Page, ListedPage Listed)> PagesOf(long flushId) =>

@@ -14,7 +14,7 @@ internal unsafe interface IRecordVisitor
 /// <param name="End">Behind the last record.</param>
 /// <param name="Records">How many records the chain has.</param>
 /// <param name="Dropped">Valid records behind the end, of writes that were under way.</param>
-/// <param name="Seals">What a new file has to seal: each live file, as far as it was read.</param>
+/// <param name="Seals">What a new file has to seal: the file where the chain ends, as far as it was read, and all behind it.</param>
 internal sealed record JournalChainEnd(JournalPosition End, long Records, int Dropped, JournalSeal[] Seals);
 
 /// <summary>Follows the records from where replay starts, over all live files, and judges where they end.</summary>
@@ -87,6 +87,9 @@ internal sealed unsafe class JournalChain : IDisposable
 
         CheckSealsReached(index, position);
         var dropped = JudgeWhatFollows(index, position);
+
+        // In files before that one nothing but their own successor can follow, and what an earlier recovery sealed in them
+        // stands in a file that lives at least as long. So the seals stay few, however many files are live.
         var seals = _files.Select((file, i) => new JournalSeal
         {
             Incarnation = file.Info.Header.Incarnation,
@@ -94,7 +97,7 @@ internal sealed unsafe class JournalChain : IDisposable
             LastSequence = ends[i].Sequence,
             EndOffset = ends[i].Offset,
         });
-        return new JournalChainEnd(position, records, dropped, seals.ToArray());
+        return new JournalChainEnd(position, records, dropped, seals.Skip(index).TakeLast(JournalFileHeader.MaxSeals).ToArray());
     }
 
     public void Dispose()

@@ -285,7 +285,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
         }
         catch (DiskException)
         {
-            // It was not there, or stays: the next opening deletes what has no life, and uses what had one again.
+            // It was not there, or stays: the next opening deletes what has no life, and uses again what has.
         }
     }
 

@@ -75,7 +75,7 @@ internal sealed unsafe class JournalWriter : IDisposable
         _lastChecksum = start.Checksum;
     }
 
-    /// <summary>Bytes that every file keeps free at its end, for the flush list that empties a full disk. Set by the flusher.</summary>
+    /// <summary>Bytes that every file keeps free at its end, for the flush list that empties a full disk. Set before each submission.</summary>
     public long ReservedBytes { get; set; }
 
     /// <summary>The sequence of the newest durable record.</summary>
@@ -158,7 +158,12 @@ internal sealed unsafe class JournalWriter : IDisposable
             if (PlantedFault.AcknowledgeBeforeWrite)
                 AcknowledgeUnwritten(entry);
             lock (_queueLock)
+            {
+                // Whoever failed meanwhile has emptied the queue already, and would leave this one in it for ever.
+                _poison.ThrowIfPoisoned();
                 _queue.Enqueue(entry);
+            }
+
             return entry.Sequence;
         }
     }
@@ -257,7 +262,7 @@ internal sealed unsafe class JournalWriter : IDisposable
                 entry.Dispose();
         }
 
-        _work.Dispose();
+        // The event stays: one who has just submitted may yet set it.
     }
 
     private void EnsureRoom(long length, long reserve)
@@ -291,6 +296,15 @@ internal sealed unsafe class JournalWriter : IDisposable
                 {
                     if (_queue.Count == 0 || _writing)
                         break;
+
+                    // Poisoned by another than this journal, which tells only those who submit.
+                    if (_poison.IsPoisoned)
+                    {
+                        FailQueued();
+                        Monitor.PulseAll(_queueLock);
+                        break;
+                    }
+
                     _writing = true;
                 }
 
@@ -315,7 +329,9 @@ internal sealed unsafe class JournalWriter : IDisposable
             }
 
             _batch.Clear();
-            while (_queue.TryPeek(out var next) && _batch.Count < MaxBatchRecords
+
+            // Under the lock: those who wait have perhaps been told already that nothing more is written.
+            while (!_poison.IsPoisoned && _queue.TryPeek(out var next) && _batch.Count < MaxBatchRecords
                 && (_batch.Count == 0 || (next.File == _batch[0].File && bytes + next.Length <= MaxBatchBytes)))
             {
                 _batch.Add(_queue.Dequeue());

@@ -78,6 +78,8 @@ internal sealed unsafe class PageReplay : IRecordVisitor
         {
             if (number < _state.PageCount)
                 versions.Push(number, page.TransactionId, 0, page.Frame, page.Pages, page.Flags, 0);
+            else if (page.Frame != null)
+                _frames.ReturnRun(page.Frame, page.Pages);
         }
 
         _pages.Clear();
@@ -138,7 +140,7 @@ internal sealed unsafe class PageReplay : IRecordVisitor
         var read = new ReplayedPage { TransactionId = id, Pages = 1, Frame = _frames.Rent() };
         _pages[page] = read;
         NativeMemory.Clear(read.Frame, (nuint)_pageSize);
-        if (_lists.IsListed(page))
+        if (_lists.IsListedFrom(page, id))
             ReadUnverified(page, read);
         else if ((read.Fault = _dataFile.TryVerify(page, out _)) == null)
             _dataFile.File.Read(page * _pageSize, new Span<byte>(read.Frame, _pageSize));

@@ -10,7 +10,10 @@ namespace Voron.Maintenance;
 /// <summary>
 /// Walks one snapshot: every tree, every value, the section maps; each page has to be owned once, and to be as it was written.
 /// </summary>
-/// <remarks>The caller keeps the flusher out, so that the data file holds still.</remarks>
+/// <remarks>
+/// Nothing else has to stop. A page that has no version for the snapshot is not overwritten in the data file while the snapshot
+/// is registered: no flush goes beyond the oldest reader.
+/// </remarks>
 internal sealed unsafe class Verifier
 {
     private const int MaxProblems = 1000;
@@ -18,33 +21,38 @@ internal sealed unsafe class Verifier
     private readonly EngineContext _context;
     private readonly ReadSnapshot _snapshot;
     private readonly SectionMapLayout _layout;
+    private readonly VerificationPace _pace;
+    private readonly long _pageCount;
     private readonly List<string> _problems = [];
-    private readonly Dictionary<long, string> _owners = [];
     private readonly List<long> _ownedRuns = [];
     private readonly HashSet<long> _largeRuns = [];
+    private readonly ulong[] _owned;
+    private long _ownedPages;
     private long _entries;
     private int _trees;
 
-    private Verifier(EngineContext context, ReadSnapshot snapshot)
+    private Verifier(EngineContext context, ReadSnapshot snapshot, VerificationPace pace)
     {
         _context = context;
         _snapshot = snapshot;
         _layout = context.Layout;
+        _pace = pace;
+        _pageCount = snapshot.State.PageCount;
+        _owned = new ulong[_pageCount / 64 + 1];
     }
 
-    public static VerificationReport Run(EngineContext context, ReadSnapshot snapshot) => new Verifier(context, snapshot).Run();
+    public static VerificationReport Run(EngineContext context, ReadSnapshot snapshot, VerificationPace pace) =>
+        new Verifier(context, snapshot, pace).Run();
 
     private VerificationReport Run()
     {
-        var pageCount = _snapshot.State.PageCount;
-        if (pageCount > _context.DataFile.CapacityPages)
-            Report($"the state has {pageCount} pages, the data file {_context.DataFile.CapacityPages}");
+        if (_pageCount > _context.DataFile.CapacityPages)
+            Report($"the state has {_pageCount} pages, the data file {_context.DataFile.CapacityPages}");
 
         Guard("catalog", CheckTrees);
         var free = 0L;
-        Guard("section map", () => free = CheckSpace(pageCount));
-        CheckPages();
-        return new VerificationReport(_snapshot.Id, _trees, _entries, _owners.Count, free, _problems);
+        Guard("section map", () => free = CheckSpace());
+        return new VerificationReport(_snapshot.Id, _trees, _entries, _ownedPages, free, _problems);
     }
 
     private void CheckTrees()
@@ -53,6 +61,7 @@ internal sealed unsafe class Verifier
         if (!CheckTree("catalog", header))
             return;
 
+        CheckPages();
         var catalog = new TreeState(header);
         var cursor = new TreeCursor();
         cursor.Open(catalog, _snapshot);
@@ -67,13 +76,14 @@ internal sealed unsafe class Verifier
             _entries += tree.EntryCount;
             if (CheckTree($"tree '{name}'", tree))
                 Guard($"tree '{name}'", () => CheckLargeValues(name, tree));
+            CheckPages();
         }
 
         cursor.Close();
     }
 
     private bool CheckTree(string name, TreeHeader header) => TreeChecker.Check(
-        _snapshot, header, _snapshot.State.PageCount, problem => Report($"{name}: {problem}"), (first, pages) => Own(first.Value, pages, name));
+        _snapshot, header, _pageCount, problem => Report($"{name}: {problem}"), (first, pages) => Own(first.Value, pages, name));
 
     private void CheckLargeValues(string name, TreeHeader header)
     {
@@ -89,8 +99,8 @@ internal sealed unsafe class Verifier
             var reference = *(LargeRunReference*)LeafPage.InlineBytes(cursor.Record);
             _largeRuns.Add(reference.FirstPage);
             Guard($"tree '{name}', value at page {reference.FirstPage}", () => LargeValues.Verify(
-                _context.DataFile, reference.FirstPage, reference.Length,
-                LargeValueReader.Checksums(_snapshot, reference), 0, reference.Length, always: true));
+                _context.DataFile, reference.FirstPage, reference.Length, LargeValueReader.Checksums(_snapshot, reference), 0, reference.Length, always: true));
+            _pace.Read(reference.Length);
         }
 
         cursor.Close();
@@ -100,12 +110,23 @@ internal sealed unsafe class Verifier
     {
         for (var page = first; page < first + pages; page++)
         {
-            if (!_owners.TryAdd(page, owner))
-                Report($"page {page} is owned by {_owners[page]} and by {owner}");
+            if (page < 0 || page >= _pageCount)
+            {
+                Report($"page {page} is owned by {owner}, and there are {_pageCount} pages");
+                return;
+            }
+
+            if (IsOwned(page))
+                Report($"page {page} is owned by {owner}, and has been owned before");
+            else
+                _ownedPages++;
+            _owned[page >> 6] |= 1UL << (int)(page & 63);
         }
 
         _ownedRuns.Add(first);
     }
+
+    private bool IsOwned(long page) => (_owned[page >> 6] & (1UL << (int)(page & 63))) != 0;
 
     // What stands in a run without headers has been verified with its value.
     private void CheckPages()
@@ -117,44 +138,55 @@ internal sealed unsafe class Verifier
             var fault = _context.DataFile.TryVerify(page, out _);
             if (fault != null)
                 Report(fault);
+            _pace.Read(_context.PageSize);
         }
+
+        _ownedRuns.Clear();
+        _largeRuns.Clear();
     }
 
-    private long CheckSpace(long pageCount)
+    private long CheckSpace()
     {
         var map = new SectionMap(_layout, new SnapshotSpace(_snapshot));
-        Own(SectionMapLayout.RootPage.Value, 1, "section map");
-        for (var group = 0L; group <= _layout.GroupOf(pageCount - 1); group++)
+        Own(SectionMapLayout.RootPage.Value, 1, "the section map");
+        for (var group = 0L; group <= _layout.GroupOf(_pageCount - 1); group++)
         {
-            Own(map.MapPage(group), 1, "section map");
+            Own(map.MapPage(group), 1, "the section map");
             if (group % _layout.NumbersPerPage == 0)
-                Own(map.DirectoryPage(group), 1, "section map");
+                Own(map.DirectoryPage(group), 1, "the section map");
         }
 
+        CheckPages();
         var free = 0L;
         for (var section = 0L; section < map.SectionCount; section++)
+            free += CheckSection(map, section);
+        return free;
+    }
+
+    private long CheckSection(SectionMap map, long section)
+    {
+        var bitmap = map.ReadBitmap(section);
+        var used = 0;
+        var free = 0L;
+        for (var bit = 0; bit < _layout.PagesPerSection; bit++)
         {
-            var bitmap = map.ReadBitmap(section);
-            var used = 0;
-            for (var bit = 0; bit < _layout.PagesPerSection; bit++)
+            var page = section * _layout.PagesPerSection + bit;
+            var isUsed = Bitmap.IsSet(bitmap, bit);
+            used += isUsed ? 1 : 0;
+            if (page >= _pageCount)
             {
-                var page = section * _layout.PagesPerSection + bit;
-                var isUsed = Bitmap.IsSet(bitmap, bit);
-                used += isUsed ? 1 : 0;
-                if (isUsed && page >= pageCount)
-                    Report($"page {page} is marked as used, and there are {pageCount} pages");
-                else if (isUsed && !_owners.ContainsKey(page))
-                    Report($"page {page} is marked as used, and nobody owns it");
-                else if (!isUsed && page < pageCount && _owners.TryGetValue(page, out var owner))
-                    Report($"page {page} is marked as free, and is owned by {owner}");
-                else if (!isUsed && page < pageCount)
-                    free++;
+                if (isUsed)
+                    Report($"page {page} is marked as used, and there are {_pageCount} pages");
+                continue;
             }
 
-            if (used != map.UsedPages(section))
-                Report($"section {section} says that {map.UsedPages(section)} pages are used; its bitmap has {used}");
+            free += isUsed ? 0 : 1;
+            if (isUsed != IsOwned(page))
+                Report($"page {page} is {(isUsed ? "marked as used, and nobody owns it" : "marked as free, and is owned")}");
         }
 
+        if (used != map.UsedPages(section))
+            Report($"section {section} says that {map.UsedPages(section)} pages are used; its bitmap has {used}");
         return free;
     }
 
@@ -189,11 +221,11 @@ internal sealed unsafe class Verifier
 
         public void EnsureCapacity(long pageCount) => throw new InvalidOperationException("A snapshot does not grow.");
 
-        public void EnsureBlocks(long firstPage, long pages) => throw new InvalidOperationException("A snapshot does not change.");
-
         public WritablePage ModifyPage(long page) => throw new InvalidOperationException("A snapshot does not change.");
 
         public WritablePage AddPage(long page, PageKind kind) => throw new InvalidOperationException("A snapshot does not change.");
+
+        public void EnsureBlocks(long firstPage, long pages) => throw new InvalidOperationException("A snapshot does not change.");
 
         public bool HasVersion(long page) => false;
     }

@@ -16,6 +16,7 @@ namespace Voron.Paging;
 internal sealed unsafe class DataFile : IDisposable
 {
     private readonly Lock _sync = new();
+    private readonly Lock _growth = new();
     private readonly PoisonState _poison;
     private readonly UInt128 _environmentId;
     private readonly AddressSpace _verifiedSpace;
@@ -118,7 +119,7 @@ internal sealed unsafe class DataFile : IDisposable
             File.Read(page << _pageShift, new Span<byte>(buffer, PageSize));
             var header = (PageHeader*)buffer;
             var pages = header->Kind == PageKind.Overflow ? header->RunPages : 1L;
-            if (pages is > 1 and <= int.MaxValue / 4096 && page + pages <= CapacityPages)
+            if (pages > 1 && pages << _pageShift <= int.MaxValue && page + pages <= CapacityPages)
             {
                 var length = pages << _pageShift;
                 buffer = (byte*)NativeMemory.AlignedRealloc(buffer, (nuint)length, 4096);
@@ -161,8 +162,11 @@ internal sealed unsafe class DataFile : IDisposable
 
         var length = pages << _pageShift;
         var old = CapacityPages << _pageShift;
-        if (length > _preallocated)
-            Allocate(old, length);
+        lock (_growth)
+        {
+            if (length > _preallocated)
+                Allocate(old, length);
+        }
 
         var moved = false;
         try
@@ -190,10 +194,13 @@ internal sealed unsafe class DataFile : IDisposable
     public void Preallocate(long pages)
     {
         var length = pages << _pageShift;
-        if (length <= _preallocated)
-            return;
-        Allocate(CapacityPages << _pageShift, length);
-        Volatile.Write(ref _preallocated, length);
+        lock (_growth)
+        {
+            if (length <= _preallocated)
+                return;
+            Allocate(CapacityPages << _pageShift, length);
+            _preallocated = length;
+        }
     }
 
     /// <summary>Notes that maps retired so far are unknown to readers that register with <paramref name="sequence"/> or later.</summary>
@@ -223,14 +230,17 @@ internal sealed unsafe class DataFile : IDisposable
     /// <summary>Cuts the file. Nobody uses, or will come to use, a page behind the cut.</summary>
     public void Truncate(long pages)
     {
-        Debug.Assert(pages < CapacityPages && _retiredMaps.Count == 0);
-        _map.Shrink(pages << _pageShift);
+        lock (_growth)
+        {
+            Debug.Assert(pages < CapacityPages && _retiredMaps.Count == 0);
+            _map.Shrink(pages << _pageShift);
 
-        // Even when the file keeps its tail: the tail has no address any more.
-        CapacityPages = pages;
-        Volatile.Write(ref _preallocated, pages << _pageShift);
-        File.SetLength(pages << _pageShift);
-        Sync();
+            // Even when the file keeps its tail: the tail has no address any more.
+            CapacityPages = pages;
+            _preallocated = pages << _pageShift;
+            File.SetLength(pages << _pageShift);
+            Sync();
+        }
     }
 
     public void Dispose()

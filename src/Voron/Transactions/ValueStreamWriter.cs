@@ -132,6 +132,18 @@ internal sealed class ValueStreamWriter
     private void EnsureRoom(WriteTree handle, long bytes)
     {
         _ = handle.Count;
+        try
+        {
+            EnsureRoom(bytes);
+        }
+        catch (Exception e) when (_core.Break(e))
+        {
+            throw;
+        }
+    }
+
+    private void EnsureRoom(long bytes)
+    {
         var needed = (bytes + (1L << _pageShift) - 1) >> _pageShift;
         if (needed <= _pages)
             return;

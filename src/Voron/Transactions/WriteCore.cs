@@ -229,11 +229,11 @@ internal sealed class WriteCore : TransactionCore
 
             Session.State.TransactionId = Session.Id;
             Session.State.Catalog = Catalog.ToHeader();
+            journal.ReservedBytes = FlushListReserve();
             entry = _packer.Pack(Session);
             if (HasLiveDirectRuns())
                 _context.DataFile.Sync();
             entry.Completion = completion;
-            journal.ReservedBytes = FlushListBytes(_context.Versions.NodeCount) + SlackBytes;
             var sequence = journal.Submit(entry);
             entry = null;
             NoteSuperseded();
@@ -280,8 +280,9 @@ internal sealed class WriteCore : TransactionCore
         }
     }
 
-    // Each unflushed page has a version, so there are at least as many versions as entries in the list.
-    private static long FlushListBytes(long versions) => RecordHeader.Size + versions * FlushListEntry.Size;
+    // The list of a flush of everything that has a version now, and a small transaction: so that a full disk can be emptied.
+    private long FlushListReserve() =>
+        JournalFormat.AlignUp(RecordHeader.Size + _context.Versions.ChainCount * FlushListEntry.Size) + SlackBytes;
 
     private bool HasLiveDirectRuns()
     {

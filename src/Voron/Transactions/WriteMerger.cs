@@ -131,7 +131,17 @@ internal sealed class WriteMerger : IThreadPoolWorkItem
 
     private void RunOne(WriteCore core, MergedOperation operation)
     {
-        var savepoint = core.CreateSavepoint();
+        long savepoint;
+        try
+        {
+            savepoint = core.CreateSavepoint();
+        }
+        catch (Exception e)
+        {
+            operation.Fail(e);
+            throw;
+        }
+
         try
         {
             operation.Run(new WriteTransaction(core, isMerged: true));
@@ -141,9 +151,15 @@ internal sealed class WriteMerger : IThreadPoolWorkItem
         }
         catch (Exception e)
         {
-            core.RollbackToSavepoint(savepoint);
-            core.ReleaseSavepoint(savepoint);
-            operation.Fail(e);
+            try
+            {
+                core.RollbackToSavepoint(savepoint);
+                core.ReleaseSavepoint(savepoint);
+            }
+            finally
+            {
+                operation.Fail(e);
+            }
         }
     }
 

@@ -357,7 +357,11 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     private void Refill(VersionNode* node, byte* frame, int pages, VersionFlags flags)
     {
         if (node->Frame != null)
+        {
             _context.Frames.ReturnRun(node->Frame, node->Pages);
+            _changedBytes -= (long)node->Pages << _pageShift;
+        }
+
         node->Frame = frame;
         node->Pages = pages;
         node->Flags = flags;

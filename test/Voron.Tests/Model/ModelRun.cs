@@ -173,6 +173,9 @@ internal sealed class ModelRun : IDisposable
 
     private void WriteMerged()
     {
+        // Where operations that fit alone may be too large together, which of them fail cannot be foretold.
+        if (_settings.Options.MaxTransactionBytes < 16 << 20)
+            return;
         History.Add("merged writes");
         Settle();
         var state = _state;

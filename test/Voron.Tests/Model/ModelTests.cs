@@ -8,7 +8,7 @@ namespace Voron.Tests.Model;
 /// </summary>
 public sealed class ModelTests(ITestOutputHelper output)
 {
-    private const int Seeds = 60;
+    private const int Seeds = 120;
     private const int OperationsPerSeed = 18_000;
 
     [Fact]

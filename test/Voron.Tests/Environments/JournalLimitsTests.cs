@@ -1,0 +1,99 @@
+using Voron.Format;
+using Voron.Tests.Simulation;
+
+namespace Voron.Tests.Environments;
+
+public sealed class JournalLimitsTests
+{
+    private static readonly StorageOptions SmallFiles = new()
+    {
+        BackgroundFlush = false,
+        InitialJournalFileBytes = 65536,
+        MaxJournalFileBytes = 65536,
+        JournalCompression = JournalCompression.Never,
+    };
+
+    [Fact]
+    public void More_live_files_than_a_header_can_seal_are_recovered_and_written_after()
+    {
+        var disk = new SimulatedDisk();
+        var environment = StorageEnvironment.Open(disk, SmallFiles);
+        var random = new Random(1);
+        for (var i = 0; i < 100; i++)
+            Fill(environment, random, 0, 10);
+        environment.GetStatistics().LiveJournalBytes.Should().BeGreaterThan(JournalFileHeader.MaxSeals * 65536L);
+
+        var crashed = new CrashImages(disk).BuildLost(disk.TraceCount);
+        for (var i = 0; i < 2; i++)
+        {
+            var again = StorageEnvironment.Open(crashed, SmallFiles);
+            Fill(again, random, i * 10, 10);
+            again.Verify().Problems.Should().BeEmpty();
+            crashed = new CrashImages(crashed).BuildLost(crashed.TraceCount);
+            again.Dispose();
+        }
+
+        environment.Dispose();
+    }
+
+    [Fact]
+    public void A_full_disk_can_be_emptied_by_a_flush()
+    {
+        var disk = new SimulatedDisk();
+        using var environment = StorageEnvironment.Open(disk, SmallFiles);
+        var random = new Random(1);
+        for (var i = 0; i < 100; i++)
+            Fill(environment, random, i * 10, 10);
+        environment.Flush();
+        disk.SpaceLimit = disk.UsedBytes + 4 * 65536;
+        var fill = () => Fill(environment, random, random.Next(100) * 10, 1);
+        var commits = 0;
+        for (; commits < 10_000; commits++)
+        {
+            try
+            {
+                fill();
+            }
+            catch (StorageFullException)
+            {
+                break;
+            }
+        }
+
+        commits.Should().BeInRange(1, 9_999);
+        environment.Flush().Should().NotBeNull();
+        fill.Should().NotThrow();
+        environment.Verify().Problems.Should().BeEmpty();
+    }
+
+    [Fact]
+    public async Task A_streamed_value_that_finds_no_room_breaks_its_transaction()
+    {
+        var disk = new SimulatedDisk();
+        using var environment = StorageEnvironment.Open(disk, SmallFiles);
+        Fill(environment, new Random(1), 0, 10);
+        disk.SpaceLimit = disk.UsedBytes + 65536;
+        var writing = environment.BeginWrite();
+        var tree = writing.OpenTree("users");
+        var put = async () => await tree.PutAsync("large"u8.ToArray(), new MemoryStream(new byte[8 << 20]));
+        await put.Should().ThrowAsync<StorageFullException>();
+        writing.Invoking(transaction => transaction.Commit()).Should().Throw<InvalidOperationException>();
+        disk.SpaceLimit = long.MaxValue;
+        Fill(environment, new Random(2), 0, 10);
+        environment.Verify().Problems.Should().BeEmpty();
+    }
+
+    private static void Fill(StorageEnvironment environment, Random random, int from, int count)
+    {
+        using var writing = environment.BeginWrite();
+        var tree = writing.CreateTree("users");
+        var value = new byte[6000];
+        for (var i = from; i < from + count; i++)
+        {
+            random.NextBytes(value);
+            tree.Put(BitConverter.GetBytes(i), value);
+        }
+
+        writing.Commit();
+    }
+}

@@ -1,0 +1,201 @@
+using Voron.FreeSpace;
+
+namespace Voron.Tests.FreeSpace;
+
+public sealed class SpaceAllocatorTests(ITestOutputHelper output) : IDisposable
+{
+    private readonly FakeSpace _space = new(4096);
+
+    public void Dispose() => _space.Dispose();
+
+    [Fact]
+    public void A_new_environment_has_root_directory_and_map()
+    {
+        var map = new SectionMap(_space.Layout, _space);
+        _space.PageCount.Should().Be(3);
+        map.DirectoryPage(0).Should().Be(1);
+        map.MapPage(0).Should().Be(2);
+        map.UsedPages(0).Should().Be(3);
+        map.IsUsed(2).Should().BeTrue();
+        map.IsUsed(3).Should().BeFalse();
+    }
+
+    [Fact]
+    public void Single_pages_follow_one_another_and_freed_ones_come_back()
+    {
+        var allocator = NewAllocator();
+        for (var page = 3; page < 3000; page++)
+            allocator.AllocatePage(3).Should().Be(page);
+        allocator.Free(100, 1);
+        allocator.Free(2500, 1);
+        var taken = new[] { Take(allocator), Take(allocator) };
+        allocator.Map.IsUsed(100).Should().Be(taken.Contains(100));
+        _space.Capacity.Should().BeGreaterThanOrEqualTo(_space.PageCount);
+    }
+
+    [Fact]
+    public void A_run_may_span_sections_and_whole_groups()
+    {
+        var allocator = NewAllocator();
+        var length = 2 * _space.Layout.PagesPerGroup + 5;
+        var first = allocator.AllocateRun(length, untouched: false);
+        first.Should().Be(3);
+
+        // The maps of the groups that the run begins stand behind it.
+        _space.PageCount.Should().Be(3 + length + 2);
+        allocator.Map.MapPage(1).Should().Be(3 + length);
+        allocator.Map.MapPage(2).Should().Be(4 + length);
+        for (var section = 0L; section < allocator.Map.SectionCount - 1; section++)
+            allocator.Map.UsedPages(section).Should().Be(_space.Layout.PagesPerSection);
+
+        allocator.Free(first, length);
+        CheckOwners(allocator, []);
+        allocator.AllocateRun(length, untouched: false).Should().Be(first, "the run is free again");
+        CheckOwners(allocator, new() { [first] = length });
+    }
+
+    [Fact]
+    public void The_map_of_a_group_may_begin_the_next_group()
+    {
+        // The run ends with its group: its first page behind is the map of a group that this page begins itself.
+        var allocator = NewAllocator();
+        var length = _space.Layout.PagesPerGroup - 3;
+        allocator.AllocateRun(length, untouched: false).Should().Be(3);
+        _space.PageCount.Should().Be(_space.Layout.PagesPerGroup);
+        var page = allocator.AllocateRun(1, untouched: false);
+        page.Should().Be(_space.Layout.PagesPerGroup);
+        allocator.Map.MapPage(1).Should().Be(page + 1);
+        CheckOwners(allocator, new() { [3] = length, [page] = 1 });
+    }
+
+    [Fact]
+    public void Single_pages_cross_into_a_new_group()
+    {
+        var allocator = NewAllocator();
+        var length = _space.Layout.PagesPerGroup - 5;
+        var owned = new SortedDictionary<long, long> { [allocator.AllocateRun(length, untouched: false)] = length };
+        for (var i = 0; i < 2000; i++)
+            owned.Add(allocator.AllocatePage(3), 1);
+        CheckOwners(allocator, owned);
+    }
+
+    [Fact]
+    public void Only_pages_without_a_version_are_untouched()
+    {
+        var allocator = NewAllocator();
+        var first = allocator.AllocateRun(100, untouched: false);
+        var behind = allocator.AllocateRun(1, untouched: false);
+        allocator.Free(first, 100);
+        _space.Touched.Add(first + 40);
+        allocator.AllocateRun(60, untouched: true).Should().BeGreaterThan(behind);
+        allocator.AllocateRun(59, untouched: true).Should().Be(first + 41);
+        allocator.AllocateRun(41, untouched: false).Should().Be(first);
+    }
+
+    [Fact]
+    public void What_is_free_cannot_be_freed()
+    {
+        var allocator = NewAllocator();
+        var page = allocator.AllocatePage(0);
+        allocator.Free(page, 1);
+        allocator.Invoking(space => space.Free(page, 1)).Should().Throw<CorruptionException>().WithMessage($"*{page}*already free*");
+        allocator.Invoking(space => space.Free(0, 1)).Should().Throw<CorruptionException>();
+        allocator.Invoking(space => space.Free(_space.PageCount, 1)).Should().Throw<CorruptionException>();
+        allocator.Invoking(space => space.Map.SetUsed(1, 1)).Should().Throw<CorruptionException>().WithMessage("*already in use*");
+    }
+
+    [Fact]
+    public void Growing_beyond_the_layout_is_refused()
+    {
+        var allocator = NewAllocator();
+        allocator.Invoking(space => space.AllocateRun(_space.Layout.MaxPageCount, untouched: false)).Should().Throw<StorageFullException>();
+    }
+
+    [Theory]
+    [InlineData(4096)]
+    [InlineData(16384)]
+    [InlineData(65536)]
+    public void Every_page_is_owned_once(int pageSize)
+    {
+        var seed = Random.Shared.Next(1_000_000);
+        output.WriteLine($"seed {seed}");
+        var random = new Random(seed);
+        using var space = new FakeSpace(pageSize);
+        var allocator = new SpaceAllocator(space.Layout, space, random.NextDouble() * 0.9 + 0.05);
+        var owned = new SortedDictionary<long, long>();
+        var saved = new SortedDictionary<long, long>();
+        space.Save();
+        for (var i = 0; i < 20_000; i++)
+        {
+            switch (random.Next(100))
+            {
+                case < 55:
+                    owned.Add(allocator.AllocatePage(random.NextInt64(space.PageCount)), 1);
+                    break;
+                case < 60:
+                    var pages = random.Next(8) == 0 ? random.Next(1, 3 * space.Layout.PagesPerSection) : random.Next(1, 20);
+                    owned.Add(allocator.AllocateRun(pages, untouched: random.Next(2) == 0), pages);
+                    break;
+                case < 99:
+                    if (owned.Count > 0)
+                        FreeOne(allocator, owned, owned.Keys.ElementAt(random.Next(Math.Min(owned.Count, 200))), random);
+                    break;
+                case 99 when random.Next(2) == 0:
+                    saved = new(owned);
+                    space.Save();
+                    break;
+                default:
+                    owned = new(saved);
+                    space.RollBack();
+                    allocator.Forget();
+                    break;
+            }
+
+            if (i % 2000 == 1999)
+                CheckOwners(space, allocator, owned);
+        }
+    }
+
+    private static void FreeOne(SpaceAllocator allocator, SortedDictionary<long, long> owned, long first, Random random)
+    {
+        var pages = owned[first];
+        owned.Remove(first);
+
+        // Sometimes the tail only, as a value that became shorter does.
+        var kept = pages > 1 && random.Next(3) == 0 ? random.NextInt64(1, pages) : 0;
+        allocator.Free(first + kept, pages - kept);
+        if (kept > 0)
+            owned.Add(first, kept);
+    }
+
+    private void CheckOwners(SpaceAllocator allocator, SortedDictionary<long, long> owned) => CheckOwners(_space, allocator, owned);
+
+    private static void CheckOwners(FakeSpace space, SpaceAllocator allocator, SortedDictionary<long, long> owned)
+    {
+        var used = new HashSet<long>(space.MapPages);
+        foreach (var (first, pages) in owned)
+        {
+            for (var page = first; page < first + pages; page++)
+                used.Add(page).Should().BeTrue($"page {page} has one owner");
+        }
+
+        for (var section = 0L; section < allocator.Map.SectionCount; section++)
+        {
+            var count = 0;
+            for (var bit = 0; bit < space.Layout.PagesPerSection; bit++)
+            {
+                var page = section * space.Layout.PagesPerSection + bit;
+                var isUsed = allocator.Map.IsUsed(page);
+                count += isUsed ? 1 : 0;
+                if (isUsed != used.Contains(page) || (isUsed && page >= space.PageCount))
+                    Assert.Fail($"page {page} is {(isUsed ? "used" : "free")} in the map");
+            }
+
+            allocator.Map.UsedPages(section).Should().Be(count);
+        }
+    }
+
+    private SpaceAllocator NewAllocator() => new(_space.Layout, _space, 0.25);
+
+    private static long Take(SpaceAllocator allocator) => allocator.AllocatePage(3);
+}

@@ -1,0 +1,83 @@
+using System.Runtime.InteropServices;
+using Voron.Format;
+using Voron.IO;
+using Voron.Paging;
+using Voron.Primitives;
+
+namespace Voron.Tests.Paging;
+
+public sealed unsafe class DataFileTests : IDisposable
+{
+    private const int PageSize = 4096;
+
+    private readonly MemoryDisk _disk = new(1 << 20);
+
+    public void Dispose() => _disk.Dispose();
+
+    [Fact]
+    public void Growing_keeps_what_is_there_and_old_maps_until_nobody_uses_them()
+    {
+        using var file = Open(pages: 4);
+        file.File.Write(PageSize, new byte[] { 42 });
+        file.EnsureCapacity(3).Should().BeFalse();
+        file.CapacityPages.Should().Be(4);
+
+        // Beyond what the disk has reserved behind the map, it has to move.
+        var old = file.MapAddress;
+        file.EnsureCapacity(1000).Should().BeTrue();
+        file.CapacityPages.Should().Be(1000);
+        file.HasRetiredMaps.Should().BeTrue();
+        (file.MapAddress != old).Should().BeTrue();
+        old[PageSize].Should().Be(42);
+        file.Address(1)[0].Should().Be(42);
+        file.Address(999)[PageSize - 1].Should().Be(0);
+
+        file.ReleaseMaps(1_000_000);
+        file.HasRetiredMaps.Should().BeTrue("no state has been published since the map moved");
+        file.RetireMaps(10);
+        file.ReleaseMaps(9);
+        file.HasRetiredMaps.Should().BeTrue("somebody reads with an older state");
+        file.ReleaseMaps(10);
+        file.HasRetiredMaps.Should().BeFalse();
+    }
+
+    [Fact]
+    public void A_page_is_verified_once_and_a_damaged_one_never()
+    {
+        using var file = Open(pages: 8);
+        WritePage(file, 3, number: 3);
+        file.IsVerified(3).Should().BeFalse();
+        file.Verify(3);
+        file.IsVerified(3).Should().BeTrue();
+        file.IsVerified(2).Should().BeFalse();
+        file.IsVerified(4).Should().BeFalse();
+
+        WritePage(file, 5, number: 5);
+        file.File.Write(5 * PageSize + 2000, new byte[] { 1 });
+        file.Invoking(damaged => damaged.Verify(5)).Should().Throw<CorruptionException>().WithMessage("Page 5 of*checksum*");
+        file.IsVerified(5).Should().BeFalse();
+        WritePage(file, 6, number: 7);
+        file.Invoking(damaged => damaged.Verify(6)).Should().Throw<CorruptionException>().WithMessage("*page 7*");
+        file.Invoking(damaged => damaged.Verify(8)).Should().Throw<CorruptionException>().WithMessage("*beyond the end*");
+    }
+
+    private DataFile Open(int pages)
+    {
+        var file = _disk.Open("data", DiskOpen.New, DiskAccess.Buffered);
+        file.Allocate(0, (long)pages * PageSize);
+        return new DataFile(file, 17, PageSize, 1 << 20, new PoisonState("test"));
+    }
+
+    private static void WritePage(DataFile file, long page, long number)
+    {
+        var bytes = new byte[PageSize];
+        fixed (byte* start = bytes)
+        {
+            ((PageHeader*)start)->PageNumber = number;
+            ((PageHeader*)start)->Kind = PageKind.Leaf;
+            ((PageHeader*)start)->Checksum = file.ComputeChecksum(page, start, PageSize);
+        }
+
+        file.File.Write(page * PageSize, MemoryMarshal.AsBytes(bytes.AsSpan()));
+    }
+}

@@ -1,0 +1,120 @@
+using Voron.Format;
+using Voron.Transactions;
+
+namespace Voron.Tests.Transactions;
+
+public sealed unsafe class ReaderTableTests(ITestOutputHelper output)
+{
+    [Fact]
+    public void The_ring_gives_the_newest_state_and_forgets_the_oldest()
+    {
+        using var ring = new StateRing(State(1));
+        ring.PublishedId.Should().Be(1);
+        var first = ring.Sequence;
+        for (var id = 2; id <= 100; id++)
+            ring.Publish(Of(id), default);
+        ring.PublishedId.Should().Be(100);
+        ring.Sequence.Should().Be(first + 99);
+        ring.TryRead(first, out _).Should().BeFalse();
+        ring.TryRead(ring.Sequence - 10, out var state).Should().BeTrue();
+        state.State.TransactionId.Should().Be(90);
+
+        ring.Republish((byte*)4096).Should().Be(first + 100);
+        ring.Read(out state);
+        state.State.TransactionId.Should().Be(100);
+        ((nint)state.Map).Should().Be(4096);
+    }
+
+    [Fact]
+    public void A_registered_reader_is_found_until_it_is_released()
+    {
+        using var ring = new StateRing(State(5));
+        using var table = new ReaderTable(ring);
+        var (one, two) = (table.TakeSlot(), table.TakeSlot());
+        table.Register(one)->State.TransactionId.Should().Be(5);
+        ring.Publish(Of(6), default);
+        table.Register(two);
+        var readers = new List<ActiveReader>();
+        table.Scan(readers, lastSlot: -1).Should().Be(6);
+        readers.Select(reader => reader.Snapshot).Should().Equal(5, 6);
+        table.Horizon.Should().Be(6);
+        table.Release(one);
+        table.Scan(readers, lastSlot: -1);
+        readers.Should().ContainSingle().Which.Slot.Should().Be(two);
+        table.GiveSlotBack(one);
+        table.TakeSlot().Should().Be(one);
+    }
+
+    [Fact]
+    public void The_flusher_joins_an_older_reader_only_while_it_is_there()
+    {
+        using var ring = new StateRing(State(5));
+        using var table = new ReaderTable(ring);
+        var (reader, flusher) = (table.TakeSlot(), table.TakeSlot());
+        table.Register(reader);
+        ring.Publish(Of(9), default);
+        table.Register(flusher)->State.TransactionId.Should().Be(9);
+        var readers = new List<ActiveReader>();
+        table.Scan(readers, flusher);
+        readers[0].Snapshot.Should().Be(5);
+        table.TryJoin(flusher, readers[0]).Should().BeTrue();
+        table.State(flusher)->State.TransactionId.Should().Be(5);
+
+        table.Release(reader);
+        table.Register(flusher);
+        table.TryJoin(flusher, readers[0]).Should().BeFalse();
+        table.Register(reader)->State.TransactionId.Should().Be(9);
+        table.TryJoin(flusher, readers[0]).Should().BeFalse("the slot stands for another snapshot now");
+    }
+
+    [Fact]
+    public void No_reader_is_overlooked_by_a_scan()
+    {
+        // The pruner notes the oldest snapshot that it may not touch; a reader that is registered below it was overlooked.
+        using var ring = new StateRing(State(1));
+        using var table = new ReaderTable(ring);
+        var floor = 0L;
+        var stopping = false;
+        var registered = 0L;
+        string? fault = null;
+        var threads = Enumerable.Range(0, 3).Select(_ => new Thread(() =>
+        {
+            var slot = table.TakeSlot();
+            while (!Volatile.Read(ref stopping))
+            {
+                var state = table.Register(slot);
+                var id = state->State.TransactionId;
+                if (Volatile.Read(ref floor) > id)
+                    fault ??= $"a reader registered at {id} below {Volatile.Read(ref floor)}";
+                if (state->State.PageCount != id * 3 || state->State.NextTreeId != (uint)id)
+                    fault ??= $"a torn state: {id}, {state->State.PageCount} pages, next tree {state->State.NextTreeId}";
+                Thread.SpinWait((int)(id % 64));
+                if (Volatile.Read(ref floor) > id)
+                    fault ??= $"the reader at {id} was overlooked: {Volatile.Read(ref floor)} was dropped";
+                table.Release(slot);
+                Interlocked.Increment(ref registered);
+            }
+        })).ToList();
+        threads.ForEach(thread => thread.Start());
+        var readers = new List<ActiveReader>();
+        for (var id = 2L; fault == null && (Interlocked.Read(ref registered) < 300_000 || id < 10_000); id++)
+        {
+            ring.Publish(Of(id), default);
+            if (id % 3 == 0)
+                ring.Republish(null);
+            var oldest = table.Scan(readers, lastSlot: -1);
+            foreach (var reader in readers)
+                oldest = Math.Min(oldest, reader.Snapshot);
+            Volatile.Write(ref floor, Math.Max(floor, oldest));
+        }
+
+        Volatile.Write(ref stopping, true);
+        threads.ForEach(thread => thread.Join());
+        output.WriteLine($"{registered} registrations, {ring.PublishedId} publications");
+        fault.Should().BeNull();
+    }
+
+    private static PublishedState State(long id) => new() { State = Of(id) };
+
+    private static EnvironmentState Of(long id) => new() { TransactionId = id, PageCount = id * 3, NextTreeId = (uint)id };
+}
