@@ -101,11 +101,13 @@ internal sealed unsafe class CheckpointFile : IDisposable
 
         var found = -1;
         var hasMagic = false;
+        ulong magic = 0;
         for (var slot = 0; slot < CheckpointHeader.Slots; slot++)
         {
             _file.Read(slot * JournalFormat.Block, new Span<byte>(_block, JournalFormat.Block));
             var header = (CheckpointHeader*)_block;
-            hasMagic |= header->Magic == CheckpointHeader.FileMagic;
+            magic = header->Magic;
+            hasMagic |= magic == CheckpointHeader.FileMagic;
             if (header->Magic != CheckpointHeader.FileMagic || header->Checksum != BlockChecksum(_block))
                 continue;
             if (header->Version != JournalFormat.Version)
@@ -120,7 +122,8 @@ internal sealed unsafe class CheckpointFile : IDisposable
         {
             throw hasMagic
                 ? new CorruptionException($"Neither of the two copies of the header in '{_file.Path}' has a valid checksum.")
-                : new UnsupportedFormatException($"'{_file.Path}' is not the header file of an environment.");
+                : new UnsupportedFormatException(
+                    $"'{_file.Path}' is not the header file of an environment: it begins with {magic:X16}, where {CheckpointHeader.FileMagic:X16} should be.");
         }
 
         _nextSlot = 1 - found;

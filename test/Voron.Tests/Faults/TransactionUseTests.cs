@@ -172,7 +172,7 @@ public sealed class TransactionUseTests
     public async Task Cancelling_what_is_running_or_submitted_only_ends_the_wait()
     {
         var disk = new SimulatedDisk();
-        using var environment = StorageEnvironment.Open(disk, FaultBench.Options());
+        using var environment = StorageEnvironment.Open(disk, new StorageOptions { BackgroundFlush = false, InitialJournalFileBytes = 1 << 20 });
         FaultBench.Put(environment, 1, [1]);
         using var isRunning = new ManualResetEventSlim();
         using var mayGoOn = new ManualResetEventSlim();
@@ -326,7 +326,7 @@ public sealed class TransactionUseTests
     public async Task Commits_that_wait_when_another_write_poisons_are_all_told()
     {
         var disk = new SimulatedDisk();
-        var environment = StorageEnvironment.Open(disk, FaultBench.Options());
+        var environment = StorageEnvironment.Open(disk, new StorageOptions { BackgroundFlush = false, InitialJournalFileBytes = 1 << 20 });
         FaultBench.Put(environment, 0, [0]);
         using var isWriting = new ManualResetEventSlim();
         using var mayGoOn = new ManualResetEventSlim();
