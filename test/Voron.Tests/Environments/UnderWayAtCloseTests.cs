@@ -5,7 +5,8 @@ namespace Voron.Tests.Environments;
 
 public sealed class UnderWayAtCloseTests
 {
-    private static readonly StorageOptions NoBackground = new() { BackgroundFlush = false, InitialJournalFileBytes = 65536, MaxJournalFileBytes = 65536 };
+    private static readonly StorageOptions NoBackground =
+        new() { BackgroundFlush = false, InitialJournalFileBytes = 65536, MaxJournalFileBytes = 65536 };
 
     [Fact]
     public void A_closed_environment_turns_readers_away_and_is_released_once()

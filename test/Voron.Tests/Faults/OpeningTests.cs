@@ -102,7 +102,8 @@ public sealed class OpeningTests
 
             return bytes;
         });
-        exception.Should().BeOfType<UnsupportedFormatException>().Which.Message.Should().Contain("version 77").And.Contain($"version {JournalFormat.Version}");
+        exception.Should().BeOfType<UnsupportedFormatException>()
+            .Which.Message.Should().Contain("version 77").And.Contain($"version {JournalFormat.Version}");
     }
 
     [Fact]
@@ -122,7 +123,8 @@ public sealed class OpeningTests
 
             return bytes;
         });
-        exception.Should().BeOfType<UnsupportedFormatException>().Which.Message.Should().Contain("version 78").And.Contain($"version {JournalFormat.Version}");
+        exception.Should().BeOfType<UnsupportedFormatException>()
+            .Which.Message.Should().Contain("version 78").And.Contain($"version {JournalFormat.Version}");
     }
 
     [Fact]

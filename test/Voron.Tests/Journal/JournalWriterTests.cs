@@ -39,7 +39,8 @@ public sealed class JournalWriterTests
         disk.InProgress = null;
         release.Set();
         await leading;
-        var outcome = (await awaited.Awaiting(task => task.WaitAsync(TimeSpan.FromSeconds(30))).Should().ThrowAsync<EnvironmentPoisonedException>()).Which;
+        var failed = awaited.Awaiting(task => task.WaitAsync(TimeSpan.FromSeconds(30)));
+        var outcome = (await failed.Should().ThrowAsync<EnvironmentPoisonedException>()).Which;
         outcome.Outcome.Should().Be(CommitOutcome.NotCommitted);
         journal.Invoking(writer => writer.WaitUntilDurable(last)).Should().Throw<EnvironmentPoisonedException>()
             .Which.Outcome.Should().Be(CommitOutcome.NotCommitted);

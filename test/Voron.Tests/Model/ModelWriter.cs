@@ -164,7 +164,8 @@ internal sealed partial class ModelWriter(ModelSettings settings, Random random,
             at = State.Rank(name, prefix, out _);
             foreach (var entry in handle.Tree.Prefix(prefix))
             {
-                Require(at < entries.Count && entry.Key.SequenceEqual(entries[at].Key) && entry.Value.SequenceEqual(entries[at].Value), "wrong entry in prefix", prefix);
+                var isRight = at < entries.Count && entry.Key.SequenceEqual(entries[at].Key) && entry.Value.SequenceEqual(entries[at].Value);
+                Require(isRight, "wrong entry in prefix", prefix);
                 at++;
             }
 
@@ -175,7 +176,8 @@ internal sealed partial class ModelWriter(ModelSettings settings, Random random,
         var to = random.Next(5) == 0 ? [] : _keys.AnyKey(entries);
         foreach (var entry in handle.Tree.Range(from, to))
         {
-            Require(at < entries.Count && entry.Key.SequenceEqual(entries[at].Key) && entry.Value.SequenceEqual(entries[at].Value), "wrong entry in range", from);
+            var isRight = at < entries.Count && entry.Key.SequenceEqual(entries[at].Key) && entry.Value.SequenceEqual(entries[at].Value);
+            Require(isRight, "wrong entry in range", from);
             at++;
         }
 

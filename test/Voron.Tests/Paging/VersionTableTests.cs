@@ -95,7 +95,9 @@ public sealed unsafe class VersionTableTests(ITestOutputHelper output) : IDispos
                 var snapshot = random.NextInt64(1, 40);
                 if (!_table.Find(page, snapshot, out var version))
                     fault ??= $"page {page} has no version up to {snapshot}";
-                else if (version.TransactionId > snapshot || (nint)version.Frame != Frame(page, version.TransactionId) || version.Pages != version.TransactionId)
+                else if (version.TransactionId > snapshot
+                    || (nint)version.Frame != Frame(page, version.TransactionId)
+                    || version.Pages != version.TransactionId)
                     fault ??= $"page {page} as of {snapshot}: version {version.TransactionId} with frame {(nint)version.Frame}, pages {version.Pages}";
                 Interlocked.Increment(ref walks);
             }
