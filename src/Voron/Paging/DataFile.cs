@@ -165,7 +165,10 @@ internal sealed unsafe class DataFile : IDisposable
         lock (_growth)
         {
             if (length > _preallocated)
+            {
                 Allocate(old, length);
+                _preallocated = length;
+            }
         }
 
         var moved = false;
@@ -196,9 +199,11 @@ internal sealed unsafe class DataFile : IDisposable
         var length = pages << _pageShift;
         lock (_growth)
         {
-            if (length <= _preallocated)
+            // The writer may have gone further since the caller looked.
+            var from = CapacityPages << _pageShift;
+            if (length <= Math.Max(from, _preallocated))
                 return;
-            Allocate(CapacityPages << _pageShift, length);
+            Allocate(from, length);
             _preallocated = length;
         }
     }

@@ -61,6 +61,19 @@ public sealed unsafe class DataFileTests : IDisposable
         file.Invoking(damaged => damaged.Verify(8)).Should().Throw<CorruptionException>().WithMessage("*beyond the end*");
     }
 
+    /// <summary>The thread that grows the file ahead looks at the capacity first; the writer may have passed it by then.</summary>
+    [Fact]
+    public void Growing_ahead_to_less_than_there_is_does_nothing()
+    {
+        using var file = Open(8);
+        file.EnsureCapacity(64);
+        file.Invoking(grown => grown.Preallocate(32)).Should().NotThrow();
+        file.File.Length.Should().Be(64 * PageSize);
+        file.Preallocate(128);
+        file.EnsureCapacity(128);
+        file.CapacityPages.Should().Be(128);
+    }
+
     private DataFile Open(int pages)
     {
         var file = _disk.Open("data", DiskOpen.New, DiskAccess.Buffered);
