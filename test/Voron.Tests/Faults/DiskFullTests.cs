@@ -39,7 +39,8 @@ public sealed class DiskFullTests(ITestOutputHelper output)
             FaultBench.Get(environment, last).Should().BeNull();
             if (last > 0)
                 environment.Flush();
-            environment.GetStatistics().CheckpointTransactionId.Should().Be(environment.GetStatistics().PublishedTransactionId, "a full disk can be emptied");
+            var statistics = environment.GetStatistics();
+            statistics.CheckpointTransactionId.Should().Be(statistics.PublishedTransactionId, "a full disk can be emptied");
             environment.Verify().Problems.Should().BeEmpty();
 
             disk.SpaceLimit = long.MaxValue;
