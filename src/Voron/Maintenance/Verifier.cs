@@ -98,12 +98,17 @@ internal sealed unsafe class Verifier
                 continue;
             var reference = *(LargeRunReference*)LeafPage.InlineBytes(cursor.Record);
             _largeRuns.Add(reference.FirstPage);
-            Guard($"tree '{name}', value at page {reference.FirstPage}", () => LargeValues.Verify(
-                _context.DataFile, reference.FirstPage, reference.Length, LargeValueReader.Checksums(_snapshot, reference), 0, reference.Length, always: true));
+            Guard($"tree '{name}', value at page {reference.FirstPage}", () => CheckLargeValue(reference));
             _pace.Read(reference.Length);
         }
 
         cursor.Close();
+    }
+
+    private void CheckLargeValue(in LargeRunReference reference)
+    {
+        var checksums = LargeValueReader.Checksums(_snapshot, reference);
+        LargeValues.Verify(_context.DataFile, reference.FirstPage, reference.Length, checksums, 0, reference.Length, always: true);
     }
 
     private void Own(long first, int pages, string owner)
