@@ -30,6 +30,7 @@ internal static unsafe class JournalFileHeaders
 
     /// <summary>Reads the header of a journal file. Null when the file's life has not begun: no valid copy, or two that differ.</summary>
     /// <param name="damaged">True when no copy is valid.</param>
+    /// <exception cref="CorruptionException">The file is shorter than it was made.</exception>
     /// <exception cref="UnsupportedFormatException">The file has a newer version, or belongs to another environment.</exception>
     public static JournalFileInfo? Read(DiskFile file, string name, UInt128 environmentId, out bool damaged)
     {
@@ -60,6 +61,10 @@ internal static unsafe class JournalFileHeaders
                 throw new UnsupportedFormatException(
                     $"'{file.Path}' belongs to environment {header->EnvironmentId:X32}, not to {environmentId:X32}.");
             }
+
+            // A file has all its blocks before it has a header, and is never made shorter.
+            if (length < header->FileLength)
+                throw new CorruptionException($"'{file.Path}' has been cut: it has {length} bytes of {header->FileLength}.");
 
             var seals = new ReadOnlySpan<JournalSeal>((byte*)header + JournalFileHeader.Size, (int)header->SealCount).ToArray();
             return new JournalFileInfo(name, length, *header, seals);

@@ -18,7 +18,7 @@ namespace Voron.Transactions;
 internal sealed class WriteCore : TransactionCore
 {
     /// <summary>Bytes of journal kept free beyond the next flush list: for padding and for records that vouch.</summary>
-    private const long SlackBytes = 64 << 10;
+    private const long SlackBytes = 16 << 10;
 
     private readonly EngineContext _context;
     private readonly WriterGate _gate;

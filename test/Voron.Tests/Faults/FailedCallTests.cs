@@ -71,7 +71,7 @@ public sealed class FailedCallTests(ITestOutputHelper output)
 
     // No space is an answer to what needs some.
     private static bool Counts(DiskCallKind kind, string error) => error == "NoSpace"
-        ? kind is DiskCallKind.Create or DiskCallKind.Rename or DiskCallKind.Allocate
-            or DiskCallKind.Write or DiskCallKind.Sync or DiskCallKind.SetLength
+        ? kind is DiskCallKind.Create or DiskCallKind.Rename or DiskCallKind.Allocate or DiskCallKind.Write or DiskCallKind.Sync
+            or DiskCallKind.SetLength
         : kind is not DiskCallKind.Length;
 }

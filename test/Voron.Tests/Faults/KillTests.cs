@@ -5,6 +5,8 @@ using Voron.KillTarget;
 namespace Voron.Tests.Faults;
 
 /// <summary>A process of its own writes, tells of each commit that was acknowledged, and is killed.</summary>
+[Collection(nameof(KillTests))]
+[CollectionDefinition(nameof(KillTests), DisableParallelization = true)]
 public sealed class KillTests(ITestOutputHelper output)
 {
     private const int Kills = 100;
@@ -47,8 +49,8 @@ public sealed class KillTests(ITestOutputHelper output)
         }
 
         output.WriteLine(
-            $"{Kills} kills in {Stopwatch.GetElapsedTime(start).TotalSeconds:F1} s: {modelAt} commits, {unacknowledged} of them found though not yet " +
-            $"acknowledged; {replayed} openings replayed the journal, {flushed} found a checkpoint.");
+            $"{Kills} kills in {Stopwatch.GetElapsedTime(start).TotalSeconds:F1} s: {modelAt} commits, {unacknowledged} of them found though " +
+            $"not yet acknowledged; {replayed} openings replayed the journal, {flushed} found a checkpoint.");
         modelAt.Should().BeGreaterThan(Kills, "the process must have had time to work");
         replayed.Should().BeGreaterThan(Kills / 2);
     }

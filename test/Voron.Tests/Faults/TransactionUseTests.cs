@@ -157,8 +157,8 @@ public sealed class TransactionUseTests
             await FluentActions.Awaiting(() => waiting).Should().ThrowAsync<OperationCanceledException>();
             await FluentActions.Awaiting(() => blocked).Should().ThrowAsync<OperationCanceledException>();
             await FluentActions.Awaiting(() => queued).Should().ThrowAsync<OperationCanceledException>();
-            await FluentActions.Awaiting(() => environment.WriteAsync(_ => { }, source.Token).AsTask())
-                .Should().ThrowAsync<OperationCanceledException>();
+            var late = () => environment.WriteAsync(_ => { }, source.Token).AsTask();
+            await late.Should().ThrowAsync<OperationCanceledException>();
             await FluentActions.Awaiting(() => writing.CommitAsync(source.Token).AsTask()).Should().ThrowAsync<OperationCanceledException>();
             writing.CreateTree("kept");
             await writing.CommitAsync(Cancellation);
@@ -361,8 +361,8 @@ public sealed class TransactionUseTests
         await commits[0].WaitAsync(Patience, Cancellation);
         foreach (var commit in commits.Skip(1))
         {
-            var told = await FluentActions.Awaiting(() => commit.WaitAsync(Patience, Cancellation))
-                .Should().ThrowAsync<EnvironmentPoisonedException>();
+            var waiting = () => commit.WaitAsync(Patience, Cancellation);
+            var told = await waiting.Should().ThrowAsync<EnvironmentPoisonedException>();
             told.Which.Outcome.Should().Be(CommitOutcome.NotCommitted);
         }
 

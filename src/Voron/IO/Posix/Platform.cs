@@ -26,6 +26,7 @@ internal static class Platform
     public const int LockShared = 1;
     public const int LockExclusive = 2;
     public const int LockNonBlocking = 4;
+    public const int Unlock = 8;
 
     public const int SeekEnd = 2;
     public const int GetFlags = 3;

@@ -47,6 +47,9 @@ internal sealed unsafe class PosixLock : IDisposable
             return;
         if (_owned)
             Libc.Truncate(_handle, 0);
+
+        // A process that is just being started may have a copy of the descriptor, which would keep the lock for a moment.
+        Libc.Lock(_handle, Platform.Unlock);
         _handle.Dispose();
     }
 }
