@@ -146,6 +146,9 @@ public sealed class StorageEnvironment : IDisposable
         return _flusher!.Flush();
     }
 
+    /// <summary>Has the flusher write what an old reader keeps out of the data file to a file of its own; for tests.</summary>
+    internal bool Rewrite() => _flusher!.Rewrite();
+
     /// <summary>
     /// Gives free space back to the file system: cuts free sections of 4 MiB off the end of the data file, and punches holes for
     /// others. Space that an open reader may still need stays.

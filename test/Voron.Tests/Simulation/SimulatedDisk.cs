@@ -163,6 +163,13 @@ internal sealed class SimulatedDisk : IDisk
         }
     }
 
+    /// <summary>The number that the trace has for a file, or -1.</summary>
+    public int FileOf(string name)
+    {
+        lock (_gate)
+            return _names.GetValueOrDefault(name, -1);
+    }
+
     /// <summary>The visible bytes of a file.</summary>
     public byte[] Contents(string name)
     {

@@ -1,0 +1,54 @@
+namespace Voron.Tests.Crashes;
+
+/// <summary>Runs crash tests on several threads until there have been enough images.</summary>
+internal static class CrashHunt
+{
+    /// <summary>The seed that was asked for, or a new one.</summary>
+    public static int Seed => int.TryParse(Environment.GetEnvironmentVariable("VORON_SEED"), out var given) ? given : Environment.TickCount & 0xFFFFFFF;
+
+    /// <summary>Each run has a seed of its own, one more than the run before; a failure names it.</summary>
+    /// <exception cref="CrashViolationException">The engine has failed; the seed given starts with that run.</exception>
+    public static CrashCounts Run(int seed, int images, int threads)
+    {
+        var counts = new CrashCounts();
+        var next = seed - 1;
+        CrashViolationException? failure = null;
+        void Work()
+        {
+            while (Volatile.Read(ref failure) == null && Volatile.Read(ref counts.Images) < images)
+            {
+                var runSeed = Interlocked.Increment(ref next);
+                var own = new CrashCounts();
+                try
+                {
+                    RunOne(runSeed, own);
+                }
+                catch (CrashViolationException e)
+                {
+                    Interlocked.CompareExchange(ref failure, e, null);
+                }
+
+                lock (counts)
+                    counts.Add(own);
+            }
+        }
+
+        var workers = Enumerable.Range(0, threads).Select(_ => new Thread(Work, 16 << 20)).ToList();
+        workers.ForEach(worker => worker.Start());
+        workers.ForEach(worker => worker.Join());
+        return failure == null ? counts : throw new CrashViolationException($"{failure.Message} After {counts}.", failure);
+    }
+
+    private static void RunOne(int seed, CrashCounts counts)
+    {
+        var random = new Random(seed);
+        try
+        {
+            new CrashChecker(random, counts).Run(random.Next(10, 45));
+        }
+        catch (Exception e)
+        {
+            throw new CrashViolationException($"VORON_SEED={seed}: {(e is CrashViolationException ? e.Message : e.GetType().Name + ": " + e.Message)}", e);
+        }
+    }
+}
