@@ -8,10 +8,10 @@ internal sealed class CrashChecker(Random random, CrashCounts counts)
     private const int Depth = 3;
 
     /// <summary>Images of each cut of the first level.</summary>
-    public int ImagesOfCut { get; init; } = 3;
+    public int ImagesOfCut { get; init; } = 2;
 
     /// <summary>One in so many images is worked on, and cut again.</summary>
-    public int ContinueOneIn { get; init; } = 4;
+    public int ContinueOneIn { get; init; } = 5;
 
     /// <summary>One run: a workload on a new disk, then every cut of it.</summary>
     public void Run(int steps)

@@ -44,7 +44,7 @@ internal static class CrashHunt
         var random = new Random(seed);
         try
         {
-            new CrashChecker(random, counts).Run(random.Next(10, 45));
+            new CrashChecker(random, counts).Run(random.Next(8, 28));
         }
         catch (Exception e)
         {
