@@ -29,9 +29,11 @@ internal readonly record struct ModelValue(int Seed, int Length)
 /// <summary>All trees with all that is in them, as of one commit. Never changed.</summary>
 internal sealed class Content
 {
-    public static readonly Content Empty = new(ImmutableSortedDictionary.Create<string, ImmutableSortedDictionary<string, ModelValue>>(StringComparer.Ordinal));
+    public static readonly Content Empty =
+        new(ImmutableSortedDictionary.Create<string, ImmutableSortedDictionary<string, ModelValue>>(StringComparer.Ordinal));
 
-    public static readonly ImmutableSortedDictionary<string, ModelValue> EmptyTree = ImmutableSortedDictionary.Create<string, ModelValue>(StringComparer.Ordinal);
+    public static readonly ImmutableSortedDictionary<string, ModelValue> EmptyTree =
+        ImmutableSortedDictionary.Create<string, ModelValue>(StringComparer.Ordinal);
 
     private ulong? _digest;
 

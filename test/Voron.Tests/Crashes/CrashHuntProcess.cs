@@ -27,7 +27,9 @@ internal static class CrashHuntProcess
         var watch = Stopwatch.StartNew();
         try
         {
-            var counts = CrashHunt.Run(int.Parse(args[2], CultureInfo.InvariantCulture), int.Parse(args[3], CultureInfo.InvariantCulture), threads: 2);
+            var seed = int.Parse(args[2], CultureInfo.InvariantCulture);
+            var images = int.Parse(args[3], CultureInfo.InvariantCulture);
+            var counts = CrashHunt.Run(seed, images, threads: 2);
             Console.WriteLine($"Nothing found: {counts}; {watch.Elapsed.TotalSeconds:F0} s");
             return NothingFound;
         }
