@@ -46,6 +46,9 @@ public sealed class StorageOptions
 {
     private const long MiB = 1 << 20;
 
+    /// <summary>A thread cannot wait for longer.</summary>
+    private static readonly TimeSpan LongestInterval = TimeSpan.FromDays(24);
+
     /// <summary>
     /// Bytes of a page when an environment is created: 4096, 8192, 16384, 32768 or 65536. An existing one keeps its own.
     /// </summary>
@@ -145,7 +148,9 @@ public sealed class StorageOptions
         Check(MaxJournalFileBytes >= InitialJournalFileBytes, $"{nameof(MaxJournalFileBytes)} ({MaxJournalFileBytes}) is below {nameof(InitialJournalFileBytes)} ({InitialJournalFileBytes}).");
         Check(FlushThresholdBytes > 0, $"{nameof(FlushThresholdBytes)} is {FlushThresholdBytes}; it must be positive.");
         Check(FlushInterval > TimeSpan.Zero, $"{nameof(FlushInterval)} is {FlushInterval}; it must be positive.");
-        Check(ScrubInterval > TimeSpan.Zero || ScrubInterval == Timeout.InfiniteTimeSpan, $"{nameof(ScrubInterval)} is {ScrubInterval}; it must be positive, or infinite.");
+        Check(
+            ScrubInterval == Timeout.InfiniteTimeSpan || (ScrubInterval > TimeSpan.Zero && ScrubInterval <= LongestInterval),
+            $"{nameof(ScrubInterval)} is {ScrubInterval}; it must be positive and at most {LongestInterval}, or infinite.");
         Check(ScrubBytesPerSecond >= 0, $"{nameof(ScrubBytesPerSecond)} is {ScrubBytesPerSecond}; it must not be negative.");
         Check(JournalLimitBytes >= FlushThresholdBytes, $"{nameof(JournalLimitBytes)} ({JournalLimitBytes}) is below {nameof(FlushThresholdBytes)} ({FlushThresholdBytes}).");
         Check(ScratchMemoryBytes >= 4 * MiB, $"{nameof(ScratchMemoryBytes)} is {ScratchMemoryBytes}; it must be at least {4 * MiB}.");
