@@ -107,6 +107,15 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         return _dataFile.Address(number);
     }
 
+    public override byte* Peek(PageNumber page)
+    {
+        var number = page.Value;
+        if ((ulong)number >= (ulong)_state.PageCount)
+            return null;
+        var node = _versions.Head(number);
+        return node != null ? node->Frame : _dataFile.Address(number);
+    }
+
     public override ReadOnlySpan<byte> ReadLarge(in LargeRunReference reference, long offset, int count) =>
         LargeValueReader.Read(this, _dataFile, _dataFile.Address(0), _state.PageCount, reference, offset, count, _verifyEveryRead);
 

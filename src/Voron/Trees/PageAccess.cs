@@ -17,6 +17,11 @@ internal abstract unsafe class PageReader
     public abstract byte* Read(PageNumber page);
 
     /// <summary>
+    /// Where the content of a page is, without a look at it: for prefetching only. Null when there is no such page.
+    /// </summary>
+    public abstract byte* Peek(PageNumber page);
+
+    /// <summary>
     /// A part of a value that stands in a run without headers, verified as far as it is asked for; valid as long as a page.
     /// </summary>
     /// <exception cref="CorruptionException">The part is damaged, or the reference leads nowhere.</exception>
