@@ -71,6 +71,12 @@ internal abstract unsafe class PageWriter : PageReader
     public abstract WritablePage Modify(PageNumber page);
 
     /// <summary>
+    /// As <see cref="PageReader.Peek"/>; null for a page too that this transaction may change where it is, since nothing will
+    /// have to be copied.
+    /// </summary>
+    public abstract byte* PeekUnlessWritable(PageNumber page);
+
+    /// <summary>
     /// A new page near <paramref name="near"/>: zeroed but for its own number and <paramref name="kind"/> in the header.
     /// </summary>
     public abstract WritablePage Allocate(PageKind kind, PageNumber near);
