@@ -7,6 +7,7 @@ using Voron.Paging;
 using Voron.Primitives;
 using Voron.Scratch;
 using Voron.Transactions;
+using Voron.Trees;
 
 namespace Voron;
 
@@ -77,6 +78,7 @@ internal sealed unsafe class EnvironmentParts
         Checkpoints.Dispose();
         Context.DataFile.Dispose();
         Context.Versions.Dispose();
+        Context.Heads.Dispose();
         Context.Frames.Dispose();
         Context.Readers.Dispose();
         Context.Ring.Dispose();
@@ -121,6 +123,8 @@ internal sealed unsafe class EnvironmentParts
         owned.Push(ring);
         var readers = new ReaderTable(ring);
         owned.Push(readers);
+        var heads = new BranchHeads(layout.PageSize, layout.MaxPageCount);
+        owned.Push(heads);
         var context = new EngineContext
         {
             Options = options,
@@ -132,6 +136,7 @@ internal sealed unsafe class EnvironmentParts
             Layout = layout,
             DataFile = dataFile,
             Versions = versions,
+            Heads = heads,
             Frames = frames,
             Ring = ring,
             Readers = readers,

@@ -96,6 +96,20 @@ internal sealed unsafe class VersionTable : IDisposable
     /// <summary>The node that a link of a chain leads to, or null. For the holder of the writer.</summary>
     public VersionNode* Follow(ulong link) => link == 0 ? null : _nodes + (uint)link;
 
+    /// <summary>Asks for the head of a page's chain.</summary>
+    public void PrefetchHead(long page)
+    {
+        if ((ulong)page < (ulong)PageCapacity)
+            Prefetch(_heads + page);
+    }
+
+    /// <summary>Asks for the newest node of a page's chain, whose head has come.</summary>
+    public void PrefetchNewest(long page)
+    {
+        if ((ulong)page < (ulong)PageCapacity)
+            Prefetch(_nodes + (uint)_heads[page]);
+    }
+
     /// <summary>True when the page has any version. Exact for the holder of the writer.</summary>
     public bool HasVersion(long page) => _heads[page] != 0;
 
@@ -212,8 +226,7 @@ internal sealed unsafe class VersionTable : IDisposable
             _freeNode = _nodes[index].NextFree;
 
             // The next one is wanted soon, and may not have been touched for a while.
-            if (Sse.IsSupported)
-                Sse.Prefetch0(_nodes + _freeNode);
+            Prefetch(_nodes + _freeNode);
             return index;
         }
 
@@ -226,6 +239,13 @@ internal sealed unsafe class VersionTable : IDisposable
         }
 
         return _nextNode++;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static void Prefetch(void* address)
+    {
+        if (Sse.IsSupported)
+            Sse.Prefetch0(address);
     }
 
     private void CountChain(long page, int change)

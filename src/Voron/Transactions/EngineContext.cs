@@ -5,6 +5,7 @@ using Voron.Journal;
 using Voron.Paging;
 using Voron.Primitives;
 using Voron.Scratch;
+using Voron.Trees;
 
 namespace Voron.Transactions;
 
@@ -28,6 +29,9 @@ internal sealed class EngineContext
     public required DataFile DataFile { get; init; }
 
     public required VersionTable Versions { get; init; }
+
+    /// <summary>For the holder of the writer.</summary>
+    public required BranchHeads Heads { get; init; }
 
     public required FrameAllocator Frames { get; init; }
 

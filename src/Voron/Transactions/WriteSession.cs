@@ -53,6 +53,8 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
 
     public override int PageSize { get; }
 
+    public override BranchHeads Heads => _context.Heads;
+
     /// <summary>The id that this transaction will have.</summary>
     public long Id => _id;
 
@@ -116,6 +118,14 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         return node != null ? node->Frame : _dataFile.Address(number);
     }
 
+    public override void PrefetchVersions(PageNumber* pages, int count)
+    {
+        for (var i = 0; i < count; i++)
+            _versions.PrefetchHead(pages[i].Value);
+        for (var i = 0; i < count; i++)
+            _versions.PrefetchNewest(pages[i].Value);
+    }
+
     public override byte* PeekUnlessWritable(PageNumber page)
     {
         var number = page.Value;
@@ -137,6 +147,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
             node = Copy(page.Value, node);
         else if (node->Frame == null)
             PageErrors.ThrowFreed(page.Value, node->Flags);
+        ForgetHeads(node);
         return new WritablePage(node->Frame, &node->DirtyLines, _lineShift);
     }
 
@@ -348,8 +359,15 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         return new WritablePage(frame, &node->DirtyLines, _lineShift);
     }
 
+    private void ForgetHeads(VersionNode* node)
+    {
+        if (((PageHeader*)node->Frame)->Kind == PageKind.Branch)
+            Heads.Invalidate(new PageNumber(node->Page));
+    }
+
     private void AddTombstone(long page)
     {
+        Heads.Invalidate(new PageNumber(page));
         var node = _versions.Head(page);
         if (node == null || node->TransactionId != _id || node->Level < _innermostStamp)
         {
@@ -401,7 +419,11 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         {
             var node = (VersionNode*)_changes[i];
             if (node->Frame != null)
+            {
+                ForgetHeads(node);
                 _context.Frames.ReturnRun(node->Frame, node->Pages);
+            }
+
             _versions.Pop(node);
         }
 

@@ -55,8 +55,30 @@ internal static unsafe class GroupSearch
         }
     }
 
+    /// <summary>As <see cref="FindLeaves(TreeState, PageReader, SearchKey*, int, PageNumber*)"/>, with the help of heads.</summary>
+    public static void FindLeaves(TreeState state, PageWriter writer, BranchHeads heads, SearchKey* keys, int count, PageNumber* leaves)
+    {
+        Debug.Assert(count <= Width);
+        TreeReader.CheckDepth(state);
+        for (var i = 0; i < count; i++)
+            leaves[i] = state.Root;
+
+        for (var level = state.Depth - 1; level > 0; level--)
+        {
+            for (var i = 0; i < count; i++)
+            {
+                var entry = heads.Find(leaves[i]);
+                if (entry == null)
+                    entry = heads.Build(leaves[i], TreeReader.ReadBranch(writer, leaves[i]));
+                leaves[i] = heads.Search(entry, writer, keys[i]);
+                if (level > 1)
+                    heads.Prefetch(writer, leaves[i]);
+            }
+        }
+    }
+
     /// <summary>Finds the record of each key, or null where the tree does not have it.</summary>
-    /// <inheritdoc cref="FindLeaves"/>
+    /// <inheritdoc cref="FindLeaves(TreeState, PageReader, SearchKey*, int, PageNumber*)"/>
     [SkipLocalsInit]
     public static void FindRecords(TreeState state, PageReader reader, SearchKey* keys, int count, byte** records)
     {

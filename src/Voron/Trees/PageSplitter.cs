@@ -85,10 +85,20 @@ internal static unsafe class PageSplitter
             return;
         }
 
-        var branch = writer.Modify(path.Page(level));
+        var number = path.Page(level);
+        var heads = writer.Heads;
+        var entry = heads == null ? null : heads.Take(number);
+        var branch = writer.Modify(number);
         var index = path.Index(level) + 1;
-        if (!BranchPage.TryInsert(branch, writer.PageSize, index, key, keyLength, child))
+        if (BranchPage.TryInsert(branch, writer.PageSize, index, key, keyLength, child))
+        {
+            if (entry != null)
+                heads!.GiveBack(entry, number, index, key, keyLength, child);
+        }
+        else
+        {
             SplitBranch(writer, state, path, level, branch, index, key, keyLength, child);
+        }
     }
 
     private static void SplitBranch(

@@ -24,6 +24,10 @@ internal static unsafe class TreeErrors
         throw new CorruptionException($"A tree claims {depth} levels; there can be {TreeLimits.MaxDepth} at most.");
 
     [DoesNotReturn]
+    public static void ThrowChildren(PageNumber page, int children) =>
+        throw new CorruptionException($"Page {page} claims {children} children, which a branch of this size cannot have.");
+
+    [DoesNotReturn]
     public static void ThrowValueKind(ValueKind kind, long length) =>
         throw new InvalidOperationException($"A value of {length} bytes kept as {kind} cannot be had as one span.");
 

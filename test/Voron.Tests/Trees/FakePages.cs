@@ -25,7 +25,11 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
     private Frame?[] _frames = new Frame?[64];
     private long _next = 1;
 
-    public FakePages(int pageSize = 4096) => _pageSize = pageSize;
+    public FakePages(int pageSize = 4096)
+    {
+        _pageSize = pageSize;
+        Heads = new BranchHeads(pageSize, 1 << 20);
+    }
 
     public override int PageSize => _pageSize;
 
@@ -51,7 +55,14 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
 
     public override byte* Read(PageNumber page) => Find(page).Bytes;
 
+    public override BranchHeads Heads { get; }
+
     public override byte* Peek(PageNumber page) => Read(page);
+
+    public override void PrefetchVersions(PageNumber* pages, int count)
+    {
+        // There is nothing to find them by.
+    }
 
     public override byte* PeekUnlessWritable(PageNumber page) => Read(page);
 
@@ -136,6 +147,7 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
 
     public void Dispose()
     {
+        Heads.Dispose();
         foreach (var frame in _frames)
             frame?.Release();
         foreach (var frame in _dead)
@@ -154,6 +166,7 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
     private WritablePage MakeWritable(PageNumber page, Frame frame)
     {
         PoisonOld();
+        Heads.Invalidate(page);
         if (frame.IsWritable)
             return frame.Writable();
 
@@ -188,6 +201,7 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
     private void FreeFrame(PageNumber page, int pages)
     {
         PoisonOld();
+        Heads.Invalidate(page);
         var frame = Find(page);
         if (frame.Pages != pages)
             throw new InvalidOperationException($"page {page} has {frame.Pages} pages, {pages} are freed");
