@@ -87,6 +87,7 @@ internal sealed class OpenTree
     private byte[] _name = [];
     private PutBuffer? _puts;
     private bool _hasPuts;
+    private bool _hasStored;
 
     public OpenTree(TransactionCore owner) => Owner = owner;
 
@@ -119,17 +120,21 @@ internal sealed class OpenTree
     {
         SetName(name);
         IsDropped = false;
+        _hasStored = false;
         _state.Load(header);
     }
 
     /// <summary>
     /// Lets a put wait for others, to be applied with them. False when it has to be made at once: it is large, or keys are
-    /// being appended, which finds their leaf without a search.
+    /// being appended, which finds their leaf without a search. The first one of a transaction tells.
     /// </summary>
     public bool TryDefer(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
-        if (!PutBuffer.CanHold(key.Length, value.Length) || (!_hasPuts && !_state.RightmostLeaf.IsNone))
+        if (!PutBuffer.CanHold(key.Length, value.Length) || (!_hasPuts && (!_state.RightmostLeaf.IsNone || !_hasStored)))
+        {
+            _hasStored = true;
             return false;
+        }
 
         _puts ??= new PutBuffer();
         if (!_puts.TryAdd(key, value))
