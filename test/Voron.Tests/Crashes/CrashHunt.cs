@@ -8,7 +8,7 @@ internal static class CrashHunt
 
     /// <summary>Each run has a seed of its own, one more than the run before; a failure names it.</summary>
     /// <exception cref="CrashViolationException">The engine has failed; the seed given starts with that run.</exception>
-    public static CrashCounts Run(int seed, int images, int threads)
+    public static CrashCounts Run(int seed, int images, int threads, CrashDisk disk = CrashDisk.Any)
     {
         var counts = new CrashCounts();
         var next = seed - 1;
@@ -21,7 +21,7 @@ internal static class CrashHunt
                 var own = new CrashCounts();
                 try
                 {
-                    RunOne(runSeed, own);
+                    RunOne(runSeed, own, disk);
                 }
                 catch (CrashViolationException e)
                 {
@@ -39,12 +39,12 @@ internal static class CrashHunt
         return failure == null ? counts : throw new CrashViolationException($"{failure.Message} After {counts}.", failure);
     }
 
-    private static void RunOne(int seed, CrashCounts counts)
+    private static void RunOne(int seed, CrashCounts counts, CrashDisk disk)
     {
         var random = new Random(seed);
         try
         {
-            new CrashChecker(random, counts).Run(random.Next(8, 28));
+            new CrashChecker(random, counts) { Disk = disk }.Run(random.Next(8, 28));
         }
         catch (Exception e)
         {
