@@ -24,11 +24,11 @@ internal sealed class CrashChecker(Random random, CrashCounts counts)
 
     public CrashDisk Disk { get; init; }
 
-    /// <summary>Images of each cut of the first level.</summary>
-    public int ImagesOfCut { get; init; } = 2;
+    // Garbage can be at few cuts only.
+    private int ImagesOfCut => Disk == CrashDisk.Any ? 2 : 5;
 
-    /// <summary>One in so many images is worked on, and cut again.</summary>
-    public int ContinueOneIn { get; init; } = 5;
+    // One in so many images is worked on, and cut again.
+    private int ContinueOneIn => Disk == CrashDisk.Any ? 5 : 20;
 
     /// <summary>One run: a workload on a new disk, then every cut of it; with garbage, those where it can be.</summary>
     public void Run(int steps)
@@ -145,6 +145,8 @@ internal sealed class CrashChecker(Random random, CrashCounts counts)
         for (var i = random.Next(2, 6); i > 0; i--)
         {
             var cut = random.Next(4) == 0 ? random.Next(cuts.Opened + 1) : random.Next(cuts.Count + 1);
+            if (Disk != CrashDisk.Any && !cuts.IsWritingData(cut))
+                continue;
             Examine(cuts, cut, options, level + 1, path);
         }
     }
