@@ -58,6 +58,15 @@ public readonly struct Tree
         return TreeReader.TryGet(tree.State, tree.Owner.Pages, key, out value);
     }
 
+    /// <summary>Looks up all keys of a batch, which then has their values. Several times faster than one after the other.</summary>
+    /// <returns>How many of the keys the tree has.</returns>
+    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    public int GetMany(LookupBatch batch)
+    {
+        ArgumentNullException.ThrowIfNull(batch);
+        return batch.LookUp(Opened, _generation);
+    }
+
     /// <summary>True when the tree has the key.</summary>
     public bool Contains(ReadOnlySpan<byte> key)
     {

@@ -158,6 +158,7 @@ internal sealed class WriteCore : TransactionCore
     public long CreateSavepoint()
     {
         ThrowIfBroken();
+        ApplyPuts();
         var id = _nextSavepointId++;
         _savepoints.Add(new SavepointFrame(id, _savedTrees.Count, TreeCount, Catalog.ToHeader(), Session.Mark()));
         for (var i = 0; i < TreeCount; i++)
@@ -176,7 +177,10 @@ internal sealed class WriteCore : TransactionCore
         var frame = _savepoints[index];
         Catalog.PrepareForChange();
         for (var i = 0; i < TreeCount; i++)
+        {
+            TreeAt(i).DiscardPuts();
             TreeAt(i).State.PrepareForChange();
+        }
 
         Session.RollbackTo(frame.Mark);
         Catalog.Load(frame.Catalog);
@@ -201,6 +205,7 @@ internal sealed class WriteCore : TransactionCore
     {
         var index = FindSavepoint(id);
         var frame = _savepoints[index];
+        ApplyPuts();
         Session.Release(frame.Mark);
         _savedTrees.RemoveRange(frame.FirstSavedTree, _savedTrees.Count - frame.FirstSavedTree);
         _savepoints.RemoveRange(index, _savepoints.Count - index);
@@ -269,6 +274,12 @@ internal sealed class WriteCore : TransactionCore
         _savedTrees.Clear();
         EndGeneration();
         _gate.Release();
+    }
+
+    private void ApplyPuts()
+    {
+        for (var i = 0; i < TreeCount; i++)
+            _ = TreeAt(i).State;
     }
 
     private void SaveTrees()
