@@ -31,7 +31,7 @@ internal sealed unsafe class Flusher
     private readonly WriteCore _writer;
     private readonly FlushTarget _target;
     private readonly PageFileWriter _pages;
-    private readonly FlushRecords _records;
+    private readonly FlushRecordWriter _records;
     private readonly FlushPlan _plan = new();
     private FlushPlan? _paused;
 
@@ -43,7 +43,7 @@ internal sealed unsafe class Flusher
         _writer = writer;
         _target = new FlushTarget(context);
         _pages = new PageFileWriter(context);
-        _records = new FlushRecords(context);
+        _records = new FlushRecordWriter(context);
     }
 
     /// <summary>The transaction whose state the data file holds.</summary>

@@ -297,7 +297,7 @@ internal sealed class WriteCore : TransactionCore
         JournalFormat.AlignUp(RecordHeader.Size + _context.Versions.ChainCount * FlushListEntry.Size) + SlackBytes;
 
     private long FlushImagesReserve() => _context.Options.FlushRecords == FlushRecordForm.WholeImages
-        ? FlushImages.MaxBytes(_context.Versions.BasedCount, _context.PageSize)
+        ? FlushImageRecords.MaxBytes(_context.Versions.BasedCount, _context.PageSize)
         : 0;
 
     private bool HasLiveDirectRuns()

@@ -25,7 +25,7 @@ internal sealed class CrashChecker(Random random, CrashCounts counts)
     public CrashDisk Disk { get; init; }
 
     // Garbage can be at few cuts only.
-    private int ImagesOfCut => Disk == CrashDisk.Any ? 2 : 5;
+    private int ImagesOfCut => Disk == CrashDisk.Any ? 2 : 8;
 
     // One in so many images is worked on, and cut again.
     private int ContinueOneIn => Disk == CrashDisk.Any ? 5 : 20;

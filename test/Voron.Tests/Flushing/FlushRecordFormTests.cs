@@ -169,6 +169,37 @@ public sealed class FlushRecordFormTests
         environment.Verify().Problems.Should().BeEmpty();
     }
 
+    [Fact]
+    public void The_flusher_starts_when_the_images_are_as_large_as_the_threshold()
+    {
+        using var flushed = new ManualResetEventSlim();
+        using var environment = StorageEnvironment.OpenInMemory(new StorageOptions
+        {
+            FlushRecords = FlushRecordForm.WholeImages,
+            FlushThresholdBytes = 1 << 20,
+            FlushInterval = TimeSpan.FromDays(1),
+            JournalCompression = JournalCompression.Never,
+            FlushObserver = _ => flushed.Set(),
+        });
+        PutAll(1500);
+        environment.Flush();
+        flushed.Reset();
+        var before = environment.GetStatistics().JournalBytes;
+
+        // A byte or so of each page.
+        PutAll(1499);
+        (environment.GetStatistics().JournalBytes - before).Should().BeLessThan(800 << 10, "the changes by themselves are below it");
+        flushed.Wait(TimeSpan.FromSeconds(30), TestContext.Current.CancellationToken).Should().BeTrue();
+
+        void PutAll(int length)
+        {
+            using var writing = environment.BeginWrite();
+            for (var i = 0; i < 1000; i++)
+                writing.CreateTree(FaultBench.TreeName).Put(FaultBench.Key(i), new byte[length]);
+            writing.Commit();
+        }
+    }
+
     private static StorageOptions Options(FlushRecordForm form) => new()
     {
         BackgroundFlush = false,

@@ -5,7 +5,7 @@ using Voron.Scratch;
 namespace Voron.Tests.Journal;
 
 /// <summary>Records with whole images of pages: written, compressed, read back, and refused when they are not what they should be.</summary>
-public sealed unsafe class FlushImagesTests(ITestOutputHelper output)
+public sealed unsafe class FlushImageRecordsTests(ITestOutputHelper output)
 {
     private const int PageSize = 4096;
     private const long FlushId = 66;
@@ -19,7 +19,7 @@ public sealed unsafe class FlushImagesTests(ITestOutputHelper output)
         using var frames = new FrameAllocator(pageSize, 64 << 20, null);
         using var entry = new JournalEntry(64 << 10);
         using var other = new JournalEntry(64 << 10);
-        var pages = Enumerable.Range(0, FlushImages.PagesPerRecord(pageSize)).ToDictionary(i => (long)i * 3, i => RandomPage(pageSize, i));
+        var pages = Enumerable.Range(0, FlushImageRecords.PagesPerRecord(pageSize)).ToDictionary(i => (long)i * 3, i => RandomPage(pageSize, i));
         var record = Build(entry, pages, pageSize, compressed ? other : null);
         (record == other).Should().Be(compressed, "most of what is in these pages is zeros and repetition");
 
@@ -134,13 +134,13 @@ public sealed unsafe class FlushImagesTests(ITestOutputHelper output)
     public void No_records_take_more_than_is_reserved_for_them(int pageSize)
     {
         using var entry = new JournalEntry(64 << 10);
-        var perRecord = FlushImages.PagesPerRecord(pageSize);
+        var perRecord = FlushImageRecords.PagesPerRecord(pageSize);
         var full = Build(entry, Pages(perRecord), pageSize, null).Length;
         var one = Build(entry, Pages(1), pageSize, null).Length;
         full.Should().BeGreaterThan(200 << 10);
-        FlushImages.MaxBytes(0, pageSize).Should().Be(0);
-        FlushImages.MaxBytes(1, pageSize).Should().BeInRange(one, one + JournalFormat.Block);
-        FlushImages.MaxBytes(2 * perRecord + 1, pageSize).Should().BeInRange(2 * full + one, 2 * full + one + full / 10);
+        FlushImageRecords.MaxBytes(0, pageSize).Should().Be(0);
+        FlushImageRecords.MaxBytes(1, pageSize).Should().BeInRange(one, one + JournalFormat.Block);
+        FlushImageRecords.MaxBytes(2 * perRecord + 1, pageSize).Should().BeInRange(2 * full + one, 2 * full + one + full / 10);
 
         Dictionary<long, byte[]> Pages(int count)
         {

@@ -7,7 +7,7 @@ namespace Voron.Journal;
 /// Records with whole images of pages that a flush overwrites, for devices that may leave anything in what was being written
 /// when the power failed: bounded in size, each with the next few pages.
 /// </summary>
-internal static class FlushImages
+internal static class FlushImageRecords
 {
     /// <summary>Bytes of pages in one record.</summary>
     private const int RecordBytes = 256 << 10;

@@ -6,12 +6,12 @@ using Voron.Transactions;
 namespace Voron.Flushing;
 
 /// <summary>Has the journal say durably what a flush is about to overwrite: checksums, or images where these are wished and needed.</summary>
-internal sealed unsafe class FlushRecords
+internal sealed unsafe class FlushRecordWriter
 {
     private readonly EngineContext _context;
     private readonly bool _writesImages;
 
-    public FlushRecords(EngineContext context)
+    public FlushRecordWriter(EngineContext context)
     {
         _context = context;
         _writesImages = context.Options.FlushRecords == FlushRecordForm.WholeImages;
@@ -39,7 +39,7 @@ internal sealed unsafe class FlushRecords
     // One record after the other, so that no more than a few buffers are filled.
     private void WriteImages(FlushPlan plan, int images)
     {
-        var perRecord = FlushImages.PagesPerRecord(_context.PageSize);
+        var perRecord = FlushImageRecords.PagesPerRecord(_context.PageSize);
         var item = 0;
         while (images > 0)
         {
