@@ -15,6 +15,22 @@ public enum JournalCompression
     Never,
 }
 
+/// <summary>What the journal says of pages before a flush overwrites them in the data file.</summary>
+public enum FlushRecordForm
+{
+    /// <summary>
+    /// Their checksums. Enough for a device where a sector that is being written when the power fails holds old bytes, new
+    /// ones, or some of each; anything else is found out when the environment is opened, and reported as corruption.
+    /// </summary>
+    Checksums,
+
+    /// <summary>
+    /// The pages themselves, compressed, as far as the journal cannot make them otherwise. Repairs whatever such a sector
+    /// holds, and writes changed pages twice; the journal takes as much more room.
+    /// </summary>
+    WholeImages,
+}
+
 /// <summary>What a commit wrote, as told to <see cref="StorageOptions.CommitObserver"/>.</summary>
 /// <param name="TransactionId">The transaction.</param>
 /// <param name="PagesChanged">Pages of which it left a new version.</param>
@@ -60,10 +76,15 @@ public sealed class StorageOptions
     /// <summary>Whether journal records are compressed. Either way the environment can be opened with any setting.</summary>
     public JournalCompression JournalCompression { get; init; } = JournalCompression.Auto;
 
+    /// <summary>
+    /// What the journal says of pages before they are overwritten. Either way the environment can be opened with any setting.
+    /// </summary>
+    public FlushRecordForm FlushRecords { get; init; } = FlushRecordForm.Checksums;
+
     /// <summary>Bytes of the first journal file; later ones double up to <see cref="MaxJournalFileBytes"/>.</summary>
     public long InitialJournalFileBytes { get; init; } = 4 * MiB;
 
-    /// <summary>Bytes that a journal file has at most, unless a single transaction needs more.</summary>
+    /// <summary>Bytes that a journal file has at most, unless a single transaction, or the images of a flush, need more.</summary>
     public long MaxJournalFileBytes { get; init; } = 64 * MiB;
 
     /// <summary>Bytes of journal since the checkpoint at which the flusher starts.</summary>
@@ -144,6 +165,7 @@ public sealed class StorageOptions
 
         Check(PageSize is 4096 or 8192 or 16384 or 32768 or 65536, $"{nameof(PageSize)} is {PageSize}; it must be 4096, 8192, 16384, 32768 or 65536.");
         Check(Enum.IsDefined(JournalCompression), $"{nameof(JournalCompression)} is {(int)JournalCompression}, which is no setting.");
+        Check(Enum.IsDefined(FlushRecords), $"{nameof(FlushRecords)} is {(int)FlushRecords}, which is no setting.");
         Check(InitialJournalFileBytes >= 64 << 10, $"{nameof(InitialJournalFileBytes)} is {InitialJournalFileBytes}; it must be at least 65536.");
         Check(MaxJournalFileBytes >= InitialJournalFileBytes, $"{nameof(MaxJournalFileBytes)} ({MaxJournalFileBytes}) is below {nameof(InitialJournalFileBytes)} ({InitialJournalFileBytes}).");
         Check(FlushThresholdBytes > 0, $"{nameof(FlushThresholdBytes)} is {FlushThresholdBytes}; it must be positive.");

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Voron.Format;
 using Voron.Paging;
 using Voron.Transactions;
@@ -11,11 +12,15 @@ internal readonly unsafe struct FlushItem
     public readonly byte* Frame;
     public readonly int Pages;
 
-    public FlushItem(long page, byte* frame, int pages)
+    /// <summary>What replay would make of the page depends on what the data file holds of it.</summary>
+    public readonly bool IsBased;
+
+    public FlushItem(long page, byte* frame, int pages, bool isBased)
     {
         Page = page;
         Frame = frame;
         Pages = pages;
+        IsBased = isBased;
     }
 }
 
@@ -45,6 +50,9 @@ internal sealed unsafe class FlushPlan
 
     public int Pages { get; private set; }
 
+    /// <summary>How many items are <see cref="FlushItem.IsBased"/>; single pages all of them, since runs are journaled whole.</summary>
+    public int Based { get; private set; }
+
     /// <summary>Collects everything newer than a checkpoint. The object is used again for the next flush.</summary>
     public void Collect(EngineContext context, in PublishedState target, long checkpointId)
     {
@@ -52,7 +60,7 @@ internal sealed unsafe class FlushPlan
         Items.Clear();
         Touched.Clear();
         Freed.Clear();
-        Leaves = Branches = Overflows = Pages = 0;
+        Leaves = Branches = Overflows = Pages = Based = 0;
         var versions = context.Versions;
         var pageCount = Math.Min(target.State.PageCount, versions.PageCapacity);
         for (var stretch = 0L; stretch * VersionTable.PagesPerStretch < pageCount; stretch++)
@@ -77,7 +85,10 @@ internal sealed unsafe class FlushPlan
         // An older one is in the data file already, and waits only to be detached.
         if (version.Frame == null || version.TransactionId <= checkpointId)
             return;
-        Items.Add(new FlushItem(page, version.Frame, version.Pages));
+        var isBased = version.WholeSinceId <= checkpointId;
+        Items.Add(new FlushItem(page, version.Frame, version.Pages, isBased));
+        Based += isBased ? 1 : 0;
+        Debug.Assert(!isBased || version.Pages == 1);
         Pages += version.Pages;
         switch (((PageHeader*)version.Frame)->Kind)
         {

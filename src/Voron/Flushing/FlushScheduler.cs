@@ -168,6 +168,7 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
             _dirtySinceTick = Environment.TickCount64;
         return bytes >= _context.Options.FlushThresholdBytes
             || Environment.TickCount64 - _dirtySinceTick >= _context.Options.FlushInterval.TotalMilliseconds
+            || _context.Journal!.ReservedImageBytes >= _context.Options.FlushThresholdBytes
             || _context.JournalFiles!.LiveCount > MaxJournalFiles
             || IsOverLimit;
     }
@@ -178,6 +179,9 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
         var written = Volatile.Read(ref _writtenBytes);
         if (_flusher.Flush() != null || _context.Ring.PublishedId == _flusher.CheckpointId)
         {
+            // What the flush itself put into the journal needs none.
+            written += _flusher.RecordBytes;
+
             // Held back by a reader: one byte is left to be flushed, so that age brings the rest home when the reader has gone.
             var isHome = _context.Ring.PublishedId == _flusher.CheckpointId;
             Volatile.Write(ref _flushedAtBytes, isHome ? written : written - 1);

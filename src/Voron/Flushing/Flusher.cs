@@ -2,7 +2,6 @@ using System.Diagnostics;
 using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.IO;
-using Voron.Journal;
 using Voron.Paging;
 using Voron.Primitives;
 using Voron.Transactions;
@@ -32,6 +31,7 @@ internal sealed unsafe class Flusher
     private readonly WriteCore _writer;
     private readonly FlushTarget _target;
     private readonly PageFileWriter _pages;
+    private readonly FlushRecordWriter _records;
     private readonly FlushPlan _plan = new();
     private FlushPlan? _paused;
 
@@ -43,12 +43,16 @@ internal sealed unsafe class Flusher
         _writer = writer;
         _target = new FlushTarget(context);
         _pages = new PageFileWriter(context);
+        _records = new FlushRecordWriter(context);
     }
 
     /// <summary>The transaction whose state the data file holds.</summary>
     public long CheckpointId => Volatile.Read(ref _checkpointId);
 
     private long _checkpointId;
+
+    /// <summary>Bytes of journal that the last flush took for itself; they need no flush.</summary>
+    public long RecordBytes => _records.Bytes;
 
     /// <summary>The oldest reader that held the last flush back, or null.</summary>
     public ActiveReader? BlockingReader { get; private set; }
@@ -156,7 +160,7 @@ internal sealed unsafe class Flusher
         {
             _plan.Collect(_context, target, _checkpointId);
             _pages.SetChecksums(_plan);
-            WriteList(_plan);
+            _records.Write(_plan, _checkpoints.Current.RewriteTransactionId);
             return _plan;
         }
         catch
@@ -164,31 +168,6 @@ internal sealed unsafe class Flusher
             _target.Release();
             throw;
         }
-    }
-
-    private void WriteList(FlushPlan plan)
-    {
-        if (plan.Items.Count == 0)
-            return;
-
-        var journal = _context.Journal!;
-        var entry = journal.Rent();
-        long sequence;
-        try
-        {
-            var record = new RecordBuilder(entry, RecordKind.FlushList);
-            foreach (var item in plan.Items)
-                record.AddListed(item.Page, ((PageHeader*)item.Frame)->Checksum, (uint)item.Pages);
-            record.Finish(plan.Target.State, null);
-            sequence = journal.Submit(entry, mayUseReserve: true);
-        }
-        catch
-        {
-            journal.Return(entry);
-            throw;
-        }
-
-        journal.WaitUntilDurable(sequence);
     }
 
     private void WritePages(FlushPlan plan)
@@ -254,7 +233,7 @@ internal sealed unsafe class Flusher
     {
         try
         {
-            DetachSlices(plan);
+            _context.Versions.DetachIsIncomplete = !DetachSlices(plan);
         }
         catch (OperationCanceledException)
         {
@@ -262,13 +241,13 @@ internal sealed unsafe class Flusher
         }
     }
 
-    private void DetachSlices(FlushPlan plan)
+    private bool DetachSlices(FlushPlan plan)
     {
         var touched = CollectionsMarshal.AsSpan(plan.Touched);
         for (var from = 0; from < touched.Length; from += DetachSlice)
         {
             if (!_gate.TryEnter(LongestDetachWait, Closing))
-                return;
+                return false;
             try
             {
                 var slice = touched.Slice(from, Math.Min(DetachSlice, touched.Length - from));
@@ -283,6 +262,8 @@ internal sealed unsafe class Flusher
                 _gate.Release();
             }
         }
+
+        return true;
     }
 
     private FlushReport Report(FlushPlan plan, long transactions, TimeSpan duration)

@@ -39,7 +39,8 @@ internal static class Recovery
         var files = ReadHeaders(disk, checkpoint.EnvironmentId, out var withoutLife);
         using var chain = new JournalChain(disk, checkpoint.EnvironmentId, files, checkpoint.ReplayStart);
 
-        var lists = new FlushListCollector(Math.Max(checkpoint.State.TransactionId, checkpoint.RewriteTransactionId));
+        var finished = Math.Max(checkpoint.State.TransactionId, checkpoint.RewriteTransactionId);
+        var lists = new FlushListCollector(finished, frames, dataFile.PageSize);
         chain.Follow(lists);
         lists.Finish();
 

@@ -32,7 +32,10 @@ internal enum RecordKind : byte
     /// <summary>The pages that the flusher is about to overwrite, with their checksums.</summary>
     FlushList = 2,
 
-    /// <summary>The same with whole images. Not written by this version.</summary>
+    /// <summary>
+    /// Pages that the flusher is about to overwrite, whole as of the flush id: page entries of the kind
+    /// <see cref="PageEntryKind.Zeros"/>. Several such records may belong to one flush; each counts by itself.
+    /// </summary>
     FlushImages = 3,
 
     /// <summary>Nothing but the proof that every record before it is durable.</summary>
@@ -114,7 +117,7 @@ internal struct RecordHeader
     [FieldOffset(80)]
     public long StoredLength;
 
-    /// <summary>Transaction: the state after it. Flush list: the state as of the flush id. Otherwise zero.</summary>
+    /// <summary>Transaction: the state after it. Flush list or images: the state as of the flush id. Otherwise zero.</summary>
     [FieldOffset(88)]
     public EnvironmentState State;
 

@@ -1,27 +1,105 @@
 using Voron.Format;
+using Voron.Scratch;
 
 namespace Voron.Journal;
 
-/// <summary>The first pass over the journal: which pages an unfinished flush may have torn, and what they must be like.</summary>
+/// <summary>
+/// The first pass over the journal: which pages an unfinished flush may have left damaged, and what they must be like; or
+/// what they were like, where the flush left images.
+/// </summary>
+/// <remarks>
+/// An image says what its page was as of the flush id, whatever became of the flush: so of several the newest is kept, and
+/// replay begins with it. It stands in the journal behind the transaction whose state it shows, often behind later ones too.
+/// </remarks>
 internal sealed unsafe class FlushListCollector : IRecordVisitor
 {
     private readonly long _baseTransactionId;
+    private readonly FrameAllocator _frames;
+    private readonly int _pageSize;
     private readonly Dictionary<long, ListedPage> _pages = [];
     private readonly Dictionary<long, List<long>> _pagesByFlushId = [];
+    private readonly Dictionary<long, PageImage> _images = [];
+    private readonly Dictionary<long, List<long>> _imagesByFlushId = [];
 
     /// <param name="baseTransactionId">Lists of flushes up to this one are of finished flushes, and say nothing any more.</param>
-    public FlushListCollector(long baseTransactionId) => _baseTransactionId = baseTransactionId;
+    /// <param name="frames">Where images are kept until replay takes them.</param>
+    /// <param name="pageSize">Bytes of a page.</param>
+    public FlushListCollector(long baseTransactionId, FrameAllocator frames, int pageSize)
+    {
+        _baseTransactionId = baseTransactionId;
+        _frames = frames;
+        _pageSize = pageSize;
+    }
 
     /// <summary>The last transaction of the chain.</summary>
     public long LastTransactionId { get; private set; }
+
+    /// <summary>Images that replay has not taken yet.</summary>
+    public int ImageCount => _images.Count;
 
     public void Visit(RecordHeader* record, string path)
     {
         if (record->Kind == RecordKind.Transaction)
             LastTransactionId = record->State.TransactionId;
-        if (record->Kind != RecordKind.FlushList || record->State.TransactionId <= _baseTransactionId)
+        if (record->State.TransactionId <= _baseTransactionId)
             return;
+        if (record->Kind == RecordKind.FlushList)
+            AddListed(record, path);
+        else if (record->Kind == RecordKind.FlushImages)
+            AddImages(record, path);
+    }
 
+    /// <summary>To be called after the pass: groups what was found by flush id.</summary>
+    public void Finish()
+    {
+        foreach (var (page, listed) in _pages)
+        {
+            if (listed.FlushId <= LastTransactionId)
+                Group(_pagesByFlushId, listed.FlushId, page);
+        }
+
+        foreach (var (page, image) in _images)
+        {
+            if (image.FlushId <= LastTransactionId)
+            {
+                Group(_imagesByFlushId, image.FlushId, page);
+                continue;
+            }
+
+            _frames.Return(image.Frame);
+            _images.Remove(page);
+        }
+    }
+
+    /// <summary>
+    /// True when the page in the data file may be a mixture, and a list will verify it in place of its own checksum: one of a
+    /// flush at or behind a transaction. What was flushed before the first record that changes the page was flushed as it was.
+    /// </summary>
+    public bool IsListedFrom(long page, long transactionId) =>
+        _pages.TryGetValue(page, out var listed) && listed.FlushId >= transactionId && listed.FlushId <= LastTransactionId;
+
+    /// <summary>True when the page begins anew with an image as of a flush at or behind a transaction.</summary>
+    public bool HasImageFrom(long page, long transactionId) =>
+        _images.Count > 0 && _images.TryGetValue(page, out var image) && image.FlushId >= transactionId;
+
+    /// <summary>The pages whose newest list is that flush's, with what they must be like.</summary>
+    public IEnumerable<(long Page, ListedPage Listed)> PagesOf(long flushId) =>
+        _pagesByFlushId.TryGetValue(flushId, out var pages) ? pages.Select(page => (page, _pages[page])) : [];
+
+    /// <summary>The images as of a flush; their frames are the caller's from here on.</summary>
+    public IEnumerable<(long Page, PageImage Image)> TakeImages(long flushId)
+    {
+        if (!_imagesByFlushId.Remove(flushId, out var pages))
+            yield break;
+        foreach (var page in pages)
+        {
+            _images.Remove(page, out var image);
+            yield return (page, image);
+        }
+    }
+
+    private void AddListed(RecordHeader* record, string path)
+    {
         using var payload = new RecordPayload(record, path);
         var entries = new ReadOnlySpan<FlushListEntry>(payload.Bytes, checked((int)record->EntryCount));
         if (payload.Length != (long)entries.Length * FlushListEntry.Size)
@@ -35,30 +113,47 @@ internal sealed unsafe class FlushListCollector : IRecordVisitor
         }
     }
 
-    /// <summary>To be called after the pass: groups what was found by flush id.</summary>
-    public void Finish()
+    private void AddImages(RecordHeader* record, string path)
     {
-        foreach (var (page, listed) in _pages)
+        using var payload = new RecordPayload(record, path);
+        var reader = new FlushImageReader(
+            new ReadOnlySpan<byte>(payload.Bytes, checked((int)payload.Length)), record->State.PageCount, _pageSize);
+        var flushId = record->State.TransactionId;
+        for (var i = 0u; i < record->EntryCount; i++)
         {
-            if (listed.FlushId > LastTransactionId)
-                continue;
-            if (!_pagesByFlushId.TryGetValue(listed.FlushId, out var pages))
-                _pagesByFlushId[listed.FlushId] = pages = [];
-            pages.Add(page);
+            var frame = _frames.Rent();
+            if (!reader.TryRead(frame, out var page))
+                throw payload.Malformed($"as entry {i} of {record->EntryCount} no image of a page");
+            if (_images.TryGetValue(page, out var known))
+                _frames.Return(known.FlushId > flushId ? frame : known.Frame);
+            if (known.FlushId <= flushId)
+                _images[page] = new PageImage(flushId, frame);
         }
+
+        if (!reader.IsAtEnd)
+            throw payload.Malformed($"bytes behind its {record->EntryCount} images");
     }
 
-    /// <summary>
-    /// True when the page in the data file may be a mixture, and a list will verify it in place of its own checksum: one of a
-    /// flush at or behind a transaction. What was flushed before the first record that changes the page was flushed as it was.
-    /// </summary>
-    public bool IsListedFrom(long page, long transactionId) =>
-        _pages.TryGetValue(page, out var listed) && listed.FlushId >= transactionId && listed.FlushId <= LastTransactionId;
-
-    /// <summary>The pages whose newest list is that flush's, with what they must be like.</summary>
-    public IEnumerable<(long Page, ListedPage Listed)> PagesOf(long flushId) =>
-        _pagesByFlushId.TryGetValue(flushId, out var pages) ? pages.Select(page => (page, _pages[page])) : [];
+    private static void Group(Dictionary<long, List<long>> groups, long flushId, long page)
+    {
+        if (!groups.TryGetValue(flushId, out var pages))
+            groups[flushId] = pages = [];
+        pages.Add(page);
+    }
 }
 
 /// <summary>What a flush list says of a page.</summary>
 internal readonly record struct ListedPage(long FlushId, ulong Checksum, uint Pages);
+
+/// <summary>A page as of a flush.</summary>
+internal readonly unsafe struct PageImage
+{
+    public readonly long FlushId;
+    public readonly byte* Frame;
+
+    public PageImage(long flushId, byte* frame)
+    {
+        FlushId = flushId;
+        Frame = frame;
+    }
+}

@@ -98,9 +98,10 @@ internal sealed unsafe class JournalFileSet : IDisposable
     /// Makes the spare, or one prepared now, the current file.
     /// </summary>
     /// <param name="minLength">How many bytes its records must have room for.</param>
+    /// <param name="more">How many more a file should have that is made now.</param>
     /// <param name="seals">What ends in earlier files; only the first file after an opening has any.</param>
     /// <exception cref="DiskException">There is no room for a file; nothing has changed.</exception>
-    public JournalFile Begin(long minLength, ReadOnlySpan<JournalSeal> seals)
+    public JournalFile Begin(long minLength, long more, ReadOnlySpan<JournalSeal> seals)
     {
         lock (_lock)
         {
@@ -112,7 +113,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
                 file = null;
             }
 
-            file ??= Prepare(minLength, seals);
+            file ??= Prepare(minLength, more, seals);
             _live.Add(file);
             Count();
             return file;
@@ -124,7 +125,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
     {
         lock (_lock)
         {
-            _spare ??= Prepare(0, default);
+            _spare ??= Prepare(0, 0, default);
             Count();
         }
     }
@@ -175,9 +176,9 @@ internal sealed unsafe class JournalFileSet : IDisposable
         Volatile.Write(ref _totalBytes, _liveBytes + _released.Sum(file => file.Length) + (_spare?.Length ?? 0));
     }
 
-    private JournalFile Prepare(long minLength, ReadOnlySpan<JournalSeal> seals)
+    private JournalFile Prepare(long minLength, long more, ReadOnlySpan<JournalSeal> seals)
     {
-        var length = Math.Max(_nextFileBytes, JournalFormat.AlignUp(minLength) + JournalFormat.FirstRecordOffset);
+        var length = Math.Max(_nextFileBytes, JournalFormat.AlignUp(minLength + more) + JournalFormat.FirstRecordOffset);
         var taken = TakeReleased(minLength);
         var file = taken ?? Make(length);
         try

@@ -78,6 +78,12 @@ internal sealed unsafe class JournalWriter : IDisposable
     /// <summary>Bytes that every file keeps free at its end, for the flush list that empties a full disk. Set before each submission.</summary>
     public long ReservedBytes { get; set; }
 
+    /// <summary>
+    /// How many more, for the images of a flush. There may be far more of them than what commits write, so a file that has too
+    /// little room for them is followed by one that has room for twice as many.
+    /// </summary>
+    public long ReservedImageBytes { get; set; }
+
     /// <summary>The sequence of the newest durable record.</summary>
     public long DurableSequence => Volatile.Read(ref _durableSequence);
 
@@ -149,7 +155,7 @@ internal sealed unsafe class JournalWriter : IDisposable
         lock (_submission)
         {
             _poison.ThrowIfPoisoned();
-            EnsureRoom(entry.Length, mayUseReserve ? 0 : ReservedBytes);
+            EnsureRoom(entry.Length, mayUseReserve ? 0 : ReservedBytes + ReservedImageBytes);
             entry.File = _current;
             entry.Offset = _offset;
             entry.Sequence = _submittedSequence + 1;
@@ -272,7 +278,7 @@ internal sealed unsafe class JournalWriter : IDisposable
 
         try
         {
-            _current = _files.Begin(length + reserve, _seals);
+            _current = BeginFile(length + reserve, ReservedImageBytes);
         }
         catch (DiskException e)
         {
@@ -283,6 +289,18 @@ internal sealed unsafe class JournalWriter : IDisposable
 
         _seals = [];
         _offset = JournalFormat.FirstRecordOffset;
+    }
+
+    private JournalFile BeginFile(long length, long more)
+    {
+        try
+        {
+            return _files.Begin(length, more, _seals);
+        }
+        catch (DiskException e) when (e.Error == DiskError.NoSpace && more > 0)
+        {
+            return _files.Begin(length, 0, _seals);
+        }
     }
 
     private void RunThread()

@@ -7,7 +7,8 @@ namespace Voron.Journal;
 
 /// <summary>The second pass over the journal: makes the newest version of every page that changed since the checkpoint.</summary>
 /// <remarks>
-/// A page starts from its last record that needs no base, or from the data file. A base that fails its own checksum, or a page
+/// A page starts from its last record that needs no base, or from the image that an unfinished flush left of it, or from the
+/// data file. An image takes the place of all records up to its flush id. A base that fails its own checksum, or a page
 /// that differs from the newest flush list that names it, is a fault of that page; it counts only if no later record makes
 /// the page anew.
 /// </remarks>
@@ -60,7 +61,11 @@ internal sealed unsafe class PageReplay : IRecordVisitor
 
         _state = record->State;
         if (record->Kind == RecordKind.Transaction)
+        {
+            foreach (var (page, image) in _lists.TakeImages(id))
+                Replace(page, new ReplayedPage { TransactionId = id, Frame = image.Frame, Pages = 1 });
             CheckListed(id);
+        }
     }
 
     /// <summary>Puts the result into the version table.</summary>
@@ -73,11 +78,14 @@ internal sealed unsafe class PageReplay : IRecordVisitor
                 throw new CorruptionException(page.Fault);
         }
 
+        if (_lists.ImageCount > 0)
+            throw new CorruptionException($"The journal has {_lists.ImageCount} images of pages as of flushes between its transactions.");
+
         // Pages from the page count on were cut off after they had been freed.
         foreach (var (number, page) in _pages)
         {
             if (number < _state.PageCount)
-                versions.Push(number, page.TransactionId, 0, page.Frame, page.Pages, page.Flags, 0);
+                versions.SetWhole(versions.Push(number, page.TransactionId, 0, page.Frame, page.Pages, page.Flags, 0), page.WholeSinceId);
             else if (page.Frame != null)
                 _frames.ReturnRun(page.Frame, page.Pages);
         }
@@ -92,6 +100,8 @@ internal sealed unsafe class PageReplay : IRecordVisitor
         switch (entry->Kind)
         {
             case PageEntryKind.Diff:
+                if (_lists.HasImageFrom(page, id))
+                    return true;
                 var changed = Base(page, id);
                 return changed.Frame != null && changed.Pages == 1 && PageDiff.TryApply(content, changed.Frame, _pageSize);
 
@@ -162,6 +172,7 @@ internal sealed unsafe class PageReplay : IRecordVisitor
     private ReplayedPage Replace(long page, ReplayedPage replacement)
     {
         Forget(page);
+        replacement.WholeSinceId = replacement.TransactionId;
         _pages[page] = replacement;
         return replacement;
     }
@@ -196,6 +207,9 @@ internal sealed unsafe class PageReplay : IRecordVisitor
     private sealed class ReplayedPage
     {
         public long TransactionId;
+
+        /// <summary>The last record up to which the page needs no base, or 0.</summary>
+        public long WholeSinceId;
         public byte* Frame;
         public int Pages;
         public VersionFlags Flags;

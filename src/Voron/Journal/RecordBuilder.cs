@@ -99,6 +99,7 @@ internal ref struct RecordBuilder
             // Blocks are what is written: a saving within the last block is none.
             if (stored > 0 && JournalFormat.AlignUp(RecordHeader.Size + stored) < JournalFormat.AlignUp((long)_length))
             {
+                compressed.Begin(_entry.Header->Kind);
                 *compressed.Header = *_entry.Header;
                 compressed.Finish(stored, payload, RecordFlags.Compressed);
                 return compressed;

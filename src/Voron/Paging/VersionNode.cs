@@ -19,6 +19,9 @@ internal enum VersionFlags : byte
 
     /// <summary>The page was allocated by this transaction: it has no earlier version that counts.</summary>
     New = 8,
+
+    /// <summary>Any of these: what the transaction's record says of the page needs no base.</summary>
+    Whole = Tombstone | InnerOfRun | Run | New,
 }
 
 /// <summary>One version of one page. A cache line each, in memory that is never given back while the environment is open.</summary>
@@ -59,7 +62,14 @@ internal unsafe struct VersionNode
     [FieldOffset(48)]
     public long Page;
 
-    /// <summary>In the free list: the index of the next free node.</summary>
+    /// <summary>
+    /// The newest transaction up to this version whose record makes the page without a base: anew, as a run, or free. 0 when
+    /// there is none since the page was last at home in the data file.
+    /// </summary>
+    [FieldOffset(56)]
+    public long WholeSinceId;
+
+    /// <summary>In the free list, where it takes the place of <see cref="WholeSinceId"/>: the index of the next free node.</summary>
     [FieldOffset(56)]
     public uint NextFree;
 }
@@ -72,11 +82,15 @@ internal readonly unsafe struct PageVersion
     public readonly int Pages;
     public readonly VersionFlags Flags;
 
-    public PageVersion(long transactionId, byte* frame, int pages, VersionFlags flags)
+    /// <summary>As <see cref="VersionNode.WholeSinceId"/>.</summary>
+    public readonly long WholeSinceId;
+
+    public PageVersion(long transactionId, byte* frame, int pages, VersionFlags flags, long wholeSinceId)
     {
         TransactionId = transactionId;
         Frame = frame;
         Pages = pages;
         Flags = flags;
+        WholeSinceId = wholeSinceId;
     }
 }

@@ -33,6 +33,7 @@ internal sealed unsafe class VersionTable : IDisposable
     private uint _nextNode = 1;
     private uint _freeNode;
     private long _nodeCapacity;
+    private long _basedCount;
 
     /// <param name="maxPageCount">The most pages the environment can ever have; address space is reserved for their heads.</param>
     public VersionTable(long maxPageCount)
@@ -53,6 +54,15 @@ internal sealed unsafe class VersionTable : IDisposable
 
     /// <summary>How many pages have at least one version.</summary>
     public long ChainCount { get; private set; }
+
+    /// <summary>
+    /// How many pages have a newest version that can be made again only from what the data file holds: no record since the last
+    /// flush makes them without a base.
+    /// </summary>
+    public long BasedCount => DetachIsIncomplete ? ChainCount : _basedCount;
+
+    /// <summary>Versions that have been flushed are still in their chains, so that it is not known how many pages need their base.</summary>
+    public bool DetachIsIncomplete { get; set; }
 
     /// <summary>Makes room for the heads of the first <paramref name="pageCount"/> pages.</summary>
     public void EnsureCapacity(long pageCount)
@@ -130,10 +140,23 @@ internal sealed unsafe class VersionTable : IDisposable
         node->Older = older;
         node->DirtyLines = dirtyLines;
         node->Page = page;
+        node->WholeSinceId = (flags & VersionFlags.Whole) != 0 ? transactionId : older != 0 ? Follow(older)->WholeSinceId : 0;
         if (older == 0)
             CountChain(page, 1);
+        else
+            _basedCount -= Based(Follow(older));
+        _basedCount += Based(node);
         Volatile.Write(ref _heads[page], ((ulong)node->Generation << 32) | index);
         return node;
+    }
+
+    /// <summary>Says of a page's newest version that the record of a transaction makes the page without a base.</summary>
+    public void SetWhole(VersionNode* node, long transactionId)
+    {
+        Debug.Assert(Head(node->Page) == node);
+        _basedCount -= Based(node);
+        node->WholeSinceId = transactionId;
+        _basedCount += Based(node);
     }
 
     /// <summary>Takes the newest version off its page and gives the node back. The frame is the caller's.</summary>
@@ -141,8 +164,11 @@ internal sealed unsafe class VersionTable : IDisposable
     {
         Debug.Assert(Head(node->Page) == node);
         Volatile.Write(ref _heads[node->Page], node->Older);
+        _basedCount -= Based(node);
         if (node->Older == 0)
             CountChain(node->Page, -1);
+        else
+            _basedCount += Based(Follow(node->Older));
         GiveBack(node);
     }
 
@@ -168,13 +194,19 @@ internal sealed unsafe class VersionTable : IDisposable
         {
             link = newer->Older;
             Volatile.Write(ref newer->Older, 0);
+            if (link != 0)
+                ForgetWhole(page, Follow(link)->TransactionId);
             return link;
         }
 
         link = _heads[page];
         Volatile.Write(ref _heads[page], 0);
         if (link != 0)
+        {
+            _basedCount -= Based(Follow(link));
             CountChain(page, -1);
+        }
+
         return link;
     }
 
@@ -203,7 +235,7 @@ internal sealed unsafe class VersionTable : IDisposable
         {
             var node = _nodes + (uint)link;
             var id = node->TransactionId;
-            version = new PageVersion(id, node->Frame, node->Pages, node->Flags);
+            version = new PageVersion(id, node->Frame, node->Pages, node->Flags, node->WholeSinceId);
             var older = Volatile.Read(ref node->Older);
             Volatile.ReadBarrier();
             if (node->Generation != (uint)(link >> 32))
@@ -246,6 +278,21 @@ internal sealed unsafe class VersionTable : IDisposable
     {
         if (Sse.IsSupported)
             Sse.Prefetch0(address);
+    }
+
+    private static int Based(VersionNode* node) => node->WholeSinceId == 0 ? 1 : 0;
+
+    // What is left of a chain builds on what was cut off it, which is at home in the data file now.
+    private void ForgetWhole(long page, long transactionId)
+    {
+        _basedCount -= Based(Head(page));
+        for (var node = Head(page); node != null; node = Follow(node->Older))
+        {
+            if (node->WholeSinceId <= transactionId)
+                node->WholeSinceId = 0;
+        }
+
+        _basedCount += Based(Head(page));
     }
 
     private void CountChain(long page, int change)

@@ -29,6 +29,9 @@ internal static class PlantedFault
     /// <summary>Transaction records do not say which pages they free.</summary>
     public static readonly bool LeaveFreesOut = Name == nameof(LeaveFreesOut);
 
+    /// <summary>Of the pages that need an image before they are overwritten, each flush leaves one out and lists its checksum.</summary>
+    public static readonly bool LeaveImageOut = Name == nameof(LeaveImageOut);
+
     /// <summary>A page is compared with its version at the last savepoint rather than with that of the last transaction.</summary>
     public static readonly bool DiffAgainstSavepoint = Name == nameof(DiffAgainstSavepoint);
 }

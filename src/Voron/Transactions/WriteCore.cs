@@ -235,6 +235,7 @@ internal sealed class WriteCore : TransactionCore
             Session.State.TransactionId = Session.Id;
             Session.State.Catalog = Catalog.ToHeader();
             journal.ReservedBytes = FlushListReserve();
+            journal.ReservedImageBytes = FlushImagesReserve();
             entry = _packer.Pack(Session);
             if (HasLiveDirectRuns())
                 _context.DataFile.Sync();
@@ -294,6 +295,10 @@ internal sealed class WriteCore : TransactionCore
     // The list of a flush of everything that has a version now, and a small transaction: so that a full disk can be emptied.
     private long FlushListReserve() =>
         JournalFormat.AlignUp(RecordHeader.Size + _context.Versions.ChainCount * FlushListEntry.Size) + SlackBytes;
+
+    private long FlushImagesReserve() => _context.Options.FlushRecords == FlushRecordForm.WholeImages
+        ? FlushImageRecords.MaxBytes(_context.Versions.BasedCount, _context.PageSize)
+        : 0;
 
     private bool HasLiveDirectRuns()
     {

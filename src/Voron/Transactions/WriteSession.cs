@@ -403,6 +403,8 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         node->Frame = frame;
         node->Pages = pages;
         node->Flags = flags;
+        Debug.Assert((flags & VersionFlags.Whole) != 0);
+        _versions.SetWhole(node, _id);
     }
 
     private VersionNode* Push(long page, byte* frame, int pages, VersionFlags flags, ulong dirtyLines)

@@ -2,23 +2,43 @@ using Voron.Tests.Simulation;
 
 namespace Voron.Tests.Crashes;
 
+/// <summary>What a power cut may leave in the data file, and what the engine does against it.</summary>
+internal enum CrashDisk
+{
+    /// <summary>What the design allows; and, in some of the runs with images, garbage too.</summary>
+    Any,
+
+    /// <summary>Garbage where a flush was writing, with images: all is repaired.</summary>
+    GarbageWithImages,
+
+    /// <summary>The same with checksums only: what cannot be repaired is refused.</summary>
+    GarbageWithChecksums,
+}
+
 /// <summary>Cuts the power, or kills the process, at points of a workload's trace, and looks at what can be recovered.</summary>
 internal sealed class CrashChecker(Random random, CrashCounts counts)
 {
     private const int Depth = 3;
 
-    /// <summary>Images of each cut of the first level.</summary>
-    public int ImagesOfCut { get; init; } = 2;
+    private bool _garbage;
 
-    /// <summary>One in so many images is worked on, and cut again.</summary>
-    public int ContinueOneIn { get; init; } = 5;
+    public CrashDisk Disk { get; init; }
 
-    /// <summary>One run: a workload on a new disk, then every cut of it.</summary>
+    // Garbage can be at few cuts only.
+    private int ImagesOfCut => Disk == CrashDisk.Any ? 2 : 8;
+
+    // One in so many images is worked on, and cut again.
+    private int ContinueOneIn => Disk == CrashDisk.Any ? 5 : 20;
+
+    /// <summary>One run: a workload on a new disk, then every cut of it; with garbage, those where it can be.</summary>
     public void Run(int steps)
     {
         counts.Runs++;
         var disk = new SimulatedDisk { ExtendableMaps = random.Next(3) > 0 };
-        using var workload = new CrashWorkload(disk, random, CrashWorkload.RandomOptions(random), counts) { Overlaps = random.Next(2) == 0 };
+        var images = Disk == CrashDisk.GarbageWithImages || (Disk == CrashDisk.Any && random.Next(2) == 0);
+        _garbage = Disk != CrashDisk.Any || (images && random.Next(2) == 0);
+        var options = CrashWorkload.RandomOptions(random, images ? FlushRecordForm.WholeImages : FlushRecordForm.Checksums);
+        using var workload = new CrashWorkload(disk, random, options, counts) { Overlaps = random.Next(2) == 0 };
         workload.Open([Content.Empty]);
         workload.Run(steps);
         if (random.Next(2) == 0)
@@ -29,6 +49,8 @@ internal sealed class CrashChecker(Random random, CrashCounts counts)
         {
             if (cut > 0 && disk.Trace(cut - 1).Kind == TraceKind.Mark)
                 continue;
+            if (Disk != CrashDisk.Any && !cuts.IsWritingData(cut))
+                continue;
             counts.Cuts++;
             for (var i = 0; i < ImagesOfCut; i++)
                 Examine(cuts, cut, workload.Options, level: 1, "");
@@ -37,7 +59,7 @@ internal sealed class CrashChecker(Random random, CrashCounts counts)
 
     private void Examine(CutPoints cuts, int cut, StorageOptions options, int level, string path)
     {
-        var kind = random.Next(8);
+        var kind = random.Next(Disk == CrashDisk.Any ? 0 : 3, 8);
         var imageSeed = random.Next();
         var image = kind switch
         {
@@ -45,8 +67,11 @@ internal sealed class CrashChecker(Random random, CrashCounts counts)
             1 => Count(ref counts.Kept, cuts.Images.BuildKept(cut)),
             2 => Count(ref counts.Killed, cuts.Images.BuildKilled(cut)),
             3 => Count(ref counts.Killed, cuts.Images.BuildKilled(cut, new Random(imageSeed))),
-            _ => Count(ref counts.Mixed, cuts.Images.Build(cut, new Random(imageSeed))),
+            _ => Count(ref counts.Mixed, cuts.Images.Build(cut, new Random(imageSeed), _garbage ? cuts.DataFile : -1)),
         };
+        var garbage = kind > 3 ? cuts.Images.GarbageSectors : 0;
+        counts.WithGarbage += garbage > 0 ? 1 : 0;
+        counts.GarbageSectors += garbage;
         var isKilled = kind is 2 or 3;
         counts.Images++;
         counts.SecondCuts += level == 2 ? 1 : 0;
@@ -56,7 +81,9 @@ internal sealed class CrashChecker(Random random, CrashCounts counts)
         path += $" / cut {cut} of {cuts.Count}, {(kind switch { 0 => "lost", 1 => "kept", 2 or 3 => "killed", _ => "mixed" })}";
         try
         {
-            if (level < Depth && random.Next(level == 1 ? ContinueOneIn : 3) == 0)
+            if (Disk == CrashDisk.GarbageWithChecksums)
+                LookOrBeRefused(image, allowed, options, garbage > 0);
+            else if (level < Depth && random.Next(level == 1 ? ContinueOneIn : 3) == 0)
                 GoOn(image, allowed, isKilled, options, level, path);
             else
                 Look(image, allowed, options);
@@ -87,6 +114,24 @@ internal sealed class CrashChecker(Random random, CrashCounts counts)
         ContentCheck.Check(environment, allowed);
     }
 
+    // At the opening: whatever can be opened is right.
+    private void LookOrBeRefused(SimulatedDisk image, IReadOnlyList<Content> allowed, StorageOptions options, bool mayBeRefused)
+    {
+        StorageEnvironment environment;
+        try
+        {
+            environment = StorageEnvironment.Open(image, options);
+        }
+        catch (CorruptionException) when (mayBeRefused)
+        {
+            counts.Refused++;
+            return;
+        }
+
+        using (environment)
+            ContentCheck.Check(environment, allowed);
+    }
+
     // What a power cut has left is durable, so the next one must find the same; after a kill it may take what was not durable.
     private void GoOn(SimulatedDisk image, IReadOnlyList<Content> allowed, bool isKilled, StorageOptions options, int level, string path)
     {
@@ -100,6 +145,8 @@ internal sealed class CrashChecker(Random random, CrashCounts counts)
         for (var i = random.Next(2, 6); i > 0; i--)
         {
             var cut = random.Next(4) == 0 ? random.Next(cuts.Opened + 1) : random.Next(cuts.Count + 1);
+            if (Disk != CrashDisk.Any && !cuts.IsWritingData(cut))
+                continue;
             Examine(cuts, cut, options, level + 1, path);
         }
     }
@@ -147,6 +194,12 @@ internal sealed class CutPoints
     }
 
     public CrashImages Images { get; }
+
+    /// <summary>The number that the trace has for the data file.</summary>
+    public int DataFile => _disk.FileOf(EnvironmentCreator.DataFileName);
+
+    /// <summary>True when pages of the data file are being written, by a flush or by a transaction with a large value.</summary>
+    public bool IsWritingData(int cut) => Images.HasPendingBytes(cut, DataFile);
 
     /// <summary>The last cut.</summary>
     public int Count { get; }

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Globalization;
+using Voron.Primitives;
 
 namespace Voron.Tests.Crashes;
 
@@ -29,7 +30,10 @@ internal static class CrashHuntProcess
         {
             var seed = int.Parse(args[2], CultureInfo.InvariantCulture);
             var images = int.Parse(args[3], CultureInfo.InvariantCulture);
-            var counts = CrashHunt.Run(seed, images, threads: 2);
+
+            // Only a disk that leaves garbage shows that an image is missing.
+            var disk = args[1] == nameof(PlantedFault.LeaveImageOut) ? CrashDisk.GarbageWithImages : CrashDisk.Any;
+            var counts = CrashHunt.Run(seed, images, threads: 2, disk);
             Console.WriteLine($"Nothing found: {counts}; {watch.Elapsed.TotalSeconds:F0} s");
             return NothingFound;
         }

@@ -29,6 +29,9 @@ internal sealed class CrashCounts
     public int SecondCuts;
     public int ThirdCuts;
     public int CutsWhileOpening;
+    public int WithGarbage;
+    public int GarbageSectors;
+    public int Refused;
 
     public void Add(CrashCounts other)
     {
@@ -38,5 +41,6 @@ internal sealed class CrashCounts
 
     public override string ToString() =>
         $"{Images} images ({Lost} lost, {Kept} kept, {Mixed} mixed, {Killed} killed; {ReadOnly} opened read-only) of {Cuts} cuts in {Runs} runs with " +
-        $"{Commits} commits, {Flushes} flushes, {Rewrites} rewrites; {SecondCuts} second and {ThirdCuts} third cuts, {CutsWhileOpening} of them while opening";
+        $"{Commits} commits, {Flushes} flushes, {Rewrites} rewrites; {SecondCuts} second and {ThirdCuts} third cuts, {CutsWhileOpening} of them while opening; " +
+        $"{WithGarbage} images with {GarbageSectors} sectors of garbage in the data file, {Refused} of them refused as corrupt";
 }

@@ -41,8 +41,9 @@ internal sealed class CrashWorkload : IDisposable
     /// <summary>Lets commits happen while a flush is at its sync, or writes its checkpoint.</summary>
     public bool Overlaps { get; init; }
 
-    public static StorageOptions RandomOptions(Random random) => new()
+    public static StorageOptions RandomOptions(Random random, FlushRecordForm form) => new()
     {
+        FlushRecords = form,
         BackgroundFlush = false,
         InitialJournalFileBytes = 64 << 10,
         MaxJournalFileBytes = random.Next(2) == 0 ? 64 << 10 : 128 << 10,

@@ -17,6 +17,7 @@ public sealed class PlantedFaultTests
     [InlineData(nameof(PlantedFault.AppendToReplayedJournal))]
     [InlineData(nameof(PlantedFault.LeaveFreesOut))]
     [InlineData(nameof(PlantedFault.DiffAgainstSavepoint))]
+    [InlineData(nameof(PlantedFault.LeaveImageOut))]
     public void A_planted_fault_is_found(string fault)
     {
         var (exitCode, output) = CrashHuntProcess.Start(fault, Seed, Images);

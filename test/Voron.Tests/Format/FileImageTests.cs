@@ -88,6 +88,23 @@ public sealed unsafe class FileImageTests
         Check(new RecordBuilder(entry, RecordKind.Vouching).Finish(default, null), "record-vouching.txt");
     }
 
+    [Fact]
+    public void A_record_with_images_of_a_flush()
+    {
+        using var entry = new JournalEntry(64 << 10);
+        new Span<byte>(entry.Buffer, 64 << 10).Fill(0xEE);
+        var images = new RecordBuilder(entry, RecordKind.FlushImages);
+        var page = (byte*)NativeMemory.AlignedAlloc(4096, 4096);
+        NativeMemory.Clear(page, 4096);
+        page[0] = 0xC1;
+        page[100] = 0xA1;
+        images.AddPage(3, page, null, 4096, ulong.MaxValue);
+        page[4095] = 0xA2;
+        images.AddPage(7, page, null, 4096, ulong.MaxValue);
+        NativeMemory.AlignedFree(page);
+        Check(images.Finish(SomeState(), null), "record-flush-images.txt");
+    }
+
     [Theory]
     [InlineData(4096)]
     [InlineData(65536)]

@@ -26,6 +26,39 @@ public sealed unsafe class VersionTableTests(ITestOutputHelper output) : IDispos
     }
 
     [Fact]
+    public void Pages_that_need_what_the_data_file_has_are_known_and_counted()
+    {
+        _table.EnsureCapacity(100);
+        Push(1, 10);
+        _table.BasedCount.Should().Be(1);
+        _table.Push(2, 10, 0, null, 0, VersionFlags.New, 0);
+        _table.Push(1, 11, 0, null, 0, VersionFlags.Tombstone, 0);
+        _table.BasedCount.Should().Be(0, "the first page is free since");
+        _table.Pop(_table.Head(1));
+        _table.BasedCount.Should().Be(1);
+        _table.SetWhole(_table.Head(1), 10);
+        _table.BasedCount.Should().Be(0);
+
+        // What is newer than a whole version needs no base either, also when the whole one has been dropped.
+        Push(2, 12);
+        Push(2, 13);
+        _table.Unlink(_table.Follow(_table.Head(2)->Older), _table.Follow(_table.Follow(_table.Head(2)->Older)->Older));
+        _table.Find(2, 13, out var version);
+        version.WholeSinceId.Should().Be(10);
+        _table.BasedCount.Should().Be(0);
+
+        // Until what it builds on is at home in the data file.
+        _table.GiveBack(_table.Follow(_table.Cut(2, _table.Head(2))));
+        _table.Find(2, 13, out version);
+        version.WholeSinceId.Should().Be(0);
+        _table.BasedCount.Should().Be(1);
+        _table.GiveBack(_table.Follow(_table.Cut(2, null)));
+        _table.BasedCount.Should().Be(0);
+        _table.DetachIsIncomplete = true;
+        _table.BasedCount.Should().Be(1, "whatever has a version may need its base");
+    }
+
+    [Fact]
     public void Popping_unlinking_and_cutting_leave_the_rest()
     {
         _table.EnsureCapacity(2000);

@@ -22,6 +22,7 @@ internal sealed class CrashChance
     private readonly double _torn;
     private readonly double _mixed;
     private readonly double _names;
+    private readonly double _spoilt;
 
     public CrashChance(Random random)
     {
@@ -31,6 +32,7 @@ internal sealed class CrashChance
         _torn = Pick(0, 0.1, 0.6);
         _mixed = Pick(0.1, 0.5, 1);
         _names = Pick(0.1, 0.5, 0.9);
+        _spoilt = Pick(0.05, 0.3, 1);
     }
 
     public bool KeepsName() => _random.NextDouble() < _names;
@@ -69,6 +71,37 @@ internal sealed class CrashChance
         }
         if (changed)
             content.SetBlock(fragment.Block, block);
+    }
+
+    /// <summary>Leaves garbage in some of the sectors that were being written: any bytes, in part or all over.</summary>
+    /// <returns>In how many.</returns>
+    public int Spoil(in Fragment fragment, BlockContent content)
+    {
+        var block = new byte[BlockContent.BlockSize];
+        content.Read(fragment.Block * BlockContent.BlockSize, block);
+        int spoilt = 0;
+        for (int start = fragment.Start / _sectorSize * _sectorSize; start < fragment.End; start += _sectorSize)
+        {
+            if (_random.NextDouble() >= _spoilt)
+                continue;
+            var sector = block.AsSpan(start, _sectorSize);
+            switch (_random.Next(4))
+            {
+                case 0:
+                    sector.Fill((byte)_random.Next(256));
+                    break;
+                case 1:
+                    _random.NextBytes(sector[_random.Next(sector.Length)..]);
+                    break;
+                default:
+                    _random.NextBytes(sector);
+                    break;
+            }
+            spoilt++;
+        }
+        if (spoilt > 0)
+            content.SetBlock(fragment.Block, block);
+        return spoilt;
     }
 
     private void Tear(in Fragment part, byte[] block)

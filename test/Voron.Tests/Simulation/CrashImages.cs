@@ -3,7 +3,8 @@ namespace Voron.Tests.Simulation;
 /// <summary>
 /// Makes, from the trace of a disk, the disks that could be found after a crash at a cut point. It walks forward cheaply and
 /// starts anew when a cut lies before the last one. What it may do is what section 3 of the design allows: each sector of a
-/// write that is not durable is lost, kept or torn, by itself; lengths change in their order; names independently.
+/// write that is not durable is lost, kept or torn, by itself; lengths change in their order; names independently. Of one file
+/// it may do worse when asked to: leave anything at all in such a sector.
 /// </summary>
 internal sealed class CrashImages(SimulatedDisk disk)
 {
@@ -17,12 +18,27 @@ internal sealed class CrashImages(SimulatedDisk disk)
         return _state.PendingNames.Count + _state.Files.Values.Sum(file => file.Pending.Count);
     }
 
-    /// <summary>After a power cut: what is durable, and a random part of what is not.</summary>
-    public SimulatedDisk Build(int cut, Random random)
+    /// <summary>Sectors of the last image that hold neither what was there nor what was written.</summary>
+    public int GarbageSectors { get; private set; }
+
+    /// <summary>True when bytes of a file have been written, and are not durable at the cut.</summary>
+    public bool HasPendingBytes(int cut, int file)
     {
         MoveTo(cut);
+        return _state.Files.TryGetValue(file, out var found) && found.Pending.Exists(change => change.Fragments.Count > 0);
+    }
+
+    /// <summary>After a power cut: what is durable, and a random part of what is not.</summary>
+    /// <param name="cut">Where.</param>
+    /// <param name="random">Decides what becomes of each sector.</param>
+    /// <param name="garbageFile">The file whose sectors may hold anything when they were being written; -1 for none.</param>
+    public SimulatedDisk Build(int cut, Random random, int garbageFile = -1)
+    {
+        MoveTo(cut);
+        GarbageSectors = 0;
         var chance = new CrashChance(random);
-        return PowerCut(chance.KeepsName, (file, content) => ApplySome(file, content, chance));
+        var suspect = garbageFile < 0 ? null : _state.Files.GetValueOrDefault(garbageFile);
+        return PowerCut(chance.KeepsName, (file, content) => GarbageSectors += ApplySome(file, content, chance, file == suspect));
     }
 
     /// <summary>After a power cut that took everything that was not durable.</summary>
@@ -120,8 +136,10 @@ internal sealed class CrashImages(SimulatedDisk disk)
     private SimulatedDisk NewDisk(DurableState state, Dictionary<string, int> names, Dictionary<int, BlockContent> contents) =>
         new(state, names, contents) { ExtendableMaps = disk.ExtendableMaps, MapSlack = disk.MapSlack };
 
-    private static void ApplySome(DurableFile file, BlockContent content, CrashChance chance)
+    /// <returns>How many sectors hold garbage.</returns>
+    private static int ApplySome(DurableFile file, BlockContent content, CrashChance chance, bool leavesGarbage)
     {
+        int garbage = 0;
         int lengths = chance.PrefixOf(file.Pending.Count(change => change.IsLength));
         foreach (var change in file.Pending)
         {
@@ -133,7 +151,11 @@ internal sealed class CrashImages(SimulatedDisk disk)
             }
             var fate = chance.FateOfWrite();
             foreach (var fragment in change.Fragments)
+            {
                 chance.Apply(fate, fragment, content);
+                garbage += leavesGarbage ? chance.Spoil(fragment, content) : 0;
+            }
         }
+        return garbage;
     }
 }

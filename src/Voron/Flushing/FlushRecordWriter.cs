@@ -1,0 +1,104 @@
+using Voron.Format;
+using Voron.Journal;
+using Voron.Primitives;
+using Voron.Transactions;
+
+namespace Voron.Flushing;
+
+/// <summary>Has the journal say durably what a flush is about to overwrite: checksums, or images where these are wished and needed.</summary>
+internal sealed unsafe class FlushRecordWriter
+{
+    private readonly EngineContext _context;
+    private readonly bool _writesImages;
+
+    public FlushRecordWriter(EngineContext context)
+    {
+        _context = context;
+        _writesImages = context.Options.FlushRecords == FlushRecordForm.WholeImages;
+    }
+
+    /// <summary>Bytes of journal that the records of the last plan took.</summary>
+    public long Bytes { get; private set; }
+
+    /// <summary>Returns when it is durable.</summary>
+    /// <param name="plan">Its pages have their checksums.</param>
+    /// <param name="rewriteId">The transaction of the rewrite file, which has all pages up to there whole; or 0.</param>
+    /// <exception cref="StorageFullException">No room in the journal; nothing may be overwritten.</exception>
+    public void Write(FlushPlan plan, long rewriteId)
+    {
+        Bytes = 0;
+        var images = _writesImages && plan.Target.State.TransactionId > rewriteId ? plan.Based : 0;
+        if (PlantedFault.LeaveImageOut)
+            images = Math.Max(0, images - 1);
+        if (images > 0)
+            WriteImages(plan, images);
+        if (plan.Items.Count > images)
+            WriteList(plan, images);
+    }
+
+    // One record after the other, so that no more than a few buffers are filled.
+    private void WriteImages(FlushPlan plan, int images)
+    {
+        var perRecord = FlushImageRecords.PagesPerRecord(_context.PageSize);
+        var item = 0;
+        while (images > 0)
+        {
+            var first = item;
+            var left = Math.Min(perRecord, images);
+            images -= left;
+            Submit(plan, RecordKind.FlushImages, (ref RecordBuilder record) =>
+            {
+                for (item = first; left > 0; item++)
+                {
+                    if (!plan.Items[item].IsBased)
+                        continue;
+                    record.AddPage(plan.Items[item].Page, plan.Items[item].Frame, null, _context.PageSize, ulong.MaxValue);
+                    left--;
+                }
+            });
+        }
+    }
+
+    private void WriteList(FlushPlan plan, int images) => Submit(plan, RecordKind.FlushList, (ref RecordBuilder record) =>
+    {
+        foreach (var item in plan.Items)
+        {
+            if (!item.IsBased || --images < 0)
+                record.AddListed(item.Page, ((PageHeader*)item.Frame)->Checksum, (uint)item.Pages);
+        }
+    });
+
+    private void Submit(FlushPlan plan, RecordKind kind, Fill fill)
+    {
+        var journal = _context.Journal!;
+        var entry = journal.Rent();
+        JournalEntry? compressed = null;
+        long sequence;
+        try
+        {
+            if (kind == RecordKind.FlushImages && _context.Options.JournalCompression != JournalCompression.Never)
+                compressed = journal.Rent();
+            var record = new RecordBuilder(entry, kind);
+            fill(ref record);
+            if (record.Finish(plan.Target.State, compressed) == compressed)
+                (entry, compressed) = (compressed, entry);
+            var bytes = entry.Length;
+            sequence = journal.Submit(entry, mayUseReserve: true);
+            Bytes += bytes;
+        }
+        catch
+        {
+            journal.Return(entry);
+            throw;
+        }
+        finally
+        {
+            if (compressed != null)
+                journal.Return(compressed);
+        }
+
+        journal.WaitUntilDurable(sequence);
+    }
+
+    private delegate void Fill(ref RecordBuilder record);
+}
