@@ -65,21 +65,6 @@ public sealed class MendedTests
         environment.GetStatistics().OpenReaders.Should().Be(0);
     }
 
-    [Fact]
-    public void A_flush_that_a_reader_held_back_is_brought_home_by_age_when_the_reader_has_gone()
-    {
-        using var environment = StorageEnvironment.OpenInMemory(new StorageOptions { FlushInterval = TimeSpan.FromMilliseconds(300) });
-        FaultBench.Put(environment, 1, [1]);
-        using (environment.BeginRead())
-        {
-            FaultBench.Put(environment, 1, [2]);
-            WaitUntil(environment, statistics => statistics.CheckpointTransactionId == 1);
-        }
-
-        // Nobody writes any more.
-        WaitUntil(environment, statistics => statistics.CheckpointTransactionId == 2);
-    }
-
     [Theory]
     [InlineData("Write")]
     [InlineData("Sync")]
