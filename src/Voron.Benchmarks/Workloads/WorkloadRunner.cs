@@ -106,7 +106,9 @@ internal static class WorkloadRunner
             using BenchmarkEngine engine = descriptor.Open(directory, new EngineObserver());
             WorkloadDefinition filling = WorkloadCatalog.CreatorOf(request.Workload) with { ItemsPerTransaction = 1_000 };
             RunRequest fill = request with { Workload = filling, Items = WarmUpItems, Operations = WarmUpItems };
-            RunRequest repeat = request with { Items = WarmUpItems, Operations = Math.Max(1, request.Workload.ItemsPerTransaction) * 20 };
+            // A scan has no transactions to repeat: it goes over the store, so that the way from page to page is warm too.
+            int perTransaction = request.Workload.ItemsPerTransaction;
+            RunRequest repeat = request with { Items = WarmUpItems, Operations = perTransaction == 0 ? WarmUpItems : perTransaction * 20 };
             var ignored = new TimedRun(new ProgressSignal(null));
             WorkloadLoops.Run(engine, fill, ignored);
             long started = Stopwatch.GetTimestamp();

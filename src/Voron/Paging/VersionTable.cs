@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Runtime.CompilerServices;
+using System.Runtime.Intrinsics.X86;
 using Voron.IO;
 
 namespace Voron.Paging;
@@ -209,6 +210,10 @@ internal sealed unsafe class VersionTable : IDisposable
         if (index != 0)
         {
             _freeNode = _nodes[index].NextFree;
+
+            // The next one is wanted soon, and may not have been touched for a while.
+            if (Sse.IsSupported)
+                Sse.Prefetch0(_nodes + _freeNode);
             return index;
         }
 

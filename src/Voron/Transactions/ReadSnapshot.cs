@@ -74,6 +74,14 @@ internal sealed unsafe class ReadSnapshot : PageReader
         return _map + (number << _pageShift);
     }
 
+    public override byte* Peek(PageNumber page)
+    {
+        var number = page.Value;
+        if ((ulong)number >= (ulong)_pageCount)
+            return null;
+        return _versions.Find(number, _id, out var version) ? version.Frame : _map + (number << _pageShift);
+    }
+
     public override ReadOnlySpan<byte> ReadLarge(in LargeRunReference reference, long offset, int count) =>
         LargeValueReader.Read(this, _dataFile, _map, _pageCount, reference, offset, count, _verifyEveryRead);
 }

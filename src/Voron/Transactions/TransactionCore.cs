@@ -183,13 +183,26 @@ internal abstract class TransactionCore
 internal sealed class OpenTree
 {
     private readonly List<CursorLease> _cursors = [];
+    private readonly TreeState _state = new();
     private byte[] _name = [];
+    private PutBuffer? _puts;
+    private bool _hasPuts;
 
     public OpenTree(TransactionCore owner) => Owner = owner;
 
     public TransactionCore Owner { get; }
 
-    public TreeState State { get; } = new();
+    /// <summary>The tree with all puts applied. Applying them may fail, as the puts themselves would have.</summary>
+    public TreeState State
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get
+        {
+            if (_hasPuts)
+                ApplyPuts();
+            return _state;
+        }
+    }
 
     /// <summary>Moves on when the tree's handles end.</summary>
     public long Generation { get; private set; }
@@ -206,7 +219,36 @@ internal sealed class OpenTree
     {
         SetName(name);
         IsDropped = false;
-        State.Load(header);
+        _state.Load(header);
+    }
+
+    /// <summary>
+    /// Lets a put wait for others, to be applied with them. False when it has to be made at once: it is large, or keys are
+    /// being appended, which finds their leaf without a search.
+    /// </summary>
+    public bool TryDefer(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    {
+        if (!PutBuffer.CanHold(key.Length, value.Length) || (!_hasPuts && !_state.RightmostLeaf.IsNone))
+            return false;
+
+        _puts ??= new PutBuffer();
+        if (!_puts.TryAdd(key, value))
+        {
+            ApplyPuts();
+            _puts.TryAdd(key, value);
+        }
+
+        _hasPuts = true;
+        return true;
+    }
+
+    /// <summary>Forgets puts that have not been applied: they are being rolled back.</summary>
+    public void DiscardPuts()
+    {
+        if (!_hasPuts)
+            return;
+        _hasPuts = false;
+        _puts!.Clear();
     }
 
     public void SetName(ReadOnlySpan<byte> name)
@@ -220,6 +262,7 @@ internal sealed class OpenTree
     /// <summary>Ends all handles of the tree and of its cursors.</summary>
     public void Close()
     {
+        DiscardPuts();
         CloseHandles();
         foreach (var cursor in _cursors)
             cursor.Return();
@@ -268,6 +311,21 @@ internal sealed class OpenTree
     {
         if (generation != Generation || IsDropped)
             ThrowClosed();
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void ApplyPuts()
+    {
+        _hasPuts = false;
+        var core = (WriteCore)Owner;
+        try
+        {
+            _puts!.Apply(core.Session, _state);
+        }
+        catch (Exception e) when (core.Break(e))
+        {
+            throw;
+        }
     }
 
     [DoesNotReturn]
@@ -330,10 +388,12 @@ internal sealed class CursorLease(OpenTree tree)
         return owner;
     }
 
+    /// <summary>Throws when the handle has ended; else the tree is as the cursor should see it.</summary>
     public void ThrowIfClosed(long generation)
     {
         if (generation != Generation)
             ThrowClosed();
+        _ = tree.State;
     }
 
     [DoesNotReturn]

@@ -68,6 +68,26 @@ public readonly struct Tree
         }
     }
 
+    /// <summary>Looks up all keys of a batch, which then has their values. Several times faster than one after the other.</summary>
+    /// <returns>How many of the keys the tree has.</returns>
+    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    public int GetMany(LookupBatch batch)
+    {
+        ArgumentNullException.ThrowIfNull(batch);
+        var tree = Opened;
+        var owner = tree.Owner;
+        var mark = owner.Enter();
+        try
+        {
+            tree.ThrowIfClosed(_generation);
+            return batch.LookUp(tree, _generation);
+        }
+        finally
+        {
+            owner.Leave(mark);
+        }
+    }
+
     /// <summary>True when the tree has the key.</summary>
     public bool Contains(ReadOnlySpan<byte> key)
     {

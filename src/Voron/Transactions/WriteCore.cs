@@ -179,6 +179,7 @@ internal sealed class WriteCore : TransactionCore
     public long CreateSavepoint()
     {
         ThrowIfBroken();
+        ApplyPuts();
         var id = _nextSavepointId++;
         _savepoints.Add(new SavepointFrame(id, _savedTrees.Count, TreeCount, Catalog.ToHeader(), Session.Mark()));
         for (var i = 0; i < TreeCount; i++)
@@ -197,7 +198,10 @@ internal sealed class WriteCore : TransactionCore
         var frame = _savepoints[index];
         Catalog.PrepareForChange();
         for (var i = 0; i < TreeCount; i++)
+        {
+            TreeAt(i).DiscardPuts();
             TreeAt(i).State.PrepareForChange();
+        }
 
         Session.RollbackTo(frame.Mark);
         Catalog.Load(frame.Catalog);
@@ -222,6 +226,7 @@ internal sealed class WriteCore : TransactionCore
     {
         var index = FindSavepoint(id);
         var frame = _savepoints[index];
+        ApplyPuts();
         Session.Release(frame.Mark);
         _savedTrees.RemoveRange(frame.FirstSavedTree, _savedTrees.Count - frame.FirstSavedTree);
         _savepoints.RemoveRange(index, _savepoints.Count - index);
@@ -300,6 +305,12 @@ internal sealed class WriteCore : TransactionCore
         EndGeneration();
         _home.Rest(this);
         _gate.Release();
+    }
+
+    private void ApplyPuts()
+    {
+        for (var i = 0; i < TreeCount; i++)
+            _ = TreeAt(i).State;
     }
 
     private void SaveTrees()

@@ -107,6 +107,26 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         return _dataFile.Address(number);
     }
 
+    public override byte* Peek(PageNumber page)
+    {
+        var number = page.Value;
+        if ((ulong)number >= (ulong)_state.PageCount)
+            return null;
+        var node = _versions.Head(number);
+        return node != null ? node->Frame : _dataFile.Address(number);
+    }
+
+    public override byte* PeekUnlessWritable(PageNumber page)
+    {
+        var number = page.Value;
+        if ((ulong)number >= (ulong)_state.PageCount)
+            return null;
+        var node = _versions.Head(number);
+        if (node == null)
+            return _dataFile.Address(number);
+        return node->TransactionId != _id || node->Level < _innermostStamp ? node->Frame : null;
+    }
+
     public override ReadOnlySpan<byte> ReadLarge(in LargeRunReference reference, long offset, int count) =>
         LargeValueReader.Read(this, _dataFile, _dataFile.Address(0), _state.PageCount, reference, offset, count, _verifyEveryRead);
 

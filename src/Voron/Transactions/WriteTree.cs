@@ -38,6 +38,9 @@ public readonly struct WriteTree
     /// <inheritdoc cref="Tree.TryGet"/>
     public bool TryGet(ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) => _tree.TryGet(key, out value);
 
+    /// <inheritdoc cref="Tree.GetMany"/>
+    public int GetMany(LookupBatch batch) => _tree.GetMany(batch);
+
     /// <inheritdoc cref="Tree.Contains"/>
     public bool Contains(ReadOnlySpan<byte> key) => _tree.Contains(key);
 
@@ -57,11 +60,17 @@ public readonly struct WriteTree
     public bool TryOpenStream(ReadOnlySpan<byte> key, [NotNullWhen(true)] out Stream? stream) => _tree.TryOpenStream(key, out stream);
 
     /// <summary>Sets the value of a key, whether the tree has it or not.</summary>
+    /// <remarks>
+    /// Small puts are gathered and applied together, at the latest by the next look at the tree, savepoint or commit. It is
+    /// that call which throws when the transaction has run out of room by then.
+    /// </remarks>
     /// <exception cref="ArgumentException">The key is empty or too long.</exception>
     /// <exception cref="StorageFullException">There is no room; the transaction can only be rolled back.</exception>
     public void Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
         var (tree, core) = Begin(key);
+        if (tree.TryDefer(key, value))
+            return;
         try
         {
             if (value.Length >= core.LargeValues.ThresholdBytes)

@@ -39,6 +39,9 @@ internal unsafe struct LeafPage : IRecordLayout
     public static int Search(byte* page, in SearchKey key)
     {
         PageSearch.PrefetchKeys(page, PrefetchUpTo);
-        return PageSearch.Find<LeafPage>(page, 0, key);
+        return Find(page, key);
     }
+
+    /// <summary>As <see cref="Search"/>, for a leaf that is in the cache.</summary>
+    public static int Find(byte* page, in SearchKey key) => PageSearch.Find<LeafPage>(page, 0, key);
 }

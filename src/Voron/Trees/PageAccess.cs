@@ -17,6 +17,11 @@ internal abstract unsafe class PageReader
     public abstract byte* Read(PageNumber page);
 
     /// <summary>
+    /// Where the content of a page is, without a look at it: for prefetching only. Null when there is no such page.
+    /// </summary>
+    public abstract byte* Peek(PageNumber page);
+
+    /// <summary>
     /// A part of a value that stands in a run without headers, verified as far as it is asked for; valid as long as a page.
     /// </summary>
     /// <exception cref="CorruptionException">The part is damaged, or the reference leads nowhere.</exception>
@@ -64,6 +69,12 @@ internal abstract unsafe class PageWriter : PageReader
     /// readable, with the old content, only until the end of the call that asked.
     /// </summary>
     public abstract WritablePage Modify(PageNumber page);
+
+    /// <summary>
+    /// As <see cref="PageReader.Peek"/>; null for a page too that this transaction may change where it is, since nothing will
+    /// have to be copied.
+    /// </summary>
+    public abstract byte* PeekUnlessWritable(PageNumber page);
 
     /// <summary>
     /// A new page near <paramref name="near"/>: zeroed but for its own number and <paramref name="kind"/> in the header.

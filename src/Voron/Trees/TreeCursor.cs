@@ -18,6 +18,9 @@ namespace Voron.Trees;
 /// </remarks>
 internal sealed unsafe class TreeCursor
 {
+    private const int CacheLineBytes = 64;
+    private const int PrefetchBytes = 4096;
+
     private readonly nint[] _branches = new nint[TreeLimits.MaxDepth];
     private readonly int[] _indexes = new int[TreeLimits.MaxDepth];
     private TreeState? _tree;
@@ -302,6 +305,7 @@ internal sealed unsafe class TreeCursor
 
             _indexes[level] = index;
             DescendEdge(level + 1, BranchPage.Child(branch, index), first: true);
+            PrefetchNeighbour(1);
             return true;
         }
 
@@ -319,10 +323,28 @@ internal sealed unsafe class TreeCursor
 
             _indexes[level] = index;
             DescendEdge(level + 1, BranchPage.Child(branch, index), first: false);
+            PrefetchNeighbour(-1);
             return true;
         }
 
         return End(Place.BeforeFirst);
+    }
+
+    /// <summary>Asks for the leaf that comes next in a scan, so that it arrives while this one is read.</summary>
+    private void PrefetchNeighbour(int step)
+    {
+        var level = _leafLevel - 1;
+        var branch = (byte*)_branches[level];
+        var index = _indexes[level] + step;
+        if ((uint)index >= (uint)SlottedPage.Count(branch))
+            return;
+
+        var page = _reader!.Peek(BranchPage.Child(branch, index));
+        if (page == null)
+            return;
+
+        for (var line = 0; line < PrefetchBytes; line += CacheLineBytes)
+            SearchKey.Prefetch(page + line);
     }
 
     private bool End(Place place)

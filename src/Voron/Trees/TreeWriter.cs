@@ -15,6 +15,20 @@ internal static unsafe class TreeWriter
     public static void Put(PageWriter writer, TreeState state, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) =>
         Store(writer, state, key, new NewValue(writer.PageSize, key.Length, value), replace: true);
 
+    /// <summary>Sets the value of a key whose leaf is known, and is as it was when it was found. The value is no part of a page.</summary>
+    public static void PutAt(PageWriter writer, TreeState state, PageNumber leafNumber, in SearchKey key, ReadOnlySpan<byte> value)
+    {
+        state.PrepareForChange();
+        Unsafe.SkipInit(out TreePath path);
+        path.LeafLevel = -1;
+        path.OnRightEdge = false;
+        state.RightmostLeaf = PageNumber.None;
+        TreeReader.ReadLeaf(writer, leafNumber);
+        var leaf = writer.Modify(leafNumber);
+        var index = LeafPage.Find(leaf.Bytes, key);
+        StoreInLeaf(writer, state, leaf, leafNumber, index, key, path, new NewValue(writer.PageSize, key.Length, value), null, default);
+    }
+
     /// <summary>Adds an entry; false, and nothing changed, when the tree has the key.</summary>
     public static bool Insert(PageWriter writer, TreeState state, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) =>
         Store(writer, state, key, new NewValue(writer.PageSize, key.Length, value), replace: false) != null;
@@ -132,23 +146,38 @@ internal static unsafe class TreeWriter
             if (path.LeafLevel < 0 || path.OnRightEdge)
                 state.RightmostLeaf = ~index == SlottedPage.Count(leaf.Bytes) ? number : PageNumber.None;
 
-            if (value.Kind == ValueKind.Overflow && run == null)
-            {
-                if (index >= 0 && ValueRuns.TryReuse(writer, leaf, SlottedPage.Record(leaf.Bytes, index), value.Length, out run))
-                {
-                    value.CopyTo(run);
-                    return run;
-                }
+            return StoreInLeaf(writer, state, leaf, number, index, search, path, value, run, reference);
+        }
+    }
 
-                run = ValueRuns.Allocate(writer, state, value.Length, number, out reference);
+    private static byte* StoreInLeaf(
+        PageWriter writer,
+        TreeState state,
+        in WritablePage leaf,
+        PageNumber number,
+        int index,
+        in SearchKey key,
+        in TreePath path,
+        in NewValue value,
+        byte* run,
+        OverflowReference reference)
+    {
+        if (value.Kind == ValueKind.Overflow && run == null)
+        {
+            if (index >= 0 && ValueRuns.TryReuse(writer, leaf, SlottedPage.Record(leaf.Bytes, index), value.Length, out run))
+            {
+                value.CopyTo(run);
+                return run;
             }
 
-            // The run comes first: there may be no room for it, and the old value may be the source of the new one.
-            if (run != null)
-                value.CopyTo(run);
-
-            return StoreRecord(writer, state, leaf, index, search, path, value, run, reference);
+            run = ValueRuns.Allocate(writer, state, value.Length, number, out reference);
         }
+
+        // The run comes first: there may be no room for it, and the old value may be the source of the new one.
+        if (run != null)
+            value.CopyTo(run);
+
+        return StoreRecord(writer, state, leaf, index, key, path, value, run, reference);
     }
 
     private static byte* StoreRecord(

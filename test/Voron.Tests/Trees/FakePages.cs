@@ -51,6 +51,10 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
 
     public override byte* Read(PageNumber page) => Find(page).Bytes;
 
+    public override byte* Peek(PageNumber page) => Read(page);
+
+    public override byte* PeekUnlessWritable(PageNumber page) => Read(page);
+
     public override ReadOnlySpan<byte> ReadLarge(in LargeRunReference reference, long offset, int count) =>
         throw new NotSupportedException("These pages have no file to write large values to.");
 

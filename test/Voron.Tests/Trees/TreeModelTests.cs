@@ -114,7 +114,7 @@ public sealed class TreeModelTests
             throw new InvalidOperationException($"wrong value of key {Convert.ToHexString(key)}");
     }
 
-    private static int ValueLength(Random random, int pageSize) => random.Next(100) switch
+    internal static int ValueLength(Random random, int pageSize) => random.Next(100) switch
     {
         0 => random.Next(pageSize * 5),
         < 6 => random.Next(pageSize / 2),
@@ -122,7 +122,7 @@ public sealed class TreeModelTests
         _ => random.Next(200),
     };
 
-    private static byte[] NewKey(Keys keys, int step, Random random, TestTree tree)
+    internal static byte[] NewKey(Keys keys, int step, Random random, TestTree tree)
     {
         byte[] key;
         switch (keys)

@@ -1,0 +1,152 @@
+using System.Diagnostics;
+using System.Runtime.CompilerServices;
+using Voron.Primitives;
+
+namespace Voron.Trees;
+
+/// <summary>
+/// Looks for many keys at once. One search waits for memory at each of its steps; here all searches of a group take a step
+/// and ask for what the next one needs, so that they wait together.
+/// </summary>
+/// <remarks>
+/// The scheme is known as group prefetching (Chen, Ailamaki, Gibbons and Mowry: Improving hash join performance through
+/// prefetching, 2004).
+/// </remarks>
+internal static unsafe class GroupSearch
+{
+    /// <summary>
+    /// The most keys of a group. A core keeps ten to sixteen lines under way; more searches than that hide their own work too.
+    /// </summary>
+    public const int Width = 32;
+
+    private const int CacheLineBytes = 64;
+
+    /// <summary>Finds the leaf for each key. The tree has a root.</summary>
+    /// <param name="state">The tree.</param>
+    /// <param name="reader">Its pages.</param>
+    /// <param name="keys">The keys, at most <see cref="Width"/>.</param>
+    /// <param name="count">How many there are.</param>
+    /// <param name="leaves">Gets the number of each key's leaf. The leaves have not been looked at.</param>
+    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    [SkipLocalsInit]
+    public static void FindLeaves(TreeState state, PageReader reader, SearchKey* keys, int count, PageNumber* leaves)
+    {
+        Debug.Assert(count <= Width);
+        TreeReader.CheckDepth(state);
+        for (var i = 0; i < count; i++)
+            leaves[i] = state.Root;
+
+        var branches = stackalloc byte*[Width];
+        var places = stackalloc int[Width];
+        for (var level = state.Depth - 1; level > 0; level--)
+        {
+            for (var i = 0; i < count; i++)
+                branches[i] = TreeReader.ReadBranch(reader, leaves[i]);
+            FindPlaces<BranchPage>(branches, keys, count, 1, places);
+            for (var i = 0; i < count; i++)
+            {
+                // Entry 0 has no separator: everything below the first separator is its.
+                var child = places[i] >= 0 ? places[i] : ~places[i] - 1;
+                leaves[i] = BranchPage.Child(branches[i], child);
+                var next = reader.Peek(leaves[i]);
+                SearchKey.Prefetch(next);
+                SearchKey.Prefetch(next + CacheLineBytes);
+            }
+        }
+    }
+
+    /// <summary>Finds the record of each key, or null where the tree does not have it.</summary>
+    /// <inheritdoc cref="FindLeaves"/>
+    [SkipLocalsInit]
+    public static void FindRecords(TreeState state, PageReader reader, SearchKey* keys, int count, byte** records)
+    {
+        var leaves = stackalloc PageNumber[Width];
+        var places = stackalloc int[Width];
+        FindLeaves(state, reader, keys, count, leaves);
+        for (var i = 0; i < count; i++)
+            records[i] = TreeReader.ReadLeaf(reader, leaves[i]);
+        FindPlaces<LeafPage>(records, keys, count, 0, places);
+        for (var i = 0; i < count; i++)
+        {
+            if (places[i] < 0)
+            {
+                records[i] = null;
+                continue;
+            }
+
+            // The value lies behind the key that was just compared, usually in the lines that follow it.
+            records[i] = SlottedPage.Record(records[i], places[i]);
+            SearchKey.Prefetch(records[i] + CacheLineBytes);
+            SearchKey.Prefetch(records[i] + 2 * CacheLineBytes);
+        }
+    }
+
+    /// <summary>
+    /// The index of each key in its page among the records from <paramref name="first"/> on; where there is none, the
+    /// complement of where it belongs.
+    /// </summary>
+    [SkipLocalsInit]
+    private static void FindPlaces<T>(byte** pages, SearchKey* keys, int count, int first, int* places)
+        where T : struct, IRecordLayout
+    {
+        var low = stackalloc int[Width];
+        var high = stackalloc int[Width];
+        var active = stackalloc int[Width];
+        var left = 0;
+        for (var i = 0; i < count; i++)
+        {
+            low[i] = first;
+            high[i] = SlottedPage.Count(pages[i]) - 1;
+            if (low[i] > high[i])
+            {
+                places[i] = ~first;
+                continue;
+            }
+
+            active[left++] = i;
+            PrefetchMiddle(pages[i], low[i], high[i]);
+        }
+
+        while (left > 0)
+        {
+            var kept = 0;
+            for (var a = 0; a < left; a++)
+            {
+                var i = active[a];
+                var middle = (low[i] + high[i]) >>> 1;
+                var record = SlottedPage.Record(pages[i], middle);
+                var length = T.KeyLength(record);
+                var stored = SearchKey.HeadInPage(record + T.KeyOffset, length);
+                var isLess = stored < keys[i].Head;
+                if (stored == keys[i].Head)
+                {
+                    var order = keys[i].CompareTail(record + T.KeyOffset, length);
+                    if (order == 0)
+                    {
+                        places[i] = middle;
+                        continue;
+                    }
+
+                    isLess = order < 0;
+                }
+
+                low[i] = isLess ? middle + 1 : low[i];
+                high[i] = isLess ? high[i] : middle - 1;
+                if (low[i] > high[i])
+                {
+                    places[i] = ~low[i];
+                    continue;
+                }
+
+                PrefetchMiddle(pages[i], low[i], high[i]);
+                active[kept++] = i;
+            }
+
+            left = kept;
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static void PrefetchMiddle(byte* page, int low, int high) =>
+        SearchKey.Prefetch(SlottedPage.Record(page, (low + high) >>> 1));
+}

@@ -1,0 +1,100 @@
+using System.Runtime.InteropServices;
+using Voron.Trees;
+
+namespace Voron.Tests.Trees;
+
+/// <summary>Puts that are applied together, and keys that are looked up together, give what they give one by one.</summary>
+public sealed unsafe class GroupedOperationsTests
+{
+    [Theory]
+    [InlineData(4096, TreeModelTests.Keys.Numbers, 20_000, 1)]
+    [InlineData(4096, TreeModelTests.Keys.Appended, 20_000, 2)]
+    [InlineData(4096, TreeModelTests.Keys.FewBytes, 10_000, 3)]
+    [InlineData(4096, TreeModelTests.Keys.LongCommonPrefix, 10_000, 4)]
+    [InlineData(8192, TreeModelTests.Keys.AnyLength, 6_000, 5)]
+    [InlineData(65536, TreeModelTests.Keys.AnyLength, 4_000, 6)]
+    public void Grouped_puts_and_lookups_agree_with_a_sorted_dictionary(int pageSize, TreeModelTests.Keys keys, int operations, int seed)
+    {
+        try
+        {
+            Run(pageSize, keys, operations, new Random(seed));
+        }
+        catch (Exception problem)
+        {
+            throw new InvalidOperationException($"page size {pageSize}, keys {keys}, seed {seed}: {problem.Message}", problem);
+        }
+    }
+
+    private static void Run(int pageSize, TreeModelTests.Keys keys, int operations, Random random)
+    {
+        using var tree = new TestTree(pageSize);
+        var buffer = new PutBuffer();
+        var known = new List<byte[]>();
+        for (var done = 0; done < operations;)
+        {
+            for (var group = random.Next(1, random.Next(2) == 0 ? 8 : 400); group > 0; group--)
+            {
+                var isOld = known.Count > 0 && random.Next(3) == 0;
+                var key = isOld ? known[random.Next(known.Count)] : TreeModelTests.NewKey(keys, done, random, tree);
+                var value = new byte[Math.Min(TreeModelTests.ValueLength(random, pageSize), 1024 - Math.Min(1024, key.Length))];
+                random.NextBytes(value);
+                done++;
+                if (!PutBuffer.CanHold(key.Length, value.Length))
+                    continue;
+                if (!buffer.TryAdd(key, value))
+                    break;
+                tree.Model[key] = value;
+                if (!isOld)
+                    known.Add(key);
+            }
+
+            buffer.Apply(tree.Pages, tree.State);
+            buffer.Count.Should().Be(0);
+            LookUp(tree, keys, known, random, done);
+            Delete(tree, known, random);
+            if (random.Next(4) == 0)
+                tree.Pages.EndTransaction();
+            if (random.Next(40) == 0)
+                tree.Check();
+        }
+
+        tree.Check();
+    }
+
+    private static void LookUp(TestTree tree, TreeModelTests.Keys keys, List<byte[]> known, Random random, int step)
+    {
+        if (tree.State.Root.IsNone)
+            return;
+
+        var count = random.Next(1, GroupSearch.Width + 1);
+        var wanted = new byte[count][];
+        var handles = new GCHandle[count];
+        var search = stackalloc SearchKey[GroupSearch.Width];
+        var records = stackalloc byte*[GroupSearch.Width];
+        for (var i = 0; i < count; i++)
+        {
+            wanted[i] = random.Next(3) > 0 && known.Count > 0 ? known[random.Next(known.Count)] : TreeModelTests.NewKey(keys, step + i, random, tree);
+            handles[i] = GCHandle.Alloc(wanted[i], GCHandleType.Pinned);
+            search[i] = new SearchKey((byte*)handles[i].AddrOfPinnedObject(), wanted[i].Length);
+        }
+
+        GroupSearch.FindRecords(tree.State, tree.Pages, search, count, records);
+        for (var i = 0; i < count; i++)
+        {
+            handles[i].Free();
+            var isThere = tree.Model.TryGetValue(wanted[i], out var expected);
+            if (isThere != (records[i] != null) || (isThere && !TreeReader.Value(tree.Pages, records[i]).SequenceEqual(expected)))
+                throw new InvalidOperationException($"wrong answer for key {Convert.ToHexString(wanted[i])}, the {i}th of {count}");
+        }
+    }
+
+    private static void Delete(TestTree tree, List<byte[]> known, Random random)
+    {
+        for (var i = random.Next(20); i > 0 && known.Count > 0; i--)
+        {
+            var at = random.Next(known.Count);
+            tree.Delete(known[at]);
+            known.RemoveAt(at);
+        }
+    }
+}
