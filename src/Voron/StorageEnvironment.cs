@@ -385,7 +385,7 @@ public sealed class StorageEnvironment : IDisposable
     {
         try
         {
-            EnvironmentLog.ReaderLeaked(_context.Logger, snapshotId, EnvironmentLog.Describe(openedAt));
+            TransactionLog.ReaderLeaked(_context.Logger, snapshotId, TransactionLog.Describe(openedAt));
         }
         finally
         {

@@ -69,7 +69,7 @@ internal sealed class WriterHome
         Interlocked.Increment(ref _context.Counters.LeakedWriters);
         try
         {
-            EnvironmentLog.WriterLeaked(_context.Logger, TransactionId, EnvironmentLog.Describe(openedAt));
+            TransactionLog.WriterLeaked(_context.Logger, TransactionId, TransactionLog.Describe(openedAt));
         }
         catch (Exception)
         {
