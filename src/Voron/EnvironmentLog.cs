@@ -5,9 +5,6 @@ namespace Voron;
 /// <summary>What an environment tells the log.</summary>
 internal static partial class EnvironmentLog
 {
-    [LoggerMessage(Level = LogLevel.Warning, Message = "A read transaction of snapshot {SnapshotId} was never disposed. It was opened at: {OpenedAt}")]
-    public static partial void ReaderLeaked(ILogger logger, long snapshotId, string openedAt);
-
     [LoggerMessage(Level = LogLevel.Error, Message = "The environment in {Path} was closed without a last flush: {Reason}. What was committed is in the journal.")]
     public static partial void CloseFailed(ILogger logger, string path, string reason, Exception exception);
 

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Microsoft.Extensions.Logging.Abstractions;
 using Voron.Flushing;
 using Voron.IO;
@@ -15,36 +16,43 @@ public sealed class StorageEnvironment : IDisposable
 {
     private static readonly TimeSpan AbandonedWriterWait = TimeSpan.FromSeconds(5);
 
+    /// <summary>Who waits for the writer for longer has the collector look whether it has been leaked.</summary>
+    private static readonly TimeSpan SuspiciousWait = TimeSpan.FromSeconds(5);
+
     private readonly EnvironmentParts _parts;
     private readonly EngineContext _context;
     private readonly ReaderPool _readers;
     private readonly WriterGate _gate = new();
-    private readonly WriteCore? _writer;
+    private readonly WriterHome? _writer;
     private readonly WriteMerger? _merger;
     private readonly Flusher? _flusher;
     private readonly FlushScheduler? _scheduler;
     private readonly SpaceReclaimer? _reclaimer;
+    private readonly MemoryTrimmer? _trimmer;
     private readonly Scrubber? _scrubber;
     private int _disposed;
     private long _writerSinceTick;
+    private long _collectedFor = -1;
 
     private StorageEnvironment(EnvironmentParts parts)
     {
         _parts = parts;
         _context = parts.Context;
+        Recovery = Describe(parts.Recovered);
         _readers = new ReaderPool(_context, OnReaderLeaked, _parts.Release);
         if (_context.Options.ReadOnly)
             return;
 
         _context.FlusherSlot = _context.Readers.TakeSlot();
         var keeper = new VersionKeeper(_context.Versions, _context.Frames, _context.Readers, _context.Ring) { FlusherSlot = _context.FlusherSlot };
-        _writer = new WriteCore(_context, _gate, keeper) { Submitted = parts.Recovered.State };
+        _writer = new WriterHome(_context, _gate, keeper) { Submitted = parts.Recovered.State };
         _merger = new WriteMerger(
             () => Begin(TimeSpan.MaxValue, nameof(WriteAsync), CancellationToken.None), _context.Options.MaxMergedBytes, CountMerged);
         _flusher = new Flusher(_context, parts.Checkpoints, _gate, _writer);
         _flusher.Start();
         _reclaimer = new SpaceReclaimer(_context, _gate, _writer, _flusher);
-        _scheduler = new FlushScheduler(_context, _flusher, () => _reclaimer.Run(), parts.ReplayedBytes, _context.Options.BackgroundFlush);
+        _trimmer = new MemoryTrimmer(_context, _gate, _writer);
+        _scheduler = new FlushScheduler(_context, _flusher, () => _reclaimer.Run(), _trimmer, parts.ReplayedBytes, _context.Options.BackgroundFlush);
         parts.Publisher.BackPressure = _scheduler;
         _scrubber = new Scrubber(_context.Options, _context.Logger, VerifyPaced);
     }
@@ -54,6 +62,9 @@ public sealed class StorageEnvironment : IDisposable
 
     /// <summary>The options that the environment was opened with.</summary>
     public StorageOptions Options => _context.Options;
+
+    /// <summary>What the opening found in the journal.</summary>
+    public RecoveryReport Recovery { get; }
 
     /// <summary>Bytes of the longest key.</summary>
     public int MaxKeyLength => Trees.TreeLimits.MaxKeyLength(_context.PageSize);
@@ -117,7 +128,12 @@ public sealed class StorageEnvironment : IDisposable
     {
         ThrowIfNotWritable(nameof(BeginWriteAsync));
         _scheduler!.SlowDown();
-        await _gate.EnterAsync(cancellationToken).ConfigureAwait(false);
+        if (!await _gate.TryEnterAsync(SuspiciousWait, cancellationToken).ConfigureAwait(false))
+        {
+            LookForLeakedWriter();
+            await _gate.EnterAsync(cancellationToken).ConfigureAwait(false);
+        }
+
         return new WriteTransaction(BeginHeld());
     }
 
@@ -148,6 +164,9 @@ public sealed class StorageEnvironment : IDisposable
 
     /// <summary>Has the flusher write what an old reader keeps out of the data file to a file of its own; for tests.</summary>
     internal bool Rewrite() => _flusher!.Rewrite();
+
+    /// <summary>Ends a period after which memory that was not needed in two of them goes back to the system; for tests.</summary>
+    internal void TrimMemory() => _trimmer!.Look(CancellationToken.None);
 
     /// <summary>
     /// Gives free space back to the file system: cuts free sections of 4 MiB off the end of the data file, and punches holes for
@@ -188,16 +207,18 @@ public sealed class StorageEnvironment : IDisposable
             ScratchBytes = _context.Frames.UsedBytes,
             ScratchReservedBytes = _context.Frames.ReservedBytes,
             SpilledBytes = _context.Frames.SpilledBytes,
+            JournalBufferBytes = journal?.BufferBytes ?? 0,
             PageVersions = _context.Versions.NodeCount,
             OpenReaders = _readers.OpenCount - 1,
             LeakedReaders = counters.LeakedReaders,
+            LeakedWriters = counters.LeakedWriters,
             CommittedTransactions = counters.CommittedTransactions,
             RolledBackTransactions = counters.RolledBackTransactions,
             PagesChanged = counters.PagesChanged,
             JournalTransactionBytes = counters.JournalTransactionBytes,
             JournalBytes = journal?.BytesWritten ?? 0,
             JournalWrites = journal?.Writes ?? 0,
-            JournalWriteTime = System.Diagnostics.Stopwatch.GetElapsedTime(0, journal?.WriteTicks ?? 0),
+            JournalWriteTime = Stopwatch.GetElapsedTime(0, journal?.WriteTicks ?? 0),
             Flushes = counters.FlushCount,
             FlushedPages = counters.FlushedPages,
             FlushedBytes = counters.FlushedBytes,
@@ -245,7 +266,7 @@ public sealed class StorageEnvironment : IDisposable
         if (!_gate.TryEnter(AbandonedWriterWait, CancellationToken.None))
         {
             // Whoever holds it may be running: nothing that it uses can be taken away.
-            EnvironmentLog.WriterAbandoned(_context.Logger, Path, _writer!.Session.Id);
+            EnvironmentLog.WriterAbandoned(_context.Logger, Path, _writer!.TransactionId);
             _parts.KeepMemory();
             return;
         }
@@ -288,18 +309,36 @@ public sealed class StorageEnvironment : IDisposable
     {
         ThrowIfNotWritable(call);
         _scheduler!.SlowDown();
-        if (timeout == TimeSpan.MaxValue)
-        {
-            _gate.Enter(cancellationToken);
-        }
-        else if (!_gate.TryEnter(timeout, cancellationToken))
+        if (!TryEnterGate(timeout, cancellationToken))
         {
             throw new TimeoutException(
-                $"Write transaction {_writer!.Session.Id} has been open for {Environment.TickCount64 - _writerSinceTick} ms, and was not ended within " +
+                $"Write transaction {_writer!.TransactionId} has been open for {Environment.TickCount64 - _writerSinceTick} ms, and was not ended within " +
                 $"{timeout.TotalMilliseconds} ms. A write transaction has to be committed or disposed.");
         }
 
         return BeginHeld();
+    }
+
+    private bool TryEnterGate(TimeSpan timeout, CancellationToken cancellationToken)
+    {
+        if (timeout <= SuspiciousWait)
+            return _gate.TryEnter(timeout, cancellationToken);
+        if (_gate.TryEnter(SuspiciousWait, cancellationToken))
+            return true;
+        LookForLeakedWriter();
+        if (timeout != TimeSpan.MaxValue)
+            return _gate.TryEnter(timeout - SuspiciousWait, cancellationToken);
+        _gate.Enter(cancellationToken);
+        return true;
+    }
+
+    // Only the collector notices a transaction that nobody can end any more, and who waits for it allocates nothing. In the
+    // background, and once for a transaction that has kept others waiting for long.
+    private void LookForLeakedWriter()
+    {
+        var id = _writer!.TransactionId;
+        if (Interlocked.Exchange(ref _collectedFor, id) != id)
+            GC.Collect(GC.MaxGeneration, GCCollectionMode.Forced, blocking: false);
     }
 
     private WriteCore BeginHeld()
@@ -309,8 +348,7 @@ public sealed class StorageEnvironment : IDisposable
             ObjectDisposedException.ThrowIf(_disposed != 0, this);
             _context.Poison.ThrowIfPoisoned();
             _writerSinceTick = Environment.TickCount64;
-            _writer!.Begin();
-            return _writer;
+            return _writer!.Begin();
         }
         catch
         {
@@ -328,11 +366,30 @@ public sealed class StorageEnvironment : IDisposable
         _context.Poison.ThrowIfPoisoned();
     }
 
+    private static RecoveryReport Describe(RecoveryResult recovered) => new()
+    {
+        TransactionId = recovered.State.TransactionId,
+        ReplayedRecords = recovered.ReplayedRecords,
+        ReplayedBytes = recovered.ReplayedBytes,
+        Duration = recovered.Duration,
+        DroppedRecords = recovered.Dropped is { } tail ? tail.BrokenRecords + tail.WholeRecords : 0,
+        FirstDroppedTransactionId = recovered.Dropped?.FirstTransactionId ?? 0,
+        LastDroppedTransactionId = recovered.Dropped?.LastTransactionId ?? 0,
+        DroppedFile = recovered.Dropped?.Path,
+        DroppedOffset = recovered.Dropped?.Offset ?? 0,
+    };
+
     private void CountMerged(int operations) => _context.Counters.MergedOperations += operations;
 
-    private void OnReaderLeaked(long snapshotId, string? openedAt)
+    private void OnReaderLeaked(long snapshotId, StackTrace? openedAt)
     {
-        Interlocked.Increment(ref _context.Counters.LeakedReaders);
-        EnvironmentLog.ReaderLeaked(_context.Logger, snapshotId, openedAt ?? $"unknown; set {nameof(StorageOptions.TrackReaders)} to know");
+        try
+        {
+            TransactionLog.ReaderLeaked(_context.Logger, snapshotId, TransactionLog.Describe(openedAt));
+        }
+        finally
+        {
+            Interlocked.Increment(ref _context.Counters.LeakedReaders);
+        }
     }
 }

@@ -50,12 +50,18 @@ public readonly record struct CommitReport(long TransactionId, int PagesChanged,
 public readonly record struct FlushReport(
     long TransactionId, int Pages, int Leaves, int Branches, int Overflows, int Seeks, long Bytes, long Transactions, TimeSpan Duration);
 
-/// <summary>The oldest reader, as told to <see cref="StorageOptions.SlowReaderObserver"/> before a limit is hit.</summary>
+/// <summary>
+/// A reader that the flusher cannot get past, as told to <see cref="StorageOptions.SlowReaderObserver"/> when half the limit of
+/// journal or scratch is reached.
+/// </summary>
 /// <param name="TransactionId">The snapshot that it reads.</param>
 /// <param name="JournalBytes">Bytes of journal that are kept.</param>
 /// <param name="ScratchBytes">Bytes of scratch memory in use.</param>
 /// <param name="OpenedAt">Where it was opened, when <see cref="StorageOptions.TrackReaders"/> is set; else null.</param>
-public readonly record struct SlowReaderReport(long TransactionId, long JournalBytes, long ScratchBytes, string? OpenedAt);
+/// <param name="Age">For how long it has been open.</param>
+/// <param name="ThreadId">The managed thread that began it.</param>
+public readonly record struct SlowReaderReport(
+    long TransactionId, long JournalBytes, long ScratchBytes, string? OpenedAt, TimeSpan Age, int ThreadId);
 
 /// <summary>How an environment is opened. Checked as a whole by <see cref="Validate"/>.</summary>
 public sealed class StorageOptions
@@ -134,7 +140,9 @@ public sealed class StorageOptions
     /// </summary>
     public bool BackgroundFlush { get; init; } = true;
 
-    /// <summary>Notes where each read transaction was opened, to name it when it leaks. Costs a stack trace each.</summary>
+    /// <summary>
+    /// Notes where each transaction was opened, to name it when it leaks or is slow. Costs a stack trace each: microseconds, and garbage.
+    /// </summary>
     public bool TrackReaders { get; init; }
 
     /// <summary>Where the environment logs; nowhere when null.</summary>
@@ -146,8 +154,19 @@ public sealed class StorageOptions
     /// <summary>Called after each flush, on the thread that flushed.</summary>
     public Action<FlushReport>? FlushObserver { get; init; }
 
-    /// <summary>Called when a reader keeps journal or scratch memory near a limit.</summary>
+    /// <summary>
+    /// Called when a reader keeps the flusher back and half of <see cref="JournalLimitBytes"/> or <see cref="ScratchLimitBytes"/> is
+    /// reached, on a thread of the pool: once for a reader in each <see cref="SlowReaderInterval"/>.
+    /// </summary>
     public Action<SlowReaderReport>? SlowReaderObserver { get; init; }
+
+    /// <summary>How long nothing is said again of a reader that has been named as slow.</summary>
+    public TimeSpan SlowReaderInterval { get; init; } = TimeSpan.FromMinutes(1);
+
+    /// <summary>
+    /// How long a transaction that was never ended stays as it is after the collector has found it: a span of it may be in use.
+    /// </summary>
+    internal TimeSpan LeakGrace { get; init; } = TimeSpan.FromSeconds(10);
 
     /// <summary>Called after each background verification, on a thread of its own.</summary>
     public Action<VerificationReport>? ScrubObserver { get; init; }
@@ -173,6 +192,7 @@ public sealed class StorageOptions
         Check(
             ScrubInterval == Timeout.InfiniteTimeSpan || (ScrubInterval > TimeSpan.Zero && ScrubInterval <= LongestInterval),
             $"{nameof(ScrubInterval)} is {ScrubInterval}; it must be positive and at most {LongestInterval}, or infinite.");
+        Check(SlowReaderInterval > TimeSpan.Zero, $"{nameof(SlowReaderInterval)} is {SlowReaderInterval}; it must be positive.");
         Check(ScrubBytesPerSecond >= 0, $"{nameof(ScrubBytesPerSecond)} is {ScrubBytesPerSecond}; it must not be negative.");
         Check(JournalLimitBytes >= FlushThresholdBytes, $"{nameof(JournalLimitBytes)} ({JournalLimitBytes}) is below {nameof(FlushThresholdBytes)} ({FlushThresholdBytes}).");
         Check(ScratchMemoryBytes >= 4 * MiB, $"{nameof(ScratchMemoryBytes)} is {ScratchMemoryBytes}; it must be at least {4 * MiB}.");

@@ -33,6 +33,9 @@ public sealed record EnvironmentStatistics
     /// <summary>Bytes of page versions in the temporary file.</summary>
     public required long SpilledBytes { get; init; }
 
+    /// <summary>Bytes of the buffers in which journal records are made.</summary>
+    public required long JournalBufferBytes { get; init; }
+
     /// <summary>Page versions that are not only in the data file.</summary>
     public required long PageVersions { get; init; }
 
@@ -41,6 +44,9 @@ public sealed record EnvironmentStatistics
 
     /// <summary>Read transactions that were never disposed and were released by the finalizer.</summary>
     public required long LeakedReaders { get; init; }
+
+    /// <summary>Write transactions that were neither committed nor disposed, and were rolled back for the finalizer.</summary>
+    public required long LeakedWriters { get; init; }
 
     /// <summary>Write transactions made durable.</summary>
     public required long CommittedTransactions { get; init; }

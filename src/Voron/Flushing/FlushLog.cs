@@ -5,6 +5,12 @@ namespace Voron.Flushing;
 /// <summary>What the flusher tells the log.</summary>
 internal static partial class FlushLog
 {
+    [LoggerMessage(
+        Level = LogLevel.Warning,
+        Message = "The read transaction of snapshot {SnapshotId}, open for {Age}, keeps {JournalBytes} bytes of journal and {ScratchBytes} bytes of scratch memory: half a limit is reached. Thread {ThreadId} opened it at: {OpenedAt}")]
+    public static partial void SlowReader(
+        ILogger logger, long snapshotId, TimeSpan age, long journalBytes, long scratchBytes, int threadId, string openedAt);
+
     [LoggerMessage(Level = LogLevel.Warning, Message = "A background flush failed: {Reason}")]
     public static partial void Failed(ILogger logger, string reason, Exception exception);
 

@@ -1,5 +1,4 @@
 using Voron.Paging;
-using Voron.Primitives;
 using Voron.Transactions;
 
 namespace Voron.Flushing;
@@ -20,6 +19,8 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
     private readonly EngineContext _context;
     private readonly Flusher _flusher;
     private readonly Action _reclaim;
+    private readonly SlowReaderWatch _slowReaders;
+    private readonly MemoryTrimmer _trimmer;
     private readonly AutoResetEvent _wake = new(false);
     private readonly object _progress = new();
     private readonly CancellationTokenSource _closing = new();
@@ -33,15 +34,20 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
     private long _lastSequence;
     private long _dirtySinceTick = -1;
     private bool _isIdle = true;
+    private bool _wasNearLimit;
     private volatile bool _stopping;
 
     /// <param name="reclaim">Gives free space back to the file system.</param>
     /// <param name="replayedBytes">Bytes of journal that were replayed at opening and are not flushed yet.</param>
-    public FlushScheduler(EngineContext context, Flusher flusher, Action reclaim, long replayedBytes, bool background)
+    /// <param name="trimmer">Gives memory back to the system.</param>
+    public FlushScheduler(
+        EngineContext context, Flusher flusher, Action reclaim, MemoryTrimmer trimmer, long replayedBytes, bool background)
     {
         _writtenBytes = replayedBytes;
         _reclaim = reclaim;
+        _trimmer = trimmer;
         _context = context;
+        _slowReaders = new SlowReaderWatch(context);
         _flusher = flusher;
         _flusher.Closing = _closing.Token;
         if (!background)
@@ -59,6 +65,12 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
         var threshold = _context.Options.FlushThresholdBytes;
         if (Volatile.Read(ref _isIdle) || (written - _flushedAtBytes >= threshold && written - bytes - _flushedAtBytes < threshold))
             _wake.Set();
+
+        // Not at the next tick, when the limit may have been reached.
+        var isNear = _slowReaders.IsNearLimit;
+        if (isNear && !_wasNearLimit)
+            _wake.Set();
+        _wasNearLimit = isNear;
     }
 
     public void SlowDown()
@@ -110,7 +122,7 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
             Interlocked.MemoryBarrier();
             var idle = IsIdle();
             Volatile.Write(ref _isIdle, idle);
-            _wake.WaitOne(idle ? Timeout.InfiniteTimeSpan : Tick);
+            _wake.WaitOne(!idle ? Tick : _trimmer.IsWorthWaiting ? MemoryTrimmer.Period : Timeout.InfiniteTimeSpan);
             if (_stopping || _context.Poison.IsPoisoned)
                 return;
             try
@@ -148,8 +160,10 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
         PreallocateAhead();
         if (ShouldFlush())
             FlushNow();
+        _slowReaders.Look(_flusher.CheckpointId);
         if (IsHeldBack())
             RewriteNow();
+        _trimmer.LookInTime(_closing.Token);
 
         // Last, since it fails on a full disk, which a flush may empty.
         Vouch();
@@ -166,7 +180,9 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
 
         if (_dirtySinceTick < 0)
             _dirtySinceTick = Environment.TickCount64;
-        return bytes >= _context.Options.FlushThresholdBytes
+
+        // No later than at the share of the limit at which a reader that is in the way is named: a flush has to find it first.
+        return bytes >= Math.Min(_context.Options.FlushThresholdBytes, _context.Options.JournalLimitBytes / SlowReaderWatch.PartOfLimit)
             || Environment.TickCount64 - _dirtySinceTick >= _context.Options.FlushInterval.TotalMilliseconds
             || _context.Journal!.ReservedImageBytes >= _context.Options.FlushThresholdBytes
             || _context.JournalFiles!.LiveCount > MaxJournalFiles
@@ -207,13 +223,6 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
     private void RewriteNow()
     {
         var written = Volatile.Read(ref _writtenBytes);
-        var reader = _flusher.BlockingReader;
-        if (reader != null && _context.Options.SlowReaderObserver is { } observer)
-        {
-            var report = new SlowReaderReport(reader.Value.Snapshot, _context.JournalFiles!.LiveBytes, _context.Frames.UsedBytes, null);
-            Observers.Tell(observer, report, _context.Logger);
-        }
-
         if (_flusher.Rewrite())
             _rewrittenAtBytes = written;
     }

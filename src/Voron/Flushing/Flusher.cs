@@ -28,14 +28,14 @@ internal sealed unsafe class Flusher
     private readonly EngineContext _context;
     private readonly CheckpointFile _checkpoints;
     private readonly WriterGate _gate;
-    private readonly WriteCore _writer;
+    private readonly WriterHome _writer;
     private readonly FlushTarget _target;
     private readonly PageFileWriter _pages;
     private readonly FlushRecordWriter _records;
     private readonly FlushPlan _plan = new();
     private FlushPlan? _paused;
 
-    public Flusher(EngineContext context, CheckpointFile checkpoints, WriterGate gate, WriteCore writer)
+    public Flusher(EngineContext context, CheckpointFile checkpoints, WriterGate gate, WriterHome writer)
     {
         _context = context;
         _checkpoints = checkpoints;

@@ -17,6 +17,9 @@ namespace Voron.Flushing;
 /// <param name="WithoutLife">Those that have none: unfinished, to be deleted.</param>
 /// <param name="DirectRuns">Large values of replayed records that are still there, to be verified.</param>
 /// <param name="ReplayedRecords">Records that were applied.</param>
+/// <param name="ReplayedBytes">Bytes of these, padding included.</param>
+/// <param name="Dropped">What stood behind the end of the journal; null when nothing did.</param>
+/// <param name="Duration">How long it took.</param>
 internal sealed record RecoveryResult(
     EnvironmentState State,
     JournalPosition End,
@@ -24,7 +27,10 @@ internal sealed record RecoveryResult(
     IReadOnlyList<JournalFileInfo> Files,
     IReadOnlyList<string> WithoutLife,
     IReadOnlyDictionary<long, DirectRun> DirectRuns,
-    long ReplayedRecords);
+    long ReplayedRecords,
+    long ReplayedBytes,
+    DroppedTail? Dropped,
+    TimeSpan Duration);
 
 /// <summary>Brings the version table to the newest durable state: checkpoint, rewrite file, journal.</summary>
 /// <remarks>
@@ -59,10 +65,11 @@ internal static class Recovery
         versions.EnsureCapacity(dataFile.CapacityPages);
         var pages = replay.PageCount;
         replay.Publish(versions);
-        if (end.Dropped > 0)
+        if (end.Dropped is { } tail)
         {
-            var name = JournalName(files, end.End.LifeNumber);
-            JournalLog.TailDropped(logger, name, end.End.Offset, state.TransactionId, end.Dropped);
+            JournalLog.TailDropped(
+                logger, state.TransactionId, tail.Offset, tail.Path, tail.BrokenRecords, tail.WholeRecords, tail.FirstSequence,
+                tail.FirstTransactionId, tail.LastTransactionId);
         }
 
         if (end.Records > 0)
@@ -71,7 +78,8 @@ internal static class Recovery
             JournalLog.Replayed(logger, end.Records, state.TransactionId, pages, milliseconds);
         }
 
-        return new RecoveryResult(state, end.End, end.Seals, files, withoutLife, replay.DirectRuns, end.Records);
+        return new RecoveryResult(
+            state, end.End, end.Seals, files, withoutLife, replay.DirectRuns, end.Records, end.Bytes, end.Dropped, Stopwatch.GetElapsedTime(start));
     }
 
     /// <summary>Verifies the large values that the replayed records name.</summary>
@@ -85,9 +93,6 @@ internal static class Recovery
                 pages.ReadLarge(reference, 0, checked((int)run.Length));
         }
     }
-
-    private static string JournalName(List<JournalFileInfo> files, long life) =>
-        files.Find(file => file.Header.LifeNumber == life)?.Name ?? "the journal";
 
     private static List<JournalFileInfo> ReadHeaders(IDisk disk, UInt128 environmentId, out List<string> withoutLife)
     {

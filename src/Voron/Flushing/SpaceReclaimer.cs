@@ -13,11 +13,11 @@ internal sealed class SpaceReclaimer
 {
     private readonly EngineContext _context;
     private readonly WriterGate _gate;
-    private readonly WriteCore _writer;
+    private readonly WriterHome _writer;
     private readonly Flusher _flusher;
     private readonly HashSet<long> _punched = [];
 
-    public SpaceReclaimer(EngineContext context, WriterGate gate, WriteCore writer, Flusher flusher)
+    public SpaceReclaimer(EngineContext context, WriterGate gate, WriterHome writer, Flusher flusher)
     {
         _context = context;
         _gate = gate;
@@ -41,21 +41,21 @@ internal sealed class SpaceReclaimer
     private void LowerPageCount()
     {
         _gate.Enter(CancellationToken.None);
-        BeginHeld();
+        var core = BeginHeld();
         try
         {
-            LowerPageCountHeld();
+            LowerPageCountHeld(core);
         }
         catch (CorruptionException)
         {
-            _writer.Rollback();
+            core.Rollback();
             throw;
         }
     }
 
-    private void LowerPageCountHeld()
+    private void LowerPageCountHeld(WriteCore core)
     {
-        var session = _writer.Session;
+        var session = core.Session;
         var sections = session.Space.Map.SectionCount;
         var kept = sections;
 
@@ -65,14 +65,14 @@ internal sealed class SpaceReclaimer
             kept--;
         if (kept == sections)
         {
-            _writer.Rollback();
+            core.Rollback();
             return;
         }
 
         session.State.PageCount = kept * _context.Layout.PagesPerSection;
         session.Space.Forget();
-        var journal = _writer.Journal;
-        var sequence = _writer.Submit(null);
+        var journal = core.Journal;
+        var sequence = core.Submit(null);
         if (sequence != 0)
             journal.WaitUntilDurable(sequence);
     }
@@ -139,10 +139,10 @@ internal sealed class SpaceReclaimer
     {
         var sections = new List<long>();
         _gate.Enter(CancellationToken.None);
-        BeginHeld();
+        var core = BeginHeld();
         try
         {
-            var space = _writer.Session.Space;
+            var space = core.Session.Space;
             for (var section = 0L; section < space.Map.SectionCount; section++)
             {
                 if (!space.IsUntouched(section))
@@ -158,7 +158,7 @@ internal sealed class SpaceReclaimer
         }
         finally
         {
-            _writer.Rollback();
+            core.Rollback();
         }
 
         return sections;
@@ -176,12 +176,12 @@ internal sealed class SpaceReclaimer
         }
     }
 
-    private void BeginHeld()
+    private WriteCore BeginHeld()
     {
         try
         {
             _context.Poison.ThrowIfPoisoned();
-            _writer.Begin();
+            return _writer.Begin();
         }
         catch
         {

@@ -13,9 +13,10 @@ internal unsafe interface IRecordVisitor
 /// <summary>Where the chain ended, and why it may.</summary>
 /// <param name="End">Behind the last record.</param>
 /// <param name="Records">How many records the chain has.</param>
-/// <param name="Dropped">Valid records behind the end, of writes that were under way.</param>
+/// <param name="Bytes">Bytes of these records, padding included.</param>
+/// <param name="Dropped">What stands behind the end, of writes that were under way; null when nothing does.</param>
 /// <param name="Seals">What a new file has to seal: the file where the chain ends, as far as it was read, and all behind it.</param>
-internal sealed record JournalChainEnd(JournalPosition End, long Records, int Dropped, JournalSeal[] Seals);
+internal sealed record JournalChainEnd(JournalPosition End, long Records, long Bytes, DroppedTail? Dropped, JournalSeal[] Seals);
 
 /// <summary>Follows the records from where replay starts, over all live files, and judges where they end.</summary>
 /// <remarks>
@@ -56,6 +57,7 @@ internal sealed unsafe class JournalChain : IDisposable
     {
         var position = _start;
         var records = 0L;
+        var bytes = 0L;
         var index = 0;
         var ends = new (long Sequence, long Offset)[_files.Count];
         Array.Fill(ends, (0, JournalFormat.FirstRecordOffset));
@@ -74,6 +76,7 @@ internal sealed unsafe class JournalChain : IDisposable
         {
             visitor.Visit(record, _files[index].Path);
             records++;
+            bytes += record->AlignedLength;
             position = new JournalPosition
             {
                 Incarnation = record->Incarnation,
@@ -97,7 +100,7 @@ internal sealed unsafe class JournalChain : IDisposable
             LastSequence = ends[i].Sequence,
             EndOffset = ends[i].Offset,
         });
-        return new JournalChainEnd(position, records, dropped, seals.Skip(index).TakeLast(JournalFileHeader.MaxSeals).ToArray());
+        return new JournalChainEnd(position, records, bytes, dropped, seals.Skip(index).TakeLast(JournalFileHeader.MaxSeals).ToArray());
     }
 
     public void Dispose()
@@ -160,9 +163,9 @@ internal sealed unsafe class JournalChain : IDisposable
         }
     }
 
-    private int JudgeWhatFollows(int index, in JournalPosition position)
+    private DroppedTail? JudgeWhatFollows(int index, in JournalPosition position)
     {
-        var dropped = 0;
+        var dropped = FindBroken(index, position);
         for (var i = index; i < _files.Count; i++)
         {
             var file = _files[i];
@@ -184,11 +187,36 @@ internal sealed unsafe class JournalChain : IDisposable
                         $"{record->Sequence} at offset {offset} of '{file.Path}' says that everything up to {record->DurableSequence} had been durable.");
                 }
 
-                dropped++;
+                dropped ??= new DroppedTail(file.Path, offset);
+                dropped.Add(record, isWhole: true);
                 offset += record->AlignedLength;
             }
         }
 
         return dropped;
+    }
+
+    // The record that should come next, where enough of its header is left to tell it from what was there before.
+    private DroppedTail? FindBroken(int index, in JournalPosition position)
+    {
+        for (var i = index; i < _files.Count; i++)
+        {
+            var file = _files[i];
+            var offset = position.LifeNumber == file.Info.Header.LifeNumber ? position.Offset : JournalFormat.FirstRecordOffset;
+            if (offset >= EndOf(file) || file.TryRead(offset) != null)
+                continue;
+            var header = file.Peek(offset);
+            if (header == null)
+                continue;
+            var signs = (header->Marker == JournalFormat.RecordMarker ? 1 : 0) + (header->Incarnation == file.Info.Header.Incarnation ? 1 : 0)
+                + (header->Offset == offset ? 1 : 0) + (header->Sequence == position.Sequence + 1 ? 1 : 0);
+            if (signs < 3 || header->Incarnation != file.Info.Header.Incarnation && header->Sequence != position.Sequence + 1)
+                continue;
+            var dropped = new DroppedTail(file.Path, offset);
+            dropped.Add(header, isWhole: false);
+            return dropped;
+        }
+
+        return null;
     }
 }

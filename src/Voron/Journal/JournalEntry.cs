@@ -8,6 +8,7 @@ internal sealed unsafe class JournalEntry : IDisposable
 {
     private byte* _buffer;
     private nuint _capacity;
+    private nuint _needed;
 
     public JournalEntry(int capacity) => EnsureCapacity((nuint)capacity, 0);
 
@@ -31,9 +32,29 @@ internal sealed unsafe class JournalEntry : IDisposable
 
     public long Sequence { get; set; }
 
+    /// <summary>Bytes of memory that the entry holds.</summary>
+    public long Capacity => (long)_capacity;
+
+    /// <summary>The most bytes that were asked for since the last call.</summary>
+    public long TakeNeeded()
+    {
+        var needed = _needed;
+        _needed = 0;
+        return (long)needed;
+    }
+
+    /// <summary>Exchanges the buffer for a smaller one. Nothing is in it.</summary>
+    public void Shrink(int capacity)
+    {
+        Dispose();
+        EnsureCapacity((nuint)capacity, 0);
+        _needed = 0;
+    }
+
     /// <summary>Makes room for <paramref name="capacity"/> bytes, keeping the first <paramref name="used"/>.</summary>
     public void EnsureCapacity(nuint capacity, nuint used)
     {
+        _needed = Math.Max(_needed, capacity);
         if (capacity <= _capacity)
             return;
 

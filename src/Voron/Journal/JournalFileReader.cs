@@ -52,6 +52,10 @@ internal sealed unsafe class JournalFileReader : IDisposable
         return RecordChecksum.Compute(_environmentId, (byte*)header) == checksum ? header : null;
     }
 
+    /// <summary>What may be the header of a record at an offset, whatever its checksum says; null beyond the end of the file.</summary>
+    public RecordHeader* Peek(long offset) =>
+        offset + JournalFormat.Block > _fileLength ? null : (RecordHeader*)Load(offset, JournalFormat.Block);
+
     public void Dispose()
     {
         NativeMemory.AlignedFree(_window);

@@ -10,8 +10,9 @@ internal static partial class JournalLog
 
     [LoggerMessage(
         Level = LogLevel.Information,
-        Message = "The journal ends in {Name} at {Offset} behind transaction {TransactionId}; {Dropped} record(s) of unfinished writes behind it were dropped.")]
-    public static partial void TailDropped(ILogger logger, string name, long offset, long transactionId, int dropped);
+        Message = "The journal ends behind transaction {TransactionId}. What follows, at offset {Offset} of {Name}, is of writes that were not finished, and was dropped: {Broken} broken record, {Whole} whole, from sequence {Sequence} on, with transactions {First} to {Last} by their headers.")]
+    public static partial void TailDropped(
+        ILogger logger, long transactionId, long offset, string name, int broken, int whole, long sequence, long first, long last);
 
     [LoggerMessage(
         Level = LogLevel.Information,

@@ -28,6 +28,7 @@ internal sealed unsafe class JournalWriter : IDisposable
     private const int MaxBatchRecords = 64;
     private const int MaxEntries = 16;
     private const int InitialEntryBytes = 64 << 10;
+    private const int LargeEntryBytes = 4 << 20;
 
     private readonly Lock _submission = new();
     private readonly object _queueLock = new();
@@ -134,6 +135,55 @@ internal sealed unsafe class JournalWriter : IDisposable
 
                 Monitor.Wait(_queueLock);
             }
+        }
+    }
+
+    /// <summary>Bytes of the buffers that wait for records.</summary>
+    public long BufferBytes
+    {
+        get
+        {
+            lock (_queueLock)
+                return _freeEntries.Sum(entry => entry.Capacity);
+        }
+    }
+
+    /// <summary>True when a buffer is kept that few records need.</summary>
+    public bool HasLargeBuffers
+    {
+        get
+        {
+            lock (_queueLock)
+                return _freeEntries.Any(entry => entry.Capacity > LargeEntryBytes);
+        }
+    }
+
+    /// <summary>Frees large buffers that no record since the last call has needed half of.</summary>
+    public void TrimBuffers()
+    {
+        var large = new List<JournalEntry>();
+        lock (_queueLock)
+        {
+            foreach (var entry in _freeEntries)
+            {
+                // The first call after a large record finds it needed.
+                if (entry.TakeNeeded() * 2 <= entry.Capacity && entry.Capacity > LargeEntryBytes)
+                    large.Add(entry);
+            }
+
+            if (large.Count == 0)
+                return;
+            var kept = _freeEntries.Except(large).Reverse().ToArray();
+            _freeEntries.Clear();
+            foreach (var entry in kept)
+                _freeEntries.Push(entry);
+        }
+
+        // Without the lock: giving much memory back takes its time.
+        foreach (var entry in large)
+        {
+            entry.Shrink(InitialEntryBytes);
+            Return(entry);
         }
     }
 

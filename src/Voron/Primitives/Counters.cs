@@ -15,6 +15,7 @@ internal sealed class Counters
     public long MergedOperations;
     public long BackPressureWaits;
     public long LeakedReaders;
+    public long LeakedWriters;
     public long FreedPages;
     public long PunchedBytes;
     public long TruncatedBytes;

@@ -1,7 +1,6 @@
 using System.Diagnostics;
 using System.Numerics;
 using System.Runtime.InteropServices;
-using Voron.IO;
 
 namespace Voron.Scratch;
 
@@ -10,22 +9,29 @@ namespace Voron.Scratch;
 /// </summary>
 /// <remarks>
 /// Used by the holder of the writer only. Frames are not zeroed: a page that is new must be cleared by whoever asks for it, a
-/// changed one is copied over. Beyond the limit in memory, frames come from <see cref="ISpill"/>.
+/// changed one is copied over. Beyond the limit in memory, frames come from <see cref="ISpill"/>. Whole free chunks go back to the
+/// system by way of <see cref="FrameTrim"/>; their addresses stay, so that whoever still looks at a frame that it should
+/// have let go of reads zeros, and the process lives.
 /// </remarks>
 internal sealed unsafe class FrameAllocator : IDisposable
 {
-    private const int ChunkBytes = 4 << 20;
-    private const int LargePageBytes = 2 << 20;
-    private const int PooledRunClasses = 8;
+    public const int PooledRunClasses = 8;
+
+    private const int LeastChunkBytes = 4 << 20;
 
     private readonly int _pageSize;
     private readonly int _pageShift;
     private readonly long _memoryLimitBytes;
     private readonly ISpill? _spill;
-    private readonly List<nint> _chunks = [];
+    private readonly List<ScratchChunk> _chunks = [];
+    private readonly Stack<ScratchChunk> _emptyChunks = new();
     private readonly HashSet<nint> _largeRuns = [];
     private readonly nint[] _freeRuns = new nint[PooledRunClasses];
+
+    // What a trim has looked through and left, used behind what has been in use since. Class 0 are the frames.
+    private readonly nint[] _coldRuns = new nint[PooledRunClasses];
     private nint _freeFrames;
+    private long _peakBytes;
     private byte* _chunkNext;
     private byte* _chunkEnd;
 
@@ -46,10 +52,24 @@ internal sealed unsafe class FrameAllocator : IDisposable
     /// <summary>Bytes of the temporary file in use as chunks.</summary>
     public long SpilledBytes { get; private set; }
 
+    /// <summary>Bytes of a chunk; all begin at a multiple of it.</summary>
+    public int ChunkBytes => Math.Max(LeastChunkBytes, _pageSize << (PooledRunClasses - 1));
+
+    /// <summary>Bytes in all chunks that have memory, spilled ones too. A hint to others than the holder of the writer.</summary>
+    public long ChunkTotalBytes => Volatile.Read(ref _chunkTotalBytes);
+
+    private long _chunkTotalBytes;
+
     /// <summary>A frame of one page. Its content is whatever it held before.</summary>
     public byte* Rent()
     {
         var frame = (byte*)_freeFrames;
+        if (frame == null && _coldRuns[0] != 0)
+        {
+            frame = (byte*)_coldRuns[0];
+            _coldRuns[0] = 0;
+        }
+
         if (frame != null)
         {
             _freeFrames = *(nint*)frame;
@@ -63,6 +83,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
         }
 
         UsedBytes += _pageSize;
+        _peakBytes = Math.Max(_peakBytes, UsedBytes);
         return frame;
     }
 
@@ -82,10 +103,17 @@ internal sealed unsafe class FrameAllocator : IDisposable
 
         var runClass = RunClass(pages);
         UsedBytes += (long)pages << _pageShift;
+        _peakBytes = Math.Max(_peakBytes, UsedBytes);
         if (runClass >= PooledRunClasses)
             return RentLargeRun(pages);
 
         var run = (byte*)_freeRuns[runClass];
+        if (run == null && _coldRuns[runClass] != 0)
+        {
+            run = (byte*)_coldRuns[runClass];
+            _coldRuns[runClass] = 0;
+        }
+
         if (run != null)
         {
             _freeRuns[runClass] = *(nint*)run;
@@ -133,10 +161,50 @@ internal sealed unsafe class FrameAllocator : IDisposable
         _freeRuns[runClass] = (nint)run;
     }
 
+    /// <summary>The most bytes that were in use at once since the last call.</summary>
+    public long TakePeak()
+    {
+        var peak = _peakBytes;
+        _peakBytes = UsedBytes;
+        return peak;
+    }
+
+    /// <summary>Takes everything free out of the allocator, for <see cref="FrameTrim"/> to look through without the writer.</summary>
+    public FrameTrim BeginTrim()
+    {
+        var lists = new nint[2 * PooledRunClasses];
+        for (var i = 0; i < PooledRunClasses; i++)
+        {
+            lists[2 * i] = i == 0 ? _freeFrames : _freeRuns[i];
+            lists[2 * i + 1] = _coldRuns[i];
+        }
+
+        _freeFrames = 0;
+        Array.Clear(_freeRuns);
+        Array.Clear(_coldRuns);
+        return new FrameTrim(_pageSize, ChunkBytes, lists, [.. _chunks], _spill);
+    }
+
+    /// <summary>Takes back what a trim has left, and forgets the chunks that it emptied.</summary>
+    public void EndTrim(FrameTrim trim)
+    {
+        Debug.Assert(Array.TrueForAll(_coldRuns, list => list == 0));
+        trim.Kept.CopyTo(_coldRuns, 0);
+        foreach (var chunk in trim.Emptied)
+        {
+            _chunks.Remove(chunk);
+            AddTotals(chunk, -1);
+            if (!chunk.IsSpilled)
+                _emptyChunks.Push(chunk);
+        }
+    }
+
     public void Dispose()
     {
-        foreach (var chunk in _chunks)
-            NativeMemory.AlignedFree((void*)chunk);
+        foreach (var chunk in _chunks.Concat(_emptyChunks))
+            chunk.Dispose();
+        _emptyChunks.Clear();
+        Array.Clear(_coldRuns);
         foreach (var run in _largeRuns)
             NativeMemory.AlignedFree((void*)run);
         _chunks.Clear();
@@ -144,7 +212,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
         Array.Clear(_freeRuns);
         _freeFrames = 0;
         _chunkNext = _chunkEnd = null;
-        UsedBytes = ReservedBytes = SpilledBytes = 0;
+        UsedBytes = ReservedBytes = SpilledBytes = _chunkTotalBytes = 0;
         _spill?.Dispose();
     }
 
@@ -162,21 +230,26 @@ internal sealed unsafe class FrameAllocator : IDisposable
 
     private void AddChunk()
     {
-        var bytes = Math.Max(ChunkBytes, _pageSize << (PooledRunClasses - 1));
+        var bytes = ChunkBytes;
+        ScratchChunk chunk;
         if (_spill != null && ReservedBytes + bytes > _memoryLimitBytes)
-        {
-            _chunkNext = _spill.Allocate(bytes);
-            SpilledBytes += bytes;
-        }
-        else
-        {
-            _chunkNext = (byte*)NativeMemory.AlignedAlloc((nuint)bytes, LargePageBytes);
-            MemoryAdvice.PreferLargePages(_chunkNext, (nuint)bytes);
-            _chunks.Add((nint)_chunkNext);
-            ReservedBytes += bytes;
-        }
-
+            chunk = new ScratchChunk((nint)_spill.Allocate(bytes), bytes);
+        else if (!_emptyChunks.TryPop(out chunk!))
+            chunk = ScratchChunk.Reserve(bytes);
+        chunk.PreferLargePages();
+        _chunks.Add(chunk);
+        AddTotals(chunk, 1);
+        _chunkNext = (byte*)chunk.Address;
         _chunkEnd = _chunkNext + bytes;
+    }
+
+    private void AddTotals(ScratchChunk chunk, int sign)
+    {
+        if (chunk.IsSpilled)
+            SpilledBytes += sign * chunk.Bytes;
+        else
+            ReservedBytes += sign * chunk.Bytes;
+        Volatile.Write(ref _chunkTotalBytes, _chunkTotalBytes + sign * chunk.Bytes);
     }
 }
 
@@ -186,4 +259,10 @@ internal unsafe interface ISpill : IDisposable
     /// <summary>The next <paramref name="bytes"/> of the file, which has blocks for them.</summary>
     /// <exception cref="StorageFullException">The disk has no room for more.</exception>
     byte* Allocate(int bytes);
+
+    /// <summary>
+    /// Takes back what <see cref="Allocate"/> gave, and its blocks from the disk. The addresses stay, and it may be given out again.
+    /// Unlike the rest it may be called beside the holder of the writer.
+    /// </summary>
+    void GiveBack(byte* chunk);
 }

@@ -7,8 +7,10 @@ internal sealed unsafe class SpillFile : ISpill
 {
     public const string FileName = "scratch.tmp";
 
+    private readonly Lock _lock = new();
     private readonly IDisk _disk;
-    private readonly List<ScratchMap> _maps = [];
+    private readonly List<SpillPart> _parts = [];
+    private readonly Stack<SpillPart> _free = new();
     private DiskFile? _file;
     private long _length;
     private bool _isNamed;
@@ -20,9 +22,21 @@ internal sealed unsafe class SpillFile : ISpill
         try
         {
             _file ??= Create();
+            lock (_lock)
+            {
+                if (_free.TryPeek(out var free))
+                {
+                    // Its blocks were given back: without them a write to the map ends the process when the disk is full.
+                    _file.Allocate(free.Offset, bytes);
+                    _free.Pop();
+                    return free.Map.Address;
+                }
+            }
+
             _file.Allocate(_length, bytes);
             var map = _file.MapScratch(_length, bytes);
-            _maps.Add(map);
+            lock (_lock)
+                _parts.Add(new SpillPart(map, _length, bytes));
             _length += bytes;
             return map.Address;
         }
@@ -36,11 +50,30 @@ internal sealed unsafe class SpillFile : ISpill
         }
     }
 
+    public void GiveBack(byte* chunk)
+    {
+        SpillPart part;
+        lock (_lock)
+            part = _parts.Find(part => part.Map.Address == chunk)!;
+        try
+        {
+            _file!.TryPunchHole(part.Offset, part.Bytes);
+        }
+        catch (DiskException)
+        {
+            // The blocks stay, to be used again.
+        }
+
+        lock (_lock)
+            _free.Push(part);
+    }
+
     public void Dispose()
     {
-        foreach (var map in _maps)
-            map.Dispose();
-        _maps.Clear();
+        foreach (var part in _parts)
+            part.Map.Dispose();
+        _parts.Clear();
+        _free.Clear();
         _file?.Dispose();
         _file = null;
         if (_isNamed)
@@ -78,4 +111,6 @@ internal sealed unsafe class SpillFile : ISpill
 
         return file;
     }
+
+    private sealed record SpillPart(ScratchMap Map, long Offset, int Bytes);
 }

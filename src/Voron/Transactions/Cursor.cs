@@ -25,16 +25,44 @@ public readonly struct Cursor : IDisposable
 
     /// <summary>The key of the entry; valid until the cursor moves or the transaction writes.</summary>
     /// <exception cref="InvalidOperationException">The cursor stands on no entry.</exception>
-    public ReadOnlySpan<byte> Key => Opened.Cursor.Key;
+    public ReadOnlySpan<byte> Key
+    {
+        get
+        {
+            var owner = Lease.Enter(_generation, out var mark);
+            try
+            {
+                return _lease.Cursor.Key;
+            }
+            finally
+            {
+                owner.Leave(mark);
+            }
+        }
+    }
 
     /// <summary>The value of the entry; valid until the transaction ends, in a write transaction until its next write.</summary>
     /// <exception cref="InvalidOperationException">The cursor stands on no entry.</exception>
-    public ReadOnlySpan<byte> Value => Opened.Cursor.Value;
+    public ReadOnlySpan<byte> Value
+    {
+        get
+        {
+            var owner = Lease.Enter(_generation, out var mark);
+            try
+            {
+                return _lease.Cursor.Value;
+            }
+            finally
+            {
+                owner.Leave(mark);
+            }
+        }
+    }
 
     /// <summary>The length of the value in bytes, without a look at its pages.</summary>
     public long ValueLength => Opened.Cursor.ValueLength;
 
-    private CursorLease Opened
+    private CursorLease Lease
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
         get
@@ -42,31 +70,118 @@ public readonly struct Cursor : IDisposable
             var lease = _lease;
             if (lease == null)
                 ThrowDefault();
+            return lease;
+        }
+    }
+
+    private CursorLease Opened
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get
+        {
+            var lease = Lease;
             lease.ThrowIfClosed(_generation);
             return lease;
         }
     }
 
     /// <summary>Goes to the first entry whose key is at least <paramref name="key"/>; false when there is none.</summary>
-    public bool Seek(ReadOnlySpan<byte> key) => Opened.Cursor.Seek(key);
+    public bool Seek(ReadOnlySpan<byte> key)
+    {
+        var owner = Lease.Enter(_generation, out var mark);
+        try
+        {
+            return _lease.Cursor.Seek(key);
+        }
+        finally
+        {
+            owner.Leave(mark);
+        }
+    }
 
     /// <summary>Goes to the entry of that key; false when the tree does not have it.</summary>
-    public bool SeekExact(ReadOnlySpan<byte> key) => Opened.Cursor.SeekExact(key);
+    public bool SeekExact(ReadOnlySpan<byte> key)
+    {
+        var owner = Lease.Enter(_generation, out var mark);
+        try
+        {
+            return _lease.Cursor.SeekExact(key);
+        }
+        finally
+        {
+            owner.Leave(mark);
+        }
+    }
 
     /// <summary>Goes to the last entry whose key is at most <paramref name="key"/>; false when there is none.</summary>
-    public bool SeekForPrevious(ReadOnlySpan<byte> key) => Opened.Cursor.SeekForPrevious(key);
+    public bool SeekForPrevious(ReadOnlySpan<byte> key)
+    {
+        var owner = Lease.Enter(_generation, out var mark);
+        try
+        {
+            return _lease.Cursor.SeekForPrevious(key);
+        }
+        finally
+        {
+            owner.Leave(mark);
+        }
+    }
 
     /// <summary>Goes to the first entry; false when the tree is empty.</summary>
-    public bool SeekFirst() => Opened.Cursor.SeekFirst();
+    public bool SeekFirst()
+    {
+        var owner = Lease.Enter(_generation, out var mark);
+        try
+        {
+            return _lease.Cursor.SeekFirst();
+        }
+        finally
+        {
+            owner.Leave(mark);
+        }
+    }
 
     /// <summary>Goes to the last entry; false when the tree is empty.</summary>
-    public bool SeekLast() => Opened.Cursor.SeekLast();
+    public bool SeekLast()
+    {
+        var owner = Lease.Enter(_generation, out var mark);
+        try
+        {
+            return _lease.Cursor.SeekLast();
+        }
+        finally
+        {
+            owner.Leave(mark);
+        }
+    }
 
     /// <summary>Goes to the next entry, or from nowhere to the first; false at the end.</summary>
-    public bool MoveNext() => Opened.Cursor.MoveNext();
+    public bool MoveNext()
+    {
+        var owner = Lease.Enter(_generation, out var mark);
+        try
+        {
+            return _lease.Cursor.MoveNext();
+        }
+        finally
+        {
+            owner.Leave(mark);
+        }
+    }
 
     /// <summary>Goes to the entry before, or from nowhere to the last; false at the start.</summary>
-    public bool MovePrevious() => Opened.Cursor.MovePrevious();
+    public bool MovePrevious()
+    {
+        var owner = Lease.Enter(_generation, out var mark);
+        try
+        {
+            return _lease.Cursor.MovePrevious();
+        }
+        finally
+        {
+            owner.Leave(mark);
+        }
+    }
 
     /// <summary>Deletes the entry that the cursor stands on; the next move goes to its neighbour.</summary>
     /// <exception cref="InvalidOperationException">The transaction is for reading, or the cursor stands on no entry.</exception>

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Voron.Trees;
 
 namespace Voron.Transactions;
@@ -7,8 +8,8 @@ internal sealed class ReadCore : TransactionCore
 {
     private readonly ReaderPool _pool;
     private readonly ReadSnapshot _snapshot;
-    private int _busy;
-
+    private StackTrace? _openedAt;
+    private int _thread;
     // The generation that is open, or 0: whoever changes it to 0 ends the transaction.
     private long _open;
 
@@ -22,32 +23,60 @@ internal sealed class ReadCore : TransactionCore
     {
         // Nothing reachable can use the snapshot any more. While it is open, the memory that it reads is there.
         if (Interlocked.Exchange(ref _open, 0) != 0)
-            _pool.Leaked(_snapshot, OpenedAt);
+            _pool.Leaked(_snapshot, _openedAt);
     }
 
     public override PageReader Pages => _snapshot;
 
     public ReadSnapshot Snapshot => _snapshot;
 
-    /// <summary>Where the transaction was opened, when readers are tracked.</summary>
-    public string? OpenedAt { get; private set; }
-
-    public void Begin(string? openedAt)
+    public void Begin(StackTrace? openedAt)
     {
-        OpenedAt = openedAt;
-        _snapshot.Begin();
+        _openedAt = openedAt;
+        _thread = Environment.CurrentManagedThreadId;
+        SetShared(false);
+        _snapshot.Begin(openedAt, _thread);
         BeginGeneration(_snapshot.State.Catalog);
         Volatile.Write(ref _open, Generation);
     }
 
     /// <summary>Ends the transaction of that generation; later calls do nothing.</summary>
+    /// <exception cref="InvalidOperationException">Another thread is reading in it; it stays open.</exception>
     public void End(long generation)
     {
+        if (Volatile.Read(ref _open) != generation)
+            return;
+        if (IsInside)
+            ThrowTwoThreads();
         if (Interlocked.CompareExchange(ref _open, 0, generation) != generation)
             return;
-        EndGeneration();
+
+        // Whoever enters from here on looks at the generation behind its mark, and is told; whoever has entered before is waited
+        // for, since its pages go with the snapshot. That is a call of another thread in a transaction that is being disposed: a
+        // mistake of the caller's that must not end the process. The mark is a plain store, so a barrier of the whole process
+        // is needed to be sure to see it; it is paid only where a second thread has shown itself. Not seen, for as long as a
+        // store takes to reach another core, is a thread that was given a tree here and has done nothing but look up keys.
+        var spin = default(SpinWait);
+        while (!TryBeBusy())
+            spin.SpinOnce();
+        CloseHandles();
+        if (IsShared || _thread != Environment.CurrentManagedThreadId)
+            Interlocked.MemoryBarrierProcessWide();
+        else
+            Interlocked.MemoryBarrier();
+        while (IsInside)
+            spin.SpinOnce();
+        EndTrees();
         _snapshot.End();
+        NoLongerBusy();
         _pool.Return(this);
+    }
+
+    public override bool EnterAlone()
+    {
+        if (_thread != Environment.CurrentManagedThreadId)
+            SetShared(true);
+        return base.EnterAlone();
     }
 
     /// <summary>Opens a tree, or returns null when there is none of that name.</summary>
@@ -55,10 +84,10 @@ internal sealed class ReadCore : TransactionCore
     public OpenTree? OpenTree(long generation, ReadOnlySpan<byte> name)
     {
         ThrowIfEnded(generation);
-        if (Interlocked.Exchange(ref _busy, 1) != 0)
-            throw new InvalidOperationException("Two threads use the same read transaction at once: each needs one of its own.");
+        var mark = EnterAlone();
         try
         {
+            ThrowIfEnded(generation);
             var open = FindOpen(name);
             if (open != null)
                 return open;
@@ -66,7 +95,7 @@ internal sealed class ReadCore : TransactionCore
         }
         finally
         {
-            Volatile.Write(ref _busy, 0);
+            LeaveAlone(mark);
         }
     }
 }
@@ -76,7 +105,7 @@ internal sealed class ReaderPool
 {
     private readonly ReadCore?[] _pool = new ReadCore?[64];
     private readonly EngineContext _context;
-    private readonly Action<long, string?> _leaked;
+    private readonly Action<long, StackTrace?> _leaked;
     private readonly Action _released;
 
     // The environment itself counts as one, until it is closed.
@@ -86,7 +115,7 @@ internal sealed class ReaderPool
 
     /// <param name="leaked">Told of the snapshot, and of where it was opened, when a transaction was never disposed.</param>
     /// <param name="released">Called once: the environment is closed and its last reader has ended.</param>
-    public ReaderPool(EngineContext context, Action<long, string?> leaked, Action released)
+    public ReaderPool(EngineContext context, Action<long, StackTrace?> leaked, Action released)
     {
         _context = context;
         _leaked = leaked;
@@ -123,7 +152,7 @@ internal sealed class ReaderPool
             throw;
         }
 
-        core.Begin(_context.Options.TrackReaders ? Environment.StackTrace : null);
+        core.Begin(_context.Options.TrackReaders ? new StackTrace(1, fNeedFileInfo: false) : null);
         return core;
     }
 
@@ -142,12 +171,39 @@ internal sealed class ReaderPool
         RemoveUser();
     }
 
-    public void Leaked(ReadSnapshot snapshot, string? openedAt)
+    /// <summary>Called by a finalizer: has the snapshot let go of on the thread pool, after a while.</summary>
+    /// <remarks>
+    /// No handle leads to the transaction any more, and no call is in it, since calls hold it. A span of a value may still be in
+    /// use on some stack: no reference shows that, hence the while. What a finalizer throws would end the process, and
+    /// the user's log may throw.
+    /// </remarks>
+    public void Leaked(ReadSnapshot snapshot, StackTrace? openedAt)
     {
+        try
+        {
+            _ = Task.Delay(_context.Options.LeakGrace).ContinueWith(
+                _ => ReleaseLeaked(snapshot, openedAt), CancellationToken.None, TaskContinuationOptions.None, TaskScheduler.Default);
+        }
+        catch (OutOfMemoryException)
+        {
+            // The snapshot stays registered.
+        }
+    }
+
+    private void ReleaseLeaked(ReadSnapshot snapshot, StackTrace? openedAt)
+    {
+        var id = snapshot.Id;
         snapshot.End();
         snapshot.Retire();
-        _leaked(snapshot.Id, openedAt);
         RemoveUser();
+        try
+        {
+            _leaked(id, openedAt);
+        }
+        catch (Exception)
+        {
+            // The log's own affair; there is nobody to tell.
+        }
     }
 
     /// <summary>No more read transactions; what they use goes with the last of them.</summary>

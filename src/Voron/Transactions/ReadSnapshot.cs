@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Numerics;
 using Voron.Format;
 using Voron.Paging;
@@ -41,8 +42,9 @@ internal sealed unsafe class ReadSnapshot : PageReader
     public ref readonly EnvironmentState State => ref _published->State;
 
     /// <summary>Registers on the newest published state.</summary>
-    public void Begin()
+    public void Begin(StackTrace? openedAt = null, int thread = 0)
     {
+        _context.Readers.NoteOrigin(_slot, openedAt, thread);
         _published = _context.Readers.Register(_slot);
         _map = _published->Map;
         _id = _published->State.TransactionId;

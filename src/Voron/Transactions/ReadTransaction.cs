@@ -58,10 +58,20 @@ public readonly struct ReadTransaction : IDisposable
     public IReadOnlyList<string> GetTreeNames()
     {
         Core.ThrowIfEnded(_generation);
-        return TreeNames.List(_core);
+        var mark = _core.Enter();
+        try
+        {
+            _core.ThrowIfEnded(_generation);
+            return TreeNames.List(_core);
+        }
+        finally
+        {
+            _core.Leave(mark);
+        }
     }
 
     /// <summary>Ends the transaction. Later calls do nothing.</summary>
+    /// <exception cref="InvalidOperationException">Another thread is reading in it; it stays open.</exception>
     public void Dispose() => _core?.End(_generation);
 }
 

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.InteropServices;
 using Voron.IO;
 
@@ -5,6 +6,13 @@ namespace Voron.Transactions;
 
 /// <summary>A registered reader, as a scan found it.</summary>
 internal readonly record struct ActiveReader(int Slot, long Snapshot, long Sequence);
+
+/// <summary>What is known of a registered reader beside its snapshot.</summary>
+/// <param name="Use">Which use of its slot it is; with the slot, no other reader's.</param>
+/// <param name="Age">For how long it has been registered.</param>
+/// <param name="ThreadId">The managed thread that began it.</param>
+/// <param name="OpenedAt">Where that was; null when readers are not tracked.</param>
+internal readonly record struct ReaderOrigin(long Use, TimeSpan Age, int ThreadId, StackTrace? OpenedAt);
 
 /// <summary>Who reads which snapshot. Registering takes no lock and waits for nobody.</summary>
 /// <remarks>
@@ -24,6 +32,7 @@ internal sealed unsafe class ReaderTable : IDisposable
     private readonly Stack<int> _freeSlots = new();
     private int _slotCount;
     private long _horizon;
+    private StackTrace?[]? _origins;
 
     public ReaderTable(StateRing ring)
     {
@@ -55,6 +64,31 @@ internal sealed unsafe class ReaderTable : IDisposable
     {
         lock (_slotsLock)
             _freeSlots.Push(slot);
+    }
+
+    /// <summary>Notes who is about to register a slot that is not registered; costs next to nothing without a stack trace.</summary>
+    public void NoteOrigin(int slotIndex, StackTrace? openedAt, int thread)
+    {
+        var slot = _slots + slotIndex;
+        slot->BeganTick = Environment.TickCount64;
+        slot->ThreadId = thread;
+        if (openedAt != null && _origins == null)
+            Interlocked.CompareExchange(ref _origins, new StackTrace?[MaxReaders], null);
+        if (_origins is { } origins)
+            origins[slotIndex] = openedAt;
+    }
+
+    /// <summary>What is known of a reader that a scan found; null when it has ended since.</summary>
+    public ReaderOrigin? Describe(in ActiveReader reader)
+    {
+        var slot = _slots + reader.Slot;
+        var use = Volatile.Read(ref slot->Uses);
+        var origin = new ReaderOrigin(
+            use, TimeSpan.FromMilliseconds(Environment.TickCount64 - slot->BeganTick), slot->ThreadId, _origins?[reader.Slot]);
+
+        // What is noted for the next use comes after the end of this one.
+        Volatile.ReadBarrier();
+        return Volatile.Read(ref slot->SnapshotPlusOne) == reader.Snapshot + 1 && slot->Uses == use ? origin : null;
     }
 
     /// <summary>Registers the slot with the newest published state.</summary>
@@ -181,6 +215,12 @@ internal sealed unsafe class ReaderTable : IDisposable
         /// <summary>The use that has passed the test of the horizon: before, the slot may hold a snapshot that is gone.</summary>
         [FieldOffset(24)]
         public long ConfirmedUse;
+
+        [FieldOffset(32)]
+        public long BeganTick;
+
+        [FieldOffset(40)]
+        public int ThreadId;
 
         [FieldOffset(64)]
         public PublishedState State;

@@ -14,11 +14,21 @@ internal abstract class TransactionCore
 {
     private readonly List<OpenTree> _trees = [];
     private int _treeCount;
+    private int _isBusy;
+    private int _sharedInside;
+    private bool _isInside;
+    private bool _isShared;
 
     /// <summary>Odd while the transaction is open.</summary>
     public long Generation { get; private set; }
 
     public abstract PageReader Pages { get; }
+
+    /// <summary>True while a call reads in this transaction, as far as this thread can see.</summary>
+    protected bool IsInside => Volatile.Read(ref _isInside) || Volatile.Read(ref _sharedInside) != 0;
+
+    /// <summary>True when a second thread has been seen in here.</summary>
+    protected bool IsShared => _isShared;
 
     /// <summary>The tree of trees as this transaction sees it.</summary>
     public TreeState Catalog { get; } = new();
@@ -35,9 +45,19 @@ internal abstract class TransactionCore
 
     protected void EndGeneration()
     {
-        Generation++;
-        CloseTrees(0);
+        CloseHandles();
+        EndTrees();
     }
+
+    /// <summary>From here on every handle of the transaction throws, those of its trees and cursors too.</summary>
+    protected void CloseHandles()
+    {
+        Generation++;
+        for (var i = 0; i < _treeCount; i++)
+            _trees[i].CloseHandles();
+    }
+
+    protected void EndTrees() => CloseTrees(0);
 
     /// <summary>Ends the handles of the trees from an index on.</summary>
     protected void CloseTrees(int from)
@@ -68,6 +88,82 @@ internal abstract class TransactionCore
         return tree;
     }
 
+    /// <summary>
+    /// Marks that a call reads in this transaction, until <see cref="Leave"/>; the caller looks at its handle's generation after
+    /// that. It also keeps the transaction from becoming garbage below the call.
+    /// </summary>
+    /// <remarks>
+    /// Plain loads and stores, on a line of this transaction's own, until a second thread has shown itself by opening something:
+    /// from then on the mark is taken by one thread at a time, for sure. Whoever ends the transaction sees either mark: see
+    /// <see cref="ReadCore.End"/>.
+    /// </remarks>
+    /// <returns>What <see cref="Leave"/> wants to know: which of the two marks it is.</returns>
+    /// <exception cref="InvalidOperationException">Another thread is inside.</exception>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool Enter()
+    {
+        if (_isInside || _isShared)
+            return EnterShared();
+        _isInside = true;
+        return false;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void Leave(bool isShared)
+    {
+        if (isShared)
+            Volatile.Write(ref _sharedInside, 0);
+        else
+            Volatile.Write(ref _isInside, false);
+    }
+
+    /// <summary>As <see cref="Enter"/>, for calls that change what the transaction has open: no two threads ever get in.</summary>
+    /// <exception cref="InvalidOperationException">Another thread is inside.</exception>
+    public virtual bool EnterAlone()
+    {
+        if (!TryBeBusy())
+            ThrowTwoThreads();
+        try
+        {
+            return Enter();
+        }
+        catch
+        {
+            NoLongerBusy();
+            throw;
+        }
+    }
+
+    public void LeaveAlone(bool isShared)
+    {
+        Leave(isShared);
+        NoLongerBusy();
+    }
+
+    /// <summary>Begins or ends the time in which several threads have been seen in the transaction.</summary>
+    protected void SetShared(bool isShared)
+    {
+        if (_isShared == isShared)
+            return;
+        _isShared = isShared;
+
+        // Every thread sees it at its next call; one that is inside by then is seen by its mark.
+        if (isShared)
+            Interlocked.MemoryBarrierProcessWide();
+    }
+
+    private bool EnterShared()
+    {
+        if (_isInside || Interlocked.CompareExchange(ref _sharedInside, 1, 0) != 0)
+            ThrowTwoThreads();
+        return true;
+    }
+
+    /// <summary>True for one thread at a time: only that one changes what the transaction has open.</summary>
+    protected bool TryBeBusy() => Interlocked.Exchange(ref _isBusy, 1) == 0;
+
+    protected void NoLongerBusy() => Volatile.Write(ref _isBusy, 0);
+
     public void ThrowIfEnded(long generation)
     {
         if (generation != Generation)
@@ -75,7 +171,11 @@ internal abstract class TransactionCore
     }
 
     [DoesNotReturn]
-    private static void ThrowEnded() =>
+    protected static void ThrowTwoThreads() =>
+        throw new InvalidOperationException("Two threads use the same transaction at once. For reading, begin one for each thread.");
+
+    [DoesNotReturn]
+    protected static void ThrowEnded() =>
         throw new ObjectDisposedException("transaction", "The transaction has ended: it was committed, rolled back or disposed.");
 }
 
@@ -168,12 +268,37 @@ internal sealed class OpenTree
     public void Close()
     {
         DiscardPuts();
-        Generation++;
+        CloseHandles();
         foreach (var cursor in _cursors)
             cursor.Return();
     }
 
-    public CursorLease RentCursor()
+    /// <summary>Ends the handles; a call that is under way in one goes on.</summary>
+    public void CloseHandles()
+    {
+        Generation++;
+        foreach (var cursor in _cursors)
+            cursor.Generation++;
+    }
+
+    /// <summary>A cursor that nobody uses.</summary>
+    /// <exception cref="ObjectDisposedException">The tree's handles have ended.</exception>
+    /// <exception cref="InvalidOperationException">Another thread is inside the transaction.</exception>
+    public Cursor OpenCursor(long generation)
+    {
+        var mark = Owner.EnterAlone();
+        try
+        {
+            ThrowIfClosed(generation);
+            return new Cursor(RentCursor());
+        }
+        finally
+        {
+            Owner.LeaveAlone(mark);
+        }
+    }
+
+    private CursorLease RentCursor()
     {
         foreach (var pooled in _cursors)
         {
@@ -220,31 +345,52 @@ internal sealed class OpenTree
 /// <summary>A pooled cursor of an open tree.</summary>
 internal sealed class CursorLease(OpenTree tree)
 {
+    private const int Free = 0;
+    private const int Open = 1;
+    private const int Closing = 2;
+
     public TreeCursor Cursor { get; } = new();
 
     public OpenTree Tree => tree;
 
     /// <summary>Moves on when the cursor is disposed or its tree ends.</summary>
-    public long Generation { get; private set; }
+    public long Generation { get; set; }
 
-    private bool IsOpen { get; set; }
+    // Free, open or closing: of two threads that dispose the cursor only one closes it.
+    private int _state;
 
     public bool TryOpen()
     {
-        if (IsOpen)
+        if (Interlocked.CompareExchange(ref _state, Open, Free) != Free)
             return false;
-        IsOpen = true;
         Cursor.Open(tree.State, tree.Owner.Pages);
         return true;
     }
 
     public void Return()
     {
-        if (!IsOpen)
+        if (Interlocked.CompareExchange(ref _state, Closing, Open) != Open)
             return;
-        IsOpen = false;
         Generation++;
         Cursor.Close();
+        Volatile.Write(ref _state, Free);
+    }
+
+    /// <summary>Marks the transaction as being read in; to be followed by a call of its <see cref="TransactionCore.Leave"/>.</summary>
+    /// <exception cref="ObjectDisposedException">The cursor was disposed, or its transaction has ended.</exception>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public TransactionCore Enter(long generation, out bool mark)
+    {
+        ThrowIfClosed(generation);
+        var owner = tree.Owner;
+        mark = owner.Enter();
+        if (generation != Generation)
+        {
+            owner.Leave(mark);
+            ThrowClosed();
+        }
+
+        return owner;
     }
 
     /// <summary>Throws when the handle has ended; else the tree is as the cursor should see it.</summary>

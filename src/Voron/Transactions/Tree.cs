@@ -55,7 +55,17 @@ public readonly struct Tree
     public bool TryGet(ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
     {
         var tree = Opened;
-        return TreeReader.TryGet(tree.State, tree.Owner.Pages, key, out value);
+        var owner = tree.Owner;
+        var mark = owner.Enter();
+        try
+        {
+            tree.ThrowIfClosed(_generation);
+            return TreeReader.TryGet(tree.State, owner.Pages, key, out value);
+        }
+        finally
+        {
+            owner.Leave(mark);
+        }
     }
 
     /// <summary>Looks up all keys of a batch, which then has their values. Several times faster than one after the other.</summary>
@@ -64,18 +74,39 @@ public readonly struct Tree
     public int GetMany(LookupBatch batch)
     {
         ArgumentNullException.ThrowIfNull(batch);
-        return batch.LookUp(Opened, _generation);
+        var tree = Opened;
+        var owner = tree.Owner;
+        var mark = owner.Enter();
+        try
+        {
+            tree.ThrowIfClosed(_generation);
+            return batch.LookUp(tree, _generation);
+        }
+        finally
+        {
+            owner.Leave(mark);
+        }
     }
 
     /// <summary>True when the tree has the key.</summary>
     public bool Contains(ReadOnlySpan<byte> key)
     {
         var tree = Opened;
-        return TreeReader.Contains(tree.State, tree.Owner.Pages, key);
+        var owner = tree.Owner;
+        var mark = owner.Enter();
+        try
+        {
+            tree.ThrowIfClosed(_generation);
+            return TreeReader.Contains(tree.State, owner.Pages, key);
+        }
+        finally
+        {
+            owner.Leave(mark);
+        }
     }
 
     /// <summary>A cursor, standing on no entry yet. Dispose it to have it reused.</summary>
-    public Cursor OpenCursor() => new(Opened.RentCursor());
+    public Cursor OpenCursor() => Opened.OpenCursor(_generation);
 
     /// <summary>The entries with keys from <paramref name="from"/> on, and before <paramref name="to"/>, in order.</summary>
     /// <param name="from">The first key; empty for the tree's first.</param>

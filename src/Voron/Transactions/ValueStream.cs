@@ -1,4 +1,5 @@
 using Voron.Format;
+using Voron.Transactions;
 using Voron.Trees;
 
 namespace Voron;
@@ -41,6 +42,21 @@ internal sealed unsafe class ValueStream : Stream
     public static ValueStream? TryOpen(Tree tree, ReadOnlySpan<byte> key)
     {
         var opened = tree.Opened;
+        var mark = opened.Owner.Enter();
+        try
+        {
+            return TryOpen(tree, opened, key);
+        }
+        finally
+        {
+            opened.Owner.Leave(mark);
+        }
+    }
+
+    private static ValueStream? TryOpen(Tree tree, OpenTree opened, ReadOnlySpan<byte> key)
+    {
+        // Again: the transaction may have ended before it was entered.
+        _ = tree.Opened;
         var record = TreeReader.Find(opened.State, opened.Owner.Pages, key);
         if (record == null)
             return null;
@@ -62,12 +78,21 @@ internal sealed unsafe class ValueStream : Stream
         var count = (int)Math.Min(buffer.Length, Math.Max(0, _length - _position));
         if (count == 0)
             return 0;
-        var source = _bytes != null
-            ? new ReadOnlySpan<byte>(_bytes + _position, count)
-            : opened.Owner.Pages.ReadLarge(_large, _position, count);
-        source.CopyTo(buffer);
-        _position += count;
-        return count;
+        var mark = opened.Owner.Enter();
+        try
+        {
+            _ = _tree.Opened;
+            var source = _bytes != null
+                ? new ReadOnlySpan<byte>(_bytes + _position, count)
+                : opened.Owner.Pages.ReadLarge(_large, _position, count);
+            source.CopyTo(buffer);
+            _position += count;
+            return count;
+        }
+        finally
+        {
+            opened.Owner.Leave(mark);
+        }
     }
 
     public override int Read(byte[] buffer, int offset, int count)

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Voron.Format;
 using Voron.Journal;
 using Voron.Trees;
@@ -22,20 +23,31 @@ internal sealed class WriteCore : TransactionCore
 
     private readonly EngineContext _context;
     private readonly WriterGate _gate;
+    private readonly WriterHome _home;
     private readonly TransactionPacker _packer;
     private readonly List<SavepointFrame> _savepoints = [];
     private readonly List<SavedTree> _savedTrees = [];
     private Exception? _broken;
+    private StackTrace? _openedAt;
+
+    // 1 while a transaction is open: whoever changes it to 0 ends the transaction.
+    private int _open;
     private long _nextSavepointId = 1;
 
-    public WriteCore(EngineContext context, WriterGate gate, VersionKeeper keeper)
+    public WriteCore(EngineContext context, WriterGate gate, WriterHome home)
     {
         _context = context;
         _gate = gate;
-        Keeper = keeper;
-        Session = new WriteSession(context);
+        _home = home;
+        Session = home.Session;
         LargeValues = new LargeValueWriter(context, Session);
         _packer = new TransactionPacker(context);
+    }
+
+    ~WriteCore()
+    {
+        if (Volatile.Read(ref _open) != 0)
+            _home.Abandoned(this);
     }
 
     public override PageReader Pages => Session;
@@ -46,20 +58,29 @@ internal sealed class WriteCore : TransactionCore
 
     public LargeValueWriter LargeValues { get; }
 
-    public VersionKeeper Keeper { get; }
-
-    /// <summary>The state that the next transaction begins on.</summary>
-    public EnvironmentState Submitted { get; set; }
-
-    /// <summary>Starts a transaction. The gate is held.</summary>
-    public void Begin()
+    /// <summary>Starts a transaction. The gate is held. Called by <see cref="WriterHome"/> only.</summary>
+    public void Begin(StackTrace? openedAt)
     {
-        Keeper.Reclaim();
+        _home.Keeper.Reclaim();
         if (_context.DataFile.HasRetiredMaps)
-            _context.DataFile.ReleaseMaps(Keeper.OldestSequence);
-        Session.Begin(Submitted);
-        BeginGeneration(Submitted.Catalog);
+            _context.DataFile.ReleaseMaps(_home.Keeper.OldestSequence);
+        Session.Begin(_home.Submitted);
+        BeginGeneration(_home.Submitted.Catalog);
         _broken = null;
+        _openedAt = openedAt;
+        Volatile.Write(ref _open, 1);
+    }
+
+    /// <summary>True for one caller: the transaction is its to end.</summary>
+    public bool TryClaim() => Interlocked.Exchange(ref _open, 0) != 0;
+
+    /// <summary>Rolls a transaction back whose handles are all gone; on a thread of the pool.</summary>
+    public void EndAbandoned()
+    {
+        if (!TryClaim())
+            return;
+        _home.EndAbandoned(this, _openedAt);
+        GC.ReRegisterForFinalize(this);
     }
 
     public OpenTree? OpenTree(ReadOnlySpan<byte> name)
@@ -219,6 +240,8 @@ internal sealed class WriteCore : TransactionCore
     /// <returns>The sequence to wait for; 0 when nothing had changed.</returns>
     public long Submit(CommitCompletion? completion)
     {
+        if (!TryClaim())
+            ThrowEnded();
         JournalEntry? entry = null;
         var journal = _context.Journal!;
         try
@@ -243,7 +266,7 @@ internal sealed class WriteCore : TransactionCore
             var sequence = journal.Submit(entry);
             entry = null;
             NoteSuperseded();
-            Submitted = Session.State;
+            _home.Submitted = Session.State;
             End(committed: true);
             return sequence;
         }
@@ -251,13 +274,20 @@ internal sealed class WriteCore : TransactionCore
         {
             if (entry != null)
                 journal.Return(entry);
-            Rollback();
+            RollbackClaimed();
             throw;
         }
     }
 
     /// <summary>Takes everything back and releases the gate.</summary>
     public void Rollback()
+    {
+        if (TryClaim())
+            RollbackClaimed();
+    }
+
+    /// <summary>As <see cref="Rollback"/>, for whoever has claimed the transaction.</summary>
+    public void RollbackClaimed()
     {
         Session.Rollback();
         _context.Counters.RolledBackTransactions++;
@@ -272,7 +302,9 @@ internal sealed class WriteCore : TransactionCore
             Session.Rollback();
         _savepoints.Clear();
         _savedTrees.Clear();
+        _openedAt = null;
         EndGeneration();
+        _home.Rest(this);
         _gate.Release();
     }
 
@@ -317,7 +349,7 @@ internal sealed class WriteCore : TransactionCore
         {
             var node = (Paging.VersionNode*)change;
             if (node->Older != 0)
-                Keeper.Superseded(node->Page, node->TransactionId);
+                _home.Keeper.Superseded(node->Page, node->TransactionId);
         }
     }
 

@@ -9,6 +9,8 @@ internal sealed class WriterGate : IDisposable
 
     public bool TryEnter(TimeSpan timeout, CancellationToken cancellationToken) => _semaphore.Wait(timeout, cancellationToken);
 
+    public Task<bool> TryEnterAsync(TimeSpan timeout, CancellationToken cancellationToken) => _semaphore.WaitAsync(timeout, cancellationToken);
+
     public Task EnterAsync(CancellationToken cancellationToken) => _semaphore.WaitAsync(cancellationToken);
 
     public void Release() => _semaphore.Release();

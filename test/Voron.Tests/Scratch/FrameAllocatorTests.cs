@@ -93,20 +93,89 @@ public sealed unsafe class FrameAllocatorTests(ITestOutputHelper output)
         spill.IsDisposed.Should().BeTrue();
     }
 
+    [Theory]
+    [InlineData(4096)]
+    [InlineData(65536)]
+    public void Whole_free_chunks_go_back_and_what_is_in_use_stays_as_it_is(int pageSize)
+    {
+        var seed = Random.Shared.Next(1_000_000);
+        output.WriteLine($"seed {seed}");
+        var random = new Random(seed);
+        var spill = new FakeSpill();
+        using var frames = new FrameAllocator(pageSize, 48 << 20, spill);
+        var rented = new List<(nint Address, int Pages, byte Mark)>();
+        for (var round = 0; round < 8; round++)
+        {
+            while (frames.UsedBytes < 80 << 20)
+            {
+                var pages = random.Next(3) > 0 ? 1 : random.Next(2, 20);
+                var frame = frames.RentRun(pages);
+                var mark = (byte)random.Next(1, 256);
+                new Span<byte>(frame, pages * pageSize).Fill(mark);
+                rented.Add(((nint)frame, pages, mark));
+            }
+
+            frames.ChunkTotalBytes.Should().BeGreaterThan(70 << 20);
+            frames.SpilledBytes.Should().BeGreaterThan(16 << 20);
+
+            // Neighbours mostly, so that chunks become free; but some stay.
+            var keep = random.Next(40);
+            for (var i = rented.Count - 1; i >= 0; i--)
+            {
+                if (i % 2000 < keep)
+                    continue;
+                frames.ReturnRun((byte*)rented[i].Address, rented[i].Pages);
+                rented.RemoveAt(i);
+            }
+
+            var trim = frames.BeginTrim();
+
+            // The writer goes on meanwhile.
+            var between = frames.RentRun(3);
+            new Span<byte>(between, 3 * pageSize).Fill(77);
+            rented.Add(((nint)between, 3, 77));
+            trim.Run(frames.ChunkTotalBytes - frames.UsedBytes);
+            frames.EndTrim(trim);
+            trim.Emptied.Count.Should().BeGreaterThan(0);
+            (frames.ReservedBytes + frames.SpilledBytes).Should().Be(frames.ChunkTotalBytes).And.BeLessThan(70 << 20);
+            foreach (var (address, pages, mark) in rented)
+            {
+                if (new ReadOnlySpan<byte>((void*)address, pages * pageSize).IndexOfAnyExcept(mark) >= 0)
+                    Assert.Fail("a frame that is in use was given back");
+            }
+        }
+
+        spill.Free.Should().BeGreaterThan(0);
+        foreach (var (address, pages, _) in rented)
+            frames.ReturnRun((byte*)address, pages);
+        var last = frames.BeginTrim();
+        last.Run(long.MaxValue);
+        frames.EndTrim(last);
+        frames.ChunkTotalBytes.Should().BeLessThanOrEqualTo(frames.ChunkBytes, "only the chunk that frames are being cut from is not free");
+        frames.UsedBytes.Should().Be(0);
+    }
+
     private sealed class FakeSpill : ISpill
     {
         private readonly List<nint> _chunks = [];
+        private readonly Stack<nint> _free = [];
 
         public int Allocations => _chunks.Count;
+
+        public int Free => _free.Count;
 
         public bool IsDisposed { get; private set; }
 
         public byte* Allocate(int bytes)
         {
+            if (_free.TryPop(out var free))
+                return (byte*)free;
             var chunk = NativeMemory.AlignedAlloc((nuint)bytes, 4096);
             _chunks.Add((nint)chunk);
             return (byte*)chunk;
         }
+
+        public void GiveBack(byte* chunk) => _free.Push((nint)chunk);
 
         public void Dispose()
         {

@@ -1,0 +1,101 @@
+using Voron.Transactions;
+
+namespace Voron.Flushing;
+
+/// <summary>Gives memory back that was needed once: chunks of scratch, and buffers of large journal records.</summary>
+/// <remarks>
+/// Runs on the scheduler's thread. The floor follows use: what was in use at most in the last two periods stays, with a
+/// chunk to spare. The writer is held to take the free lists out and to put back what is left of them, for a moment each; between
+/// the two, while every free frame is looked at, a writer that runs finds none and takes a fresh chunk.
+/// </remarks>
+internal sealed class MemoryTrimmer
+{
+    public static readonly TimeSpan Period = TimeSpan.FromSeconds(15);
+
+    private readonly Lock _lock = new();
+    private readonly EngineContext _context;
+    private readonly WriterGate _gate;
+    private readonly WriterHome _writer;
+    private long _peakBefore = long.MaxValue / 2;
+    private long _lookedAtTick = Environment.TickCount64;
+
+    public MemoryTrimmer(EngineContext context, WriterGate gate, WriterHome writer)
+    {
+        _context = context;
+        _gate = gate;
+        _writer = writer;
+    }
+
+    /// <summary>True while there is something that a look may give back, now or after a while without use.</summary>
+    public bool IsWorthWaiting => HasExcess || _context.Journal!.HasLargeBuffers;
+
+    private bool HasExcess => _context.Frames.ChunkTotalBytes > Spare + _context.Frames.UsedBytes;
+
+    private long Spare => 2L * _context.Frames.ChunkBytes;
+
+    /// <summary>Has a look when a period is over.</summary>
+    public void LookInTime(CancellationToken closing)
+    {
+        if (Environment.TickCount64 - _lookedAtTick >= Period.TotalMilliseconds)
+            Look(closing);
+    }
+
+    /// <summary>Ends a period: gives back what has not been in use for two of them.</summary>
+    public void Look(CancellationToken closing)
+    {
+        lock (_lock)
+        {
+            try
+            {
+                LookLocked(closing);
+            }
+            catch (OperationCanceledException)
+            {
+                // The environment is being closed: everything goes back.
+            }
+            catch (InsufficientMemoryException)
+            {
+                // The system does not take it; it stays, unused.
+            }
+        }
+    }
+
+    private void LookLocked(CancellationToken closing)
+    {
+        _lookedAtTick = Environment.TickCount64;
+        _context.Journal!.TrimBuffers();
+        if (!_gate.TryEnter(TimeSpan.Zero, closing))
+            return;
+        Scratch.FrameTrim? trim = null;
+        long excess;
+        try
+        {
+            // What a reader held back that has ended since, and nobody has written since.
+            _writer.Keeper.Reclaim();
+            var frames = _context.Frames;
+            var peak = frames.TakePeak();
+            var floor = Math.Max(peak, _peakBefore);
+            _peakBefore = peak;
+            excess = frames.ChunkTotalBytes - frames.ChunkBytes - floor;
+            if (excess > frames.ChunkBytes)
+                trim = frames.BeginTrim();
+        }
+        finally
+        {
+            _gate.Release();
+        }
+
+        if (trim == null)
+            return;
+        try
+        {
+            trim.Run(excess);
+        }
+        finally
+        {
+            _gate.Enter(closing);
+            _context.Frames.EndTrim(trim);
+            _gate.Release();
+        }
+    }
+}

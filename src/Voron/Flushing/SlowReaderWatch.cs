@@ -1,0 +1,70 @@
+using Voron.Primitives;
+using Voron.Transactions;
+
+namespace Voron.Flushing;
+
+/// <summary>Names the reader that keeps journal or scratch memory, while there is still room up to the limits.</summary>
+/// <remarks>
+/// Looks are the scheduler's. The user's observer is called on the thread pool: one that blocks or throws holds up neither a
+/// commit nor a flush, and is not called again before it has returned.
+/// </remarks>
+internal sealed class SlowReaderWatch
+{
+    /// <summary>Beyond this part of the limit of journal or scratch (one half) the oldest reader is named.</summary>
+    public const int PartOfLimit = 2;
+
+    private readonly EngineContext _context;
+    private readonly List<ActiveReader> _readers = [];
+    private (int Slot, long Use) _told = (-1, 0);
+    private long _toldAtTick;
+    private int _telling;
+
+    public SlowReaderWatch(EngineContext context) => _context = context;
+
+    /// <summary>True when it is time to look who is in the way.</summary>
+    public bool IsNearLimit =>
+        _context.JournalFiles!.LiveBytes >= _context.Options.JournalLimitBytes / PartOfLimit
+        || _context.Frames.UsedBytes >= _context.Options.ScratchLimitBytes / PartOfLimit;
+
+    /// <summary>Names the oldest reader if a flush cannot get past it; each one once in an interval.</summary>
+    /// <param name="checkpointId">What has been flushed: who reads a newer state is in nobody's way yet.</param>
+    public void Look(long checkpointId)
+    {
+        if (!IsNearLimit)
+            return;
+        _context.Readers.Collect(_readers, _context.FlusherSlot);
+        ActiveReader? oldest = null;
+        foreach (var reader in _readers)
+        {
+            if (reader.Slot != _context.FlusherSlot && (oldest == null || reader.Snapshot < oldest.Value.Snapshot))
+                oldest = reader;
+        }
+
+        if (oldest is not { } slow || slow.Snapshot > checkpointId || slow.Snapshot >= _context.Ring.PublishedId)
+            return;
+        if (_context.Readers.Describe(slow) is not { } origin)
+            return;
+        var now = Environment.TickCount64;
+        if (_told == (slow.Slot, origin.Use) && now - _toldAtTick < _context.Options.SlowReaderInterval.TotalMilliseconds)
+            return;
+        _told = (slow.Slot, origin.Use);
+        _toldAtTick = now;
+        Tell(new SlowReaderReport(
+            slow.Snapshot, _context.JournalFiles!.LiveBytes, _context.Frames.UsedBytes, origin.OpenedAt?.ToString(), origin.Age, origin.ThreadId));
+    }
+
+    private void Tell(SlowReaderReport report)
+    {
+        FlushLog.SlowReader(
+            _context.Logger, report.TransactionId, report.Age, report.JournalBytes, report.ScratchBytes, report.ThreadId, report.OpenedAt ?? "unknown");
+        if (_context.Options.SlowReaderObserver is not { } observer || Interlocked.Exchange(ref _telling, 1) != 0)
+            return;
+        ThreadPool.UnsafeQueueUserWorkItem(
+            _ =>
+            {
+                Observers.Tell(observer, report, _context.Logger);
+                Volatile.Write(ref _telling, 0);
+            },
+            null);
+    }
+}

@@ -1,0 +1,113 @@
+namespace Voron.Scratch;
+
+/// <summary>Everything free that an allocator had, taken out to see which chunks are wholly free and can go back to the system.</summary>
+/// <remarks>
+/// <code>
+///   BeginTrim (writer held) ──▶ Run (nobody waits) ──▶ EndTrim (writer held)
+/// </code>
+/// What is in here is free: no version, no reader and no list of the writer's has it, so nobody else touches it meanwhile.
+/// A frame that a reader pins is not free, and keeps its whole chunk.
+/// </remarks>
+internal sealed unsafe class FrameTrim
+{
+    private readonly int _pageSize;
+    private readonly int _chunkBytes;
+    private readonly nint[] _lists;
+    private readonly ScratchChunk[] _chunks;
+    private readonly ISpill? _spill;
+
+    /// <param name="lists">The heads of the free lists: for each class of runs the warm one, then the cold one.</param>
+    public FrameTrim(int pageSize, int chunkBytes, nint[] lists, ScratchChunk[] chunks, ISpill? spill)
+    {
+        _pageSize = pageSize;
+        _chunkBytes = chunkBytes;
+        _lists = lists;
+        _chunks = chunks;
+        _spill = spill;
+        Array.Sort(_chunks, (left, right) => left.Address.CompareTo(right.Address));
+    }
+
+    /// <summary>What was left, as a list for each class of runs, the warmest first.</summary>
+    public nint[] Kept { get; } = new nint[FrameAllocator.PooledRunClasses];
+
+    /// <summary>The chunks that have no memory any more.</summary>
+    public List<ScratchChunk> Emptied { get; } = [];
+
+    /// <summary>Empties chunks that are wholly free, spilled ones first, but no more than <paramref name="excessBytes"/>.</summary>
+    public void Run(long excessBytes)
+    {
+        var free = new long[_chunks.Length];
+        for (var i = 0; i < _lists.Length; i++)
+        {
+            for (var at = _lists[i]; at != 0; at = *(nint*)at)
+                free[IndexOf(at)] += (long)_pageSize << (i / 2);
+        }
+
+        var goes = new bool[_chunks.Length];
+        foreach (var spilled in (ReadOnlySpan<bool>)[true, false])
+        {
+            for (var i = _chunks.Length - 1; i >= 0 && excessBytes >= _chunkBytes; i--)
+            {
+                if (_chunks[i].IsSpilled != spilled || free[i] != _chunkBytes)
+                    continue;
+                goes[i] = true;
+                excessBytes -= _chunkBytes;
+            }
+        }
+
+        Relink(goes);
+        for (var i = 0; i < goes.Length; i++)
+        {
+            if (!goes[i])
+                continue;
+            if (_chunks[i].IsSpilled)
+                _spill!.GiveBack((byte*)_chunks[i].Address);
+            else
+                _chunks[i].GiveMemoryBack();
+            Emptied.Add(_chunks[i]);
+        }
+    }
+
+    private void Relink(bool[] goes)
+    {
+        for (var runClass = 0; runClass < Kept.Length; runClass++)
+        {
+            nint last = 0;
+            for (var list = 2 * runClass; list < 2 * runClass + 2; list++)
+            {
+                for (var at = _lists[list]; at != 0;)
+                {
+                    var next = *(nint*)at;
+                    if (!goes[IndexOf(at)])
+                    {
+                        if (last == 0)
+                            Kept[runClass] = at;
+                        else
+                            *(nint*)last = at;
+                        last = at;
+                    }
+
+                    at = next;
+                }
+            }
+
+            if (last != 0)
+                *(nint*)last = 0;
+        }
+    }
+
+    private int IndexOf(nint address)
+    {
+        int low = 0, high = _chunks.Length - 1;
+        while (low < high)
+        {
+            var middle = (low + high + 1) / 2;
+            if (_chunks[middle].Address <= address)
+                low = middle;
+            else
+                high = middle - 1;
+        }
+
+        return low;
+    }
+}

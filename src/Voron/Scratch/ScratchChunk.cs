@@ -1,0 +1,54 @@
+using Voron.IO;
+
+namespace Voron.Scratch;
+
+/// <summary>A stretch of scratch memory that frames are cut from: memory of its own, or a part of the temporary file.</summary>
+internal sealed unsafe class ScratchChunk : IDisposable
+{
+    private readonly AddressSpace? _space;
+
+    /// <summary>A chunk of the temporary file, which stays the file's.</summary>
+    public ScratchChunk(nint address, int bytes)
+    {
+        Address = address;
+        Bytes = bytes;
+    }
+
+    private ScratchChunk(AddressSpace space, nint address, int bytes)
+        : this(address, bytes) => _space = space;
+
+    public nint Address { get; }
+
+    public int Bytes { get; }
+
+    public bool IsSpilled => _space == null;
+
+    /// <summary>A chunk at a multiple of its length, so that large pages fit.</summary>
+    public static ScratchChunk Reserve(int bytes)
+    {
+        var space = AddressSpace.Reserve((nuint)bytes * 2);
+        try
+        {
+            var address = ((nint)space.Address + bytes - 1) & -(nint)bytes;
+            space.EnsureCommitted((nuint)(address - (nint)space.Address) + (nuint)bytes);
+            return new ScratchChunk(space, address, bytes);
+        }
+        catch
+        {
+            space.Dispose();
+            throw;
+        }
+    }
+
+    public void PreferLargePages()
+    {
+        if (_space != null)
+            MemoryAdvice.PreferLargePages((byte*)Address, (nuint)Bytes);
+    }
+
+    /// <summary>Gives the memory back to the system. The addresses stay, and read as zeros. Nothing in it is in use.</summary>
+    /// <exception cref="InsufficientMemoryException">The system does not take it.</exception>
+    public void GiveMemoryBack() => _space?.Reset((nuint)(Address - (nint)_space.Address), (nuint)Bytes);
+
+    public void Dispose() => _space?.Dispose();
+}

@@ -1,0 +1,57 @@
+using Microsoft.Extensions.Logging;
+using Voron.Tests.Faults;
+using Voron.Tests.Simulation;
+
+namespace Voron.Tests.Environments;
+
+/// <summary>A last record that was never vouched for and has rotted looks like an unfinished write: it is dropped, and told.</summary>
+public sealed class DroppedTailTests
+{
+    [Theory]
+    [InlineData(0)]
+    [InlineData(0x30)]
+    [InlineData(300)]
+    public void A_last_record_that_has_rotted_is_dropped_and_named(int byteOfRecord)
+    {
+        const string Journal = "journal-00000001.voron";
+        var disk = new SimulatedDisk();
+        var environment = StorageEnvironment.Open(disk, FaultBench.Options());
+        for (var i = 0; i < 4; i++)
+            FaultBench.Put(environment, i, FaultBench.Value(i, 500));
+        var before = disk.Contents(Journal);
+        FaultBench.Put(environment, 4, FaultBench.Value(4, 500));
+        var after = disk.Contents(Journal);
+        var offset = 0L;
+        while (before[offset] == after[offset])
+            offset++;
+        offset &= -4096;
+        var left = new CrashImages(disk).BuildLost(disk.TraceCount);
+        environment.Dispose();
+
+        using (var whole = StorageEnvironment.Open(new CrashImages(left).BuildLost(0), FaultBench.Options()))
+        {
+            whole.Recovery.DroppedRecords.Should().Be(0);
+            whole.Recovery.DroppedFile.Should().BeNull();
+            whole.Recovery.ReplayedRecords.Should().Be(5);
+            whole.Recovery.ReplayedBytes.Should().Be(offset + 4096 - 8192);
+            whole.Recovery.TransactionId.Should().Be(5);
+        }
+
+        left.FlipBit(Journal, offset + byteOfRecord, 3);
+        var logger = new ListLogger();
+        using var reopened = StorageEnvironment.Open(left, FaultBench.Options(logger));
+        FaultBench.Get(reopened, 3).Should().Equal(FaultBench.Value(3, 500));
+        FaultBench.Get(reopened, 4).Should().BeNull();
+        var report = reopened.Recovery;
+        report.TransactionId.Should().Be(4);
+        report.ReplayedRecords.Should().Be(4);
+        report.DroppedRecords.Should().Be(1);
+        report.FirstDroppedTransactionId.Should().Be(5);
+        report.LastDroppedTransactionId.Should().Be(5);
+        report.DroppedFile.Should().EndWith(Journal);
+        report.DroppedOffset.Should().Be(offset);
+        var (level, message) = logger.Entries.Should().ContainSingle(entry => entry.Message.Contains("dropped", StringComparison.Ordinal)).Subject;
+        level.Should().Be(LogLevel.Information);
+        message.Should().Contain(Journal).And.Contain($"offset {offset} ").And.Contain("sequence 5").And.Contain("transactions 5 to 5");
+    }
+}

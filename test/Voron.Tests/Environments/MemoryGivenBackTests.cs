@@ -1,0 +1,92 @@
+using Voron.Tests.Faults;
+
+namespace Voron.Tests.Environments;
+
+public sealed class MemoryGivenBackTests
+{
+    private const long MiB = 1 << 20;
+
+    [Fact]
+    public void Scratch_that_a_long_reader_made_necessary_goes_back_when_it_has_ended()
+    {
+        using var directory = new TestDirectory();
+        using var environment = StorageEnvironment.Open(directory, new StorageOptions
+        {
+            BackgroundFlush = false,
+            ScratchMemoryBytes = 16 * MiB,
+            JournalLimitBytes = 4096 * MiB,
+        });
+        FaultBench.Put(environment, 0, [1]);
+        var first = environment.GetStatistics();
+        using (var reading = environment.BeginRead())
+        {
+            for (var i = 0; i < 4000; i++)
+                FaultBench.Put(environment, i, FaultBench.Value(i, i % 3 == 0 ? 30_000 : 2_000));
+            reading.OpenTree(FaultBench.TreeName).TryGet(FaultBench.Key(0), out var value).Should().BeTrue();
+            value.SequenceEqual("\u0001"u8).Should().BeTrue();
+
+            // A reader is no reason to keep what is free, and free memory no reason to touch what it pins.
+            environment.TrimMemory();
+            environment.TrimMemory();
+            var held = environment.GetStatistics();
+            (held.ScratchReservedBytes + held.SpilledBytes).Should().BeGreaterThan(40 * MiB);
+            held.SpilledBytes.Should().BeGreaterThan(16 * MiB);
+            value.SequenceEqual("\u0001"u8).Should().BeTrue();
+        }
+
+        environment.Flush();
+        environment.Flush();
+
+        // The first look ends the period of heavy use, the second one that without.
+        environment.TrimMemory();
+        environment.TrimMemory();
+        environment.TrimMemory();
+        var after = environment.GetStatistics();
+        after.ScratchBytes.Should().BeLessThan(MiB);
+        after.SpilledBytes.Should().BeLessThanOrEqualTo(4 * MiB, "the chunk that frames are being cut from stays");
+        after.ScratchReservedBytes.Should().BeLessThanOrEqualTo(first.ScratchReservedBytes + (8 * MiB));
+        for (var i = 0; i < 4000; i++)
+            FaultBench.Get(environment, i).Should().Equal(FaultBench.Value(i, i % 3 == 0 ? 30_000 : 2_000));
+
+        // And comes again.
+        for (var i = 0; i < 400; i++)
+            FaultBench.Put(environment, i, FaultBench.Value(-i, 30_000));
+        for (var i = 0; i < 400; i++)
+            FaultBench.Get(environment, i).Should().Equal(FaultBench.Value(-i, 30_000));
+        environment.Verify().Problems.Should().BeEmpty();
+    }
+
+    [Fact]
+    public void What_was_in_use_lately_stays()
+    {
+        using var environment = StorageEnvironment.OpenInMemory(new StorageOptions { BackgroundFlush = false });
+        for (var i = 0; i < 1000; i++)
+            FaultBench.Put(environment, i, FaultBench.Value(i, 20_000));
+        var held = environment.GetStatistics().ScratchReservedBytes;
+        held.Should().BeGreaterThan(16 * MiB);
+        environment.Flush();
+        environment.TrimMemory();
+        environment.GetStatistics().ScratchReservedBytes.Should().Be(held);
+    }
+
+    [Fact]
+    public void Buffers_of_large_records_go_back_after_a_while()
+    {
+        using var environment = StorageEnvironment.OpenInMemory(new StorageOptions { BackgroundFlush = false, JournalCompression = JournalCompression.Never });
+        using (var writing = environment.BeginWrite())
+        {
+            var tree = writing.CreateTree(FaultBench.TreeName);
+            for (var i = 0; i < 1000; i++)
+                tree.Put(FaultBench.Key(i), FaultBench.Value(i, 20_000));
+            writing.Commit();
+        }
+
+        environment.GetStatistics().JournalBufferBytes.Should().BeGreaterThan(16 * MiB);
+        environment.TrimMemory();
+        environment.GetStatistics().JournalBufferBytes.Should().BeGreaterThan(16 * MiB, "it was needed in the period that ends");
+        environment.TrimMemory();
+        environment.GetStatistics().JournalBufferBytes.Should().BeLessThan(4 * MiB);
+        FaultBench.Put(environment, 1, FaultBench.Value(2, 20_000));
+        FaultBench.Get(environment, 1).Should().Equal(FaultBench.Value(2, 20_000));
+    }
+}

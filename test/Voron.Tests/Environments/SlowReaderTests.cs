@@ -1,0 +1,106 @@
+using System.Collections.Concurrent;
+using Voron.Tests.Faults;
+
+namespace Voron.Tests.Environments;
+
+public sealed class SlowReaderTests
+{
+    private const long JournalLimit = 8 << 20;
+
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void The_slowest_reader_is_named_before_the_limit_once_in_an_interval(bool isTracked)
+    {
+        var reports = new ConcurrentQueue<SlowReaderReport>();
+        using var told = new SemaphoreSlim(0);
+        var commitThread = Environment.CurrentManagedThreadId;
+        var onCommitThread = false;
+        var logger = new ListLogger();
+        using var environment = StorageEnvironment.OpenInMemory(new StorageOptions
+        {
+            TrackReaders = isTracked,
+            InitialJournalFileBytes = 64 << 10,
+            MaxJournalFileBytes = 256 << 10,
+            FlushThresholdBytes = 256 << 10,
+            JournalLimitBytes = JournalLimit,
+            SlowReaderInterval = TimeSpan.FromHours(1),
+            Logger = logger,
+            SlowReaderObserver = report =>
+            {
+                onCommitThread |= Environment.CurrentManagedThreadId == commitThread;
+                reports.Enqueue(report);
+                told.Release();
+                throw new InvalidOperationException("thrown by the observer");
+            },
+        });
+        FaultBench.Put(environment, 0, [1]);
+        for (var round = 1; round <= 2; round++)
+        {
+            using (var reading = OpenSlowReader(environment))
+            {
+                var snapshot = reading.TransactionId;
+                var waits = environment.GetStatistics().BackPressureWaits;
+                var deadline = Environment.TickCount64 + (long)Patience.TotalMilliseconds;
+                while (reports.Count < round && Environment.TickCount64 < deadline)
+                {
+                    // The writer waits where it is near the limit, so that the test does not depend on who is quicker.
+                    if (environment.GetStatistics().LiveJournalBytes < JournalLimit * 5 / 8)
+                        FaultBench.Put(environment, 1, FaultBench.Value(round, 20_000));
+                    else
+                        told.Wait(10, TestContext.Current.CancellationToken);
+                }
+
+                reports.Should().HaveCount(round);
+                var report = reports.Last();
+                report.TransactionId.Should().Be(snapshot);
+                report.JournalBytes.Should().BeInRange(JournalLimit / 2, JournalLimit - 1, "there is still room");
+                report.Age.Should().BePositive().And.BeLessThan(Patience * 2);
+                report.ThreadId.Should().Be(commitThread, "this thread began it");
+                if (isTracked)
+                    report.OpenedAt.Should().Contain(nameof(OpenSlowReader));
+                else
+                    report.OpenedAt.Should().BeNull();
+
+                // Well beyond: it is the same reader, and nothing more is said.
+                for (var i = 0; i < 600; i++)
+                    FaultBench.Put(environment, 2, FaultBench.Value(i, 20_000));
+                reports.Should().HaveCount(round);
+            }
+
+            environment.Flush();
+        }
+
+        onCommitThread.Should().BeFalse();
+        reports.Select(report => report.TransactionId).Should().OnlyHaveUniqueItems();
+        logger.Warnings.Where(message => message.Contains("half a limit", StringComparison.Ordinal)).Should().HaveCount(2);
+        environment.Verify().Problems.Should().BeEmpty();
+    }
+
+    [Fact]
+    public void A_reader_that_nobody_waits_for_is_not_named()
+    {
+        var told = 0;
+        using var environment = StorageEnvironment.OpenInMemory(new StorageOptions
+        {
+            InitialJournalFileBytes = 64 << 10,
+            MaxJournalFileBytes = 256 << 10,
+            FlushThresholdBytes = 256 << 10,
+            JournalLimitBytes = JournalLimit,
+            SlowReaderObserver = _ => Interlocked.Increment(ref told),
+        });
+        for (var i = 0; i < 300; i++)
+        {
+            FaultBench.Put(environment, 1, FaultBench.Value(i, 20_000));
+            using var reading = environment.BeginRead();
+            if (i % 20 == 0)
+                environment.Flush();
+        }
+
+        told.Should().Be(0);
+    }
+
+    private static ReadTransaction OpenSlowReader(StorageEnvironment environment) => environment.BeginRead();
+}

@@ -1,0 +1,161 @@
+using System.Runtime.CompilerServices;
+
+namespace Voron.Tests.Faults;
+
+/// <summary>Write transactions that nobody can end any more.</summary>
+public sealed class LeakedWriterTests
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void It_is_named_and_rolled_back_and_the_next_one_begins(bool isTracked)
+    {
+        var logger = new ListLogger();
+        using var environment = StorageEnvironment.OpenInMemory(Options(logger, isTracked));
+        FaultBench.Put(environment, 1, [1]);
+        for (var round = 1; round <= 3; round++)
+        {
+            Leak(environment);
+            WaitForLeaks(environment, round);
+            WriteAfterLeak(environment, round);
+            FaultBench.Get(environment, 1).Should().Equal((byte)round);
+        }
+
+        logger.Warnings.Should().HaveCount(3);
+        var first = logger.Warnings.First();
+        first.Should().Contain("Write transaction 2 ").And.Contain("rolled back");
+        if (isTracked)
+            first.Should().Contain(nameof(Leak));
+        else
+            first.Should().Contain(nameof(StorageOptions.TrackReaders));
+        environment.GetStatistics().RolledBackTransactions.Should().BeGreaterThanOrEqualTo(3);
+        environment.Verify().Problems.Should().BeEmpty();
+    }
+
+    [Fact]
+    public void Whoever_waits_for_it_has_the_collector_look()
+    {
+        using var environment = StorageEnvironment.OpenInMemory(Options(new ListLogger(), isTracked: false));
+        FaultBench.Put(environment, 1, [1]);
+        Leak(environment);
+
+        // Nothing here allocates, and nobody else collects: it is the wait that does.
+        using var writing = environment.BeginWrite(Patience, TestContext.Current.CancellationToken);
+        writing.TransactionId.Should().Be(2);
+        environment.GetStatistics().LeakedWriters.Should().Be(1);
+    }
+
+    [Fact]
+    public void A_handle_of_a_tree_is_enough_to_keep_it()
+    {
+        using var environment = StorageEnvironment.OpenInMemory(Options(new ListLogger(), isTracked: false));
+        FaultBench.Put(environment, 1, [1]);
+        var held = new StrongBox<WriteTree>();
+        OpenTreeOnly(environment, held);
+        for (var i = 0; i < 5; i++)
+        {
+            GC.Collect();
+            GC.WaitForPendingFinalizers();
+        }
+
+        environment.GetStatistics().LeakedWriters.Should().Be(0);
+        PutAndForget(held);
+        WaitForLeaks(environment, 1);
+        FaultBench.Put(environment, 2, [2]);
+    }
+
+    [Fact]
+    public void A_log_that_throws_does_no_harm()
+    {
+        using var environment = StorageEnvironment.OpenInMemory(new StorageOptions
+        {
+            BackgroundFlush = false,
+            LeakGrace = TimeSpan.Zero,
+            Logger = new ThrowingLogger(),
+        });
+        FaultBench.Put(environment, 1, [1]);
+        Leak(environment);
+        LeakReader(environment);
+        WaitForLeaks(environment, 1);
+        using var writing = environment.BeginWrite(Patience, TestContext.Current.CancellationToken);
+        writing.OpenTree(FaultBench.TreeName).TryGet(FaultBench.Key(1), out _).Should().BeTrue();
+    }
+
+    private static StorageOptions Options(ListLogger logger, bool isTracked) => new()
+    {
+        BackgroundFlush = false,
+        TrackReaders = isTracked,
+        LeakGrace = TimeSpan.Zero,
+        Logger = logger,
+    };
+
+    private static void WaitForLeaks(StorageEnvironment environment, int count)
+    {
+        var deadline = Environment.TickCount64 + (long)Patience.TotalMilliseconds;
+        while (environment.GetStatistics().LeakedWriters < count && Environment.TickCount64 < deadline)
+        {
+            GC.Collect();
+            GC.WaitForPendingFinalizers();
+        }
+
+        environment.GetStatistics().LeakedWriters.Should().Be(count);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static void WriteAfterLeak(StorageEnvironment environment, int round)
+    {
+        using var writing = environment.BeginWrite(Patience, TestContext.Current.CancellationToken);
+        writing.TransactionId.Should().Be(1 + round);
+        var tree = writing.OpenTree(FaultBench.TreeName);
+        tree.Contains(FaultBench.Key(2)).Should().BeFalse();
+        writing.TryOpenTree("leaked", out _).Should().BeFalse();
+        tree.Put(FaultBench.Key(1), [(byte)round]);
+        writing.Commit();
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static void Leak(StorageEnvironment environment)
+    {
+        var writing = environment.BeginWrite();
+        writing.CreateTree("leaked").Put("a"u8, "b"u8);
+        writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(2), FaultBench.Value(1, 10_000));
+        _ = writing.CreateSavepoint();
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static void OpenTreeOnly(StorageEnvironment environment, StrongBox<WriteTree> held) =>
+        held.Value = environment.BeginWrite().OpenTree(FaultBench.TreeName);
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static void PutAndForget(StrongBox<WriteTree> held)
+    {
+        held.Value.Put(FaultBench.Key(5), [5]);
+        held.Value.Contains(FaultBench.Key(5)).Should().BeTrue();
+        held.Value = default;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static void LeakReader(StorageEnvironment environment) =>
+        environment.BeginRead().OpenTree(FaultBench.TreeName).Contains(FaultBench.Key(1)).Should().BeTrue();
+
+    private sealed class ThrowingLogger : Microsoft.Extensions.Logging.ILogger
+    {
+        public IDisposable? BeginScope<TState>(TState state)
+            where TState : notnull => null;
+
+        public bool IsEnabled(Microsoft.Extensions.Logging.LogLevel logLevel) => true;
+
+        public void Log<TState>(
+            Microsoft.Extensions.Logging.LogLevel logLevel,
+            Microsoft.Extensions.Logging.EventId eventId,
+            TState state,
+            Exception? exception,
+            Func<TState, Exception?, string> formatter)
+        {
+            if (logLevel >= Microsoft.Extensions.Logging.LogLevel.Warning)
+                throw new InvalidOperationException("thrown by a log");
+        }
+    }
+}

@@ -1,0 +1,215 @@
+using Voron.IO;
+using Voron.Paging;
+using Voron.Primitives;
+using Voron.Tests.Simulation;
+
+namespace Voron.Tests.Faults;
+
+/// <summary>What has gone wrong once, and must not again; each with a disk or a moment made for it.</summary>
+public sealed class MendedTests
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
+
+    private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
+
+    [Fact]
+    public async Task A_stale_handle_never_ends_the_transaction_that_its_pooled_object_serves_now()
+    {
+        using var environment = StorageEnvironment.OpenInMemory(FaultBench.Options());
+        FaultBench.Put(environment, 1, [1]);
+        var stale = environment.BeginRead();
+        stale.Dispose();
+        using (var now = environment.BeginRead())
+        {
+            stale.Dispose();
+            now.TransactionId.Should().Be(1);
+            environment.GetStatistics().OpenReaders.Should().Be(1);
+        }
+
+        // Two threads dispose copies of one handle; the first of them begins the next transaction at once.
+        using var turn = new Barrier(2);
+        var shared = default(ReadTransaction);
+        const int Rounds = 20_000;
+        var other = Task.Factory.StartNew(
+            () =>
+            {
+                for (var i = 0; i < Rounds; i++)
+                {
+                    turn.SignalAndWait(Cancellation);
+                    shared.Dispose();
+                    turn.SignalAndWait(Cancellation);
+                }
+            },
+            Cancellation, TaskCreationOptions.LongRunning, TaskScheduler.Default);
+        var lost = 0;
+        for (var i = 0; i < Rounds; i++)
+        {
+            shared = environment.BeginRead();
+            turn.SignalAndWait(Cancellation);
+            shared.Dispose();
+            var next = environment.BeginRead();
+            turn.SignalAndWait(Cancellation);
+            try
+            {
+                _ = next.TransactionId;
+                next.Dispose();
+            }
+            catch (ObjectDisposedException)
+            {
+                lost++;
+            }
+        }
+
+        await other;
+        lost.Should().Be(0);
+        environment.GetStatistics().OpenReaders.Should().Be(0);
+    }
+
+    [Theory]
+    [InlineData("Write")]
+    [InlineData("Sync")]
+    [InlineData("Allocate")]
+    [InlineData("Create")]
+    [InlineData("Rename")]
+    [InlineData("SyncDirectory")]
+    [InlineData("List")]
+    [InlineData("Punch")]
+    public void A_call_that_fails_on_the_flusher_s_thread_poisons_or_pauses_and_ends_nothing_else(string kind)
+    {
+        var disk = new SimulatedDisk();
+        var failures = 0;
+        var logger = new ListLogger();
+        using var environment = StorageEnvironment.Open(disk, new StorageOptions
+        {
+            FlushInterval = TimeSpan.FromMilliseconds(20),
+            FlushThresholdBytes = 64 << 10,
+            InitialJournalFileBytes = 64 << 10,
+            MaxJournalFileBytes = 64 << 10,
+            MaxGrowthBytes = 1 << 20,
+            Logger = logger,
+        });
+        FaultBench.Put(environment, 0, FaultBench.Value(0, 500));
+        disk.FailNext(
+            call =>
+            {
+                var fails = Thread.CurrentThread.Name == "Voron flusher" && call.Kind.ToString() == kind;
+                failures += fails ? 1 : 0;
+                return fails;
+            },
+            DiskError.Failed,
+            forever: true);
+        var last = 0;
+        try
+        {
+            var deadline = Environment.TickCount64 + 1500;
+            while (Environment.TickCount64 < deadline && !environment.GetStatistics().IsPoisoned)
+            {
+                FaultBench.Put(environment, last + 1, FaultBench.Value(last + 1, 5000));
+                last++;
+            }
+        }
+        catch (EnvironmentPoisonedException e)
+        {
+            e.InnerException.Should().BeOfType<DiskException>();
+        }
+
+        for (var i = 0; i <= last; i += 10)
+            FaultBench.Get(environment, i).Should().Equal(FaultBench.Value(i, i == 0 ? 500 : 5000));
+        if (environment.GetStatistics().IsPoisoned)
+        {
+            failures.Should().BePositive();
+            environment.Invoking(poisoned => poisoned.BeginWrite()).Should().Throw<EnvironmentPoisonedException>()
+                .WithInnerException<DiskException>();
+            return;
+        }
+
+        disk.ClearFaults();
+        FaultBench.Put(environment, 1, FaultBench.Value(1, 5000));
+        WaitUntil(environment, statistics => statistics.CheckpointTransactionId == statistics.PublishedTransactionId);
+        environment.Verify().Problems.Should().BeEmpty();
+    }
+
+    [Fact]
+    public void A_large_value_is_verified_before_anything_is_deleted()
+    {
+        var disk = new SimulatedDisk();
+        using (var environment = StorageEnvironment.Open(disk, FaultBench.Options()))
+        {
+            for (var i = 0; i < 5; i++)
+                FaultBench.Put(environment, i, FaultBench.Value(i, 200_000));
+            disk = new CrashImages(disk).BuildLost(disk.TraceCount);
+        }
+
+        var files = FaultBench.Bytes(disk);
+        var at = files["voron.data"].AsSpan().IndexOf(FaultBench.Value(3, 200_000).AsSpan(0, 4000));
+        at.Should().BePositive();
+        files["voron.data"][at + 100_000] ^= 1;
+        files.Add("rewrite-00000009.voron", new byte[4096]);
+        files.Add("journal-00000007.voron.new", new byte[8192]);
+        disk = FaultBench.DiskOf(files);
+        FluentActions.Invoking(() => StorageEnvironment.Open(disk, FaultBench.Options())).Should().Throw<CorruptionException>();
+        FaultBench.ShouldBeUnchanged(FaultBench.Bytes(disk), files);
+    }
+
+    [Fact]
+    public void A_file_that_cannot_be_cut_has_the_capacity_that_its_map_has()
+    {
+        const int PageSize = 4096;
+        var disk = new SimulatedDisk();
+        var handle = disk.Open("data", DiskOpen.New, DiskAccess.Buffered);
+        handle.Allocate(0, 64 * PageSize);
+        using var file = new DataFile(handle, 17, PageSize, 1 << 20, new PoisonState("test"));
+        disk.FailNext(call => call.Kind == DiskCallKind.SetLength, DiskError.Failed);
+        file.Invoking(cut => cut.Truncate(16)).Should().Throw<DiskException>();
+        file.CapacityPages.Should().Be(16, "the tail has no address any more");
+        file.EnsureCapacity(64);
+        file.CapacityPages.Should().Be(64);
+        unsafe
+        {
+            file.Address(63)[PageSize - 1].Should().Be(0);
+        }
+    }
+
+    [Fact]
+    public void After_a_crash_on_a_full_disk_everything_can_be_read_and_room_lets_work_go_on()
+    {
+        var disk = new SimulatedDisk();
+        var last = 0;
+        using (var environment = StorageEnvironment.Open(disk, FaultBench.Options()))
+        {
+            for (; last < 60; last++)
+                FaultBench.Put(environment, last, FaultBench.Value(last, 3000));
+            disk = new CrashImages(disk).BuildLost(disk.TraceCount);
+        }
+
+        disk.SpaceLimit = disk.UsedBytes;
+        using (var environment = StorageEnvironment.Open(disk, FaultBench.Options()))
+        {
+            for (var i = 0; i < last; i++)
+                FaultBench.Get(environment, i).Should().Equal(FaultBench.Value(i, 3000));
+            environment.Verify().Problems.Should().BeEmpty();
+            FluentActions.Invoking(() => FaultBench.Put(environment, last, [1])).Should().Throw<StorageFullException>();
+            FaultBench.Get(environment, last).Should().BeNull();
+
+            // As much as a file of the journal and the pages need, and no new opening.
+            disk.SpaceLimit = disk.UsedBytes + (2 << 20);
+            environment.Flush().Should().NotBeNull();
+            FaultBench.Put(environment, last, [1]);
+            environment.Verify().Problems.Should().BeEmpty();
+        }
+
+        disk.SpaceLimit = disk.UsedBytes;
+        using var reopened = StorageEnvironment.Open(disk, FaultBench.Options());
+        for (var i = 0; i < last; i++)
+            FaultBench.Get(reopened, i).Should().Equal(FaultBench.Value(i, 3000));
+        FaultBench.Get(reopened, last).Should().Equal(1);
+    }
+
+    private static void WaitUntil(StorageEnvironment environment, Func<EnvironmentStatistics, bool> condition)
+    {
+        var deadline = Environment.TickCount64 + (long)Patience.TotalMilliseconds;
+        while (!condition(environment.GetStatistics()) && Environment.TickCount64 < deadline)
+            Thread.Yield();
+        condition(environment.GetStatistics()).Should().BeTrue();
+    }
+}

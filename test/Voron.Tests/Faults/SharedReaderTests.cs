@@ -1,0 +1,170 @@
+using System.Collections.Concurrent;
+
+namespace Voron.Tests.Faults;
+
+/// <summary>A read transaction in the hands of two threads, one of which disposes it: a mistake that must stay the caller's.</summary>
+public sealed class SharedReaderTests(ITestOutputHelper output)
+{
+    private const int Keys = 400;
+
+    [Fact]
+    public async Task Two_threads_in_a_reader_and_its_disposal_do_no_harm()
+    {
+        var seed = Random.Shared.Next(1_000_000);
+        output.WriteLine($"seed {seed}");
+        using var environment = StorageEnvironment.OpenInMemory(new StorageOptions { BackgroundFlush = false });
+        Fill(environment, 0);
+        using var stop = new CancellationTokenSource(TimeSpan.FromSeconds(8));
+        using var turn = new Barrier(3);
+        var current = default(ReadTransaction);
+        var isOver = false;
+        var surprises = new ConcurrentQueue<Exception>();
+        long reads = 0, told = 0, rounds = 0;
+
+        // Each round: one transaction, one thread that disposes it, two that use it until they are told that it has ended.
+        var users = Enumerable.Range(0, 2).Select(user => Task.Factory.StartNew(
+            () =>
+            {
+                var random = new Random(seed + user);
+                while (true)
+                {
+                    turn.SignalAndWait(CancellationToken.None);
+                    if (isOver)
+                        return;
+                    Use(current, random, surprises, ref reads, ref told);
+                    turn.SignalAndWait(CancellationToken.None);
+                }
+            },
+            CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default)).ToArray();
+        var writing = Task.Factory.StartNew(
+            () =>
+            {
+                for (var version = 1; !stop.IsCancellationRequested; version++)
+                {
+                    Fill(environment, version);
+                    if (version % 5 == 0)
+                        environment.Flush();
+                }
+            },
+            CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default);
+
+        var wait = new Random(seed + 9);
+        while (true)
+        {
+            isOver = stop.IsCancellationRequested;
+            if (isOver)
+            {
+                turn.SignalAndWait(CancellationToken.None);
+                break;
+            }
+
+            current = environment.BeginRead();
+            turn.SignalAndWait(CancellationToken.None);
+            Thread.SpinWait(wait.Next(2000));
+            DisposeAtLast(current, ref told);
+            turn.SignalAndWait(CancellationToken.None);
+            rounds++;
+        }
+
+        await Task.WhenAll([.. users, writing]);
+        output.WriteLine($"{rounds} transactions, {reads} reads, told {told} times");
+        surprises.Should().BeEmpty();
+        reads.Should().BeGreaterThan(1000);
+        told.Should().BeGreaterThan(10);
+        environment.GetStatistics().OpenReaders.Should().Be(0);
+        environment.Flush();
+        environment.GetStatistics().CheckpointTransactionId.Should().Be(environment.GetStatistics().PublishedTransactionId, "no slot was left registered");
+        environment.Verify().Problems.Should().BeEmpty();
+    }
+
+    private static void Use(
+        ReadTransaction reading, Random random, ConcurrentQueue<Exception> surprises, ref long reads, ref long told)
+    {
+        while (true)
+        {
+            try
+            {
+                Read(reading, random);
+                Interlocked.Increment(ref reads);
+            }
+            catch (ObjectDisposedException)
+            {
+                return;
+            }
+            catch (InvalidOperationException e) when (e.Message.Contains("Two threads", StringComparison.Ordinal))
+            {
+                Interlocked.Increment(ref told);
+            }
+            catch (Exception e)
+            {
+                surprises.Enqueue(e);
+                return;
+            }
+        }
+    }
+
+    // What a call returned before the end was right; a span is looked at only while the transaction is still open afterwards.
+    private static void Read(ReadTransaction reading, Random random)
+    {
+        var tree = reading.OpenTree(FaultBench.TreeName);
+        var key = random.Next(Keys);
+        if (random.Next(3) > 0)
+        {
+            tree.TryGet(FaultBench.Key(key), out var value).Should().BeTrue();
+            var copy = value.ToArray();
+            _ = reading.TransactionId;
+            Check(key, copy);
+            return;
+        }
+
+        using var cursor = tree.OpenCursor();
+        cursor.SeekExact(FaultBench.Key(key)).Should().BeTrue();
+        for (var i = key; i < Math.Min(Keys, key + 5); i++)
+        {
+            var copy = cursor.Value.ToArray();
+            _ = reading.TransactionId;
+            Check(i, copy);
+            cursor.MoveNext().Should().Be(i < Keys - 1);
+        }
+    }
+
+    private static void Check(int key, byte[] value)
+    {
+        value.Should().HaveCount(12 + key % 50 * 40);
+        BitConverter.ToInt32(value, 0).Should().Be(key);
+        var version = value[4];
+        value.AsSpan(4).IndexOfAnyExcept(version).Should().Be(-1, "the value of key {0} is whole", key);
+    }
+
+    private static void DisposeAtLast(ReadTransaction reading, ref long told)
+    {
+        while (true)
+        {
+            try
+            {
+                reading.Dispose();
+                return;
+            }
+            catch (InvalidOperationException e) when (e is not ObjectDisposedException)
+            {
+                e.Message.Should().Contain("Two threads");
+                Interlocked.Increment(ref told);
+            }
+        }
+    }
+
+    private static void Fill(StorageEnvironment environment, int version)
+    {
+        using var writing = environment.BeginWrite();
+        var tree = writing.CreateTree(FaultBench.TreeName);
+        for (var i = 0; i < Keys; i++)
+        {
+            var value = new byte[12 + i % 50 * 40];
+            value.AsSpan().Fill((byte)version);
+            BitConverter.TryWriteBytes(value, i);
+            tree.Put(FaultBench.Key(i), value);
+        }
+
+        writing.Commit();
+    }
+}
