@@ -25,38 +25,14 @@ public readonly struct Cursor : IDisposable
 
     /// <summary>The key of the entry; valid until the cursor moves or the transaction writes.</summary>
     /// <exception cref="InvalidOperationException">The cursor stands on no entry.</exception>
-    public ReadOnlySpan<byte> Key
-    {
-        get
-        {
-            var owner = Lease.Enter(_generation, out var mark);
-            try
-            {
-                return _lease.Cursor.Key;
-            }
-            finally
-            {
-                owner.Leave(mark);
-            }
-        }
-    }
+    public ReadOnlySpan<byte> Key => Opened.Cursor.Key;
 
     /// <summary>The value of the entry; valid until the transaction ends, in a write transaction until its next write.</summary>
     /// <exception cref="InvalidOperationException">The cursor stands on no entry.</exception>
     public ReadOnlySpan<byte> Value
     {
-        get
-        {
-            var owner = Lease.Enter(_generation, out var mark);
-            try
-            {
-                return _lease.Cursor.Value;
-            }
-            finally
-            {
-                owner.Leave(mark);
-            }
-        }
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get => Opened.Cursor.TryGetInlineValue(out var value) ? value : ValueElsewhere();
     }
 
     /// <summary>The length of the value in bytes, without a look at its pages.</summary>
@@ -156,32 +132,12 @@ public readonly struct Cursor : IDisposable
     }
 
     /// <summary>Goes to the next entry, or from nowhere to the first; false at the end.</summary>
-    public bool MoveNext()
-    {
-        var owner = Lease.Enter(_generation, out var mark);
-        try
-        {
-            return _lease.Cursor.MoveNext();
-        }
-        finally
-        {
-            owner.Leave(mark);
-        }
-    }
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool MoveNext() => Opened.Cursor.TryStepNext() || MoveNextSlowly();
 
     /// <summary>Goes to the entry before, or from nowhere to the last; false at the start.</summary>
-    public bool MovePrevious()
-    {
-        var owner = Lease.Enter(_generation, out var mark);
-        try
-        {
-            return _lease.Cursor.MovePrevious();
-        }
-        finally
-        {
-            owner.Leave(mark);
-        }
-    }
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool MovePrevious() => Opened.Cursor.TryStepPrevious() || MovePreviousSlowly();
 
     /// <summary>Deletes the entry that the cursor stands on; the next move goes to its neighbour.</summary>
     /// <exception cref="InvalidOperationException">The transaction is for reading, or the cursor stands on no entry.</exception>
@@ -206,6 +162,50 @@ public readonly struct Cursor : IDisposable
     {
         if (_lease != null && _lease.Generation == _generation)
             _lease.Return();
+    }
+
+    // What looks at other pages marks the transaction as being read in. A step within a page does not: it would cost as much
+    // as the step.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private ReadOnlySpan<byte> ValueElsewhere()
+    {
+        var owner = Lease.Enter(_generation, out var mark);
+        try
+        {
+            return _lease.Cursor.Value;
+        }
+        finally
+        {
+            owner.Leave(mark);
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private bool MoveNextSlowly()
+    {
+        var owner = Lease.Enter(_generation, out var mark);
+        try
+        {
+            return _lease.Cursor.MoveNext();
+        }
+        finally
+        {
+            owner.Leave(mark);
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private bool MovePreviousSlowly()
+    {
+        var owner = Lease.Enter(_generation, out var mark);
+        try
+        {
+            return _lease.Cursor.MovePrevious();
+        }
+        finally
+        {
+            owner.Leave(mark);
+        }
     }
 
     [DoesNotReturn]

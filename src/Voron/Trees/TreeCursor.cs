@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using Voron.Format;
 using Voron.Primitives;
 
 namespace Voron.Trees;
@@ -139,31 +140,51 @@ internal sealed unsafe class TreeCursor
         return true;
     }
 
-    /// <summary>Goes to the following entry, or to the first when the cursor has not been anywhere.</summary>
+    /// <summary>The value of the entry, if there is an entry and its leaf has its value.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool MoveNext()
+    public bool TryGetInlineValue(out ReadOnlySpan<byte> value)
     {
-        if (_place == Place.Entry && _index + 1 < _count)
+        if (_place == Place.Entry)
         {
-            _index++;
-            return true;
+            var record = SlottedPage.Record(_leaf, _index);
+            if (LeafPage.Kind(record) == ValueKind.Inline)
+            {
+                value = new ReadOnlySpan<byte>(LeafPage.InlineBytes(record), LeafPage.InlineLength(record));
+                return true;
+            }
         }
 
-        return MoveNextSlowly();
+        value = default;
+        return false;
     }
+
+    /// <summary>Goes to the following entry if it is in the same leaf; else stays.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool TryStepNext()
+    {
+        if (_place != Place.Entry || _index + 1 >= _count)
+            return false;
+        _index++;
+        return true;
+    }
+
+    /// <summary>Goes to the preceding entry if it is in the same leaf; else stays.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool TryStepPrevious()
+    {
+        if (_place != Place.Entry || _index == 0)
+            return false;
+        _index--;
+        return true;
+    }
+
+    /// <summary>Goes to the following entry, or to the first when the cursor has not been anywhere.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool MoveNext() => TryStepNext() || MoveNextSlowly();
 
     /// <summary>Goes to the preceding entry, or to the last when the cursor has not been anywhere.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool MovePrevious()
-    {
-        if (_place == Place.Entry && _index > 0)
-        {
-            _index--;
-            return true;
-        }
-
-        return MovePreviousSlowly();
-    }
+    public bool MovePrevious() => TryStepPrevious() || MovePreviousSlowly();
 
     /// <summary>Orders the key of the entry against a bound: below zero when the key is the smaller.</summary>
     public int CompareKey(ReadOnlySpan<byte> bound) => Key.SequenceCompareTo(bound);
