@@ -20,6 +20,8 @@ internal sealed record MemoryUse(long ResidentBytes, long PeakResidentBytes, lon
         string? line = File.Exists(StatusFile)
             ? File.ReadLines(StatusFile).FirstOrDefault(text => text.StartsWith(Field, StringComparison.Ordinal))
             : null;
-        return line is null ? null : long.Parse(line.Split((char[]?)null, StringSplitOptions.RemoveEmptyEntries)[1], CultureInfo.InvariantCulture) << 10;
+        return line is null
+            ? null
+            : long.Parse(line.Split((char[]?)null, StringSplitOptions.RemoveEmptyEntries)[1], CultureInfo.InvariantCulture) << 10;
     }
 }

@@ -88,7 +88,8 @@ internal static class SvgChart
         var text = new StringBuilder();
         text.AppendLine(
             CultureInfo.InvariantCulture,
-            $"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{Width}\" height=\"{height}\" viewBox=\"0 0 {Width} {height}\" font-family=\"sans-serif\" font-size=\"12\">");
+            $"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{Width}\" height=\"{height}\" viewBox=\"0 0 {Width} {height}\"");
+        text.AppendLine(" font-family=\"sans-serif\" font-size=\"12\">");
         text.AppendLine(CultureInfo.InvariantCulture, $"<rect width=\"{Width}\" height=\"{height}\" fill=\"#ffffff\"/>");
         text.AppendLine(
             CultureInfo.InvariantCulture,
