@@ -13,6 +13,9 @@ namespace Voron.Benchmarks.Workloads;
 /// </summary>
 internal static class WorkloadRunner
 {
+    /// <summary>Off in tests, which measure nothing.</summary>
+    public static bool ProbesDevice { get; set; } = true;
+
     /// <exception cref="BenchmarkException">The store is not what the workload needs, or a read missed an item.</exception>
     /// <param name="request">What to do.</param>
     /// <param name="progress">Told how far it is.</param>
@@ -22,7 +25,7 @@ internal static class WorkloadRunner
         EngineDescriptor descriptor = EngineCatalog.Require(request.Engine);
         WarmUp.Run(descriptor, request);
         PrepareDirectory(request);
-        IReadOnlyList<ProbeResult> rawDevice = request.Workload.Writes ? RawDeviceProbe.RunQuick(request.Directory) : [];
+        IReadOnlyList<ProbeResult> rawDevice = ProbesDevice && request.Workload.Writes ? RawDeviceProbe.RunQuick(request.Directory) : [];
 
         var observer = new EngineObserver();
         long opening = Stopwatch.GetTimestamp();
@@ -38,7 +41,7 @@ internal static class WorkloadRunner
             {
                 leaveOpen(engine);
                 engine = null!;
-                return WithShares(result);
+                return WithShares(WithBytesSince(request, result));
             }
             return WithShares(Close(request, ref engine!, result));
         }
@@ -123,10 +126,15 @@ internal static class WorkloadRunner
         engine!.Dispose();
         engine = null;
         double closeSeconds = Stopwatch.GetElapsedTime(closing).TotalSeconds;
+        return WithBytesSince(request, result) with { CloseSeconds = closeSeconds };
+    }
+
+    /// <summary>Turns the counters at the start of the run into what was written since.</summary>
+    private static RunResult WithBytesSince(RunRequest request, RunResult result)
+    {
         DeviceWrites? device = BlockDevice.Find(request.Directory)?.Read();
         return result with
         {
-            CloseSeconds = closeSeconds,
             DeviceBytesWritten = device?.Bytes - result.DeviceBytesWritten,
             DeviceWrites = device?.Writes - result.DeviceWrites,
             ProcessBytesWritten = ProcessMeter.ReadBytesWritten() - result.ProcessBytesWritten,
