@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
-# Installs the system libraries that tests and benchmarks hold the engine against: LZ4 for the codec's tests, LMDB as a peer
-# of the benchmarks. Does nothing when they are there, and only says so when it cannot install them.
+# Installs the system libraries that tests and benchmarks hold the engine against: LZ4 for the codec's tests, and
+# LMDB, RocksDB, SQLite and Berkeley DB as peers of the benchmarks. Does nothing when they are there, and only says so when it cannot install them.
 set -euo pipefail
 
 missing=()
 have() { ldconfig -p 2>/dev/null | grep -q "$1" || compgen -G "/usr/lib/*/$1*" >/dev/null || compgen -G "/lib/*/$1*" >/dev/null; }
 have liblmdb.so.0 || missing+=(liblmdb0)
+have librocksdb.so.7.8 || missing+=(librocksdb7.8)
+have libsqlite3.so.0 || missing+=(libsqlite3-0)
+have libdb-5.3.so || missing+=(libdb5.3)
 have liblz4.so.1 || missing+=(liblz4-1)
 [ ${#missing[@]} -eq 0 ] && exit 0
 

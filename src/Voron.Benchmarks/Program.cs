@@ -19,6 +19,7 @@ internal static class Program
             SeedsCommand.Create(),
             CompareCommand.Create(),
             DeviceCommand.Create(),
+            ScaleCommand.Create(),
             SuitesCommand.Create(),
             RunOneCommand.Create(),
         };

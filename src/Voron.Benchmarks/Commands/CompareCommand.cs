@@ -14,23 +14,7 @@ namespace Voron.Benchmarks.Commands;
 /// </summary>
 internal static class CompareCommand
 {
-    private const long SequentialItems = 1_000_000;
-    private const long RandomItems = 500_000;
-    private const long RandomReads = 1_000_000;
-    private const long ScannedItems = 5_000_000;
-    private const long SinglePuts = 5_000;
     private const int SpaceFactor = 8;
-
-    private static readonly (WorkloadDefinition Workload, long Items, long Operations)[] Plan =
-    [
-        (WorkloadCatalog.SequentialInsert, SequentialItems, SequentialItems),
-        (WorkloadCatalog.RandomInsert, RandomItems, RandomItems),
-        (WorkloadCatalog.RandomUpdate, RandomItems, RandomItems),
-        (WorkloadCatalog.SinglePut, SinglePuts, SinglePuts),
-        (WorkloadCatalog.RandomRead, RandomItems, RandomReads),
-        (WorkloadCatalog.ScanForward, RandomItems, ScannedItems),
-        (WorkloadCatalog.ScanBackward, RandomItems, ScannedItems),
-    ];
 
     public static Command Create()
     {
@@ -50,60 +34,45 @@ internal static class CompareCommand
         });
         var engines = new Option<string[]>("--engines")
         {
-            Description = "The engines to compare; ratios are to the first.",
+            Description = "The engines to compare; all that there are unless said.",
             AllowMultipleArgumentsPerToken = true,
-            DefaultValueFactory = _ => [EngineCatalog.Voron, EngineCatalog.Lmdb],
+            DefaultValueFactory = _ => [.. EngineCatalog.All.Select(engine => engine.Name)],
         };
-        var only = new Option<string[]>("--only")
+        var only = new Option<string[]>("--workloads", "--only")
         {
             Description = "Only these workloads, with what they need.",
             AllowMultipleArgumentsPerToken = true,
             HelpName = "WORKLOAD",
         };
         var markdown = new Option<string?>("--markdown") { Description = "Also write the tables to this file.", HelpName = "FILE" };
+        var charts = new Option<string?>("--charts") { Description = "Also write a chart of each workload into this directory.", HelpName = "DIR" };
         var command = new Command("compare", "Measures Voron and its peers, each in its own process.")
         {
-            scale, rounds, engines, only, json, markdown, directory, keep,
+            scale, rounds, engines, only, json, markdown, charts, directory, keep,
         };
         command.SetAction(async (parsed, cancellationToken) =>
         {
             Comparison comparison = new(
                 [.. parsed.GetRequiredValue(engines).Select(EngineCatalog.Find)],
-                Select(parsed.GetValue(only) ?? [], parsed.GetValue(scale)),
+                ComparisonPlan.Select(parsed.GetValue(only) ?? [], parsed.GetValue(scale)),
                 parsed.GetValue(rounds));
             using var area = new WorkArea(parsed.GetRequiredValue(directory), parsed.GetValue(keep));
-            await RunAsync(area, comparison, parsed.GetValue(json), parsed.GetValue(markdown), cancellationToken).ConfigureAwait(false);
+            var outputs = new Outputs(parsed.GetValue(json), parsed.GetValue(markdown), parsed.GetValue(charts));
+            await RunAsync(area, comparison, outputs, cancellationToken).ConfigureAwait(false);
         });
         return command;
     }
 
-    private static Comparison.Step[] Select(string[] only, double scale)
-    {
-        WorkloadDefinition[] wanted = Array.ConvertAll(only, WorkloadCatalog.Find);
-        foreach (WorkloadDefinition workload in wanted)
-        {
-            if (Plan.All(step => step.Workload != workload))
-                throw new BenchmarkException($"'{workload.Name}' is no part of the comparison.");
-        }
-        HashSet<string> stores = [.. wanted.Select(workload => workload.Store)];
-        return
-        [
-            .. from step in Plan
-               let isWanted = wanted.Length == 0 || wanted.Contains(step.Workload)
-               where isWanted || (step.Workload.CreatesStore && stores.Contains(step.Workload.Store))
-               select new Comparison.Step(step.Workload, Scaling.Apply(step.Items, scale), Scaling.Apply(step.Operations, scale), isWanted),
-        ];
-    }
-
     private static async Task RunAsync(
-        WorkArea area, Comparison comparison, string? jsonPath, string? markdownPath, CancellationToken cancellationToken)
+        WorkArea area, Comparison comparison, Outputs outputs, CancellationToken cancellationToken)
     {
         EngineDescriptor[] installed = [.. comparison.Engines.Where(engine => engine.IsInstalled())];
         if (installed.Length == 0)
             throw new BenchmarkException("None of the engines is installed.");
-        long itemBytes = ItemGenerator.KeyBytes + ItemGenerator.ValueBytes;
-        long storedItems = comparison.Steps.Where(step => step.Workload.CreatesStore).Sum(step => step.Items);
-        DiskUsage.RequireFreeSpace(area.Path, storedItems * itemBytes * SpaceFactor * installed.Length);
+
+        // A store is removed when the last workload that needs it is done.
+        long largestStore = comparison.Steps.Max(step => step.Items * (ItemGenerator.KeyBytes + step.Workload.ValueBytes));
+        DiskUsage.RequireFreeSpace(area.Path, largestStore * SpaceFactor * installed.Length);
 
         MachineSummary machine = MachineSummary.Describe(area.Path);
         AnsiConsole.WriteLine(machine.ToString());
@@ -114,10 +83,12 @@ internal static class CompareCommand
         rawDevice.AddRange(DeviceCommand.Preface(area.Path));
         var report = new CompareReport(comparison, results);
         report.Write(AnsiConsole.Console);
-        if (jsonPath is not null)
-            new ResultFile(DateTimeOffset.UtcNow, machine, rawDevice, results).Save(jsonPath);
-        if (markdownPath is not null)
-            await File.WriteAllTextAsync(markdownPath, report.ToMarkdown(machine, rawDevice), cancellationToken).ConfigureAwait(false);
+        if (outputs.Json is not null)
+            new ResultFile(DateTimeOffset.UtcNow, machine, rawDevice, results).Save(outputs.Json);
+        if (outputs.Markdown is not null)
+            await File.WriteAllTextAsync(outputs.Markdown, report.ToMarkdown(machine, rawDevice), cancellationToken).ConfigureAwait(false);
+        if (outputs.Charts is not null)
+            report.SaveCharts(outputs.Charts);
         report.RequireAgreement();
     }
 
@@ -146,10 +117,15 @@ internal static class CompareCommand
                                 .RunAsync(request, fraction => total.Value = before + fraction, cancellationToken)
                                 .ConfigureAwait(false));
                             total.Value = before + 1;
+                            if (comparison.IsLastOfStore(step) && Directory.Exists(path))
+                                Directory.Delete(path, recursive: true);
                         }
                     }
                 }
             }).ConfigureAwait(false);
         return results;
     }
+
+    /// <summary>Files to write besides the terminal; null for those not asked for.</summary>
+    private sealed record Outputs(string? Json, string? Markdown, string? Charts);
 }

@@ -1,5 +1,7 @@
 using System.CommandLine;
+using System.Diagnostics;
 using System.Text.Json;
+using Voron.Benchmarks.Engines;
 using Voron.Benchmarks.Processes;
 using Voron.Benchmarks.Reporting;
 using Voron.Benchmarks.Workloads;
@@ -39,8 +41,17 @@ internal static class RunOneCommand
             if (request.Workload.CreatesStore && request.Items != request.Operations)
                 throw new BenchmarkException("An insert makes as many items as it has operations: --items and --operations must be equal.");
             using Stream errors = Console.OpenStandardError();
-            RunResult result = WorkloadRunner.Run(request, new ProgressSignal(errors));
+            BenchmarkEngine? open = null;
+            Action<BenchmarkEngine>? leaveOpen = request.Workload.EndsInCrash ? engine => open = engine : null;
+            RunResult result = WorkloadRunner.Run(request, new ProgressSignal(errors), leaveOpen);
             Console.Out.WriteLine(JsonSerializer.Serialize(result, ResultFile.Json));
+            if (leaveOpen is null)
+                return;
+
+            // A signal, not an exit: nothing of the engine gets the chance to tidy up.
+            Console.Out.Flush();
+            Process.GetCurrentProcess().Kill();
+            GC.KeepAlive(open);
         });
         return command;
     }

@@ -38,20 +38,29 @@ internal static class SeedsCommand
             Description = "The engine to measure.",
             DefaultValueFactory = _ => EngineCatalog.Voron,
         };
+        var charts = new Option<string?>("--charts")
+        {
+            Description = "Also write charts of pages, seeks and bytes over time into this directory.",
+            HelpName = "DIR",
+        };
         var command = new Command("seeds", "Repeats the published workloads and prints the figures beside the published ones.")
         {
-            scale, json, directory, engine, keep,
+            scale, json, charts, directory, engine, keep,
         };
         command.SetAction(async (parsed, cancellationToken) =>
         {
             EngineDescriptor descriptor = EngineCatalog.Require(parsed.GetRequiredValue(engine));
             using var area = new WorkArea(parsed.GetRequiredValue(directory), parsed.GetValue(keep));
-            await RunAsync(area, descriptor.Name, parsed.GetValue(scale), parsed.GetValue(json), cancellationToken).ConfigureAwait(false);
+            List<RunResult> results = await RunAsync(
+                area, descriptor.Name, parsed.GetValue(scale), parsed.GetValue(json), cancellationToken).ConfigureAwait(false);
+            if (parsed.GetValue(charts) is { } chartDirectory)
+                SeedsCharts.Save(chartDirectory, results);
         });
         return command;
     }
 
-    private static async Task RunAsync(WorkArea area, string engine, double scale, string? jsonPath, CancellationToken cancellationToken)
+    private static async Task<List<RunResult>> RunAsync(
+        WorkArea area, string engine, double scale, string? jsonPath, CancellationToken cancellationToken)
     {
         RunRequest[] requests = Array.ConvertAll(Plan, step => new RunRequest(
             engine,
@@ -72,6 +81,7 @@ internal static class SeedsCommand
         SeedsReport.Write(AnsiConsole.Console, results);
         if (jsonPath is not null)
             new ResultFile(DateTimeOffset.UtcNow, machine, rawDevice, results).Save(jsonPath);
+        return results;
     }
 
     private static async Task<List<RunResult>> MeasureAsync(RunRequest[] requests, CancellationToken cancellationToken)

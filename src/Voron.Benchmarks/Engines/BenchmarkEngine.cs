@@ -1,19 +1,29 @@
 namespace Voron.Benchmarks.Engines;
 
 /// <summary>
-/// What a workload needs of an engine: one ordered store, one caller on one thread. Implementations are sealed, so that
-/// the one implementation a process ever uses is called directly or inlined once the loop is compiled. Spans handed out
-/// live until <see cref="EndRead"/>.
+/// What a workload needs of an engine: one ordered store, one writer, any number of readers. Implementations are sealed,
+/// so that the one implementation a process ever uses is called directly or inlined once the loop is compiled.
 /// </summary>
 internal abstract class BenchmarkEngine : IDisposable
 {
+    private readonly Lock _oneWriter = new();
+
     /// <summary>Version and settings that decide what is being measured, for the head of a report.</summary>
     public abstract string Settings { get; }
+
+    /// <summary>Time inside the device's write calls at commits since the store was opened, or null where the engine does not tell.</summary>
+    public virtual TimeSpan? CommitWriteTime => null;
 
     public abstract void BeginWrite();
 
     /// <summary>Inserts or replaces.</summary>
     public abstract void Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value);
+
+    /// <summary>Inserts a key greater than all others, by the engine's own way for sorted input if it has one.</summary>
+    public virtual void Append(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) => Put(key, value);
+
+    /// <returns>Whether the key was there.</returns>
+    public abstract bool Delete(ReadOnlySpan<byte> key);
 
     /// <summary>Ends the write transaction; durable on return unless the engine says in its settings that it pipelines.</summary>
     public abstract void Commit();
@@ -23,22 +33,29 @@ internal abstract class BenchmarkEngine : IDisposable
     {
     }
 
-    public abstract void BeginRead();
+    /// <summary>A put of its own, durable on return. Any thread may call it, many at once.</summary>
+    public virtual void PutDurable(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    {
+        lock (_oneWriter)
+        {
+            BeginWrite();
+            Put(key, value);
+            Commit();
+        }
+    }
 
-    public abstract void EndRead();
+    /// <summary>One of many callers that wait without a thread each, or null where the engine has only calls that block.</summary>
+    public virtual AsyncCaller? CreateCaller() => null;
 
-    /// <summary>Number of items the open read transaction sees.</summary>
-    public abstract long CountItems();
-
-    public abstract bool TryGet(ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value);
-
-    public abstract bool MoveFirst(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value);
-
-    public abstract bool MoveLast(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value);
-
-    public abstract bool MoveNext(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value);
-
-    public abstract bool MovePrevious(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value);
+    /// <summary>Readers are used by one thread each and disposed before the engine.</summary>
+    public abstract BenchmarkReader CreateReader();
 
     public abstract void Dispose();
+}
+
+/// <summary>A caller that has at most one put under way.</summary>
+internal abstract class AsyncCaller
+{
+    /// <summary>Completes when the put is durable. The buffers stay as they are until then.</summary>
+    public abstract ValueTask PutAsync(ReadOnlyMemory<byte> key, ReadOnlyMemory<byte> value);
 }

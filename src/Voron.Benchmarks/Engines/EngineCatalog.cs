@@ -4,7 +4,11 @@ namespace Voron.Benchmarks.Engines;
 
 /// <summary>An engine that can be measured, and what to do where it is missing.</summary>
 internal sealed record EngineDescriptor(
-    string Name, Func<bool> IsInstalled, string InstallHint, Func<string, EngineObserver, BenchmarkEngine> Open);
+    string Name, Func<bool> IsInstalled, string InstallHint, Func<string, EngineObserver, BenchmarkEngine> Open)
+{
+    /// <summary>True for this project's own engine, in whatever mode.</summary>
+    public bool IsOurs => Name is EngineCatalog.Voron or EngineCatalog.VoronPipelined;
+}
 
 /// <summary>Every engine the commands know, this project's own first.</summary>
 internal static class EngineCatalog
@@ -12,6 +16,10 @@ internal static class EngineCatalog
     public const string Voron = "voron";
     public const string VoronPipelined = "voron-pipelined";
     public const string Lmdb = "lmdb";
+    public const string RocksDb = "rocksdb";
+    public const string Sqlite = "sqlite";
+    public const string Berkeley = "berkeley-db";
+    public const string Esent = "esent";
 
     private const int PipelinedCommitsInFlight = 2;
 
@@ -21,6 +29,14 @@ internal static class EngineCatalog
         new(VoronPipelined, () => true, "",
             (directory, observer) => new VoronEngine(directory, observer, PipelinedCommitsInFlight)),
         new(Lmdb, () => LmdbNative.IsInstalled, "apt-get install liblmdb0", (directory, _) => new LmdbEngine(directory)),
+        new(RocksDb, () => RocksDbNative.IsInstalled, "apt-get install librocksdb7.8", (directory, _) => new RocksDbEngine(directory)),
+        new(Sqlite, () => SqliteNative.IsInstalled, "apt-get install libsqlite3-0", (directory, _) => new SqliteEngine(directory)),
+        new(Berkeley, () => BerkeleyNative.IsInstalled, "apt-get install libdb5.3", (directory, _) => new BerkeleyEngine(directory)),
+#if ESENT
+        new(Esent, () => true, "", (directory, _) => new EsentEngine(directory)),
+#else
+        new(Esent, () => false, "part of Windows, compiled in only there", (_, _) => throw new PlatformNotSupportedException()),
+#endif
     ];
 
     /// <exception cref="BenchmarkException">No engine has that name.</exception>

@@ -20,6 +20,7 @@ internal sealed class EngineObserver
 
     private readonly Lock _commitLock = new();
     private readonly Lock _flushLock = new();
+    private readonly RunSeries _series = new();
     private readonly RunningStatistics _pages = new();
     private readonly RunningStatistics _journalBytes = new();
     private readonly RunningStatistics _firstPages = new();
@@ -35,6 +36,9 @@ internal sealed class EngineObserver
     /// <summary>Figures count from the first <see cref="BenchmarkEngine.BeginWrite"/> on, not from opening.</summary>
     public bool IsActive { get; set; }
 
+    /// <summary>Null when the engine reported nothing, as a peer does.</summary>
+    public RunSeries? Series => _pages.Count == 0 ? null : _series;
+
     public void OnCommit(in CommitFigures figures)
     {
         if (!IsActive)
@@ -42,6 +46,7 @@ internal sealed class EngineObserver
         lock (_commitLock)
         {
             _pages.Add(figures.PagesChanged);
+            _series.AddCommit(figures);
             _journalBytes.Add(figures.JournalBytes);
             if (_pages.Count > PublishedTransactions)
                 return;
@@ -57,6 +62,7 @@ internal sealed class EngineObserver
         lock (_flushLock)
         {
             _flushPages.Add(figures.Pages);
+            _series.AddFlush(figures);
             _flushSeeks.Add(figures.Seeks);
             _flushLeaves.Add(figures.Leaves);
             _flushBranches.Add(figures.Branches);

@@ -7,8 +7,7 @@ using static Voron.Benchmarks.Peers.LmdbNative;
 namespace Voron.Benchmarks.Engines;
 
 /// <summary>
-/// LMDB as its documentation has it by default: every commit synced, no writable map, the unnamed database. A read
-/// transaction and its cursor are made once, then reset and renewed, which is the cheapest way it offers.
+/// LMDB as its documentation has it by default: every commit synced, no writable map, the unnamed database.
 /// </summary>
 internal sealed unsafe class LmdbEngine : BenchmarkEngine
 {
@@ -18,10 +17,6 @@ internal sealed unsafe class LmdbEngine : BenchmarkEngine
     private readonly nint _environment;
     private readonly uint _database;
     private nint _write;
-    private nint _read;
-    private nint _cursor;
-    private bool _readIsReset;
-    private bool _cursorIsStale;
 
     public LmdbEngine(string directory)
     {
@@ -63,13 +58,16 @@ internal sealed unsafe class LmdbEngine : BenchmarkEngine
         _write = transaction;
     }
 
-    public override void Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    public override void Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) => Put(key, value, flags: 0);
+
+    public override void Append(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) => Put(key, value, AppendAtEnd);
+
+    public override bool Delete(ReadOnlySpan<byte> key)
     {
-        fixed (byte* keyData = key, valueData = value)
+        fixed (byte* keyData = key)
         {
             var nativeKey = new LmdbValue(keyData, key.Length);
-            var nativeValue = new LmdbValue(valueData, value.Length);
-            Check(LmdbNative.Put(_write, _database, &nativeKey, &nativeValue, flags: 0));
+            return Found(LmdbNative.Delete(_write, _database, &nativeKey, null));
         }
     }
 
@@ -80,108 +78,16 @@ internal sealed unsafe class LmdbEngine : BenchmarkEngine
         Check(CommitTransaction(transaction));
     }
 
-    public override void BeginRead()
-    {
-        if (_readIsReset)
-        {
-            Check(RenewTransaction(_read));
-        }
-        else
-        {
-            nint transaction;
-            Check(BeginTransaction(_environment, 0, ReadOnlyTransaction, &transaction));
-            _read = transaction;
-        }
-        _readIsReset = false;
-        _cursorIsStale = true;
-    }
-
-    public override void EndRead()
-    {
-        ResetTransaction(_read);
-        _readIsReset = true;
-    }
-
-    public override long CountItems()
-    {
-        LmdbStatistics statistics;
-        Check(ReadStatistics(_read, _database, &statistics));
-        return (long)statistics.Entries;
-    }
-
-    public override bool TryGet(ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
-    {
-        fixed (byte* keyData = key)
-        {
-            var nativeKey = new LmdbValue(keyData, key.Length);
-            LmdbValue nativeValue;
-            int code = Get(_read, _database, &nativeKey, &nativeValue);
-            value = code == Success ? nativeValue.Span : default;
-            return Found(code);
-        }
-    }
-
-    public override bool MoveFirst(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
-    {
-        PrepareCursor();
-        return Move(CursorFirst, out key, out value);
-    }
-
-    public override bool MoveLast(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
-    {
-        PrepareCursor();
-        return Move(CursorLast, out key, out value);
-    }
-
-    public override bool MoveNext(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) => Move(CursorNext, out key, out value);
-
-    public override bool MovePrevious(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) => Move(CursorPrevious, out key, out value);
+    public override BenchmarkReader CreateReader() => new LmdbReader(_environment, _database);
 
     public override void Dispose()
     {
-        if (_cursor != 0)
-            CloseCursor(_cursor);
-        if (_read != 0)
-            AbortTransaction(_read);
         if (_write != 0)
             AbortTransaction(_write);
         CloseEnvironment(_environment);
     }
 
-    private bool Move(int operation, out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
-    {
-        LmdbValue nativeKey;
-        LmdbValue nativeValue;
-        int code = MoveCursor(_cursor, &nativeKey, &nativeValue, operation);
-        if (code == Success)
-        {
-            key = nativeKey.Span;
-            value = nativeValue.Span;
-            return true;
-        }
-        key = default;
-        value = default;
-        return Found(code);
-    }
-
-    private void PrepareCursor()
-    {
-        if (!_cursorIsStale)
-            return;
-        if (_cursor == 0)
-        {
-            nint cursor;
-            Check(OpenCursor(_read, _database, &cursor));
-            _cursor = cursor;
-        }
-        else
-        {
-            Check(RenewCursor(_read, _cursor));
-        }
-        _cursorIsStale = false;
-    }
-
-    private static bool Found(int code)
+    internal static bool Found(int code)
     {
         if (code == Success)
             return true;
@@ -190,10 +96,20 @@ internal sealed unsafe class LmdbEngine : BenchmarkEngine
         return false;
     }
 
-    private static void Check(int code)
+    internal static void Check(int code)
     {
         if (code != Success)
             Throw(code);
+    }
+
+    private void Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value, uint flags)
+    {
+        fixed (byte* keyData = key, valueData = value)
+        {
+            var nativeKey = new LmdbValue(keyData, key.Length);
+            var nativeValue = new LmdbValue(valueData, value.Length);
+            Check(LmdbNative.Put(_write, _database, &nativeKey, &nativeValue, flags));
+        }
     }
 
     [DoesNotReturn]

@@ -25,9 +25,19 @@ internal sealed class LatencyHistogram
         _maxNanoseconds = Math.Max(_maxNanoseconds, nanoseconds);
     }
 
+    /// <summary>Takes in what another thread recorded, when that thread is done.</summary>
+    public void Add(LatencyHistogram other)
+    {
+        for (int bucket = 0; bucket < _counts.Length; bucket++)
+            _counts[bucket] += other._counts[bucket];
+        _total += other._total;
+        _maxNanoseconds = Math.Max(_maxNanoseconds, other._maxNanoseconds);
+    }
+
     public LatencySummary? Summarise() => _total == 0
         ? null
-        : new LatencySummary(PercentileMicroseconds(0.50), PercentileMicroseconds(0.99), _maxNanoseconds / 1e3);
+        : new LatencySummary(
+            PercentileMicroseconds(0.50), PercentileMicroseconds(0.99), PercentileMicroseconds(0.999), _maxNanoseconds / 1e3);
 
     private double PercentileMicroseconds(double fraction)
     {
@@ -61,4 +71,4 @@ internal sealed class LatencyHistogram
 }
 
 /// <summary>Percentiles of one kind of call, in microseconds.</summary>
-internal sealed record LatencySummary(double P50Microseconds, double P99Microseconds, double MaxMicroseconds);
+internal sealed record LatencySummary(double P50Microseconds, double P99Microseconds, double P999Microseconds, double MaxMicroseconds);

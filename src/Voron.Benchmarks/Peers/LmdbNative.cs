@@ -1,4 +1,3 @@
-using System.Reflection;
 using System.Runtime.InteropServices;
 
 namespace Voron.Benchmarks.Peers;
@@ -16,11 +15,11 @@ internal static unsafe partial class LmdbNative
     internal const int CursorNext = 8;
     internal const int CursorPrevious = 12;
 
-    private const string Library = "lmdb";
-    private static readonly string[] LibraryNames = ["liblmdb.so.0", "liblmdb.so", "liblmdb.dylib", "lmdb"];
-    private static readonly nint Handle = Load();
+    internal const uint AppendAtEnd = 0x20000;
 
-    internal static bool IsInstalled => Handle != 0;
+    private const string Library = NativeLibraries.Lmdb;
+
+    internal static bool IsInstalled => NativeLibraries.HandleOf(Library) != 0;
 
     [LibraryImport(Library, EntryPoint = "mdb_version")]
     internal static partial byte* Version(int* major, int* minor, int* patch);
@@ -58,9 +57,6 @@ internal static unsafe partial class LmdbNative
     [LibraryImport(Library, EntryPoint = "mdb_dbi_open", StringMarshalling = StringMarshalling.Utf8)]
     internal static partial int OpenDatabase(nint transaction, string? name, uint flags, uint* database);
 
-    [LibraryImport(Library, EntryPoint = "mdb_stat")]
-    internal static partial int ReadStatistics(nint transaction, uint database, LmdbStatistics* statistics);
-
     [LibraryImport(Library, EntryPoint = "mdb_put")]
     internal static partial int Put(nint transaction, uint database, LmdbValue* key, LmdbValue* data, uint flags);
 
@@ -79,20 +75,8 @@ internal static unsafe partial class LmdbNative
     [LibraryImport(Library, EntryPoint = "mdb_cursor_get")]
     internal static partial int MoveCursor(nint cursor, LmdbValue* key, LmdbValue* data, int operation);
 
-    private static nint Load()
-    {
-        nint found = 0;
-        foreach (string name in LibraryNames)
-        {
-            if (NativeLibrary.TryLoad(name, typeof(LmdbNative).Assembly, null, out found))
-                break;
-        }
-        NativeLibrary.SetDllImportResolver(typeof(LmdbNative).Assembly, Resolve);
-        return found;
-    }
-
-    /// <summary>The library's file name differs by system; zero leaves every other library to the usual search.</summary>
-    private static nint Resolve(string name, Assembly assembly, DllImportSearchPath? path) => name == Library ? Handle : 0;
+    [LibraryImport(Library, EntryPoint = "mdb_del")]
+    internal static partial int Delete(nint transaction, uint database, LmdbValue* key, LmdbValue* data);
 }
 
 /// <summary>MDB_val: a length and a pointer.</summary>
@@ -109,16 +93,4 @@ internal unsafe struct LmdbValue
     }
 
     public readonly ReadOnlySpan<byte> Span => new(Data, (int)Length);
-}
-
-/// <summary>MDB_stat.</summary>
-[StructLayout(LayoutKind.Sequential)]
-internal struct LmdbStatistics
-{
-    public uint PageBytes;
-    public uint Depth;
-    public nuint BranchPages;
-    public nuint LeafPages;
-    public nuint OverflowPages;
-    public nuint Entries;
 }

@@ -15,6 +15,8 @@ internal static class Figures
 
     public static string Seconds(double value) => value.ToString("N2", CultureInfo.InvariantCulture);
 
+    public static string Percent(double? share) => share is null ? None : (share.Value * 100).ToString("N1", CultureInfo.InvariantCulture) + " %";
+
     public static string Ratio(double? value) => value is null ? None : value.Value.ToString("N2", CultureInfo.InvariantCulture) + "x";
 
     /// <summary>Decimal units, as the published figures have them.</summary>

@@ -26,6 +26,31 @@ internal sealed record RunResult
     /// <summary>Processor time, garbage and elapsed time, the making of keys and values included.</summary>
     public required ProcessUsage Usage { get; init; }
 
+    /// <summary>From the call that opens the store until it returned.</summary>
+    public double OpenSeconds { get; init; }
+
+    /// <summary>Of the time inside the engine, the share inside the device's write calls at commits, if the engine tells.</summary>
+    public double? DeviceShare { get; init; }
+
+    /// <summary>Of the raw device's pace for writes as large as this engine's commits, measured just before the run.</summary>
+    public double? ShareOfRawDevice { get; init; }
+
+    /// <summary>The raw device just before the run.</summary>
+    public IReadOnlyList<ProbeResult> RawDevice { get; init; } = [];
+
+    /// <summary>Of the reader beside the writer.</summary>
+    public double? ReaderOperationsPerSecond { get; init; }
+
+    /// <summary>Beside reads by several threads: what memory itself does with them.</summary>
+    public MemoryProbeResult? MemoryProbe { get; init; }
+
+    public string? Note { get; init; }
+
+    public MemoryUse? Memory { get; init; }
+
+    /// <summary>Bytes of key and value that an operation reads or writes.</summary>
+    public long BytesPerOperation { get; init; }
+
     /// <summary>Null for reads.</summary>
     public LatencySummary? CommitLatency { get; init; }
 
@@ -36,6 +61,9 @@ internal sealed record RunResult
     public CommitSummary? Commits { get; init; }
 
     public FlushSummary? Flushes { get; init; }
+
+    /// <summary>Pages, bytes and seeks over time, for charts.</summary>
+    public RunSeries? Series { get; init; }
 
     /// <summary>Written to the block device from the first transaction until the store was closed, by anybody.</summary>
     public long? DeviceBytesWritten { get; init; }
@@ -48,6 +76,9 @@ internal sealed record RunResult
     /// <summary>On disk after transaction <see cref="EngineObserver.PublishedTransactions"/>, or the last before it.</summary>
     public long? AllocatedBytesAtPublishedPoint { get; init; }
 
+    /// <summary>On disk before the first transaction.</summary>
+    public long AllocatedBytesBefore { get; init; }
+
     /// <summary>On disk after the last transaction, before closing.</summary>
     public required long AllocatedBytes { get; init; }
 
@@ -59,6 +90,8 @@ internal sealed record RunResult
     public required string Checksum { get; init; }
 
     public double OperationsPerSecond => Operations / EngineSeconds;
+
+    public double MegabytesPerSecond => OperationsPerSecond * BytesPerOperation / 1e6;
 
     public double TransactionsPerSecond => Transactions / EngineSeconds;
 

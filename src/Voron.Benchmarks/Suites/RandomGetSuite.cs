@@ -17,6 +17,7 @@ public class RandomGetSuite
     private readonly ItemBuffer _buffer = new(KeyOrder.Random, GetsPerTransaction, withValues: false);
     private WorkArea? _area;
     private BenchmarkEngine? _engine;
+    private BenchmarkReader? _reader;
 
     /// <summary>Engines that are on this machine.</summary>
     public static IEnumerable<string> Engines => EngineCatalog.All.Where(engine => engine.IsInstalled()).Select(engine => engine.Name);
@@ -34,6 +35,7 @@ public class RandomGetSuite
         _engine = EngineCatalog.Require(Engine).Open(path, new EngineObserver());
         var request = new RunRequest(Engine, insert, path, Items, Items, Round: 0);
         WorkloadLoops.Run(_engine, request, new TimedRun(new ProgressSignal(null)));
+        _reader = _engine.CreateReader();
         for (int i = 0; i < GetsPerTransaction; i++)
             _buffer.SetKey(i, ItemGenerator.PickItem(i, round: 0, Items));
     }
@@ -41,6 +43,7 @@ public class RandomGetSuite
     [GlobalCleanup]
     public void Remove()
     {
+        _reader?.Dispose();
         _engine?.Dispose();
         _area?.Dispose();
     }
@@ -48,22 +51,22 @@ public class RandomGetSuite
     [Benchmark(OperationsPerInvoke = GetsPerTransaction)]
     public long Get()
     {
-        BenchmarkEngine engine = _engine!;
+        BenchmarkReader reader = _reader!;
         long bytes = 0;
-        engine.BeginRead();
+        reader.Begin();
         for (int i = 0; i < GetsPerTransaction; i++)
         {
-            if (engine.TryGet(_buffer.Key(i), out ReadOnlySpan<byte> value))
+            if (reader.TryGet(_buffer.Key(i), out ReadOnlySpan<byte> value))
                 bytes += value[0];
         }
-        engine.EndRead();
+        reader.End();
         return bytes;
     }
 
     [Benchmark]
     public void BeginAndEndRead()
     {
-        _engine!.BeginRead();
-        _engine.EndRead();
+        _reader!.Begin();
+        _reader.End();
     }
 }

@@ -29,4 +29,17 @@ internal struct ContentChecksum
         Sum ^= MemoryMarshal.Read<ulong>(key[(ItemGenerator.KeyBytes - sizeof(ulong))..]);
         Add(value);
     }
+
+    /// <summary>Reads all of a value: for large ones, whose reading is to be measured.</summary>
+    public void AddWhole(ReadOnlySpan<byte> value)
+    {
+        Vector<ulong> sums = Vector<ulong>.Zero;
+        foreach (Vector<ulong> part in MemoryMarshal.Cast<byte, Vector<ulong>>(value))
+            sums += part;
+        Add(value);
+        Sum += Vector.Sum(sums);
+    }
+
+    /// <summary>Takes in the sum of another thread.</summary>
+    public void Add(in ContentChecksum other) => Sum = (BitOperations.RotateLeft(Sum, 5) ^ other.Sum) * Multiplier;
 }

@@ -1,29 +1,49 @@
+using System.Buffers.Binary;
+
 namespace Voron.Benchmarks.Workloads;
 
 /// <summary>The keys and values of one transaction, filled between measured calls and used again for the next.</summary>
 internal sealed class ItemBuffer
 {
+    /// <summary>Large values carry the item's number this often, so that none of their pages equals another's.</summary>
+    private const int StampDistance = 4096;
+
     private readonly ItemGenerator _generator;
     private readonly byte[] _keys;
     private readonly byte[] _values;
+    private readonly int _valueBytes;
 
-    public ItemBuffer(KeyOrder order, int capacity, bool withValues)
+    public ItemBuffer(KeyOrder order, int capacity, bool withValues, int valueBytes = ItemGenerator.ValueBytes)
     {
         _generator = new ItemGenerator(order);
+        _valueBytes = valueBytes;
 
         // Pinned, so that handing a pointer to a native peer costs nothing and no collection moves them.
         _keys = GC.AllocateArray<byte>(capacity * ItemGenerator.KeyBytes, pinned: true);
-        _values = GC.AllocateArray<byte>(withValues ? capacity * ItemGenerator.ValueBytes : 0, pinned: true);
+        _values = GC.AllocateArray<byte>(withValues ? capacity * valueBytes : 0, pinned: true);
         for (int offset = 0; offset < _values.Length; offset += ItemGenerator.ValueBytes)
+        {
+            // Half noise, half text throughout; the noise at the head of each value is written anew for each item.
+            ItemGenerator.WriteRandomValue(offset % valueBytes, 0, _values.AsSpan(offset));
             ItemGenerator.FixedText.CopyTo(_values.AsSpan(offset + ItemGenerator.RandomValueBytes));
+        }
     }
 
-    public ReadOnlySpan<byte> Key(int index) => _keys.AsSpan(index * ItemGenerator.KeyBytes, ItemGenerator.KeyBytes);
+    public ReadOnlySpan<byte> Key(int index) => KeyMemory(index).Span;
 
-    public ReadOnlySpan<byte> Value(int index) => _values.AsSpan(index * ItemGenerator.ValueBytes, ItemGenerator.ValueBytes);
+    public ReadOnlySpan<byte> Value(int index) => ValueMemory(index).Span;
+
+    public ReadOnlyMemory<byte> KeyMemory(int index) => _keys.AsMemory(index * ItemGenerator.KeyBytes, ItemGenerator.KeyBytes);
+
+    public ReadOnlyMemory<byte> ValueMemory(int index) => _values.AsMemory(index * _valueBytes, _valueBytes);
 
     public void SetKey(int index, long item) => _generator.WriteKey(item, _keys.AsSpan(index * ItemGenerator.KeyBytes));
 
-    public void SetValue(int index, long item, int version) =>
-        ItemGenerator.WriteRandomValue(item, version, _values.AsSpan(index * ItemGenerator.ValueBytes));
+    public void SetValue(int index, long item, int version)
+    {
+        Span<byte> value = _values.AsSpan(index * _valueBytes, _valueBytes);
+        ItemGenerator.WriteRandomValue(item, version, value);
+        for (int offset = StampDistance; offset < value.Length; offset += StampDistance)
+            BinaryPrimitives.WriteInt64LittleEndian(value[offset..], item + offset);
+    }
 }

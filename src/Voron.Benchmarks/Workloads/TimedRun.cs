@@ -17,10 +17,21 @@ internal sealed class TimedRun(ProgressSignal progress)
     /// <summary>Time inside the engine: what the loops do to prepare keys and values is not in it.</summary>
     public long EngineNanoseconds { get; private set; }
 
+    /// <summary>Set by workloads that run for a time; otherwise what was asked for.</summary>
+    public long? OperationsDone { get; set; }
+
+    /// <summary>Of the reader beside the writer.</summary>
+    public double? ReaderOperationsPerSecond { get; set; }
+
+    /// <summary>What a reader of the tables has to know of this engine's way through the workload.</summary>
+    public string? Note { get; set; }
+
     public ulong Checksum { get; set; }
 
     /// <summary>Gets that found nothing. Any number but zero is an error of the engine.</summary>
     public long Misses { get; set; }
 
     public void AddEngineTime(long fromTimestamp, long toTimestamp) => EngineNanoseconds += Clock.Nanoseconds(fromTimestamp, toTimestamp);
+
+    public void AddEngineTime(long nanoseconds) => EngineNanoseconds += nanoseconds;
 }

@@ -3,11 +3,29 @@ namespace Voron.Benchmarks.Workloads;
 internal enum WorkloadKind
 {
     Insert,
+
+    /// <summary>Inserts by many callers, each of which awaits its own durable put.</summary>
+    ConcurrentInsert,
     Update,
+
+    /// <summary>Deletes every item with an even number: in key order these are spread over the whole store.</summary>
+    DeleteHalf,
+
+    /// <summary>Puts back what <see cref="DeleteHalf"/> deleted.</summary>
+    InsertAgain,
     Get,
     GetInOrder,
+
+    /// <summary>All gets of a transaction handed over together.</summary>
+    GetMany,
     ScanForward,
     ScanBackward,
+
+    /// <summary>One thread updates while another gets, for a time: operations are milliseconds.</summary>
+    UpdateWhileReading,
+
+    /// <summary>From the call that opens the store to the end of the first get.</summary>
+    Open,
 }
 
 /// <summary>
@@ -23,52 +41,29 @@ internal enum WorkloadKind
 internal sealed record WorkloadDefinition(
     string Name, WorkloadKind Kind, KeyOrder Keys, string Store, int ItemsPerTransaction, string Title)
 {
-    public bool Writes => Kind is WorkloadKind.Insert or WorkloadKind.Update;
+    public int ValueBytes { get; init; } = ItemGenerator.ValueBytes;
 
-    public bool CreatesStore => Kind == WorkloadKind.Insert;
-}
+    /// <summary>Reading threads, or callers of a <see cref="WorkloadKind.ConcurrentInsert"/>.</summary>
+    public int Callers { get; init; } = 1;
 
-internal static class WorkloadCatalog
-{
-    private const string SequentialStore = "sequential";
-    private const string RandomStore = "random";
-    private const int PutsPerTransaction = 100;
-    private const int GetsPerTransaction = 1_000;
+    /// <summary>Keys come in order and the engine may know it.</summary>
+    public bool IsSortedInput { get; init; }
 
-    public static readonly WorkloadDefinition SequentialInsert = new(
-        "sequential-insert", WorkloadKind.Insert, KeyOrder.Sequential, SequentialStore, PutsPerTransaction, "sequential insert");
+    /// <summary>The process ends by a signal with the store open.</summary>
+    public bool EndsInCrash { get; init; }
 
-    public static readonly WorkloadDefinition SequentialRead = new(
-        "sequential-read", WorkloadKind.GetInOrder, KeyOrder.Sequential, SequentialStore, GetsPerTransaction, "sequential read");
+    public bool CreatesStore => Kind is WorkloadKind.Insert or WorkloadKind.ConcurrentInsert;
 
-    public static readonly WorkloadDefinition RandomInsert = new(
-        "random-insert", WorkloadKind.Insert, KeyOrder.Random, RandomStore, PutsPerTransaction, "random insert");
+    public bool Writes => CreatesStore
+        || Kind is WorkloadKind.Update or WorkloadKind.DeleteHalf or WorkloadKind.InsertAgain or WorkloadKind.UpdateWhileReading;
 
-    public static readonly WorkloadDefinition RandomUpdate = new(
-        "random-update", WorkloadKind.Update, KeyOrder.Random, RandomStore, PutsPerTransaction, "random update");
+    /// <summary>A store that has been worked on for a time differs between engines in its values, not in its keys.</summary>
+    public bool LeavesOwnValues => Kind == WorkloadKind.UpdateWhileReading;
 
-    public static readonly WorkloadDefinition RandomRead = new(
-        "random-read", WorkloadKind.Get, KeyOrder.Random, RandomStore, GetsPerTransaction, "random read");
+    public long ItemsBefore(long items) => Kind == WorkloadKind.InsertAgain ? items - EvenItems(items) : CreatesStore ? 0 : items;
 
-    public static readonly WorkloadDefinition ScanForward = new(
-        "scan-forward", WorkloadKind.ScanForward, KeyOrder.Random, RandomStore, 0, "full scan forward");
+    public long ItemsAfter(long items) => Kind == WorkloadKind.DeleteHalf ? items - EvenItems(items) : items;
 
-    public static readonly WorkloadDefinition ScanBackward = new(
-        "scan-backward", WorkloadKind.ScanBackward, KeyOrder.Random, RandomStore, 0, "full scan backward");
-
-    public static readonly WorkloadDefinition SinglePut = new(
-        "single-put", WorkloadKind.Insert, KeyOrder.Random, "single", 1, "one put a commit");
-
-    public static IReadOnlyList<WorkloadDefinition> All { get; } =
-        [SequentialInsert, SequentialRead, RandomInsert, RandomUpdate, RandomRead, ScanForward, ScanBackward, SinglePut];
-
-    /// <exception cref="BenchmarkException">No workload has that name.</exception>
-    public static WorkloadDefinition Find(string name) =>
-        All.FirstOrDefault(workload => workload.Name == name)
-        ?? throw new BenchmarkException(
-            $"No workload is called '{name}'. There are: {string.Join(", ", All.Select(workload => workload.Name))}.");
-
-    /// <summary>The workload that fills the store which <paramref name="workload"/> reads.</summary>
-    public static WorkloadDefinition CreatorOf(WorkloadDefinition workload) =>
-        All.First(candidate => candidate.Store == workload.Store && candidate.CreatesStore);
+    /// <summary>How many of the numbers below <paramref name="items"/> are even.</summary>
+    public static long EvenItems(long items) => (items + 1) / 2;
 }

@@ -13,23 +13,37 @@ namespace Voron.Benchmarks.Workloads;
 /// </summary>
 internal static class WorkloadRunner
 {
-    private const int WarmUpItems = 10_000;
-    private static readonly TimeSpan WarmUpTime = TimeSpan.FromMilliseconds(600);
+    /// <summary>Off in tests, which measure nothing.</summary>
+    public static bool ProbesDevice { get; set; } = true;
 
     /// <exception cref="BenchmarkException">The store is not what the workload needs, or a read missed an item.</exception>
-    public static RunResult Run(RunRequest request, ProgressSignal progress)
+    /// <param name="request">What to do.</param>
+    /// <param name="progress">Told how far it is.</param>
+    /// <param name="leaveOpen">Given, the store is handed over open instead of being closed.</param>
+    public static RunResult Run(RunRequest request, ProgressSignal progress, Action<BenchmarkEngine>? leaveOpen = null)
     {
         EngineDescriptor descriptor = EngineCatalog.Require(request.Engine);
-        WarmUp(descriptor, request);
+        WarmUp.Run(descriptor, request);
         PrepareDirectory(request);
+        IReadOnlyList<ProbeResult> rawDevice = ProbesDevice && request.Workload.Writes ? RawDeviceProbe.RunQuick(request.Directory) : [];
 
         var observer = new EngineObserver();
+        long opening = Stopwatch.GetTimestamp();
         BenchmarkEngine engine = descriptor.Open(request.Directory, observer);
+        long openNanoseconds = Clock.Nanoseconds(opening, Stopwatch.GetTimestamp());
         try
         {
-            if (!request.Workload.CreatesStore)
-                ScanStore(engine, request.Items);
-            return Measure(request, ref engine!, observer, progress);
+            WorkloadDefinition workload = request.Workload;
+            if (!workload.CreatesStore && workload.Kind != WorkloadKind.Open)
+                ScanLoop.CheckStore(engine, workload.ItemsBefore(request.Items));
+            RunResult result = Measure(request, engine, openNanoseconds, observer, progress) with { RawDevice = rawDevice };
+            if (leaveOpen is not null)
+            {
+                leaveOpen(engine);
+                engine = null!;
+                return WithShares(WithBytesSince(request, result));
+            }
+            return WithShares(Close(request, ref engine!, result));
         }
         finally
         {
@@ -37,91 +51,108 @@ internal static class WorkloadRunner
         }
     }
 
-    private static RunResult Measure(RunRequest request, ref BenchmarkEngine? engine, EngineObserver observer, ProgressSignal progress)
+    private static RunResult Measure(
+        RunRequest request, BenchmarkEngine engine, long openNanoseconds, EngineObserver observer, ProgressSignal progress)
     {
+        WorkloadDefinition workload = request.Workload;
         var run = new TimedRun(progress);
         long? allocatedAtPublishedPoint = null;
-        BlockDevice? device = BlockDevice.Find(request.Directory);
-        DeviceWrites? deviceBefore = device?.Read();
-        long? processBytesBefore = ProcessMeter.ReadBytesWritten();
+        long allocatedBefore = DiskUsage.AllocatedBytes(request.Directory);
+        DeviceWrites? device = BlockDevice.Find(request.Directory)?.Read();
+        long? processBytes = ProcessMeter.ReadBytesWritten();
 
         observer.IsActive = true;
         ProcessMeter meter = ProcessMeter.Start();
-        WorkloadLoops.Run(engine!, request, run, transaction =>
+        TimeSpan? writeTime = engine.CommitWriteTime;
+        WorkloadLoops.Run(engine, request, run, transaction =>
         {
             if (transaction == EngineObserver.PublishedTransactions)
                 allocatedAtPublishedPoint = DiskUsage.AllocatedBytes(request.Directory);
         });
+        writeTime = engine.CommitWriteTime - writeTime;
         ProcessUsage usage = meter.Stop();
+        MemoryUse memory = MemoryUse.Read();
 
         if (run.Misses != 0)
-            throw new BenchmarkException($"{request.Engine}: {run.Misses:N0} of {request.Operations:N0} gets found nothing.");
-        ulong checksum = request.Workload.Writes ? ScanStore(engine!, request.Items) : run.Checksum;
+            throw new BenchmarkException($"{request.Engine}: {run.Misses:N0} of {request.Operations:N0} operations found nothing.");
+        if (workload.Kind == WorkloadKind.Open)
+            run.AddEngineTime(openNanoseconds);
+        ulong checksum = workload.Writes || workload.Kind == WorkloadKind.Open
+            ? ScanLoop.CheckStore(engine, workload.ItemsAfter(request.Items), workload.LeavesOwnValues)
+            : run.Checksum;
         long allocatedBytes = DiskUsage.AllocatedBytes(request.Directory);
-        string settings = engine!.Settings;
-
-        long closing = Stopwatch.GetTimestamp();
-        engine.Dispose();
-        engine = null;
-        double closeSeconds = Stopwatch.GetElapsedTime(closing).TotalSeconds;
-        DeviceWrites? deviceWrites = device?.Read() - deviceBefore;
-
+        long operations = run.OperationsDone ?? request.Operations;
         return new RunResult
         {
             Engine = request.Engine,
-            Settings = settings,
-            Workload = request.Workload.Name,
+            Settings = engine.Settings,
+            Workload = workload.Name,
             Round = request.Round,
             Items = request.Items,
-            Operations = request.Operations,
-            Transactions = request.Transactions,
+            Operations = operations,
+            Transactions = (request with { Operations = operations }).Transactions,
             EngineSeconds = run.EngineNanoseconds / 1e9,
+            OpenSeconds = openNanoseconds / 1e9,
             Usage = usage,
             CommitLatency = run.Commits.Summarise(),
             TransactionLatency = run.Transactions.Summarise(),
-            Commits = observer.SummariseCommits(),
-            Flushes = observer.SummariseFlushes(),
-            DeviceBytesWritten = deviceWrites?.Bytes,
-            DeviceWrites = deviceWrites?.Writes,
-            ProcessBytesWritten = ProcessMeter.ReadBytesWritten() - processBytesBefore,
+            DeviceShare = workload.Writes ? writeTime?.TotalSeconds * 1e9 / run.EngineNanoseconds : null,
+            ReaderOperationsPerSecond = run.ReaderOperationsPerSecond,
+            MemoryProbe = workload.Callers > 1 && !workload.Writes
+                ? MemoryProbe.Run(request.Items * (ItemGenerator.KeyBytes + workload.ValueBytes), workload.Callers)
+                : null,
+            Note = run.Note,
+            Memory = memory,
+            BytesPerOperation = ItemGenerator.KeyBytes + workload.ValueBytes,
+            DeviceBytesWritten = device?.Bytes,
+            DeviceWrites = device?.Writes,
+            ProcessBytesWritten = processBytes,
+            AllocatedBytesBefore = allocatedBefore,
             AllocatedBytesAtPublishedPoint = allocatedAtPublishedPoint ?? allocatedBytes,
             AllocatedBytes = allocatedBytes,
-            AllocatedBytesClosed = DiskUsage.AllocatedBytes(request.Directory),
-            CloseSeconds = closeSeconds,
+            AllocatedBytesClosed = allocatedBytes,
+            Commits = observer.SummariseCommits(),
+            Flushes = observer.SummariseFlushes(),
+            Series = observer.Series,
+            CloseSeconds = 0,
             Checksum = checksum.ToString("x16", CultureInfo.InvariantCulture),
         };
     }
 
-    /// <summary>
-    /// The same loops on a small store, until tiered compilation has seen them and its background work is done. Otherwise
-    /// the first engine call of a process, and every short run, would be measured as unoptimised code.
-    /// </summary>
-    private static void WarmUp(EngineDescriptor descriptor, RunRequest request)
+    /// <summary>Closing belongs to the bytes of a run: what an engine still owes the device is written there.</summary>
+    private static RunResult Close(RunRequest request, ref BenchmarkEngine? engine, RunResult result)
     {
-        string directory = request.Directory + ".warm-up";
-        DeleteDirectory(directory);
-        Directory.CreateDirectory(directory);
-        try
+        long closing = Stopwatch.GetTimestamp();
+        engine!.Dispose();
+        engine = null;
+        double closeSeconds = Stopwatch.GetElapsedTime(closing).TotalSeconds;
+        return WithBytesSince(request, result) with { CloseSeconds = closeSeconds };
+    }
+
+    /// <summary>Turns the counters at the start of the run into what was written since.</summary>
+    private static RunResult WithBytesSince(RunRequest request, RunResult result)
+    {
+        DeviceWrites? device = BlockDevice.Find(request.Directory)?.Read();
+        return result with
         {
-            using BenchmarkEngine engine = descriptor.Open(directory, new EngineObserver());
-            WorkloadDefinition filling = WorkloadCatalog.CreatorOf(request.Workload) with { ItemsPerTransaction = 1_000 };
-            RunRequest fill = request with { Workload = filling, Items = WarmUpItems, Operations = WarmUpItems };
-            // A scan has no transactions to repeat: it goes over the store, so that the way from page to page is warm too.
-            int perTransaction = request.Workload.ItemsPerTransaction;
-            RunRequest repeat = request with { Items = WarmUpItems, Operations = perTransaction == 0 ? WarmUpItems : perTransaction * 20 };
-            var ignored = new TimedRun(new ProgressSignal(null));
-            WorkloadLoops.Run(engine, fill, ignored);
-            long started = Stopwatch.GetTimestamp();
-            while (Stopwatch.GetElapsedTime(started) < WarmUpTime)
-            {
-                WorkloadLoops.Run(engine, repeat, ignored);
-                ScanStore(engine, WarmUpItems);
-            }
-        }
-        finally
+            DeviceBytesWritten = device?.Bytes - result.DeviceBytesWritten,
+            DeviceWrites = device?.Writes - result.DeviceWrites,
+            ProcessBytesWritten = ProcessMeter.ReadBytesWritten() - result.ProcessBytesWritten,
+            AllocatedBytesClosed = DiskUsage.AllocatedBytes(request.Directory),
+        };
+    }
+
+    /// <summary>A commit is held against a raw write as large as its own record or, where that is not known, as its items.</summary>
+    private static RunResult WithShares(RunResult result)
+    {
+        if (result.RawDevice.Count == 0 || result.Transactions == 0)
+            return result;
+        double bytes = result.Commits?.JournalBytes.Average
+            ?? (double)result.Operations / result.Transactions * result.BytesPerOperation;
+        return result with
         {
-            DeleteDirectory(directory);
-        }
+            ShareOfRawDevice = RawDeviceProbe.MicrosecondsFor(result.RawDevice, bytes) / 1e6 * result.TransactionsPerSecond,
+        };
     }
 
     private static void PrepareDirectory(RunRequest request)
@@ -134,18 +165,6 @@ internal static class WorkloadRunner
             throw new BenchmarkException($"{request.Directory}: no store here yet. Run {creator} first.");
         }
         Directory.CreateDirectory(request.Directory);
-    }
-
-    private static ulong ScanStore(BenchmarkEngine engine, long expectedItems)
-    {
-        engine.BeginRead();
-        long count = engine.CountItems();
-        engine.EndRead();
-        if (count != expectedItems)
-            throw new BenchmarkException($"The store has {count:N0} items, not {expectedItems:N0}.");
-        var scan = new TimedRun(new ProgressSignal(null));
-        WorkloadLoops.Scan(engine, expectedItems, backward: false, scan);
-        return scan.Checksum;
     }
 
     private static void DeleteDirectory(string directory)

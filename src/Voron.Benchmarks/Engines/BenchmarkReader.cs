@@ -1,0 +1,40 @@
+using Voron.Benchmarks.Workloads;
+
+namespace Voron.Benchmarks.Engines;
+
+/// <summary>Reads one snapshot after the other. Spans handed out live until the next call on the reader.</summary>
+internal abstract class BenchmarkReader : IDisposable
+{
+    public abstract void Begin();
+
+    public abstract void End();
+
+    public abstract bool TryGet(ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value);
+
+    /// <summary>Gets the first <paramref name="count"/> keys of a buffer together, by the engine's call for that if it has one.</summary>
+    /// <returns>How many were found.</returns>
+    public virtual int TryGetMany(ItemBuffer keys, int count, ref ContentChecksum checksum)
+    {
+        int found = 0;
+        ContentChecksum sum = checksum;
+        for (int i = 0; i < count; i++)
+        {
+            if (!TryGet(keys.Key(i), out ReadOnlySpan<byte> value))
+                continue;
+            sum.Add(value);
+            found++;
+        }
+        checksum = sum;
+        return found;
+    }
+
+    public abstract bool MoveFirst(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value);
+
+    public abstract bool MoveLast(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value);
+
+    public abstract bool MoveNext(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value);
+
+    public abstract bool MovePrevious(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value);
+
+    public abstract void Dispose();
+}

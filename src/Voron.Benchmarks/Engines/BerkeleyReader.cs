@@ -1,0 +1,114 @@
+using System.Runtime.InteropServices;
+using Voron.Benchmarks.Peers;
+using static Voron.Benchmarks.Peers.BerkeleyNative;
+
+namespace Voron.Benchmarks.Engines;
+
+/// <summary>
+/// Gets and scans outside a transaction, with locks held for a moment only: by default this engine has no snapshots. A get
+/// that a deadlock with the writer made fail is done again. Values are copied, as a threaded handle demands.
+/// </summary>
+internal sealed unsafe class BerkeleyReader(nint database) : BenchmarkReader
+{
+    private const int FirstCapacity = 4096;
+
+    private byte* _key = (byte*)NativeMemory.Alloc(FirstCapacity);
+    private byte* _value = (byte*)NativeMemory.Alloc(FirstCapacity);
+    private int _valueCapacity = FirstCapacity;
+    private nint _cursor;
+
+    public override void Begin()
+    {
+    }
+
+    public override void End()
+    {
+        if (_cursor != 0)
+            BerkeleyEngine.Check(CloseCursor(_cursor));
+        _cursor = 0;
+    }
+
+    public override bool TryGet(ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
+    {
+        fixed (byte* keyData = key)
+        {
+            var nativeKey = BerkeleyValue.Input(keyData, key.Length);
+            while (true)
+            {
+                var nativeValue = BerkeleyValue.Output(_value, _valueCapacity);
+                int code = Get(database, 0, &nativeKey, &nativeValue, 0);
+                if (code == Deadlock || TryGrow(code, nativeValue.Size))
+                    continue;
+                value = new ReadOnlySpan<byte>(_value, (int)nativeValue.Size);
+                return Found(code);
+            }
+        }
+    }
+
+    public override bool MoveFirst(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
+    {
+        PrepareCursor();
+        return Move(First, out key, out value);
+    }
+
+    public override bool MoveLast(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
+    {
+        PrepareCursor();
+        return Move(Last, out key, out value);
+    }
+
+    public override bool MoveNext(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) => Move(Next, out key, out value);
+
+    public override bool MovePrevious(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) => Move(Previous, out key, out value);
+
+    public override void Dispose()
+    {
+        End();
+        NativeMemory.Free(_key);
+        NativeMemory.Free(_value);
+        _key = null;
+        _value = null;
+    }
+
+    private bool Move(uint operation, out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
+    {
+        while (true)
+        {
+            var nativeKey = BerkeleyValue.Output(_key, FirstCapacity);
+            var nativeValue = BerkeleyValue.Output(_value, _valueCapacity);
+            int code = MoveCursor(_cursor, &nativeKey, &nativeValue, operation);
+            if (TryGrow(code, nativeValue.Size))
+                continue;
+            key = new ReadOnlySpan<byte>(_key, (int)nativeKey.Size);
+            value = new ReadOnlySpan<byte>(_value, (int)nativeValue.Size);
+            return Found(code);
+        }
+    }
+
+    /// <summary>A cursor that failed for want of room has not moved, so the call can be made again.</summary>
+    private bool TryGrow(int code, uint neededBytes)
+    {
+        if (code != BufferSmall)
+            return false;
+        _valueCapacity = (int)Math.Max(neededBytes, (uint)_valueCapacity + 1);
+        NativeMemory.Free(_value);
+        _value = (byte*)NativeMemory.Alloc((nuint)_valueCapacity);
+        return true;
+    }
+
+    private void PrepareCursor()
+    {
+        if (_cursor != 0)
+            return;
+        nint cursor;
+        BerkeleyEngine.Check(OpenCursor(database, 0, &cursor, 0));
+        _cursor = cursor;
+    }
+
+    private static bool Found(int code)
+    {
+        if (code != NotFound)
+            BerkeleyEngine.Check(code);
+        return code == 0;
+    }
+}

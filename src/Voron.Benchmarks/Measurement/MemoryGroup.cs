@@ -1,0 +1,59 @@
+using System.Globalization;
+
+namespace Voron.Benchmarks.Measurement;
+
+/// <summary>A memory cgroup (version 2) that this process joins, and with it the processes that it starts.</summary>
+internal sealed class MemoryGroup : IDisposable
+{
+    private const string Root = "/sys/fs/cgroup";
+
+    private readonly string _path;
+    private readonly string _parent;
+
+    private MemoryGroup(string path, string parent)
+    {
+        _path = path;
+        _parent = parent;
+    }
+
+    /// <summary>Null, with the reason told, where the system has no such groups or does not let this user make one.</summary>
+    public static MemoryGroup? TryJoin(long bytes, Action<string> say)
+    {
+        string controllers = Path.Combine(Root, "cgroup.controllers");
+        if (!File.Exists(controllers) || !File.ReadAllText(controllers).Contains("memory", StringComparison.Ordinal))
+        {
+            say($"No memory limit: there is no cgroup v2 hierarchy with a memory controller at {Root}.");
+            return null;
+        }
+        string path = Path.Combine(Root, string.Create(CultureInfo.InvariantCulture, $"voron-benchmarks-{Environment.ProcessId}"));
+        try
+        {
+            Directory.CreateDirectory(path);
+            File.WriteAllText(Path.Combine(path, "memory.max"), bytes.ToString(CultureInfo.InvariantCulture));
+            File.WriteAllText(Path.Combine(path, "memory.swap.max"), "0");
+            Move(path);
+            return new MemoryGroup(path, Root);
+        }
+        catch (Exception error) when (error is IOException or UnauthorizedAccessException)
+        {
+            say($"No memory limit: {error.Message}");
+            return null;
+        }
+    }
+
+    public void Dispose()
+    {
+        try
+        {
+            Move(_parent);
+            Directory.Delete(_path);
+        }
+        catch (Exception error) when (error is IOException or UnauthorizedAccessException)
+        {
+            // An empty group that stays behind costs nothing.
+        }
+    }
+
+    private static void Move(string group) =>
+        File.WriteAllText(Path.Combine(group, "cgroup.procs"), Environment.ProcessId.ToString(CultureInfo.InvariantCulture));
+}

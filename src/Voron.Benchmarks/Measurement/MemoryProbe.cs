@@ -1,0 +1,53 @@
+using System.Diagnostics;
+using System.Runtime.CompilerServices;
+using Voron.Benchmarks.Workloads;
+
+namespace Voron.Benchmarks.Measurement;
+
+/// <summary>
+/// Reads that each wait for the one before, at random places of a buffer: how memory of this size answers one thread, and
+/// whether it answers two twice as often. No engine that reads at random can scale better.
+/// </summary>
+internal static class MemoryProbe
+{
+    private const int StepsPerThread = 2_000_000;
+
+    public static MemoryProbeResult Run(long bytes, int threads, int steps = StepsPerThread)
+    {
+        ulong[] buffer = GC.AllocateUninitializedArray<ulong>((int)Math.Clamp(bytes / sizeof(ulong), 1024, 1 << 28));
+        for (int i = 0; i < buffer.Length; i++)
+            buffer[i] = (ulong)i * 0x9E37_79B9_7F4A_7C15;
+        return new MemoryProbeResult((long)buffer.Length * sizeof(ulong), threads, Rate(buffer, 1, steps), Rate(buffer, threads, steps));
+    }
+
+    private static double Rate(ulong[] buffer, int threads, int steps)
+    {
+        long started = 0;
+        var sums = new ulong[threads];
+        ParallelCallers.Run(threads, thread =>
+        {
+            Interlocked.CompareExchange(ref started, Stopwatch.GetTimestamp(), 0);
+            sums[thread] = Walk(buffer, (ulong)thread + 1, steps);
+        });
+        GC.KeepAlive(sums);
+        return (double)steps * threads / Stopwatch.GetElapsedTime(started).TotalSeconds;
+    }
+
+    /// <summary>The next place depends on what was read, so no processor can read ahead.</summary>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static ulong Walk(ulong[] buffer, ulong state, int steps)
+    {
+        for (int i = 0; i < steps; i++)
+        {
+            ulong place = Math.BigMul(state, (ulong)buffer.Length, out ulong rest);
+            state = (rest ^ buffer[place] ^ (ulong)i) * 0xD6E8_FEB8_6659_FD93;
+        }
+        return state;
+    }
+}
+
+/// <summary>Dependent reads a second.</summary>
+internal sealed record MemoryProbeResult(long Bytes, int Threads, double OneThreadPerSecond, double AllThreadsPerSecond)
+{
+    public double Scaling => AllThreadsPerSecond / OneThreadPerSecond;
+}

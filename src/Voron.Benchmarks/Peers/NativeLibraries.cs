@@ -1,0 +1,56 @@
+using System.Reflection;
+using System.Runtime.InteropServices;
+
+namespace Voron.Benchmarks.Peers;
+
+/// <summary>
+/// Finds the peers' libraries, whose file names differ by system. One resolver for all of them, since an assembly may
+/// have only one.
+/// </summary>
+internal static class NativeLibraries
+{
+    internal const string Lmdb = "lmdb";
+    internal const string RocksDb = "rocksdb";
+    internal const string Sqlite = "sqlite3";
+    internal const string Berkeley = "db-5.3";
+
+    private static readonly Dictionary<string, nint> Handles = new()
+    {
+        [Lmdb] = Load("liblmdb.so.0", "liblmdb.so", "liblmdb.dylib", "lmdb"),
+        [RocksDb] = Load("librocksdb.so.7.8", "librocksdb.so.7"),
+        [Sqlite] = Load("libsqlite3.so.0", "libsqlite3.dylib", "winsqlite3", "sqlite3"),
+        [Berkeley] = Load("libdb-5.3.so", "libdb-5.3.dylib"),
+    };
+
+    static NativeLibraries() => NativeLibrary.SetDllImportResolver(typeof(NativeLibraries).Assembly, Resolve);
+
+    /// <summary>Zero when the library is not on this machine. To be asked before the first call into it.</summary>
+    internal static nint HandleOf(string library) => Handles[library];
+
+    /// <summary>True when the library is there and exports all of these.</summary>
+    internal static bool Has(string library, params ReadOnlySpan<string> exports)
+    {
+        nint handle = HandleOf(library);
+        if (handle == 0)
+            return false;
+        foreach (string export in exports)
+        {
+            if (!NativeLibrary.TryGetExport(handle, export, out _))
+                return false;
+        }
+        return true;
+    }
+
+    private static nint Load(params ReadOnlySpan<string> names)
+    {
+        foreach (string name in names)
+        {
+            if (NativeLibrary.TryLoad(name, typeof(NativeLibraries).Assembly, null, out nint handle))
+                return handle;
+        }
+        return 0;
+    }
+
+    /// <summary>Zero leaves every other library to the usual search.</summary>
+    private static nint Resolve(string name, Assembly assembly, DllImportSearchPath? path) => Handles.GetValueOrDefault(name);
+}

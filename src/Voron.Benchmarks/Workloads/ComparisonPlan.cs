@@ -1,0 +1,88 @@
+using static Voron.Benchmarks.Workloads.WorkloadCatalog;
+
+namespace Voron.Benchmarks.Workloads;
+
+/// <summary>The steps of a comparison at full scale, in the order in which they use each other's stores.</summary>
+internal static class ComparisonPlan
+{
+    private const long SequentialItems = 2_000_000;
+    private const long RandomItems = 1_000_000;
+    private const long RandomReads = 2_000_000;
+    private const long ScannedItems = 5_000_000;
+    private const long SinglePuts = 5_000;
+    private const long CallerPuts = 200_000;
+    private const long MixedMilliseconds = 10_000;
+    private const long BulkItems = 10_000_000;
+
+    /// <summary>At some 24 KB of journal a transaction of 100 items this is about 64 MiB.</summary>
+    private const long CrashedItems = 270_000;
+
+    private static readonly (WorkloadDefinition Workload, long Items, long Operations)[] Plan =
+    [
+        (SequentialInsert, SequentialItems, SequentialItems),
+        (RandomInsert, RandomItems, RandomItems),
+        (RandomUpdate, RandomItems, RandomItems),
+        (SinglePut, SinglePuts, SinglePuts),
+        (SinglePutOnStore, RandomItems, SinglePuts),
+        (Callers16, CallerPuts, CallerPuts),
+        (Callers64, CallerPuts, CallerPuts),
+        (Callers512, CallerPuts, CallerPuts),
+        (RandomRead, RandomItems, RandomReads),
+        (RandomReadTwo, RandomItems, RandomReads),
+        (RandomReadMany, RandomItems, RandomReads),
+        (ScanForward, RandomItems, ScannedItems),
+        (ScanBackward, RandomItems, ScannedItems),
+        (DeleteHalf, RandomItems, RandomItems / 2),
+        (InsertAgain, RandomItems, RandomItems / 2),
+
+        // Last on its store, since it leaves values that depend on how far each engine came.
+        (UpdateWhileReading, RandomItems, MixedMilliseconds),
+        (Write1K, 100_000, 100_000),
+        (Read1K, 100_000, 100_000),
+        (Write16K, 16_000, 16_000),
+        (Read16K, 16_000, 16_000),
+        (Write1M, 512, 512),
+        (Read1M, 512, 512),
+        (Write64M, 8, 8),
+        (Read64M, 8, 8),
+        (CrashedInsert, CrashedItems, CrashedItems),
+        (OpenCrashed, CrashedItems, 1),
+        (BulkLoad, BulkItems, BulkItems),
+        (OpenClean, BulkItems, 1),
+        (BulkLoadSorted, BulkItems, BulkItems),
+    ];
+
+    /// <param name="only">Names of workloads; all when empty. What makes their stores is added, unreported.</param>
+    /// <param name="scale">Multiplies items and operations.</param>
+    /// <exception cref="BenchmarkException">A name is unknown or no part of the plan.</exception>
+    public static Comparison.Step[] Select(IReadOnlyList<string> only, double scale)
+    {
+        WorkloadDefinition[] wanted = [.. only.Select(Find)];
+        foreach (WorkloadDefinition workload in wanted)
+        {
+            if (Plan.All(step => step.Workload != workload))
+                throw new BenchmarkException($"'{workload.Name}' is no part of the comparison.");
+        }
+        return
+        [
+            .. from step in Plan
+               let isWanted = wanted.Length == 0 || wanted.Contains(step.Workload)
+               where isWanted || wanted.Any(workload => IsNeededBy(step.Workload, workload))
+               select Scale(step, scale, isWanted),
+        ];
+    }
+
+    private static bool IsNeededBy(WorkloadDefinition step, WorkloadDefinition wanted) =>
+        (step.CreatesStore && step.Store == wanted.Store)
+        || (step.Kind == WorkloadKind.DeleteHalf && wanted.Kind == WorkloadKind.InsertAgain)
+        || (step.Kind == WorkloadKind.InsertAgain && wanted.Kind == WorkloadKind.DeleteHalf);
+
+    private static Comparison.Step Scale((WorkloadDefinition Workload, long Items, long Operations) step, double scale, bool isReported)
+    {
+        long items = Scaling.Apply(step.Items, scale);
+        long operations = step.Workload.Kind is WorkloadKind.DeleteHalf or WorkloadKind.InsertAgain
+            ? WorkloadDefinition.EvenItems(items)
+            : Scaling.Apply(step.Operations, scale);
+        return new Comparison.Step(step.Workload, items, operations, isReported);
+    }
+}

@@ -1,0 +1,35 @@
+using System.Runtime.ExceptionServices;
+
+namespace Voron.Benchmarks.Workloads;
+
+/// <summary>Threads that start together and are waited for together.</summary>
+internal static class ParallelCallers
+{
+    /// <summary>Throws the first exception of any of them.</summary>
+    public static void Run(int threads, Action<int> body)
+    {
+        using var start = new Barrier(threads);
+        ExceptionDispatchInfo? failure = null;
+        var all = new Thread[threads];
+        for (int i = 0; i < threads; i++)
+        {
+            int number = i;
+            all[i] = new Thread(() =>
+            {
+                start.SignalAndWait();
+                try
+                {
+                    body(number);
+                }
+                catch (Exception error)
+                {
+                    Interlocked.CompareExchange(ref failure, ExceptionDispatchInfo.Capture(error), null);
+                }
+            });
+            all[i].Start();
+        }
+        foreach (Thread thread in all)
+            thread.Join();
+        failure?.Throw();
+    }
+}

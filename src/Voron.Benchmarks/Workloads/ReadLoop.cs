@@ -1,0 +1,103 @@
+using System.Diagnostics;
+using Voron.Benchmarks.Engines;
+using Voron.Benchmarks.Processes;
+
+namespace Voron.Benchmarks.Workloads;
+
+internal static class ReadLoop
+{
+    public static void Run(BenchmarkEngine engine, RunRequest request, TimedRun run)
+    {
+        using BenchmarkReader reader = engine.CreateReader();
+        ContentChecksum checksum = default;
+        Run(reader, request, firstOperation: 0, run, ref checksum);
+        run.Checksum = checksum.Sum;
+    }
+
+    /// <summary>The operations shared out among threads with a reader each; the slowest one's time counts.</summary>
+    public static void RunThreads(BenchmarkEngine engine, RunRequest request, TimedRun run)
+    {
+        int threads = request.Workload.Callers;
+        RunRequest share = request with { Operations = request.Operations / threads };
+        var runs = new TimedRun[threads];
+        var checksums = new ContentChecksum[threads];
+        ParallelCallers.Run(threads, thread =>
+        {
+            runs[thread] = new TimedRun(thread == 0 ? run.Progress : new ProgressSignal(null));
+            using BenchmarkReader reader = engine.CreateReader();
+            Run(reader, share, thread * share.Operations, runs[thread], ref checksums[thread]);
+        });
+        ContentChecksum all = default;
+        foreach (ContentChecksum checksum in checksums)
+            all.Add(in checksum);
+        run.Checksum = all.Sum;
+        run.Misses += runs.Sum(part => part.Misses);
+        run.AddEngineTime(runs.Max(part => part.EngineNanoseconds));
+        run.OperationsDone = share.Operations * threads;
+    }
+
+    private static void Run(BenchmarkReader reader, RunRequest request, long firstOperation, TimedRun run, ref ContentChecksum checksum)
+    {
+        int capacity = (int)Math.Min(request.Workload.ItemsPerTransaction, request.Operations);
+        var buffer = new ItemBuffer(request.Workload.Keys, capacity, withValues: false);
+        for (long done = 0; done < request.Operations;)
+        {
+            int count = (int)Math.Min(capacity, request.Operations - done);
+            Fill(buffer, request, firstOperation + done, count);
+            Transaction(reader, request.Workload, buffer, count, run, ref checksum);
+            done += count;
+            run.Progress.Report(done, request.Operations);
+        }
+    }
+
+    public static void Fill(ItemBuffer buffer, RunRequest request, long done, int count)
+    {
+        bool inOrder = request.Workload.Kind == WorkloadKind.GetInOrder;
+        for (int i = 0; i < count; i++)
+            buffer.SetKey(i, inOrder ? (done + i) % request.Items : ItemGenerator.PickItem(done + i, request.Round, request.Items));
+    }
+
+    public static void Transaction(
+        BenchmarkReader reader, WorkloadDefinition workload, ItemBuffer buffer, int count, TimedRun run, ref ContentChecksum checksum)
+    {
+        long began = Stopwatch.GetTimestamp();
+        reader.Begin();
+        int found = workload.Kind == WorkloadKind.GetMany
+            ? reader.TryGetMany(buffer, count, ref checksum)
+            : workload.ValueBytes > ItemGenerator.ValueBytes
+                ? GetWhole(reader, buffer, count, ref checksum)
+                : Get(reader, buffer, count, ref checksum);
+        reader.End();
+        run.AddEngineTime(began, Stopwatch.GetTimestamp());
+        run.Misses += count - found;
+    }
+
+    private static int Get(BenchmarkReader reader, ItemBuffer buffer, int count, ref ContentChecksum checksum)
+    {
+        ContentChecksum sum = checksum;
+        int found = 0;
+        for (int i = 0; i < count; i++)
+        {
+            if (!reader.TryGet(buffer.Key(i), out ReadOnlySpan<byte> value))
+                continue;
+            sum.Add(value);
+            found++;
+        }
+        checksum = sum;
+        return found;
+    }
+
+    /// <summary>Every byte of a large value is read, as whoever asks for it would.</summary>
+    private static int GetWhole(BenchmarkReader reader, ItemBuffer buffer, int count, ref ContentChecksum checksum)
+    {
+        int found = 0;
+        for (int i = 0; i < count; i++)
+        {
+            if (!reader.TryGet(buffer.Key(i), out ReadOnlySpan<byte> value))
+                continue;
+            checksum.AddWhole(value);
+            found++;
+        }
+        return found;
+    }
+}

@@ -1,0 +1,87 @@
+using System.Diagnostics;
+using System.Globalization;
+using System.Runtime.InteropServices;
+using Voron.Benchmarks.Engines;
+
+namespace Voron.Benchmarks.Workloads;
+
+internal static class ScanLoop
+{
+    /// <summary>Scans past <paramref name="operations"/> items, from the other end again whenever the store ends.</summary>
+    public static void Run(BenchmarkEngine engine, long operations, bool backward, TimedRun run)
+    {
+        using BenchmarkReader reader = engine.CreateReader();
+        long started = Stopwatch.GetTimestamp();
+        ContentChecksum checksum = default;
+        long left = operations;
+        reader.Begin();
+        while (left > 0)
+        {
+            long before = left;
+            left = backward ? Backward(reader, left, ref checksum) : Forward(reader, left, ref checksum);
+            if (left == before)
+                throw new BenchmarkException("The scan found an empty store.");
+            run.Progress.Report(operations - left, operations);
+        }
+        reader.End();
+        run.AddEngineTime(started, Stopwatch.GetTimestamp());
+        run.Checksum = checksum.Sum;
+    }
+
+    /// <summary>Reads the whole store once and says what is in it.</summary>
+    /// <exception cref="BenchmarkException">It has another number of items.</exception>
+    public static ulong CheckStore(BenchmarkEngine engine, long expectedItems, bool keysOnly = false)
+    {
+        using BenchmarkReader reader = engine.CreateReader();
+        ContentChecksum checksum = default;
+        ulong keys = 0;
+        reader.Begin();
+        long count = keysOnly ? CountKeys(reader, ref keys) : long.MaxValue - Forward(reader, long.MaxValue, ref checksum);
+        reader.End();
+        return count == expectedItems
+            ? keysOnly ? keys : checksum.Sum
+            : throw new BenchmarkException(
+                string.Create(CultureInfo.InvariantCulture, $"The store has {count:N0} items, not {expectedItems:N0}."));
+    }
+
+    private static long CountKeys(BenchmarkReader reader, ref ulong sum)
+    {
+        long count = 0;
+        for (bool found = reader.MoveFirst(out ReadOnlySpan<byte> key, out _); found; found = reader.MoveNext(out key, out _))
+        {
+            sum = (sum * 31) + MemoryMarshal.Read<ulong>(key[(ItemGenerator.KeyBytes - sizeof(ulong))..]);
+            count++;
+        }
+        return count;
+    }
+
+    private static long Forward(BenchmarkReader reader, long left, ref ContentChecksum checksum)
+    {
+        ContentChecksum sum = checksum;
+        bool found = reader.MoveFirst(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value);
+        while (found)
+        {
+            sum.Add(key, value);
+            if (--left == 0)
+                break;
+            found = reader.MoveNext(out key, out value);
+        }
+        checksum = sum;
+        return left;
+    }
+
+    private static long Backward(BenchmarkReader reader, long left, ref ContentChecksum checksum)
+    {
+        ContentChecksum sum = checksum;
+        bool found = reader.MoveLast(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value);
+        while (found)
+        {
+            sum.Add(key, value);
+            if (--left == 0)
+                break;
+            found = reader.MovePrevious(out key, out value);
+        }
+        checksum = sum;
+        return left;
+    }
+}

@@ -1,0 +1,106 @@
+using System.Diagnostics;
+using Voron.Benchmarks.Engines;
+using Voron.Benchmarks.Processes;
+
+namespace Voron.Benchmarks.Workloads;
+
+/// <summary>
+/// The same loops on a small store, until tiered compilation has seen them and its background work is done. Otherwise the
+/// first engine call of a process, and every short run, would be measured as unoptimised code.
+/// </summary>
+internal static class WarmUp
+{
+    private const int MaxItems = 10_000;
+    private const int MaxValueBytes = 1 << 20;
+    private const long MaxStoreBytes = 16 << 20;
+    private const int MaxPerTransaction = 1_000;
+    private const int TransactionsPerTurn = 20;
+    private const int MixedMilliseconds = 100;
+
+    /// <summary>How long it takes at least. Tests, which measure nothing, set it to zero.</summary>
+    public static TimeSpan Time { get; set; } = TimeSpan.FromMilliseconds(600);
+
+    public static void Run(EngineDescriptor descriptor, RunRequest request)
+    {
+        string directory = request.Directory + ".warm-up";
+        Delete(directory);
+        Directory.CreateDirectory(directory);
+        try
+        {
+            Run(descriptor, directory, request);
+        }
+        finally
+        {
+            Delete(directory);
+        }
+    }
+
+    private static void Run(EngineDescriptor descriptor, string directory, RunRequest request)
+    {
+        WorkloadDefinition creator = WorkloadCatalog.CreatorOf(request.Workload);
+        int valueBytes = Math.Min(MaxValueBytes, request.Workload.ValueBytes);
+        int items = (int)Math.Min(MaxItems, MaxStoreBytes / valueBytes);
+        RunRequest fill = request with
+        {
+            Workload = creator with
+            {
+                Kind = WorkloadKind.Insert,
+                ItemsPerTransaction = Math.Min(MaxPerTransaction, items),
+                ValueBytes = valueBytes,
+                Callers = 1,
+            },
+            Items = items,
+            Operations = items,
+        };
+        var ignored = new TimedRun(new ProgressSignal(null));
+        using (BenchmarkEngine engine = descriptor.Open(directory, new EngineObserver()))
+        {
+            WorkloadLoops.Run(engine, fill, ignored);
+            long started = Stopwatch.GetTimestamp();
+            do
+            {
+                Repeat(engine, request, items, valueBytes, ignored);
+                ScanLoop.CheckStore(engine, items);
+            }
+            while (Stopwatch.GetElapsedTime(started) < Time);
+        }
+
+        // Opening has code of its own, most of all where a store is already there.
+        descriptor.Open(directory, new EngineObserver()).Dispose();
+    }
+
+    private static void Repeat(BenchmarkEngine engine, RunRequest request, int items, int valueBytes, TimedRun ignored)
+    {
+        int perTransaction = Math.Min(MaxPerTransaction, Math.Max(1, request.Workload.ItemsPerTransaction));
+
+        // What is inserted again is no longer in order.
+        WorkloadDefinition workload = request.Workload with
+        {
+            ItemsPerTransaction = perTransaction,
+            ValueBytes = valueBytes,
+            IsSortedInput = false,
+        };
+
+        // A scan has no transactions to repeat: it goes over the store, so that the way from page to page is warm too.
+        long operations = request.Workload.ItemsPerTransaction == 0 ? items : Math.Min(items, perTransaction * TransactionsPerTurn);
+        if (workload.Kind == WorkloadKind.UpdateWhileReading)
+            operations = MixedMilliseconds;
+        if (workload.Kind is not (WorkloadKind.DeleteHalf or WorkloadKind.InsertAgain))
+        {
+            WorkloadLoops.Run(engine, request with { Workload = workload, Items = items, Operations = operations }, ignored);
+            return;
+        }
+        operations = WorkloadDefinition.EvenItems(items);
+        foreach (WorkloadKind kind in (ReadOnlySpan<WorkloadKind>)[WorkloadKind.DeleteHalf, WorkloadKind.InsertAgain])
+        {
+            WorkloadDefinition half = workload with { Kind = kind };
+            WorkloadLoops.Run(engine, request with { Workload = half, Items = items, Operations = operations }, ignored);
+        }
+    }
+
+    private static void Delete(string directory)
+    {
+        if (Directory.Exists(directory))
+            Directory.Delete(directory, recursive: true);
+    }
+}

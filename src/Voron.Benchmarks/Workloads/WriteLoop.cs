@@ -1,0 +1,94 @@
+using System.Diagnostics;
+using Voron.Benchmarks.Engines;
+using Voron.Benchmarks.Measurement;
+
+namespace Voron.Benchmarks.Workloads;
+
+/// <summary>One writer. Nothing in the loop allocates.</summary>
+internal static class WriteLoop
+{
+    public static void Run(BenchmarkEngine engine, RunRequest request, TimedRun run, Action<long>? afterTransaction)
+    {
+        WorkloadDefinition workload = request.Workload;
+        int capacity = (int)Math.Min(workload.ItemsPerTransaction, request.Operations);
+        bool deletes = workload.Kind == WorkloadKind.DeleteHalf;
+        var buffer = new ItemBuffer(workload.Keys, capacity, withValues: !deletes, workload.ValueBytes);
+        long transaction = 0;
+        for (long done = 0; done < request.Operations;)
+        {
+            int count = (int)Math.Min(capacity, request.Operations - done);
+            Fill(buffer, request, done, count);
+            if (deletes)
+                DeleteTransaction(engine, buffer, count, run);
+            else
+                PutTransaction(engine, buffer, count, workload.IsSortedInput, run);
+            done += count;
+            afterTransaction?.Invoke(++transaction);
+            run.Progress.Report(done, request.Operations);
+        }
+        long waiting = Stopwatch.GetTimestamp();
+        engine.WaitForCommits();
+        run.AddEngineTime(waiting, Stopwatch.GetTimestamp());
+    }
+
+    public static void Fill(ItemBuffer buffer, RunRequest request, long done, int count)
+    {
+        WorkloadKind kind = request.Workload.Kind;
+        bool isUpdate = kind is WorkloadKind.Update or WorkloadKind.UpdateWhileReading;
+        for (int i = 0; i < count; i++)
+        {
+            long item = kind switch
+            {
+                WorkloadKind.DeleteHalf or WorkloadKind.InsertAgain => (done + i) * 2,
+                _ when isUpdate => ItemGenerator.PickItem(done + i, request.Round, request.Items),
+                _ => done + i,
+            };
+            buffer.SetKey(i, item);
+            if (kind != WorkloadKind.DeleteHalf)
+                buffer.SetValue(i, item, isUpdate ? Version(request, done + i) : 0);
+        }
+    }
+
+    /// <summary>No update writes what is there already, which some engines would notice: each operation has its own version.</summary>
+    private static int Version(RunRequest request, long operation) =>
+        unchecked((int)((((long)request.Workload.Kind * 31) + request.Workload.ItemsPerTransaction + request.Round) * 100_000_007) + (int)operation);
+
+    public static void PutTransaction(BenchmarkEngine engine, ItemBuffer buffer, int count, bool isSorted, TimedRun run)
+    {
+        long began = Stopwatch.GetTimestamp();
+        engine.BeginWrite();
+        if (isSorted)
+        {
+            for (int i = 0; i < count; i++)
+                engine.Append(buffer.Key(i), buffer.Value(i));
+        }
+        else
+        {
+            for (int i = 0; i < count; i++)
+                engine.Put(buffer.Key(i), buffer.Value(i));
+        }
+        Commit(engine, began, run);
+    }
+
+    private static void DeleteTransaction(BenchmarkEngine engine, ItemBuffer buffer, int count, TimedRun run)
+    {
+        long began = Stopwatch.GetTimestamp();
+        engine.BeginWrite();
+        for (int i = 0; i < count; i++)
+        {
+            if (!engine.Delete(buffer.Key(i)))
+                run.Misses++;
+        }
+        Commit(engine, began, run);
+    }
+
+    private static void Commit(BenchmarkEngine engine, long began, TimedRun run)
+    {
+        long committing = Stopwatch.GetTimestamp();
+        engine.Commit();
+        long ended = Stopwatch.GetTimestamp();
+        run.AddEngineTime(began, ended);
+        run.Commits.Record(Clock.Nanoseconds(committing, ended));
+        run.Transactions.Record(Clock.Nanoseconds(began, ended));
+    }
+}
