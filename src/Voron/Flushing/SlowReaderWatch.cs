@@ -56,7 +56,8 @@ internal sealed class SlowReaderWatch
     private void Tell(SlowReaderReport report)
     {
         FlushLog.SlowReader(
-            _context.Logger, report.TransactionId, report.Age, report.JournalBytes, report.ScratchBytes, report.ThreadId, report.OpenedAt ?? "unknown");
+            _context.Logger, report.TransactionId, report.Age, report.JournalBytes, report.ScratchBytes, report.ThreadId,
+            report.OpenedAt ?? "unknown");
         if (_context.Options.SlowReaderObserver is not { } observer || Interlocked.Exchange(ref _telling, 1) != 0)
             return;
         ThreadPool.UnsafeQueueUserWorkItem(

@@ -55,7 +55,8 @@ internal sealed class WriterHome
         try
         {
             _ = Task.Delay(_context.Options.LeakGrace).ContinueWith(
-                static (_, state) => ((WriteCore)state!).EndAbandoned(), core, CancellationToken.None, TaskContinuationOptions.None, TaskScheduler.Default);
+                static (_, state) => ((WriteCore)state!).EndAbandoned(), core,
+                CancellationToken.None, TaskContinuationOptions.None, TaskScheduler.Default);
         }
         catch (Exception e) when (e is OutOfMemoryException or ObjectDisposedException)
         {

@@ -54,7 +54,12 @@ internal sealed unsafe class TreeCursor
     public ReadOnlySpan<byte> Key
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        get => _place == Place.Entry ? LeafPage.Key(SlottedPage.Record(_leaf, _index)) : SavedKey();
+        get
+        {
+            // Read once: should another thread end the transaction meanwhile, there is no page, and no fault.
+            var leaf = _leaf;
+            return leaf != null ? LeafPage.Key(SlottedPage.Record(leaf, _index)) : SavedKey();
+        }
     }
 
     /// <summary>The value of the entry. Valid as long as the pages are.</summary>
@@ -144,9 +149,10 @@ internal sealed unsafe class TreeCursor
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryGetInlineValue(out ReadOnlySpan<byte> value)
     {
-        if (_place == Place.Entry)
+        var leaf = _leaf;
+        if (leaf != null)
         {
-            var record = SlottedPage.Record(_leaf, _index);
+            var record = SlottedPage.Record(leaf, _index);
             if (LeafPage.Kind(record) == ValueKind.Inline)
             {
                 value = new ReadOnlySpan<byte>(LeafPage.InlineBytes(record), LeafPage.InlineLength(record));

@@ -72,7 +72,8 @@ public sealed class MemoryGivenBackTests
     [Fact]
     public void Buffers_of_large_records_go_back_after_a_while()
     {
-        using var environment = StorageEnvironment.OpenInMemory(new StorageOptions { BackgroundFlush = false, JournalCompression = JournalCompression.Never });
+        using var environment = StorageEnvironment.OpenInMemory(
+            new StorageOptions { BackgroundFlush = false, JournalCompression = JournalCompression.Never });
         using (var writing = environment.BeginWrite())
         {
             var tree = writing.CreateTree(FaultBench.TreeName);

@@ -73,7 +73,8 @@ public sealed class SharedReaderTests(ITestOutputHelper output)
         told.Should().BeGreaterThan(10);
         environment.GetStatistics().OpenReaders.Should().Be(0);
         environment.Flush();
-        environment.GetStatistics().CheckpointTransactionId.Should().Be(environment.GetStatistics().PublishedTransactionId, "no slot was left registered");
+        var statistics = environment.GetStatistics();
+        statistics.CheckpointTransactionId.Should().Be(statistics.PublishedTransactionId, "no slot was left registered");
         environment.Verify().Problems.Should().BeEmpty();
     }
 
