@@ -363,7 +363,7 @@ internal sealed class CursorLease(OpenTree tree)
     {
         if (Interlocked.CompareExchange(ref _state, Open, Free) != Free)
             return false;
-        Cursor.Open(tree.State, tree.Owner.Pages);
+        Cursor.Open(tree.State, tree.Owner.Pages, canChange: tree.Owner is WriteCore);
         return true;
     }
 

@@ -31,6 +31,7 @@ internal sealed unsafe class TreeCursor
     private int _count;
     private int _leafLevel;
     private Place _place;
+    private bool _isAttached;
     private byte[] _savedKey = [];
     private int _savedLength;
 
@@ -86,20 +87,24 @@ internal sealed unsafe class TreeCursor
         }
     }
 
-    /// <summary>Takes up a tree. Until <see cref="Close"/> the tree tells this cursor of its changes.</summary>
-    public void Open(TreeState tree, PageReader reader)
+    /// <summary>Takes up a tree. Until <see cref="Close"/> the tree tells this cursor of its changes, if it can have any.</summary>
+    public void Open(TreeState tree, PageReader reader, bool canChange = true)
     {
         Close();
         _tree = tree;
         _reader = reader;
         _place = Place.Unset;
-        tree.Attach(this);
+        _isAttached = canChange;
+        if (canChange)
+            tree.Attach(this);
     }
 
     /// <summary>Lets go of the tree. Does nothing a second time.</summary>
     public void Close()
     {
-        _tree?.Detach(this);
+        if (_isAttached)
+            _tree?.Detach(this);
+        _isAttached = false;
         _tree = null;
         _reader = null;
         _leaf = null;
