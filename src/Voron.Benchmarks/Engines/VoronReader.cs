@@ -1,8 +1,11 @@
+using Voron.Benchmarks.Workloads;
+
 namespace Voron.Benchmarks.Engines;
 
 /// <summary>A read transaction with its tree, and a cursor where one is used.</summary>
 internal sealed class VoronReader(StorageEnvironment environment) : BenchmarkReader
 {
+    private readonly LookupBatch _batch = new();
     private ReadTransaction _read;
     private Tree _tree;
     private Cursor _cursor;
@@ -26,6 +29,22 @@ internal sealed class VoronReader(StorageEnvironment environment) : BenchmarkRea
     }
 
     public override bool TryGet(ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) => _tree.TryGet(key, out value);
+
+    public override int TryGetMany(ItemBuffer keys, int count, ref ContentChecksum checksum)
+    {
+        _batch.Clear();
+        for (int i = 0; i < count; i++)
+            _batch.Add(keys.Key(i));
+        int found = _tree.GetMany(_batch);
+        ContentChecksum sum = checksum;
+        for (int i = 0; i < count; i++)
+        {
+            if (_batch.TryGetValue(i, out ReadOnlySpan<byte> value))
+                sum.Add(value);
+        }
+        checksum = sum;
+        return found;
+    }
 
     public override bool MoveFirst(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
     {
