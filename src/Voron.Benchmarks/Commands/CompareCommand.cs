@@ -53,8 +53,8 @@ internal static class CompareCommand
         command.SetAction(async (parsed, cancellationToken) =>
         {
             Comparison comparison = new(
-                [.. parsed.GetRequiredValue(engines).Select(EngineCatalog.Find)],
-                ComparisonPlan.Select(parsed.GetValue(only) ?? [], parsed.GetValue(scale)),
+                [.. CommonOptions.SplitNames(parsed.GetRequiredValue(engines)).Select(EngineCatalog.Find)],
+                ComparisonPlan.Select([.. CommonOptions.SplitNames(parsed.GetValue(only) ?? [])], parsed.GetValue(scale)),
                 parsed.GetValue(rounds));
             using var area = new WorkArea(parsed.GetRequiredValue(directory), parsed.GetValue(keep));
             var outputs = new Outputs(parsed.GetValue(json), parsed.GetValue(markdown), parsed.GetValue(charts));

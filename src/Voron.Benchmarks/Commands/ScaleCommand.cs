@@ -40,7 +40,7 @@ internal static class ScaleCommand
         {
             using var area = new WorkArea(parsed.GetRequiredValue(directory), keep: false);
             using MemoryGroup? group = parsed.GetValue(limit) > 0 ? MemoryGroup.TryJoin(parsed.GetValue(limit) << 20, Say) : null;
-            EngineDescriptor[] chosen = [.. parsed.GetRequiredValue(engines).Select(EngineCatalog.Find)];
+            EngineDescriptor[] chosen = [.. CommonOptions.SplitNames(parsed.GetRequiredValue(engines)).Select(EngineCatalog.Find)];
             foreach (EngineDescriptor missing in chosen.Where(engine => !engine.IsInstalled()))
                 Say($"{missing.Name}: not installed, {missing.InstallHint}");
             await RunAsync(area, [.. chosen.Where(engine => engine.IsInstalled())], parsed.GetValue(max), cancellationToken)

@@ -1,11 +1,11 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.InteropServices;
 using BenchmarkDotNet.Attributes;
+using Voron.Benchmarks.Workloads;
 using Voron.Format;
 using Voron.Journal;
 using Voron.Paging;
 using Voron.Trees;
-using Voron.Benchmarks.Workloads;
 
 namespace Voron.Benchmarks.Suites;
 

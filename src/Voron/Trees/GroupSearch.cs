@@ -111,22 +111,21 @@ internal static unsafe class GroupSearch
     private static void FindPlaces<T>(byte** pages, SearchKey* keys, int count, int first, int* places)
         where T : struct, IRecordLayout
     {
-        var low = stackalloc int[Width];
-        var high = stackalloc int[Width];
+        var searches = stackalloc Search[Width];
         var active = stackalloc int[Width];
         var left = 0;
         for (var i = 0; i < count; i++)
         {
-            low[i] = first;
-            high[i] = SlottedPage.Count(pages[i]) - 1;
-            if (low[i] > high[i])
+            var search = searches + i;
+            *search = new Search { Page = pages[i], Head = keys[i].Head, Low = first, High = SlottedPage.Count(pages[i]) - 1 };
+            if (search->Low > search->High)
             {
                 places[i] = ~first;
                 continue;
             }
 
             active[left++] = i;
-            PrefetchMiddle(pages[i], low[i], high[i]);
+            search->PrefetchMiddle();
         }
 
         while (left > 0)
@@ -135,12 +134,13 @@ internal static unsafe class GroupSearch
             for (var a = 0; a < left; a++)
             {
                 var i = active[a];
-                var middle = (low[i] + high[i]) >>> 1;
-                var record = SlottedPage.Record(pages[i], middle);
+                var search = searches + i;
+                var middle = (search->Low + search->High) >>> 1;
+                var record = SlottedPage.Record(search->Page, middle);
                 var length = T.KeyLength(record);
                 var stored = SearchKey.HeadInPage(record + T.KeyOffset, length);
-                var isLess = stored < keys[i].Head;
-                if (stored == keys[i].Head)
+                var isLess = stored < search->Head;
+                if (stored == search->Head)
                 {
                     var order = keys[i].CompareTail(record + T.KeyOffset, length);
                     if (order == 0)
@@ -152,15 +152,17 @@ internal static unsafe class GroupSearch
                     isLess = order < 0;
                 }
 
-                low[i] = isLess ? middle + 1 : low[i];
-                high[i] = isLess ? high[i] : middle - 1;
-                if (low[i] > high[i])
+                // Either way with the same chance: a branch would be foretold wrongly half of the time.
+                var up = -(int)Unsafe.As<bool, byte>(ref isLess);
+                search->Low += (middle + 1 - search->Low) & up;
+                search->High += (middle - 1 - search->High) & ~up;
+                if (search->Low > search->High)
                 {
-                    places[i] = ~low[i];
+                    places[i] = ~search->Low;
                     continue;
                 }
 
-                PrefetchMiddle(pages[i], low[i], high[i]);
+                search->PrefetchMiddle();
                 active[kept++] = i;
             }
 
@@ -168,7 +170,15 @@ internal static unsafe class GroupSearch
         }
     }
 
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private static void PrefetchMiddle(byte* page, int low, int high) =>
-        SearchKey.Prefetch(SlottedPage.Record(page, (low + high) >>> 1));
+    /// <summary>Where the search of a page has got to.</summary>
+    private struct Search
+    {
+        public byte* Page;
+        public ulong Head;
+        public int Low;
+        public int High;
+
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        public readonly void PrefetchMiddle() => SearchKey.Prefetch(SlottedPage.Record(Page, (Low + High) >>> 1));
+    }
 }
