@@ -40,8 +40,9 @@ internal static unsafe class GroupSearch
         var places = stackalloc int[Width];
         for (var level = state.Depth - 1; level > 0; level--)
         {
-            for (var i = 0; i < count; i++)
-                branches[i] = TreeReader.ReadBranch(reader, leaves[i]);
+            branches[0] = TreeReader.ReadBranch(reader, leaves[0]);
+            for (var i = 1; i < count; i++)
+                branches[i] = leaves[i] == leaves[i - 1] ? branches[i - 1] : TreeReader.ReadBranch(reader, leaves[i]);
             FindPlaces<BranchPage>(branches, keys, count, 1, places);
             for (var i = 0; i < count; i++)
             {
@@ -125,7 +126,7 @@ internal static unsafe class GroupSearch
             }
 
             active[left++] = i;
-            search->PrefetchMiddle();
+            search->PrefetchMiddle<T>();
         }
 
         while (left > 0)
@@ -162,7 +163,7 @@ internal static unsafe class GroupSearch
                     continue;
                 }
 
-                search->PrefetchMiddle();
+                search->PrefetchMiddle<T>();
                 active[kept++] = i;
             }
 
@@ -178,7 +179,14 @@ internal static unsafe class GroupSearch
         public int Low;
         public int High;
 
+        // One record in five has its header and the first bytes of its key in two lines.
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        public readonly void PrefetchMiddle() => SearchKey.Prefetch(SlottedPage.Record(Page, (Low + High) >>> 1));
+        public readonly void PrefetchMiddle<T>()
+            where T : struct, IRecordLayout
+        {
+            var record = SlottedPage.Record(Page, (Low + High) >>> 1);
+            SearchKey.Prefetch(record);
+            SearchKey.Prefetch(record + T.KeyOffset + sizeof(ulong) - 1);
+        }
     }
 }
