@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 
 namespace Voron.Format;
@@ -144,9 +145,12 @@ internal enum PageEntryKind : byte
     Direct = 5,
 }
 
-/// <summary>The start of a page's entry in a transaction record.</summary>
+/// <summary>
+/// The start of a page's entry in a transaction record. One page whose bytes are less than 64 KiB is written as a
+/// <see cref="CompactPageEntry"/>, which says the same.
+/// </summary>
 [StructLayout(LayoutKind.Explicit, Size = Size)]
-internal struct PageEntry
+internal unsafe struct PageEntry
 {
     public const int Size = 16;
 
@@ -166,6 +170,51 @@ internal struct PageEntry
     public readonly long Page => (long)(PageAndKind >> 8);
 
     public static ulong Pack(long page, PageEntryKind kind) => ((ulong)page << 8) | (byte)kind;
+
+    /// <summary>Reads an entry of either form; false when it, or what should follow it, does not end within the bytes that are there.</summary>
+    /// <param name="at">The first byte of the entry.</param>
+    /// <param name="available">Bytes that may be read.</param>
+    /// <param name="entry">The entry.</param>
+    /// <param name="size">Bytes of it; its content follows.</param>
+    public static bool TryRead(byte* at, long available, out PageEntry entry, out int size)
+    {
+        entry = default;
+        size = available > 0 && (*at & CompactPageEntry.Mark) != 0 ? CompactPageEntry.Size : Size;
+        if (available < size)
+            return false;
+        entry = size == Size ? Unsafe.ReadUnaligned<PageEntry>(at) : Unsafe.ReadUnaligned<CompactPageEntry>(at).ToEntry();
+        return entry.Length <= available - size;
+    }
+}
+
+/// <summary>The short form of <see cref="PageEntry"/>: most of what a transaction changes are single pages with few new bytes.</summary>
+[StructLayout(LayoutKind.Explicit, Size = Size)]
+internal struct CompactPageEntry
+{
+    public const int Size = 8;
+
+    /// <summary>Set in the first byte of this form, and never in that of the other.</summary>
+    public const byte Mark = 0x80;
+
+    private const int LengthShift = 48;
+    private const int PageBits = LengthShift - 8;
+
+    /// <summary>Kind and <see cref="Mark"/> in the lowest eight bits, page number in the next forty, length in the highest sixteen.</summary>
+    [FieldOffset(0)]
+    public ulong Packed;
+
+    public CompactPageEntry(long page, PageEntryKind kind, int length) =>
+        Packed = ((ulong)length << LengthShift) | PageEntry.Pack(page, kind) | Mark;
+
+    /// <summary>Whether entries of single pages with at most so many bytes fit into this form.</summary>
+    public static bool Fits(long page, int maxLength) => page >> PageBits == 0 && maxLength <= ushort.MaxValue;
+
+    public readonly PageEntry ToEntry() => new()
+    {
+        PageAndKind = Packed << (64 - LengthShift) >> (64 - LengthShift) & ~(ulong)Mark,
+        Pages = 1,
+        Length = (uint)(Packed >> LengthShift),
+    };
 }
 
 /// <summary>Says of a directly written run where its checksums are.</summary>

@@ -1,4 +1,3 @@
-using System.Runtime.InteropServices;
 using Voron.Format;
 
 namespace Voron.Journal;
@@ -52,17 +51,23 @@ internal unsafe ref struct FlushImageReader
     public bool TryRead(byte* target, out long page)
     {
         page = -1;
-        if (_payload.Length - _at < PageEntry.Size)
-            return false;
-        var entry = MemoryMarshal.Read<PageEntry>(_payload[_at..]);
-        var content = _payload[(_at + PageEntry.Size)..];
-        if (entry.Kind != PageEntryKind.Zeros || entry.Pages != 1 || entry.Page >= _pageCount || entry.Length > (uint)content.Length)
+        PageEntry entry;
+        int size;
+        fixed (byte* payload = _payload)
+        {
+            if (!PageEntry.TryRead(payload + _at, _payload.Length - _at, out entry, out size))
+                return false;
+        }
+
+        if (entry.Kind != PageEntryKind.Zeros || entry.Pages != 1 || entry.Page >= _pageCount)
             return false;
 
+        var content = _payload.Slice(_at + size, (int)entry.Length);
+
         new Span<byte>(target, _pageSize).Clear();
-        if (!PageDiff.TryApply(content[..(int)entry.Length], target, _pageSize))
+        if (!PageDiff.TryApply(content, target, _pageSize))
             return false;
-        _at += PageEntry.Size + (int)entry.Length;
+        _at += size + content.Length;
         page = entry.Page;
         return true;
     }

@@ -50,13 +50,12 @@ internal sealed unsafe class PageReplay : IRecordVisitor
         var end = payload.Bytes + payload.Length;
         for (var i = 0u; i < record->EntryCount; i++)
         {
-            if (end - at < PageEntry.Size || ((PageEntry*)at)->Length > end - at - PageEntry.Size)
+            if (!PageEntry.TryRead(at, end - at, out var entry, out var size))
                 throw payload.Malformed($"page entry {i} of {record->EntryCount} that ends behind it");
-            var entry = (PageEntry*)at;
-            at += PageEntry.Size;
+            at += size;
             if (!Apply(entry, at, id))
-                throw payload.Malformed($"a page entry {i} (page {entry->Page}, kind {entry->Kind}) that cannot be applied");
-            at += entry->Length;
+                throw payload.Malformed($"a page entry {i} (page {entry.Page}, kind {entry.Kind}) that cannot be applied");
+            at += entry.Length;
         }
 
         _state = record->State;
@@ -93,11 +92,11 @@ internal sealed unsafe class PageReplay : IRecordVisitor
         _pages.Clear();
     }
 
-    private bool Apply(PageEntry* entry, byte* bytes, long id)
+    private bool Apply(in PageEntry entry, byte* bytes, long id)
     {
-        var page = entry->Page;
-        var content = new ReadOnlySpan<byte>(bytes, checked((int)entry->Length));
-        switch (entry->Kind)
+        var page = entry.Page;
+        var content = new ReadOnlySpan<byte>(bytes, checked((int)entry.Length));
+        switch (entry.Kind)
         {
             case PageEntryKind.Diff:
                 if (_lists.HasImageFrom(page, id))
@@ -111,9 +110,9 @@ internal sealed unsafe class PageReplay : IRecordVisitor
                 return PageDiff.TryApply(content, fresh.Frame, _pageSize);
 
             case PageEntryKind.Run:
-                if (entry->Pages == 0 || entry->Pages > int.MaxValue / _pageSize)
+                if (entry.Pages == 0 || entry.Pages > int.MaxValue / _pageSize)
                     return false;
-                var pages = (int)entry->Pages;
+                var pages = (int)entry.Pages;
                 var frame = _frames.RentRun(pages);
                 var run = Replace(page, new ReplayedPage { TransactionId = id, Frame = frame, Pages = pages, Flags = VersionFlags.Run });
                 for (var i = 1; i < pages; i++)
@@ -122,14 +121,14 @@ internal sealed unsafe class PageReplay : IRecordVisitor
                 return PageDiff.TryApplySparse(content, run.Frame, pages * _pageSize);
 
             case PageEntryKind.Free:
-                for (var i = 0L; i < entry->Pages; i++)
+                for (var i = 0L; i < entry.Pages; i++)
                     Replace(page + i, new ReplayedPage { TransactionId = id, Flags = VersionFlags.Tombstone });
                 return true;
 
             case PageEntryKind.Direct:
                 if (content.Length != DirectRun.Size)
                     return false;
-                for (var i = 0L; i < entry->Pages; i++)
+                for (var i = 0L; i < entry.Pages; i++)
                     Forget(page + i);
                 _directRuns[page] = *(DirectRun*)bytes;
                 return true;

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Runtime.CompilerServices;
 using Voron.Format;
 
 namespace Voron.Journal;
@@ -23,17 +24,22 @@ internal ref struct RecordBuilder
     /// <summary>Adds a page that differs from its previous version, or, without one, from zeros.</summary>
     public unsafe void AddPage(long page, byte* bytes, byte* previous, int pageSize, ulong dirtyLines)
     {
-        _entry.EnsureCapacity(_length + (nuint)(PageEntry.Size + PageDiff.MaxLength(pageSize)), _length);
-        var entry = (PageEntry*)(_entry.Buffer + _length);
-        var content = (byte*)(entry + 1);
+        var maxLength = PageDiff.MaxLength(pageSize);
+        _entry.EnsureCapacity(_length + (nuint)(PageEntry.Size + maxLength), _length);
+        var isCompact = CompactPageEntry.Fits(page, maxLength);
+        var entry = _entry.Buffer + _length;
+        var content = entry + (isCompact ? CompactPageEntry.Size : PageEntry.Size);
         var end = PageDiff.Write(content, bytes, previous, pageSize, dirtyLines);
         if (previous != null && end == content)
             return;
 
-        entry->PageAndKind = PageEntry.Pack(page, previous != null ? PageEntryKind.Diff : PageEntryKind.Zeros);
-        entry->Pages = 1;
-        entry->Length = (uint)(end - content);
-        Close(entry);
+        var kind = previous != null ? PageEntryKind.Diff : PageEntryKind.Zeros;
+        if (isCompact)
+            Unsafe.WriteUnaligned(entry, new CompactPageEntry(page, kind, (int)(end - content)));
+        else
+            *(PageEntry*)entry = new PageEntry { PageAndKind = PageEntry.Pack(page, kind), Pages = 1, Length = (uint)(end - content) };
+        _length = (nuint)(end - _entry.Buffer);
+        _count++;
     }
 
     /// <summary>Adds a run of pages, whole.</summary>

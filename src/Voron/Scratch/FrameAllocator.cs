@@ -19,10 +19,14 @@ internal sealed unsafe class FrameAllocator : IDisposable
 
     private const int LeastChunkBytes = 4 << 20;
 
+    // A small environment never has more, and needs none to be ready.
+    private const int ColdChunks = 4;
+
     private readonly int _pageSize;
     private readonly int _pageShift;
     private readonly long _memoryLimitBytes;
     private readonly ISpill? _spill;
+    private readonly ChunkWarmer _warmer;
     private readonly List<ScratchChunk> _chunks = [];
     private readonly Stack<ScratchChunk> _emptyChunks = new();
     private readonly HashSet<nint> _largeRuns = [];
@@ -41,6 +45,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
         _pageShift = BitOperations.Log2((uint)pageSize);
         _memoryLimitBytes = memoryLimitBytes;
         _spill = spill;
+        _warmer = new ChunkWarmer(ChunkBytes);
     }
 
     /// <summary>Bytes in use by page versions.</summary>
@@ -172,6 +177,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
     /// <summary>Takes everything free out of the allocator, for <see cref="FrameTrim"/> to look through without the writer.</summary>
     public FrameTrim BeginTrim()
     {
+        _warmer.Trim();
         var lists = new nint[2 * PooledRunClasses];
         for (var i = 0; i < PooledRunClasses; i++)
         {
@@ -201,6 +207,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
 
     public void Dispose()
     {
+        _warmer.Dispose();
         foreach (var chunk in _chunks.Concat(_emptyChunks))
             chunk.Dispose();
         _emptyChunks.Clear();
@@ -235,7 +242,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
         if (_spill != null && ReservedBytes + bytes > _memoryLimitBytes)
             chunk = new ScratchChunk((nint)_spill.Allocate(bytes), bytes);
         else if (!_emptyChunks.TryPop(out chunk!))
-            chunk = ScratchChunk.Reserve(bytes);
+            chunk = (_chunks.Count < ColdChunks ? null : _warmer.TryTake()) ?? ScratchChunk.Reserve(bytes);
         chunk.PreferLargePages();
         _chunks.Add(chunk);
         AddTotals(chunk, 1);

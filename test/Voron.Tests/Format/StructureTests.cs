@@ -18,6 +18,7 @@ public sealed class StructureTests
         { nameof(TreeHeader), 64, "48+16" },
         { nameof(RecordHeader), 192, "66+2 108+4 160+32" },
         { nameof(PageEntry), 16, "" },
+        { nameof(CompactPageEntry), 8, "" },
         { nameof(DirectRun), 16, "" },
         { nameof(FlushListEntry), 24, "20+4" },
         { nameof(JournalFileHeader), 128, "28+4 80+48" },
@@ -104,6 +105,32 @@ public sealed class StructureTests
         entry.Page.Should().Be(largest);
         entry.Kind.Should().Be(PageEntryKind.Direct);
         HexImage.Of(MemoryMarshal.AsBytes(new ReadOnlySpan<PageEntry>(ref entry))).Should().Be("0000: 05ffffffff0000000700000010000000");
+    }
+
+    [Fact]
+    public unsafe void A_page_entry_of_either_form_reads_the_same()
+    {
+        const long largest = (1L << 40) - 1;
+        CompactPageEntry.Fits(largest, ushort.MaxValue).Should().BeTrue();
+        CompactPageEntry.Fits(largest + 1, 0).Should().BeFalse();
+        CompactPageEntry.Fits(0, ushort.MaxValue + 1).Should().BeFalse();
+        var compact = new CompactPageEntry(largest, PageEntryKind.Zeros, ushort.MaxValue);
+        HexImage.Of(MemoryMarshal.AsBytes(new ReadOnlySpan<CompactPageEntry>(ref compact))).Should().Be("0000: 82ffffffffffffff");
+        var full = new PageEntry { PageAndKind = PageEntry.Pack(largest, PageEntryKind.Zeros), Pages = 1, Length = ushort.MaxValue };
+
+        PageEntry.TryRead((byte*)&compact, CompactPageEntry.Size + ushort.MaxValue, out var read, out var size).Should().BeTrue();
+        read.Should().Be(full);
+        size.Should().Be(CompactPageEntry.Size);
+        PageEntry.TryRead((byte*)&full, PageEntry.Size + ushort.MaxValue, out read, out size).Should().BeTrue();
+        read.Should().Be(full);
+        size.Should().Be(PageEntry.Size);
+
+        // Neither the entry nor its content may end behind what is there.
+        PageEntry.TryRead((byte*)&compact, CompactPageEntry.Size + ushort.MaxValue - 1, out _, out _).Should().BeFalse();
+        PageEntry.TryRead((byte*)&full, PageEntry.Size + ushort.MaxValue - 1, out _, out _).Should().BeFalse();
+        PageEntry.TryRead((byte*)&compact, CompactPageEntry.Size - 1, out _, out _).Should().BeFalse();
+        PageEntry.TryRead((byte*)&full, PageEntry.Size - 1, out _, out _).Should().BeFalse();
+        PageEntry.TryRead((byte*)&full, 0, out _, out _).Should().BeFalse();
     }
 
     [Theory]

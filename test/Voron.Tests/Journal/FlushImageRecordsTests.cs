@@ -83,12 +83,16 @@ public sealed unsafe class FlushImageRecordsTests(ITestOutputHelper output)
         Refuse(record => record.Header->EntryCount = 3, "entry 2 of 3");
         Refuse(record => record.Header->EntryCount = 1, "behind its 1 images");
         Refuse(record => record.Header->State.PageCount = 4, "entry 1 of 2");
-        Refuse(record => ((PageEntry*)record.Payload)->PageAndKind = PageEntry.Pack(3, PageEntryKind.Diff), "entry 0 of 2");
-        Refuse(record => ((PageEntry*)record.Payload)->Pages = 2, "entry 0 of 2");
-        Refuse(record => ((PageEntry*)record.Payload)->Length = uint.MaxValue, "entry 0 of 2");
+        Refuse(record => *(CompactPageEntry*)record.Payload = new CompactPageEntry(3, PageEntryKind.Diff, 100), "entry 0 of 2");
+        Refuse(record => *(CompactPageEntry*)record.Payload = new CompactPageEntry(3, PageEntryKind.Zeros, ushort.MaxValue), "entry 0 of 2");
+        Refuse(record => *(PageEntry*)record.Payload = Entry(pages: 2, length: 0), "entry 0 of 2");
+        Refuse(record => *(PageEntry*)record.Payload = Entry(pages: 1, length: uint.MaxValue), "entry 0 of 2");
         Refuse(record => record.Header->PayloadLength = --record.Header->StoredLength, "entry 1 of 2");
         Refuse(record => record.Header->Flags = RecordFlags.Compressed, "does not decompress");
     }
+
+    private static PageEntry Entry(uint pages, uint length) =>
+        new() { PageAndKind = PageEntry.Pack(3, PageEntryKind.Zeros), Pages = pages, Length = length };
 
     [Theory]
     [InlineData(1)]
