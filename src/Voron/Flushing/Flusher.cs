@@ -99,6 +99,7 @@ internal sealed unsafe class Flusher
         {
             var header = _checkpoints.Current;
             header.ReplayStart = journalEnd;
+            header.Flags = CheckpointFlags.ClosedCleanly;
             try
             {
                 _checkpoints.Write(header);
@@ -199,6 +200,7 @@ internal sealed unsafe class Flusher
         if (rewrite.Number == 0)
             header.State = target.State;
         header.ReplayStart = target.JournalEnd;
+        header.Flags = CheckpointFlags.None;
         header.RewriteNumber = rewrite.Number;
         header.RewriteTransactionId = rewrite.Number == 0 ? 0 : target.State.TransactionId;
         header.RewriteLength = rewrite.Length;

@@ -43,7 +43,8 @@ internal static class Recovery
     {
         var start = Stopwatch.GetTimestamp();
         var files = ReadHeaders(disk, checkpoint.EnvironmentId, out var withoutLife);
-        using var chain = new JournalChain(disk, checkpoint.EnvironmentId, files, checkpoint.ReplayStart);
+        using var chain = new JournalChain(
+            disk, checkpoint.EnvironmentId, files, checkpoint.ReplayStart, (checkpoint.Flags & CheckpointFlags.ClosedCleanly) != 0);
 
         var finished = Math.Max(checkpoint.State.TransactionId, checkpoint.RewriteTransactionId);
         var lists = new FlushListCollector(finished, frames, dataFile.PageSize);

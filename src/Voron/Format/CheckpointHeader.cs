@@ -28,6 +28,19 @@ internal struct JournalPosition
     public ulong Checksum;
 }
 
+/// <summary>What else a checkpoint says.</summary>
+[Flags]
+internal enum CheckpointFlags : uint
+{
+    None = 0,
+
+    /// <summary>
+    /// The environment was closed with everything in the data file, and <see cref="CheckpointHeader.ReplayStart"/> is the journal's
+    /// very end. It holds until a journal file of a later life is there: nothing is written before one is.
+    /// </summary>
+    ClosedCleanly = 1,
+}
+
 /// <summary>One of the two slots of the header file: what the data file holds, and where replay starts.</summary>
 [StructLayout(LayoutKind.Explicit, Size = Size)]
 internal struct CheckpointHeader
@@ -80,7 +93,10 @@ internal struct CheckpointHeader
     [FieldOffset(224)]
     public long RewriteLength;
 
-    // 232: zero.
+    [FieldOffset(232)]
+    public CheckpointFlags Flags;
+
+    // 236: zero.
 
     /// <summary>The incarnation that the records of the rewrite file carry.</summary>
     [FieldOffset(240)]

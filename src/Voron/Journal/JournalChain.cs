@@ -29,12 +29,17 @@ internal sealed unsafe class JournalChain : IDisposable
     private readonly List<JournalFileReader> _files;
     private readonly Dictionary<UInt128, JournalSeal> _seals = [];
     private readonly JournalPosition _start;
+    private readonly bool _endsAtStart;
+    private DroppedTail? _dropped;
+    private bool _isJudged;
     private readonly string _path;
 
     /// <param name="files">All files whose life has begun, of any life number.</param>
-    public JournalChain(IDisk disk, UInt128 environmentId, IEnumerable<JournalFileInfo> files, in JournalPosition start)
+    /// <param name="endsAtStart">The journal ended there when the environment was closed, and nothing has been written behind it.</param>
+    public JournalChain(IDisk disk, UInt128 environmentId, IEnumerable<JournalFileInfo> files, in JournalPosition start, bool endsAtStart = false)
     {
         _start = start;
+        _endsAtStart = endsAtStart;
         _path = disk.Path;
         var firstLife = start.LifeNumber;
         _files = files.Where(file => file.Header.LifeNumber >= firstLife)
@@ -51,7 +56,7 @@ internal sealed unsafe class JournalChain : IDisposable
     /// <summary>The live files, by life.</summary>
     public IEnumerable<JournalFileInfo> Files => _files.Select(file => file.Info);
 
-    /// <summary>Goes over the chain once. May be called again, for a second pass.</summary>
+    /// <summary>Goes over the chain once. May be called again, for a second pass over the same bytes.</summary>
     /// <exception cref="CorruptionException">A record is missing that had been durable, or the file where replay starts is.</exception>
     public JournalChainEnd Follow(IRecordVisitor visitor)
     {
@@ -72,7 +77,10 @@ internal sealed unsafe class JournalChain : IDisposable
             ends[0] = (_start.Sequence, _start.Offset);
         }
 
-        while (TryNext(position, ref index, out var record))
+        // Whoever wrote after the close began a file of a later life first. Without one there is nothing to look for: not the
+        // next record, and nothing behind a hole.
+        var isOver = _endsAtStart && _files.Count == 1 && _start.LifeNumber != 0;
+        while (!isOver && TryNext(position, ref index, out var record))
         {
             visitor.Visit(record, _files[index].Path);
             records++;
@@ -88,8 +96,13 @@ internal sealed unsafe class JournalChain : IDisposable
             ends[index] = (position.Sequence, position.Offset);
         }
 
-        CheckSealsReached(index, position);
-        var dropped = JudgeWhatFollows(index, position);
+        if (!isOver && !_isJudged)
+        {
+            CheckSealsReached(index, position);
+            _dropped = JudgeWhatFollows(index, position);
+        }
+
+        _isJudged = true;
 
         // In files before that one nothing but their own successor can follow, and what an earlier recovery sealed in them
         // stands in a file that lives at least as long. So the seals stay few, however many files are live.
@@ -100,7 +113,7 @@ internal sealed unsafe class JournalChain : IDisposable
             LastSequence = ends[i].Sequence,
             EndOffset = ends[i].Offset,
         });
-        return new JournalChainEnd(position, records, bytes, dropped, seals.Skip(index).TakeLast(JournalFileHeader.MaxSeals).ToArray());
+        return new JournalChainEnd(position, records, bytes, _dropped, seals.Skip(index).TakeLast(JournalFileHeader.MaxSeals).ToArray());
     }
 
     public void Dispose()

@@ -13,7 +13,7 @@ public sealed class StructureTests
     public static TheoryData<string, int, string> Structures => new()
     {
         { nameof(JournalPosition), 48, "" },
-        { nameof(CheckpointHeader), 320, "24+8 76+4 128+32 232+8 256+64" },
+        { nameof(CheckpointHeader), 320, "24+8 76+4 128+32 236+4 256+64" },
         { nameof(EnvironmentState), 104, "20+4 72+16 88+16" },
         { nameof(TreeHeader), 64, "48+16" },
         { nameof(RecordHeader), 192, "66+2 108+4 160+32" },
