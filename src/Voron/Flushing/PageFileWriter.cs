@@ -1,6 +1,7 @@
 using System.Numerics;
 using Voron.Format;
 using Voron.IO;
+using Voron.Primitives;
 using Voron.Transactions;
 
 namespace Voron.Flushing;
@@ -10,6 +11,9 @@ internal sealed unsafe class PageFileWriter
 {
     private const int MaxBlocks = 256;
     private const long MaxCallBytes = 4 << 20;
+
+    // A commit's own write drains what the device has been given before it, so it must not be given too much at once.
+    private const long PacingBytes = 8 << 20;
 
     private readonly EngineContext _context;
     private readonly int _pageShift;
@@ -34,12 +38,14 @@ internal sealed unsafe class PageFileWriter
 
     /// <summary>Writes all pages of the plan. They are durable after a sync.</summary>
     /// <exception cref="DiskException">A write failed.</exception>
+    /// <exception cref="EnvironmentPoisonedException">A sync on the way failed.</exception>
     public void Write(FlushPlan plan)
     {
         Seeks = 0;
         Bytes = 0;
         var blocks = stackalloc IoBlock[MaxBlocks];
         var next = -1L;
+        var unsynced = 0L;
         for (var i = 0; i < plan.Items.Count;)
         {
             var first = plan.Items[i].Page;
@@ -59,6 +65,12 @@ internal sealed unsafe class PageFileWriter
 
             _context.DataFile.File.WriteVectored(first << _pageShift, new ReadOnlySpan<IoBlock>(blocks, count));
             Bytes += bytes;
+            unsynced += bytes;
+            if (unsynced >= PacingBytes && !PlantedFault.SkipSyncBeforeCheckpoint)
+            {
+                _context.DataFile.Sync();
+                unsynced = 0;
+            }
         }
 
         foreach (var item in plan.Items)
