@@ -1,6 +1,5 @@
 using System.Diagnostics;
 using System.Runtime.CompilerServices;
-using System.Runtime.Intrinsics.X86;
 using Voron.IO;
 
 namespace Voron.Paging;
@@ -110,14 +109,14 @@ internal sealed unsafe class VersionTable : IDisposable
     public void PrefetchHead(long page)
     {
         if ((ulong)page < (ulong)PageCapacity)
-            Prefetch(_heads + page);
+            CacheLines.Prefetch(_heads + page);
     }
 
     /// <summary>Asks for the newest node of a page's chain, whose head has come.</summary>
     public void PrefetchNewest(long page)
     {
         if ((ulong)page < (ulong)PageCapacity)
-            Prefetch(_nodes + (uint)_heads[page]);
+            CacheLines.Prefetch(_nodes + (uint)_heads[page]);
     }
 
     /// <summary>True when the page has any version. Exact for the holder of the writer.</summary>
@@ -258,7 +257,7 @@ internal sealed unsafe class VersionTable : IDisposable
             _freeNode = _nodes[index].NextFree;
 
             // The next one is wanted soon, and may not have been touched for a while.
-            Prefetch(_nodes + _freeNode);
+            CacheLines.Prefetch(_nodes + _freeNode);
             return index;
         }
 
@@ -271,13 +270,6 @@ internal sealed unsafe class VersionTable : IDisposable
         }
 
         return _nextNode++;
-    }
-
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private static void Prefetch(void* address)
-    {
-        if (Sse.IsSupported)
-            Sse.Prefetch0(address);
     }
 
     private static int Based(VersionNode* node) => node->WholeSinceId == 0 ? 1 : 0;

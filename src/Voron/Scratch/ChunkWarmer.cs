@@ -7,7 +7,7 @@ namespace Voron.Scratch;
 internal sealed unsafe class ChunkWarmer : IThreadPoolWorkItem, IDisposable
 {
     /// <summary>Chunks that are ready at most: what a fast writer takes while the next are being made.</summary>
-    public const int MostReady = 4;
+    private const int MostReady = 4;
 
     private static readonly int MemoryPageBytes = Environment.SystemPageSize;
 
@@ -48,26 +48,22 @@ internal sealed unsafe class ChunkWarmer : IThreadPoolWorkItem, IDisposable
 
     void IThreadPoolWorkItem.Execute()
     {
-        while (Warm() is { } chunk)
+        bool goOn;
+        do
         {
+            var chunk = Warm();
             lock (_lock)
             {
-                if (!_isClosed && _ready.Count < MostReady)
-                {
-                    _ready.Push(chunk);
-                    if (_ready.Count < MostReady)
-                        continue;
-                    _isWarming = false;
-                    return;
-                }
+                // There is room: only one thread adds at a time, and begins and goes on only below the most.
+                var isKept = chunk != null && !_isClosed;
+                if (isKept)
+                    _ready.Push(chunk!);
+                else
+                    chunk?.Dispose();
+                _isWarming = goOn = isKept && _ready.Count < MostReady;
             }
-
-            chunk.Dispose();
-            break;
         }
-
-        lock (_lock)
-            _isWarming = false;
+        while (goOn);
     }
 
     public void Dispose()

@@ -161,9 +161,9 @@ internal sealed unsafe class BranchHeads : IDisposable
         var bytes = (byte*)Find(page);
         if (bytes == null)
             bytes = reader.Peek(page);
-        SearchKey.Prefetch(bytes);
-        SearchKey.Prefetch(bytes + 64);
-        SearchKey.Prefetch(bytes + 128);
+        CacheLines.Prefetch(bytes);
+        CacheLines.Prefetch(bytes + CacheLines.LineBytes);
+        CacheLines.Prefetch(bytes + 2 * CacheLines.LineBytes);
     }
 
     public void Dispose()

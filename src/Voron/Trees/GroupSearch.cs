@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Runtime.CompilerServices;
+using Voron.IO;
 using Voron.Primitives;
 
 namespace Voron.Trees;
@@ -18,8 +19,6 @@ internal static unsafe class GroupSearch
     /// The most keys of a group. A core keeps ten to sixteen lines under way; more searches than that hide their own work too.
     /// </summary>
     public const int Width = 32;
-
-    private const int CacheLineBytes = 64;
 
     /// <summary>Finds the leaf for each key. The tree has a root.</summary>
     /// <param name="state">The tree.</param>
@@ -50,8 +49,8 @@ internal static unsafe class GroupSearch
                 var child = places[i] >= 0 ? places[i] : ~places[i] - 1;
                 leaves[i] = BranchPage.Child(branches[i], child);
                 var next = reader.Peek(leaves[i]);
-                SearchKey.Prefetch(next);
-                SearchKey.Prefetch(next + CacheLineBytes);
+                CacheLines.Prefetch(next);
+                CacheLines.Prefetch(next + CacheLines.LineBytes);
             }
         }
     }
@@ -99,8 +98,8 @@ internal static unsafe class GroupSearch
 
             // The value lies behind the key that was just compared, usually in the lines that follow it.
             records[i] = SlottedPage.Record(records[i], places[i]);
-            SearchKey.Prefetch(records[i] + CacheLineBytes);
-            SearchKey.Prefetch(records[i] + 2 * CacheLineBytes);
+            CacheLines.Prefetch(records[i] + CacheLines.LineBytes);
+            CacheLines.Prefetch(records[i] + 2 * CacheLines.LineBytes);
         }
     }
 
@@ -185,8 +184,8 @@ internal static unsafe class GroupSearch
             where T : struct, IRecordLayout
         {
             var record = SlottedPage.Record(Page, (Low + High) >>> 1);
-            SearchKey.Prefetch(record);
-            SearchKey.Prefetch(record + T.KeyOffset + sizeof(ulong) - 1);
+            CacheLines.Prefetch(record);
+            CacheLines.Prefetch(record + T.KeyOffset + sizeof(ulong) - 1);
         }
     }
 }

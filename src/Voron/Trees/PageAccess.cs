@@ -70,8 +70,8 @@ internal abstract unsafe class PageWriter : PageReader
     /// </summary>
     public abstract WritablePage Modify(PageNumber page);
 
-    /// <summary>Heads beside the branches as this transaction has made them; null when there are none.</summary>
-    public abstract BranchHeads? Heads { get; }
+    /// <summary>Heads beside the branches as this transaction has made them.</summary>
+    public abstract BranchHeads Heads { get; }
 
     /// <summary>Asks for what finding these pages will read, not for the pages. Numbers may be none.</summary>
     public abstract void PrefetchVersions(PageNumber* pages, int count);

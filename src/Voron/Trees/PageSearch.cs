@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using Voron.IO;
 
 namespace Voron.Trees;
 
@@ -61,6 +62,6 @@ internal static unsafe class PageSearch
             return;
 
         for (var i = 0; i < count; i++)
-            SearchKey.Prefetch(page + slots[i]);
+            CacheLines.Prefetch(page + slots[i]);
     }
 }

@@ -86,14 +86,13 @@ internal static unsafe class PageSplitter
         }
 
         var number = path.Page(level);
-        var heads = writer.Heads;
-        var entry = heads == null ? null : heads.Take(number);
+        var entry = writer.Heads.Take(number);
         var branch = writer.Modify(number);
         var index = path.Index(level) + 1;
         if (BranchPage.TryInsert(branch, writer.PageSize, index, key, keyLength, child))
         {
             if (entry != null)
-                heads!.GiveBack(entry, number, index, key, keyLength, child);
+                writer.Heads.GiveBack(entry, number, index, key, keyLength, child);
         }
         else
         {

@@ -1,5 +1,6 @@
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
+using Voron.IO;
 using Voron.Primitives;
 
 namespace Voron.Trees;
@@ -27,8 +28,6 @@ internal sealed unsafe class PutBuffer
 
     // Leaves are asked for this many puts before they are copied: far enough for memory to answer, near enough to stay cached.
     private const int LeavesAhead = 2;
-
-    private const int CacheLineBytes = 64;
 
     private readonly Item[] _items = new Item[MaxCount];
     private readonly byte[] _bytes = GC.AllocateUninitializedArray<byte>(BufferBytes, pinned: true);
@@ -93,10 +92,7 @@ internal sealed unsafe class PutBuffer
         for (var i = 0; i < count; i++)
             keys[i] = new SearchKey(bytes + _items[from + i].Offset, _items[from + i].KeyLength);
 
-        if (writer.Heads != null)
-            GroupSearch.FindLeaves(state, writer, writer.Heads, keys, count, leaves);
-        else
-            GroupSearch.FindLeaves(state, writer, keys, count, leaves);
+        GroupSearch.FindLeaves(state, writer, writer.Heads, keys, count, leaves);
         writer.PrefetchVersions(leaves, count);
         for (var i = 0; i < LeavesAhead && i < count; i++)
             PrefetchPage(writer, leaves[i]);
@@ -132,11 +128,8 @@ internal sealed unsafe class PutBuffer
     private static void PrefetchPage(PageWriter writer, PageNumber page)
     {
         var bytes = page.IsNone ? null : writer.PeekUnlessWritable(page);
-        if (bytes == null)
-            return;
-
-        for (var line = 0; line < writer.PageSize; line += CacheLineBytes)
-            SearchKey.Prefetch(bytes + line);
+        if (bytes != null)
+            CacheLines.PrefetchRange(bytes, writer.PageSize);
     }
 
     private ReadOnlySpan<byte> Key(int index) => _bytes.AsSpan(_items[index].Offset, _items[index].KeyLength);

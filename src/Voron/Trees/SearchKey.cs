@@ -1,6 +1,5 @@
 using System.Buffers.Binary;
 using System.Runtime.CompilerServices;
-using System.Runtime.Intrinsics.X86;
 
 namespace Voron.Trees;
 
@@ -72,13 +71,5 @@ internal readonly unsafe struct SearchKey
         }
 
         return storedLength - Length;
-    }
-
-    /// <summary>Asks for a cache line that will be read soon. Any address will do.</summary>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static void Prefetch(byte* address)
-    {
-        if (Sse.IsSupported)
-            Sse.Prefetch0(address);
     }
 }

@@ -1,5 +1,6 @@
 using System.Runtime.CompilerServices;
 using Voron.Format;
+using Voron.IO;
 using Voron.Primitives;
 
 namespace Voron.Trees;
@@ -19,7 +20,6 @@ namespace Voron.Trees;
 /// </remarks>
 internal sealed unsafe class TreeCursor
 {
-    private const int CacheLineBytes = 64;
     private const int PrefetchBytes = 4096;
 
     private readonly nint[] _branches = new nint[TreeLimits.MaxDepth];
@@ -375,8 +375,7 @@ internal sealed unsafe class TreeCursor
         if (page == null)
             return;
 
-        for (var line = 0; line < PrefetchBytes; line += CacheLineBytes)
-            SearchKey.Prefetch(page + line);
+        CacheLines.PrefetchRange(page, PrefetchBytes);
     }
 
     private bool End(Place place)
