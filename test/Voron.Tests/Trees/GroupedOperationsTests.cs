@@ -7,27 +7,37 @@ namespace Voron.Tests.Trees;
 public sealed unsafe class GroupedOperationsTests
 {
     [Theory]
-    [InlineData(4096, TreeModelTests.Keys.Numbers, 20_000, 1)]
-    [InlineData(4096, TreeModelTests.Keys.Appended, 20_000, 2)]
-    [InlineData(4096, TreeModelTests.Keys.FewBytes, 10_000, 3)]
-    [InlineData(4096, TreeModelTests.Keys.LongCommonPrefix, 10_000, 4)]
-    [InlineData(8192, TreeModelTests.Keys.AnyLength, 6_000, 5)]
-    [InlineData(65536, TreeModelTests.Keys.AnyLength, 4_000, 6)]
-    public void Grouped_puts_and_lookups_agree_with_a_sorted_dictionary(int pageSize, TreeModelTests.Keys keys, int operations, int seed)
+    [InlineData(4096, TreeModelTests.Keys.Numbers, 20_000, 1, 0)]
+    [InlineData(4096, TreeModelTests.Keys.Appended, 20_000, 2, 0)]
+    [InlineData(4096, TreeModelTests.Keys.FewBytes, 10_000, 3, 0)]
+    [InlineData(4096, TreeModelTests.Keys.LongCommonPrefix, 10_000, 4, 0)]
+    [InlineData(8192, TreeModelTests.Keys.AnyLength, 6_000, 5, 0)]
+    [InlineData(65536, TreeModelTests.Keys.AnyLength, 4_000, 6, 0)]
+    [InlineData(4096, TreeModelTests.Keys.Numbers, 20_000, 11, 1 << 20)]
+    [InlineData(4096, TreeModelTests.Keys.Numbers, 20_000, 12, 1 << 10)]
+    [InlineData(4096, TreeModelTests.Keys.Appended, 20_000, 13, 1 << 20)]
+    [InlineData(4096, TreeModelTests.Keys.FewBytes, 10_000, 14, 1 << 20)]
+    [InlineData(4096, TreeModelTests.Keys.LongCommonPrefix, 10_000, 15, 1 << 20)]
+    [InlineData(8192, TreeModelTests.Keys.AnyLength, 6_000, 16, 1 << 20)]
+    [InlineData(16384, TreeModelTests.Keys.FewBytes, 10_000, 17, 1 << 20)]
+    [InlineData(65536, TreeModelTests.Keys.AnyLength, 4_000, 18, 1 << 20)]
+    public void Grouped_puts_and_lookups_agree_with_a_sorted_dictionary(
+        int pageSize, TreeModelTests.Keys keys, int operations, int seed, int homeHeadsBytes)
     {
         try
         {
-            Run(pageSize, keys, operations, new Random(seed));
+            Run(pageSize, keys, operations, new Random(seed), homeHeadsBytes);
         }
         catch (Exception problem)
         {
-            throw new InvalidOperationException($"page size {pageSize}, keys {keys}, seed {seed}: {problem.Message}", problem);
+            throw new InvalidOperationException(
+                $"page size {pageSize}, keys {keys}, seed {seed}, heads in {homeHeadsBytes} bytes: {problem.Message}", problem);
         }
     }
 
-    private static void Run(int pageSize, TreeModelTests.Keys keys, int operations, Random random)
+    private static void Run(int pageSize, TreeModelTests.Keys keys, int operations, Random random, int homeHeadsBytes)
     {
-        using var tree = new TestTree(pageSize);
+        using var tree = new TestTree(pageSize, homeHeadsBytes);
         var buffer = new PutBuffer();
         var known = new List<byte[]>();
         for (var done = 0; done < operations;)
@@ -85,6 +95,8 @@ public sealed unsafe class GroupedOperationsTests
             var isThere = tree.Model.TryGetValue(wanted[i], out var expected);
             if (isThere != (records[i] != null) || (isThere && !TreeReader.Value(tree.Pages, records[i]).SequenceEqual(expected)))
                 throw new InvalidOperationException($"wrong answer for key {Convert.ToHexString(wanted[i])}, the {i}th of {count}");
+            if (isThere ? !tree.Get(wanted[i]).AsSpan().SequenceEqual(expected) : tree.Get(wanted[i]) != null)
+                throw new InvalidOperationException($"wrong answer for key {Convert.ToHexString(wanted[i])} alone");
         }
     }
 
