@@ -27,6 +27,7 @@ internal static class MeasuringProcess
             else
                 errors.AppendLine(line.Data);
         };
+        long started = Stopwatch.GetTimestamp();
         process.Start();
         process.BeginErrorReadLine();
         try
@@ -36,8 +37,8 @@ internal static class MeasuringProcess
             bool hasResult = output.TrimEnd().EndsWith('}');
             if (process.ExitCode != 0 && !(request.Workload.EndsInCrash && hasResult))
                 throw Failure(request, $"{errors.ToString().Trim()} (exit code {process.ExitCode})");
-            return JsonSerializer.Deserialize<RunResult>(output, ResultFile.Json)
-                ?? throw Failure(request, "no result");
+            RunResult result = JsonSerializer.Deserialize<RunResult>(output, ResultFile.Json) ?? throw Failure(request, "no result");
+            return result with { ProcessSeconds = Stopwatch.GetElapsedTime(started).TotalSeconds };
         }
         catch (OperationCanceledException)
         {
@@ -72,9 +73,12 @@ internal static class MeasuringProcess
             "--items", request.Items.ToString(CultureInfo.InvariantCulture),
             "--operations", request.Operations.ToString(CultureInfo.InvariantCulture),
             "--round", request.Round.ToString(CultureInfo.InvariantCulture),
+            "--limit", request.Limit.TotalSeconds.ToString(CultureInfo.InvariantCulture),
         ];
         foreach (string argument in arguments)
             start.ArgumentList.Add(argument);
+        if (!request.ChecksStore)
+            start.ArgumentList.Add("--no-check");
         return start;
     }
 }

@@ -25,10 +25,12 @@ internal static class WriteLoop
             done += count;
             afterTransaction?.Invoke(++transaction);
             run.Progress.Report(done, request.Operations);
+            run.Allocation.Report(done, request.Operations);
         }
         long waiting = Stopwatch.GetTimestamp();
         engine.WaitForCommits();
         run.AddEngineTime(waiting, Stopwatch.GetTimestamp());
+        run.Allocation.End(request.Operations);
     }
 
     public static void Fill(ItemBuffer buffer, RunRequest request, long done, int count)
@@ -88,7 +90,9 @@ internal static class WriteLoop
         engine.Commit();
         long ended = Stopwatch.GetTimestamp();
         run.AddEngineTime(began, ended);
-        run.Commits.Record(Clock.Nanoseconds(committing, ended));
+        long nanoseconds = Clock.Nanoseconds(committing, ended);
+        run.Commits.Record(nanoseconds);
+        run.CommitLog?.Add(ended, nanoseconds);
         run.Transactions.Record(Clock.Nanoseconds(began, ended));
     }
 }
