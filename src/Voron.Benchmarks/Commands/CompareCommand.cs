@@ -51,8 +51,8 @@ internal static class CompareCommand
             DefaultValueFactory = _ => DefaultLimitSeconds,
             HelpName = "SECONDS",
         };
-        var markdown = new Option<string?>("--markdown") { Description = "Also write the tables to this file.", HelpName = "FILE" };
-        var charts = new Option<string?>("--charts") { Description = "Also write a chart of each workload into this directory.", HelpName = "DIR" };
+        Option<string?> markdown = CommonOptions.Markdown();
+        Option<string?> charts = CommonOptions.Charts();
         var command = new Command("compare", "Measures Voron and its peers, each in its own process.")
         {
             scale, rounds, engines, only, limit, json, markdown, charts, directory, keep,

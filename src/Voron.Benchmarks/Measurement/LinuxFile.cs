@@ -45,6 +45,20 @@ internal static unsafe partial class LinuxFile
             throw new IOException($"fdatasync: {Marshal.GetPInvokeErrorMessage(Marshal.GetLastPInvokeError())}");
     }
 
+    /// <summary>Takes the files of a directory out of the page cache, once they are written back.</summary>
+    internal static void ForgetDirectory(string directory)
+    {
+        const int DontNeed = 4;
+        if (!OperatingSystem.IsLinux())
+            return;
+        foreach (string path in Directory.EnumerateFiles(directory, "*", SearchOption.AllDirectories))
+        {
+            using SafeFileHandle file = File.OpenHandle(path, FileMode.Open, FileAccess.ReadWrite);
+            SyncData(file);
+            _ = Advise((int)file.DangerousGetHandle(), 0, 0, DontNeed);
+        }
+    }
+
     /// <summary>Anonymous memory that stays in memory, or zero where the system does not give it.</summary>
     internal static nint LockMemory(nint bytes)
     {
@@ -58,6 +72,9 @@ internal static unsafe partial class LinuxFile
     }
 
     internal static void UnlockMemory(nint address, nint bytes) => _ = Unmap(address, bytes);
+
+    [LibraryImport("libc", EntryPoint = "posix_fadvise")]
+    private static partial int Advise(int file, long offset, long bytes, int advice);
 
     [LibraryImport("libc", EntryPoint = "mmap", SetLastError = true)]
     private static partial nint Map(nint address, nint bytes, int protection, int flags, int file, nint offset);

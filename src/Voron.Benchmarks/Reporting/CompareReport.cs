@@ -25,8 +25,11 @@ internal sealed class CompareReport
     {
         _comparison = comparison;
         _medians = new Medians(results);
-        HashSet<string> reported = [.. comparison.Steps.Where(step => step.IsReported).Select(step => step.Workload.Title)];
-        _goals = [.. Goals.Evaluate(_medians).Where(goal => reported.Contains(goal.Workload))];
+        List<string> reported = [.. comparison.Steps.Where(step => step.IsReported).Select(step => step.Workload.Title)];
+        _goals =
+        [
+            .. Goals.Evaluate(_medians).Where(goal => reported.Contains(goal.Workload)).OrderBy(goal => reported.IndexOf(goal.Workload)),
+        ];
         _settings = [.. results.DistinctBy(result => result.Engine).Select(result => $"{result.Engine}: {result.Settings}")];
         _disagreements =
         [
@@ -95,7 +98,7 @@ internal sealed class CompareReport
 
     private IEnumerable<string> Preface() =>
     [
-        $"{_comparison.Rounds} rounds; keys of {ItemGenerator.KeyBytes} and values of {ItemGenerator.ValueBytes} bytes",
+        $"{_comparison.Rounds} {(_comparison.Rounds == 1 ? "round" : "rounds")}; keys of {ItemGenerator.KeyBytes} and values of {ItemGenerator.ValueBytes} bytes",
         .. _comparison.Steps.Where(step => step.IsReported).Select(step =>
             $"{step.Workload.Title}: {step.Items:N0} items, {step.Operations:N0} operations"
             + (step.Workload.ItemsPerTransaction == 0 ? "" : $", {step.Workload.ItemsPerTransaction:N0} a transaction")),

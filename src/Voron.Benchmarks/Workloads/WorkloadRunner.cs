@@ -54,7 +54,11 @@ internal static class WorkloadRunner
                 return WithShares(WithBytesSince(request, result));
             }
             result = WithProbes(request, WithShares(Close(request, ref engine!, result)));
-            return result with { DataFileBytesClosed = DataFileBytes(descriptor, request.Directory) };
+            return result with
+            {
+                DataFileBytesClosed = DataFileBytes(descriptor, request.Directory),
+                Flushes = observer.SummariseFlushes(),
+            };
         }
         finally
         {
@@ -166,7 +170,7 @@ internal static class WorkloadRunner
     /// <summary>A commit is held against a raw write as large as its own record or, where that is not known, as its items.</summary>
     private static RunResult WithShares(RunResult result)
     {
-        if (result.RawDevice.Count == 0 || result.Transactions == 0)
+        if (result.RawDevice.Count == 0 || result.Transactions == 0 || result.CommitLatency is null)
             return result;
         double bytes = result.Commits?.JournalBytes.Average
             ?? (double)result.Operations / result.Transactions * result.BytesPerOperation;
