@@ -25,7 +25,7 @@ internal static class InstructionsCommand
             Arity = ArgumentArity.ZeroOrMore,
         };
         Option<string?> markdown = CommonOptions.Markdown();
-        var command = new Command("instructions", "Counts the instructions of the small benchmarks, by perf stat or else callgrind.") { names, markdown };
+        var command = new Command("instructions", "Counts the instructions of the small benchmarks, by perf stat or else callgrind, under which whole environments do not run.") { names, markdown };
         command.SetAction(parsed =>
         {
             string[] parts = parsed.GetValue(names) ?? [];
@@ -70,11 +70,11 @@ internal static class InstructionsCommand
             nanoseconds = Time(benchmark, NativeTime, out bytes);
         }
         long many = FewTimes + (long)Math.Clamp(NativeTime.TotalNanoseconds / nanoseconds, FewTimes, MostTimes);
-        long difference = counter.Count(name, many) - counter.Count(name, FewTimes);
+        long? difference = counter.Count(name, many) - counter.Count(name, FewTimes);
         return
         [
             name,
-            Figures.Count((double)difference / (many - FewTimes) / operations),
+            Figures.Count((double?)difference / (many - FewTimes) / operations),
             Figures.Decimal(nanoseconds / operations),
             Figures.Decimal(bytes / operations),
         ];

@@ -69,7 +69,7 @@ internal sealed class CompareReport
     public string ToMarkdown(MachineSummary machine, IReadOnlyList<ProbeResult> rawDevice)
     {
         var text = new StringBuilder();
-        text.AppendLine("# Comparison").AppendLine();
+        text.AppendLine("## Comparison").AppendLine();
         text.AppendLine(machine.ToString()).AppendLine();
         foreach (ProbeResult probe in rawDevice)
         {

@@ -41,7 +41,7 @@ internal sealed class ScaleReport(IReadOnlyList<ScaleRow> rows)
     public string ToMarkdown(MachineSummary machine)
     {
         var text = new StringBuilder();
-        text.AppendLine("# Scale").AppendLine();
+        text.AppendLine("## Scale").AppendLine();
         text.AppendLine(machine.ToString());
         MarkdownTable.Append(text, Title, TextColumns, Columns, Cells());
         return text.ToString();
