@@ -30,7 +30,7 @@ internal static class ScaleCommand
         Option<string?> charts = CommonOptions.Charts();
         var max = new Option<long>("--max-items")
         {
-            Description = "The largest store: 100000000 takes some 25 minutes and 45 GB for three engines.",
+            Description = "The largest store; 100000000 items want some 45 GB of free disk.",
             DefaultValueFactory = _ => 10_000_000,
         };
         var engines = new Option<string[]>("--engines")
