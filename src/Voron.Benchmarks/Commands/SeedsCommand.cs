@@ -55,7 +55,10 @@ internal static class SeedsCommand
             List<RunResult> results = await RunAsync(
                 area, descriptor.Name, parsed.GetValue(scale), parsed.GetValue(json), cancellationToken).ConfigureAwait(false);
             if (parsed.GetValue(markdown) is { } path)
-                await File.WriteAllTextAsync(path, SeedsReport.ToMarkdown(MachineSummary.Describe(area.Path), results), cancellationToken).ConfigureAwait(false);
+            {
+                string text = SeedsReport.ToMarkdown(MachineSummary.Describe(area.Path), results);
+                await File.WriteAllTextAsync(path, text, cancellationToken).ConfigureAwait(false);
+            }
             if (parsed.GetValue(charts) is { } chartDirectory)
                 SeedsCharts.Save(chartDirectory, results);
         });

@@ -4,7 +4,9 @@ using System.Globalization;
 
 namespace Voron.Benchmarks.Processes;
 
-/// <summary>Counts the instructions of a process of this program: by the processor's counters, or by simulation where these are not to be had.</summary>
+/// <summary>
+/// Counts the instructions of a process of this program: by the processor's counters, or by simulation where there are none.
+/// </summary>
 /// <param name="Name">For the head of a column.</param>
 /// <param name="Program">What runs the process.</param>
 /// <param name="Arguments">Its own arguments.</param>

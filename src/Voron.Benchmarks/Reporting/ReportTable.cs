@@ -115,7 +115,10 @@ internal static class CompareTables
         },
         new(
             "Flushes to the data file (medians)",
-            ["workload", "engine", "flushes", "pages a flush", "seeks a flush", "seeks for 250 pages", "bytes to pages written one by one", "ms a flush"],
+            [
+                "workload", "engine", "flushes", "pages a flush", "seeks a flush", "seeks for 250 pages", "bytes to pages written one by one",
+                "ms a flush",
+            ],
             (runs, _) =>
             [
                 Figures.Count(Medians.Of(runs, run => run.Flushes?.Pages.Count)),

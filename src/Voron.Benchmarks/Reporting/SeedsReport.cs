@@ -100,7 +100,8 @@ internal static class SeedsReport
     {
         string first = $"first {EngineObserver.PublishedTransactions:N0} tx";
         Table table = Tables.Create(
-            "Bytes", "workload", "journal a tx", "goal", "less than whole pages by", $"journal, {first}", "published", $"allocated, {first}", "published",
+            "Bytes", "workload", "journal a tx", "goal", "less than whole pages by",
+            $"journal, {first}", "published", $"allocated, {first}", "published",
             "allocated at end", "device wrote", "process wrote");
         foreach (RunResult result in results.Where(result => WorkloadOf(result).Writes))
         {
