@@ -12,6 +12,10 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
 {
     private const int MaxJournalFiles = 48;
 
+    // Changes of a page since the last flush from which on waiting is worth while, and by how much the threshold rises then.
+    private const int OftenChanged = 3;
+    private const int LongerWhenOften = 2;
+
     private static readonly TimeSpan Tick = TimeSpan.FromMilliseconds(100);
     private static readonly TimeSpan LongestDelay = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan ReclaimEvery = TimeSpan.FromSeconds(30);
@@ -30,11 +34,13 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
     private long _writtenBytes;
     private long _flushedAtBytes;
     private long _rewrittenAtBytes;
+    private long _changedAtFlush;
     private long _vouchedSequence;
     private long _lastSequence;
     private long _dirtySinceTick = -1;
     private bool _isIdle = true;
     private bool _wasNearLimit;
+    private volatile bool _spareWanted;
     private volatile bool _stopping;
 
     /// <param name="reclaim">Gives free space back to the file system.</param>
@@ -65,6 +71,13 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
         var threshold = _context.Options.FlushThresholdBytes;
         if (Volatile.Read(ref _isIdle) || (written - _flushedAtBytes >= threshold && written - bytes - _flushedAtBytes < threshold))
             _wake.Set();
+
+        // A file is filled long before the next tick when the device is fast.
+        if (_thread != null && !_spareWanted && !_context.JournalFiles!.HasSpare)
+        {
+            _spareWanted = true;
+            _wake.Set();
+        }
 
         // Not at the next tick, when the limit may have been reached.
         var isNear = _slowReaders.IsNearLimit;
@@ -155,8 +168,8 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
 
     private void RunOnce()
     {
-        if (_context.Journal!.HasBegun && !_context.JournalFiles!.HasSpare)
-            PrepareSpare();
+        JournalSpare.Prepare(_context);
+        _spareWanted = false;
         PreallocateAhead();
         if (ShouldFlush())
             FlushNow();
@@ -181,18 +194,32 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
         if (_dirtySinceTick < 0)
             _dirtySinceTick = Environment.TickCount64;
 
-        // No later than at the share of the limit at which a reader that is in the way is named: a flush has to find it first.
-        return bytes >= Math.Min(_context.Options.FlushThresholdBytes, _context.Options.JournalLimitBytes / SlowReaderWatch.PartOfLimit)
+        return bytes >= DueAtBytes()
             || Environment.TickCount64 - _dirtySinceTick >= _context.Options.FlushInterval.TotalMilliseconds
             || _context.Journal!.ReservedImageBytes >= _context.Options.FlushThresholdBytes
             || _context.JournalFiles!.LiveCount > MaxJournalFiles
             || IsOverLimit;
     }
 
+    // Pages that have changed several times since the last flush are going to change as often until the next: as long as they fit
+    // into memory, a later flush writes them once instead of twice. Pages that are written once, in order, gain nothing by waiting.
+    private long DueAtBytes()
+    {
+        var options = _context.Options;
+        var due = options.FlushThresholdBytes;
+        var scratch = _context.Frames.UsedBytes;
+        if ((_context.Counters.PagesChanged - _changedAtFlush) * _context.PageSize >= scratch * OftenChanged && scratch < options.ScratchMemoryBytes / 4 * 3)
+            due *= LongerWhenOften;
+
+        // No later than at the share of the limit at which a reader that is in the way is named: a flush has to find it first.
+        return Math.Min(due, options.JournalLimitBytes / SlowReaderWatch.PartOfLimit);
+    }
+
     private void FlushNow()
     {
         var freed = _context.Counters.FreedPages;
         var written = Volatile.Read(ref _writtenBytes);
+        _changedAtFlush = _context.Counters.PagesChanged;
         if (_flusher.Flush() != null || _context.Ring.PublishedId == _flusher.CheckpointId)
         {
             // What the flush itself put into the journal needs none.
@@ -244,19 +271,6 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
         {
             // The transaction that needs it will say so.
             FlushLog.NoGrowth(_context.Logger, e.Message);
-        }
-    }
-
-    private void PrepareSpare()
-    {
-        try
-        {
-            _context.JournalFiles!.PrepareSpare();
-        }
-        catch (IO.DiskException e)
-        {
-            // The commit that needs it will say so.
-            FlushLog.NoSpare(_context.Logger, e.Message);
         }
     }
 
