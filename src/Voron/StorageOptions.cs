@@ -93,10 +93,7 @@ public sealed class StorageOptions
     /// <summary>Bytes that a journal file has at most, unless a single transaction, or the images of a flush, need more.</summary>
     public long MaxJournalFileBytes { get; init; } = 16 * MiB;
 
-    /// <summary>
-    /// Bytes of journal since the checkpoint at which the flusher starts; twice as many while the same pages change again and again
-    /// and fit into three quarters of <see cref="ScratchMemoryBytes"/>.
-    /// </summary>
+    /// <summary>Bytes of journal since the checkpoint at which the flusher starts.</summary>
     public long FlushThresholdBytes { get; init; } = 64 * MiB;
 
     /// <summary>How long a durable change stays out of the data file at most while the environment is idle.</summary>

@@ -12,10 +12,6 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
 {
     private const int MaxJournalFiles = 48;
 
-    // Changes of a page since the last flush from which on waiting is worth while, and by how much the threshold rises then.
-    private const int OftenChanged = 3;
-    private const int LongerWhenOften = 2;
-
     private static readonly TimeSpan Tick = TimeSpan.FromMilliseconds(100);
     private static readonly TimeSpan LongestDelay = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan ReclaimEvery = TimeSpan.FromSeconds(30);
@@ -34,7 +30,6 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
     private long _writtenBytes;
     private long _flushedAtBytes;
     private long _rewrittenAtBytes;
-    private long _changedAtFlush;
     private long _vouchedSequence;
     private long _lastSequence;
     private long _dirtySinceTick = -1;
@@ -194,32 +189,18 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
         if (_dirtySinceTick < 0)
             _dirtySinceTick = Environment.TickCount64;
 
-        return bytes >= DueAtBytes()
+        // No later than at the share of the limit at which a reader that is in the way is named: a flush has to find it first.
+        return bytes >= Math.Min(_context.Options.FlushThresholdBytes, _context.Options.JournalLimitBytes / SlowReaderWatch.PartOfLimit)
             || Environment.TickCount64 - _dirtySinceTick >= _context.Options.FlushInterval.TotalMilliseconds
             || _context.Journal!.ReservedImageBytes >= _context.Options.FlushThresholdBytes
             || _context.JournalFiles!.LiveCount > MaxJournalFiles
             || IsOverLimit;
     }
 
-    // Pages that have changed several times since the last flush are going to change as often until the next: as long as they fit
-    // into memory, a later flush writes them once instead of twice. Pages that are written once, in order, gain nothing by waiting.
-    private long DueAtBytes()
-    {
-        var options = _context.Options;
-        var due = options.FlushThresholdBytes;
-        var scratch = _context.Frames.UsedBytes;
-        if ((_context.Counters.PagesChanged - _changedAtFlush) * _context.PageSize >= scratch * OftenChanged && scratch < options.ScratchMemoryBytes / 4 * 3)
-            due *= LongerWhenOften;
-
-        // No later than at the share of the limit at which a reader that is in the way is named: a flush has to find it first.
-        return Math.Min(due, options.JournalLimitBytes / SlowReaderWatch.PartOfLimit);
-    }
-
     private void FlushNow()
     {
         var freed = _context.Counters.FreedPages;
         var written = Volatile.Read(ref _writtenBytes);
-        _changedAtFlush = _context.Counters.PagesChanged;
         if (_flusher.Flush() != null || _context.Ring.PublishedId == _flusher.CheckpointId)
         {
             // What the flush itself put into the journal needs none.
