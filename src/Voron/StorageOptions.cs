@@ -91,7 +91,7 @@ public sealed class StorageOptions
     public long InitialJournalFileBytes { get; init; } = 4 * MiB;
 
     /// <summary>Bytes that a journal file has at most, unless a single transaction, or the images of a flush, need more.</summary>
-    public long MaxJournalFileBytes { get; init; } = 64 * MiB;
+    public long MaxJournalFileBytes { get; init; } = 16 * MiB;
 
     /// <summary>Bytes of journal since the checkpoint at which the flusher starts.</summary>
     public long FlushThresholdBytes { get; init; } = 64 * MiB;

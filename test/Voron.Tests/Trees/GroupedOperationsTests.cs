@@ -35,6 +35,48 @@ public sealed unsafe class GroupedOperationsTests
         }
     }
 
+    /// <summary>A buffer that has been filled grows, and is sorted: puts of one key still count in the order in which they came.</summary>
+    [Theory]
+    [InlineData(TreeModelTests.Keys.Numbers, 1)]
+    [InlineData(TreeModelTests.Keys.FewBytes, 2)]
+    [InlineData(TreeModelTests.Keys.LongCommonPrefix, 3)]
+    [InlineData(TreeModelTests.Keys.AnyLength, 4)]
+    public void The_many_puts_of_a_large_transaction_agree_with_a_sorted_dictionary(TreeModelTests.Keys keys, int seed)
+    {
+        var random = new Random(seed);
+        using var tree = new TestTree(4096);
+        var buffer = new PutBuffer();
+        var known = new List<byte[]>();
+        var most = 0;
+        for (var transaction = 0; transaction < 2; transaction++)
+        {
+            for (var put = 0; put < 20_000; put++)
+            {
+                var isOld = known.Count > 0 && random.Next(3) == 0;
+                var key = isOld ? known[random.Next(known.Count)] : TreeModelTests.NewKey(keys, put, random, tree);
+                var value = new byte[random.Next(60)];
+                random.NextBytes(value);
+                while (!buffer.TryAdd(key, value))
+                    Apply();
+                tree.Model[key] = value;
+                known.Add(key);
+            }
+
+            Apply();
+            buffer.Trim();
+            tree.Check();
+            tree.Pages.EndTransaction();
+        }
+
+        most.Should().BeGreaterThan(8 * PutBuffer.FirstCount);
+
+        void Apply()
+        {
+            most = Math.Max(most, buffer.Count);
+            buffer.Apply(tree.Pages, tree.State);
+        }
+    }
+
     private static void Run(int pageSize, TreeModelTests.Keys keys, int operations, Random random, int homeHeadsBytes)
     {
         using var tree = new TestTree(pageSize, homeHeadsBytes);
