@@ -13,7 +13,8 @@ public sealed class HomeHeadsTests
     public void Lookups_agree_with_their_snapshot_while_pages_are_flushed(int searchMemoryBytes, int seed)
     {
         var random = new Random(seed);
-        using var environment = StorageEnvironment.OpenInMemory(new StorageOptions { BackgroundFlush = false, SearchMemoryBytes = searchMemoryBytes });
+        using var environment = StorageEnvironment.OpenInMemory(
+            new StorageOptions { BackgroundFlush = false, SearchMemoryBytes = searchMemoryBytes });
         var newest = new Dictionary<int, long>();
         var readers = new List<(ReadTransaction Read, Dictionary<int, long> Content)>();
         for (var step = 1; step <= 400; step++)
@@ -52,7 +53,9 @@ public sealed class HomeHeadsTests
         }
 
         using var stop = new CancellationTokenSource(TimeSpan.FromSeconds(3));
-        var readers = Enumerable.Range(0, 3).Select(thread => Task.Run(() => Read(environment, new Random(thread), stop.Token), CancellationToken.None)).ToArray();
+        var readers = Enumerable.Range(0, 3)
+            .Select(thread => Task.Run(() => Read(environment, new Random(thread), stop.Token), CancellationToken.None))
+            .ToArray();
         var flushes = Task.Run(() =>
         {
             while (!stop.IsCancellationRequested)
