@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using Voron.Format;
+using Voron.IO;
 using Voron.Paging;
 using Voron.Transactions;
 
@@ -34,13 +35,13 @@ internal sealed unsafe class FlushPlan
     public PublishedState Target { get; private set; }
 
     /// <summary>What to write, by page number.</summary>
-    public List<FlushItem> Items { get; } = [];
+    public NativeList<FlushItem> Items { get; } = new();
 
     /// <summary>All pages with a version up to the snapshot, free ones and the inside of runs included: to be detached.</summary>
-    public List<long> Touched { get; } = [];
+    public NativeList<long> Touched { get; } = new();
 
     /// <summary>The pages among them that are free.</summary>
-    public List<long> Freed { get; } = [];
+    public NativeList<long> Freed { get; } = new();
 
     public int Leaves { get; private set; }
 

@@ -61,7 +61,7 @@ internal sealed unsafe class FlushRecordWriter
 
     private void WriteList(FlushPlan plan, int images) => Submit(plan, RecordKind.FlushList, (ref RecordBuilder record) =>
     {
-        foreach (var item in plan.Items)
+        foreach (var item in plan.Items.AsSpan())
         {
             if (!item.IsBased || --images < 0)
                 record.AddListed(item.Page, ((PageHeader*)item.Frame)->Checksum, (uint)item.Pages);

@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.IO;
 using Voron.Paging;
@@ -245,7 +244,7 @@ internal sealed unsafe class Flusher
 
     private bool DetachSlices(FlushPlan plan)
     {
-        var touched = CollectionsMarshal.AsSpan(plan.Touched);
+        var touched = plan.Touched.AsSpan();
         for (var from = 0; from < touched.Length; from += DetachSlice)
         {
             if (!_gate.TryEnter(LongestDetachWait, Closing))

@@ -32,7 +32,7 @@ internal sealed unsafe class PageFileWriter
     /// <summary>Gives each page its checksum: in the frame, in the bytes that mean nothing in memory.</summary>
     public void SetChecksums(FlushPlan plan)
     {
-        foreach (var item in plan.Items)
+        foreach (var item in plan.Items.AsSpan())
             ((PageHeader*)item.Frame)->Checksum = _context.DataFile.ComputeChecksum(item.Page, item.Frame, (long)item.Pages << _pageShift);
     }
 
@@ -74,7 +74,7 @@ internal sealed unsafe class PageFileWriter
             }
         }
 
-        foreach (var item in plan.Items)
+        foreach (var item in plan.Items.AsSpan())
             _context.DataFile.MarkVerified(item.Page);
     }
 }

@@ -1,3 +1,4 @@
+using Voron.IO;
 using Voron.Paging;
 using Voron.Primitives;
 using Voron.Scratch;
@@ -13,16 +14,18 @@ namespace Voron.Transactions;
 /// </remarks>
 internal sealed unsafe class VersionKeeper
 {
+    private const int AheadStep = 4;
+
     private readonly VersionTable _versions;
     private readonly FrameAllocator _frames;
     private readonly ReaderTable _readers;
     private readonly StateRing _ring;
     private readonly HomeHeads? _homeHeads;
     private readonly List<ActiveReader> _active = [];
-    private readonly Queue<Superseded> _superseded = new();
-    private readonly Queue<Superseded> _blocked = new();
+    private readonly NativeList<Superseded> _superseded = new();
+    private readonly NativeList<Superseded> _blocked = new();
     private readonly List<DetachedFrames> _detached = [];
-    private readonly Stack<List<DetachedFrame>> _freeLists = new();
+    private readonly Stack<NativeList<DetachedFrame>> _freeLists = new();
 
     public VersionKeeper(VersionTable versions, FrameAllocator frames, ReaderTable readers, StateRing ring, HomeHeads? homeHeads)
     {
@@ -40,7 +43,7 @@ internal sealed unsafe class VersionKeeper
     public long OldestSequence { get; private set; }
 
     /// <summary>Notes that a page got a version in a submitted transaction and had one before.</summary>
-    public void Superseded(long page, long successorId) => _superseded.Enqueue(new Superseded(page, successorId));
+    public void Superseded(long page, long successorId) => _superseded.Add(new Superseded(page, successorId));
 
     /// <summary>Drops and reclaims what can be; cheap when there is nothing to do.</summary>
     public void Reclaim()
@@ -50,16 +53,16 @@ internal sealed unsafe class VersionKeeper
 
         var published = _readers.Scan(_active, FlusherSlot);
         var newlyBlocked = _blocked.Count;
-        while (_superseded.TryPeek(out var next) && next.SuccessorId <= published)
+        while (_superseded.Count > 0 && _superseded[0].SuccessorId <= published)
         {
-            _superseded.Dequeue();
-            Drop(next);
+            PrefetchAhead();
+            Drop(_superseded.RemoveFirst());
         }
 
         // Those that were blocked before are looked at again, more of them than were added, so that their number falls.
         newlyBlocked = Math.Max(0, _blocked.Count - newlyBlocked);
         for (var i = Math.Min(_blocked.Count - newlyBlocked, 64 + 2 * newlyBlocked); i > 0; i--)
-            Drop(_blocked.Dequeue());
+            Drop(_blocked.RemoveFirst());
 
         ReclaimDetached();
     }
@@ -70,7 +73,7 @@ internal sealed unsafe class VersionKeeper
     /// <returns>The state sequence from which on readers do not find them.</returns>
     public long Detach(ReadOnlySpan<long> pages, long flushedId, byte* map)
     {
-        var frames = _freeLists.TryPop(out var pooled) ? pooled : new List<DetachedFrame>(pages.Length);
+        var frames = _freeLists.TryPop(out var pooled) ? pooled : new NativeList<DetachedFrame>();
         foreach (var page in pages)
         {
             // Before anybody finds the page in the data file again.
@@ -107,6 +110,16 @@ internal sealed unsafe class VersionKeeper
         return sequence;
     }
 
+    // Each drop waits for memory three times: for the head of the chain, for its node, and for the node behind that.
+    private void PrefetchAhead()
+    {
+        if (_superseded.Count <= 3 * AheadStep)
+            return;
+        _versions.PrefetchHead(_superseded[3 * AheadStep].Page);
+        _versions.PrefetchNewest(_superseded[2 * AheadStep].Page);
+        _versions.PrefetchSecond(_superseded[AheadStep].Page);
+    }
+
     private void Drop(in Superseded superseded)
     {
         var node = _versions.Head(superseded.Page);
@@ -120,7 +133,7 @@ internal sealed unsafe class VersionKeeper
         {
             if (IsSeen(older->TransactionId, superseded.SuccessorId, long.MaxValue))
             {
-                _blocked.Enqueue(superseded);
+                _blocked.Add(superseded);
                 return;
             }
 
@@ -156,9 +169,10 @@ internal sealed unsafe class VersionKeeper
                     _frames.ReturnRun((byte*)frame.Address, frame.Pages);
             }
 
-            group.Frames.RemoveRange(kept, group.Frames.Count - kept);
+            group.Frames.Truncate(kept);
             if (kept == 0)
             {
+                group.Frames.Clear();
                 _freeLists.Push(group.Frames);
                 _detached.RemoveAt(i);
             }
@@ -192,11 +206,11 @@ internal sealed unsafe class VersionKeeper
 
     private readonly record struct DetachedFrame(nint Address, int Pages, long TransactionId, long SuccessorId);
 
-    private sealed class DetachedFrames(long sequence, List<DetachedFrame> frames)
+    private sealed class DetachedFrames(long sequence, NativeList<DetachedFrame> frames)
     {
         public long Sequence { get; } = sequence;
 
-        public List<DetachedFrame> Frames { get; } = frames;
+        public NativeList<DetachedFrame> Frames { get; } = frames;
 
         public long Blockers { get; set; }
     }

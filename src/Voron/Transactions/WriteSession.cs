@@ -4,6 +4,7 @@ using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.FreeSpace;
+using Voron.IO;
 using Voron.Paging;
 using Voron.Primitives;
 using Voron.Trees;
@@ -26,7 +27,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     private readonly int _pageShift;
     private readonly int _lineShift;
     private readonly bool _verifyEveryRead;
-    private readonly List<nint> _changes = new(256);
+    private readonly NativeList<nint> _changes = new();
     private readonly List<WrittenRun> _directRuns = [];
     private readonly SpaceAllocator _space;
     private EnvironmentState _state;
@@ -324,8 +325,8 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
                 _context.Frames.ReturnRun(frame, pages);
         }
 
-        _changes.RemoveRange(kept, _changes.Count - kept);
-        return CollectionsMarshal.AsSpan(_changes);
+        _changes.Truncate(kept);
+        return _changes.AsSpan();
     }
 
     /// <summary>The version that a page had before this transaction, or null: then it is in the data file, or nowhere.</summary>
@@ -438,7 +439,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
             _versions.Pop(node);
         }
 
-        _changes.RemoveRange(count, _changes.Count - count);
+        _changes.Truncate(count);
     }
 
     private void Grow(long pageCount)
