@@ -51,6 +51,8 @@ internal sealed class SimulatedDisk : IDisk
 
     public bool IsUnbuffered { get; init; } = true;
 
+    public bool MapsSeeUnbufferedWrites { get; init; } = true;
+
     /// <summary>When false, maps can never be extended where they are, so that the engine has to map anew.</summary>
     public bool ExtendableMaps { get; init; } = true;
 
