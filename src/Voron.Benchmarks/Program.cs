@@ -21,7 +21,10 @@ internal static class Program
             DeviceCommand.Create(),
             ScaleCommand.Create(),
             SuitesCommand.Create(),
+            InstructionsCommand.Create(),
             RunOneCommand.Create(),
+            RunMicroCommand.Create(),
+            HoldMemoryCommand.Create(),
         };
         if (Console.IsOutputRedirected)
             AnsiConsole.Profile.Width = RedirectedWidth;

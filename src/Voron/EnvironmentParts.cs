@@ -79,6 +79,7 @@ internal sealed unsafe class EnvironmentParts
         Context.DataFile.Dispose();
         Context.Versions.Dispose();
         Context.Heads.Dispose();
+        Context.HomeHeads?.Dispose();
         Context.Frames.Dispose();
         Context.Readers.Dispose();
         Context.Ring.Dispose();
@@ -125,6 +126,9 @@ internal sealed unsafe class EnvironmentParts
         owned.Push(readers);
         var heads = new BranchHeads(layout.PageSize, layout.MaxPageCount);
         owned.Push(heads);
+        var homeHeads = options.SearchMemoryBytes == 0 ? null : new HomeHeads(layout.PageSize, options.SearchMemoryBytes);
+        if (homeHeads != null)
+            owned.Push(homeHeads);
         var context = new EngineContext
         {
             Options = options,
@@ -137,6 +141,7 @@ internal sealed unsafe class EnvironmentParts
             DataFile = dataFile,
             Versions = versions,
             Heads = heads,
+            HomeHeads = homeHeads,
             Frames = frames,
             Ring = ring,
             Readers = readers,

@@ -44,7 +44,10 @@ public sealed class StorageEnvironment : IDisposable
             return;
 
         _context.FlusherSlot = _context.Readers.TakeSlot();
-        var keeper = new VersionKeeper(_context.Versions, _context.Frames, _context.Readers, _context.Ring) { FlusherSlot = _context.FlusherSlot };
+        var keeper = new VersionKeeper(_context.Versions, _context.Frames, _context.Readers, _context.Ring, _context.HomeHeads)
+        {
+            FlusherSlot = _context.FlusherSlot,
+        };
         _writer = new WriterHome(_context, _gate, keeper) { Submitted = parts.Recovered.State };
         _merger = new WriteMerger(
             () => Begin(TimeSpan.MaxValue, nameof(WriteAsync), CancellationToken.None), _context.Options.MaxMergedBytes, CountMerged);
@@ -208,6 +211,7 @@ public sealed class StorageEnvironment : IDisposable
             ScratchReservedBytes = _context.Frames.ReservedBytes,
             SpilledBytes = _context.Frames.SpilledBytes,
             JournalBufferBytes = journal?.BufferBytes ?? 0,
+            SearchMemoryBytes = _context.HomeHeads?.UsedBytes ?? 0,
             PageVersions = _context.Versions.NodeCount,
             OpenReaders = _readers.OpenCount - 1,
             LeakedReaders = counters.LeakedReaders,

@@ -91,7 +91,7 @@ public sealed class StorageOptions
     public long InitialJournalFileBytes { get; init; } = 4 * MiB;
 
     /// <summary>Bytes that a journal file has at most, unless a single transaction, or the images of a flush, need more.</summary>
-    public long MaxJournalFileBytes { get; init; } = 64 * MiB;
+    public long MaxJournalFileBytes { get; init; } = 16 * MiB;
 
     /// <summary>Bytes of journal since the checkpoint at which the flusher starts.</summary>
     public long FlushThresholdBytes { get; init; } = 64 * MiB;
@@ -107,6 +107,12 @@ public sealed class StorageOptions
 
     /// <summary>Bytes of page versions at which writers are slowed until the flusher has caught up.</summary>
     public long ScratchLimitBytes { get; init; } = 2048 * MiB;
+
+    /// <summary>
+    /// Bytes of memory at most for what speeds up lookups of keys: 256 for each leaf page that is searched, and a few thousand for each
+    /// branch page. Taken as it is needed; 0 for none.
+    /// </summary>
+    public long SearchMemoryBytes { get; init; } = 80 * MiB;
 
     /// <summary>Bytes of changed pages that one transaction may leave; more is refused before anything is written.</summary>
     public long MaxTransactionBytes { get; init; } = 1024 * MiB;
@@ -197,6 +203,7 @@ public sealed class StorageOptions
         Check(JournalLimitBytes >= FlushThresholdBytes, $"{nameof(JournalLimitBytes)} ({JournalLimitBytes}) is below {nameof(FlushThresholdBytes)} ({FlushThresholdBytes}).");
         Check(ScratchMemoryBytes >= 4 * MiB, $"{nameof(ScratchMemoryBytes)} is {ScratchMemoryBytes}; it must be at least {4 * MiB}.");
         Check(ScratchLimitBytes >= ScratchMemoryBytes, $"{nameof(ScratchLimitBytes)} ({ScratchLimitBytes}) is below {nameof(ScratchMemoryBytes)} ({ScratchMemoryBytes}).");
+        Check(SearchMemoryBytes is >= 0 and <= 1L << 40, $"{nameof(SearchMemoryBytes)} is {SearchMemoryBytes}; it must be between 0 and {1L << 40}.");
         Check(MaxTransactionBytes >= MiB, $"{nameof(MaxTransactionBytes)} is {MaxTransactionBytes}; it must be at least {MiB}.");
         Check(MaxMergedBytes > 0, $"{nameof(MaxMergedBytes)} is {MaxMergedBytes}; it must be positive.");
         Check(LargeValueBytes >= 16 << 10, $"{nameof(LargeValueBytes)} is {LargeValueBytes}; it must be at least 16384.");

@@ -15,6 +15,7 @@ namespace Voron.Benchmarks.Commands;
 internal static class CompareCommand
 {
     private const int SpaceFactor = 8;
+    private const int DefaultLimitSeconds = 15;
 
     public static Command Create()
     {
@@ -36,7 +37,7 @@ internal static class CompareCommand
         {
             Description = "The engines to compare; all that there are unless said.",
             AllowMultipleArgumentsPerToken = true,
-            DefaultValueFactory = _ => [.. EngineCatalog.All.Select(engine => engine.Name)],
+            DefaultValueFactory = _ => [.. EngineCatalog.Racing.Select(engine => engine.Name)],
         };
         var only = new Option<string[]>("--workloads", "--only")
         {
@@ -44,18 +45,25 @@ internal static class CompareCommand
             AllowMultipleArgumentsPerToken = true,
             HelpName = "WORKLOAD",
         };
-        var markdown = new Option<string?>("--markdown") { Description = "Also write the tables to this file.", HelpName = "FILE" };
-        var charts = new Option<string?>("--charts") { Description = "Also write a chart of each workload into this directory.", HelpName = "DIR" };
+        var limit = new Option<int>("--time-limit")
+        {
+            Description = "Seconds after which a run of reads, scans or concurrent callers stops; rates are over what was done. 0 for never.",
+            DefaultValueFactory = _ => DefaultLimitSeconds,
+            HelpName = "SECONDS",
+        };
+        Option<string?> markdown = CommonOptions.Markdown();
+        Option<string?> charts = CommonOptions.Charts();
         var command = new Command("compare", "Measures Voron and its peers, each in its own process.")
         {
-            scale, rounds, engines, only, json, markdown, charts, directory, keep,
+            scale, rounds, engines, only, limit, json, markdown, charts, directory, keep,
         };
         command.SetAction(async (parsed, cancellationToken) =>
         {
             Comparison comparison = new(
                 [.. CommonOptions.SplitNames(parsed.GetRequiredValue(engines)).Select(EngineCatalog.Find)],
                 ComparisonPlan.Select([.. CommonOptions.SplitNames(parsed.GetValue(only) ?? [])], parsed.GetValue(scale)),
-                parsed.GetValue(rounds));
+                parsed.GetValue(rounds),
+                TimeSpan.FromSeconds(parsed.GetValue(limit)));
             using var area = new WorkArea(parsed.GetRequiredValue(directory), parsed.GetValue(keep));
             var outputs = new Outputs(parsed.GetValue(json), parsed.GetValue(markdown), parsed.GetValue(charts));
             await RunAsync(area, comparison, outputs, cancellationToken).ConfigureAwait(false);
@@ -77,7 +85,7 @@ internal static class CompareCommand
         MachineSummary machine = MachineSummary.Describe(area.Path);
         AnsiConsole.WriteLine(machine.ToString());
         List<ProbeResult> rawDevice = [.. DeviceCommand.Preface(area.Path)];
-        List<RunResult> results = await MeasureAsync(area, comparison, installed, cancellationToken).ConfigureAwait(false);
+        List<RunResult> results = await MeasureAsync(area, comparison, cancellationToken).ConfigureAwait(false);
 
         // Again: a device that changed its pace meanwhile makes figures that should not be believed.
         rawDevice.AddRange(DeviceCommand.Preface(area.Path));
@@ -92,38 +100,49 @@ internal static class CompareCommand
         report.RequireAgreement();
     }
 
-    private static async Task<List<RunResult>> MeasureAsync(
-        WorkArea area, Comparison comparison, EngineDescriptor[] engines, CancellationToken cancellationToken)
+    private static async Task<List<RunResult>> MeasureAsync(WorkArea area, Comparison comparison, CancellationToken cancellationToken)
     {
+        (Comparison.Step Step, EngineDescriptor Engine, int Round)[] runs = [.. Runs(comparison)];
         var results = new List<RunResult>();
+        var left = new TimeLeft([.. runs.Select(run => (run.Step.Workload.Name, run.Engine.Name))]);
         await AnsiConsole.Progress()
             .AutoClear(true)
-            .Columns(new TaskDescriptionColumn(), new ProgressBarColumn(), new PercentageColumn(), new RemainingTimeColumn())
+            .Columns(new TaskDescriptionColumn(), new ProgressBarColumn(), new PercentageColumn())
             .StartAsync(async context =>
             {
-                ProgressTask total = context.AddTask("comparison", maxValue: comparison.Rounds * comparison.Steps.Count * engines.Length);
-                for (int round = 0; round < comparison.Rounds; round++)
+                ProgressTask total = context.AddTask("comparison", maxValue: runs.Length);
+                foreach ((Comparison.Step step, EngineDescriptor engine, int round) in runs)
                 {
-                    foreach (Comparison.Step step in comparison.Steps)
+                    string path = area.StorePath(engine.Name, step.Workload.Store);
+                    var request = new RunRequest(engine.Name, step.Workload, path, step.Items, step.Operations, round) { Limit = comparison.Limit };
+                    double before = results.Count;
+                    void Show(double fraction)
                     {
-                        for (int turn = 0; turn < engines.Length; turn++)
-                        {
-                            string engine = engines[(turn + round) % engines.Length].Name;
-                            total.Description = $"round {round + 1}, {step.Workload.Title}, {engine}";
-                            string path = area.StorePath(engine, step.Workload.Store);
-                            var request = new RunRequest(engine, step.Workload, path, step.Items, step.Operations, round);
-                            double before = total.Value;
-                            results.Add(await MeasuringProcess
-                                .RunAsync(request, fraction => total.Value = before + fraction, cancellationToken)
-                                .ConfigureAwait(false));
-                            total.Value = before + 1;
-                            if (comparison.IsLastOfStore(step) && Directory.Exists(path))
-                                Directory.Delete(path, recursive: true);
-                        }
+                        total.Description = $"round {round + 1}, {step.Workload.Title}, {engine.Name}{left.Describe(fraction)}";
+                        total.Value = before + fraction;
                     }
+                    Show(0);
+                    results.Add(await MeasuringProcess.RunAsync(request, Show, cancellationToken).ConfigureAwait(false));
+                    left.Add(results[^1].ProcessSeconds);
+                    total.Value = before + 1;
+                    if (comparison.IsLastOfStore(step, engine) && Directory.Exists(path))
+                        Directory.Delete(path, recursive: true);
                 }
             }).ConfigureAwait(false);
         return results;
+    }
+
+    private static IEnumerable<(Comparison.Step Step, EngineDescriptor Engine, int Round)> Runs(Comparison comparison)
+    {
+        for (int round = 0; round < comparison.Rounds; round++)
+        {
+            foreach (Comparison.Step step in comparison.Steps)
+            {
+                EngineDescriptor[] engines = comparison.EnginesOf(step);
+                for (int turn = 0; turn < engines.Length; turn++)
+                    yield return (step, engines[(turn + round) % engines.Length], round);
+            }
+        }
     }
 
     /// <summary>Files to write besides the terminal; null for those not asked for.</summary>

@@ -22,9 +22,11 @@ internal static class RunOneCommand
         var items = new Option<long>("--items") { Required = true };
         var operations = new Option<long>("--operations") { Required = true };
         var round = new Option<int>("--round");
+        var limit = new Option<double>("--limit");
+        var noCheck = new Option<bool>("--no-check");
         var command = new Command("run-one", "Runs a single workload in this process and prints its result as JSON.")
         {
-            engine, workload, directory, items, operations, round,
+            engine, workload, directory, items, operations, round, limit, noCheck,
         };
         command.Hidden = true;
         command.SetAction(parsed =>
@@ -35,7 +37,11 @@ internal static class RunOneCommand
                 parsed.GetRequiredValue(directory),
                 parsed.GetRequiredValue(items),
                 parsed.GetRequiredValue(operations),
-                parsed.GetValue(round));
+                parsed.GetValue(round))
+            {
+                Limit = TimeSpan.FromSeconds(parsed.GetValue(limit)),
+                ChecksStore = !parsed.GetValue(noCheck),
+            };
             if (request.Items < 1 || request.Operations < 1)
                 throw new BenchmarkException("--items and --operations must be at least 1.");
             if (request.Workload.CreatesStore && request.Items != request.Operations)

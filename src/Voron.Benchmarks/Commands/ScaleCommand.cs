@@ -9,19 +9,28 @@ using Voron.Benchmarks.Workloads;
 
 namespace Voron.Benchmarks.Commands;
 
-/// <summary>The cost of one get and of one put, in transactions of 100, as the store grows tenfold at a time.</summary>
+/// <summary>
+/// The cost of one random get and of one random put, in transactions of 100, as the store grows tenfold at a time; and on the
+/// largest store once more with less memory than it needs.
+/// </summary>
 internal static class ScaleCommand
 {
     private const long FirstItems = 10_000;
     private const long Operations = 200_000;
-    private const int SpaceFactor = 6;
+    private const int SpaceFactor = 3;
+    private const long CheckedItems = 1_000_000;
+    private const int DefaultLimitSeconds = 20;
+    private const double DefaultFactor = 4;
 
     public static Command Create()
     {
         Option<string> directory = CommonOptions.Directory();
+        Option<string?> json = CommonOptions.Json();
+        Option<string?> markdown = CommonOptions.Markdown();
+        Option<string?> charts = CommonOptions.Charts();
         var max = new Option<long>("--max-items")
         {
-            Description = "The largest store, such as 100000000.",
+            Description = "The largest store; 100000000 items want some 45 GB of free disk.",
             DefaultValueFactory = _ => 10_000_000,
         };
         var engines = new Option<string[]>("--engines")
@@ -30,53 +39,122 @@ internal static class ScaleCommand
             AllowMultipleArgumentsPerToken = true,
             DefaultValueFactory = _ => [EngineCatalog.Voron, EngineCatalog.Lmdb, EngineCatalog.RocksDb],
         };
-        var limit = new Option<long>("--memory-limit")
+        var factor = new Option<double>("--beyond-memory")
         {
-            Description = "MiB that each measuring process may use, its share of the page cache included, by a memory cgroup.",
+            Description = "How many times larger than memory the items of the largest store are when it is measured again; 0 for not at all. "
+                + "Memory is limited by a cgroup where one can be made, else by locked memory that leaves only so much free.",
+            DefaultValueFactory = _ => DefaultFactor,
+        };
+        var memory = new Option<long>("--memory-limit")
+        {
+            Description = "MiB of memory for that, page cache included, instead of the items' size divided by --beyond-memory.",
             HelpName = "MIB",
         };
-        var command = new Command("scale", "Measures a get and a put as the store grows.") { directory, max, engines, limit };
+        var limit = new Option<int>("--time-limit")
+        {
+            Description = "Seconds after which gets, or puts, stop; the cost is over what was done.",
+            DefaultValueFactory = _ => DefaultLimitSeconds,
+            HelpName = "SECONDS",
+        };
+        var command = new Command("scale", "Measures a get and a put as the store grows, and when it no longer fits in memory.")
+        {
+            directory, max, engines, factor, memory, limit, json, markdown, charts,
+        };
         command.SetAction(async (parsed, cancellationToken) =>
         {
-            using var area = new WorkArea(parsed.GetRequiredValue(directory), keep: false);
-            using MemoryGroup? group = parsed.GetValue(limit) > 0 ? MemoryGroup.TryJoin(parsed.GetValue(limit) << 20, Say) : null;
             EngineDescriptor[] chosen = [.. CommonOptions.SplitNames(parsed.GetRequiredValue(engines)).Select(EngineCatalog.Find)];
             foreach (EngineDescriptor missing in chosen.Where(engine => !engine.IsInstalled()))
                 Say($"{missing.Name}: not installed, {missing.InstallHint}");
-            await RunAsync(area, [.. chosen.Where(engine => engine.IsInstalled())], parsed.GetValue(max), cancellationToken)
-                .ConfigureAwait(false);
+            long items = Math.Max(FirstItems, parsed.GetValue(max));
+            long userBytes = items * (ItemGenerator.KeyBytes + ItemGenerator.ValueBytes);
+            double times = parsed.GetValue(factor);
+            long memoryBytes = parsed.GetValue(memory) > 0 ? parsed.GetValue(memory) << 20 : times > 0 ? (long)(userBytes / times) : 0;
+            var plan = new Plan(
+                [.. chosen.Where(engine => engine.IsInstalled())], items, memoryBytes, TimeSpan.FromSeconds(parsed.GetValue(limit)));
+
+            using var area = new WorkArea(parsed.GetRequiredValue(directory), keep: false);
+            DiskUsage.RequireFreeSpace(area.Path, userBytes * SpaceFactor);
+            MachineSummary machine = MachineSummary.Describe(area.Path);
+            Say(machine.ToString());
+            IReadOnlyList<ProbeResult> rawDevice = DeviceCommand.Preface(area.Path);
+            List<ScaleRow> rows = await MeasureAsync(area, plan, cancellationToken).ConfigureAwait(false);
+            var report = new ScaleReport(rows);
+            report.Write(AnsiConsole.Console);
+            if (parsed.GetValue(json) is { } jsonPath)
+                new ResultFile(DateTimeOffset.UtcNow, machine, rawDevice, [.. rows.SelectMany(row => row.Results)]).Save(jsonPath);
+            if (parsed.GetValue(markdown) is { } markdownPath)
+                await File.WriteAllTextAsync(markdownPath, report.ToMarkdown(machine), cancellationToken).ConfigureAwait(false);
+            if (parsed.GetValue(charts) is { } chartDirectory)
+                report.SaveCharts(chartDirectory);
+            report.RequireAgreement();
         });
         return command;
     }
 
-    private static async Task RunAsync(WorkArea area, EngineDescriptor[] engines, long maxItems, CancellationToken cancellationToken)
+    private static async Task<List<ScaleRow>> MeasureAsync(WorkArea area, Plan plan, CancellationToken cancellationToken)
     {
-        DiskUsage.RequireFreeSpace(area.Path, maxItems * (ItemGenerator.KeyBytes + ItemGenerator.ValueBytes) * SpaceFactor);
-        Table table = Tables.Create("Cost as the store grows", "engine", "items", "get us", "put us", "resident", "on disk");
-        for (long items = FirstItems; items <= maxItems; items *= 10)
-        {
-            foreach (EngineDescriptor engine in engines)
+        var rows = new List<ScaleRow>();
+        await AnsiConsole.Progress()
+            .AutoClear(true)
+            .Columns(new TaskDescriptionColumn(), new ProgressBarColumn(), new PercentageColumn(), new RemainingTimeColumn())
+            .StartAsync(async context =>
             {
-                Say(string.Create(CultureInfo.InvariantCulture, $"{engine.Name}, {items:N0} items"));
-                string path = area.StorePath(engine.Name, WorkloadCatalog.BulkLoad.Store);
-                Task<RunResult> Measure(WorkloadDefinition workload, long operations) => MeasuringProcess.RunAsync(
-                    new RunRequest(engine.Name, workload, path, items, operations, Round: 0), null, cancellationToken);
+                // Loading takes nearly all of the time, so items are what is counted.
+                long[] sizes = [.. plan.Sizes()];
+                ProgressTask total = context.AddTask("scale", maxValue: sizes.Sum() * plan.Engines.Length);
+                foreach (long items in sizes)
+                {
+                    foreach (EngineDescriptor engine in plan.Engines)
+                    {
+                        double before = total.Value;
+                        total.Description = string.Create(CultureInfo.InvariantCulture, $"{engine.Name}, {items:N0} items");
+                        string path = area.StorePath(engine.Name, WorkloadCatalog.ScaleLoad.Store);
+                        Task<RunResult> Measure(WorkloadDefinition workload, long operations, bool checks) => MeasuringProcess.RunAsync(
+                            new RunRequest(engine.Name, workload, path, items, operations, Round: 0)
+                            {
+                                Limit = workload.CreatesStore ? TimeSpan.Zero : plan.Limit,
+                                ChecksStore = checks,
+                            },
+                            fraction => total.Value = workload.CreatesStore ? before + (fraction * items * 0.9) : total.Value,
+                            cancellationToken);
 
-                await Measure(WorkloadCatalog.BulkLoad, items).ConfigureAwait(false);
-                RunResult get = await Measure(WorkloadCatalog.RandomRead, Operations).ConfigureAwait(false);
-                RunResult put = await Measure(WorkloadCatalog.RandomUpdate, Operations).ConfigureAwait(false);
-                table.AddRow(
-                    engine.Name,
-                    Figures.Count(items),
-                    Figures.Decimal(1e6 / get.OperationsPerSecond),
-                    Figures.Decimal(1e6 / put.OperationsPerSecond),
-                    Figures.Bytes(get.Memory?.ResidentBytes),
-                    Figures.Bytes(put.AllocatedBytesClosed));
-                Directory.Delete(path, recursive: true);
-            }
-        }
-        AnsiConsole.Write(table);
+                        bool isSmall = items <= CheckedItems;
+                        RunResult load = await Measure(WorkloadCatalog.ScaleLoad, items, isSmall).ConfigureAwait(false);
+
+                        // The scan before the gets brings the store into memory, as far as it fits.
+                        RunResult get = await Measure(WorkloadCatalog.ScaleGet, Operations, checks: true).ConfigureAwait(false);
+                        RunResult put = await Measure(WorkloadCatalog.ScalePut, Operations, isSmall).ConfigureAwait(false);
+                        rows.Add(new ScaleRow(engine.Name, items, "all", load, get, put));
+                        if (items == plan.MaxItems && plan.MemoryBytes > 0)
+                        {
+                            total.Description = string.Create(CultureInfo.InvariantCulture, $"{engine.Name}, {items:N0} items, less memory");
+                            LinuxFile.ForgetDirectory(path);
+                            using MemoryLimit? limit = MemoryLimit.TrySet(plan.MemoryBytes, Say);
+                            if (limit is not null)
+                            {
+                                get = await Measure(WorkloadCatalog.ScaleGet, Operations, checks: false).ConfigureAwait(false);
+                                put = await Measure(WorkloadCatalog.ScalePut, Operations, checks: false).ConfigureAwait(false);
+                                rows.Add(new ScaleRow(
+                                    engine.Name, items, limit.Stood ? limit.Description : "limit lost: the system ran out of memory", load, get, put));
+                            }
+                        }
+                        Directory.Delete(path, recursive: true);
+                        total.Value = before + items;
+                    }
+                }
+            }).ConfigureAwait(false);
+        return rows;
     }
 
     private static void Say(string message) => AnsiConsole.WriteLine(message);
+
+    private sealed record Plan(EngineDescriptor[] Engines, long MaxItems, long MemoryBytes, TimeSpan Limit)
+    {
+        public IEnumerable<long> Sizes()
+        {
+            for (long items = FirstItems; items < MaxItems; items *= 10)
+                yield return items;
+            yield return MaxItems;
+        }
+    }
 }

@@ -32,6 +32,7 @@ internal static class SeedsCommand
         Option<double> scale = CommonOptions.Scale();
         Option<string?> json = CommonOptions.Json();
         Option<string> directory = CommonOptions.Directory();
+        Option<string?> markdown = CommonOptions.Markdown();
         Option<bool> keep = CommonOptions.Keep();
         var engine = new Option<string>("--engine")
         {
@@ -45,7 +46,7 @@ internal static class SeedsCommand
         };
         var command = new Command("seeds", "Repeats the published workloads and prints the figures beside the published ones.")
         {
-            scale, json, charts, directory, engine, keep,
+            scale, json, markdown, charts, directory, engine, keep,
         };
         command.SetAction(async (parsed, cancellationToken) =>
         {
@@ -53,6 +54,11 @@ internal static class SeedsCommand
             using var area = new WorkArea(parsed.GetRequiredValue(directory), parsed.GetValue(keep));
             List<RunResult> results = await RunAsync(
                 area, descriptor.Name, parsed.GetValue(scale), parsed.GetValue(json), cancellationToken).ConfigureAwait(false);
+            if (parsed.GetValue(markdown) is { } path)
+            {
+                string text = SeedsReport.ToMarkdown(MachineSummary.Describe(area.Path), results);
+                await File.WriteAllTextAsync(path, text, cancellationToken).ConfigureAwait(false);
+            }
             if (parsed.GetValue(charts) is { } chartDirectory)
                 SeedsCharts.Save(chartDirectory, results);
         });

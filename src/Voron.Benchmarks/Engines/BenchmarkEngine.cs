@@ -14,6 +14,9 @@ internal abstract class BenchmarkEngine : IDisposable
     /// <summary>Time inside the device's write calls at commits since the store was opened, or null where the engine does not tell.</summary>
     public virtual TimeSpan? CommitWriteTime => null;
 
+    /// <summary>Bytes of a page, of engines that report how many pages a commit changed.</summary>
+    public virtual int? PageSize => null;
+
     public abstract void BeginWrite();
 
     /// <summary>Inserts or replaces.</summary>

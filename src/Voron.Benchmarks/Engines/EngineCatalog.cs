@@ -7,7 +7,13 @@ internal sealed record EngineDescriptor(
     string Name, Func<bool> IsInstalled, string InstallHint, Func<string, EngineObserver, BenchmarkEngine> Open)
 {
     /// <summary>True for this project's own engine, in whatever mode.</summary>
-    public bool IsOurs => Name is EngineCatalog.Voron or EngineCatalog.VoronPipelined;
+    public bool IsOurs => IsJournalVariant || Name is EngineCatalog.Voron or EngineCatalog.VoronPipelined;
+
+    /// <summary>This project's engine with another setting of its journal: stands in the table of journals, not in races.</summary>
+    public bool IsJournalVariant => Name is EngineCatalog.VoronPlainJournal or EngineCatalog.VoronLz4Journal;
+
+    /// <summary>The name of the one file that holds the items, where there is one.</summary>
+    public string? DataFileName { get; init; }
 }
 
 /// <summary>Every engine the commands know, this project's own first.</summary>
@@ -15,6 +21,8 @@ internal static class EngineCatalog
 {
     public const string Voron = "voron";
     public const string VoronPipelined = "voron-pipelined";
+    public const string VoronPlainJournal = "voron-plain-journal";
+    public const string VoronLz4Journal = "voron-lz4-journal";
     public const string Lmdb = "lmdb";
     public const string RocksDb = "rocksdb";
     public const string Sqlite = "sqlite";
@@ -25,19 +33,32 @@ internal static class EngineCatalog
 
     public static IReadOnlyList<EngineDescriptor> All { get; } =
     [
-        new(Voron, () => true, "", (directory, observer) => new VoronEngine(directory, observer, maxCommitsInFlight: 1)),
-        new(VoronPipelined, () => true, "",
-            (directory, observer) => new VoronEngine(directory, observer, PipelinedCommitsInFlight)),
-        new(Lmdb, () => LmdbNative.IsInstalled, "apt-get install liblmdb0", (directory, _) => new LmdbEngine(directory)),
+        Ours(Voron, commitsInFlight: 1, JournalCompression.Auto),
+        Ours(VoronPipelined, PipelinedCommitsInFlight, JournalCompression.Auto),
+        Ours(VoronPlainJournal, commitsInFlight: 1, JournalCompression.Never),
+        Ours(VoronLz4Journal, commitsInFlight: 1, JournalCompression.Always),
+        new(Lmdb, () => LmdbNative.IsInstalled, "apt-get install liblmdb0", (directory, _) => new LmdbEngine(directory))
+        {
+            DataFileName = "data.mdb",
+        },
         new(RocksDb, () => RocksDbNative.IsInstalled, "apt-get install librocksdb7.8", (directory, _) => new RocksDbEngine(directory)),
-        new(Sqlite, () => SqliteNative.IsInstalled, "apt-get install libsqlite3-0", (directory, _) => new SqliteEngine(directory)),
-        new(Berkeley, () => BerkeleyNative.IsInstalled, "apt-get install libdb5.3", (directory, _) => new BerkeleyEngine(directory)),
+        new(Sqlite, () => SqliteNative.IsInstalled, "apt-get install libsqlite3-0", (directory, _) => new SqliteEngine(directory))
+        {
+            DataFileName = "items.sqlite",
+        },
+        new(Berkeley, () => BerkeleyNative.IsInstalled, "apt-get install libdb5.3", (directory, _) => new BerkeleyEngine(directory))
+        {
+            DataFileName = "items.db",
+        },
 #if ESENT
         new(Esent, () => true, "", (directory, _) => new EsentEngine(directory)),
 #else
         new(Esent, () => false, "part of Windows, compiled in only there", (_, _) => throw new PlatformNotSupportedException()),
 #endif
     ];
+
+    /// <summary>What a comparison takes unless told otherwise: every engine but the variants, which it adds where they belong.</summary>
+    public static IEnumerable<EngineDescriptor> Racing => All.Where(engine => !engine.IsJournalVariant);
 
     /// <exception cref="BenchmarkException">No engine has that name.</exception>
     public static EngineDescriptor Find(string name) =>
@@ -53,4 +74,10 @@ internal static class EngineCatalog
             ? engine
             : throw new BenchmarkException($"{engine.Name} is not installed: {engine.InstallHint}");
     }
+
+    private static EngineDescriptor Ours(string name, int commitsInFlight, JournalCompression compression) =>
+        new(name, () => true, "", (directory, observer) => new VoronEngine(directory, observer, commitsInFlight, compression))
+        {
+            DataFileName = "voron.data",
+        };
 }

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Voron.Benchmarks.Measurement;
 
 namespace Voron.Benchmarks.Engines;
@@ -8,6 +9,9 @@ internal readonly record struct CommitFigures(long PagesChanged, long JournalByt
 /// <summary>What one flush of the data file did. A seek is a write that does not start where the last one ended.</summary>
 internal readonly record struct FlushFigures(
     long Pages, long Leaves, long Branches, long Overflows, long Seeks, long Bytes, TimeSpan Duration);
+
+/// <summary>From when until when a flush was under way.</summary>
+internal readonly record struct FlushInterval(long StartTimestamp, long EndTimestamp);
 
 /// <summary>
 /// Receives an engine's own figures. Commits and flushes may report from different threads, and while a summary is
@@ -21,6 +25,7 @@ internal sealed class EngineObserver
     private readonly Lock _commitLock = new();
     private readonly Lock _flushLock = new();
     private readonly RunSeries _series = new();
+    private readonly List<FlushInterval> _flushes = new(capacity: 1024);
     private readonly RunningStatistics _pages = new();
     private readonly RunningStatistics _journalBytes = new();
     private readonly RunningStatistics _firstPages = new();
@@ -59,8 +64,10 @@ internal sealed class EngineObserver
     {
         if (!IsActive)
             return;
+        long ended = Stopwatch.GetTimestamp();
         lock (_flushLock)
         {
+            _flushes.Add(new FlushInterval(ended - (long)(figures.Duration.TotalSeconds * Stopwatch.Frequency), ended));
             _flushPages.Add(figures.Pages);
             _series.AddFlush(figures);
             _flushSeeks.Add(figures.Seeks);
@@ -70,6 +77,13 @@ internal sealed class EngineObserver
             _flushBytes.Add(figures.Bytes);
             _flushMilliseconds.Add(figures.Duration.TotalMilliseconds);
         }
+    }
+
+    /// <summary>When flushes were under way, in order; the one under way now is not among them.</summary>
+    public FlushInterval[] FlushIntervals()
+    {
+        lock (_flushLock)
+            return [.. _flushes];
     }
 
     /// <summary>Null when the engine reported no commit, as a peer does.</summary>

@@ -11,7 +11,7 @@ namespace Voron.Benchmarks.Engines;
 /// </summary>
 internal sealed unsafe class LmdbEngine : BenchmarkEngine
 {
-    private const long MapBytes = 8L << 30;
+    private const long MapBytes = 64L << 30;
     private const uint FileMode644 = 0x1A4;
 
     private readonly nint _environment;

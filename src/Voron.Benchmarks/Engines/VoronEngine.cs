@@ -11,22 +11,27 @@ internal sealed class VoronEngine : BenchmarkEngine
     internal const string TreeName = "items";
 
     private readonly StorageEnvironment _environment;
+    private readonly JournalCompression _compression;
     private readonly ValueTask[] _inFlight;
     private int _nextSlot;
     private WriteTransaction _write;
     private WriteTree _writeTree;
     private bool _isWriting;
 
-    public VoronEngine(string directory, EngineObserver observer, int maxCommitsInFlight)
+    public VoronEngine(
+        string directory, EngineObserver observer, int maxCommitsInFlight, JournalCompression compression = JournalCompression.Auto)
     {
         _inFlight = new ValueTask[maxCommitsInFlight];
-        _environment = StorageEnvironment.Open(directory, CreateOptions(observer));
+        _compression = compression;
+        _environment = StorageEnvironment.Open(directory, CreateOptions(observer, compression));
         if (HasTree())
             return;
         using WriteTransaction transaction = _environment.BeginWrite();
         transaction.CreateTree(TreeName);
         transaction.Commit();
     }
+
+    public override int? PageSize => _environment.GetStatistics().PageSize;
 
     public override TimeSpan? CommitWriteTime => _environment.GetStatistics().JournalWriteTime;
 
@@ -38,7 +43,10 @@ internal sealed class VoronEngine : BenchmarkEngine
             string commits = _inFlight.Length == 1
                 ? "each commit durable before the next transaction begins"
                 : string.Create(CultureInfo.InvariantCulture, $"commits pipelined, {_inFlight.Length} in flight");
-            return $"Voron {version}; default options; {commits}";
+            string options = _compression == JournalCompression.Auto
+                ? "default options"
+                : $"{nameof(StorageOptions.JournalCompression)} {_compression}, other options default";
+            return $"Voron {version}; {options}; {commits}";
         }
     }
 
@@ -89,8 +97,9 @@ internal sealed class VoronEngine : BenchmarkEngine
     }
 
     /// <summary>The one place that knows how the engine reports a commit and a flush.</summary>
-    private static StorageOptions CreateOptions(EngineObserver observer) => new()
+    private static StorageOptions CreateOptions(EngineObserver observer, JournalCompression compression) => new()
     {
+        JournalCompression = compression,
         CommitObserver = report => observer.OnCommit(new CommitFigures(report.PagesChanged, report.JournalBytes)),
         FlushObserver = report => observer.OnFlush(new FlushFigures(
             report.Pages, report.Leaves, report.Branches, report.Overflows, report.Seeks, report.Bytes, report.Duration)),

@@ -32,6 +32,9 @@ internal static unsafe class DeviceMatrix
 
     public static IReadOnlyList<int> Depths { get; } = [1, 2, 4];
 
+    /// <summary>How many there are.</summary>
+    public static int Cells => Enum.GetValues<FileState>().Length * Sizes.Count * Depths.Count;
+
     /// <exception cref="BenchmarkException">The directory's file system has no unbuffered write-through.</exception>
     public static IEnumerable<DeviceMatrixCell> Run(string directory, TimeSpan timePerCell)
     {

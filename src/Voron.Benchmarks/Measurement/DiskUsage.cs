@@ -10,9 +10,7 @@ internal static class DiskUsage
         {
             try
             {
-                total += OperatingSystem.IsLinux() && LinuxFile.TryGetStatus(file.FullName) is { } status
-                    ? status.AllocatedBytes
-                    : file.Length;
+                total += AllocatedFileBytes(file.FullName);
             }
             catch (FileNotFoundException)
             {
@@ -21,6 +19,9 @@ internal static class DiskUsage
         }
         return total;
     }
+
+    public static long AllocatedFileBytes(string path) =>
+        OperatingSystem.IsLinux() && LinuxFile.TryGetStatus(path) is { } status ? status.AllocatedBytes : new FileInfo(path).Length;
 
     /// <summary>Fails before a long run does, when the volume is clearly too small.</summary>
     public static void RequireFreeSpace(string directory, long neededBytes)

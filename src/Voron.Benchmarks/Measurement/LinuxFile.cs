@@ -1,4 +1,5 @@
 using System.Runtime.InteropServices;
+using Microsoft.Win32.SafeHandles;
 
 namespace Voron.Benchmarks.Measurement;
 
@@ -7,6 +8,9 @@ internal static unsafe partial class LinuxFile
 {
     private const int AtCurrentDirectory = -100;
     private const uint BasicStats = 0x7ff;
+
+    private const int ProtectReadWrite = 3;
+    private const int PrivateAnonymous = 0x22;
 
     private const int OpenReadWrite = 0x2;
     private const int OpenDataSync = 0x1000;
@@ -31,6 +35,58 @@ internal static unsafe partial class LinuxFile
         int openDirect = isArm ? 0x10000 : 0x4000;
         return Open(path, OpenReadWrite | OpenDataSync | OpenCloseOnExec | openDirect, 0);
     }
+
+    /// <summary>Syncs what was written, not the times of the file; elsewhere than on Linux a whole sync.</summary>
+    internal static void SyncData(SafeFileHandle file)
+    {
+        if (!OperatingSystem.IsLinux())
+            RandomAccess.FlushToDisk(file);
+        else if (SyncData((int)file.DangerousGetHandle()) != 0)
+            throw new IOException($"fdatasync: {Marshal.GetPInvokeErrorMessage(Marshal.GetLastPInvokeError())}");
+    }
+
+    /// <summary>Takes the files of a directory out of the page cache, once they are written back.</summary>
+    internal static void ForgetDirectory(string directory)
+    {
+        const int DontNeed = 4;
+        if (!OperatingSystem.IsLinux())
+            return;
+        foreach (string path in Directory.EnumerateFiles(directory, "*", SearchOption.AllDirectories))
+        {
+            using SafeFileHandle file = File.OpenHandle(path, FileMode.Open, FileAccess.ReadWrite);
+            SyncData(file);
+            _ = Advise((int)file.DangerousGetHandle(), 0, 0, DontNeed);
+        }
+    }
+
+    /// <summary>Anonymous memory that stays in memory, or zero where the system does not give it.</summary>
+    internal static nint LockMemory(nint bytes)
+    {
+        nint address = Map(0, bytes, ProtectReadWrite, PrivateAnonymous, -1, 0);
+        if (address == -1)
+            return 0;
+        if (Lock(address, bytes) == 0)
+            return address;
+        _ = Unmap(address, bytes);
+        return 0;
+    }
+
+    internal static void UnlockMemory(nint address, nint bytes) => _ = Unmap(address, bytes);
+
+    [LibraryImport("libc", EntryPoint = "posix_fadvise")]
+    private static partial int Advise(int file, long offset, long bytes, int advice);
+
+    [LibraryImport("libc", EntryPoint = "mmap", SetLastError = true)]
+    private static partial nint Map(nint address, nint bytes, int protection, int flags, int file, nint offset);
+
+    [LibraryImport("libc", EntryPoint = "mlock", SetLastError = true)]
+    private static partial int Lock(nint address, nint bytes);
+
+    [LibraryImport("libc", EntryPoint = "munmap", SetLastError = true)]
+    private static partial int Unmap(nint address, nint bytes);
+
+    [LibraryImport("libc", EntryPoint = "fdatasync", SetLastError = true)]
+    private static partial int SyncData(int file);
 
     [LibraryImport("libc", EntryPoint = "statx", StringMarshalling = StringMarshalling.Utf8, SetLastError = true)]
     private static partial int Statx(int directory, string path, int flags, uint mask, StatxBuffer* buffer);

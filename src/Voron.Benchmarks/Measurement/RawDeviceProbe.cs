@@ -76,7 +76,8 @@ internal static unsafe class RawDeviceProbe
         }
     }
 
-    private static void Prepare(string path, long fileBytes)
+    /// <summary>A file whose blocks are allocated, written and synced.</summary>
+    internal static void Prepare(string path, long fileBytes)
     {
         using SafeFileHandle handle = File.OpenHandle(path, FileMode.Create, FileAccess.ReadWrite, preallocationSize: fileBytes);
         byte[] zeros = new byte[ChunkBytes];

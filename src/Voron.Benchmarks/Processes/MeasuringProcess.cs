@@ -27,6 +27,7 @@ internal static class MeasuringProcess
             else
                 errors.AppendLine(line.Data);
         };
+        long started = Stopwatch.GetTimestamp();
         process.Start();
         process.BeginErrorReadLine();
         try
@@ -36,8 +37,8 @@ internal static class MeasuringProcess
             bool hasResult = output.TrimEnd().EndsWith('}');
             if (process.ExitCode != 0 && !(request.Workload.EndsInCrash && hasResult))
                 throw Failure(request, $"{errors.ToString().Trim()} (exit code {process.ExitCode})");
-            return JsonSerializer.Deserialize<RunResult>(output, ResultFile.Json)
-                ?? throw Failure(request, "no result");
+            RunResult result = JsonSerializer.Deserialize<RunResult>(output, ResultFile.Json) ?? throw Failure(request, "no result");
+            return result with { ProcessSeconds = Stopwatch.GetElapsedTime(started).TotalSeconds };
         }
         catch (OperationCanceledException)
         {
@@ -52,6 +53,23 @@ internal static class MeasuringProcess
 
     private static ProcessStartInfo StartInfo(RunRequest request)
     {
+        ProcessStartInfo start = StartInfo(
+            "run-one",
+            "--engine", request.Engine,
+            "--workload", request.Workload.Name,
+            "--directory", request.Directory,
+            "--items", request.Items.ToString(CultureInfo.InvariantCulture),
+            "--operations", request.Operations.ToString(CultureInfo.InvariantCulture),
+            "--round", request.Round.ToString(CultureInfo.InvariantCulture),
+            "--limit", request.Limit.TotalSeconds.ToString(CultureInfo.InvariantCulture));
+        if (!request.ChecksStore)
+            start.ArgumentList.Add("--no-check");
+        return start;
+    }
+
+    /// <summary>This same program with other arguments.</summary>
+    public static ProcessStartInfo StartInfo(params ReadOnlySpan<string> arguments)
+    {
         string program = Environment.ProcessPath ?? throw new BenchmarkException("The path of this program is unknown.");
         var start = new ProcessStartInfo(program)
         {
@@ -63,16 +81,6 @@ internal static class MeasuringProcess
         // Started as "dotnet Voron.Benchmarks.dll", the running program is dotnet and wants the assembly again.
         if (Path.GetFileNameWithoutExtension(program).Equals("dotnet", StringComparison.OrdinalIgnoreCase))
             start.ArgumentList.Add(Environment.GetCommandLineArgs()[0]);
-        string[] arguments =
-        [
-            "run-one",
-            "--engine", request.Engine,
-            "--workload", request.Workload.Name,
-            "--directory", request.Directory,
-            "--items", request.Items.ToString(CultureInfo.InvariantCulture),
-            "--operations", request.Operations.ToString(CultureInfo.InvariantCulture),
-            "--round", request.Round.ToString(CultureInfo.InvariantCulture),
-        ];
         foreach (string argument in arguments)
             start.ArgumentList.Add(argument);
         return start;

@@ -13,61 +13,7 @@ internal sealed class CompareReport
     private const int NameColumns = 2;
     private static readonly string[] GoalColumns = ["workload", "goal", "measured", "verdict"];
     private const string NotInstalled = "not installed";
-
-    private static readonly ReportTable Speed = new(
-        "Speed (medians; every commit durable unless the settings say otherwise)",
-        ["workload", "engine", "operations/s", "slowest", "fastest", "MB/s", "Voron to it", "to best peer", "in device", "of raw device", "note"],
-        (runs, row) =>
-        [
-            Figures.Count(row.Rate),
-            Figures.Count(runs.Min(run => run.OperationsPerSecond)),
-            Figures.Count(runs.Max(run => run.OperationsPerSecond)),
-            Figures.Decimal(Medians.Of(runs, run => run.MegabytesPerSecond)),
-            Figures.Ratio(row.OursRate / row.Rate),
-            Figures.Ratio(row.Rate / row.BestPeerRate),
-            Figures.Percent(Medians.Of(runs, run => run.DeviceShare)),
-            Figures.Percent(Medians.Of(runs, run => run.ShareOfRawDevice)),
-            runs[0].Note ?? "",
-        ]);
-
-    private static readonly ReportTable Latency = new(
-        "Latency (medians, microseconds)",
-        ["workload", "engine", "commit p50", "p99", "p99.9", "max", "tx p50", "p99", "p99.9", "max"],
-        (runs, _) =>
-        [
-            Figures.Microseconds(Medians.Of(runs, run => run.CommitLatency?.P50Microseconds)),
-            Figures.Microseconds(Medians.Of(runs, run => run.CommitLatency?.P99Microseconds)),
-            Figures.Microseconds(Medians.Of(runs, run => run.CommitLatency?.P999Microseconds)),
-            Figures.Microseconds(Medians.Of(runs, run => run.CommitLatency?.MaxMicroseconds)),
-            Figures.Microseconds(Medians.Of(runs, run => run.TransactionLatency?.P50Microseconds)),
-            Figures.Microseconds(Medians.Of(runs, run => run.TransactionLatency?.P99Microseconds)),
-            Figures.Microseconds(Medians.Of(runs, run => run.TransactionLatency?.P999Microseconds)),
-            Figures.Microseconds(Medians.Of(runs, run => run.TransactionLatency?.MaxMicroseconds)),
-        ]);
-
-    private static readonly ReportTable Costs = new(
-        "Costs (medians)",
-        [
-            "workload", "engine", "device bytes a user byte", "device bytes a tx", "device writes a tx", "on disk before", "after", "closed",
-            "CPU s", "elapsed s", "resident", "anonymous", "managed heap", "managed B a tx",
-        ],
-        (runs, _) =>
-        [
-            Figures.Decimal(Medians.Of(runs, run => (double?)run.DeviceBytesWritten / (run.Operations * Math.Max(1, run.BytesPerOperation)))),
-            Figures.Bytes(Medians.Of(runs, run => (double?)run.DeviceBytesWritten / run.Transactions)),
-            Figures.Decimal(Medians.Of(runs, run => (double?)run.DeviceWrites / run.Transactions)),
-            Figures.Bytes(Medians.Of(runs, run => run.AllocatedBytesBefore)),
-            Figures.Bytes(Medians.Of(runs, run => run.AllocatedBytes)),
-            Figures.Bytes(Medians.Of(runs, run => run.AllocatedBytesClosed)),
-            Figures.Decimal(Medians.Of(runs, run => run.Usage.CpuSeconds)),
-            Figures.Decimal(Medians.Of(runs, run => run.Usage.WallSeconds)),
-            Figures.Bytes(Medians.Of(runs, run => run.Memory?.ResidentBytes)),
-            Figures.Bytes(Medians.Of(runs, run => run.Memory?.AnonymousBytes)),
-            Figures.Bytes(Medians.Of(runs, run => run.Memory?.ManagedBytes)),
-            Figures.Decimal(Medians.Of(runs, run => run.ManagedBytesPerTransaction)),
-        ]);
-
-    private static readonly ReportTable[] Forms = [Speed, Latency, Costs];
+    private const string DurationTitle = "Seconds of each measuring process, warm-up and checks included (medians)";
 
     private readonly Comparison _comparison;
     private readonly Medians _medians;
@@ -79,12 +25,16 @@ internal sealed class CompareReport
     {
         _comparison = comparison;
         _medians = new Medians(results);
-        HashSet<string> reported = [.. comparison.Steps.Where(step => step.IsReported).Select(step => step.Workload.Title)];
-        _goals = [.. Goals.Evaluate(_medians).Where(goal => reported.Contains(goal.Workload))];
+        List<string> reported = [.. comparison.Steps.Where(step => step.IsReported).Select(step => step.Workload.Title)];
+        _goals =
+        [
+            .. Goals.Evaluate(_medians).Where(goal => reported.Contains(goal.Workload)).OrderBy(goal => reported.IndexOf(goal.Workload)),
+        ];
         _settings = [.. results.DistinctBy(result => result.Engine).Select(result => $"{result.Engine}: {result.Settings}")];
         _disagreements =
         [
             .. from result in results
+               where !result.IsCut
                group result by (result.Workload, result.Round) into sameWork
                where sameWork.Select(result => result.Checksum).Distinct().Count() > 1
                select $"{sameWork.Key.Workload}, round {sameWork.Key.Round + 1}: "
@@ -96,13 +46,17 @@ internal sealed class CompareReport
     {
         foreach (string line in Preface())
             console.WriteLine(line);
-        foreach (ReportTable form in Forms)
+        foreach (ReportTable form in Forms())
         {
             Table table = Tables.Create(form.Title, form.Columns[0], form.Columns.AsSpan(1));
             foreach (string[] row in Rows(form))
                 table.AddRow(Array.ConvertAll(row, Markup.Escape));
             console.Write(table);
         }
+        Table durations = Tables.Create(DurationTitle, DurationColumns()[0], DurationColumns().AsSpan(1));
+        foreach (string[] row in DurationRows())
+            durations.AddRow(row);
+        console.Write(durations);
         Table goals = Tables.Create("Goals", GoalColumns[0], GoalColumns.AsSpan(1));
         foreach (string[] row in GoalRows())
             goals.AddRow(Array.ConvertAll(row, Markup.Escape));
@@ -115,7 +69,7 @@ internal sealed class CompareReport
     public string ToMarkdown(MachineSummary machine, IReadOnlyList<ProbeResult> rawDevice)
     {
         var text = new StringBuilder();
-        text.AppendLine("# Comparison").AppendLine();
+        text.AppendLine("## Comparison").AppendLine();
         text.AppendLine(machine.ToString()).AppendLine();
         foreach (ProbeResult probe in rawDevice)
         {
@@ -125,8 +79,9 @@ internal sealed class CompareReport
         }
         foreach (string line in Preface())
             text.AppendLine(CultureInfo.InvariantCulture, $"- {line}");
-        foreach (ReportTable form in Forms)
+        foreach (ReportTable form in Forms())
             MarkdownTable.Append(text, form.Title, NameColumns, form.Columns, Rows(form));
+        MarkdownTable.Append(text, DurationTitle, 1, DurationColumns(), DurationRows());
         MarkdownTable.Append(text, "Goals", GoalColumns.Length, GoalColumns, GoalRows());
         text.AppendLine().AppendLine(CultureInfo.InvariantCulture, $"Checksums: {Agreement()}");
         return text.ToString();
@@ -143,7 +98,7 @@ internal sealed class CompareReport
 
     private IEnumerable<string> Preface() =>
     [
-        $"{_comparison.Rounds} rounds; keys of {ItemGenerator.KeyBytes} and values of {ItemGenerator.ValueBytes} bytes",
+        $"{_comparison.Rounds} {(_comparison.Rounds == 1 ? "round" : "rounds")}; keys of {ItemGenerator.KeyBytes} and values of {ItemGenerator.ValueBytes} bytes",
         .. _comparison.Steps.Where(step => step.IsReported).Select(step =>
             $"{step.Workload.Title}: {step.Items:N0} items, {step.Operations:N0} operations"
             + (step.Workload.ItemsPerTransaction == 0 ? "" : $", {step.Workload.ItemsPerTransaction:N0} a transaction")),
@@ -159,21 +114,41 @@ internal sealed class CompareReport
         {
             double? ours = _medians.Rate(step.Workload, EngineCatalog.Voron);
             double? bestPeer = _medians.BestPeer(step.Workload)?.Rate;
-            foreach (EngineDescriptor engine in _comparison.Engines)
+            foreach (EngineDescriptor engine in _comparison.AllEngines)
             {
                 RunResult[] runs = _medians.Runs(step.Workload, engine.Name);
-                if (runs.Length != 0)
+                if (runs.Length != 0 && form.Has(runs))
                 {
                     var figures = new RowFigures(_medians.Rate(step.Workload, engine.Name), ours, bestPeer);
                     yield return [step.Workload.Title, engine.Name, .. form.Cells(runs, figures)];
                 }
-                else if (!engine.IsInstalled())
+                else if (form.NamesMissing && !engine.IsInstalled())
                 {
                     string[] blank = [.. Enumerable.Repeat("", form.Columns.Length - NameColumns - 1)];
                     yield return [step.Workload.Title, engine.Name, NotInstalled, .. blank];
                 }
             }
         }
+    }
+
+    /// <summary>The tables that have anything to say of this comparison.</summary>
+    private IEnumerable<ReportTable> Forms() => CompareTables.All.Where(form => Rows(form).Any());
+
+    private string[] DurationColumns() => ["workload", .. _comparison.AllEngines.Where(engine => engine.IsInstalled()).Select(engine => engine.Name)];
+
+    private IEnumerable<string[]> DurationRows()
+    {
+        EngineDescriptor[] engines = [.. _comparison.AllEngines.Where(engine => engine.IsInstalled())];
+        var totals = new double[engines.Length];
+        foreach (Comparison.Step step in _comparison.Steps)
+        {
+            double?[] seconds = Array.ConvertAll(
+                engines, engine => Medians.Of(_medians.Runs(step.Workload, engine.Name), run => run.ProcessSeconds));
+            for (int i = 0; i < engines.Length; i++)
+                totals[i] += seconds[i] ?? 0;
+            yield return [step.Workload.Title, .. seconds.Select(figure => figure is null ? "" : Figures.Decimal(figure))];
+        }
+        yield return ["one round", .. totals.Select(total => Figures.Decimal(total))];
     }
 
     private IEnumerable<string[]> GoalRows() => _goals.Select(goal => (string[])[goal.Workload, goal.Goal, goal.Measured, goal.Verdict]);
@@ -183,7 +158,7 @@ internal sealed class CompareReport
         .. from engine in _comparison.Engines
            let rate = _medians.Rate(workload, engine.Name)
            where rate is not null
-           select new ChartBar(engine.Name, rate.Value),
+           select new ChartBar(engine.Name, rate.Value, engine.IsOurs),
     ];
 
     private void WriteBars(IAnsiConsole console, WorkloadDefinition workload)
@@ -204,11 +179,4 @@ internal sealed class CompareReport
             File.WriteAllText(Path.Combine(directory, step.Workload.Name + ".svg"), chart);
         }
     }
-
-    private readonly record struct RowFigures(double? Rate, double? OursRate, double? BestPeerRate);
-
-    /// <param name="Title">Above the table.</param>
-    /// <param name="Columns">Workload, engine, and the figures.</param>
-    /// <param name="Cells">The figures of one engine's runs.</param>
-    private sealed record ReportTable(string Title, string[] Columns, Func<RunResult[], RowFigures, string[]> Cells);
 }

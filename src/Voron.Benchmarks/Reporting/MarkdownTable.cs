@@ -1,4 +1,6 @@
 using System.Text;
+using Spectre.Console;
+using Spectre.Console.Rendering;
 
 namespace Voron.Benchmarks.Reporting;
 
@@ -7,7 +9,7 @@ internal static class MarkdownTable
 {
     public static void Append(StringBuilder text, string title, int textColumns, string[] columns, IEnumerable<string[]> rows)
     {
-        text.AppendLine().Append("## ").AppendLine(title).AppendLine();
+        text.AppendLine().Append("### ").AppendLine(title).AppendLine();
         AppendRow(text, columns);
         text.Append('|');
         for (int i = 0; i < columns.Length; i++)
@@ -16,6 +18,17 @@ internal static class MarkdownTable
         foreach (string[] row in rows)
             AppendRow(text, row);
     }
+
+    /// <summary>A table made for the terminal; its first column is text.</summary>
+    public static void Append(StringBuilder text, Table table) => Append(
+        text,
+        Plain(new Markup(table.Title?.Text ?? "")),
+        textColumns: 1,
+        [.. table.Columns.Select(column => Plain(column.Header))],
+        table.Rows.Select(row => row.Select(Plain).ToArray()));
+
+    private static string Plain(IRenderable cell) =>
+        string.Concat(cell.GetSegments(AnsiConsole.Console).Select(segment => segment.Text)).Trim().ReplaceLineEndings(" ");
 
     private static void AppendRow(StringBuilder text, string[] cells)
     {

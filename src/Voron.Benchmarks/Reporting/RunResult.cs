@@ -44,6 +44,29 @@ internal sealed record RunResult
     /// <summary>Beside reads by several threads: what memory itself does with them.</summary>
     public MemoryProbeResult? MemoryProbe { get; init; }
 
+    /// <summary>Only commits that ended while the engine flushed.</summary>
+    public LatencySummary? CommitLatencyBesideFlushes { get; init; }
+
+    public long CommitsBesideFlushes { get; init; }
+
+    /// <summary>The same writes without an engine, just after the run.</summary>
+    public FlushingProbeResult? FlushingProbe { get; init; }
+
+    /// <summary>Beside reads of large values: summing up values that lie in the process's own memory.</summary>
+    public double? MemoryPassMegabytesPerSecond { get; init; }
+
+    /// <summary>From a tenth of the run on.</summary>
+    public double? ManagedBytesPerOperation { get; init; }
+
+    /// <summary>Of engines that count the pages of a commit.</summary>
+    public int? PageBytes { get; init; }
+
+    /// <summary>Time was up before all operations were done: the checksum is of other items than those of other engines.</summary>
+    public bool IsCut { get; init; }
+
+    /// <summary>All of the process, from its start to its end.</summary>
+    public double ProcessSeconds { get; init; }
+
     public string? Note { get; init; }
 
     public MemoryUse? Memory { get; init; }
@@ -76,8 +99,14 @@ internal sealed record RunResult
     /// <summary>On disk after transaction <see cref="EngineObserver.PublishedTransactions"/>, or the last before it.</summary>
     public long? AllocatedBytesAtPublishedPoint { get; init; }
 
-    /// <summary>On disk before the first transaction.</summary>
+    /// <summary>On disk before the store was opened.</summary>
     public long AllocatedBytesBefore { get; init; }
+
+    /// <summary>Of the one file with the items, before the store was opened; 0 where there is no such file.</summary>
+    public long DataFileBytesBefore { get; init; }
+
+    /// <summary>The same after it was closed.</summary>
+    public long? DataFileBytesClosed { get; init; }
 
     /// <summary>On disk after the last transaction, before closing.</summary>
     public required long AllocatedBytes { get; init; }
@@ -92,6 +121,10 @@ internal sealed record RunResult
     public double OperationsPerSecond => Operations / EngineSeconds;
 
     public double MegabytesPerSecond => OperationsPerSecond * BytesPerOperation / 1e6;
+
+    /// <summary>Journal written, as a share of the changed pages written whole.</summary>
+    public double? JournalShareOfPages =>
+        Commits is { } commits && PageBytes is { } bytes ? commits.JournalBytes.Total / (commits.PagesChanged.Total * bytes) : null;
 
     public double TransactionsPerSecond => Transactions / EngineSeconds;
 

@@ -1,3 +1,4 @@
+using System.Text;
 using Spectre.Console;
 using Voron.Benchmarks.Engines;
 using Voron.Benchmarks.Measurement;
@@ -10,13 +11,22 @@ internal static class SeedsReport
 {
     public static void Write(IAnsiConsole console, IReadOnlyList<RunResult> results)
     {
-        console.Write(Speed(results));
+        foreach (Table table in Sections(results))
+            console.Write(table);
         console.Write(SpeedChart(results));
-        console.Write(Pages(results));
-        console.Write(Bytes(results));
-        console.Write(Flushes(results));
-        console.Write(Costs(results));
     }
+
+    public static string ToMarkdown(MachineSummary machine, IReadOnlyList<RunResult> results)
+    {
+        var text = new StringBuilder("## The published workloads").AppendLine().AppendLine().AppendLine(machine.ToString());
+        text.AppendLine().AppendLine($"- {results[0].Engine}: {results[0].Settings}");
+        foreach (Table table in Sections(results))
+            MarkdownTable.Append(text, table);
+        return text.ToString();
+    }
+
+    private static Table[] Sections(IReadOnlyList<RunResult> results) =>
+        [Speed(results), Pages(results), Bytes(results), Flushes(results), Costs(results)];
 
     private static WorkloadDefinition WorkloadOf(RunResult result) => WorkloadCatalog.Find(result.Workload);
 
@@ -90,7 +100,8 @@ internal static class SeedsReport
     {
         string first = $"first {EngineObserver.PublishedTransactions:N0} tx";
         Table table = Tables.Create(
-            "Bytes", "workload", "journal a tx", "goal", $"journal, {first}", "published", $"allocated, {first}", "published",
+            "Bytes", "workload", "journal a tx", "goal", "less than whole pages by",
+            $"journal, {first}", "published", $"allocated, {first}", "published",
             "allocated at end", "device wrote", "process wrote");
         foreach (RunResult result in results.Where(result => WorkloadOf(result).Writes))
         {
@@ -99,6 +110,7 @@ internal static class SeedsReport
                 WorkloadOf(result).Title,
                 Figures.Bytes(result.Commits?.JournalBytes.Average),
                 Figures.Bytes(published.JournalBytesGoal),
+                Figures.Percent(1 - result.JournalShareOfPages),
                 Figures.Bytes(result.Commits?.FirstJournalBytes.Total),
                 Figures.Bytes(published.JournalBytes),
                 Figures.Bytes(result.AllocatedBytesAtPublishedPoint),

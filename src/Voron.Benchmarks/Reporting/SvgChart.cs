@@ -8,7 +8,7 @@ namespace Voron.Benchmarks.Reporting;
 internal sealed record ChartLine(string Name, IReadOnlyList<(double X, double Y)> Points);
 
 /// <summary>A bar and what it is called.</summary>
-internal sealed record ChartBar(string Name, double Value);
+internal sealed record ChartBar(string Name, double Value, bool IsOurs = false);
 
 /// <summary>Small charts as SVG text: bars beside names, or lines over a common axis. No script, no style sheet.</summary>
 internal static class SvgChart
@@ -36,7 +36,7 @@ internal static class SvgChart
         {
             int top = TitleHeight + (i * BarHeight);
             double length = Math.Max(1, room * Math.Max(0, bars[i].Value) / largest);
-            string color = Colors[i == 0 ? 0 : 5];
+            string color = Colors[bars[i].IsOurs ? 0 : 5];
             Text(text, Margin + NameWidth - 8, top + 15, "end", bars[i].Name);
             text.AppendLine(
                 CultureInfo.InvariantCulture,

@@ -19,7 +19,7 @@ public unsafe class MicroSuite
     private const int EntriesPerPage = 20;
     private const int ValueBytes = ItemGenerator.ValueBytes;
     private const int RecordBytes = LeafRecordHeader.Size + ItemGenerator.KeyBytes + ValueBytes;
-    private const int TablePages = 1024;
+    private const int TablePages = 8192;
 
     private readonly ItemGenerator _generator = new(KeyOrder.Sequential);
     private byte* _memory;

@@ -75,14 +75,20 @@ internal static class ComparisonPlan
     private static bool IsNeededBy(WorkloadDefinition step, WorkloadDefinition wanted) =>
         (step.CreatesStore && step.Store == wanted.Store)
         || (step.Kind == WorkloadKind.DeleteHalf && wanted.Kind == WorkloadKind.InsertAgain)
-        || (step.Kind == WorkloadKind.InsertAgain && wanted.Kind == WorkloadKind.DeleteHalf);
+        || (step.Kind == WorkloadKind.InsertAgain && wanted.Kind == WorkloadKind.DeleteHalf)
+
+        // Many callers are held against one, two threads and batches against single gets.
+        || (step == SinglePut && wanted == Callers64)
+        || (step == Callers64 && wanted == Callers512)
+        || (step == RandomRead && (wanted == RandomReadTwo || wanted == RandomReadMany))
+        || (step == SequentialInsert && wanted == RandomInsert);
 
     private static Comparison.Step Scale((WorkloadDefinition Workload, long Items, long Operations) step, double scale, bool isReported)
     {
-        long items = Scaling.Apply(step.Items, scale);
+        long items = Scaling.Apply(step.Items, scale, step.Workload.ValueBytes);
         long operations = step.Workload.Kind is WorkloadKind.DeleteHalf or WorkloadKind.InsertAgain
             ? WorkloadDefinition.EvenItems(items)
-            : Scaling.Apply(step.Operations, scale);
+            : Scaling.Apply(step.Operations, scale, step.Workload.ValueBytes);
         return new Comparison.Step(step.Workload, items, operations, isReported);
     }
 }

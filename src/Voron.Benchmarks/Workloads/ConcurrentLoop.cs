@@ -6,7 +6,7 @@ namespace Voron.Benchmarks.Workloads;
 
 /// <summary>
 /// Many callers, each of which waits for its own durable put before the next. Where the engine can wait without a thread,
-/// a caller is a task; elsewhere it is a thread, of which there are at most 64.
+/// a caller is a task; elsewhere it is a thread, of which there are at most 64. When time is up each caller stops after its put.
 /// </summary>
 internal static class ConcurrentLoop
 {
@@ -28,14 +28,15 @@ internal static class ConcurrentLoop
         {
             var tasks = new Task[callers];
             for (int i = 0; i < callers; i++)
-                tasks[i] = CallAsync(engine.CreateCaller()!, request, i, callers, histograms[i], run);
+                tasks[i] = CallAsync(engine.CreateCaller()!, request, i, callers, histograms[i], run, started);
             Task.WaitAll(tasks);
         }
         else
         {
-            ParallelCallers.Run(callers, caller => Call(engine, request, caller, callers, histograms[caller], run));
+            ParallelCallers.Run(callers, caller => Call(engine, request, caller, callers, histograms[caller], run, started));
         }
         run.AddEngineTime(started, Stopwatch.GetTimestamp());
+        run.OperationsDone = histograms.Sum(histogram => histogram.Count);
         foreach (LatencyHistogram histogram in histograms)
         {
             run.Commits.Add(histogram);
@@ -44,36 +45,52 @@ internal static class ConcurrentLoop
     }
 
     private static async Task CallAsync(
-        AsyncCaller caller, RunRequest request, int first, int callers, LatencyHistogram latencies, TimedRun run)
+        AsyncCaller caller, RunRequest request, int first, int callers, LatencyHistogram latencies, TimedRun run, long started)
     {
         // All of them start on the pool, as requests to a service would.
         await Task.Yield();
         var buffer = new ItemBuffer(request.Workload.Keys, 1, withValues: true, request.Workload.ValueBytes);
-        for (long item = first; item < request.Operations; item += callers)
+        long last = 0;
+        for (long item = first; item < request.Operations && !run.ShouldStop(started); item += callers)
         {
             buffer.SetKey(0, item);
             buffer.SetValue(0, item, version: 0);
             long began = Stopwatch.GetTimestamp();
             await caller.PutAsync(buffer.KeyMemory(0), buffer.ValueMemory(0)).ConfigureAwait(false);
             latencies.Record(Clock.Nanoseconds(began, Stopwatch.GetTimestamp()));
-            if (first == 0)
-                run.Progress.Report(item, request.Operations);
+            if (first != 0)
+                continue;
+
+            // One caller speaks for all: they take turns.
+            run.Progress.Report(item, request.Operations);
+            run.Allocation.Report(item, request.Operations);
+            last = item;
         }
+        if (first == 0)
+            run.Allocation.End(last);
     }
 
     private static void Call(
-        BenchmarkEngine engine, RunRequest request, int first, int callers, LatencyHistogram latencies, TimedRun run)
+        BenchmarkEngine engine, RunRequest request, int first, int callers, LatencyHistogram latencies, TimedRun run, long started)
     {
         var buffer = new ItemBuffer(request.Workload.Keys, 1, withValues: true, request.Workload.ValueBytes);
-        for (long item = first; item < request.Operations; item += callers)
+        long last = 0;
+        for (long item = first; item < request.Operations && !run.ShouldStop(started); item += callers)
         {
             buffer.SetKey(0, item);
             buffer.SetValue(0, item, version: 0);
             long began = Stopwatch.GetTimestamp();
             engine.PutDurable(buffer.Key(0), buffer.Value(0));
             latencies.Record(Clock.Nanoseconds(began, Stopwatch.GetTimestamp()));
-            if (first == 0)
-                run.Progress.Report(item, request.Operations);
+            if (first != 0)
+                continue;
+
+            // One caller speaks for all: they take turns.
+            run.Progress.Report(item, request.Operations);
+            run.Allocation.Report(item, request.Operations);
+            last = item;
         }
+        if (first == 0)
+            run.Allocation.End(last);
     }
 }

@@ -10,7 +10,7 @@ internal static class ReadLoop
     {
         using BenchmarkReader reader = engine.CreateReader();
         ContentChecksum checksum = default;
-        Run(reader, request, firstOperation: 0, run, ref checksum);
+        run.OperationsDone = Run(reader, request, firstOperation: 0, run, ref checksum);
         run.Checksum = checksum.Sum;
     }
 
@@ -20,12 +20,13 @@ internal static class ReadLoop
         int threads = request.Workload.Callers;
         RunRequest share = request with { Operations = request.Operations / threads };
         var runs = new TimedRun[threads];
+        long[] done = new long[threads];
         var checksums = new ContentChecksum[threads];
         ParallelCallers.Run(threads, thread =>
         {
-            runs[thread] = new TimedRun(thread == 0 ? run.Progress : new ProgressSignal(null));
+            runs[thread] = new TimedRun(thread == 0 ? run.Progress : new ProgressSignal(null)) { Limit = run.Limit };
             using BenchmarkReader reader = engine.CreateReader();
-            Run(reader, share, thread * share.Operations, runs[thread], ref checksums[thread]);
+            done[thread] = Run(reader, share, thread * share.Operations, runs[thread], ref checksums[thread]);
         });
         ContentChecksum all = default;
         foreach (ContentChecksum checksum in checksums)
@@ -33,21 +34,27 @@ internal static class ReadLoop
         run.Checksum = all.Sum;
         run.Misses += runs.Sum(part => part.Misses);
         run.AddEngineTime(runs.Max(part => part.EngineNanoseconds));
-        run.OperationsDone = share.Operations * threads;
+        run.OperationsDone = done.Sum();
+        run.IsCut = runs.Any(part => part.IsCut);
     }
 
-    private static void Run(BenchmarkReader reader, RunRequest request, long firstOperation, TimedRun run, ref ContentChecksum checksum)
+    private static long Run(BenchmarkReader reader, RunRequest request, long firstOperation, TimedRun run, ref ContentChecksum checksum)
     {
         int capacity = (int)Math.Min(request.Workload.ItemsPerTransaction, request.Operations);
         var buffer = new ItemBuffer(request.Workload.Keys, capacity, withValues: false);
-        for (long done = 0; done < request.Operations;)
+        long started = Stopwatch.GetTimestamp();
+        long done = 0;
+        while (done < request.Operations && !run.ShouldStop(started))
         {
             int count = (int)Math.Min(capacity, request.Operations - done);
             Fill(buffer, request, firstOperation + done, count);
             Transaction(reader, request.Workload, buffer, count, run, ref checksum);
             done += count;
             run.Progress.Report(done, request.Operations);
+            run.Allocation.Report(done, request.Operations);
         }
+        run.Allocation.End(done);
+        return done;
     }
 
     public static void Fill(ItemBuffer buffer, RunRequest request, long done, int count)

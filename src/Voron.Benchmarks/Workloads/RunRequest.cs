@@ -9,6 +9,12 @@ namespace Voron.Benchmarks.Workloads;
 /// <param name="Round">Decides which items are touched, and the version of the values that an update writes.</param>
 internal sealed record RunRequest(string Engine, WorkloadDefinition Workload, string Directory, long Items, long Operations, int Round)
 {
+    /// <summary>Time after which reads, scans and concurrent callers stop; zero for never.</summary>
+    public TimeSpan Limit { get; init; }
+
+    /// <summary>False where the store is too large to be read through before and after.</summary>
+    public bool ChecksStore { get; init; } = true;
+
     public long Transactions => Workload.ItemsPerTransaction == 0
         ? 1
         : (Operations + Workload.ItemsPerTransaction - 1) / Workload.ItemsPerTransaction;

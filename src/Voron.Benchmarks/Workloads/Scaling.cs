@@ -5,5 +5,12 @@ internal static class Scaling
     /// <summary>Every workload keeps at least one full transaction.</summary>
     private const long SmallestCount = 1_000;
 
-    public static long Apply(long count, double scale) => Math.Max(Math.Min(count, SmallestCount), (long)(count * scale));
+    /// <summary>Large items make a workload long enough well before there are so many of them.</summary>
+    private const long SmallestBytes = 64 << 20;
+
+    public static long Apply(long count, double scale, int itemBytes = 1)
+    {
+        long smallest = Math.Min(SmallestCount, (SmallestBytes + itemBytes - 1) / itemBytes);
+        return Math.Max(Math.Min(count, smallest), (long)(count * scale));
+    }
 }

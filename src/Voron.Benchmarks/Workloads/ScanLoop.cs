@@ -15,16 +15,19 @@ internal static class ScanLoop
         ContentChecksum checksum = default;
         long left = operations;
         reader.Begin();
-        while (left > 0)
+        while (left > 0 && !run.ShouldStop(started))
         {
             long before = left;
             left = backward ? Backward(reader, left, ref checksum) : Forward(reader, left, ref checksum);
             if (left == before)
                 throw new BenchmarkException("The scan found an empty store.");
             run.Progress.Report(operations - left, operations);
+            run.Allocation.Report(operations - left, operations);
         }
         reader.End();
         run.AddEngineTime(started, Stopwatch.GetTimestamp());
+        run.OperationsDone = operations - left;
+        run.Allocation.End(operations - left);
         run.Checksum = checksum.Sum;
     }
 

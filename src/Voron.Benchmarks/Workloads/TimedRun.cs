@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Voron.Benchmarks.Measurement;
 using Voron.Benchmarks.Processes;
 
@@ -13,6 +14,17 @@ internal sealed class TimedRun(ProgressSignal progress)
     public LatencyHistogram Commits { get; } = new();
 
     public ProgressSignal Progress { get; } = progress;
+
+    /// <summary>Null where nobody asks for it.</summary>
+    public CommitLog? CommitLog { get; init; }
+
+    /// <summary>Time after which a workload that can do so stops early; zero for never.</summary>
+    public TimeSpan Limit { get; init; }
+
+    /// <summary>True when it did.</summary>
+    public bool IsCut { get; set; }
+
+    public SteadyAllocation Allocation { get; } = new();
 
     /// <summary>Time inside the engine: what the loops do to prepare keys and values is not in it.</summary>
     public long EngineNanoseconds { get; private set; }
@@ -30,6 +42,15 @@ internal sealed class TimedRun(ProgressSignal progress)
 
     /// <summary>Gets that found nothing. Any number but zero is an error of the engine.</summary>
     public long Misses { get; set; }
+
+    /// <summary>Whether time is up. Notes that it is, for the tables.</summary>
+    public bool ShouldStop(long startedTimestamp)
+    {
+        if (Limit == TimeSpan.Zero || Stopwatch.GetElapsedTime(startedTimestamp) < Limit)
+            return false;
+        IsCut = true;
+        return true;
+    }
 
     public void AddEngineTime(long fromTimestamp, long toTimestamp) => EngineNanoseconds += Clock.Nanoseconds(fromTimestamp, toTimestamp);
 

@@ -82,7 +82,9 @@ internal static class WarmUp
         };
 
         // A scan has no transactions to repeat: it goes over the store, so that the way from page to page is warm too.
-        long operations = request.Workload.ItemsPerTransaction == 0 ? items : Math.Min(items, perTransaction * TransactionsPerTurn);
+        // Callers that write side by side take turns each.
+        int turns = TransactionsPerTurn * (workload.Kind == WorkloadKind.ConcurrentInsert ? workload.Callers : 1);
+        long operations = request.Workload.ItemsPerTransaction == 0 ? items : Math.Min(items, perTransaction * turns);
         if (workload.Kind == WorkloadKind.UpdateWhileReading)
             operations = MixedMilliseconds;
         if (workload.Kind is not (WorkloadKind.DeleteHalf or WorkloadKind.InsertAgain))

@@ -13,6 +13,9 @@ namespace Voron.Benchmarks.Workloads;
 /// </summary>
 internal static class WorkloadRunner
 {
+    /// <summary>What this engine's flusher writes between two syncs; the probe beside flushes does the same.</summary>
+    private const long SyncedBytes = 8 << 20;
+
     /// <summary>Off in tests, which measure nothing.</summary>
     public static bool ProbesDevice { get; set; } = true;
 
@@ -25,25 +28,37 @@ internal static class WorkloadRunner
         EngineDescriptor descriptor = EngineCatalog.Require(request.Engine);
         WarmUp.Run(descriptor, request);
         PrepareDirectory(request);
-        IReadOnlyList<ProbeResult> rawDevice = ProbesDevice && request.Workload.Writes ? RawDeviceProbe.RunQuick(request.Directory) : [];
+        IReadOnlyList<ProbeResult> rawDevice = ProbesDevice ? RawDeviceProbe.RunQuick(request.Directory) : [];
 
         var observer = new EngineObserver();
+        long dataFileBefore = DataFileBytes(descriptor, request.Directory) ?? 0;
+        long allocatedBefore = DiskUsage.AllocatedBytes(request.Directory);
         long opening = Stopwatch.GetTimestamp();
         BenchmarkEngine engine = descriptor.Open(request.Directory, observer);
         long openNanoseconds = Clock.Nanoseconds(opening, Stopwatch.GetTimestamp());
         try
         {
             WorkloadDefinition workload = request.Workload;
-            if (!workload.CreatesStore && workload.Kind != WorkloadKind.Open)
+            if (!workload.CreatesStore && workload.Kind != WorkloadKind.Open && request.ChecksStore)
                 ScanLoop.CheckStore(engine, workload.ItemsBefore(request.Items));
-            RunResult result = Measure(request, engine, openNanoseconds, observer, progress) with { RawDevice = rawDevice };
+            RunResult result = Measure(request, engine, openNanoseconds, observer, progress) with
+            {
+                RawDevice = rawDevice,
+                AllocatedBytesBefore = allocatedBefore,
+                DataFileBytesBefore = dataFileBefore,
+            };
             if (leaveOpen is not null)
             {
                 leaveOpen(engine);
                 engine = null!;
                 return WithShares(WithBytesSince(request, result));
             }
-            return WithShares(Close(request, ref engine!, result));
+            result = WithProbes(request, WithShares(Close(request, ref engine!, result)));
+            return result with
+            {
+                DataFileBytesClosed = DataFileBytes(descriptor, request.Directory),
+                Flushes = observer.SummariseFlushes(),
+            };
         }
         finally
         {
@@ -55,9 +70,12 @@ internal static class WorkloadRunner
         RunRequest request, BenchmarkEngine engine, long openNanoseconds, EngineObserver observer, ProgressSignal progress)
     {
         WorkloadDefinition workload = request.Workload;
-        var run = new TimedRun(progress);
+        var run = new TimedRun(progress)
+        {
+            CommitLog = workload.Writes && request.ChecksStore ? new CommitLog(request.Transactions) : null,
+            Limit = request.Limit,
+        };
         long? allocatedAtPublishedPoint = null;
-        long allocatedBefore = DiskUsage.AllocatedBytes(request.Directory);
         DeviceWrites? device = BlockDevice.Find(request.Directory)?.Read();
         long? processBytes = ProcessMeter.ReadBytesWritten();
 
@@ -77,11 +95,14 @@ internal static class WorkloadRunner
             throw new BenchmarkException($"{request.Engine}: {run.Misses:N0} of {request.Operations:N0} operations found nothing.");
         if (workload.Kind == WorkloadKind.Open)
             run.AddEngineTime(openNanoseconds);
-        ulong checksum = workload.Writes || workload.Kind == WorkloadKind.Open
-            ? ScanLoop.CheckStore(engine, workload.ItemsAfter(request.Items), workload.LeavesOwnValues)
+        long operations = run.OperationsDone ?? request.Operations;
+        ulong checksum = (workload.Writes || workload.Kind == WorkloadKind.Open) && request.ChecksStore
+            ? ScanLoop.CheckStore(engine, run.IsCut ? operations : workload.ItemsAfter(request.Items), workload.LeavesOwnValues)
             : run.Checksum;
         long allocatedBytes = DiskUsage.AllocatedBytes(request.Directory);
-        long operations = run.OperationsDone ?? request.Operations;
+        long beside = 0;
+        FlushInterval[] flushes = observer.FlushIntervals();
+        LatencySummary? besideFlushes = run.CommitLog?.During(flushes, out beside);
         return new RunResult
         {
             Engine = request.Engine,
@@ -101,13 +122,17 @@ internal static class WorkloadRunner
             MemoryProbe = workload.Callers > 1 && !workload.Writes
                 ? MemoryProbe.Run(request.Items * (ItemGenerator.KeyBytes + workload.ValueBytes), workload.Callers)
                 : null,
-            Note = run.Note,
+            Note = run.IsCut ? $"{run.Note} stopped after {request.Limit.TotalSeconds:0} s".Trim() : run.Note,
+            IsCut = run.IsCut,
+            CommitLatencyBesideFlushes = besideFlushes,
+            CommitsBesideFlushes = beside,
+            ManagedBytesPerOperation = run.Allocation.BytesPerOperation,
+            PageBytes = engine.PageSize,
             Memory = memory,
             BytesPerOperation = ItemGenerator.KeyBytes + workload.ValueBytes,
             DeviceBytesWritten = device?.Bytes,
             DeviceWrites = device?.Writes,
             ProcessBytesWritten = processBytes,
-            AllocatedBytesBefore = allocatedBefore,
             AllocatedBytesAtPublishedPoint = allocatedAtPublishedPoint ?? allocatedBytes,
             AllocatedBytes = allocatedBytes,
             AllocatedBytesClosed = allocatedBytes,
@@ -145,7 +170,7 @@ internal static class WorkloadRunner
     /// <summary>A commit is held against a raw write as large as its own record or, where that is not known, as its items.</summary>
     private static RunResult WithShares(RunResult result)
     {
-        if (result.RawDevice.Count == 0 || result.Transactions == 0)
+        if (result.RawDevice.Count == 0 || result.Transactions == 0 || result.CommitLatency is null)
             return result;
         double bytes = result.Commits?.JournalBytes.Average
             ?? (double)result.Operations / result.Transactions * result.BytesPerOperation;
@@ -154,6 +179,30 @@ internal static class WorkloadRunner
             ShareOfRawDevice = RawDeviceProbe.MicrosecondsFor(result.RawDevice, bytes) / 1e6 * result.TransactionsPerSecond,
         };
     }
+
+    /// <summary>What the machine itself does of what the workload asked for, in this process and this directory, the store closed.</summary>
+    private static RunResult WithProbes(RunRequest request, RunResult result)
+    {
+        if (!ProbesDevice)
+            return result;
+        bool isRead = request.Workload.Kind == WorkloadKind.Get && request.Workload.Callers == 1;
+        if (isRead && request.Workload.ValueBytes > ItemGenerator.ValueBytes)
+            return result with { MemoryPassMegabytesPerSecond = MemoryPass.Run(request with { Operations = result.Operations }) };
+        if (result is not { CommitLatencyBesideFlushes: not null, Commits: { } commits, Flushes: { } flushes, CommitLatency: { } latency })
+            return result;
+        double pauseNanoseconds = Math.Max(0, (result.TransactionLatency!.P50Microseconds - latency.P50Microseconds) * 1e3);
+        double writeBytes = flushes.Bytes.Total / Math.Max(1, flushes.Seeks.Total);
+        return result with
+        {
+            FlushingProbe = FlushingProbe.Run(
+                request.Directory, (long)commits.JournalBytes.Average, (long)pauseNanoseconds, (int)Math.Min(writeBytes, int.MaxValue), SyncedBytes),
+        };
+    }
+
+    private static long? DataFileBytes(EngineDescriptor descriptor, string directory) =>
+        descriptor.DataFileName is { } name && Path.Combine(directory, name) is var path && File.Exists(path)
+            ? DiskUsage.AllocatedFileBytes(path)
+            : null;
 
     private static void PrepareDirectory(RunRequest request)
     {

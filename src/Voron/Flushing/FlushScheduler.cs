@@ -35,6 +35,7 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
     private long _dirtySinceTick = -1;
     private bool _isIdle = true;
     private bool _wasNearLimit;
+    private volatile bool _spareWanted;
     private volatile bool _stopping;
 
     /// <param name="reclaim">Gives free space back to the file system.</param>
@@ -65,6 +66,13 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
         var threshold = _context.Options.FlushThresholdBytes;
         if (Volatile.Read(ref _isIdle) || (written - _flushedAtBytes >= threshold && written - bytes - _flushedAtBytes < threshold))
             _wake.Set();
+
+        // A file is filled long before the next tick when the device is fast.
+        if (_thread != null && !_spareWanted && !_context.JournalFiles!.HasSpare)
+        {
+            _spareWanted = true;
+            _wake.Set();
+        }
 
         // Not at the next tick, when the limit may have been reached.
         var isNear = _slowReaders.IsNearLimit;
@@ -155,8 +163,8 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
 
     private void RunOnce()
     {
-        if (_context.Journal!.HasBegun && !_context.JournalFiles!.HasSpare)
-            PrepareSpare();
+        JournalSpare.Prepare(_context);
+        _spareWanted = false;
         PreallocateAhead();
         if (ShouldFlush())
             FlushNow();
@@ -244,19 +252,6 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
         {
             // The transaction that needs it will say so.
             FlushLog.NoGrowth(_context.Logger, e.Message);
-        }
-    }
-
-    private void PrepareSpare()
-    {
-        try
-        {
-            _context.JournalFiles!.PrepareSpare();
-        }
-        catch (IO.DiskException e)
-        {
-            // The commit that needs it will say so.
-            FlushLog.NoSpare(_context.Logger, e.Message);
         }
     }
 

@@ -111,7 +111,7 @@ internal sealed unsafe class Flusher
                 throw _context.Poison.Exception(CommitOutcome.NotCommitted);
             }
 
-            _context.JournalFiles!.ReleaseBefore(journalEnd.LifeNumber);
+            _context.JournalFiles!.ReleaseBefore(journalEnd.LifeNumber, keepFew: true);
         }
     }
 

@@ -70,6 +70,7 @@ internal sealed unsafe class PageFileWriter
             {
                 _context.DataFile.Sync();
                 unsynced = 0;
+                JournalSpare.Prepare(_context);
             }
         }
 

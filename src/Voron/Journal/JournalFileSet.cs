@@ -11,14 +11,24 @@ namespace Voron.Journal;
 /// those to be used again.
 /// </summary>
 /// <remarks>
+/// <para>
 /// A file's life: made (zeroed, synced, named) or taken again -> two header copies with a fresh incarnation -> spare -> current
 /// -> full -> released by a checkpoint -> taken again, or deleted. A spare that is too small for what comes is passed over;
 /// its life number is then skipped, and recovery finds the next record by its sequence and chain.
+/// </para>
+/// <para>
+/// Zeros keep small commits from having to write the file system's metadata, at the price of writing everything twice in a file's
+/// first life. Large records would pay more than they save: for them a file gets its blocks, and what is in it first is theirs.
+/// </para>
 /// </remarks>
 internal sealed unsafe class JournalFileSet : IDisposable
 {
     private const int ZeroingBytes = 256 << 10;
-    private const int KeptForReuse = 2;
+    private const int LargeRecordBytes = 1 << 20;
+
+    // What a flush lets go of is what the load needs until the next one.
+    private const int LeastKept = 2;
+    private const int MostKeptFiles = 10;
 
     private readonly Lock _lock = new();
     private readonly IDisk _disk;
@@ -32,6 +42,9 @@ internal sealed unsafe class JournalFileSet : IDisposable
     private long _nextIndex = 1;
     private long _nextLife = 1;
     private long _nextFileBytes;
+
+    // What the record that began the newest file asked for, when it was a large one; else 0.
+    private long _largeLength;
     private long _liveBytes;
     private long _totalBytes;
     private int _liveCount;
@@ -99,9 +112,10 @@ internal sealed unsafe class JournalFileSet : IDisposable
     /// </summary>
     /// <param name="minLength">How many bytes its records must have room for.</param>
     /// <param name="more">How many more a file should have that is made now.</param>
+    /// <param name="recordBytes">Bytes of the first record.</param>
     /// <param name="seals">What ends in earlier files; only the first file after an opening has any.</param>
     /// <exception cref="DiskException">There is no room for a file; nothing has changed.</exception>
-    public JournalFile Begin(long minLength, long more, ReadOnlySpan<JournalSeal> seals)
+    public JournalFile Begin(long minLength, long more, long recordBytes, ReadOnlySpan<JournalSeal> seals)
     {
         lock (_lock)
         {
@@ -113,6 +127,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
                 file = null;
             }
 
+            _largeLength = recordBytes >= LargeRecordBytes ? minLength : 0;
             file ??= Prepare(minLength, more, seals);
             _live.Add(file);
             Count();
@@ -125,13 +140,16 @@ internal sealed unsafe class JournalFileSet : IDisposable
     {
         lock (_lock)
         {
-            _spare ??= Prepare(0, 0, default);
+            // Large records vary in size: one that is a little larger than the last should find a file that fits.
+            _spare ??= Prepare(_largeLength + _largeLength / 8, 0, default);
             Count();
         }
     }
 
     /// <summary>Lets go of the files before the one where replay starts, now that a durable checkpoint says so.</summary>
-    public void ReleaseBefore(long lifeNumber)
+    /// <param name="lifeNumber">The life of that file.</param>
+    /// <param name="keepFew">Nothing will be written for a while: no more than a few files are worth their room.</param>
+    public void ReleaseBefore(long lifeNumber, bool keepFew = false)
     {
         lock (_lock)
         {
@@ -143,7 +161,8 @@ internal sealed unsafe class JournalFileSet : IDisposable
 
             // The largest are kept: they serve every size.
             _released.Sort((left, right) => right.Length.CompareTo(left.Length));
-            while (_released.Count > KeptForReuse)
+            var kept = keepFew ? 0 : MostKeptFiles * _maxFileBytes;
+            while (_released.Count > LeastKept && _released.Sum(file => file.Length) > kept)
             {
                 var file = _released[^1];
                 _released.RemoveAt(_released.Count - 1);
@@ -249,7 +268,8 @@ internal sealed unsafe class JournalFileSet : IDisposable
         try
         {
             file.Handle.Allocate(0, length);
-            WriteZeros(file.Handle, length);
+            if (_largeLength == 0)
+                WriteZeros(file.Handle, length);
             file.Handle.Sync();
             return file;
         }
@@ -262,7 +282,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
 
     private static string TemporaryName(string name) => name + ".new";
 
-    // Blocks that have been allocated but never written cost a write of metadata at each commit.
+    // Blocks that have been allocated but never written cost a write of metadata at each commit to them.
     private static void WriteZeros(DiskFile handle, long length)
     {
         var zeros = (byte*)NativeMemory.AlignedAlloc(ZeroingBytes, JournalFormat.Block);

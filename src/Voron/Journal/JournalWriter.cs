@@ -331,7 +331,7 @@ internal sealed unsafe class JournalWriter : IDisposable
 
         try
         {
-            _current = BeginFile(length + reserve, ReservedImageBytes);
+            _current = BeginFile(length + reserve, ReservedImageBytes, length);
         }
         catch (DiskException e)
         {
@@ -344,15 +344,15 @@ internal sealed unsafe class JournalWriter : IDisposable
         _offset = JournalFormat.FirstRecordOffset;
     }
 
-    private JournalFile BeginFile(long length, long more)
+    private JournalFile BeginFile(long length, long more, long recordBytes)
     {
         try
         {
-            return _files.Begin(length, more, _seals);
+            return _files.Begin(length, more, recordBytes, _seals);
         }
         catch (DiskException e) when (e.Error == DiskError.NoSpace && more > 0)
         {
-            return _files.Begin(length, 0, _seals);
+            return _files.Begin(length, 0, recordBytes, _seals);
         }
     }
 

@@ -117,22 +117,24 @@ internal sealed unsafe class DataFile : IDisposable
     }
 
     /// <summary>Checks a page on disk. Null when it is as it was written, else a sentence that says what is wrong.</summary>
+    [SkipLocalsInit]
     public string? TryVerify(long page, out Exception? cause)
     {
         cause = null;
         if (page < 0 || page >= CapacityPages)
             return $"Page {page} is beyond the end of '{File.Path}', which has {CapacityPages} pages of {PageSize} bytes.";
 
-        var buffer = (byte*)NativeMemory.AlignedAlloc((nuint)PageSize, 4096);
+        byte* run = null;
         try
         {
+            byte* buffer = stackalloc byte[PageSize];
             File.Read(page << _pageShift, new Span<byte>(buffer, PageSize));
             var header = (PageHeader*)buffer;
             var pages = header->Kind == PageKind.Overflow ? header->RunPages : 1L;
             if (pages > 1 && pages << _pageShift <= int.MaxValue && page + pages <= CapacityPages)
             {
                 var length = pages << _pageShift;
-                buffer = (byte*)NativeMemory.AlignedRealloc(buffer, (nuint)length, 4096);
+                run = buffer = (byte*)NativeMemory.Alloc((nuint)length);
                 File.Read(page << _pageShift, new Span<byte>(buffer, checked((int)length)));
                 header = (PageHeader*)buffer;
             }
@@ -154,7 +156,7 @@ internal sealed unsafe class DataFile : IDisposable
         }
         finally
         {
-            NativeMemory.AlignedFree(buffer);
+            NativeMemory.Free(run);
         }
     }
 

@@ -33,6 +33,9 @@ internal sealed class EngineContext
     /// <summary>For the holder of the writer.</summary>
     public required BranchHeads Heads { get; init; }
 
+    /// <summary>For all who read; null when switched off.</summary>
+    public required HomeHeads? HomeHeads { get; init; }
+
     public required FrameAllocator Frames { get; init; }
 
     public required StateRing Ring { get; init; }

@@ -30,6 +30,7 @@ internal sealed unsafe class ReadSnapshot : PageReader
         _pageShift = BitOperations.Log2((uint)PageSize);
         _verifyEveryRead = context.Options.VerifyEveryRead;
         _slot = context.Readers.TakeSlot();
+        HomeHeads = _verifyEveryRead ? null : context.HomeHeads;
     }
 
     public override int PageSize { get; }
@@ -81,6 +82,14 @@ internal sealed unsafe class ReadSnapshot : PageReader
             return null;
         return _versions.Find(number, _id, out var version) ? version.Frame : _map + (number << _pageShift);
     }
+
+    public override byte* Home(PageNumber page)
+    {
+        var number = page.Value;
+        return (ulong)number >= (ulong)_pageCount || _versions.Find(number, _id, out _) ? null : _map + (number << _pageShift);
+    }
+
+    public override void PrefetchHome(PageNumber page) => _versions.PrefetchHead(page.Value);
 
     public override ReadOnlySpan<byte> ReadLarge(in LargeRunReference reference, long offset, int count) =>
         LargeValueReader.Read(this, _dataFile, _map, _pageCount, reference, offset, count, _verifyEveryRead);

@@ -268,6 +268,7 @@ internal sealed class OpenTree
     public void Close()
     {
         DiscardPuts();
+        _puts?.Trim();
         CloseHandles();
         foreach (var cursor in _cursors)
             cursor.Return();

@@ -1,5 +1,7 @@
 using Voron.Paging;
+using Voron.Primitives;
 using Voron.Scratch;
+using Voron.Trees;
 
 namespace Voron.Transactions;
 
@@ -15,14 +17,16 @@ internal sealed unsafe class VersionKeeper
     private readonly FrameAllocator _frames;
     private readonly ReaderTable _readers;
     private readonly StateRing _ring;
+    private readonly HomeHeads? _homeHeads;
     private readonly List<ActiveReader> _active = [];
     private readonly Queue<Superseded> _superseded = new();
     private readonly Queue<Superseded> _blocked = new();
     private readonly List<DetachedFrames> _detached = [];
     private readonly Stack<List<DetachedFrame>> _freeLists = new();
 
-    public VersionKeeper(VersionTable versions, FrameAllocator frames, ReaderTable readers, StateRing ring)
+    public VersionKeeper(VersionTable versions, FrameAllocator frames, ReaderTable readers, StateRing ring, HomeHeads? homeHeads)
     {
+        _homeHeads = homeHeads;
         _versions = versions;
         _frames = frames;
         _readers = readers;
@@ -69,6 +73,8 @@ internal sealed unsafe class VersionKeeper
         var frames = _freeLists.TryPop(out var pooled) ? pooled : new List<DetachedFrame>(pages.Length);
         foreach (var page in pages)
         {
+            // Before anybody finds the page in the data file again.
+            _homeHeads?.Invalidate(new PageNumber(page));
             VersionNode* newer = null;
             var node = _versions.Head(page);
             while (node != null && node->TransactionId > flushedId)

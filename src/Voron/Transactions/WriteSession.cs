@@ -45,6 +45,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         _dataFile = context.DataFile;
         PageSize = context.PageSize;
         _verifyEveryRead = context.Options.VerifyEveryRead;
+        HomeHeads = _verifyEveryRead ? null : context.HomeHeads;
         _pagesAtOpen = context.DataFile.CapacityPages;
         _pageShift = BitOperations.Log2((uint)PageSize);
         _lineShift = _pageShift - 6;
@@ -121,6 +122,14 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         var node = _versions.Head(number);
         return node != null ? node->Frame : _dataFile.Address(number);
     }
+
+    public override byte* Home(PageNumber page)
+    {
+        var number = page.Value;
+        return (ulong)number >= (ulong)_state.PageCount || _versions.HasVersion(number) ? null : _dataFile.Address(number);
+    }
+
+    public override void PrefetchHome(PageNumber page) => _versions.PrefetchHead(page.Value);
 
     public override void PrefetchVersions(PageNumber* pages, int count)
     {

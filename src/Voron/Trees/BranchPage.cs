@@ -32,6 +32,25 @@ internal unsafe struct BranchPage : IRecordLayout
         return index >= 0 ? index : ~index - 1;
     }
 
+    /// <summary>
+    /// As <see cref="Search"/>, when it is known that the first <paramref name="low"/> separators are below the key and those from
+    /// <paramref name="high"/> on above it. Separator i is that of entry i + 1.
+    /// </summary>
+    public static int SearchBetween(byte* page, in SearchKey key, int low, int high)
+    {
+        while (low < high)
+        {
+            var middle = (low + high) >>> 1;
+            var record = SlottedPage.Record(page, middle + 1);
+            if (key.CompareStored(KeyBytes(record), KeyLength(record)) <= 0)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+
+        return low;
+    }
+
     /// <summary>Adds an entry if there is room.</summary>
     public static bool TryInsert(in WritablePage page, int pageSize, int index, byte* key, int keyLength, PageNumber child)
     {

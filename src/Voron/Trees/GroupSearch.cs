@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 using Voron.IO;
 using Voron.Primitives;
 
@@ -20,42 +21,17 @@ internal static unsafe class GroupSearch
     /// </summary>
     public const int Width = 32;
 
-    /// <summary>Finds the leaf for each key. The tree has a root.</summary>
+    // A record of some 150 bytes: its key, and the beginning of its value.
+    private const int RecordLines = 3;
+
+    /// <summary>Finds the leaf for each key with the help of the writer's heads. The tree has a root.</summary>
     /// <param name="state">The tree.</param>
-    /// <param name="reader">Its pages.</param>
+    /// <param name="writer">Its pages.</param>
+    /// <param name="heads">The heads of its branches, which are made where there are none.</param>
     /// <param name="keys">The keys, at most <see cref="Width"/>.</param>
     /// <param name="count">How many there are.</param>
     /// <param name="leaves">Gets the number of each key's leaf. The leaves have not been looked at.</param>
     /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
-    [SkipLocalsInit]
-    public static void FindLeaves(TreeState state, PageReader reader, SearchKey* keys, int count, PageNumber* leaves)
-    {
-        Debug.Assert(count <= Width);
-        TreeReader.CheckDepth(state);
-        for (var i = 0; i < count; i++)
-            leaves[i] = state.Root;
-
-        var branches = stackalloc byte*[Width];
-        var places = stackalloc int[Width];
-        for (var level = state.Depth - 1; level > 0; level--)
-        {
-            branches[0] = TreeReader.ReadBranch(reader, leaves[0]);
-            for (var i = 1; i < count; i++)
-                branches[i] = leaves[i] == leaves[i - 1] ? branches[i - 1] : TreeReader.ReadBranch(reader, leaves[i]);
-            FindPlaces<BranchPage>(branches, keys, count, 1, places);
-            for (var i = 0; i < count; i++)
-            {
-                // Entry 0 has no separator: everything below the first separator is its.
-                var child = places[i] >= 0 ? places[i] : ~places[i] - 1;
-                leaves[i] = BranchPage.Child(branches[i], child);
-                var next = reader.Peek(leaves[i]);
-                CacheLines.Prefetch(next);
-                CacheLines.Prefetch(next + CacheLines.LineBytes);
-            }
-        }
-    }
-
-    /// <summary>As <see cref="FindLeaves(TreeState, PageReader, SearchKey*, int, PageNumber*)"/>, with the help of heads.</summary>
     public static void FindLeaves(TreeState state, PageWriter writer, BranchHeads heads, SearchKey* keys, int count, PageNumber* leaves)
     {
         Debug.Assert(count <= Width);
@@ -77,30 +53,178 @@ internal static unsafe class GroupSearch
         }
     }
 
-    /// <summary>Finds the record of each key, or null where the tree does not have it.</summary>
-    /// <inheritdoc cref="FindLeaves(TreeState, PageReader, SearchKey*, int, PageNumber*)"/>
+    /// <summary>Finds the record of each key, or null where the tree does not have it. The tree has a root.</summary>
+    /// <param name="state">The tree.</param>
+    /// <param name="reader">Its pages.</param>
+    /// <param name="keys">The keys, at most <see cref="Width"/>.</param>
+    /// <param name="count">How many there are.</param>
+    /// <param name="records">Gets the record of each key.</param>
+    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
     [SkipLocalsInit]
     public static void FindRecords(TreeState state, PageReader reader, SearchKey* keys, int count, byte** records)
     {
-        var leaves = stackalloc PageNumber[Width];
-        var places = stackalloc int[Width];
-        FindLeaves(state, reader, keys, count, leaves);
+        Debug.Assert(count <= Width);
+        TreeReader.CheckDepth(state);
+        var pages = stackalloc PageNumber[Width];
         for (var i = 0; i < count; i++)
-            records[i] = TreeReader.ReadLeaf(reader, leaves[i]);
-        FindPlaces<LeafPage>(records, keys, count, 0, places);
-        for (var i = 0; i < count; i++)
+            pages[i] = state.Root;
+
+        for (var level = state.Depth - 1; level > 0; level--)
+            StepDown(reader, level, keys, count, pages);
+        FindInLeaves(reader, keys, count, pages, records);
+    }
+
+    /// <summary>Takes all searches from a branch each to a child.</summary>
+    [SkipLocalsInit]
+    private static void StepDown(PageReader reader, int level, SearchKey* keys, int count, PageNumber* pages)
+    {
+        var rest = new Rest(stackalloc int[Width], stackalloc SearchKey[Width]);
+        var heads = reader.HomeHeads;
+        if (heads == null)
         {
-            if (places[i] < 0)
+            rest.AddAll(keys, count);
+        }
+        else
+        {
+            var places = stackalloc ChildPlace[Width];
+            for (var i = 0; i < count; i++)
             {
-                records[i] = null;
+                var home = reader.Home(pages[i]);
+                if (home == null || !heads.TrySearch(pages[i], home, keys[i], out places[i]))
+                    places[i] = default;
+            }
+
+            for (var i = 0; i < count; i++)
+            {
+                if (places[i].Entry != null && HomeHeads.TryChild(places[i], out var child))
+                {
+                    pages[i] = child;
+                    Prefetch(reader, heads, child, level - 1);
+                }
+                else
+                {
+                    rest.Add(i, keys[i]);
+                }
+            }
+        }
+
+        if (rest.Count > 0)
+            StepDownInPages(reader, level, ref rest, pages);
+    }
+
+    /// <summary>As <see cref="StepDown"/>, where there are no heads: makes them for pages of the data file.</summary>
+    [SkipLocalsInit]
+    private static void StepDownInPages(PageReader reader, int level, ref Rest rest, PageNumber* pages)
+    {
+        var branches = stackalloc byte*[Width];
+        var places = stackalloc int[Width];
+        var heads = reader.HomeHeads;
+        for (var i = 0; i < rest.Count; i++)
+        {
+            var page = pages[rest.Indices[i]];
+            if (i > 0 && page == pages[rest.Indices[i - 1]])
+            {
+                branches[i] = branches[i - 1];
                 continue;
             }
 
-            // The value lies behind the key that was just compared, usually in the lines that follow it.
-            records[i] = SlottedPage.Record(records[i], places[i]);
-            CacheLines.Prefetch(records[i] + CacheLines.LineBytes);
-            CacheLines.Prefetch(records[i] + 2 * CacheLines.LineBytes);
+            branches[i] = TreeReader.ReadBranch(reader, page);
+            if (heads != null && reader.Home(page) != null)
+                heads.AddBranch(reader, page, branches[i]);
         }
+
+        FindPlaces<BranchPage>(branches, rest.Keys, rest.Count, 1, places);
+        for (var i = 0; i < rest.Count; i++)
+        {
+            // Entry 0 has no separator: everything below the first separator is its.
+            var child = BranchPage.Child(branches[i], places[i] >= 0 ? places[i] : ~places[i] - 1);
+            pages[rest.Indices[i]] = child;
+            Prefetch(reader, heads, child, level - 1);
+        }
+    }
+
+    [SkipLocalsInit]
+    private static void FindInLeaves(PageReader reader, SearchKey* keys, int count, PageNumber* pages, byte** records)
+    {
+        var homes = stackalloc byte*[Width];
+        var found = stackalloc LeafPlace[Width];
+        var rest = new Rest(stackalloc int[Width], stackalloc SearchKey[Width]);
+        var heads = reader.HomeHeads;
+        if (heads == null)
+        {
+            rest.AddAll(keys, count);
+        }
+        else
+        {
+            for (var i = 0; i < count; i++)
+            {
+                homes[i] = reader.Home(pages[i]);
+                if (homes[i] != null && heads.TryPlace(pages[i], homes[i], keys[i], out found[i]))
+                {
+                    CacheLines.PrefetchRange(found[i].Record, RecordLines * CacheLines.LineBytes);
+                }
+                else
+                {
+                    homes[i] = null;
+                    rest.Add(i, keys[i]);
+                }
+            }
+        }
+
+        if (rest.Count > 0)
+            FindInPages(reader, ref rest, pages, records);
+        if (rest.Count == count)
+            return;
+        for (var i = 0; i < count; i++)
+        {
+            if (homes[i] != null)
+                records[i] = found[i].Resolve(homes[i], keys[i]);
+        }
+    }
+
+    /// <summary>As <see cref="FindInLeaves"/>, where there are no heads: makes them for pages of the data file.</summary>
+    [SkipLocalsInit]
+    private static void FindInPages(PageReader reader, ref Rest rest, PageNumber* pages, byte** records)
+    {
+        var leaves = stackalloc byte*[Width];
+        var places = stackalloc int[Width];
+        var heads = reader.HomeHeads;
+        for (var i = 0; i < rest.Count; i++)
+        {
+            var page = pages[rest.Indices[i]];
+            leaves[i] = TreeReader.ReadLeaf(reader, page);
+            if (heads != null && reader.Home(page) != null)
+                heads.AddLeaf(reader, page, leaves[i]);
+        }
+
+        FindPlaces<LeafPage>(leaves, rest.Keys, rest.Count, 0, places);
+        for (var i = 0; i < rest.Count; i++)
+        {
+            var record = places[i] < 0 ? null : SlottedPage.Record(leaves[i], places[i]);
+            records[rest.Indices[i]] = record;
+
+            // The value lies behind the key that was just compared, usually in the lines that follow it.
+            if (record != null)
+                CacheLines.PrefetchRange(record + CacheLines.LineBytes, (RecordLines - 1) * CacheLines.LineBytes);
+        }
+    }
+
+    /// <summary>Asks for what the next step of a search will read.</summary>
+    private static void Prefetch(PageReader reader, HomeHeads? heads, PageNumber page, int level)
+    {
+        if (heads == null)
+        {
+            var bytes = reader.Peek(page);
+            CacheLines.Prefetch(bytes);
+            CacheLines.Prefetch(bytes + CacheLines.LineBytes);
+            return;
+        }
+
+        reader.PrefetchHome(page);
+        if (level == 0)
+            heads.PrefetchLeaf(page);
+        else
+            heads.PrefetchBranch(page);
     }
 
     /// <summary>
@@ -167,6 +291,27 @@ internal static unsafe class GroupSearch
             }
 
             left = kept;
+        }
+    }
+
+    /// <summary>The searches of a group that have to look into pages.</summary>
+    private ref struct Rest(Span<int> indices, Span<SearchKey> keys)
+    {
+        public readonly int* Indices = (int*)Unsafe.AsPointer(ref MemoryMarshal.GetReference(indices));
+        public readonly SearchKey* Keys = (SearchKey*)Unsafe.AsPointer(ref MemoryMarshal.GetReference(keys));
+
+        public int Count { get; private set; }
+
+        public void Add(int index, in SearchKey key)
+        {
+            Indices[Count] = index;
+            Keys[Count++] = key;
+        }
+
+        public void AddAll(SearchKey* keys, int count)
+        {
+            for (var i = 0; i < count; i++)
+                Add(i, keys[i]);
         }
     }
 

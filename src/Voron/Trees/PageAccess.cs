@@ -6,6 +6,12 @@ namespace Voron.Trees;
 /// <summary>The first of the two contracts through which trees see pages: reading.</summary>
 internal abstract unsafe class PageReader
 {
+    /// <summary>Heads beside the pages of the data file; null where pages are to be read and nothing else.</summary>
+    public HomeHeads? HomeHeads { get; protected init; }
+
+    /// <summary>Searches that found the place of their page's heads taken by another page.</summary>
+    public uint HeadMisses { get; set; }
+
     /// <summary>The size of a page in bytes: a power of two from 4096 to 65536.</summary>
     public abstract int PageSize { get; }
 
@@ -20,6 +26,17 @@ internal abstract unsafe class PageReader
     /// Where the content of a page is, without a look at it: for prefetching only. Null when there is no such page.
     /// </summary>
     public abstract byte* Peek(PageNumber page);
+
+    /// <summary>
+    /// Where a page is in the data file, when that is what this transaction sees of it; null when it sees a version, or no such
+    /// page. It may not have been verified.
+    /// </summary>
+    public virtual byte* Home(PageNumber page) => null;
+
+    /// <summary>Asks for what <see cref="Home"/> will read.</summary>
+    public virtual void PrefetchHome(PageNumber page)
+    {
+    }
 
     /// <summary>
     /// A part of a value that stands in a run without headers, verified as far as it is asked for; valid as long as a page.

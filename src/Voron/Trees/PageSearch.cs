@@ -16,11 +16,14 @@ internal static unsafe class PageSearch
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int Find<T>(byte* page, int first, in SearchKey key)
+        where T : struct, IRecordLayout => FindBetween<T>(page, first, SlottedPage.Count(page) - 1, key);
+
+    /// <summary>As <see cref="Find"/>, among the records from <paramref name="low"/> up to and with <paramref name="high"/>.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static int FindBetween<T>(byte* page, int low, int high, in SearchKey key)
         where T : struct, IRecordLayout
     {
         var slots = SlottedPage.Slots(page);
-        var low = first;
-        var high = SlottedPage.Count(page) - 1;
         var head = key.Head;
         while (low <= high)
         {

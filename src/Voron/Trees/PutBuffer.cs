@@ -1,5 +1,5 @@
+using System.Buffers;
 using System.Runtime.CompilerServices;
-using System.Runtime.InteropServices;
 using Voron.IO;
 using Voron.Primitives;
 
@@ -11,14 +11,21 @@ namespace Voron.Trees;
 /// <remarks>
 /// A single put waits for memory at each level of the tree and again while its leaf is copied. Applied as a group, the
 /// puts go down the tree side by side, and each leaf is asked for while the ones before it are changed. Whoever looks at the
-/// tree applies what is buffered first: no read ever sees the tree without it.
+/// tree applies what is buffered first: no read ever sees the tree without it. A transaction that fills the buffer is a large
+/// one: it gets a larger buffer, whose puts are applied in the order of their keys, those of one key in the order in which they came.
+/// Then each leaf is fetched and changed once for all that go to it, while it is in the cache.
 /// </remarks>
 internal sealed unsafe class PutBuffer
 {
-    /// <summary>Puts that are applied at once at the latest.</summary>
-    public const int MaxCount = 256;
+    /// <summary>Puts that a buffer holds at first. More than these are sorted.</summary>
+    public const int FirstCount = 256;
 
-    private const int BufferBytes = 128 << 10;
+    private const int FirstBytes = 128 << 10;
+
+    // Far more puts than leaves are needed for a leaf to get several: the last size holds what fits into 16 MiB.
+    private const int GrowthShift = 5;
+    private const int MaxCount = FirstCount << (2 * GrowthShift - 1);
+    private const int MaxBytes = 16 << 20;
 
     /// <summary>Larger ones gain nothing by waiting: copying them twice costs more.</summary>
     private const int MaxItemBytes = 1024;
@@ -29,9 +36,19 @@ internal sealed unsafe class PutBuffer
     // Leaves are asked for this many puts before they are copied: far enough for memory to answer, near enough to stay cached.
     private const int LeavesAhead = 2;
 
-    private readonly Item[] _items = new Item[MaxCount];
-    private readonly byte[] _bytes = GC.AllocateUninitializedArray<byte>(BufferBytes, pinned: true);
+    private readonly WaitingPut[] _firstItems = new WaitingPut[FirstCount];
+    private readonly byte[] _firstBytes = GC.AllocateUninitializedArray<byte>(FirstBytes);
+    private WaitingPut[] _items;
+    private byte[] _bytes;
+    private int _maxCount = FirstCount;
     private int _used;
+    private bool _wasFull;
+
+    public PutBuffer()
+    {
+        _items = _firstItems;
+        _bytes = _firstBytes;
+    }
 
     /// <summary>Puts that wait.</summary>
     public int Count { get; private set; }
@@ -41,12 +58,15 @@ internal sealed unsafe class PutBuffer
     /// <summary>Copies a put to the end; false when there is no room before the others are applied.</summary>
     public bool TryAdd(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
-        if (Count == MaxCount || _used + key.Length + value.Length > BufferBytes)
+        if (Count == _maxCount || _used + key.Length + value.Length > _bytes.Length)
+        {
+            _wasFull = true;
             return false;
+        }
 
         key.CopyTo(_bytes.AsSpan(_used));
         value.CopyTo(_bytes.AsSpan(_used + key.Length));
-        _items[Count++] = new Item(_used, key.Length, value.Length);
+        _items[Count++] = new WaitingPut(_used, key.Length, value.Length);
         _used += key.Length + value.Length;
         return true;
     }
@@ -58,37 +78,74 @@ internal sealed unsafe class PutBuffer
         _used = 0;
     }
 
+    /// <summary>Ends a transaction: what a large one needed is given back.</summary>
+    public void Trim()
+    {
+        Clear();
+        if (_items == _firstItems)
+            return;
+        ArrayPool<WaitingPut>.Shared.Return(_items);
+        ArrayPool<byte>.Shared.Return(_bytes);
+        _items = _firstItems;
+        _bytes = _firstBytes;
+        _maxCount = FirstCount;
+    }
+
     /// <summary>Applies all puts and forgets them, also when one of them fails.</summary>
     public void Apply(PageWriter writer, TreeState state)
     {
         try
         {
-            var from = 0;
-            if (Count > LeastGroup && !state.Root.IsNone)
-            {
-                // The last one goes its own way, which tells whether keys are being appended.
-                for (int count; from < Count - 1; from += count)
-                {
-                    count = Math.Min(GroupSearch.Width, Count - 1 - from);
-                    ApplyGroup(writer, state, from, count);
-                }
-            }
-
-            for (; from < Count; from++)
-                TreeWriter.Put(writer, state, Key(from), Value(from));
+            fixed (byte* bytes = _bytes)
+                ApplyAll(writer, state, bytes);
         }
         finally
         {
             Clear();
         }
+
+        if (_wasFull)
+            Grow();
+    }
+
+    private void ApplyAll(PageWriter writer, TreeState state, byte* bytes)
+    {
+        if (Count > FirstCount)
+            PutSorter.Sort(_items.AsSpan(0, Count), bytes);
+
+        var from = 0;
+        if (Count > LeastGroup && !state.Root.IsNone)
+        {
+            // The last one goes its own way, which tells whether keys are being appended.
+            for (int count; from < Count - 1; from += count)
+            {
+                count = Math.Min(GroupSearch.Width, Count - 1 - from);
+                ApplyGroup(writer, state, bytes, from, count);
+            }
+        }
+
+        for (; from < Count; from++)
+            TreeWriter.Put(writer, state, Key(from), Value(from));
+    }
+
+    private void Grow()
+    {
+        _wasFull = false;
+        if (_maxCount >= MaxCount)
+            return;
+        var count = Math.Min(MaxCount, _maxCount << GrowthShift);
+        var size = (int)Math.Min(MaxBytes, (long)_bytes.Length << GrowthShift);
+        Trim();
+        _items = ArrayPool<WaitingPut>.Shared.Rent(count);
+        _bytes = ArrayPool<byte>.Shared.Rent(size);
+        _maxCount = count;
     }
 
     [SkipLocalsInit]
-    private void ApplyGroup(PageWriter writer, TreeState state, int from, int count)
+    private void ApplyGroup(PageWriter writer, TreeState state, byte* bytes, int from, int count)
     {
         var keys = stackalloc SearchKey[GroupSearch.Width];
         var leaves = stackalloc PageNumber[GroupSearch.Width];
-        var bytes = (byte*)Unsafe.AsPointer(ref MemoryMarshal.GetArrayDataReference(_bytes));
         for (var i = 0; i < count; i++)
             keys[i] = new SearchKey(bytes + _items[from + i].Offset, _items[from + i].KeyLength);
 
@@ -97,8 +154,12 @@ internal sealed unsafe class PutBuffer
         for (var i = 0; i < LeavesAhead && i < count; i++)
             PrefetchPage(writer, leaves[i]);
 
+        var isSorted = Count > FirstCount;
         for (var i = 0; i < count; i++)
         {
+            // Once sorted they lie anywhere: those of the next group are asked for by this one.
+            if (isSorted && from + count + i < Count)
+                CacheLines.PrefetchRange(bytes + _items[from + count + i].Offset, _items[from + count + i].Length);
             if (i + LeavesAhead < count)
                 PrefetchPage(writer, leaves[i + LeavesAhead]);
             var leaf = leaves[i];
@@ -136,6 +197,4 @@ internal sealed unsafe class PutBuffer
 
     private ReadOnlySpan<byte> Value(int index) =>
         _bytes.AsSpan(_items[index].Offset + _items[index].KeyLength, _items[index].ValueLength);
-
-    private readonly record struct Item(int Offset, int KeyLength, int ValueLength);
 }

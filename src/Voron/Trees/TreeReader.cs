@@ -37,9 +37,7 @@ internal static unsafe class TreeReader
         fixed (byte* bytes = key)
         {
             var search = new SearchKey(bytes, key.Length);
-            var page = FindLeaf(state, reader, search);
-            var index = LeafPage.Search(page, search);
-            return index < 0 ? null : SlottedPage.Record(page, index);
+            return reader.HomeHeads == null ? FindInPages(state, reader, search) : FindByHeads(state, reader, reader.HomeHeads, search);
         }
     }
 
@@ -105,16 +103,39 @@ internal static unsafe class TreeReader
             TreeErrors.ThrowDepth(state.Depth);
     }
 
-    private static byte* FindLeaf(TreeState state, PageReader reader, in SearchKey key)
+    private static byte* FindInPages(TreeState state, PageReader reader, in SearchKey key)
     {
         var page = state.Root;
         for (var level = state.Depth - 1; level > 0; level--)
+            page = FindChild(reader, page, key);
+        return FindRecord(reader, page, key);
+    }
+
+    private static byte* FindByHeads(TreeState state, PageReader reader, HomeHeads heads, in SearchKey key)
+    {
+        var page = state.Root;
+        byte* home;
+        for (var level = state.Depth - 1; level > 0; level--)
         {
-            var bytes = ReadBranch(reader, page);
-            page = BranchPage.Child(bytes, BranchPage.Search(bytes, key));
+            home = reader.Home(page);
+            page = home != null ? heads.Child(reader, page, home, key) : FindChild(reader, page, key);
         }
 
-        return ReadLeaf(reader, page);
+        home = reader.Home(page);
+        return home != null ? heads.FindRecord(reader, page, home, key) : FindRecord(reader, page, key);
+    }
+
+    private static PageNumber FindChild(PageReader reader, PageNumber page, in SearchKey key)
+    {
+        var branch = ReadBranch(reader, page);
+        return BranchPage.Child(branch, BranchPage.Search(branch, key));
+    }
+
+    private static byte* FindRecord(PageReader reader, PageNumber page, in SearchKey key)
+    {
+        var leaf = ReadLeaf(reader, page);
+        var index = LeafPage.Search(leaf, key);
+        return index < 0 ? null : SlottedPage.Record(leaf, index);
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

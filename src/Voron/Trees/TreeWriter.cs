@@ -137,13 +137,14 @@ internal static unsafe class TreeWriter
             if (Overlaps(key, before, writer.PageSize) || Overlaps(value.Source, before, writer.PageSize))
                 return StoreCopies(writer, state, key, value, replace);
 
-            int index;
-            if (!replace && (index = LeafPage.Search(before, search)) >= 0)
+            // Without a path it belongs behind the last entry, which has been compared with.
+            var isAppended = path.LeafLevel < 0;
+            if (!replace && !isAppended && LeafPage.Search(before, search) >= 0)
                 return null;
 
             var leaf = writer.Modify(number);
-            index = LeafPage.Search(leaf.Bytes, search);
-            if (path.LeafLevel < 0 || path.OnRightEdge)
+            var index = isAppended ? ~SlottedPage.Count(leaf.Bytes) : LeafPage.Search(leaf.Bytes, search);
+            if (isAppended || path.OnRightEdge)
                 state.RightmostLeaf = ~index == SlottedPage.Count(leaf.Bytes) ? number : PageNumber.None;
 
             return StoreInLeaf(writer, state, leaf, number, index, search, path, value, run, reference);

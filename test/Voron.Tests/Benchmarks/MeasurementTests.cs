@@ -1,6 +1,10 @@
 using System.Xml.Linq;
+using Voron.Benchmarks.Engines;
 using Voron.Benchmarks.Measurement;
+using Voron.Benchmarks.Processes;
 using Voron.Benchmarks.Reporting;
+using Voron.Benchmarks.Suites;
+using Voron.Benchmarks.Workloads;
 
 namespace Voron.Tests.Benchmarks;
 
@@ -66,7 +70,7 @@ public sealed class MeasurementTests
     {
         var text = new System.Text.StringBuilder();
         MarkdownTable.Append(text, "T", 1, ["a", "b"], [["x|y", "1"]]);
-        text.ToString().ReplaceLineEndings("\n").Should().Be("\n## T\n\n| a | b |\n|---|---:|\n| x\\|y | 1 |\n");
+        text.ToString().ReplaceLineEndings("\n").Should().Be("\n### T\n\n| a | b |\n|---|---:|\n| x\\|y | 1 |\n");
     }
 
     [Fact]
@@ -76,5 +80,79 @@ public sealed class MeasurementTests
         result.Bytes.Should().Be(1 << 20);
         result.OneThreadPerSecond.Should().BePositive();
         result.Scaling.Should().BePositive();
+    }
+
+    [Fact]
+    public void Commits_beside_a_flush_are_told_from_the_others()
+    {
+        var log = new CommitLog(capacity: 4);
+        foreach (long end in (long[])[10, 20, 30, 40])
+            log.Add(end, nanoseconds: end * 1_000);
+        LatencySummary summary = log.During([new FlushInterval(5, 8), new FlushInterval(15, 20), new FlushInterval(35, 99)], out long commits)!;
+        commits.Should().Be(2);
+        summary.MaxMicroseconds.Should().Be(40);
+        log.During([], out commits).Should().BeNull();
+        commits.Should().Be(0);
+    }
+
+    [Fact]
+    public void A_log_of_commits_that_is_full_takes_no_more()
+    {
+        var log = new CommitLog(capacity: 1);
+        log.Add(10, 1);
+        log.Add(11, 1);
+        log.During([new FlushInterval(0, 20)], out long commits);
+        commits.Should().Be(1);
+    }
+
+    [Fact]
+    public void Garbage_is_counted_from_a_tenth_of_the_run_on()
+    {
+        var allocation = new SteadyAllocation();
+        var kept = new List<byte[]>();
+        for (int done = 1; done <= 100; done++)
+        {
+            kept.Add(new byte[done <= 10 ? 100_000 : 1_000]);
+            allocation.Report(done, 100);
+        }
+        allocation.End(100);
+        allocation.BytesPerOperation.Should().BeInRange(1_000, 20_000, "others allocate beside this test");
+        kept.Should().HaveCount(100);
+    }
+
+    [Fact]
+    public void Time_left_is_known_best_for_what_was_run_before()
+    {
+        var left = new TimeLeft([("a", "x"), ("a", "y"), ("b", "x"), ("a", "x")]);
+        left.Estimate().Should().BeNull();
+        left.Add(10);
+        left.Estimate()!.Value.TotalSeconds.Should().Be(30);
+        left.Add(2);
+        left.Estimate(0.5)!.Value.TotalSeconds.Should().Be((6 * 0.5) + 10);
+    }
+
+    [Fact]
+    public void Durable_writes_are_probed_beside_buffered_ones()
+    {
+        using var directory = new TestDirectory();
+        FlushingProbe.Time = TimeSpan.FromMilliseconds(50);
+        FlushingProbeResult? result = FlushingProbe.Run(directory.Path, recordBytes: 5_000, pauseNanoseconds: 0, writeBytes: 65_536, 1 << 20);
+        if (result is null)
+            return; // no unbuffered writes here
+        result.RecordBytes.Should().Be(8_192);
+        result.Records.Should().BePositive();
+        result.BufferedMegabytesPerSecond.Should().BePositive();
+        Directory.EnumerateFiles(directory.Path).Should().BeEmpty();
+    }
+
+    public static TheoryData<string> SmallBenchmarks => [.. MicroBenchmark.Names];
+
+    [Theory]
+    [MemberData(nameof(SmallBenchmarks))]
+    public void Small_benchmarks_run(string name)
+    {
+        using MicroBenchmark benchmark = MicroBenchmark.Prepare(name);
+        benchmark.Run(times: 2);
+        benchmark.Operations.Should().BePositive();
     }
 }

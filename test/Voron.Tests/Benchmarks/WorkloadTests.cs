@@ -33,7 +33,7 @@ public sealed class WorkloadTests
             Action require = () => EngineCatalog.Require(engine.Name);
             require.Should().Throw<Voron.Benchmarks.BenchmarkException>().WithMessage("*not installed*");
         }
-        EngineCatalog.All.Select(engine => engine.Name).Should().OnlyHaveUniqueItems().And.HaveCount(7);
+        EngineCatalog.All.Select(engine => engine.Name).Should().OnlyHaveUniqueItems().And.HaveCount(9);
     }
 
     [Fact]
@@ -69,5 +69,51 @@ public sealed class WorkloadTests
             }
             checksums.Values.Distinct().Should().ContainSingle($"of {workload.Name}, where {string.Join(", ", checksums)}");
         }
+    }
+
+    [Fact]
+    public void A_goal_against_another_workload_brings_that_workload_along()
+    {
+        Comparison.Step[] steps = ComparisonPlan.Select([WorkloadCatalog.Callers64.Name], scale: 1);
+        steps.Single(step => step.Workload == WorkloadCatalog.SinglePut).IsReported.Should().BeFalse();
+        steps.Single(step => step.IsReported).Workload.Should().Be(WorkloadCatalog.Callers64);
+    }
+
+    [Fact]
+    public void Variants_of_the_journal_run_where_journals_are_looked_at_and_lose_their_stores_then()
+    {
+        var comparison = new Comparison([EngineCatalog.Find(EngineCatalog.Voron)], ComparisonPlan.Select([], 1), Rounds: 1);
+        EngineDescriptor variant = EngineCatalog.Find(EngineCatalog.VoronPlainJournal);
+        Comparison.Step update = comparison.Steps.Single(step => step.Workload == WorkloadCatalog.RandomUpdate);
+        Comparison.Step read = comparison.Steps.Single(step => step.Workload == WorkloadCatalog.RandomRead);
+        comparison.EnginesOf(update).Should().HaveCount(3).And.Contain(variant);
+        comparison.EnginesOf(read).Should().NotContain(variant);
+        comparison.IsLastOfStore(update, variant).Should().BeTrue();
+        comparison.IsLastOfStore(update, EngineCatalog.Find(EngineCatalog.Voron)).Should().BeFalse();
+    }
+
+    [Theory]
+    [InlineData(1_000_000, 0.5, 128, 500_000)]
+    [InlineData(5_000, 0.02, 128, 1_000)]
+    [InlineData(512, 0.02, 1 << 20, 64)]
+    [InlineData(8, 0.5, 64 << 20, 4)]
+    public void A_scale_leaves_enough_but_not_too_much_of_large_values(long count, double scale, int itemBytes, long expected)
+    {
+        Scaling.Apply(count, scale, itemBytes).Should().Be(expected);
+    }
+
+    [Fact]
+    public void Callers_and_readers_stop_when_time_is_up()
+    {
+        using var directory = new TestDirectory();
+        var callers = new RunRequest(
+            EngineCatalog.Voron, WorkloadCatalog.Callers16, Path.Combine(directory.Path, "callers"), 10_000_000, 10_000_000, Round: 0)
+        {
+            Limit = TimeSpan.FromMilliseconds(50),
+        };
+        RunResult result = WorkloadRunner.Run(callers, new ProgressSignal(null));
+        result.IsCut.Should().BeTrue();
+        result.Operations.Should().BeInRange(1, 9_999_999);
+        result.Note.Should().Contain("stopped");
     }
 }

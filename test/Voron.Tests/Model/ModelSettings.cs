@@ -31,6 +31,7 @@ internal sealed record ModelSettings(
             JournalLimitBytes = 64 << 20,
             LargeValueBytes = random.Next(3) switch { 0 => 16 << 10, 1 => 64 << 10, _ => 100_000 },
             MaxTransactionBytes = random.Next(8) == 0 ? 1 << 20 : 256 << 20,
+            SearchMemoryBytes = random.Next(3) switch { 0 => 0, 1 => 16 << 10, _ => 80 << 20 },
             MaxMergedBytes = random.Next(2) == 0 ? 1 << 14 : 4 << 20,
             MaxGrowthBytes = random.Next(2) == 0 ? 1 << 20 : 64 << 20,
             PreferredFreeFraction = random.Next(2) == 0 ? 0.25 : 0.9,

@@ -19,7 +19,7 @@ public sealed unsafe class VersionKeeperTests : IDisposable
     {
         _readers = new ReaderTable(_ring);
         _versions.EnsureCapacity(1000);
-        _keeper = new VersionKeeper(_versions, _frames, _readers, _ring);
+        _keeper = new VersionKeeper(_versions, _frames, _readers, _ring, homeHeads: null);
     }
 
     private long UsedFrames => _frames.UsedBytes / PageSize;

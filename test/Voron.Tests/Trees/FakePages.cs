@@ -25,10 +25,12 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
     private Frame?[] _frames = new Frame?[64];
     private long _next = 1;
 
-    public FakePages(int pageSize = 4096)
+    /// <param name="homeHeadsBytes">Above 0, pages that the transaction has not touched are taken for those of a data file, with heads.</param>
+    public FakePages(int pageSize = 4096, long homeHeadsBytes = 0)
     {
         _pageSize = pageSize;
         Heads = new BranchHeads(pageSize, 1 << 20);
+        HomeHeads = homeHeadsBytes > 0 ? new HomeHeads(pageSize, homeHeadsBytes) : null;
     }
 
     public override int PageSize => _pageSize;
@@ -58,6 +60,12 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
     public override BranchHeads Heads { get; }
 
     public override byte* Peek(PageNumber page) => Read(page);
+
+    public override byte* Home(PageNumber page)
+    {
+        var frame = Find(page);
+        return _touched.Contains(frame) ? null : frame.Bytes;
+    }
 
     public override void PrefetchVersions(PageNumber* pages, int count)
     {
@@ -129,6 +137,7 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
         ChangedBytes = 0;
         foreach (var frame in _touched)
         {
+            HomeHeads?.Invalidate(new PageNumber(frame.Number));
             frame.CheckGuards(Guard, GuardBytes);
             ChangedBytes += frame.CheckMarks();
             frame.IsWritable = false;
@@ -148,6 +157,7 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
     public void Dispose()
     {
         Heads.Dispose();
+        HomeHeads?.Dispose();
         foreach (var frame in _frames)
             frame?.Release();
         foreach (var frame in _dead)

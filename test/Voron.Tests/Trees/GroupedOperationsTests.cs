@@ -7,27 +7,79 @@ namespace Voron.Tests.Trees;
 public sealed unsafe class GroupedOperationsTests
 {
     [Theory]
-    [InlineData(4096, TreeModelTests.Keys.Numbers, 20_000, 1)]
-    [InlineData(4096, TreeModelTests.Keys.Appended, 20_000, 2)]
-    [InlineData(4096, TreeModelTests.Keys.FewBytes, 10_000, 3)]
-    [InlineData(4096, TreeModelTests.Keys.LongCommonPrefix, 10_000, 4)]
-    [InlineData(8192, TreeModelTests.Keys.AnyLength, 6_000, 5)]
-    [InlineData(65536, TreeModelTests.Keys.AnyLength, 4_000, 6)]
-    public void Grouped_puts_and_lookups_agree_with_a_sorted_dictionary(int pageSize, TreeModelTests.Keys keys, int operations, int seed)
+    [InlineData(4096, TreeModelTests.Keys.Numbers, 20_000, 1, 0)]
+    [InlineData(4096, TreeModelTests.Keys.Appended, 20_000, 2, 0)]
+    [InlineData(4096, TreeModelTests.Keys.FewBytes, 10_000, 3, 0)]
+    [InlineData(4096, TreeModelTests.Keys.LongCommonPrefix, 10_000, 4, 0)]
+    [InlineData(8192, TreeModelTests.Keys.AnyLength, 6_000, 5, 0)]
+    [InlineData(65536, TreeModelTests.Keys.AnyLength, 4_000, 6, 0)]
+    [InlineData(4096, TreeModelTests.Keys.Numbers, 20_000, 11, 1 << 20)]
+    [InlineData(4096, TreeModelTests.Keys.Numbers, 20_000, 12, 1 << 10)]
+    [InlineData(4096, TreeModelTests.Keys.Appended, 20_000, 13, 1 << 20)]
+    [InlineData(4096, TreeModelTests.Keys.FewBytes, 10_000, 14, 1 << 20)]
+    [InlineData(4096, TreeModelTests.Keys.LongCommonPrefix, 10_000, 15, 1 << 20)]
+    [InlineData(8192, TreeModelTests.Keys.AnyLength, 6_000, 16, 1 << 20)]
+    [InlineData(16384, TreeModelTests.Keys.FewBytes, 10_000, 17, 1 << 20)]
+    [InlineData(65536, TreeModelTests.Keys.AnyLength, 4_000, 18, 1 << 20)]
+    public void Grouped_puts_and_lookups_agree_with_a_sorted_dictionary(
+        int pageSize, TreeModelTests.Keys keys, int operations, int seed, int homeHeadsBytes)
     {
         try
         {
-            Run(pageSize, keys, operations, new Random(seed));
+            Run(pageSize, keys, operations, new Random(seed), homeHeadsBytes);
         }
         catch (Exception problem)
         {
-            throw new InvalidOperationException($"page size {pageSize}, keys {keys}, seed {seed}: {problem.Message}", problem);
+            throw new InvalidOperationException(
+                $"page size {pageSize}, keys {keys}, seed {seed}, heads in {homeHeadsBytes} bytes: {problem.Message}", problem);
         }
     }
 
-    private static void Run(int pageSize, TreeModelTests.Keys keys, int operations, Random random)
+    /// <summary>A buffer that has been filled grows, and is sorted: puts of one key still count in the order in which they came.</summary>
+    [Theory]
+    [InlineData(TreeModelTests.Keys.Numbers, 1)]
+    [InlineData(TreeModelTests.Keys.FewBytes, 2)]
+    [InlineData(TreeModelTests.Keys.LongCommonPrefix, 3)]
+    [InlineData(TreeModelTests.Keys.AnyLength, 4)]
+    public void The_many_puts_of_a_large_transaction_agree_with_a_sorted_dictionary(TreeModelTests.Keys keys, int seed)
     {
-        using var tree = new TestTree(pageSize);
+        var random = new Random(seed);
+        using var tree = new TestTree(4096);
+        var buffer = new PutBuffer();
+        var known = new List<byte[]>();
+        var most = 0;
+        for (var transaction = 0; transaction < 2; transaction++)
+        {
+            for (var put = 0; put < 20_000; put++)
+            {
+                var isOld = known.Count > 0 && random.Next(3) == 0;
+                var key = isOld ? known[random.Next(known.Count)] : TreeModelTests.NewKey(keys, put, random, tree);
+                var value = new byte[random.Next(60)];
+                random.NextBytes(value);
+                while (!buffer.TryAdd(key, value))
+                    Apply();
+                tree.Model[key] = value;
+                known.Add(key);
+            }
+
+            Apply();
+            buffer.Trim();
+            tree.Check();
+            tree.Pages.EndTransaction();
+        }
+
+        most.Should().BeGreaterThan(8 * PutBuffer.FirstCount);
+
+        void Apply()
+        {
+            most = Math.Max(most, buffer.Count);
+            buffer.Apply(tree.Pages, tree.State);
+        }
+    }
+
+    private static void Run(int pageSize, TreeModelTests.Keys keys, int operations, Random random, int homeHeadsBytes)
+    {
+        using var tree = new TestTree(pageSize, homeHeadsBytes);
         var buffer = new PutBuffer();
         var known = new List<byte[]>();
         for (var done = 0; done < operations;)
@@ -85,6 +137,8 @@ public sealed unsafe class GroupedOperationsTests
             var isThere = tree.Model.TryGetValue(wanted[i], out var expected);
             if (isThere != (records[i] != null) || (isThere && !TreeReader.Value(tree.Pages, records[i]).SequenceEqual(expected)))
                 throw new InvalidOperationException($"wrong answer for key {Convert.ToHexString(wanted[i])}, the {i}th of {count}");
+            if (isThere ? !tree.Get(wanted[i]).AsSpan().SequenceEqual(expected) : tree.Get(wanted[i]) != null)
+                throw new InvalidOperationException($"wrong answer for key {Convert.ToHexString(wanted[i])} alone");
         }
     }
 

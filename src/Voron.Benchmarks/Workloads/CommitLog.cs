@@ -1,0 +1,41 @@
+using Voron.Benchmarks.Engines;
+using Voron.Benchmarks.Measurement;
+
+namespace Voron.Benchmarks.Workloads;
+
+/// <summary>When each commit of a run was called and how long it took, so that those beside a flush can be told apart later.</summary>
+internal sealed class CommitLog(long capacity)
+{
+    private const long MaxCommits = 1 << 20;
+
+    private readonly long[] _endTimestamps = new long[Math.Min(capacity, MaxCommits)];
+    private readonly long[] _nanoseconds = new long[Math.Min(capacity, MaxCommits)];
+    private int _count;
+
+    public void Add(long endTimestamp, long nanoseconds)
+    {
+        if (_count == _endTimestamps.Length)
+            return;
+        _endTimestamps[_count] = endTimestamp;
+        _nanoseconds[_count++] = nanoseconds;
+    }
+
+    /// <summary>Latencies of the commits that ended while a flush was under way, or null when none did.</summary>
+    /// <param name="flushes">In the order of their ends, one at a time, as flushes are.</param>
+    public LatencySummary? During(IReadOnlyList<FlushInterval> flushes, out long commits)
+    {
+        var histogram = new LatencyHistogram();
+        int flush = 0;
+        for (int i = 0; i < _count; i++)
+        {
+            while (flush < flushes.Count && flushes[flush].EndTimestamp < _endTimestamps[i])
+                flush++;
+            if (flush == flushes.Count)
+                break;
+            if (_endTimestamps[i] >= flushes[flush].StartTimestamp)
+                histogram.Record(_nanoseconds[i]);
+        }
+        commits = histogram.Count;
+        return histogram.Summarise();
+    }
+}

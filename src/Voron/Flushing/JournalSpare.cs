@@ -1,0 +1,24 @@
+using Voron.IO;
+using Voron.Transactions;
+
+namespace Voron.Flushing;
+
+/// <summary>Has the next journal file ready before a commit needs it.</summary>
+internal static class JournalSpare
+{
+    /// <summary>Prepares a file when there is none. To be called often enough that a flush does not keep the next file waiting.</summary>
+    public static void Prepare(EngineContext context)
+    {
+        if (!context.Journal!.HasBegun || context.JournalFiles!.HasSpare)
+            return;
+        try
+        {
+            context.JournalFiles.PrepareSpare();
+        }
+        catch (DiskException e)
+        {
+            // The commit that needs it will say so.
+            FlushLog.NoSpare(context.Logger, e.Message);
+        }
+    }
+}

@@ -1,0 +1,314 @@
+using System.Numerics;
+using System.Runtime.CompilerServices;
+using Voron.IO;
+using Voron.Primitives;
+
+namespace Voron.Trees;
+
+/// <summary>
+/// Beside pages of the data file, for all readers: heads of their keys, with children or the places of records. A search of a
+/// leaf then waits for memory twice, for the heads and for the record, instead of once for each key that it compares.
+/// </summary>
+/// <remarks>
+/// <para>
+/// An entry stands for what the data file holds of a page, and is used by transactions only that find no version of the page:
+/// see <see cref="PageReader.Home"/>. What the file holds of such a page does not change while they are registered, because a
+/// flush goes no further than the oldest snapshot, and up to there the page has no version to be flushed. Whoever takes a
+/// flushed version out of the version table says <see cref="Invalidate(PageNumber)"/> before: until then nobody comes here for the page.
+/// </para>
+/// <para>
+/// Each page has one place, shared with others. An entry is written under its sequence, which is odd meanwhile; a search that
+/// finds the sequence changed has read two entries mixed, all of them within the table, and falls back on the page. Entries
+/// are made of verified pages only, so a search that hits does not look at the page's header.
+/// </para>
+/// </remarks>
+internal sealed unsafe class HomeHeads : IDisposable
+{
+    /// <summary>Places that a branch can have its entry in. There are so few branches that two at one place would be felt.</summary>
+    private const int Ways = 2;
+
+    private const int SmallPagesBytes = 2 << 20;
+    private const int LeafBytes = 256;
+    private const int LeafLines = LeafBytes / CacheLines.LineBytes;
+    private const int BranchLinesAhead = 4;
+
+    /// <summary>Branches get this part of the memory: there are some fifty leaves for each, with entries a tenth of the size.</summary>
+    private const int BranchShare = 5;
+
+    // Where two pages want the same place, one in so many misses takes it: else a store that is much larger than the table would
+    // make entries all the time.
+    private const int ReplaceOneIn = 8;
+
+    private readonly AddressSpace _space;
+    private readonly byte* _leaves;
+    private readonly byte* _branches;
+    private readonly long _leafMask;
+    private readonly long _setMask;
+    private readonly int _branchBytes;
+    private readonly int _childrenOffset;
+    private long _usedBytes;
+
+    /// <param name="pageSize">Bytes of a page.</param>
+    /// <param name="memoryBytes">The most memory to use. It is taken as entries are made.</param>
+    public HomeHeads(int pageSize, long memoryBytes)
+    {
+        _branchBytes = HeadsEntry.BranchBytes(pageSize);
+        _childrenOffset = HeadsEntry.HeadsBytes(HeadsEntry.MaxBranchEntries(pageSize));
+        var leafCount = (long)BitOperations.RoundUpToPowerOf2((ulong)(memoryBytes / BranchShare * (BranchShare - 1) / LeafBytes / 2 + 1));
+        var sets = (long)BitOperations.RoundUpToPowerOf2((ulong)(memoryBytes / BranchShare / (Ways * _branchBytes) / 2 + 1));
+        _leafMask = leafCount - 1;
+        _setMask = sets - 1;
+        _space = AddressSpace.Reserve((nuint)(leafCount * LeafBytes + sets * Ways * _branchBytes));
+        _space.EnsureCommitted(_space.Length);
+        _leaves = _space.Address;
+        _branches = _leaves + leafCount * LeafBytes;
+
+        // Not the beginning, which is all that a small store will touch.
+        if (_space.Length > 2 * SmallPagesBytes)
+            MemoryAdvice.PreferLargePages(_leaves + SmallPagesBytes, _space.Length - SmallPagesBytes);
+    }
+
+    /// <summary>Bytes of the places that have been used so far.</summary>
+    public long UsedBytes => Volatile.Read(ref _usedBytes);
+
+    /// <summary>Forgets what is known of a page, whose content in the data file has changed.</summary>
+    public void Invalidate(PageNumber page)
+    {
+        Invalidate(Leaf(page), page);
+        Invalidate(Branch(page, 0), page);
+        Invalidate(Branch(page, 1), page);
+    }
+
+    /// <summary>The child of a branch whose range holds the key; makes an entry where there is none.</summary>
+    /// <param name="reader">The transaction, which finds the page in the data file.</param>
+    /// <param name="page">The branch.</param>
+    /// <param name="home">What <see cref="PageReader.Home"/> says of it.</param>
+    /// <param name="key">The key.</param>
+    /// <exception cref="CorruptionException">The branch is damaged.</exception>
+    public PageNumber Child(PageReader reader, PageNumber page, byte* home, in SearchKey key)
+    {
+        if (TryChild(page, home, key, out var child))
+            return child;
+        var branch = TreeReader.ReadBranch(reader, page);
+        AddBranch(reader, page, branch);
+        return BranchPage.Child(branch, BranchPage.Search(branch, key));
+    }
+
+    /// <summary>As <see cref="Child"/>; false when there is no entry, and none is made.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool TryChild(PageNumber page, byte* home, in SearchKey key, out PageNumber child)
+    {
+        if (TrySearch(page, home, key, out var place))
+            return TryChild(place, out child);
+        child = default;
+        return false;
+    }
+
+    /// <summary>
+    /// The first half of <see cref="TryChild(PageNumber, byte*, in SearchKey, out PageNumber)"/>: asks for the child's number, and does not
+    /// wait for it.
+    /// </summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool TrySearch(PageNumber page, byte* home, in SearchKey key, out ChildPlace place)
+    {
+        var entry = Branch(page, 0);
+        if (entry->Page != page.Value)
+            entry = Branch(page, 1);
+        var sequence = Volatile.Read(ref entry->Sequence);
+        if (entry->Page != page.Value || (sequence & 1) != 0)
+        {
+            place = default;
+            return false;
+        }
+
+        entry->Search(key, out var child, out var notGreater);
+        if (child != notGreater && !TrySearchPage(entry, sequence, home, key, notGreater, ref child))
+        {
+            place = default;
+            return false;
+        }
+
+        place = new ChildPlace(entry, sequence, Children(entry) + child);
+        CacheLines.Prefetch(place.Child);
+        return true;
+    }
+
+    /// <summary>The second half. False when the entry has been written anew meanwhile.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static bool TryChild(in ChildPlace place, out PageNumber child)
+    {
+        child = new PageNumber(*place.Child);
+        Volatile.ReadBarrier();
+        return place.Entry->Sequence == place.Sequence;
+    }
+
+    /// <summary>The record of a key in a leaf, or null; makes an entry where there is none.</summary>
+    /// <inheritdoc cref="Child"/>
+    public byte* FindRecord(PageReader reader, PageNumber page, byte* home, in SearchKey key)
+    {
+        // While the heads come, the processor finds out where in memory the page is.
+        CacheLines.Prefetch(home);
+        if (TryPlace(page, home, key, out var place))
+            return place.Resolve(home, key);
+        var leaf = TreeReader.ReadLeaf(reader, page);
+        AddLeaf(reader, page, leaf);
+        var index = LeafPage.Search(leaf, key);
+        return index < 0 ? null : SlottedPage.Record(leaf, index);
+    }
+
+    /// <summary>Where in a leaf a key can be, without a look at the leaf; false when there is no entry, and none is made.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool TryPlace(PageNumber page, byte* home, in SearchKey key, out LeafPlace place)
+    {
+        var entry = Leaf(page);
+        var sequence = Volatile.Read(ref entry->Sequence);
+        if (entry->Page != page.Value || (sequence & 1) != 0)
+        {
+            place = default;
+            return false;
+        }
+
+        place = default;
+        if (entry->Search(key, out var less, out var notGreater))
+        {
+            // A head stands for the records up to the next one's; the last may be followed by fewer.
+            var step = entry->Step;
+            place.Low = less == 0 ? 0 : (less - 1) * step + 1;
+            place.High = notGreater * step - 1;
+            place.Record = less < notGreater ? home + Offsets(entry)[less] : null;
+        }
+        else
+        {
+            place.High = -1;
+        }
+
+        Volatile.ReadBarrier();
+        return entry->Sequence == sequence;
+    }
+
+    /// <summary>Makes an entry for a branch that the transaction has in the data file, unless its place is kept for another.</summary>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    public void AddBranch(PageReader reader, PageNumber page, byte* branch)
+    {
+        var separators = SlottedPage.Count(branch) - 1;
+        var entry = Branch(page, 0);
+        if (entry->Page != 0 && (Branch(page, 1)->Page == 0 || (reader.HeadMisses & ReplaceOneIn) != 0))
+            entry = Branch(page, 1);
+        if ((uint)separators >= (uint)HeadsEntry.MaxBranchEntries(reader.PageSize))
+            TreeErrors.ThrowChildren(page, separators + 1);
+        if (!TryBegin(reader, entry, _branchBytes, out var sequence))
+            return;
+        entry->Page = page.Value;
+        entry->FillBranch(branch, separators, Children(entry));
+        Volatile.Write(ref entry->Sequence, sequence + 2);
+    }
+
+    /// <summary>As <see cref="AddBranch"/>, for a leaf.</summary>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    public void AddLeaf(PageReader reader, PageNumber page, byte* leaf)
+    {
+        var entry = Leaf(page);
+        if (!TryBegin(reader, entry, LeafBytes, out var sequence))
+            return;
+        entry->Page = page.Value;
+        entry->FillLeaf(leaf, Offsets(entry));
+        Volatile.Write(ref entry->Sequence, sequence + 2);
+    }
+
+    /// <summary>Asks for what a search of a branch will read first.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void PrefetchBranch(PageNumber page) => CacheLines.PrefetchRange((byte*)Branch(page, 0), BranchLinesAhead * CacheLines.LineBytes);
+
+    /// <summary>Asks for what a search of a leaf will read.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void PrefetchLeaf(PageNumber page) => CacheLines.PrefetchRange((byte*)Leaf(page), LeafLines * CacheLines.LineBytes);
+
+    public void Dispose() => _space.Dispose();
+
+    // Indices that came of two entries mixed must not be looked up in a page.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static bool TrySearchPage(HeadsEntry* entry, uint sequence, byte* home, in SearchKey key, int notGreater, ref int child)
+    {
+        Volatile.ReadBarrier();
+        if (entry->Sequence != sequence)
+            return false;
+        child = BranchPage.SearchBetween(home, key, child, notGreater);
+        return true;
+    }
+
+    private bool TryBegin(PageReader reader, HeadsEntry* entry, int bytes, out uint sequence)
+    {
+        sequence = Volatile.Read(ref entry->Sequence);
+        if ((sequence & 1) != 0 || (entry->Page != 0 && reader.HeadMisses++ % ReplaceOneIn != 0))
+            return false;
+        if (Interlocked.CompareExchange(ref entry->Sequence, sequence + 1, sequence) != sequence)
+            return false;
+        if (sequence == 0)
+            Interlocked.Add(ref _usedBytes, bytes);
+        return true;
+    }
+
+    private static void Invalidate(HeadsEntry* entry, PageNumber page)
+    {
+        // Nobody can be making an entry of this very page now; one that is being made of another is awaited.
+        var spin = default(SpinWait);
+        while (entry->Page == page.Value)
+        {
+            var sequence = Volatile.Read(ref entry->Sequence);
+            if ((sequence & 1) == 0 && Interlocked.CompareExchange(ref entry->Sequence, sequence + 1, sequence) == sequence)
+            {
+                if (entry->Page == page.Value)
+                    entry->Page = 0;
+                Volatile.Write(ref entry->Sequence, sequence + 2);
+                return;
+            }
+
+            spin.SpinOnce();
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private HeadsEntry* Leaf(PageNumber page) => (HeadsEntry*)(_leaves + (page.Value & _leafMask) * LeafBytes);
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private HeadsEntry* Branch(PageNumber page, int way) =>
+        (HeadsEntry*)(_branches + ((page.Value & _setMask) * Ways + way) * _branchBytes);
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private long* Children(HeadsEntry* entry) => (long*)((byte*)entry + _childrenOffset);
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static ushort* Offsets(HeadsEntry* entry) => (ushort*)((byte*)entry + HeadsEntry.HeaderSize + HeadsEntry.HeadsAtOnce * sizeof(uint));
+}
+
+/// <summary>Where the number of a child stands in an entry.</summary>
+internal readonly unsafe struct ChildPlace(HeadsEntry* entry, uint sequence, long* child)
+{
+    public readonly HeadsEntry* Entry = entry;
+    public readonly uint Sequence = sequence;
+    public readonly long* Child = child;
+}
+
+/// <summary>The records of a leaf among which a key must be if the leaf has it.</summary>
+internal unsafe struct LeafPlace
+{
+    /// <summary>Index of the first that it can be.</summary>
+    public int Low;
+
+    /// <summary>Index of the last that it can be, or more than the leaf has; below <see cref="Low"/>, the leaf does not have the key.</summary>
+    public int High;
+
+    /// <summary>The first record with the same head, or null.</summary>
+    public byte* Record;
+
+    /// <summary>The record with the key, or null.</summary>
+    public readonly byte* Resolve(byte* leaf, in SearchKey key)
+    {
+        if (Low == High && Record != null)
+            return key.CompareStored(Record + LeafPage.KeyOffset, LeafPage.KeyLength(Record)) == 0 ? Record : null;
+        if (Low > High)
+            return null;
+        var index = PageSearch.FindBetween<LeafPage>(leaf, Low, Math.Min(High, SlottedPage.Count(leaf) - 1), key);
+        return index < 0 ? null : SlottedPage.Record(leaf, index);
+    }
+}

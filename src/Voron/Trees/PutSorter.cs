@@ -1,0 +1,74 @@
+using System.Buffers;
+using System.Buffers.Binary;
+
+namespace Voron.Trees;
+
+/// <summary>A put that waits: where in its buffer the key is, with the value behind it.</summary>
+internal readonly record struct WaitingPut(int Offset, int KeyLength, int ValueLength)
+{
+    /// <summary>Bytes of key and value.</summary>
+    public int Length => KeyLength + ValueLength;
+}
+
+/// <summary>Brings waiting puts into the order of their keys, those of one key in the order in which they came.</summary>
+internal static unsafe class PutSorter
+{
+    /// <param name="puts">The puts in the order in which they came, which is that of their offsets.</param>
+    /// <param name="bytes">The buffer that the offsets are in.</param>
+    public static void Sort(Span<WaitingPut> puts, byte* bytes)
+    {
+        var prefix = CommonPrefix(puts, bytes);
+        var rented = ArrayPool<ulong>.Shared.Rent(puts.Length);
+        var heads = rented.AsSpan(0, puts.Length);
+        for (var i = 0; i < puts.Length; i++)
+            heads[i] = Head(bytes + puts[i].Offset + prefix, puts[i].KeyLength - prefix);
+
+        // By numbers first, which is quick; what these leave undecided is compared as a whole.
+        heads.Sort(puts);
+        for (int from = 0, to; from < puts.Length; from = to)
+        {
+            for (to = from + 1; to < puts.Length && heads[to] == heads[from];)
+                to++;
+            if (to - from > 1)
+                puts[from..to].Sort(new ByKeyAndArrival(bytes));
+        }
+
+        ArrayPool<ulong>.Shared.Return(rented);
+    }
+
+    private static int CommonPrefix(ReadOnlySpan<WaitingPut> puts, byte* bytes)
+    {
+        var common = new ReadOnlySpan<byte>(bytes + puts[0].Offset, puts[0].KeyLength);
+        foreach (var put in puts)
+        {
+            common = common[..common.CommonPrefixLength(new ReadOnlySpan<byte>(bytes + put.Offset, put.KeyLength))];
+            if (common.IsEmpty)
+                break;
+        }
+
+        return common.Length;
+    }
+
+    // What stands behind a key in the buffer is its value: only the key may be looked at.
+    private static ulong Head(byte* key, int length)
+    {
+        if (length >= sizeof(ulong))
+            return BinaryPrimitives.ReadUInt64BigEndian(new ReadOnlySpan<byte>(key, sizeof(ulong)));
+        ulong head = 0;
+        for (var i = 0; i < length; i++)
+            head |= (ulong)key[i] << (56 - 8 * i);
+        return head;
+    }
+
+    private readonly struct ByKeyAndArrival(byte* bytes) : IComparer<WaitingPut>
+    {
+        private readonly byte* _bytes = bytes;
+
+        public int Compare(WaitingPut left, WaitingPut right)
+        {
+            var order = new ReadOnlySpan<byte>(_bytes + left.Offset, left.KeyLength)
+                .SequenceCompareTo(new ReadOnlySpan<byte>(_bytes + right.Offset, right.KeyLength));
+            return order != 0 ? order : left.Offset.CompareTo(right.Offset);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+using Voron.Tests.Simulation;
+
+namespace Voron.Tests.Environments;
+
+/// <summary>Which journal files are zeroed before they are used, and how many are kept.</summary>
+public sealed class JournalFilesTests
+{
+    private const int LargePuts = 20_000;
+
+    private static readonly StorageOptions Options = new()
+    {
+        BackgroundFlush = false,
+        InitialJournalFileBytes = 64 << 10,
+        MaxJournalFileBytes = 256 << 10,
+        JournalCompression = JournalCompression.Never,
+    };
+
+    /// <summary>
+    /// A transaction of some MiB begins a journal file of its own, which has blocks but no zeros before the record is written. The
+    /// power fails right after the commit, and then again after a small commit behind it.
+    /// </summary>
+    [Fact]
+    public void A_large_record_is_written_once_and_is_there_after_a_crash()
+    {
+        var disk = new SimulatedDisk();
+        using var environment = StorageEnvironment.Open(disk, Options);
+        Put(environment, 0, 1);
+        var before = JournalBytesWritten(disk, 0);
+        var from = disk.TraceCount;
+        Put(environment, 1, LargePuts);
+        var journal = environment.GetStatistics().LiveJournalBytes;
+        before.Should().BeGreaterThanOrEqualTo(64 << 10, "a file for small records is zeroed");
+        journal.Should().BeGreaterThan(2 << 20);
+        JournalBytesWritten(disk, from).Should().BeLessThan(journal * 5 / 4);
+
+        var crashed = new CrashImages(disk).BuildLost(disk.TraceCount);
+        using var again = StorageEnvironment.Open(crashed, Options);
+        Count(again).Should().Be(LargePuts + 1);
+        Put(again, LargePuts + 1, 1);
+        var crashedAgain = new CrashImages(crashed).BuildLost(crashed.TraceCount);
+        using var last = StorageEnvironment.Open(crashedAgain, Options);
+        Count(last).Should().Be(LargePuts + 2);
+        last.Verify().Problems.Should().BeEmpty();
+    }
+
+    [Fact]
+    public void A_closed_store_keeps_few_journal_files_and_an_open_one_those_of_a_flush()
+    {
+        var disk = new SimulatedDisk();
+        var environment = StorageEnvironment.Open(disk, Options);
+        for (var i = 0; i < 100; i++)
+            Put(environment, i * 100, 100);
+        environment.Flush();
+        JournalFiles(disk).Should().BeGreaterThan(4);
+        environment.Dispose();
+        JournalFiles(disk).Should().BeLessThanOrEqualTo(4);
+        using var again = StorageEnvironment.Open(disk, Options);
+        Count(again).Should().Be(10_000);
+    }
+
+    private static int JournalFiles(SimulatedDisk disk) =>
+        disk.List().Count(file => file.Name.StartsWith("journal-", StringComparison.Ordinal));
+
+    private static long JournalBytesWritten(SimulatedDisk disk, int from)
+    {
+        var bytes = 0L;
+        var journals = disk.List().Where(file => file.Name.StartsWith("journal-", StringComparison.Ordinal));
+        var files = journals.Select(file => disk.FileOf(file.Name)).ToHashSet();
+        for (var i = from; i < disk.TraceCount; i++)
+        {
+            var entry = disk.Trace(i);
+            if (entry.Kind == TraceKind.Write && files.Contains(entry.File))
+                bytes += entry.Length;
+        }
+
+        return bytes;
+    }
+
+    private static void Put(StorageEnvironment environment, int first, int count)
+    {
+        using var writing = environment.BeginWrite();
+        var tree = writing.CreateTree("t");
+        var random = new Random(first);
+        var value = new byte[200];
+        for (var i = 0; i < count; i++)
+        {
+            random.NextBytes(value);
+            tree.Put(BitConverter.GetBytes(first + i), value);
+        }
+
+        writing.Commit();
+    }
+
+    private static long Count(StorageEnvironment environment)
+    {
+        using var reading = environment.BeginRead();
+        return reading.OpenTree("t").Count;
+    }
+}
