@@ -53,12 +53,20 @@ internal sealed unsafe class LargeValueStage
     }
 
     /// <summary>Writes what is left and waits for what is under way. It is durable after a sync.</summary>
-    /// <exception cref="DiskException">Something could not be written, now or earlier in the transaction.</exception>
+    /// <exception cref="StorageFullException">There was no room for something, now or earlier in the transaction.</exception>
+    /// <exception cref="StorageAccessException">Something could not be written, now or earlier in the transaction.</exception>
     public void Finish()
     {
         Settle();
+        if (_failure?.SourceException is DiskException e)
+            throw Failure(e);
         _failure?.Throw();
     }
+
+    /// <summary>What a transaction says when a value could not be written.</summary>
+    public static Exception Failure(DiskException e) => e.Error == DiskError.NoSpace
+        ? new StorageFullException($"No room for a value of the data file: {e.Message}", e)
+        : new StorageAccessException($"A value could not be written: {e.Message}", e);
 
     /// <summary>As <see cref="Finish"/>; a failure is told by the next call of that.</summary>
     public void Settle()

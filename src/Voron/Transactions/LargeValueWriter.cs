@@ -67,24 +67,14 @@ internal sealed unsafe class LargeValueWriter
         }
         catch (DiskException e)
         {
-            throw WriteFailure(e);
+            throw LargeValueStage.Failure(e);
         }
 
         return Checksum.Compute(bytes, seed);
     }
 
     /// <summary>Makes sure that all chunks have been written. They are durable after a sync.</summary>
-    public void Finish()
-    {
-        try
-        {
-            _session.Stage?.Finish();
-        }
-        catch (DiskException e)
-        {
-            throw WriteFailure(e);
-        }
-    }
+    public void Finish() => _session.Stage?.Finish();
 
     /// <summary>Reads bytes of a chunk back that has been written in this transaction, before the last <see cref="Finish"/>.</summary>
     public void ReadChunk(long firstPage, long chunk, Span<byte> bytes)
@@ -122,8 +112,4 @@ internal sealed unsafe class LargeValueWriter
         _session.AddDirectRun(firstPage, pages, new DirectRun { Length = length, Checksums = reference.Checksums });
         TreeWriter.PutLargeRun(_session, tree, key, reference);
     }
-
-    private static Exception WriteFailure(DiskException e) => e.Error == DiskError.NoSpace
-        ? new StorageFullException($"No room for a value of the data file: {e.Message}", e)
-        : new StorageAccessException($"A value could not be written: {e.Message}", e);
 }

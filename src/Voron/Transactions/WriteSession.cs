@@ -152,8 +152,8 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
 
     public override ReadOnlySpan<byte> ReadLarge(in LargeRunReference reference, long offset, int count)
     {
-        // It may be one of this transaction.
-        Stage?.Settle();
+        // It may be one of this transaction; if it could not be written, that is what is to be told, not what is there instead.
+        Stage?.Finish();
         return LargeValueReader.Read(this, _dataFile, _dataFile.Address(0), _state.PageCount, reference, offset, count, _verifyEveryRead);
     }
 

@@ -179,6 +179,129 @@ public sealed class LargeValueTests
         Check(environment, Lengths.Length);
     }
 
+    /// <summary>Of several pieces, each by whichever thread writes it, one fails; the values after it are not acknowledged either.</summary>
+    [Theory]
+    [InlineData(0, "Failed")]
+    [InlineData(1, "Failed")]
+    [InlineData(5, "Failed")]
+    [InlineData(0, "NoSpace")]
+    [InlineData(5, "NoSpace")]
+    public void Whichever_piece_fails_the_commit_says_so_and_the_next_transaction_is_whole(int write, string error)
+    {
+        var disk = new SimulatedDisk();
+        using var environment = StorageEnvironment.Open(disk, Manual);
+        Write(environment, [200], new byte[100]);
+        var before = environment.GetStatistics().JournalWrites;
+        Fail(disk, write, error);
+        using (var writing = environment.BeginWrite())
+        {
+            var tree = writing.OpenTree("t");
+            tree.Put([201], new byte[2 << 20]);
+            tree.Put([202], new byte[20_000]);
+            var commit = () => writing.Commit();
+            if (error == "NoSpace")
+                commit.Should().Throw<StorageFullException>();
+            else
+                commit.Should().Throw<StorageAccessException>();
+        }
+
+        environment.GetStatistics().JournalWrites.Should().Be(before, "no record names a value that is not there");
+        Write(environment, [203], new byte[100]);
+        Fill(environment);
+        Check(environment, Lengths.Length);
+        using (var reading = environment.BeginRead())
+        {
+            reading.OpenTree("t").TryGet([201], out _).Should().BeFalse();
+            reading.OpenTree("t").TryGet([202], out _).Should().BeFalse();
+        }
+
+        environment.Verify().Problems.Should().BeEmpty();
+    }
+
+    [Fact]
+    public void A_transaction_that_reads_a_value_that_could_not_be_written_is_told_that_not_of_damage()
+    {
+        var disk = new SimulatedDisk();
+        using var environment = StorageEnvironment.Open(disk, Manual);
+        Write(environment, [200], new byte[100]);
+        using (var writing = environment.BeginWrite())
+        {
+            var tree = writing.OpenTree("t");
+            var savepoint = writing.CreateSavepoint();
+            Fail(disk, 0, "Failed");
+            tree.Put([1], new byte[20_000]);
+            var read = () => tree.TryGet([1], out _);
+            read.Should().Throw<StorageAccessException>().WithMessage("*could not be written*");
+
+            // Pieces hold values of before the savepoint and after it, so the transaction does not get over it.
+            savepoint.Rollback();
+            tree.Put([2], new byte[20_000]);
+            var commit = () => writing.Commit();
+            commit.Should().Throw<StorageAccessException>().WithMessage("*could not be written*");
+        }
+
+        Fill(environment);
+        Check(environment, Lengths.Length);
+    }
+
+    /// <summary>Rolled back by its owner, or by nobody: what is under way has ended when the writer is free again.</summary>
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void No_write_is_under_way_when_the_environment_has_been_closed(bool savepoint)
+    {
+        var disk = new SimulatedDisk();
+        for (var round = 0; round < 10; round++)
+        {
+            int closed;
+            using (var environment = StorageEnvironment.Open(disk, Manual))
+            {
+                if (round == 0)
+                    Fill(environment);
+                using (var writing = environment.BeginWrite())
+                {
+                    var tree = writing.OpenTree("t");
+                    Savepoint? inner = savepoint ? writing.CreateSavepoint() : null;
+                    tree.Put([150], new byte[(3 << 20) + 77]);
+                    inner?.Rollback();
+                    tree.Put([151], new byte[900_000]);
+                }
+
+                closed = disk.Count(TraceKind.Write);
+                Thread.Sleep(5);
+                disk.Count(TraceKind.Write).Should().Be(closed);
+            }
+
+            disk.OpenFiles.Should().Be(0);
+            using var reopened = StorageEnvironment.Open(disk, Manual);
+            Check(reopened, Lengths.Length);
+        }
+    }
+
+    private static void Fail(SimulatedDisk disk, int write, string error)
+    {
+        var seen = 0;
+        disk.FailNext(
+            call => call.Kind == DiskCallKind.Write && call.Name == EnvironmentCreator.DataFileName && seen++ == write,
+            Enum.Parse<Voron.IO.DiskError>(error));
+    }
+
+    private static void Fill(StorageEnvironment environment)
+    {
+        using var writing = environment.BeginWrite();
+        var tree = writing.CreateTree("t");
+        for (var i = 0; i < Lengths.Length; i++)
+            tree.Put([(byte)i], Value(i));
+        writing.Commit();
+    }
+
+    private static void Write(StorageEnvironment environment, byte[] key, byte[] value)
+    {
+        using var writing = environment.BeginWrite();
+        writing.CreateTree("t").Put(key, value);
+        writing.Commit();
+    }
+
     private static byte[] Value(int index)
     {
         var value = new byte[Lengths[index]];
