@@ -31,8 +31,8 @@ internal struct ContentChecksum
     }
 
     /// <summary>
-    /// Reads all of a value: for large ones, whose reading is to be measured. Never compiled in tiers: in whichever run opens
-    /// soonest after its warm-up the slow tier would be what is measured.
+    /// Reads all of a value: for large ones, whose reading is to be measured. Not compiled in tiers, so that a short run does not
+    /// measure a slow one.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveOptimization)]
     public void AddWhole(ReadOnlySpan<byte> value)

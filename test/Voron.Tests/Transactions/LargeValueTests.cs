@@ -244,6 +244,23 @@ public sealed class LargeValueTests
         Check(environment, Lengths.Length);
     }
 
+    /// <summary>It is in no cache then, and a touch of its map that the device cannot serve would end the process.</summary>
+    [Theory]
+    [InlineData(20_000)]
+    [InlineData(300_000)]
+    public void What_was_written_past_the_cache_is_read_and_verified_at_its_first_use_in_the_same_opening(int bytes)
+    {
+        var disk = new SimulatedDisk();
+        using var environment = StorageEnvironment.Open(disk, Manual);
+        Write(environment, [1], new byte[bytes]);
+        using var reading = environment.BeginRead();
+        var tree = reading.OpenTree("t");
+        var read = () => tree.TryGet([1], out _);
+        disk.FailNext(call => call.Kind == DiskCallKind.Read && call.Name == EnvironmentCreator.DataFileName, Voron.IO.DiskError.Failed);
+        read.Should().Throw<StorageAccessException>();
+        read().Should().BeTrue("the next read can be served");
+    }
+
     /// <summary>Rolled back by its owner, or by nobody: what is under way has ended when the writer is free again.</summary>
     [Theory]
     [InlineData(false)]
