@@ -169,15 +169,19 @@ internal sealed unsafe class EnvironmentParts
     private static DataFile OpenDataFile(IDisk disk, in CheckpointHeader header, SectionMapLayout layout, PoisonState poison)
     {
         var file = disk.Open(EnvironmentCreator.DataFileName, DiskOpen.Existing, DiskAccess.Buffered);
+        DiskFile? unbuffered = null;
         try
         {
             var needed = header.State.PageCount * layout.PageSize;
             if (file.Length < needed)
                 throw new CorruptionException($"'{file.Path}' has been cut: it has {file.Length} bytes, and {needed} are in use.");
-            return new DataFile(file, header.EnvironmentId, layout.PageSize, layout.MaxPageCount, poison);
+            if (disk is { MapsSeeUnbufferedWrites: true, IsReadOnly: false })
+                unbuffered = disk.Open(EnvironmentCreator.DataFileName, DiskOpen.Existing, DiskAccess.Unbuffered);
+            return new DataFile(file, header.EnvironmentId, layout.PageSize, layout.MaxPageCount, poison, unbuffered);
         }
         catch
         {
+            unbuffered?.Dispose();
             file.Dispose();
             throw;
         }

@@ -121,7 +121,7 @@ public sealed class StorageOptions
     public long MaxMergedBytes { get; init; } = 4 * MiB;
 
     /// <summary>Bytes from which on a value is written straight to the data file, once, instead of through the journal.</summary>
-    public int LargeValueBytes { get; init; } = 64 << 10;
+    public int LargeValueBytes { get; init; } = 16 << 10;
 
     /// <summary>The share of a 4 MiB section that must be free for allocation to move there because it is near.</summary>
     public double PreferredFreeFraction { get; init; } = 0.25;

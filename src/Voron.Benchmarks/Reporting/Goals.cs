@@ -1,5 +1,6 @@
 using System.Globalization;
 using Voron.Benchmarks.Engines;
+using Voron.Benchmarks.Measurement;
 using Voron.Benchmarks.Workloads;
 using static Voron.Benchmarks.Workloads.WorkloadCatalog;
 
@@ -81,7 +82,11 @@ internal static class Goals
             medians.Of(InsertAgain, Ours, run => run.DataFileBytesClosed) / medians.Of(DeleteHalf, Ours, run => run.DataFileBytesBefore),
             1, atMost: true);
         foreach (WorkloadDefinition write in (ReadOnlySpan<WorkloadDefinition>)[Write16K, Write1M, Write64M])
+        {
             Add(write, "of the device's sequential rate", medians.Of(write, Ours, CompareTables.SequentialShare) * 100, SequentialRateShare * 100, unit: "%");
+            Add(write, "of its rate of durable writes that large", DurableShare(medians, write) * 100, SequentialRateShare * 100, unit: "%");
+        }
+
         foreach (WorkloadDefinition read in (ReadOnlySpan<WorkloadDefinition>)[Read16K, Read1M, Read64M])
             Add(read, "of a bare pass over memory", medians.Of(read, Ours, CompareTables.MemoryShare) * 100, MemorySpeedShare * 100, unit: "%");
         Add(OpenCrashed, "seconds", medians.Of(OpenCrashed, Ours, run => run.EngineSeconds), 0.5, atMost: true, unit: "");
@@ -136,4 +141,12 @@ internal static class Goals
         }
         return goals;
     }
+
+    /// <summary>
+    /// Against the same bytes, durable as often: a transaction's items in one raw write. Both in the same run, the raw one into
+    /// blocks that were written before, as a store that grows does not have them.
+    /// </summary>
+    private static double? DurableShare(Medians medians, WorkloadDefinition write) =>
+        medians.Of(write, Ours, run => RawDeviceProbe.MicrosecondsFor(
+            run.RawDevice, (double)run.Operations / run.Transactions * run.BytesPerOperation) / 1e6 * run.TransactionsPerSecond);
 }

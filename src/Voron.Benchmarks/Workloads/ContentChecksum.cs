@@ -30,7 +30,11 @@ internal struct ContentChecksum
         Add(value);
     }
 
-    /// <summary>Reads all of a value: for large ones, whose reading is to be measured.</summary>
+    /// <summary>
+    /// Reads all of a value: for large ones, whose reading is to be measured. Not compiled in tiers, so that a short run does not
+    /// measure a slow one.
+    /// </summary>
+    [MethodImpl(MethodImplOptions.AggressiveOptimization)]
     public void AddWhole(ReadOnlySpan<byte> value)
     {
         Vector<ulong> sums = Vector<ulong>.Zero;

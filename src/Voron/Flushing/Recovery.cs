@@ -89,7 +89,7 @@ internal static class Recovery
     {
         foreach (var (firstPage, run) in result.DirectRuns)
         {
-            var reference = new LargeRunReference { FirstPage = firstPage, Length = run.Length, ChecksumPage = run.DescriptorPage };
+            var reference = new LargeRunReference { FirstPage = firstPage, Length = run.Length, Checksums = run.Checksums };
             if (run.Length > 0)
                 pages.ReadLarge(reference, 0, checked((int)run.Length));
         }

@@ -227,9 +227,9 @@ internal struct DirectRun
     [FieldOffset(0)]
     public long Length;
 
-    /// <summary>First page of the overflow run that holds a checksum for each chunk.</summary>
+    /// <summary>As <see cref="LargeRunReference.Checksums"/>.</summary>
     [FieldOffset(8)]
-    public long DescriptorPage;
+    public ulong Checksums;
 }
 
 /// <summary>An entry of a flush list.</summary>

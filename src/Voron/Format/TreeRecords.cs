@@ -69,6 +69,9 @@ internal struct LargeRunReference
 {
     public const int Size = 24;
 
+    /// <summary>Bytes of a value that share a checksum.</summary>
+    public const int ChunkBytes = 64 << 10;
+
     [FieldOffset(0)]
     public long FirstPage;
 
@@ -77,9 +80,15 @@ internal struct LargeRunReference
     public long Length;
 
     /// <summary>
-    /// The first page of the overflow run that holds the checksums of the value's chunks, since its own pages have no place
-    /// for them; 0 if there is none.
+    /// Of a value of one chunk its checksum, else the first page of the overflow run that holds the checksums of its chunks,
+    /// since its own pages have no place for them; 0 if there is none.
     /// </summary>
     [FieldOffset(16)]
-    public long ChecksumPage;
+    public ulong Checksums;
+
+    /// <summary>The value has no more than one chunk, and so its only checksum here.</summary>
+    public readonly bool IsOneChunk => Length <= ChunkBytes;
+
+    /// <summary>The first page of the run of checksums; 0 if there is none.</summary>
+    public readonly long ChecksumPage => IsOneChunk ? 0 : (long)Checksums;
 }

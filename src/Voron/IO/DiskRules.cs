@@ -19,7 +19,7 @@ internal static unsafe class DiskRules
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static void CheckWrite(DiskAccess access, long offset, byte* address, long length)
     {
-        if (offset < 0 || (access == DiskAccess.WriteThrough && !IsAligned(offset, address, length)))
+        if (offset < 0 || (access != DiskAccess.Buffered && !IsAligned(offset, address, length)))
             ThrowBadTransfer(offset, address, length);
     }
 

@@ -14,6 +14,12 @@ internal enum DiskAccess
     /// with one warning for the whole disk.
     /// </summary>
     WriteThrough,
+
+    /// <summary>
+    /// Past the page cache, aligned like <see cref="WriteThrough"/>, but durable only after a <see cref="DiskFile.Sync"/>, of
+    /// this or of another open file of the same name. Where the file system refuses, as <see cref="Buffered"/>.
+    /// </summary>
+    Unbuffered,
 }
 
 /// <summary>Whether a file must exist.</summary>
@@ -51,6 +57,12 @@ internal interface IDisk : IDisposable
 
     /// <summary>True when write-through files are unbuffered and durable by themselves, false after a fallback.</summary>
     bool IsUnbuffered { get; }
+
+    /// <summary>
+    /// True when an unbuffered write is seen, once it has returned, by buffered reads and in maps of the same file, whatever is
+    /// written beside it. Else a file that is mapped is written buffered only.
+    /// </summary>
+    bool MapsSeeUnbufferedWrites => false;
 
     /// <summary>The files that exist, in no particular order.</summary>
     IReadOnlyList<DiskEntry> List();

@@ -26,9 +26,10 @@ internal sealed unsafe class DataFile : IDisposable
     private FileMap _map;
     private long _preallocated;
 
-    public DataFile(DiskFile file, UInt128 environmentId, int pageSize, long maxPageCount, PoisonState poison)
+    public DataFile(DiskFile file, UInt128 environmentId, int pageSize, long maxPageCount, PoisonState poison, DiskFile? unbuffered = null)
     {
         File = file;
+        Unbuffered = unbuffered;
         _poison = poison;
         PageSize = pageSize;
         _environmentId = environmentId;
@@ -41,6 +42,12 @@ internal sealed unsafe class DataFile : IDisposable
     }
 
     public DiskFile File { get; }
+
+    /// <summary>
+    /// The same file past the page cache, where what is written so is seen in the map: for large values. Their pages are in no
+    /// cache then, and so not verified before they have been read. Null where there is none.
+    /// </summary>
+    public DiskFile? Unbuffered { get; }
 
     public int PageSize { get; }
 
@@ -88,6 +95,9 @@ internal sealed unsafe class DataFile : IDisposable
 
     /// <summary>Says that the page on disk has been read and checked, or written by this environment.</summary>
     public void MarkVerified(long page) => Interlocked.Or(ref _verified[page >> 6], 1UL << (int)(page & 63));
+
+    /// <summary>Says that the page has to be read and checked before its next use.</summary>
+    public void MarkUnverified(long page) => Interlocked.And(ref _verified[page >> 6], ~(1UL << (int)(page & 63)));
 
     /// <summary>
     /// Reads a page that has not been used since the environment was opened, by a call that can fail with an error, and checks
@@ -255,6 +265,7 @@ internal sealed unsafe class DataFile : IDisposable
         foreach (var (map, _) in _retiredMaps)
             map.Dispose();
         _map.Dispose();
+        Unbuffered?.Dispose();
         File.Dispose();
         _verifiedSpace.Dispose();
     }

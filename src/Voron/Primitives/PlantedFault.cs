@@ -29,6 +29,9 @@ internal static class PlantedFault
     /// <summary>Transaction records do not say which pages they free.</summary>
     public static readonly bool LeaveFreesOut = Name == nameof(LeaveFreesOut);
 
+    /// <summary>The record that names a large value is submitted although the value has not been synced.</summary>
+    public static readonly bool SubmitBeforeValueSync = Name == nameof(SubmitBeforeValueSync);
+
     /// <summary>Of the pages that need an image before they are overwritten, each flush leaves one out and lists its checksum.</summary>
     public static readonly bool LeaveImageOut = Name == nameof(LeaveImageOut);
 

@@ -29,6 +29,8 @@ internal static unsafe class LargeValueReader
     /// <summary>The checksums of a value's chunks.</summary>
     public static ReadOnlySpan<ulong> Checksums(PageReader pages, in LargeRunReference reference)
     {
+        if (reference.IsOneChunk)
+            return new ReadOnlySpan<ulong>(in reference.Checksums);
         var descriptor = (PageHeader*)pages.Read(new PageNumber(reference.ChecksumPage));
         var chunks = LargeValues.ChunkCount(reference.Length);
         if (descriptor->Kind != PageKind.Overflow || descriptor->RunLength != chunks * sizeof(ulong))

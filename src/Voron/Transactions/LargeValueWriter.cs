@@ -9,13 +9,18 @@ namespace Voron.Transactions;
 /// <summary>Writes large values straight to the data file, once, and their checksums to ordinary pages.</summary>
 /// <remarks>
 /// The pages are free and untouched since the last checkpoint, so no snapshot reads them and no flush writes them. They are
-/// synced before the record that names them is submitted; if it never is, they are free pages with new bytes.
+/// synced before the record that names them is submitted; if it never is, they are free pages with new bytes. Where maps see
+/// it, they are written past the page cache: that takes the device's time alone, without a copy to the cache, its book-keeping
+/// and the write-back, and a sync has nothing to write that is not this transaction's.
 /// </remarks>
 internal sealed unsafe class LargeValueWriter
 {
+    private const int MaxKeptChecksums = 4096;
+
     private readonly EngineContext _context;
     private readonly WriteSession _session;
     private readonly int _pageShift;
+    private ulong[] _checksums = [];
 
     public LargeValueWriter(EngineContext context, WriteSession session)
     {
@@ -32,53 +37,79 @@ internal sealed unsafe class LargeValueWriter
     {
         var pages = TreeLimits.LargeRunPages(_context.PageSize, value.Length);
         var first = _session.AllocateUntouchedRun(pages);
-        WriteBytes(first, 0, value);
-        Attach(tree, key, first, pages, value.Length, ChecksumsOf(first, value));
+        var chunks = (int)LargeValues.ChunkCount(value.Length);
+        if (_checksums.Length < chunks)
+            _checksums = new ulong[chunks];
+        for (var chunk = 0; chunk < chunks; chunk++)
+        {
+            var rest = value[(chunk * LargeValues.ChunkBytes)..];
+            _checksums[chunk] = WriteChunk(first, chunk, rest[..Math.Min(rest.Length, LargeValues.ChunkBytes)]);
+        }
+
+        Attach(tree, key, first, pages, value.Length, _checksums.AsSpan(0, chunks));
+        if (chunks > MaxKeptChecksums)
+            _checksums = [];
     }
 
-    /// <summary>Writes bytes of a value whose run starts at that page.</summary>
-    public void WriteBytes(long firstPage, long offset, ReadOnlySpan<byte> bytes)
+    /// <summary>Writes a chunk of a value whose run starts at that page; with others that come soon where that is possible.</summary>
+    /// <returns>Its checksum.</returns>
+    public ulong WriteChunk(long firstPage, long chunk, ReadOnlySpan<byte> bytes)
     {
+        var page = LargeValues.ChunkPage(firstPage, chunk, _pageShift);
+        var seed = _context.DataFile.Seed(page);
+
+        // The copy is in the cache; what is copied may not be yet.
+        if (_session.Stage != null)
+            return Checksum.Compute(_session.Stage.Add(page << _pageShift, bytes), (nuint)bytes.Length, seed);
         try
         {
-            _context.DataFile.File.Write((firstPage << _pageShift) + offset, bytes);
-        }
-        catch (DiskException e) when (e.Error == DiskError.NoSpace)
-        {
-            throw new StorageFullException($"No room for a value of the data file: {e.Message}", e);
+            _context.DataFile.File.Write(page << _pageShift, bytes);
         }
         catch (DiskException e)
         {
-            throw new StorageAccessException($"A value could not be written: {e.Message}", e);
+            throw LargeValueStage.Failure(e);
         }
+
+        return Checksum.Compute(bytes, seed);
     }
 
-    /// <summary>The checksum of one chunk.</summary>
-    public ulong ChecksumOf(long firstPage, long chunk, ReadOnlySpan<byte> bytes) =>
-        Checksum.Compute(bytes, _context.DataFile.Seed(LargeValues.ChunkPage(firstPage, chunk, _pageShift)));
+    /// <summary>Makes sure that all chunks have been written. They are durable after a sync.</summary>
+    public void Finish() => _session.Stage?.Finish();
+
+    /// <summary>Reads bytes of a chunk back that has been written in this transaction, before the last <see cref="Finish"/>.</summary>
+    public void ReadChunk(long firstPage, long chunk, Span<byte> bytes)
+    {
+        try
+        {
+            _context.DataFile.File.Read(LargeValues.ChunkPage(firstPage, chunk, _pageShift) << _pageShift, bytes);
+        }
+        catch (DiskException e)
+        {
+            throw new StorageAccessException($"A value could not be read back: {e.Message}", e);
+        }
+    }
 
     /// <summary>Gives a run that has been written to a key.</summary>
     public void Attach(TreeState tree, ReadOnlySpan<byte> key, long firstPage, long pages, long length, ReadOnlySpan<ulong> checksums)
     {
-        var descriptor = _session.AllocateRun(checksums.Length * sizeof(ulong), tree.Root);
-        checksums.CopyTo(new Span<ulong>(descriptor.Bytes + PageHeader.Size, checksums.Length));
-        for (var chunk = 0L; chunk < checksums.Length; chunk++)
-            _context.DataFile.MarkVerified(LargeValues.ChunkPage(firstPage, chunk, _pageShift));
-
-        var descriptorPage = descriptor.Header->PageNumber;
-        _session.AddDirectRun(firstPage, pages, new DirectRun { Length = length, DescriptorPage = descriptorPage });
-        TreeWriter.PutLargeRun(_session, tree, key, new LargeRunReference { FirstPage = firstPage, Length = length, ChecksumPage = descriptorPage });
-    }
-
-    private ulong[] ChecksumsOf(long firstPage, ReadOnlySpan<byte> value)
-    {
-        var checksums = new ulong[LargeValues.ChunkCount(value.Length)];
-        for (var chunk = 0; chunk < checksums.Length; chunk++)
+        var reference = new LargeRunReference { FirstPage = firstPage, Length = length, Checksums = checksums[0] };
+        if (!reference.IsOneChunk)
         {
-            var rest = value[(chunk * LargeValues.ChunkBytes)..];
-            checksums[chunk] = ChecksumOf(firstPage, chunk, rest[..Math.Min(rest.Length, LargeValues.ChunkBytes)]);
+            var descriptor = _session.AllocateRun(checksums.Length * sizeof(ulong), tree.Root);
+            checksums.CopyTo(new Span<ulong>(descriptor.Bytes + PageHeader.Size, checksums.Length));
+            reference.Checksums = (ulong)descriptor.Header->PageNumber;
         }
 
-        return checksums;
+        for (var chunk = 0L; chunk < checksums.Length; chunk++)
+        {
+            var page = LargeValues.ChunkPage(firstPage, chunk, _pageShift);
+            if (_session.Stage != null)
+                _context.DataFile.MarkUnverified(page);
+            else
+                _context.DataFile.MarkVerified(page);
+        }
+
+        _session.AddDirectRun(firstPage, pages, new DirectRun { Length = length, Checksums = reference.Checksums });
+        TreeWriter.PutLargeRun(_session, tree, key, reference);
     }
 }

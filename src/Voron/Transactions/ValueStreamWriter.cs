@@ -124,8 +124,7 @@ internal sealed class ValueStreamWriter
     private void WriteChunk(WriteTree handle, ReadOnlySpan<byte> bytes)
     {
         EnsureRoom(handle, _written + bytes.Length);
-        _core.LargeValues.WriteBytes(_firstPage, _written, bytes);
-        _checksums.Add(_core.LargeValues.ChecksumOf(_firstPage, _checksums.Count, bytes));
+        _checksums.Add(_core.LargeValues.WriteChunk(_firstPage, _checksums.Count, bytes));
         _written += bytes.Length;
     }
 
@@ -166,16 +165,16 @@ internal sealed class ValueStreamWriter
         _pages = pages;
     }
 
-    private unsafe void Move(long target)
+    private void Move(long target)
     {
         _checksums.Clear();
+        _core.LargeValues.Finish();
         var buffer = ArrayPool<byte>.Shared.Rent(LargeValues.ChunkBytes);
         for (var offset = 0L; offset < _written; offset += LargeValues.ChunkBytes)
         {
             var bytes = buffer.AsSpan(0, (int)Math.Min(LargeValues.ChunkBytes, _written - offset));
-            new ReadOnlySpan<byte>(_core.Session.DataAddress(_firstPage) + offset, bytes.Length).CopyTo(bytes);
-            _core.LargeValues.WriteBytes(target, offset, bytes);
-            _checksums.Add(_core.LargeValues.ChecksumOf(target, _checksums.Count, bytes));
+            _core.LargeValues.ReadChunk(_firstPage, _checksums.Count, bytes);
+            _checksums.Add(_core.LargeValues.WriteChunk(target, _checksums.Count, bytes));
         }
 
         ArrayPool<byte>.Shared.Return(buffer);

@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using Voron.Format;
 using Voron.Journal;
+using Voron.Primitives;
 using Voron.Trees;
 
 namespace Voron.Transactions;
@@ -260,8 +261,7 @@ internal sealed class WriteCore : TransactionCore
             journal.ReservedBytes = FlushListReserve();
             journal.ReservedImageBytes = FlushImagesReserve();
             entry = _packer.Pack(Session);
-            if (HasLiveDirectRuns())
-                _context.DataFile.Sync();
+            MakeValuesDurable();
             entry.Completion = completion;
             var sequence = journal.Submit(entry);
             entry = null;
@@ -331,6 +331,21 @@ internal sealed class WriteCore : TransactionCore
     private long FlushImagesReserve() => _context.Options.FlushRecords == FlushRecordForm.WholeImages
         ? FlushImageRecords.MaxBytes(_context.Versions.BasedCount, _context.PageSize)
         : 0;
+
+    // Before the record that names them is submitted.
+    private void MakeValuesDurable()
+    {
+        if (!HasLiveDirectRuns())
+        {
+            // What was put and deleted again must not be written when the pages serve somebody else.
+            Session.Stage?.Discard();
+            return;
+        }
+
+        LargeValues.Finish();
+        if (!PlantedFault.SubmitBeforeValueSync)
+            _context.DataFile.Sync();
+    }
 
     private bool HasLiveDirectRuns()
     {

@@ -50,6 +50,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         _pagesAtOpen = context.DataFile.CapacityPages;
         _pageShift = BitOperations.Log2((uint)PageSize);
         _lineShift = _pageShift - 6;
+        Stage = context.DataFile.Unbuffered is { } file ? new LargeValueStage(file) : null;
         _space = new SpaceAllocator(context.Layout, this, context.Options.PreferredFreeFraction);
     }
 
@@ -72,6 +73,9 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     public void NotePunched(long section) => _punchedSections.Add(section);
 
     public SpaceAllocator Space => _space;
+
+    /// <summary>Where large values wait to be written past the page cache; null where they cannot be.</summary>
+    public LargeValueStage? Stage { get; }
 
     /// <summary>Runs that this transaction has written straight to the data file.</summary>
     public IReadOnlyList<WrittenRun> DirectRuns => _directRuns;
@@ -147,8 +151,12 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         return node->TransactionId != _id || node->Level < _innermostStamp ? node->Frame : null;
     }
 
-    public override ReadOnlySpan<byte> ReadLarge(in LargeRunReference reference, long offset, int count) =>
-        LargeValueReader.Read(this, _dataFile, _dataFile.Address(0), _state.PageCount, reference, offset, count, _verifyEveryRead);
+    public override ReadOnlySpan<byte> ReadLarge(in LargeRunReference reference, long offset, int count)
+    {
+        // It may be one of this transaction; if it could not be written, that is what is to be told, not what is there instead.
+        Stage?.Finish();
+        return LargeValueReader.Read(this, _dataFile, _dataFile.Address(0), _state.PageCount, reference, offset, count, _verifyEveryRead);
+    }
 
     public override WritablePage Modify(PageNumber page)
     {
@@ -230,9 +238,6 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     /// </summary>
     public long AllocateUntouchedRun(long pages) => _space.AllocateRun(pages, untouched: true);
 
-    /// <summary>Where a page of the data file is mapped, until the next change of the transaction.</summary>
-    public byte* DataAddress(long page) => _dataFile.Address(page);
-
     public void AddDirectRun(long firstPage, long pages, in DirectRun run) => _directRuns.Add(new WrittenRun(firstPage, (uint)pages, run, -1));
 
     byte* ISpacePages.ReadPage(long page) => Read(new PageNumber(page));
@@ -279,6 +284,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     /// <summary>Takes back everything since the mark, which stays open.</summary>
     public void RollbackTo(in SessionMark mark)
     {
+        Stage?.Settle();
         PopChanges(mark.Changes);
         _directRuns.RemoveRange(mark.DirectRuns, _directRuns.Count - mark.DirectRuns);
         for (var i = 0; i < _directRuns.Count; i++)
@@ -296,6 +302,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     /// <summary>Takes everything back.</summary>
     public void Rollback()
     {
+        Stage?.Discard();
         if (_changes.Count > 0 || _directRuns.Count > 0)
             _space.Forget();
         PopChanges(0);
@@ -335,6 +342,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     /// <summary>Lets go of the changes: they have been submitted.</summary>
     public void End()
     {
+        Debug.Assert(Stage is not { HasBytes: true });
         _changes.Clear();
         _directRuns.Clear();
     }

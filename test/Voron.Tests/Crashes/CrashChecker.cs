@@ -34,7 +34,7 @@ internal sealed class CrashChecker(Random random, CrashCounts counts)
     public void Run(int steps)
     {
         counts.Runs++;
-        var disk = new SimulatedDisk { ExtendableMaps = random.Next(3) > 0 };
+        var disk = new SimulatedDisk { ExtendableMaps = random.Next(3) > 0, MapsSeeUnbufferedWrites = random.Next(4) > 0 };
         var images = Disk == CrashDisk.GarbageWithImages || (Disk == CrashDisk.Any && random.Next(2) == 0);
         _garbage = Disk != CrashDisk.Any || (images && random.Next(2) == 0);
         var options = CrashWorkload.RandomOptions(random, images ? FlushRecordForm.WholeImages : FlushRecordForm.Checksums);

@@ -18,6 +18,7 @@ public sealed class PlantedFaultTests
     [InlineData(nameof(PlantedFault.LeaveFreesOut))]
     [InlineData(nameof(PlantedFault.DiffAgainstSavepoint))]
     [InlineData(nameof(PlantedFault.LeaveImageOut))]
+    [InlineData(nameof(PlantedFault.SubmitBeforeValueSync))]
     public void A_planted_fault_is_found(string fault)
     {
         var (exitCode, output) = CrashHuntProcess.Start(fault, Seed, Images);

@@ -18,6 +18,7 @@ public sealed class ManyJournalFilesTests
             InitialJournalFileBytes = 64 << 10,
             MaxJournalFileBytes = 64 << 10,
             JournalCompression = JournalCompression.Never,
+            LargeValueBytes = 64 << 10,
         };
         var random = new Random(1);
         var value = new byte[40_000];

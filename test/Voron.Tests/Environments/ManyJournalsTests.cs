@@ -10,6 +10,7 @@ public sealed class ManyJournalsTests
         var options = new StorageOptions
         {
             BackgroundFlush = false,
+            LargeValueBytes = 64 << 10,
             JournalCompression = JournalCompression.Never,
             InitialJournalFileBytes = 64 << 10,
             MaxJournalFileBytes = 64 << 10,

@@ -13,6 +13,7 @@ public sealed class MemoryGivenBackTests
         using var environment = StorageEnvironment.Open(directory, new StorageOptions
         {
             BackgroundFlush = false,
+            LargeValueBytes = 64 << 10,
             ScratchMemoryBytes = 16 * MiB,
             JournalLimitBytes = 4096 * MiB,
         });
@@ -59,7 +60,7 @@ public sealed class MemoryGivenBackTests
     [Fact]
     public void What_was_in_use_lately_stays()
     {
-        using var environment = StorageEnvironment.OpenInMemory(new StorageOptions { BackgroundFlush = false });
+        using var environment = StorageEnvironment.OpenInMemory(new StorageOptions { BackgroundFlush = false, LargeValueBytes = 64 << 10 });
         for (var i = 0; i < 1000; i++)
             FaultBench.Put(environment, i, FaultBench.Value(i, 20_000));
         var held = environment.GetStatistics().ScratchReservedBytes;
@@ -73,7 +74,7 @@ public sealed class MemoryGivenBackTests
     public void Buffers_of_large_records_go_back_after_a_while()
     {
         using var environment = StorageEnvironment.OpenInMemory(
-            new StorageOptions { BackgroundFlush = false, JournalCompression = JournalCompression.Never });
+            new StorageOptions { BackgroundFlush = false, LargeValueBytes = 64 << 10, JournalCompression = JournalCompression.Never });
         using (var writing = environment.BeginWrite())
         {
             var tree = writing.CreateTree(FaultBench.TreeName);

@@ -254,11 +254,11 @@ public sealed class WrongUseTests : IDisposable
             var tree = writing.CreateTree(FaultBench.TreeName);
             tree.Put(FaultBench.Key(1), FaultBench.Value(1, 100));
             var savepoint = writing.CreateSavepoint();
-            FluentActions.Invoking(() => tree.Put(FaultBench.Key(2), FaultBench.Value(2, 60_000))).Should().NotThrow();
+            FluentActions.Invoking(() => tree.Put(FaultBench.Key(2), FaultBench.Value(2, 15_000))).Should().NotThrow();
             var fill = () =>
             {
                 for (var i = 3; i < 10_000; i++)
-                    tree.Put(FaultBench.Key(i), FaultBench.Value(i, 60_000));
+                    tree.Put(FaultBench.Key(i), FaultBench.Value(i, 15_000));
             };
             fill.Should().Throw<StorageFullException>();
             savepoint.Rollback();

@@ -17,7 +17,7 @@ public sealed class TreeRecordsTests
         OffsetOf<LeafRecordHeader>(nameof(LeafRecordHeader.InlineLength)).Should().Be(2);
         OffsetOf<BranchRecordHeader>(nameof(BranchRecordHeader.Child)).Should().Be(2);
         OffsetOf<OverflowReference>(nameof(OverflowReference.Length)).Should().Be(8);
-        OffsetOf<LargeRunReference>(nameof(LargeRunReference.ChecksumPage)).Should().Be(16);
+        OffsetOf<LargeRunReference>(nameof(LargeRunReference.Checksums)).Should().Be(16);
     }
 
     private static int OffsetOf<T>(string field) => (int)Marshal.OffsetOf<T>(field);

@@ -37,6 +37,21 @@ public abstract unsafe class DiskContract : IDisposable
     }
 
     [Fact]
+    public void Unbuffered_bytes_come_back_through_every_handle_and_have_to_be_aligned()
+    {
+        using var buffered = Disk.Open("a", DiskOpen.New, DiskAccess.Buffered);
+        buffered.Write(0, Bytes(3 * Block, 1));
+        using var file = Disk.Open("a", DiskOpen.Existing, DiskAccess.Unbuffered);
+        using var source = new AlignedBuffer(Block, 7);
+        file.Write(Block, source.Span);
+        buffered.Sync();
+        ReadAll(buffered, 0, Block).Should().Equal(Bytes(3 * Block, 1)[..Block]);
+        ReadAll(buffered, Block, Block).Should().OnlyContain(b => b == 7);
+        ReadAll(file, Block - 1, 3).Should().Equal([Bytes(3 * Block, 1)[Block - 1], 7, 7]);
+        FluentActions.Invoking(() => file.Write(100, source.Span)).Should().Throw<ArgumentException>();
+    }
+
+    [Fact]
     public void A_deleted_file_lives_on_behind_its_handle()
     {
         using var file = Disk.Open("a", DiskOpen.New, DiskAccess.Buffered);

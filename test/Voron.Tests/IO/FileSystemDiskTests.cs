@@ -39,6 +39,59 @@ public sealed unsafe class FileSystemDiskTests : DiskContract
     }
 
     [Fact]
+    public void An_unbuffered_write_is_seen_in_a_map_beside_buffered_writes_to_its_neighbours()
+    {
+        Assert.SkipUnless(_disk.MapsSeeUnbufferedWrites, "The file system does not promise it.");
+        const int Block = 16 << 10;
+        const int Blocks = 64;
+        using var buffered = _disk.Open("a", DiskOpen.New, DiskAccess.Buffered);
+        buffered.Allocate(0, Block * Blocks);
+        buffered.Sync();
+        using var direct = _disk.Open("a", DiskOpen.Existing, DiskAccess.Unbuffered);
+        using var map = buffered.Map(Block * Blocks);
+        var stop = false;
+        var address = map.Address;
+
+        // Odd blocks are written through the cache while everybody reads everything, even ones past it.
+        var others = new[]
+        {
+            new Thread(() =>
+            {
+                var bytes = new byte[Block];
+                for (var i = 1; !Volatile.Read(ref stop); i = (i + 2) % Blocks)
+                    buffered.Write(i * Block, bytes);
+            }),
+            new Thread(() =>
+            {
+                for (var i = 0; !Volatile.Read(ref stop); i = (i + 4096) % (Block * Blocks))
+                    Volatile.Read(ref address[i]);
+            }),
+        };
+        foreach (var other in others)
+            other.Start();
+        try
+        {
+            using var source = new AlignedBuffer(Block);
+            var read = new byte[Block];
+            for (var i = 0; i < 2000; i++)
+            {
+                var block = i * 2 % Blocks;
+                source.Span.Fill((byte)(i % 251 + 1));
+                direct.Write(block * Block, source.Span);
+                new ReadOnlySpan<byte>(address + block * Block, Block).SequenceEqual(source.Span).Should().BeTrue("write {0} is in the map", i);
+                buffered.Read(block * Block, read);
+                source.Span.SequenceEqual(read).Should().BeTrue("write {0} is in the cache", i);
+            }
+        }
+        finally
+        {
+            Volatile.Write(ref stop, true);
+            foreach (var other in others)
+                other.Join();
+        }
+    }
+
+    [Fact]
     public void A_read_only_disk_changes_nothing()
     {
         FluentActions.Invoking(() => FileSystemDisk.Open(Path.Combine(_directory, "none"), readOnly: true, NullLogger.Instance))
@@ -169,7 +222,7 @@ public sealed unsafe class FileSystemDiskTests : DiskContract
         FileSystemKind.OfLinuxType(0x6969).NetworkName.Should().Be("NFS");
         FileSystemKind.OfLinuxType(0xFF534D42).NetworkName.Should().Be("CIFS");
         FileSystemKind.OfLinuxType(0x01021997).NetworkName.Should().Be("9p");
-        FileSystemKind.OfLinuxType(0xEF53).Should().Be(default(FileSystemKind), "that is ext4");
+        FileSystemKind.OfLinuxType(0xEF53).Should().Be(new FileSystemKind(null, false, LocksWrites: true), "that is ext4");
         FileSystemKind.OfLinuxType(0x01021994).Should().Be(new FileSystemKind(null, true), "that is tmpfs");
     }
 

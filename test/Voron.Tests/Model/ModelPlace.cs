@@ -64,6 +64,8 @@ internal sealed class ModelPlace : IDisposable
 
         public bool IsUnbuffered => disk.IsUnbuffered;
 
+        public bool MapsSeeUnbufferedWrites => disk.MapsSeeUnbufferedWrites;
+
         public IReadOnlyList<DiskEntry> List() => disk.List();
 
         public DiskFile Open(string name, DiskOpen open, DiskAccess access)

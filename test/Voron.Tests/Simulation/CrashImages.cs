@@ -134,7 +134,12 @@ internal sealed class CrashImages(SimulatedDisk disk)
     }
 
     private SimulatedDisk NewDisk(DurableState state, Dictionary<string, int> names, Dictionary<int, BlockContent> contents) =>
-        new(state, names, contents) { ExtendableMaps = disk.ExtendableMaps, MapSlack = disk.MapSlack };
+        new(state, names, contents)
+        {
+            ExtendableMaps = disk.ExtendableMaps,
+            MapSlack = disk.MapSlack,
+            MapsSeeUnbufferedWrites = disk.MapsSeeUnbufferedWrites,
+        };
 
     /// <returns>How many sectors hold garbage.</returns>
     private static int ApplySome(DurableFile file, BlockContent content, CrashChance chance, bool leavesGarbage)

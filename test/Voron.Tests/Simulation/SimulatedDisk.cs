@@ -21,6 +21,8 @@ internal sealed class SimulatedDisk : IDisk
     private readonly Dictionary<int, SimulatedInode> _inodes = [];
     private readonly DurableState _initial;
     private int _nextFile = 1;
+    private DiskException? _lastFault;
+    private bool _faultsAreSuspended;
 
     public SimulatedDisk()
         : this(new DurableState(), new Dictionary<string, int>(), new Dictionary<int, BlockContent>())
@@ -50,6 +52,8 @@ internal sealed class SimulatedDisk : IDisk
     public bool IsReadOnly { get; set; }
 
     public bool IsUnbuffered { get; init; } = true;
+
+    public bool MapsSeeUnbufferedWrites { get; init; } = true;
 
     /// <summary>When false, maps can never be extended where they are, so that the engine has to map anew.</summary>
     public bool ExtendableMaps { get; init; } = true;
@@ -144,6 +148,23 @@ internal sealed class SimulatedDisk : IDisk
     {
         lock (_gate)
             _faults.Clear();
+    }
+
+    /// <summary>What the newest planted fault threw that has happened.</summary>
+    public DiskException? LastFault
+    {
+        get
+        {
+            lock (_gate)
+                return _lastFault;
+        }
+    }
+
+    /// <summary>Lets no planted fault happen for a while; they stay planted.</summary>
+    public void SuspendFaults(bool suspend)
+    {
+        lock (_gate)
+            _faultsAreSuspended = suspend;
     }
 
     /// <summary>Turns one bit of a file, on the medium and in the cache.</summary>
@@ -281,6 +302,8 @@ internal sealed class SimulatedDisk : IDisk
         bool changes = kind is DiskCallKind.Create or DiskCallKind.Rename or DiskCallKind.Delete or DiskCallKind.SyncDirectory
             or DiskCallKind.SetLength or DiskCallKind.Allocate or DiskCallKind.Punch or DiskCallKind.Write or DiskCallKind.Sync;
         DiskRules.CheckWritable(IsReadOnly && changes, kind.ToString(), PathOf(name));
+        if (_faultsAreSuspended)
+            return;
         var call = new DiskCall(kind, name, offset, length);
         for (int i = 0; i < _faults.Count; i++)
         {
@@ -289,7 +312,7 @@ internal sealed class SimulatedDisk : IDisk
                 continue;
             if (!fault.Forever)
                 _faults.RemoveAt(i);
-            throw new DiskException(fault.Error, kind.ToString(), PathOf(name), "a planted fault");
+            throw _lastFault = new DiskException(fault.Error, kind.ToString(), PathOf(name), "a planted fault");
         }
     }
 

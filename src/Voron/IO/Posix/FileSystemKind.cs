@@ -5,7 +5,11 @@ namespace Voron.IO.Posix;
 /// <summary>What kind of file system a directory is on, as far as the engine has to know.</summary>
 /// <param name="NetworkName">The name of a network file system, or null.</param>
 /// <param name="IsMemory">The files are memory: there is nothing to write through to, whatever open accepts.</param>
-internal readonly record struct FileSystemKind(string? NetworkName, bool IsMemory)
+/// <param name="LocksWrites">
+/// A buffered write waits until an unbuffered one to the same file has returned, and the other way round, and the latter takes
+/// out of the page cache what it replaces: so nothing can bring the old bytes back there.
+/// </param>
+internal readonly record struct FileSystemKind(string? NetworkName, bool IsMemory, bool LocksWrites = false)
 {
     private const int DescriptionLength = 512;
 
@@ -37,6 +41,9 @@ internal readonly record struct FileSystemKind(string? NetworkName, bool IsMemor
         0x7375_7245 => new("Coda", false),
         0x0000_564C => new("NCP", false),
         0x0102_1994 => new(null, true),
+
+        // ext4, which shares its number with its forebears, and XFS.
+        0x0000_EF53 or 0x5846_5342 => new(null, false, true),
         _ => default,
     };
 }

@@ -17,13 +17,14 @@ internal sealed unsafe class PosixDisk : IDisk
     private int _buffered;
     private int _warned;
 
-    private PosixDisk(string path, bool readOnly, SafeFileHandle directory, bool refusesDirect, ILogger logger)
+    private PosixDisk(string path, bool readOnly, SafeFileHandle directory, FileSystemKind kind, ILogger logger)
     {
         Path = path;
         IsReadOnly = readOnly;
         _directory = directory;
-        _refusesDirect = refusesDirect;
-        _buffered = refusesDirect ? 1 : 0;
+        _refusesDirect = kind.IsMemory;
+        _buffered = kind.IsMemory ? 1 : 0;
+        MapsSeeUnbufferedWrites = kind.LocksWrites;
         _logger = logger;
     }
 
@@ -32,6 +33,8 @@ internal sealed unsafe class PosixDisk : IDisk
     public int Alignment => DiskRules.Alignment;
 
     public bool IsReadOnly { get; }
+
+    public bool MapsSeeUnbufferedWrites { get; }
 
     public bool IsUnbuffered => Volatile.Read(ref _buffered) == 0;
 
@@ -54,7 +57,7 @@ internal sealed unsafe class PosixDisk : IDisk
             using var parent = OpenHandle(System.IO.Path.GetDirectoryName(directory)!, Platform.ReadOnly, "open");
             SyncDirectory(parent, directory);
         }
-        return new PosixDisk(real, readOnly, OpenHandle(real, Platform.ReadOnly, "open"), kind.IsMemory, logger);
+        return new PosixDisk(real, readOnly, OpenHandle(real, Platform.ReadOnly, "open"), kind, logger);
     }
 
     public IReadOnlyList<DiskEntry> List() => SystemErrors.List(Path);
@@ -74,7 +77,7 @@ internal sealed unsafe class PosixDisk : IDisk
         var handle = OpenHandle(path, flags, open == DiskOpen.New ? "create" : "open");
         try
         {
-            bool direct = access == DiskAccess.WriteThrough && TryMakeUnbuffered(handle);
+            bool direct = access != DiskAccess.Buffered && TryMakeUnbuffered(handle);
             return new PosixFile(this, handle, path, access, direct);
         }
         catch

@@ -49,7 +49,12 @@ internal sealed class WindowsDisk : IDisk
                 open == DiskOpen.New ? FileMode.CreateNew : FileMode.Open,
                 IsReadOnly ? FileAccess.Read : FileAccess.ReadWrite,
                 FileShare.ReadWrite | FileShare.Delete,
-                access == DiskAccess.WriteThrough ? FileOptions.WriteThrough | NoBuffering : FileOptions.None);
+                access switch
+                {
+                    DiskAccess.WriteThrough => FileOptions.WriteThrough | NoBuffering,
+                    DiskAccess.Unbuffered => NoBuffering,
+                    _ => FileOptions.None,
+                });
             return new WindowsFile(handle, path, access, IsReadOnly);
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)

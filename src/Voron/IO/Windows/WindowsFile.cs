@@ -15,7 +15,7 @@ internal sealed unsafe class WindowsFile : SystemFile
 
     public override long Length => Try("length", () => RandomAccess.GetLength(_handle));
 
-    protected override bool NeedsAlignment => Access == DiskAccess.WriteThrough;
+    protected override bool NeedsAlignment => Access != DiskAccess.Buffered;
 
     public override void SetLength(long length)
     {

@@ -1,0 +1,229 @@
+using System.Runtime.CompilerServices;
+using System.Runtime.ExceptionServices;
+using System.Runtime.InteropServices;
+using Voron.IO;
+
+namespace Voron.Transactions;
+
+/// <summary>
+/// Gathers bytes for the data file in aligned memory and writes them past the page cache, neighbours together. A piece that is
+/// full is written by another thread while the next is filled.
+/// </summary>
+/// <remarks>
+/// Used by the holder of the writer, who lets no write outlive its transaction: a later one may use the pages for something else.
+/// Ranges that are under way at the same time never overlap, because whatever could give pages out a second time within a
+/// transaction (a rollback to a savepoint) waits for what has been added before.
+/// </remarks>
+internal sealed unsafe class LargeValueStage
+{
+    /// <summary>Large enough for the device to run at full speed, small enough that it starts early on a value of 1 MiB.</summary>
+    public const int PieceBytes = 256 << 10;
+
+    private const int MaxPieces = 4;
+
+    private readonly DiskFile _file;
+    private readonly List<Piece> _free = [];
+    private readonly Queue<Piece> _underWay = new(MaxPieces);
+    private Piece? _filling;
+    private int _pieces;
+    private ExceptionDispatchInfo? _failure;
+
+    public LargeValueStage(DiskFile file) => _file = file;
+
+    /// <summary>Something has been added that may not be written yet.</summary>
+    public bool HasBytes => _filling != null || _underWay.Count > 0;
+
+    /// <summary>Takes bytes to be written, at most a piece of them, at an aligned offset. Zeros follow up to the next such offset.</summary>
+    /// <returns>The copy, which stays until the next call.</returns>
+    public byte* Add(long offset, ReadOnlySpan<byte> bytes)
+    {
+        var length = (int)DiskRules.RoundUp(bytes.Length, DiskRules.Alignment);
+        if (_filling != null && _filling.Length + length > PieceBytes)
+        {
+            _filling.Queue();
+            _underWay.Enqueue(_filling);
+            _filling = null;
+        }
+
+        _filling ??= Rent();
+        var copy = _filling.Add(offset, length);
+        bytes.CopyTo(new Span<byte>(copy, bytes.Length));
+        new Span<byte>(copy + bytes.Length, length - bytes.Length).Clear();
+        return copy;
+    }
+
+    /// <summary>Writes what is left and waits for what is under way. It is durable after a sync.</summary>
+    /// <exception cref="StorageFullException">There was no room for something, now or earlier in the transaction.</exception>
+    /// <exception cref="StorageAccessException">Something could not be written, now or earlier in the transaction.</exception>
+    public void Finish()
+    {
+        Settle();
+        if (_failure?.SourceException is DiskException e)
+            throw Failure(e);
+        _failure?.Throw();
+    }
+
+    /// <summary>What a transaction says when a value could not be written.</summary>
+    public static Exception Failure(DiskException e) => e.Error == DiskError.NoSpace
+        ? new StorageFullException($"No room for a value of the data file: {e.Message}", e)
+        : new StorageAccessException($"A value could not be written: {e.Message}", e);
+
+    /// <summary>As <see cref="Finish"/>; a failure is told by the next call of that.</summary>
+    public void Settle()
+    {
+        if (_filling != null)
+        {
+            _filling.Arm();
+            _filling.Execute();
+            _underWay.Enqueue(_filling);
+            _filling = null;
+        }
+
+        while (_underWay.Count > 0)
+            TakeBack();
+    }
+
+    /// <summary>Waits for what is under way and forgets the rest, and what has failed.</summary>
+    public void Discard()
+    {
+        if (_filling != null)
+            _free.Add(_filling);
+        _filling = null;
+        foreach (var piece in _underWay)
+            piece.Cancel();
+        while (_underWay.Count > 0)
+            TakeBack();
+        _failure = null;
+    }
+
+    private Piece Rent()
+    {
+        if (_free.Count == 0 && _pieces == MaxPieces)
+            TakeBack();
+        if (_free.Count == 0)
+        {
+            _pieces++;
+            return new Piece(_file);
+        }
+
+        var piece = _free[^1];
+        _free.RemoveAt(_free.Count - 1);
+        piece.Clear();
+        return piece;
+    }
+
+    private void TakeBack()
+    {
+        var piece = _underWay.Dequeue();
+        if (piece.Wait() is { } failure)
+            _failure ??= ExceptionDispatchInfo.Capture(failure);
+        _free.Add(piece);
+    }
+
+    /// <summary>Aligned memory, and where its parts belong in the file.</summary>
+    private sealed class Piece : IThreadPoolWorkItem
+    {
+        private readonly DiskFile _file;
+        private readonly byte[] _memory = GC.AllocateUninitializedArray<byte>(PieceBytes + DiskRules.Alignment, pinned: true);
+        private readonly byte* _start;
+        private readonly List<(long Offset, int Length)> _parts = [];
+        private Exception? _failure;
+        private bool _isWritten;
+
+        // 1 from Arm until somebody takes it on him to write.
+        private int _armed;
+
+        public Piece(DiskFile file)
+        {
+            _file = file;
+            var address = (nuint)Unsafe.AsPointer(ref MemoryMarshal.GetArrayDataReference(_memory));
+            _start = (byte*)((address + DiskRules.Alignment - 1) & ~(nuint)(DiskRules.Alignment - 1));
+        }
+
+        public int Length { get; private set; }
+
+        public byte* Add(long offset, int length)
+        {
+            if (_parts.Count > 0 && _parts[^1].Offset + _parts[^1].Length == offset)
+                _parts[^1] = (_parts[^1].Offset, _parts[^1].Length + length);
+            else
+                _parts.Add((offset, length));
+            var copy = _start + Length;
+            Length += length;
+            return copy;
+        }
+
+        public void Clear()
+        {
+            _parts.Clear();
+            Length = 0;
+        }
+
+        public void Queue()
+        {
+            Arm();
+            ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
+        }
+
+        public void Arm()
+        {
+            _failure = null;
+            _isWritten = false;
+            Volatile.Write(ref _armed, 1);
+        }
+
+        /// <summary>Writes, if nobody else does or has.</summary>
+        public void Execute()
+        {
+            if (Interlocked.Exchange(ref _armed, 0) == 0)
+                return;
+            try
+            {
+                var at = _start;
+                foreach (var (offset, length) in _parts)
+                {
+                    _file.Write(offset, new ReadOnlySpan<byte>(at, length));
+                    at += length;
+                }
+            }
+            catch (Exception e)
+            {
+                // To be told by the transaction, not by the thread, which may be anybody's.
+                _failure = e;
+            }
+            finally
+            {
+                SetWritten();
+            }
+        }
+
+        /// <summary>Nobody is to write it who has not begun.</summary>
+        public void Cancel()
+        {
+            if (Interlocked.Exchange(ref _armed, 0) != 0)
+                SetWritten();
+        }
+
+        /// <summary>Returns when it is written, by this thread if no other has begun.</summary>
+        public Exception? Wait()
+        {
+            Execute();
+            lock (_parts)
+            {
+                while (!_isWritten)
+                    Monitor.Wait(_parts);
+            }
+
+            return _failure;
+        }
+
+        private void SetWritten()
+        {
+            lock (_parts)
+            {
+                _isWritten = true;
+                Monitor.Pulse(_parts);
+            }
+        }
+    }
+}
