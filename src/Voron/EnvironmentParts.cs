@@ -80,6 +80,7 @@ internal sealed unsafe class EnvironmentParts
         Context.Versions.Dispose();
         Context.Heads.Dispose();
         Context.HomeHeads?.Dispose();
+        Context.Heap.Dispose();
         Context.Frames.Dispose();
         Context.Readers.Dispose();
         Context.Ring.Dispose();

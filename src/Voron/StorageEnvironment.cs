@@ -44,7 +44,8 @@ public sealed class StorageEnvironment : IDisposable
             return;
 
         _context.FlusherSlot = _context.Readers.TakeSlot();
-        var keeper = new VersionKeeper(_context.Versions, _context.Frames, _context.Readers, _context.Ring, _context.HomeHeads)
+        var keeper = new VersionKeeper(
+            _context.Versions, _context.Frames, _context.Readers, _context.Ring, _context.HomeHeads, _context.Heap)
         {
             FlusherSlot = _context.FlusherSlot,
         };

@@ -75,7 +75,7 @@ internal static unsafe class FlushingProbe
         SafeFileHandle file, byte* block, int size, long pauseNanoseconds, long started, LatencyHistogram histogram)
     {
         long offset = 0;
-        while (Stopwatch.GetElapsedTime(started) < Time)
+        do
         {
             long began = Stopwatch.GetTimestamp();
             RandomAccess.Write(file, new ReadOnlySpan<byte>(block, size), offset);
@@ -87,6 +87,7 @@ internal static unsafe class FlushingProbe
             while (Clock.Nanoseconds(ended, Stopwatch.GetTimestamp()) < pauseNanoseconds)
                 Thread.SpinWait(1);
         }
+        while (Stopwatch.GetElapsedTime(started) < Time);
     }
 
     /// <summary>In rising order from the start of the file, again and again.</summary>
@@ -95,7 +96,7 @@ internal static unsafe class FlushingProbe
         long offset = 0;
         long unsynced = 0;
         long total = 0;
-        while (Stopwatch.GetElapsedTime(started) < Time)
+        do
         {
             RandomAccess.Write(file, new ReadOnlySpan<byte>(block, writeBytes), offset);
             offset = offset + (2 * writeBytes) > DataFileBytes ? 0 : offset + writeBytes;
@@ -106,6 +107,7 @@ internal static unsafe class FlushingProbe
             LinuxFile.SyncData(file);
             unsynced = 0;
         }
+        while (Stopwatch.GetElapsedTime(started) < Time);
         return total;
     }
 }

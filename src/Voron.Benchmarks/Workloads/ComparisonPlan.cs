@@ -7,10 +7,10 @@ internal static class ComparisonPlan
 {
     private const long SequentialItems = 2_000_000;
     private const long RandomItems = 1_000_000;
-    private const long RandomReads = 2_000_000;
+    private const long RandomReads = 10_000_000;
     private const long ScannedItems = 5_000_000;
-    private const long SinglePuts = 5_000;
-    private const long CallerPuts = 200_000;
+    private const long SinglePuts = 40_000;
+    private const long CallerPuts = 1_000_000;
     private const long MixedMilliseconds = 10_000;
     private const long BulkItems = 10_000_000;
 
@@ -38,13 +38,13 @@ internal static class ComparisonPlan
         // Last on its store, since it leaves values that depend on how far each engine came.
         (UpdateWhileReading, RandomItems, MixedMilliseconds),
         (Write1K, 100_000, 100_000),
-        (Read1K, 100_000, 100_000),
+        (Read1K, 100_000, 4_000_000),
         (Write16K, 16_000, 16_000),
-        (Read16K, 16_000, 16_000),
+        (Read16K, 16_000, 400_000),
         (Write1M, 512, 512),
-        (Read1M, 512, 512),
+        (Read1M, 512, 8_000),
         (Write64M, 8, 8),
-        (Read64M, 8, 8),
+        (Read64M, 8, 128),
         (CrashedInsert, CrashedItems, CrashedItems),
         (OpenCrashed, CrashedItems, 1),
         (BulkLoad, BulkItems, BulkItems),

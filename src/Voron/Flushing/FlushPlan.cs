@@ -29,19 +29,19 @@ internal readonly unsafe struct FlushItem
 /// What is unflushed as of a snapshot: read off the version table, in page order. Whoever makes it is registered with the
 /// snapshot, so that its versions stay.
 /// </summary>
-internal sealed unsafe class FlushPlan
+internal sealed unsafe class FlushPlan(NativeHeap heap)
 {
     /// <summary>The state whose pages these are.</summary>
     public PublishedState Target { get; private set; }
 
     /// <summary>What to write, by page number.</summary>
-    public NativeList<FlushItem> Items { get; } = new();
+    public NativeList<FlushItem> Items { get; } = new(heap);
 
     /// <summary>All pages with a version up to the snapshot, free ones and the inside of runs included: to be detached.</summary>
-    public NativeList<long> Touched { get; } = new();
+    public NativeList<long> Touched { get; } = new(heap);
 
     /// <summary>The pages among them that are free.</summary>
-    public NativeList<long> Freed { get; } = new();
+    public NativeList<long> Freed { get; } = new(heap);
 
     public int Leaves { get; private set; }
 

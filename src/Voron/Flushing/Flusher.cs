@@ -31,7 +31,7 @@ internal sealed unsafe class Flusher
     private readonly FlushTarget _target;
     private readonly PageFileWriter _pages;
     private readonly FlushRecordWriter _records;
-    private readonly FlushPlan _plan = new();
+    private readonly FlushPlan _plan;
     private FlushPlan? _paused;
 
     public Flusher(EngineContext context, CheckpointFile checkpoints, WriterGate gate, WriterHome writer)
@@ -43,6 +43,7 @@ internal sealed unsafe class Flusher
         _target = new FlushTarget(context);
         _pages = new PageFileWriter(context);
         _records = new FlushRecordWriter(context);
+        _plan = new FlushPlan(context.Heap);
     }
 
     /// <summary>The transaction whose state the data file holds.</summary>

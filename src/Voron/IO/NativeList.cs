@@ -1,6 +1,5 @@
 using System.Diagnostics;
 using System.Runtime.CompilerServices;
-using System.Runtime.InteropServices;
 
 namespace Voron.IO;
 
@@ -8,8 +7,9 @@ namespace Voron.IO;
 /// A list in native memory, from whose beginning items can be taken too. For lists that grow with what is unflushed: in managed
 /// memory each growth would leave a large array behind for the collector.
 /// </summary>
-/// <remarks>For one thread at a time. Memory is given back by the finalizer: nobody else holds a pointer to it.</remarks>
-internal sealed unsafe class NativeList<T>
+/// <remarks>For one thread at a time.</remarks>
+/// <param name="heap">What the memory is taken from, and goes with.</param>
+internal sealed unsafe class NativeList<T>(NativeHeap heap)
     where T : unmanaged
 {
     private const int LeastCapacity = 256;
@@ -17,8 +17,6 @@ internal sealed unsafe class NativeList<T>
     private T* _items;
     private int _capacity;
     private int _first;
-
-    ~NativeList() => NativeMemory.Free(_items);
 
     /// <summary>Items in the list.</summary>
     public int Count { get; private set; }
@@ -39,9 +37,17 @@ internal sealed unsafe class NativeList<T>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Add(in T item)
     {
-        if (_first + Count == _capacity)
-            MakeRoom();
+        EnsureRoom(1);
         _items[_first + Count++] = item;
+    }
+
+    /// <summary>Makes sure that so many items can be added without asking for memory.</summary>
+    /// <exception cref="OutOfMemoryException">There is no memory; the list is as it was.</exception>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void EnsureRoom(int items)
+    {
+        if (_first + Count + items > _capacity)
+            MakeRoom(items);
     }
 
     /// <summary>Takes the first item out.</summary>
@@ -68,18 +74,19 @@ internal sealed unsafe class NativeList<T>
     public Span<T> AsSpan() => new(_items + _first, Count);
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private void MakeRoom()
+    private void MakeRoom(int items)
     {
         // Half of it has been taken out: then moving what is left costs no more than what was added since the last move.
         if (_first > _capacity / 2)
         {
             AsSpan().CopyTo(new Span<T>(_items, Count));
             _first = 0;
-            return;
+            if (Count + items <= _capacity)
+                return;
         }
 
-        var capacity = Math.Max(LeastCapacity, checked(_capacity * 2));
-        _items = (T*)NativeMemory.Realloc(_items, (nuint)capacity * (nuint)sizeof(T));
+        var capacity = Math.Max(LeastCapacity, checked((int)System.Numerics.BitOperations.RoundUpToPowerOf2((uint)(_first + Count + items))));
+        _items = (T*)heap.Resize(_items, (nuint)capacity * (nuint)sizeof(T));
         _capacity = capacity;
     }
 }

@@ -30,6 +30,11 @@ internal sealed unsafe class JournalFileSet : IDisposable
     private const int LeastKept = 2;
     private const int MostKeptFiles = 10;
 
+    // One that a single huge record asked for would hold back what small ones need, and look like a full journal.
+    private const int LargestKeptFiles = 4;
+
+    private static readonly TimeSpan SpareRetry = TimeSpan.FromSeconds(1);
+
     private readonly Lock _lock = new();
     private readonly IDisk _disk;
     private readonly UInt128 _environmentId;
@@ -45,6 +50,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
 
     // What the record that began the newest file asked for, when it was a large one; else 0.
     private long _largeLength;
+    private long _noSpareBeforeTick;
     private long _liveBytes;
     private long _totalBytes;
     private int _liveCount;
@@ -135,13 +141,30 @@ internal sealed unsafe class JournalFileSet : IDisposable
         }
     }
 
-    /// <summary>Prepares a spare when there is none, so that the next switch costs the commit nothing.</summary>
+    /// <summary>
+    /// Prepares a spare when there is none, so that the next switch costs the commit nothing. Does nothing for a while after it has
+    /// failed, or until files have been released.
+    /// </summary>
+    /// <exception cref="DiskException">There is no room for a file; nothing has changed.</exception>
     public void PrepareSpare()
     {
         lock (_lock)
         {
+            if (_spare != null || Environment.TickCount64 < _noSpareBeforeTick)
+                return;
+
             // Large records vary in size: one that is a little larger than the last should find a file that fits.
-            _spare ??= Prepare(_largeLength + _largeLength / 8, 0, default);
+            var wanted = _largeLength + _largeLength / 8;
+            try
+            {
+                _spare = Prepare(wanted <= LargestKeptBytes ? wanted : 0, 0, default);
+            }
+            catch (DiskException)
+            {
+                _noSpareBeforeTick = Environment.TickCount64 + (long)SpareRetry.TotalMilliseconds;
+                throw;
+            }
+
             Count();
         }
     }
@@ -159,16 +182,14 @@ internal sealed unsafe class JournalFileSet : IDisposable
                 _live.RemoveAt(0);
             }
 
-            // The largest are kept: they serve every size.
-            _released.Sort((left, right) => right.Length.CompareTo(left.Length));
+            // The largest are kept, but for huge ones: they serve every size.
+            _noSpareBeforeTick = 0;
+            _released.Sort((left, right) => left.Length.CompareTo(right.Length));
+            while (_released.Count > 0 && _released[^1].Length > LargestKeptBytes)
+                Delete(_released.Count - 1);
             var kept = keepFew ? 0 : MostKeptFiles * _maxFileBytes;
             while (_released.Count > LeastKept && _released.Sum(file => file.Length) > kept)
-            {
-                var file = _released[^1];
-                _released.RemoveAt(_released.Count - 1);
-                file.Handle.Dispose();
-                TryDelete(file.Name);
-            }
+                Delete(0);
 
             Count();
         }
@@ -199,7 +220,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
     {
         var length = Math.Max(_nextFileBytes, JournalFormat.AlignUp(minLength + more) + JournalFormat.FirstRecordOffset);
         var taken = TakeReleased(minLength);
-        var file = taken ?? Make(length);
+        var file = taken ?? MakeWithAllRoom(length);
         try
         {
             file.LifeNumber = _nextLife++;
@@ -231,18 +252,47 @@ internal sealed unsafe class JournalFileSet : IDisposable
         return file;
     }
 
+    private long LargestKeptBytes => LargestKeptFiles * _maxFileBytes;
+
+    /// <summary>The smallest of the released files that has room for so much; null when there is none.</summary>
     private JournalFile? TakeReleased(long minLength)
     {
+        var best = -1;
         for (var i = 0; i < _released.Count; i++)
         {
-            var file = _released[i];
-            if (file.Length < minLength + JournalFormat.FirstRecordOffset)
-                continue;
-            _released.RemoveAt(i);
-            return file;
+            if (_released[i].Length >= minLength + JournalFormat.FirstRecordOffset
+                && (best < 0 || _released[i].Length < _released[best].Length))
+                best = i;
         }
 
-        return null;
+        if (best < 0)
+            return null;
+        var file = _released[best];
+        _released.RemoveAt(best);
+        return file;
+    }
+
+    private void Delete(int released)
+    {
+        var file = _released[released];
+        _released.RemoveAt(released);
+        file.Handle.Dispose();
+        TryDelete(file.Name);
+    }
+
+    // What is kept for reuse is of no use when nothing of it is large enough, and may be all the room that there is.
+    private JournalFile MakeWithAllRoom(long length)
+    {
+        try
+        {
+            return Make(length);
+        }
+        catch (DiskException e) when (e.Error == DiskError.NoSpace && _released.Count > 0)
+        {
+            while (_released.Count > 0)
+                Delete(_released.Count - 1);
+            return Make(length);
+        }
     }
 
     // A new file has its name only when its headers are there: one that is found without them is damaged.

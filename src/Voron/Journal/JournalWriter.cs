@@ -32,8 +32,8 @@ internal sealed unsafe class JournalWriter : IDisposable
 
     private readonly Lock _submission = new();
     private readonly object _queueLock = new();
-    private readonly Queue<JournalEntry> _queue = new();
-    private readonly Stack<JournalEntry> _freeEntries = new();
+    private readonly Queue<JournalEntry> _queue = new(MaxEntries);
+    private readonly Stack<JournalEntry> _freeEntries = new(MaxEntries);
     private readonly List<JournalEntry> _batch = new(MaxBatchRecords);
     private readonly JournalFileSet _files;
     private readonly PoisonState _poison;

@@ -255,9 +255,18 @@ internal sealed unsafe class VersionTable : IDisposable
         return false;
     }
 
+    /// <summary>Makes sure that so many versions can be pushed without asking for memory.</summary>
+    /// <exception cref="StorageFullException">There are too many versions.</exception>
+    /// <exception cref="InsufficientMemoryException">There is no memory.</exception>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void EnsureNodes(int count)
+    {
+        if (_nextNode + count > _nodeCapacity)
+            GrowNodes(count);
+    }
+
     private uint TakeNode()
     {
-        NodeCount++;
         var index = _freeNode;
         if (index != 0)
         {
@@ -265,18 +274,29 @@ internal sealed unsafe class VersionTable : IDisposable
 
             // The next one is wanted soon, and may not have been touched for a while.
             CacheLines.Prefetch(_nodes + _freeNode);
-            return index;
         }
-
-        if (_nextNode >= _nodeCapacity)
+        else
         {
-            if (_nodeCapacity == MaxNodes)
-                throw new StorageFullException($"More than {MaxNodes} page versions are in use: the oldest reader has been open for too long.");
-            _nodeCapacity = Math.Min(MaxNodes, Math.Max(8192, _nodeCapacity * 2));
-            _nodeSpace.EnsureCommitted((nuint)(_nodeCapacity * VersionNode.Size));
+            EnsureNodes(1);
+            index = _nextNode++;
         }
 
-        return _nextNode++;
+        NodeCount++;
+        return index;
+    }
+
+    private void GrowNodes(int count)
+    {
+        var free = _nextNode - 1 - NodeCount;
+        var end = _nextNode + Math.Max(0, count - free);
+        if (end <= _nodeCapacity)
+            return;
+        if (end > MaxNodes)
+            throw new StorageFullException($"More than {MaxNodes} page versions are in use: the oldest reader has been open for too long.");
+
+        var capacity = Math.Min(MaxNodes, Math.Max(8192, Math.Max(_nodeCapacity * 2, end)));
+        _nodeSpace.EnsureCommitted((nuint)(capacity * VersionNode.Size));
+        _nodeCapacity = capacity;
     }
 
     private static int Based(VersionNode* node) => node->WholeSinceId == 0 ? 1 : 0;

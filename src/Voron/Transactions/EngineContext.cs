@@ -47,6 +47,9 @@ internal sealed class EngineContext
 
     public JournalFileSet? JournalFiles { get; set; }
 
+    /// <summary>Memory of lists that grow with what is unflushed.</summary>
+    public NativeHeap Heap { get; } = new();
+
     public Counters Counters { get; } = new();
 
     /// <summary>The slot of the flusher in <see cref="Readers"/>, scanned last; -1 without one.</summary>

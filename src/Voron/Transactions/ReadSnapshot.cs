@@ -86,7 +86,8 @@ internal sealed unsafe class ReadSnapshot : PageReader
     public override byte* Home(PageNumber page)
     {
         var number = page.Value;
-        return (ulong)number >= (ulong)_pageCount || _versions.Find(number, _id, out _) ? null : _map + (number << _pageShift);
+        // Page 0 holds a map, and stands for no page in the table of heads.
+        return (ulong)(number - 1) >= (ulong)(_pageCount - 1) || _versions.Find(number, _id, out _) ? null : _map + (number << _pageShift);
     }
 
     public override void PrefetchHome(PageNumber page) => _versions.PrefetchHead(page.Value);

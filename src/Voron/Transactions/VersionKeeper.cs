@@ -22,13 +22,18 @@ internal sealed unsafe class VersionKeeper
     private readonly StateRing _ring;
     private readonly HomeHeads? _homeHeads;
     private readonly List<ActiveReader> _active = [];
-    private readonly NativeList<Superseded> _superseded = new();
-    private readonly NativeList<Superseded> _blocked = new();
+    private readonly NativeHeap _heap;
+    private readonly NativeList<Superseded> _superseded;
+    private readonly NativeList<Superseded> _blocked;
     private readonly List<DetachedFrames> _detached = [];
     private readonly Stack<NativeList<DetachedFrame>> _freeLists = new();
 
-    public VersionKeeper(VersionTable versions, FrameAllocator frames, ReaderTable readers, StateRing ring, HomeHeads? homeHeads)
+    public VersionKeeper(
+        VersionTable versions, FrameAllocator frames, ReaderTable readers, StateRing ring, HomeHeads? homeHeads, NativeHeap heap)
     {
+        _heap = heap;
+        _superseded = new NativeList<Superseded>(heap);
+        _blocked = new NativeList<Superseded>(heap);
         _homeHeads = homeHeads;
         _versions = versions;
         _frames = frames;
@@ -41,6 +46,10 @@ internal sealed unsafe class VersionKeeper
 
     /// <summary>The oldest sequence that a reader was found with, or the newest there is; valid after <see cref="Reclaim"/>.</summary>
     public long OldestSequence { get; private set; }
+
+    /// <summary>Makes sure that so many calls of <see cref="Superseded"/> will not ask for memory.</summary>
+    /// <exception cref="OutOfMemoryException">There is none; nothing has changed.</exception>
+    public void EnsureRoom(int pages) => _superseded.EnsureRoom(pages);
 
     /// <summary>Notes that a page got a version in a submitted transaction and had one before.</summary>
     public void Superseded(long page, long successorId) => _superseded.Add(new Superseded(page, successorId));
@@ -73,7 +82,7 @@ internal sealed unsafe class VersionKeeper
     /// <returns>The state sequence from which on readers do not find them.</returns>
     public long Detach(ReadOnlySpan<long> pages, long flushedId, byte* map)
     {
-        var frames = _freeLists.TryPop(out var pooled) ? pooled : new NativeList<DetachedFrame>();
+        var frames = _freeLists.TryPop(out var pooled) ? pooled : new NativeList<DetachedFrame>(_heap);
         foreach (var page in pages)
         {
             // Before anybody finds the page in the data file again.

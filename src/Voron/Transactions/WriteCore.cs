@@ -245,6 +245,7 @@ internal sealed class WriteCore : TransactionCore
             ThrowEnded();
         JournalEntry? entry = null;
         var journal = _context.Journal!;
+        long sequence;
         try
         {
             ThrowIfBroken();
@@ -263,12 +264,8 @@ internal sealed class WriteCore : TransactionCore
             entry = _packer.Pack(Session);
             MakeValuesDurable();
             entry.Completion = completion;
-            var sequence = journal.Submit(entry);
-            entry = null;
-            NoteSuperseded();
-            _home.Submitted = Session.State;
-            End(committed: true);
-            return sequence;
+            _home.Keeper.EnsureRoom(Session.ChangeCount);
+            sequence = journal.Submit(entry);
         }
         catch
         {
@@ -277,6 +274,12 @@ internal sealed class WriteCore : TransactionCore
             RollbackClaimed();
             throw;
         }
+
+        // The record is on its way: nothing is taken back any more, and nothing here asks for memory.
+        NoteSuperseded();
+        _home.Submitted = Session.State;
+        End(committed: true);
+        return sequence;
     }
 
     /// <summary>Takes everything back and releases the gate.</summary>

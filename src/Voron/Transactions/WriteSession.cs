@@ -27,7 +27,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     private readonly int _pageShift;
     private readonly int _lineShift;
     private readonly bool _verifyEveryRead;
-    private readonly NativeList<nint> _changes = new();
+    private readonly NativeList<nint> _changes;
     private readonly List<WrittenRun> _directRuns = [];
     private readonly SpaceAllocator _space;
     private EnvironmentState _state;
@@ -42,6 +42,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     public WriteSession(EngineContext context)
     {
         _context = context;
+        _changes = new NativeList<nint>(context.Heap);
         _versions = context.Versions;
         _dataFile = context.DataFile;
         PageSize = context.PageSize;
@@ -66,6 +67,9 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
 
     /// <summary>Bytes of scratch memory that this transaction has taken.</summary>
     public long ChangedBytes => _changedBytes;
+
+    /// <summary>Versions that the transaction has made.</summary>
+    public int ChangeCount => _changes.Count;
 
     public bool HasChanges => _changes.Count > 0 || _state.PageCount != _pageCountBefore;
 
@@ -127,7 +131,8 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     public override byte* Home(PageNumber page)
     {
         var number = page.Value;
-        return (ulong)number >= (ulong)_state.PageCount || _versions.HasVersion(number) ? null : _dataFile.Address(number);
+        // Page 0 holds a map, and stands for no page in the table of heads.
+        return (ulong)(number - 1) >= (ulong)(_state.PageCount - 1) || _versions.HasVersion(number) ? null : _dataFile.Address(number);
     }
 
     public override void PrefetchHome(PageNumber page) => _versions.PrefetchHead(page.Value);
@@ -180,6 +185,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         var pages = TreeLimits.OverflowPages(PageSize, length);
         ThrowIfTooLarge((long)pages << _pageShift);
         var first = _space.AllocateRun(pages, untouched: false);
+        PrepareToPush(pages);
         var frame = _context.Frames.RentRun(pages);
         NativeMemory.Clear(frame, (nuint)pages << _pageShift);
         var node = PushNew(first, frame, pages, VersionFlags.Run | VersionFlags.New);
@@ -202,6 +208,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
             var source = (PageHeader*)Read(first);
             var pages = (int)source->RunPages;
             ThrowIfTooLarge((long)pages << _pageShift);
+            PrepareToPush(1);
             var frame = _context.Frames.RentRun(pages);
             NativeMemory.Copy(source, frame, (nuint)pages << _pageShift);
             var isNew = node != null && node->TransactionId == _id ? node->Flags & VersionFlags.New : 0;
@@ -361,6 +368,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
             dirtyLines = PlantedFault.DiffAgainstSavepoint ? 0 : node->DirtyLines;
         }
 
+        PrepareToPush(1);
         var frame = _context.Frames.Rent();
         NativeMemory.Copy(source, frame, (nuint)PageSize);
         return Push(page, frame, 1, flags, dirtyLines);
@@ -368,6 +376,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
 
     private WritablePage AddPage(long page, PageKind kind)
     {
+        PrepareToPush(1);
         var frame = _context.Frames.Rent();
         NativeMemory.Clear(frame, (nuint)PageSize);
         var node = PushNew(page, frame, 1, VersionFlags.New);
@@ -389,6 +398,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         var node = _versions.Head(page);
         if (node == null || node->TransactionId != _id || node->Level < _innermostStamp)
         {
+            PrepareToPush(1);
             Push(page, null, 0, VersionFlags.Tombstone, 0);
             return;
         }
@@ -423,6 +433,13 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         node->Flags = flags;
         Debug.Assert((flags & VersionFlags.Whole) != 0);
         _versions.SetWhole(node, _id);
+    }
+
+    // Memory may fail to come only before anything has changed: a version that is not among the changes would outlive a rollback.
+    private void PrepareToPush(int nodes)
+    {
+        _changes.EnsureRoom(nodes);
+        _versions.EnsureNodes(nodes);
     }
 
     private VersionNode* Push(long page, byte* frame, int pages, VersionFlags flags, ulong dirtyLines)

@@ -119,14 +119,16 @@ internal unsafe struct HeadsEntry
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool Search(in SearchKey key, out int less, out int notGreater)
     {
-        var order = PrefixLength == 0 ? 0 : ComparePrefix(key.Bytes, key.Length);
+        // Read once: where others write the entry meanwhile, the length compared and the length skipped have to be the same.
+        var prefix = Volatile.Read(ref PrefixLength);
+        var order = prefix == 0 ? 0 : ComparePrefix(prefix, key.Bytes, key.Length);
         if (order != 0)
         {
             less = notGreater = order > 0 ? Count : 0;
             return false;
         }
 
-        var head = Head(key.Bytes + PrefixLength, key.Length - PrefixLength);
+        var head = Head(key.Bytes + prefix, key.Length - prefix);
         less = notGreater = CountBelow(Heads, Count, head);
         while (notGreater < Count && Heads[notGreater] == head)
             notGreater++;
@@ -134,10 +136,12 @@ internal unsafe struct HeadsEntry
     }
 
     /// <summary>Below zero when a key sorts before all keys with the prefix, 0 when it has it.</summary>
-    public int ComparePrefix(byte* key, int length)
+    public int ComparePrefix(byte* key, int length) => ComparePrefix(PrefixLength, key, length);
+
+    private int ComparePrefix(int prefixLength, byte* key, int length)
     {
-        var prefix = MemoryMarshal.CreateReadOnlySpan(ref _prefix[0], PrefixLength);
-        return new ReadOnlySpan<byte>(key, Math.Min(length, PrefixLength)).SequenceCompareTo(prefix);
+        var prefix = MemoryMarshal.CreateReadOnlySpan(ref _prefix[0], prefixLength);
+        return new ReadOnlySpan<byte>(key, Math.Min(length, prefixLength)).SequenceCompareTo(prefix);
     }
 
     /// <summary>Up to four bytes as a number, padded with zeros.</summary>
@@ -188,7 +192,7 @@ internal unsafe struct HeadsEntry
     // With one key, or a first that begins the last, at least its last byte is left to be a head.
     private static ReadOnlySpan<byte> CommonPrefix(ReadOnlySpan<byte> first, ReadOnlySpan<byte> last)
     {
-        var length = Math.Min(first.CommonPrefixLength(last), first.Length - 1);
+        var length = Math.Min(first.CommonPrefixLength(last), Math.Max(0, first.Length - 1));
         return first[..Math.Min(length, MaxPrefixBytes)];
     }
 

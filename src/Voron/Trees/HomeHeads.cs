@@ -198,9 +198,16 @@ internal sealed unsafe class HomeHeads : IDisposable
             TreeErrors.ThrowChildren(page, separators + 1);
         if (!TryBegin(reader, entry, _branchBytes, out var sequence))
             return;
-        entry->Page = page.Value;
-        entry->FillBranch(branch, separators, Children(entry));
-        Volatile.Write(ref entry->Sequence, sequence + 2);
+        try
+        {
+            entry->Page = 0;
+            entry->FillBranch(branch, separators, Children(entry));
+            entry->Page = page.Value;
+        }
+        finally
+        {
+            Volatile.Write(ref entry->Sequence, sequence + 2);
+        }
     }
 
     /// <summary>As <see cref="AddBranch"/>, for a leaf.</summary>
@@ -210,9 +217,16 @@ internal sealed unsafe class HomeHeads : IDisposable
         var entry = Leaf(page);
         if (!TryBegin(reader, entry, LeafBytes, out var sequence))
             return;
-        entry->Page = page.Value;
-        entry->FillLeaf(leaf, Offsets(entry));
-        Volatile.Write(ref entry->Sequence, sequence + 2);
+        try
+        {
+            entry->Page = 0;
+            entry->FillLeaf(leaf, Offsets(entry));
+            entry->Page = page.Value;
+        }
+        finally
+        {
+            Volatile.Write(ref entry->Sequence, sequence + 2);
+        }
     }
 
     /// <summary>Asks for what a search of a branch will read first.</summary>

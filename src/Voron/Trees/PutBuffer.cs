@@ -82,6 +82,7 @@ internal sealed unsafe class PutBuffer
     public void Trim()
     {
         Clear();
+        _wasFull = false;
         if (_items == _firstItems)
             return;
         ArrayPool<WaitingPut>.Shared.Return(_items);
@@ -135,9 +136,11 @@ internal sealed unsafe class PutBuffer
             return;
         var count = Math.Min(MaxCount, _maxCount << GrowthShift);
         var size = (int)Math.Min(MaxBytes, (long)_bytes.Length << GrowthShift);
+        var items = ArrayPool<WaitingPut>.Shared.Rent(count);
+        var bytes = ArrayPool<byte>.Shared.Rent(size);
         Trim();
-        _items = ArrayPool<WaitingPut>.Shared.Rent(count);
-        _bytes = ArrayPool<byte>.Shared.Rent(size);
+        _items = items;
+        _bytes = bytes;
         _maxCount = count;
     }
 

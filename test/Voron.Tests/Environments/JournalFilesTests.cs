@@ -58,6 +58,40 @@ public sealed class JournalFilesTests
         Count(again).Should().Be(10_000);
     }
 
+    /// <summary>One huge transaction must not leave the store with files that no other will ever fill.</summary>
+    [Fact]
+    public void The_file_of_a_huge_record_is_not_kept()
+    {
+        var disk = new SimulatedDisk();
+        using var environment = StorageEnvironment.Open(disk, Options);
+        Put(environment, 0, LargePuts);
+        environment.GetStatistics().TotalJournalBytes.Should().BeGreaterThan(4 * Options.MaxJournalFileBytes);
+        for (var i = 0; i < 20; i++)
+        {
+            Put(environment, LargePuts + i * 100, 100);
+            environment.Flush();
+        }
+
+        environment.GetStatistics().TotalJournalBytes.Should().BeLessThan(4 * Options.MaxJournalFileBytes);
+    }
+
+    /// <summary>Files kept for reuse are given up when they are all the room that a larger one could have.</summary>
+    [Fact]
+    public void What_is_kept_for_reuse_makes_room_for_a_record_that_needs_more()
+    {
+        var disk = new SimulatedDisk();
+        using var environment = StorageEnvironment.Open(disk, Options);
+        for (var i = 0; i < 100; i++)
+            Put(environment, i * 100, 100);
+        environment.Flush();
+        var statistics = environment.GetStatistics();
+        var kept = statistics.TotalJournalBytes - statistics.LiveJournalBytes;
+        kept.Should().BeGreaterThan(1 << 20);
+        disk.SpaceLimit = disk.UsedBytes + (64 << 10);
+        Put(environment, 0, 4_000);
+        Count(environment).Should().Be(10_000);
+    }
+
     private static int JournalFiles(SimulatedDisk disk) =>
         disk.List().Count(file => file.Name.StartsWith("journal-", StringComparison.Ordinal));
 

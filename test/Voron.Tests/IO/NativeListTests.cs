@@ -11,7 +11,8 @@ public sealed class NativeListTests
     public void It_behaves_as_a_list_does(int seed)
     {
         var random = new Random(seed);
-        var list = new NativeList<long>();
+        using var heap = new NativeHeap();
+        var list = new NativeList<long>(heap);
         var model = new List<long>();
         for (var step = 0; step < 20_000; step++)
         {

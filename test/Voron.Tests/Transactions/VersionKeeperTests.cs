@@ -1,3 +1,4 @@
+using Voron.IO;
 using Voron.Format;
 using Voron.Paging;
 using Voron.Scratch;
@@ -19,7 +20,7 @@ public sealed unsafe class VersionKeeperTests : IDisposable
     {
         _readers = new ReaderTable(_ring);
         _versions.EnsureCapacity(1000);
-        _keeper = new VersionKeeper(_versions, _frames, _readers, _ring, homeHeads: null);
+        _keeper = new VersionKeeper(_versions, _frames, _readers, _ring, homeHeads: null, new NativeHeap());
     }
 
     private long UsedFrames => _frames.UsedBytes / PageSize;
