@@ -223,10 +223,12 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
         }
     }
 
-    // Half the limit: enough is left to go on while the rewrite is being written.
+    // Half the limit: enough is left to go on while the rewrite is being written. Again only when more was written than is rewritten,
+    // or, where that is more than the journal may hold, when it is half full once more.
     private bool IsHeldBack() =>
         _flusher.BlockingReader != null && _context.JournalFiles!.LiveBytes > _context.Options.JournalLimitBytes / 2
-        && Volatile.Read(ref _writtenBytes) - _rewrittenAtBytes > Math.Max(_context.Frames.UsedBytes, _context.Options.FlushThresholdBytes);
+        && Volatile.Read(ref _writtenBytes) - _rewrittenAtBytes
+            > Math.Max(Math.Min(_context.Frames.UsedBytes, _context.Options.JournalLimitBytes / 2), _context.Options.FlushThresholdBytes);
 
     private void RewriteNow()
     {

@@ -48,8 +48,9 @@ internal sealed unsafe class JournalFileSet : IDisposable
     private long _nextLife = 1;
     private long _nextFileBytes;
 
-    // What the record that began the newest file asked for, when it was a large one; else 0.
-    private long _largeLength;
+    // What the record that began the newest file asked for, room kept free included, and whether it was a large one.
+    private long _wantedLength;
+    private bool _isForLarge;
     private long _noSpareBeforeTick;
     private long _liveBytes;
     private long _totalBytes;
@@ -117,7 +118,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
     /// Makes the spare, or one prepared now, the current file.
     /// </summary>
     /// <param name="minLength">How many bytes its records must have room for.</param>
-    /// <param name="more">How many more a file should have that is made now.</param>
+    /// <param name="more">How many more it should have, so that it is not the only record: a caller does without where there is no room.</param>
     /// <param name="recordBytes">Bytes of the first record.</param>
     /// <param name="seals">What ends in earlier files; only the first file after an opening has any.</param>
     /// <exception cref="DiskException">There is no room for a file; nothing has changed.</exception>
@@ -127,13 +128,14 @@ internal sealed unsafe class JournalFileSet : IDisposable
         {
             var file = _spare;
             _spare = null;
-            if (file != null && (file.Length < minLength + JournalFormat.FirstRecordOffset || seals.Length > 0))
+            if (file != null && (file.Length < minLength + more + JournalFormat.FirstRecordOffset || seals.Length > 0))
             {
                 _released.Add(file);
                 file = null;
             }
 
-            _largeLength = recordBytes >= LargeRecordBytes ? minLength : 0;
+            _wantedLength = minLength + more;
+            _isForLarge = recordBytes >= LargeRecordBytes;
             file ??= Prepare(minLength, more, seals);
             _live.Add(file);
             Count();
@@ -153,8 +155,8 @@ internal sealed unsafe class JournalFileSet : IDisposable
             if (_spare != null || Environment.TickCount64 < _noSpareBeforeTick)
                 return;
 
-            // Large records vary in size: one that is a little larger than the last should find a file that fits.
-            var wanted = _largeLength + _largeLength / 8;
+            // What is wanted grows: what wants a little more than the last should find a file that fits.
+            var wanted = _wantedLength + _wantedLength / 8;
             try
             {
                 _spare = Prepare(wanted <= LargestKeptBytes ? wanted : 0, 0, default);
@@ -219,7 +221,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
     private JournalFile Prepare(long minLength, long more, ReadOnlySpan<JournalSeal> seals)
     {
         var length = Math.Max(_nextFileBytes, JournalFormat.AlignUp(minLength + more) + JournalFormat.FirstRecordOffset);
-        var taken = TakeReleased(minLength);
+        var taken = TakeReleased(minLength + more);
         var file = taken ?? MakeWithAllRoom(length);
         try
         {
@@ -318,7 +320,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
         try
         {
             file.Handle.Allocate(0, length);
-            if (_largeLength == 0)
+            if (!_isForLarge)
                 WriteZeros(file.Handle, length);
             file.Handle.Sync();
             return file;

@@ -331,7 +331,8 @@ internal sealed unsafe class JournalWriter : IDisposable
 
         try
         {
-            _current = BeginFile(length + reserve, ReservedImageBytes, length);
+            // As much room again as is kept free: else there would soon be a file for each record.
+            _current = BeginFile(length + reserve, reserve + ReservedImageBytes, length);
         }
         catch (DiskException e)
         {

@@ -66,6 +66,30 @@ public sealed class JournalLimitsTests
         environment.Verify().Problems.Should().BeEmpty();
     }
 
+    /// <summary>
+    /// While a reader keeps freed pages from being flushed, each file of the journal keeps room for a longer list of them. That must not
+    /// make a file for each commit, and the journal look full.
+    /// </summary>
+    [Fact]
+    public void Many_freed_pages_behind_a_reader_do_not_fill_the_journal_with_reserves()
+    {
+        using var environment = StorageEnvironment.OpenInMemory(new StorageOptions
+        {
+            BackgroundFlush = false,
+            InitialJournalFileBytes = 64 << 10,
+            MaxJournalFileBytes = 128 << 10,
+            JournalCompression = JournalCompression.Never,
+        });
+        var value = new byte[64 << 10];
+        Put(environment, value);
+        using var reading = environment.BeginRead();
+        for (var i = 0; i < 1_000; i++)
+            Put(environment, value);
+        var statistics = environment.GetStatistics();
+        statistics.PageVersions.Should().BeGreaterThan(10_000);
+        statistics.LiveJournalBytes.Should().BeLessThan(4 * statistics.JournalBytes);
+    }
+
     [Fact]
     public async Task A_streamed_value_that_finds_no_room_breaks_its_transaction()
     {
@@ -81,6 +105,13 @@ public sealed class JournalLimitsTests
         disk.SpaceLimit = long.MaxValue;
         Fill(environment, new Random(2), 0, 10);
         environment.Verify().Problems.Should().BeEmpty();
+    }
+
+    private static void Put(StorageEnvironment environment, byte[] value)
+    {
+        using var writing = environment.BeginWrite();
+        writing.CreateTree("users").Put([1], value);
+        writing.Commit();
     }
 
     private static void Fill(StorageEnvironment environment, Random random, int from, int count)
