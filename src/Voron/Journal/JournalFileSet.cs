@@ -173,7 +173,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
 
     /// <summary>Lets go of the files before the one where replay starts, now that a durable checkpoint says so.</summary>
     /// <param name="lifeNumber">The life of that file.</param>
-    /// <param name="keepFew">Nothing will be written for a while: no more than a few files are worth their room.</param>
+    /// <param name="keepFew">Nothing more will be written: no more than a few files are worth their room, and the spare is not.</param>
     public void ReleaseBefore(long lifeNumber, bool keepFew = false)
     {
         lock (_lock)
@@ -190,6 +190,15 @@ internal sealed unsafe class JournalFileSet : IDisposable
             while (_released.Count > 0 && _released[^1].Length > LargestKeptBytes)
                 Delete(_released.Count - 1);
             var kept = keepFew ? 0 : MostKeptFiles * _maxFileBytes;
+
+            // No file that could have records behind the end: whoever opens the store need not look for any.
+            if (keepFew && _spare != null)
+            {
+                _released.Insert(0, _spare);
+                _spare = null;
+                Delete(0);
+            }
+
             while (_released.Count > LeastKept && _released.Sum(file => file.Length) > kept)
                 Delete(0);
 
