@@ -50,7 +50,7 @@ internal static class ConcurrentLoop
         // All of them start on the pool, as requests to a service would.
         await Task.Yield();
         var buffer = new ItemBuffer(request.Workload.Keys, 1, withValues: true, request.Workload.ValueBytes);
-        long last = 0;
+        var speaker = new Speaker(first == 0, request.Operations, run);
         for (long item = first; item < request.Operations && !run.ShouldStop(started); item += callers)
         {
             buffer.SetKey(0, item);
@@ -58,23 +58,16 @@ internal static class ConcurrentLoop
             long began = Stopwatch.GetTimestamp();
             await caller.PutAsync(buffer.KeyMemory(0), buffer.ValueMemory(0)).ConfigureAwait(false);
             latencies.Record(Clock.Nanoseconds(began, Stopwatch.GetTimestamp()));
-            if (first != 0)
-                continue;
-
-            // One caller speaks for all: they take turns.
-            run.Progress.Report(item, request.Operations);
-            run.Allocation.Report(item, request.Operations);
-            last = item;
+            speaker.Done(item);
         }
-        if (first == 0)
-            run.Allocation.End(last);
+        speaker.End();
     }
 
     private static void Call(
         BenchmarkEngine engine, RunRequest request, int first, int callers, LatencyHistogram latencies, TimedRun run, long started)
     {
         var buffer = new ItemBuffer(request.Workload.Keys, 1, withValues: true, request.Workload.ValueBytes);
-        long last = 0;
+        var speaker = new Speaker(first == 0, request.Operations, run);
         for (long item = first; item < request.Operations && !run.ShouldStop(started); item += callers)
         {
             buffer.SetKey(0, item);
@@ -82,15 +75,29 @@ internal static class ConcurrentLoop
             long began = Stopwatch.GetTimestamp();
             engine.PutDurable(buffer.Key(0), buffer.Value(0));
             latencies.Record(Clock.Nanoseconds(began, Stopwatch.GetTimestamp()));
-            if (first != 0)
-                continue;
-
-            // One caller speaks for all: they take turns.
-            run.Progress.Report(item, request.Operations);
-            run.Allocation.Report(item, request.Operations);
-            last = item;
+            speaker.Done(item);
         }
-        if (first == 0)
-            run.Allocation.End(last);
+        speaker.End();
+    }
+
+    /// <summary>One caller speaks for all: they take turns.</summary>
+    private struct Speaker(bool speaks, long operations, TimedRun run)
+    {
+        private long _last;
+
+        public void Done(long item)
+        {
+            if (!speaks)
+                return;
+            run.Progress.Report(item, operations);
+            run.Allocation.Report(item, operations);
+            _last = item;
+        }
+
+        public readonly void End()
+        {
+            if (speaks)
+                run.Allocation.End(_last);
+        }
     }
 }

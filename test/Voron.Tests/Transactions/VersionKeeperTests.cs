@@ -1,5 +1,5 @@
-using Voron.IO;
 using Voron.Format;
+using Voron.IO;
 using Voron.Paging;
 using Voron.Scratch;
 using Voron.Transactions;
