@@ -188,19 +188,18 @@ internal sealed unsafe class JournalFileSet : IDisposable
             _noSpareBeforeTick = 0;
             _released.Sort((left, right) => left.Length.CompareTo(right.Length));
             while (_released.Count > 0 && _released[^1].Length > LargestKeptBytes)
-                Delete(_released.Count - 1);
+                DeleteReleased(_released.Count - 1);
             var kept = keepFew ? 0 : MostKeptFiles * _maxFileBytes;
 
             // No file that could have records behind the end: whoever opens the store need not look for any.
             if (keepFew && _spare != null)
             {
-                _released.Insert(0, _spare);
+                Delete(_spare);
                 _spare = null;
-                Delete(0);
             }
 
             while (_released.Count > LeastKept && _released.Sum(file => file.Length) > kept)
-                Delete(0);
+                DeleteReleased(0);
 
             Count();
         }
@@ -283,10 +282,14 @@ internal sealed unsafe class JournalFileSet : IDisposable
         return file;
     }
 
-    private void Delete(int released)
+    private void DeleteReleased(int index)
     {
-        var file = _released[released];
-        _released.RemoveAt(released);
+        Delete(_released[index]);
+        _released.RemoveAt(index);
+    }
+
+    private void Delete(JournalFile file)
+    {
         file.Handle.Dispose();
         TryDelete(file.Name);
     }
@@ -301,7 +304,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
         catch (DiskException e) when (e.Error == DiskError.NoSpace && _released.Count > 0)
         {
             while (_released.Count > 0)
-                Delete(_released.Count - 1);
+                DeleteReleased(_released.Count - 1);
             return Make(length);
         }
     }

@@ -119,13 +119,6 @@ internal sealed unsafe class VersionTable : IDisposable
             CacheLines.Prefetch(_nodes + (uint)_heads[page]);
     }
 
-    /// <summary>Asks for the node behind the newest of a page's chain, which has come. For the holder of the writer.</summary>
-    public void PrefetchSecond(long page)
-    {
-        if ((ulong)page < (ulong)PageCapacity)
-            CacheLines.Prefetch(_nodes + (uint)_nodes[(uint)_heads[page]].Older);
-    }
-
     /// <summary>True when the page has any version. Exact for the holder of the writer.</summary>
     public bool HasVersion(long page) => _heads[page] != 0;
 

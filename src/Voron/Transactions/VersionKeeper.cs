@@ -14,8 +14,6 @@ namespace Voron.Transactions;
 /// </remarks>
 internal sealed unsafe class VersionKeeper
 {
-    private const int AheadStep = 4;
-
     private readonly VersionTable _versions;
     private readonly FrameAllocator _frames;
     private readonly ReaderTable _readers;
@@ -63,10 +61,7 @@ internal sealed unsafe class VersionKeeper
         var published = _readers.Scan(_active, FlusherSlot);
         var newlyBlocked = _blocked.Count;
         while (_superseded.Count > 0 && _superseded[0].SuccessorId <= published)
-        {
-            PrefetchAhead();
             Drop(_superseded.RemoveFirst());
-        }
 
         // Those that were blocked before are looked at again, more of them than were added, so that their number falls.
         newlyBlocked = Math.Max(0, _blocked.Count - newlyBlocked);
@@ -117,16 +112,6 @@ internal sealed unsafe class VersionKeeper
         else
             _freeLists.Push(frames);
         return sequence;
-    }
-
-    // Each drop waits for memory three times: for the head of the chain, for its node, and for the node behind that.
-    private void PrefetchAhead()
-    {
-        if (_superseded.Count <= 3 * AheadStep)
-            return;
-        _versions.PrefetchHead(_superseded[3 * AheadStep].Page);
-        _versions.PrefetchNewest(_superseded[2 * AheadStep].Page);
-        _versions.PrefetchSecond(_superseded[AheadStep].Page);
     }
 
     private void Drop(in Superseded superseded)

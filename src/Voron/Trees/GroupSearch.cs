@@ -1,6 +1,5 @@
 using System.Diagnostics;
 using System.Runtime.CompilerServices;
-using System.Runtime.InteropServices;
 using Voron.IO;
 using Voron.Primitives;
 
@@ -78,7 +77,9 @@ internal static unsafe class GroupSearch
     [SkipLocalsInit]
     private static void StepDown(PageReader reader, int level, SearchKey* keys, int count, PageNumber* pages)
     {
-        var rest = new Rest(stackalloc int[Width], stackalloc SearchKey[Width]);
+        var indices = stackalloc int[Width];
+        var restKeys = stackalloc SearchKey[Width];
+        var rest = new Rest(indices, restKeys);
         var heads = reader.HomeHeads;
         if (heads == null)
         {
@@ -148,7 +149,9 @@ internal static unsafe class GroupSearch
     {
         var homes = stackalloc byte*[Width];
         var found = stackalloc LeafPlace[Width];
-        var rest = new Rest(stackalloc int[Width], stackalloc SearchKey[Width]);
+        var indices = stackalloc int[Width];
+        var restKeys = stackalloc SearchKey[Width];
+        var rest = new Rest(indices, restKeys);
         var heads = reader.HomeHeads;
         if (heads == null)
         {
@@ -295,10 +298,10 @@ internal static unsafe class GroupSearch
     }
 
     /// <summary>The searches of a group that have to look into pages.</summary>
-    private ref struct Rest(Span<int> indices, Span<SearchKey> keys)
+    private struct Rest(int* indices, SearchKey* keys)
     {
-        public readonly int* Indices = (int*)Unsafe.AsPointer(ref MemoryMarshal.GetReference(indices));
-        public readonly SearchKey* Keys = (SearchKey*)Unsafe.AsPointer(ref MemoryMarshal.GetReference(keys));
+        public readonly int* Indices = indices;
+        public readonly SearchKey* Keys = keys;
 
         public int Count { get; private set; }
 
