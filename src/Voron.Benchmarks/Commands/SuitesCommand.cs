@@ -1,4 +1,5 @@
 using System.CommandLine;
+using BenchmarkDotNet.Reports;
 using BenchmarkDotNet.Running;
 
 namespace Voron.Benchmarks.Commands;
@@ -17,7 +18,15 @@ internal static class SuitesCommand
         var command = new Command("bdn", "Runs the BenchmarkDotNet suites.") { arguments };
         command.SetAction(parsed =>
         {
-            BenchmarkSwitcher.FromAssembly(typeof(SuitesCommand).Assembly).Run(parsed.GetValue(arguments) ?? []);
+            Summary[] summaries = [.. BenchmarkSwitcher.FromAssembly(typeof(SuitesCommand).Assembly).Run(parsed.GetValue(arguments) ?? [])];
+            string[] failed =
+            [
+                .. summaries.SelectMany(summary => summary.Reports)
+                    .Where(report => !report.Success)
+                    .Select(report => report.BenchmarkCase.DisplayInfo),
+            ];
+            if (failed.Length > 0 || summaries.Any(summary => summary.HasCriticalValidationErrors))
+                throw new BenchmarkException($"Benchmarks that failed: {failed.Length}. {string.Join("; ", failed)}".Trim());
         });
         return command;
     }

@@ -78,6 +78,10 @@ internal static class MeasuringProcess
             UseShellExecute = false,
         };
 
+        // Code is compiled in tiers, and the later ones wait for a pause of 100 ms in the compiling of the first, which a process
+        // that goes from one loop to the next does not have for long. Without the wait, warming up takes as long as it should.
+        start.Environment["DOTNET_TC_CallCountingDelayMs"] = "0";
+
         // Started as "dotnet Voron.Benchmarks.dll", the running program is dotnet and wants the assembly again.
         if (Path.GetFileNameWithoutExtension(program).Equals("dotnet", StringComparison.OrdinalIgnoreCase))
             start.ArgumentList.Add(Environment.GetCommandLineArgs()[0]);
