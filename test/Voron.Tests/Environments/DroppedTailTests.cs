@@ -1,6 +1,6 @@
 using Microsoft.Extensions.Logging;
 using Voron.Tests.Faults;
-using Voron.Tests.Simulation;
+using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Environments;
 

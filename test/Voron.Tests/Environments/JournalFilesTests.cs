@@ -1,4 +1,4 @@
-using Voron.Tests.Simulation;
+using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Environments;
 

@@ -1,4 +1,4 @@
-using Voron.Tests.Model;
+using Voron.Torture.Model;
 
 namespace Voron.Tests.Environments;
 

@@ -1,5 +1,5 @@
 using System.Text.RegularExpressions;
-using Voron.Tests.Simulation;
+using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Faults;
 

@@ -1,5 +1,5 @@
 using Voron.IO;
-using Voron.Tests.Simulation;
+using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Faults;
 

@@ -2,7 +2,7 @@ using System.Globalization;
 using System.Text;
 using Microsoft.Extensions.Logging;
 using Voron.IO;
-using Voron.Tests.Simulation;
+using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Faults;
 

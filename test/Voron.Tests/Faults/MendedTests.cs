@@ -1,7 +1,7 @@
 using Voron.IO;
 using Voron.Paging;
 using Voron.Primitives;
-using Voron.Tests.Simulation;
+using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Faults;
 

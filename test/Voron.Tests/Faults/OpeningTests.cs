@@ -1,7 +1,7 @@
 using System.Diagnostics;
 using Voron.Format;
 using Voron.IO;
-using Voron.Tests.Simulation;
+using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Faults;
 

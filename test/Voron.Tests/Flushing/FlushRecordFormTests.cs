@@ -1,6 +1,6 @@
 using Voron.IO;
 using Voron.Tests.Faults;
-using Voron.Tests.Simulation;
+using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Flushing;
 

@@ -2,7 +2,7 @@ using Microsoft.Extensions.Logging.Abstractions;
 using Voron.Format;
 using Voron.Journal;
 using Voron.Primitives;
-using Voron.Tests.Simulation;
+using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Journal;
 

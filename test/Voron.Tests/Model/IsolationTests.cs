@@ -1,3 +1,5 @@
+using Voron.Torture.Model;
+
 namespace Voron.Tests.Model;
 
 /// <summary>Snapshots under concurrent writers, with a flusher that detaches, prunes and recycles all the time.</summary>

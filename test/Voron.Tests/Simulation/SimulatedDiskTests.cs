@@ -1,5 +1,6 @@
 using Voron.IO;
 using Voron.Tests.IO;
+using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Simulation;
 

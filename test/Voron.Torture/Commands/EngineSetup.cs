@@ -1,0 +1,33 @@
+using System.Diagnostics;
+
+namespace Voron.Torture.Commands;
+
+/// <summary>What has to be decided before this process uses the engine for the first time.</summary>
+internal static class EngineSetup
+{
+    private const string FaultKey = "Voron.PlantedFault";
+
+    /// <summary>Plants a fault, for as long as the process lives.</summary>
+    public static void Plant(string fault) => AppContext.SetData(FaultKey, fault);
+
+    /// <summary>An assertion of a debug build is a failure like any other, and not the end of the process.</summary>
+    public static void LetAssertionsThrow()
+    {
+        Trace.Listeners.Clear();
+        Trace.Listeners.Add(new ThrowingListener());
+    }
+
+    private sealed class ThrowingListener : TraceListener
+    {
+        public override void Fail(string? message, string? detailMessage) =>
+            throw new Harness.BrokenPromiseException($"Assertion failed: {message} {detailMessage}");
+
+        public override void Write(string? message)
+        {
+        }
+
+        public override void WriteLine(string? message)
+        {
+        }
+    }
+}

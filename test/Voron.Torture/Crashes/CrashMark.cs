@@ -1,0 +1,54 @@
+using System.Text.RegularExpressions;
+using Voron.Torture.Harness;
+
+namespace Voron.Torture.Crashes;
+
+/// <summary>A note in the trace of a disk: how many commits of the workload have been begun, and how many are known durable.</summary>
+internal sealed record CrashMark(int Acknowledged, int Submitted);
+
+/// <summary>The engine has done what it must not: lost, torn or invented something.</summary>
+internal sealed class CrashViolationException : Exception
+{
+    public CrashViolationException(string message, Exception? inner = null)
+        : base(message, inner)
+    {
+    }
+}
+
+/// <summary>What a run of crash tests looked at.</summary>
+internal sealed partial class CrashCounts
+{
+    public int Runs;
+    public int Commits;
+    public int Flushes;
+    public int Rewrites;
+    public int Cuts;
+    public int Images;
+    public int Lost;
+    public int Kept;
+    public int Mixed;
+    public int Killed;
+    public int ReadOnly;
+    public int SecondCuts;
+    public int ThirdCuts;
+    public int CutsWhileOpening;
+    public int WithGarbage;
+    public int GarbageSectors;
+    public int Refused;
+
+    /// <summary>Hands everything on to the ledger.</summary>
+    public void AddTo(SuiteRun run)
+    {
+        run.Count(Images);
+        foreach (var field in typeof(CrashCounts).GetFields().Where(field => field.Name is not (nameof(Images) or nameof(Runs))))
+            run.Tally(Words().Replace(field.Name, " $0").Trim().ToLowerInvariant(), (int)field.GetValue(this)!);
+    }
+
+    [GeneratedRegex("[A-Z]")]
+    private static partial Regex Words();
+
+    public override string ToString() =>
+        $"{Images} images ({Lost} lost, {Kept} kept, {Mixed} mixed, {Killed} killed; {ReadOnly} opened read-only) of {Cuts} cuts in {Runs} runs with " +
+        $"{Commits} commits, {Flushes} flushes, {Rewrites} rewrites; {SecondCuts} second and {ThirdCuts} third cuts, {CutsWhileOpening} of them while opening; " +
+        $"{WithGarbage} images with {GarbageSectors} sectors of garbage in the data file, {Refused} of them refused as corrupt";
+}

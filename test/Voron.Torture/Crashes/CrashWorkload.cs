@@ -1,0 +1,374 @@
+using Voron.Torture.Harness;
+using Voron.Torture.Simulation;
+
+namespace Voron.Torture.Crashes;
+
+/// <summary>Random work on an environment on a simulated disk, with a model of what every commit leaves.</summary>
+/// <remarks>
+/// It follows from its random numbers alone: nothing runs in the background, and where commits are under way side by side a
+/// write is held until all of them have been submitted. The trace of the disk has a <see cref="CrashMark"/> before and after
+/// each commit; what it counts are indexes of <see cref="History"/>.
+/// </remarks>
+internal sealed class CrashWorkload : IDisposable
+{
+    private readonly SimulatedDisk _disk;
+    private readonly Random _random;
+    private readonly StorageOptions _options;
+    private readonly CrashCounts _counts;
+    private readonly List<(ReadTransaction Transaction, Content Expected)> _readers = [];
+    private readonly HeldWrite _held;
+    private StorageEnvironment? _environment;
+    private int _acknowledged;
+    private int _submitted;
+    private bool _flushing;
+
+    public CrashWorkload(SimulatedDisk disk, Random random, StorageOptions options, CrashCounts counts)
+    {
+        _disk = disk;
+        _random = random;
+        _options = options;
+        _counts = counts;
+        _held = new HeldWrite();
+        disk.InProgress = OnInProgress;
+    }
+
+    public SimulatedDisk Disk => _disk;
+
+    public StorageOptions Options => _options;
+
+    /// <summary>The content after each commit; the first is what the environment had when it was opened.</summary>
+    public List<Content> History { get; } = [];
+
+    /// <summary>Lets commits happen while a flush is at its sync, or writes its checkpoint.</summary>
+    public bool Overlaps { get; init; }
+
+    public static StorageOptions RandomOptions(Random random, FlushRecordForm form) => new()
+    {
+        FlushRecords = form,
+        BackgroundFlush = false,
+        InitialJournalFileBytes = 64 << 10,
+        MaxJournalFileBytes = random.Next(2) == 0 ? 64 << 10 : 128 << 10,
+        LargeValueBytes = 16 << 10,
+        ScratchMemoryBytes = 4 << 20,
+        ScratchLimitBytes = 256 << 20,
+        MaxGrowthBytes = 1 << 20,
+        JournalCompression = random.Next(2) == 0 ? JournalCompression.Always : JournalCompression.Never,
+    };
+
+    /// <summary>Opens the environment for the first time, and checks that it has one of some contents.</summary>
+    public Content Open(IReadOnlyList<Content> allowed)
+    {
+        _environment = StorageEnvironment.Open(_disk, _options);
+        var found = ContentCheck.Check(_environment, allowed);
+        History.Add(found);
+        Mark();
+        return found;
+    }
+
+    public void Run(int steps)
+    {
+        for (var i = 0; i < steps && _random is not Tape { HasMore: false }; i++)
+        {
+            (_random as Tape)?.Mark();
+            Step();
+        }
+    }
+
+    /// <summary>Closes in good order.</summary>
+    public void Close()
+    {
+        while (_readers.Count > 0)
+            EndReader(0);
+        _environment!.Dispose();
+        _environment = null;
+    }
+
+    /// <summary>Ends without any check, also after a failure.</summary>
+    public void Dispose()
+    {
+        _held.Release();
+        foreach (var (transaction, _) in _readers)
+            transaction.Dispose();
+        _readers.Clear();
+        _environment?.Dispose();
+        _environment = null;
+        _held.Dispose();
+    }
+
+    private Content Newest => History[^1];
+
+    private void Step()
+    {
+        switch (_random.Next(100))
+        {
+            case < 42:
+                Commit(_random.Next(1, 9));
+                break;
+            case < 46:
+                CommitReplacement();
+                break;
+            case < 51:
+                RollBack();
+                break;
+            case < 61:
+                CommitPipelined();
+                break;
+            case < 66:
+                CommitMerged();
+                break;
+            case < 78:
+                Flush();
+                break;
+            case < 82:
+                _counts.Rewrites += _environment!.Rewrite() ? 1 : 0;
+                break;
+            case < 90:
+                BeginReader(Newest);
+                break;
+            case < 96:
+                if (_readers.Count > 0)
+                    EndReader(_random.Next(_readers.Count));
+                break;
+            case < 98:
+                ContentCheck.Verify(_environment!);
+                break;
+            default:
+                Close();
+                _environment = StorageEnvironment.Open(_disk, _options);
+                ContentCheck.Check(_environment, [Newest]);
+                break;
+        }
+    }
+
+    private void Commit(int operations)
+    {
+        using var writing = _environment!.BeginWrite();
+        Submit(new ModelTransaction(writing, Newest, _random).Change(operations).Content);
+        writing.Commit();
+        Acknowledge();
+    }
+
+    // Pages are freed in one transaction and taken for something else in the next.
+    private void CommitReplacement()
+    {
+        using (var writing = _environment!.BeginWrite())
+        {
+            Submit(new ModelTransaction(writing, Newest, _random).Replace().Content);
+            writing.Commit();
+            Acknowledge();
+        }
+
+        using (var writing = _environment!.BeginWrite())
+        {
+            Submit(new ModelTransaction(writing, Newest, _random).PutLarge().Content);
+            writing.Commit();
+            Acknowledge();
+        }
+    }
+
+    private void RollBack()
+    {
+        using var writing = _environment!.BeginWrite();
+        new ModelTransaction(writing, Newest, _random).Change(_random.Next(1, 9));
+    }
+
+    // The first write is held until the others have been submitted, a reader begun and a flush tried.
+    private void CommitPipelined()
+    {
+        var durable = Newest;
+        var tasks = new List<Task>();
+        _held.Arm();
+        Thread? flusher = null;
+        Exception? failure = null;
+        try
+        {
+            CommitBehind(tasks);
+            _held.WaitUntilEntered();
+            for (var i = _random.Next(4); i > 0; i--)
+                CommitBehind(tasks);
+            if (_random.Next(2) == 0)
+                BeginReader(durable);
+            if (_random.Next(2) == 0)
+                flusher = StartFlush(e => failure = e);
+        }
+        finally
+        {
+            _held.Release();
+        }
+
+        foreach (var task in tasks)
+            task.GetAwaiter().GetResult();
+        _acknowledged = _submitted;
+        Mark();
+        flusher?.Join();
+        if (failure != null)
+            throw new CrashViolationException($"A flush beside commits failed: {failure.Message}", failure);
+        CheckReaders();
+    }
+
+    private void CommitBehind(List<Task> tasks)
+    {
+        using var writing = _environment!.BeginWrite();
+        Submit(new ModelTransaction(writing, Newest, _random).Touch().Change(_random.Next(1, 5)).Content);
+        tasks.Add(writing.CommitAsync(CancellationToken.None).AsTask());
+    }
+
+    private Thread StartFlush(Action<Exception> onFailure)
+    {
+        var environment = _environment!;
+        var thread = new Thread(() =>
+        {
+            try
+            {
+                environment.Flush();
+            }
+            catch (Exception e)
+            {
+                onFailure(e);
+            }
+        });
+        thread.Start();
+        while (thread.IsAlive && (thread.ThreadState & ThreadState.WaitSleepJoin) == 0)
+            Thread.Yield();
+        return thread;
+    }
+
+    // They are queued while the writer is taken, so that one transaction has them all; some of them fail.
+    private void CommitMerged()
+    {
+        var content = Newest;
+        var tasks = new List<Task>();
+        using (_environment!.BeginWrite())
+        {
+            for (var i = _random.Next(1, 5); i > 0; i--)
+            {
+                var fails = _random.Next(4) == 0;
+                tasks.Add(_environment.WriteAsync(writing =>
+                {
+                    var changed = new ModelTransaction(writing, content, _random).Change(_random.Next(1, 5)).Content;
+                    if (fails)
+                        throw new InvalidOperationException("The operation changes its mind.");
+                    content = changed;
+                }).AsTask());
+            }
+
+            _submitted++;
+            Mark();
+        }
+
+        foreach (var task in tasks)
+            task.ContinueWith(_ => { }, TaskScheduler.Default).Wait();
+        var unexpected = tasks.Select(task => task.Exception?.InnerException).FirstOrDefault(e => e is not (null or InvalidOperationException));
+        if (unexpected != null)
+            throw new CrashViolationException($"A merged operation failed: {unexpected.Message}", unexpected);
+        History.Add(content);
+        _counts.Commits++;
+        Acknowledge();
+    }
+
+    private void Flush()
+    {
+        _flushing = Overlaps;
+        var report = _environment!.Flush();
+        _flushing = false;
+        if (report != null)
+            _counts.Flushes++;
+        CheckReaders();
+    }
+
+    private void BeginReader(Content expected)
+    {
+        if (_readers.Count < 3)
+            _readers.Add((_environment!.BeginRead(), expected));
+    }
+
+    private void EndReader(int index)
+    {
+        var (transaction, expected) = _readers[index];
+        ContentCheck.CheckReader(transaction, expected);
+        transaction.Dispose();
+        _readers.RemoveAt(index);
+    }
+
+    private void CheckReaders()
+    {
+        foreach (var (transaction, expected) in _readers)
+            ContentCheck.CheckReader(transaction, expected);
+    }
+
+    private void Submit(Content content)
+    {
+        History.Add(content);
+        _submitted++;
+        _counts.Commits++;
+        Mark();
+    }
+
+    private void Acknowledge()
+    {
+        _acknowledged = _submitted;
+        Mark();
+    }
+
+    private void Mark() => _disk.Mark(new CrashMark(_acknowledged, _submitted));
+
+    private void OnInProgress(TraceEntry entry)
+    {
+        _held.Pass(entry);
+        if (!_flushing || !IsOutsideOfLocks(entry))
+            return;
+        _flushing = false;
+        for (var i = _random.Next(3); i > 0; i--)
+            Commit(_random.Next(1, 6));
+        _flushing = true;
+    }
+
+    // The flusher syncs the data file and writes the checkpoint while neither the writer nor the journal is taken.
+    private bool IsOutsideOfLocks(TraceEntry entry) =>
+        (entry.Kind == TraceKind.Sync && entry.File == _disk.FileOf(EnvironmentCreator.DataFileName))
+        || (entry.Kind == TraceKind.Write && entry.File == _disk.FileOf(Voron.Paging.CheckpointFile.FileName));
+}
+
+/// <summary>Holds the first write of another thread while armed.</summary>
+internal sealed class HeldWrite : IDisposable
+{
+    private readonly ManualResetEventSlim _entered = new();
+    private readonly ManualResetEventSlim _released = new(true);
+    private int _armed;
+    private int _owner;
+
+    public void Arm()
+    {
+        _owner = Environment.CurrentManagedThreadId;
+        _entered.Reset();
+        _released.Reset();
+        Volatile.Write(ref _armed, 1);
+    }
+
+    public void WaitUntilEntered()
+    {
+        if (!_entered.Wait(TimeSpan.FromSeconds(30)))
+            throw new CrashViolationException("A commit was not written although nothing stood in its way.");
+    }
+
+    public void Release()
+    {
+        Volatile.Write(ref _armed, 0);
+        _released.Set();
+    }
+
+    public void Dispose()
+    {
+        _entered.Dispose();
+        _released.Dispose();
+    }
+
+    /// <summary>Called within each write-through write and each sync.</summary>
+    public void Pass(TraceEntry entry)
+    {
+        if (entry.Kind != TraceKind.Write || Environment.CurrentManagedThreadId == _owner || Interlocked.Exchange(ref _armed, 0) == 0)
+            return;
+        _entered.Set();
+        _released.Wait();
+    }
+}

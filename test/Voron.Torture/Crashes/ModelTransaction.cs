@@ -1,0 +1,173 @@
+using System.Text;
+
+namespace Voron.Torture.Crashes;
+
+/// <summary>Random changes, made in a write transaction and in a model of it alike.</summary>
+internal sealed class ModelTransaction(WriteTransaction writing, Content content, Random random)
+{
+    private static readonly string[] Names = ["alpha", "beta", "gamma"];
+
+    public Content Content { get; private set; } = content;
+
+    /// <summary>Makes some changes; each is whole, so that they can be stopped anywhere.</summary>
+    public ModelTransaction Change(int operations)
+    {
+        for (var i = 0; i < operations; i++)
+            ChangeOnce(depth: 0);
+        return this;
+    }
+
+    /// <summary>Deletes and makes a tree anew, so that many pages change hands at once.</summary>
+    public ModelTransaction Replace()
+    {
+        var name = Names[random.Next(Names.Length)];
+        if (writing.DeleteTree(name))
+            Content = Content.Without(name);
+        return this;
+    }
+
+    /// <summary>Makes a change for certain.</summary>
+    public ModelTransaction Touch()
+    {
+        Put(TreeName(), SmallKey(), random.Next(8, 200));
+        return this;
+    }
+
+    /// <summary>Puts values of many pages where pages were freed.</summary>
+    public ModelTransaction PutLarge()
+    {
+        Put(TreeName(), LargeKey(), LargeLength());
+        return this;
+    }
+
+    private void ChangeOnce(int depth)
+    {
+        switch (random.Next(100))
+        {
+            case < 38:
+                Put(TreeName(), SmallKey(), random.Next(130));
+                break;
+            case < 48:
+                Put(TreeName(), SmallKey(), random.Next(200, 1000));
+                break;
+            case < 57:
+                Put(TreeName(), $"over{random.Next(6)}", random.Next(1200, 14000));
+                break;
+            case < 62:
+                Put(TreeName(), LargeKey(), LargeLength());
+                break;
+            case < 67:
+                var from = random.Next(70);
+                var tree = TreeName();
+                for (var i = from; i < from + 25; i++)
+                    Put(tree, Key(i), random.Next(300));
+                break;
+            case < 80:
+                Delete(TreeName(), random.Next(5) switch { 0 => $"over{random.Next(6)}", 1 => LargeKey(), _ => SmallKey() });
+                break;
+            case < 84:
+                var tree2 = TreeName();
+                foreach (var key in Entries(tree2).Keys.Where(_ => random.Next(3) == 0).ToList())
+                    Delete(tree2, key);
+                break;
+            case < 87:
+                Replace();
+                break;
+            case < 90:
+                Rename();
+                break;
+            case < 92:
+                PutReserved();
+                break;
+            case < 94:
+                PutStream();
+                break;
+            default:
+                if (depth < 3)
+                    ChangeWithSavepoint(depth);
+                break;
+        }
+    }
+
+    private void ChangeWithSavepoint(int depth)
+    {
+        var before = Content;
+        using var savepoint = writing.CreateSavepoint();
+        for (var i = random.Next(1, 6); i > 0; i--)
+            ChangeOnce(depth + 1);
+        switch (random.Next(3))
+        {
+            case 0:
+                savepoint.Release();
+                break;
+            case 1:
+                savepoint.Rollback();
+                Content = before;
+                break;
+            default:
+                savepoint.Rollback();
+                Content = before;
+                for (var i = random.Next(1, 4); i > 0; i--)
+                    ChangeOnce(depth + 1);
+                savepoint.Release();
+                break;
+        }
+    }
+
+    private void Put(string tree, string key, int length)
+    {
+        var value = new ModelValue(random.Next(), length);
+        writing.CreateTree(tree).Put(Encoding.ASCII.GetBytes(key), value.ToBytes());
+        Content = Content.With(tree, Entries(tree).SetItem(key, value));
+    }
+
+    private void PutReserved()
+    {
+        var (tree, key, value) = (TreeName(), SmallKey(), new ModelValue(random.Next(), random.Next(6000)));
+        value.ToBytes().CopyTo(writing.CreateTree(tree).Reserve(Encoding.ASCII.GetBytes(key), value.Length));
+        Content = Content.With(tree, Entries(tree).SetItem(key, value));
+    }
+
+    private void PutStream()
+    {
+        var (tree, key, value) = (TreeName(), LargeKey(), new ModelValue(random.Next(), LargeLength()));
+        using var stream = new MemoryStream(value.ToBytes());
+        writing.CreateTree(tree).PutAsync(Encoding.ASCII.GetBytes(key), stream).AsTask().GetAwaiter().GetResult();
+        Content = Content.With(tree, Entries(tree).SetItem(key, value));
+    }
+
+    private void Delete(string tree, string key)
+    {
+        if (!writing.TryOpenTree(tree, out var opened))
+            return;
+        var was = opened.Delete(Encoding.ASCII.GetBytes(key));
+        if (was != Entries(tree).ContainsKey(key))
+            throw new CrashViolationException($"Deleting {tree}/{key} says {was}.");
+        Content = Content.With(tree, Entries(tree).Remove(key));
+    }
+
+    private void Rename()
+    {
+        var (from, to) = (TreeName(), TreeName());
+        if (from == to || !Content.Trees.TryGetValue(from, out var entries))
+            return;
+        if (writing.DeleteTree(to))
+            Content = Content.Without(to);
+        writing.RenameTree(from, to);
+        Content = Content.Without(from).With(to, entries);
+    }
+
+    private System.Collections.Immutable.ImmutableSortedDictionary<string, ModelValue> Entries(string tree) =>
+        Content.Trees.GetValueOrDefault(tree, Content.EmptyTree);
+
+    private string TreeName() => Names[random.Next(Names.Length)];
+
+    private string SmallKey() => Key(random.Next(90));
+
+    private string LargeKey() => $"large{random.Next(2)}";
+
+    private int LargeLength() => random.Next(3) == 0 ? random.Next(60000, 90000) : random.Next(16384, 30000);
+
+    // Some keys are long, so that small trees have branches.
+    private static string Key(int number) => number % 7 == 3 ? $"key{number:D2}{new string('k', 200 + number)}" : $"key{number:D2}";
+}

@@ -1,0 +1,54 @@
+using System.Globalization;
+using System.Text;
+
+namespace Voron.Torture.Model;
+
+/// <summary>What a run has done, to be told when it fails: what concerned the key, and what came last.</summary>
+internal sealed class ModelHistory
+{
+    private const int Shown = 30;
+
+    private readonly List<Step> _steps = [];
+
+    /// <summary>Operations of the surface that were run.</summary>
+    public int Operations { get; private set; }
+
+    public void Add(string what, string? tree = null, byte[]? key = null, long length = -1)
+    {
+        Operations++;
+        _steps.Add(new Step(Operations, what, tree, key, length));
+    }
+
+    public string Tell(byte[]? key)
+    {
+        var chosen = new SortedDictionary<int, Step>();
+        foreach (var step in _steps.TakeLast(Shown))
+            chosen[step.Number] = step;
+        foreach (var step in _steps.Where(step => step.Key == null).TakeLast(Shown))
+            chosen[step.Number] = step;
+        if (key != null)
+        {
+            foreach (var step in _steps.Where(step => step.Key != null && step.Key.AsSpan().SequenceEqual(key)).TakeLast(Shown))
+                chosen[step.Number] = step;
+        }
+
+        var text = new StringBuilder();
+        foreach (var (number, step) in chosen)
+        {
+            text.Append(CultureInfo.InvariantCulture, $"{number,7} {step.What}");
+            if (step.Tree != null)
+                text.Append(CultureInfo.InvariantCulture, $" '{(step.Tree.Length < 30 ? step.Tree : step.Tree[..5] + "..")}'");
+            if (step.Key != null)
+                text.Append(CultureInfo.InvariantCulture, $" {Name(step.Key)}");
+            if (step.Length >= 0)
+                text.Append(CultureInfo.InvariantCulture, $" {step.Length}");
+            text.AppendLine();
+        }
+
+        return text.ToString();
+    }
+
+    public static string Name(byte[] key) => key.Length <= 20 ? Convert.ToHexString(key) : $"{Convert.ToHexString(key.AsSpan(0, 16))}..({key.Length})";
+
+    private readonly record struct Step(int Number, string What, string? Tree, byte[]? Key, long Length);
+}

@@ -1,0 +1,337 @@
+using Voron.Torture.Harness;
+
+namespace Voron.Torture.Model;
+
+/// <summary>One environment beside its model, through a number of random operations.</summary>
+internal sealed class ModelRun : IDisposable
+{
+    private const int MaxReaders = 6;
+
+    private readonly ModelSettings _settings;
+    private readonly Random _random;
+    private readonly Dictionary<long, ModelState> _states = [];
+    private readonly List<ModelReader> _readers = [];
+    private readonly List<Task> _commits = [];
+    private ModelPlace _place;
+    private StorageEnvironment _environment;
+    private ModelState _state = ModelState.Empty;
+    private long _acknowledged;
+
+    public ModelRun(ModelSettings settings, Random random)
+    {
+        _settings = settings;
+        _random = random;
+        _place = new ModelPlace(settings.InMemory);
+        _environment = _place.Open(settings.Options);
+        using var reading = _environment.BeginRead();
+        _states[reading.TransactionId] = _state;
+    }
+
+    public ModelHistory History { get; } = new();
+
+    public void Run(int operations)
+    {
+        while (History.Operations < operations && _random is not Tape { HasMore: false })
+        {
+            (_random as Tape)?.Mark();
+            Step();
+        }
+
+        Settle();
+        Verify();
+        if (_readers.Count > 0)
+            CheckReader(_readers[0], close: true);
+        CloseReaders();
+        History.Add("final reopening");
+        _environment.Dispose();
+        _environment = _place.Open(_settings.Options);
+        Verify();
+        CheckNow();
+    }
+
+    public void Dispose()
+    {
+        foreach (var reader in _readers)
+            reader.Transaction.Dispose();
+        _environment.Dispose();
+        _place.Dispose();
+    }
+
+    private void Step()
+    {
+        switch (_random.Next(1000))
+        {
+            case < 780:
+                Write();
+                break;
+            case < 830:
+                if (_readers.Count < MaxReaders)
+                    _readers.Add(BeginRead());
+                else
+                    CheckReader(_readers[_random.Next(MaxReaders)], close: true);
+                break;
+            case < 910:
+                if (_readers.Count > 0)
+                    CheckReader(_readers[_random.Next(_readers.Count)], close: _random.Next(8) == 0);
+                break;
+            case < 945:
+                History.Add("flush");
+                _environment.Flush();
+                break;
+            case < 970:
+                WriteMerged();
+                break;
+            case < 980:
+                Verify();
+                break;
+            case < 985:
+                Settle();
+                CheckNow();
+                break;
+            case < 990:
+                Reopen();
+                break;
+            case < 994:
+                if (!_settings.Background)
+                    Kill();
+                break;
+            case < 996:
+                OpenForReading();
+                break;
+            default:
+                var open = _environment.GetStatistics().OpenReaders;
+                BrokenPromiseException.Require(open == _readers.Count, $"{open} readers are counted, and {_readers.Count} are open");
+                break;
+        }
+    }
+
+    private void Write()
+    {
+        Task? flush = null;
+        var transaction = _environment.BeginWrite();
+        try
+        {
+            var id = transaction.TransactionId;
+            History.Add($"begin {id}");
+            var writer = new ModelWriter(_settings, _random, History, transaction, _state);
+            writer.Run(_random.Next(12) == 0 ? _random.Next(200) : _random.Next(1, 25), simple: false);
+            if (_random.Next(40) == 0)
+            {
+                History.Add("flush beside the transaction");
+                flush = Task.Run(() => _environment.Flush());
+                writer.Run(_random.Next(10), simple: false);
+            }
+
+            if (writer.IsBroken || _random.Next(10) == 0)
+            {
+                History.Add("roll back");
+                return;
+            }
+
+            Commit(transaction, id, writer.State);
+        }
+        finally
+        {
+            transaction.Dispose();
+            flush?.GetAwaiter().GetResult();
+        }
+    }
+
+    private void Commit(WriteTransaction transaction, long id, ModelState state)
+    {
+        var isNew = state != _state;
+        try
+        {
+            if (_random.Next(4) == 0)
+            {
+                History.Add("commit without waiting");
+                var task = transaction.CommitAsync().AsTask();
+                if (isNew || !task.IsCompleted)
+                    _commits.Add(task);
+            }
+            else
+            {
+                History.Add("commit");
+                transaction.Commit();
+                _acknowledged = isNew ? id : _acknowledged;
+            }
+        }
+        catch (StorageFullException) when (_settings.Options.MaxTransactionBytes < 16 << 20)
+        {
+            History.Add("  (too large)");
+            return;
+        }
+
+        _state = state;
+        _states[id] = state;
+        _states.Remove(id - 200);
+        if (_commits.Count > 8)
+            Settle();
+    }
+
+    /// <summary>Waits for everything submitted.</summary>
+    private void Settle()
+    {
+        foreach (var commit in _commits)
+            commit.GetAwaiter().GetResult();
+        _commits.Clear();
+    }
+
+    private void WriteMerged()
+    {
+        // Where operations that fit alone may be too large together, which of them fail cannot be foretold.
+        if (_settings.Options.MaxTransactionBytes < 16 << 20)
+            return;
+        History.Add("merged writes");
+        Settle();
+        var state = _state;
+        var tasks = new List<Task>();
+        for (var i = _random.Next(1, 12); i > 0; i--)
+        {
+            var fails = _random.Next(4) == 0;
+            var random = new Random(_random.Next());
+            tasks.Add(_environment.WriteAsync(transaction =>
+            {
+                var writer = new ModelWriter(_settings, random, History, transaction, state);
+                writer.Run(random.Next(1, 20), simple: random.Next(2) == 0);
+                if (fails || writer.IsBroken)
+                {
+                    History.Add("  (fails)");
+                    throw new PlannedException();
+                }
+
+                state = writer.State;
+            }).AsTask());
+        }
+
+        foreach (var task in tasks)
+        {
+            try
+            {
+                task.GetAwaiter().GetResult();
+            }
+            catch (PlannedException)
+            {
+            }
+        }
+
+        _state = state;
+        using var reading = _environment.BeginRead();
+        _states[reading.TransactionId] = _state;
+        _acknowledged = reading.TransactionId;
+        new ModelReader(reading, _state).CheckSome(History, _random);
+    }
+
+    private ModelReader BeginRead()
+    {
+        var transaction = _environment.BeginRead();
+        History.Add($"begin to read {transaction.TransactionId}");
+        if (transaction.TransactionId < _acknowledged || !_states.TryGetValue(transaction.TransactionId, out var state))
+            throw new ModelMismatchException($"a reader sees transaction {transaction.TransactionId}, and {_acknowledged} has been acknowledged");
+        return new ModelReader(transaction, state);
+    }
+
+    private void CheckReader(ModelReader reader, bool close)
+    {
+        if (_random.Next(6) == 0)
+            reader.CheckAll(History);
+        else
+            reader.CheckSome(History, _random);
+        if (!close)
+            return;
+        History.Add($"end reading {reader.Transaction.TransactionId}");
+        reader.Transaction.Dispose();
+        _readers.Remove(reader);
+    }
+
+    private void CloseReaders()
+    {
+        while (_readers.Count > 0)
+            CheckReader(_readers[^1], close: true);
+    }
+
+    private void CheckNow()
+    {
+        var reader = BeginRead();
+        try
+        {
+            if (reader.State != _state)
+                throw new ModelMismatchException($"a reader sees transaction {reader.Transaction.TransactionId}, which is not the last");
+            reader.CheckAll(History);
+        }
+        finally
+        {
+            reader.Transaction.Dispose();
+        }
+    }
+
+    private void Verify()
+    {
+        History.Add("verify");
+        var report = _environment.Verify();
+        if (!report.IsSound)
+            throw new ModelMismatchException(report.ToString());
+    }
+
+    private void Reopen()
+    {
+        History.Add("reopen");
+        _environment.Dispose();
+        Settle();
+
+        // What was open for reading is whole until it ends.
+        CloseReaders();
+        Restart();
+    }
+
+    /// <summary>Goes on from the files as a killed process would leave them.</summary>
+    private void Kill()
+    {
+        Settle();
+        CheckPublished();
+        History.Add("kill");
+        var copy = _place.Copy();
+        CloseReaders();
+        _environment.Dispose();
+        _place.Dispose();
+        _place = copy;
+        Restart();
+    }
+
+    private void OpenForReading()
+    {
+        History.Add("open for reading only");
+        _environment.Dispose();
+        Settle();
+        CloseReaders();
+        using (var environment = _place.Open(new StorageOptions { ReadOnly = true, PageSize = _settings.Options.PageSize }))
+        {
+            using var reading = environment.BeginRead();
+            new ModelReader(reading, _state).CheckAll(History);
+            Crashes.ContentCheck.Verify(environment);
+        }
+
+        Restart();
+    }
+
+    private void Restart()
+    {
+        _environment = _place.Open(_settings.Options);
+        using var reading = _environment.BeginRead();
+        _states.Clear();
+        _states[reading.TransactionId] = _state;
+        _acknowledged = reading.TransactionId;
+        new ModelReader(reading, _state).CheckAll(History);
+        if (_random.Next(3) == 0)
+            Verify();
+    }
+
+    private void CheckPublished()
+    {
+        using var reading = _environment.BeginRead();
+        if (reading.TransactionId < _acknowledged)
+            throw new ModelMismatchException($"transaction {_acknowledged} was acknowledged, and a reader sees {reading.TransactionId}");
+    }
+
+    private sealed class PlannedException : Exception;
+}

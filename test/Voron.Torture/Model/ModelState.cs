@@ -1,0 +1,94 @@
+using System.Collections.Immutable;
+
+namespace Voron.Torture.Model;
+
+/// <summary>An entry as the model has it: the value is a slice of <see cref="Pad"/>.</summary>
+internal readonly record struct ModelEntry(byte[] Key, int Offset, int Length)
+{
+    public ReadOnlySpan<byte> Value => Pad.Bytes.AsSpan(Offset, Length);
+}
+
+/// <summary>Where the bytes of all values come from: the first half is random, the second has few bytes that are not zero.</summary>
+internal static class Pad
+{
+    public static readonly byte[] Bytes = Make();
+
+    /// <summary>A slice of that length; two drawn at random hardly ever have the same bytes.</summary>
+    public static ModelEntry Draw(Random random, byte[] key, int length) => new(key, random.Next(Bytes.Length - length), length);
+
+    private static byte[] Make()
+    {
+        var bytes = new byte[16 << 20];
+        var random = new Random(0x50414421);
+        random.NextBytes(bytes.AsSpan(0, bytes.Length / 2));
+        for (var i = bytes.Length / 2; i < bytes.Length; i += random.Next(1, 64))
+            bytes[i] = (byte)random.Next(256);
+        return bytes;
+    }
+}
+
+/// <summary>Keys in the order of their bytes.</summary>
+internal sealed class ByKey : IComparer<ModelEntry>
+{
+    public static readonly ByKey Instance = new();
+
+    public int Compare(ModelEntry x, ModelEntry y) => x.Key.AsSpan().SequenceCompareTo(y.Key);
+}
+
+/// <summary>All trees as of one moment. Never changes: a snapshot of it is a reference.</summary>
+internal sealed class ModelState
+{
+    private static readonly ImmutableSortedSet<ModelEntry> NoEntries = ImmutableSortedSet.Create<ModelEntry>(ByKey.Instance);
+
+    public static readonly ModelState Empty = new(ImmutableSortedDictionary.Create<string, ImmutableSortedSet<ModelEntry>>(StringComparer.Ordinal));
+
+    private ModelState(ImmutableSortedDictionary<string, ImmutableSortedSet<ModelEntry>> trees) => Trees = trees;
+
+    public ImmutableSortedDictionary<string, ImmutableSortedSet<ModelEntry>> Trees { get; }
+
+    public bool Has(string tree) => Trees.ContainsKey(tree);
+
+    public ModelState Create(string tree) => Has(tree) ? this : new(Trees.Add(tree, NoEntries));
+
+    public ModelState Drop(string tree) => new(Trees.Remove(tree));
+
+    public ModelState Rename(string tree, string newName)
+    {
+        var entries = Trees[tree];
+        return new(Trees.Remove(tree).Add(newName, entries));
+    }
+
+    public ModelState Put(string tree, ModelEntry entry) => new(Trees.SetItem(tree, Trees[tree].Remove(entry).Add(entry)));
+
+    public ModelState Delete(string tree, byte[] key)
+    {
+        var entries = Trees[tree];
+        var left = entries.Remove(new ModelEntry(key, 0, 0));
+        return left == entries ? this : new(Trees.SetItem(tree, left));
+    }
+
+    /// <param name="entry">Without a key when there is none.</param>
+    public bool TryGet(string tree, byte[] key, out ModelEntry entry)
+    {
+        var found = Trees[tree].TryGetValue(new ModelEntry(key, 0, 0), out var actual);
+        entry = found ? actual : default;
+        return found;
+    }
+
+    /// <summary>How many keys of the tree are below a key.</summary>
+    public int Rank(string tree, ReadOnlySpan<byte> key, out bool exact)
+    {
+        var index = Trees[tree].IndexOf(new ModelEntry(key.ToArray(), 0, 0));
+        exact = index >= 0;
+        return exact ? index : ~index;
+    }
+}
+
+/// <summary>The engine did something other than the model.</summary>
+internal sealed class ModelMismatchException : Exception
+{
+    public ModelMismatchException(string message, byte[]? key = null)
+        : base(key == null ? message : $"{message} (key {ModelHistory.Name(key)})") => Key = key;
+
+    public byte[]? Key { get; }
+}

@@ -1,0 +1,33 @@
+using System.CommandLine;
+using Spectre.Console;
+using Voron.Torture.Commands;
+using Voron.Torture.Harness;
+
+namespace Voron.Torture;
+
+internal static class Program
+{
+    /// <summary>The call was wrong.</summary>
+    public const int ExitWrongCall = 1;
+
+    /// <summary>The engine has failed.</summary>
+    public const int ExitFailure = 3;
+
+    private const int RedirectedWidth = 160;
+
+    public static int Main(string[] args)
+    {
+        RootCommand root = TortureCommand.Create();
+        if (Console.IsOutputRedirected)
+            AnsiConsole.Profile.Width = RedirectedWidth;
+        try
+        {
+            return root.Parse(args).Invoke(new InvocationConfiguration { EnableDefaultExceptionHandler = false });
+        }
+        catch (Exception e) when (e is TortureException or IOException or UnauthorizedAccessException)
+        {
+            Console.Error.WriteLine(e.Message);
+            return ExitWrongCall;
+        }
+    }
+}

@@ -1,0 +1,170 @@
+namespace Voron.Torture.Simulation;
+
+/// <summary>
+/// The bytes of a simulated file: references to blocks that never change once they are in, so that a copy is an array of
+/// references, and that only when one of the two is changed. A null block is a hole. Blocks may lie beyond
+/// <see cref="Length"/> (a durable write whose length is not durable yet): they are cut off when an image is made.
+/// </summary>
+internal sealed class BlockContent
+{
+    public const int BlockSize = 4096;
+
+    /// <summary>The block that is allocated but holds only zeros.</summary>
+    public static readonly byte[] ZeroBlock = new byte[BlockSize];
+
+    private byte[]?[] _blocks = [];
+    private bool _shared;
+
+    /// <summary>In bytes.</summary>
+    public long Length { get; set; }
+
+    /// <summary>How many blocks have space of their own.</summary>
+    public int BlockCount { get; private set; }
+
+    public BlockContent Clone()
+    {
+        _shared = true;
+        return new BlockContent { _blocks = _blocks, _shared = true, Length = Length, BlockCount = BlockCount };
+    }
+
+    public byte[]? BlockAt(long index) => index < _blocks.Length ? _blocks[index] : null;
+
+    public void SetBlock(long index, byte[]? block)
+    {
+        if (ReferenceEquals(BlockAt(index), block))
+            return;
+        if (index >= _blocks.Length)
+        {
+            Array.Resize(ref _blocks, (int)Math.Max(index + 1, _blocks.Length + _blocks.Length / 2));
+            _shared = false;
+        }
+        else if (_shared)
+        {
+            _blocks = (byte[]?[])_blocks.Clone();
+            _shared = false;
+        }
+        BlockCount += (block is null ? 0 : 1) - (_blocks[index] is null ? 0 : 1);
+        _blocks[index] = block;
+    }
+
+    /// <summary>The holes within a range of bytes, as a number of blocks.</summary>
+    public int CountHoles(long offset, long length)
+    {
+        int holes = 0;
+        for (long i = offset / BlockSize; i * BlockSize < offset + length; i++)
+            holes += BlockAt(i) is null ? 1 : 0;
+        return holes;
+    }
+
+    public void FillHoles(long offset, long length)
+    {
+        for (long i = offset / BlockSize; i * BlockSize < offset + length; i++)
+        {
+            if (BlockAt(i) is null)
+                SetBlock(i, ZeroBlock);
+        }
+    }
+
+    /// <summary>Puts the bytes of a fragment in; what a hole or a punch leaves whole stays without a block.</summary>
+    public void Apply(in Fragment fragment)
+    {
+        if (fragment.IsWholeBlock)
+        {
+            SetBlock(fragment.Block, fragment.Bytes);
+            return;
+        }
+        var old = BlockAt(fragment.Block);
+        if (old is null && fragment.Bytes is null)
+            return;
+        var block = old is null ? new byte[BlockSize] : (byte[])old.Clone();
+        fragment.CopyTo(block.AsSpan(fragment.Start, fragment.Length), 0);
+        SetBlock(fragment.Block, block);
+    }
+
+    /// <summary>Sets the length; what is cut off is zeros should the file grow again.</summary>
+    public void Cut(long length)
+    {
+        for (long i = (length + BlockSize - 1) / BlockSize; i < _blocks.Length; i++)
+            SetBlock(i, null);
+        int kept = (int)(length % BlockSize);
+        if (kept != 0)
+            Apply(new Fragment(length / BlockSize, kept, BlockSize - kept, null, 0));
+        Length = length;
+    }
+
+    /// <summary>Copies out a range; it may reach beyond the length, into zeros.</summary>
+    public void Read(long offset, Span<byte> destination)
+    {
+        while (destination.Length > 0)
+        {
+            int start = (int)(offset % BlockSize);
+            int length = Math.Min(BlockSize - start, destination.Length);
+            if (BlockAt(offset / BlockSize) is { } block)
+                block.AsSpan(start, length).CopyTo(destination);
+            else
+                destination[..length].Clear();
+            offset += length;
+            destination = destination[length..];
+        }
+    }
+
+    public byte[] ToArray()
+    {
+        var bytes = new byte[Length];
+        Read(0, bytes);
+        return bytes;
+    }
+}
+
+/// <summary>The part of a write that falls into one block. <see cref="Bytes"/> is null for zeros without a block (a punch).</summary>
+/// <param name="Block">Index of the block.</param>
+/// <param name="Start">Offset in the block, in bytes.</param>
+/// <param name="Length">In bytes.</param>
+/// <param name="Bytes">Never changed; a whole block is shared with the contents it is put into.</param>
+/// <param name="BytesStart">Where in <see cref="Bytes"/> the fragment begins.</param>
+internal readonly record struct Fragment(long Block, int Start, int Length, byte[]? Bytes, int BytesStart)
+{
+    public int End => Start + Length;
+
+    public bool IsWholeBlock => Length == BlockContent.BlockSize && (Bytes is null || Bytes.Length == BlockContent.BlockSize);
+
+    public Fragment Part(int start, int end) => new(Block, start, end - start, Bytes, Bytes is null ? 0 : BytesStart + start - Start);
+
+    /// <summary>Copies the bytes from <paramref name="skip"/> bytes into the fragment on.</summary>
+    public void CopyTo(Span<byte> destination, int skip)
+    {
+        if (Bytes is null)
+            destination.Clear();
+        else
+            Bytes.AsSpan(BytesStart + skip, destination.Length).CopyTo(destination);
+    }
+
+    /// <summary>Cuts a write into fragments, with copies of its bytes.</summary>
+    public static List<Fragment> Split(long offset, ReadOnlySpan<byte> source)
+    {
+        var fragments = new List<Fragment>(source.Length / BlockContent.BlockSize + 2);
+        while (source.Length > 0)
+        {
+            int start = (int)(offset % BlockContent.BlockSize);
+            int length = Math.Min(BlockContent.BlockSize - start, source.Length);
+            fragments.Add(new Fragment(offset / BlockContent.BlockSize, start, length, source[..length].ToArray(), 0));
+            offset += length;
+            source = source[length..];
+        }
+        return fragments;
+    }
+
+    /// <summary>Zeros over a range, as a punched hole leaves them.</summary>
+    public static List<Fragment> Zeros(long offset, long length)
+    {
+        var fragments = new List<Fragment>();
+        for (long end = offset + length; offset < end;)
+        {
+            int start = (int)(offset % BlockContent.BlockSize);
+            int part = (int)Math.Min(BlockContent.BlockSize - start, end - offset);
+            fragments.Add(new Fragment(offset / BlockContent.BlockSize, start, part, null, 0));
+            offset += part;
+        }
+        return fragments;
+    }
+}

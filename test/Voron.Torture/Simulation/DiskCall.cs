@@ -1,0 +1,28 @@
+namespace Voron.Torture.Simulation;
+
+internal enum DiskCallKind
+{
+    List,
+    Open,
+    Create,
+    Rename,
+    Delete,
+    SyncDirectory,
+    Lock,
+    Length,
+    SetLength,
+    Allocate,
+    Punch,
+    Read,
+    Write,
+    Sync,
+    Map,
+    ExtendMap,
+}
+
+/// <summary>A call as fault predicates see it, before it does anything.</summary>
+/// <param name="Kind">What is called.</param>
+/// <param name="Name">The file's present name.</param>
+/// <param name="Offset">In bytes, or 0.</param>
+/// <param name="Length">In bytes, or 0.</param>
+internal readonly record struct DiskCall(DiskCallKind Kind, string Name, long Offset, long Length);

@@ -1,0 +1,364 @@
+using Voron.IO;
+
+namespace Voron.Torture.Simulation;
+
+/// <summary>
+/// A disk in memory that remembers what was synced. What the process sees is changed at once; every operation is also
+/// written to a trace, from which <see cref="CrashImages"/> makes the disks that a power cut or a kill could have left.
+/// </summary>
+/// <remarks>
+/// Disposing it ends nothing, so that the trace can be read afterwards and the same disk be opened again. It does not
+/// simulate unreadable sectors (let reads fail instead), nor garbage in space never written.
+/// </remarks>
+internal sealed class SimulatedDisk : IDisk
+{
+    private readonly Lock _gate = new();
+    private readonly LockTable _locks = new();
+    private readonly List<TraceEntry> _trace = [];
+    private readonly Dictionary<TraceKind, int> _counts = [];
+    private readonly List<(Func<DiskCall, bool> Predicate, DiskError Error, bool Forever)> _faults = [];
+    private readonly Dictionary<string, int> _names = new(StringComparer.Ordinal);
+    private readonly Dictionary<int, SimulatedInode> _inodes = [];
+    private readonly DurableState _initial;
+    private int _nextFile = 1;
+    private DiskException? _lastFault;
+    private bool _faultsAreSuspended;
+
+    public SimulatedDisk()
+        : this(new DurableState(), new Dictionary<string, int>(), new Dictionary<int, BlockContent>())
+    {
+    }
+
+    /// <summary>A disk that begins with what an earlier one left.</summary>
+    /// <param name="initial">What is durable, and what is visible but not durable yet.</param>
+    /// <param name="names">The names that can be seen.</param>
+    /// <param name="contents">The contents that can be seen, by file.</param>
+    public SimulatedDisk(DurableState initial, IReadOnlyDictionary<string, int> names, IReadOnlyDictionary<int, BlockContent> contents)
+    {
+        _initial = initial;
+        foreach (var (name, file) in names)
+        {
+            _names.Add(name, file);
+            _inodes.Add(file, new SimulatedInode { File = file, Name = name, Content = contents[file] });
+        }
+        foreach (int file in initial.Files.Keys.Concat(_inodes.Keys))
+            _nextFile = Math.Max(_nextFile, file + 1);
+    }
+
+    public string Path => "simulated";
+
+    public int Alignment => DiskRules.Alignment;
+
+    public bool IsReadOnly { get; set; }
+
+    public bool IsUnbuffered { get; init; } = true;
+
+    public bool MapsSeeUnbufferedWrites { get; init; } = true;
+
+    /// <summary>When false, maps can never be extended where they are, so that the engine has to map anew.</summary>
+    public bool ExtendableMaps { get; init; } = true;
+
+    /// <summary>In bytes: how far a map can be extended where it is.</summary>
+    public long MapSlack { get; init; } = 64L << 20;
+
+    /// <summary>The size of the medium in bytes: no more blocks than that can be in use.</summary>
+    public long SpaceLimit { get; set; } = long.MaxValue;
+
+    /// <summary>
+    /// Called while a write-through write or a sync is in progress, outside the lock: what other threads do meanwhile overlaps
+    /// with it in the trace.
+    /// </summary>
+    public Action<TraceEntry>? InProgress { get; set; }
+
+    /// <summary>How many cut points there are, less one: a cut at n has entries 0 to n - 1 behind it.</summary>
+    public int TraceCount
+    {
+        get
+        {
+            lock (_gate)
+                return _trace.Count;
+        }
+    }
+
+    public int OpenFiles
+    {
+        get
+        {
+            lock (_gate)
+                return _inodes.Values.Sum(inode => inode.Handles);
+        }
+    }
+
+    public int LiveMaps
+    {
+        get
+        {
+            lock (_gate)
+                return _inodes.Values.Sum(inode => inode.Maps.Count);
+        }
+    }
+
+    public int HeldLocks => _locks.Count;
+
+    public long UsedBytes
+    {
+        get
+        {
+            lock (_gate)
+                return UsedBytesLocked();
+        }
+    }
+
+    /// <summary>What the first entry of the trace found. Not to be changed.</summary>
+    internal DurableState Initial => _initial;
+
+    internal Lock Gate => _gate;
+
+    public TraceEntry Trace(int index)
+    {
+        lock (_gate)
+            return _trace[index];
+    }
+
+    /// <summary>How many operations of a kind there were, for reports.</summary>
+    public int Count(TraceKind kind)
+    {
+        lock (_gate)
+            return _counts.GetValueOrDefault(kind);
+    }
+
+    public void Mark(object marker)
+    {
+        lock (_gate)
+            Append(new TraceEntry(TraceKind.Mark) { Marker = marker });
+    }
+
+    /// <summary>
+    /// Lets the next call that fits fail, or every such call. The predicate sees each call once, in order, so it may count.
+    /// A failed sync makes nothing durable then or later; a failed write may have left any of its bytes, unless it is
+    /// <see cref="DiskError.NoSpace"/>.
+    /// </summary>
+    public void FailNext(Func<DiskCall, bool> predicate, DiskError error, bool forever = false)
+    {
+        lock (_gate)
+            _faults.Add((predicate, error, forever));
+    }
+
+    public void ClearFaults()
+    {
+        lock (_gate)
+            _faults.Clear();
+    }
+
+    /// <summary>What the newest planted fault threw that has happened.</summary>
+    public DiskException? LastFault
+    {
+        get
+        {
+            lock (_gate)
+                return _lastFault;
+        }
+    }
+
+    /// <summary>Lets no planted fault happen for a while; they stay planted.</summary>
+    public void SuspendFaults(bool suspend)
+    {
+        lock (_gate)
+            _faultsAreSuspended = suspend;
+    }
+
+    /// <summary>Turns one bit of a file, on the medium and in the cache.</summary>
+    public void FlipBit(string name, long offset, int bit)
+    {
+        lock (_gate)
+        {
+            var inode = Find(name, "flip");
+            ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual(offset, inode.Content.Length);
+            var one = new byte[1];
+            inode.Content.Read(offset, one);
+            one[0] ^= (byte)(1 << bit);
+            var fragments = Fragment.Split(offset, one);
+            inode.Content.Apply(fragments[0]);
+            inode.ShowInMaps(offset, 1);
+            Append(new TraceEntry(TraceKind.Rot) { File = inode.File, Offset = offset, Length = bit });
+        }
+    }
+
+    /// <summary>The number that the trace has for a file, or -1.</summary>
+    public int FileOf(string name)
+    {
+        lock (_gate)
+            return _names.GetValueOrDefault(name, -1);
+    }
+
+    /// <summary>The visible bytes of a file.</summary>
+    public byte[] Contents(string name)
+    {
+        lock (_gate)
+            return Find(name, "read").Content.ToArray();
+    }
+
+    public IReadOnlyList<DiskEntry> List()
+    {
+        lock (_gate)
+        {
+            Enter(DiskCallKind.List, "");
+            return _names.Select(pair => new DiskEntry(pair.Key, _inodes[pair.Value].Content.Length)).ToList();
+        }
+    }
+
+    public DiskFile Open(string name, DiskOpen open, DiskAccess access)
+    {
+        DiskRules.CheckName(name);
+        lock (_gate)
+        {
+            SimulatedInode inode;
+            if (open == DiskOpen.New)
+            {
+                Enter(DiskCallKind.Create, name);
+                if (_names.ContainsKey(name))
+                    throw new DiskException(DiskError.AlreadyExists, "create", PathOf(name), "there is a file of that name");
+                inode = Create(name);
+            }
+            else
+            {
+                Enter(DiskCallKind.Open, name);
+                inode = Find(name, "open");
+            }
+            inode.Handles++;
+            return new SimulatedFile(this, inode, PathOf(name), access);
+        }
+    }
+
+    public void Rename(string source, string target)
+    {
+        DiskRules.CheckName(source);
+        DiskRules.CheckName(target);
+        lock (_gate)
+        {
+            Enter(DiskCallKind.Rename, source);
+            var inode = Find(source, "rename");
+            if (source == target)
+                return;
+            _names.Remove(source);
+            if (_names.Remove(target, out int replaced))
+                DropWhenUnused(_inodes[replaced]);
+            _names.Add(target, inode.File);
+            inode.Name = target;
+            Append(new TraceEntry(TraceKind.Rename) { File = inode.File, Name = source, Target = target });
+        }
+    }
+
+    public void Delete(string name)
+    {
+        DiskRules.CheckName(name);
+        lock (_gate)
+        {
+            Enter(DiskCallKind.Delete, name);
+            var inode = Find(name, "delete");
+            _names.Remove(name);
+            DropWhenUnused(inode);
+            Append(new TraceEntry(TraceKind.Delete) { File = inode.File, Name = name });
+        }
+    }
+
+    public void SyncDirectory()
+    {
+        int begin;
+        var entry = new TraceEntry(TraceKind.DirectorySync);
+        lock (_gate)
+        {
+            Enter(DiskCallKind.SyncDirectory, "");
+            begin = Append(entry);
+        }
+        InProgress?.Invoke(entry);
+        lock (_gate)
+            Append(new TraceEntry(TraceKind.DirectorySyncEnd) { Begin = begin });
+    }
+
+    public IDisposable Lock(string name, bool shared)
+    {
+        DiskRules.CheckName(name);
+        lock (_gate)
+        {
+            Enter(DiskCallKind.Lock, name);
+            if (!_names.ContainsKey(name))
+            {
+                if (IsReadOnly)
+                    return Stream.Null;
+                Create(name);
+            }
+            return _locks.Take(name, shared, PathOf(name));
+        }
+    }
+
+    public void Dispose()
+    {
+    }
+
+    /// <summary>Refuses what the disk cannot do, and lets a planted fault happen. The caller holds the lock.</summary>
+    internal void Enter(DiskCallKind kind, string name, long offset = 0, long length = 0)
+    {
+        bool changes = kind is DiskCallKind.Create or DiskCallKind.Rename or DiskCallKind.Delete or DiskCallKind.SyncDirectory
+            or DiskCallKind.SetLength or DiskCallKind.Allocate or DiskCallKind.Punch or DiskCallKind.Write or DiskCallKind.Sync;
+        DiskRules.CheckWritable(IsReadOnly && changes, kind.ToString(), PathOf(name));
+        if (_faultsAreSuspended)
+            return;
+        var call = new DiskCall(kind, name, offset, length);
+        for (int i = 0; i < _faults.Count; i++)
+        {
+            var fault = _faults[i];
+            if (!fault.Predicate(call))
+                continue;
+            if (!fault.Forever)
+                _faults.RemoveAt(i);
+            throw _lastFault = new DiskException(fault.Error, kind.ToString(), PathOf(name), "a planted fault");
+        }
+    }
+
+    /// <summary>Adds an entry; the caller holds the lock.</summary>
+    internal int Append(TraceEntry entry)
+    {
+        _trace.Add(entry);
+        _counts[entry.Kind] = _counts.GetValueOrDefault(entry.Kind) + 1;
+        return _trace.Count - 1;
+    }
+
+    internal void TakeSpace(SimulatedInode inode, long offset, long length)
+    {
+        if (SpaceLimit == long.MaxValue)
+            return;
+        long needed = (long)inode.Content.CountHoles(offset, length) * BlockContent.BlockSize;
+        long used = UsedBytesLocked();
+        if (needed > SpaceLimit - used)
+        {
+            throw new DiskException(
+                DiskError.NoSpace, "write", PathOf(inode.Name), $"{needed} bytes more than the {used} in use are over {SpaceLimit}");
+        }
+    }
+
+    internal void DropWhenUnused(SimulatedInode inode)
+    {
+        bool named = _names.TryGetValue(inode.Name, out int file) && file == inode.File;
+        if (!named && inode.Handles == 0 && inode.Maps.Count == 0)
+            _inodes.Remove(inode.File);
+    }
+
+    private SimulatedInode Create(string name)
+    {
+        var inode = new SimulatedInode { File = _nextFile++, Name = name };
+        _names.Add(name, inode.File);
+        _inodes.Add(inode.File, inode);
+        Append(new TraceEntry(TraceKind.Create) { File = inode.File, Name = name });
+        return inode;
+    }
+
+    private SimulatedInode Find(string name, string operation) =>
+        _names.TryGetValue(name, out int file)
+            ? _inodes[file]
+            : throw new DiskException(DiskError.NotFound, operation, PathOf(name), "there is no such file");
+
+    private long UsedBytesLocked() => _inodes.Values.Sum(inode => (long)inode.Content.BlockCount) * BlockContent.BlockSize;
+
+    private string PathOf(string name) => $"{Path}/{name}";
+}

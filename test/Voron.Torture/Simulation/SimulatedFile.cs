@@ -1,0 +1,294 @@
+using Voron.IO;
+
+namespace Voron.Torture.Simulation;
+
+/// <summary>A file as the process sees it.</summary>
+internal sealed class SimulatedInode
+{
+    public required int File { get; init; }
+
+    public required string Name { get; set; }
+
+    public BlockContent Content { get; init; } = new();
+
+    public List<SimulatedMap> Maps { get; } = [];
+
+    public int Handles { get; set; }
+
+    public void ShowInMaps(long offset, long length)
+    {
+        foreach (var map in Maps)
+            map.Show(offset, Math.Min(length, map.Length - offset));
+    }
+}
+
+internal sealed unsafe class SimulatedFile(SimulatedDisk disk, SimulatedInode inode, string path, DiskAccess access)
+    : DiskFile(path, access)
+{
+    private bool _disposed;
+
+    public override long Length
+    {
+        get
+        {
+            lock (disk.Gate)
+            {
+                Enter(DiskCallKind.Length);
+                return inode.Content.Length;
+            }
+        }
+    }
+
+    public override void SetLength(long length)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(length);
+        lock (disk.Gate)
+        {
+            Enter(DiskCallKind.SetLength, 0, length);
+            long before = inode.Content.Length;
+            if (length < before)
+                inode.Content.Cut(length);
+            inode.Content.Length = length;
+            inode.ShowInMaps(length, Math.Max(0, before - length));
+            disk.Append(new TraceEntry(TraceKind.SetLength) { File = inode.File, LengthBefore = before, LengthAfter = length });
+        }
+    }
+
+    public override void Allocate(long offset, long length)
+    {
+        DiskRules.CheckRange(offset, length);
+        lock (disk.Gate)
+        {
+            Enter(DiskCallKind.Allocate, offset, length);
+            if (length == 0)
+                return;
+            disk.TakeSpace(inode, offset, length);
+            long before = inode.Content.Length;
+            inode.Content.FillHoles(offset, length);
+            inode.Content.Length = Math.Max(before, offset + length);
+            disk.Append(new TraceEntry(TraceKind.Allocate)
+            {
+                File = inode.File,
+                Offset = offset,
+                Length = length,
+                LengthBefore = before,
+                LengthAfter = inode.Content.Length,
+            });
+        }
+    }
+
+    public override bool TryPunchHole(long offset, long length)
+    {
+        DiskRules.CheckRange(offset, length);
+        lock (disk.Gate)
+        {
+            Enter(DiskCallKind.Punch, offset, length);
+            var zeros = Fragment.Zeros(offset, Math.Clamp(inode.Content.Length - offset, 0, length));
+            foreach (var fragment in zeros)
+                inode.Content.Apply(fragment);
+            inode.ShowInMaps(offset, length);
+            disk.Append(new TraceEntry(TraceKind.Punch) { File = inode.File, Offset = offset, Length = length, Fragments = zeros });
+            return true;
+        }
+    }
+
+    public override void Read(long offset, Span<byte> destination)
+    {
+        DiskRules.CheckRead(offset);
+        lock (disk.Gate)
+        {
+            Enter(DiskCallKind.Read, offset, destination.Length);
+            if (destination.Length > 0 && offset > inode.Content.Length - destination.Length)
+                DiskRules.ThrowEndOfFile("read", Path, offset, destination.Length, inode.Content.Length);
+            inode.Content.Read(offset, destination);
+        }
+    }
+
+    public override void Write(long offset, ReadOnlySpan<byte> source)
+    {
+        fixed (byte* start = source)
+            DiskRules.CheckWrite(Access, offset, start, source.Length);
+        Write(offset, source.Length, Fragment.Split(offset, source));
+    }
+
+    public override void WriteVectored(long offset, ReadOnlySpan<IoBlock> blocks)
+    {
+        foreach (ref readonly var block in blocks)
+            DiskRules.CheckWrite(Access, offset, block.Address, checked((long)block.Length));
+        var bytes = new List<byte>();
+        foreach (ref readonly var block in blocks)
+            bytes.AddRange(new ReadOnlySpan<byte>(block.Address, checked((int)block.Length)));
+        Write(offset, bytes.Count, Fragment.Split(offset, System.Runtime.InteropServices.CollectionsMarshal.AsSpan(bytes)));
+    }
+
+    public override void Sync()
+    {
+        int begin;
+        var entry = new TraceEntry(TraceKind.Sync) { File = inode.File };
+        lock (disk.Gate)
+        {
+            try
+            {
+                Enter(DiskCallKind.Sync);
+            }
+            catch (DiskException)
+            {
+                disk.Append(new TraceEntry(TraceKind.SyncFailed) { File = inode.File });
+                throw;
+            }
+            begin = disk.Append(entry);
+        }
+        disk.InProgress?.Invoke(entry);
+        lock (disk.Gate)
+            disk.Append(new TraceEntry(TraceKind.SyncEnd) { File = inode.File, Begin = begin });
+    }
+
+    public override FileMap Map(long length)
+    {
+        DiskRules.CheckMappable(Access, Path, length);
+        lock (disk.Gate)
+        {
+            Enter(DiskCallKind.Map, 0, length);
+            if (length > inode.Content.Length)
+                DiskRules.ThrowEndOfFile("map", Path, 0, length, inode.Content.Length);
+            return new SimulatedMap(disk, inode, length);
+        }
+    }
+
+    protected override void Dispose(bool disposing)
+    {
+        lock (disk.Gate)
+        {
+            if (_disposed)
+                return;
+            _disposed = true;
+            inode.Handles--;
+            disk.DropWhenUnused(inode);
+        }
+    }
+
+    private void Write(long offset, long length, List<Fragment> fragments)
+    {
+        int begin;
+        TraceEntry entry;
+        bool through = Access == DiskAccess.WriteThrough;
+        lock (disk.Gate)
+        {
+            long before = inode.Content.Length;
+            entry = new TraceEntry(TraceKind.Write)
+            {
+                File = inode.File,
+                Offset = offset,
+                Length = length,
+                LengthBefore = before,
+                LengthAfter = length == 0 ? before : Math.Max(before, offset + length),
+                WriteThrough = through,
+                Fragments = fragments,
+            };
+            try
+            {
+                Enter(DiskCallKind.Write, offset, length);
+                disk.TakeSpace(inode, offset, length);
+            }
+            catch (DiskException e) when (e.Error == DiskError.Failed)
+            {
+                disk.Append(entry with { Kind = TraceKind.WriteFailed });
+                throw;
+            }
+
+            begin = disk.Append(entry);
+            inode.Content.Length = entry.LengthAfter;
+            foreach (var fragment in fragments)
+                inode.Content.Apply(fragment);
+            inode.ShowInMaps(offset, length);
+            if (!through)
+                return;
+        }
+        disk.InProgress?.Invoke(entry);
+        lock (disk.Gate)
+            disk.Append(new TraceEntry(TraceKind.WriteEnd) { File = inode.File, Begin = begin });
+    }
+
+    private void Enter(DiskCallKind kind, long offset = 0, long length = 0)
+    {
+        ObjectDisposedException.ThrowIf(_disposed, this);
+        disk.Enter(kind, inode.Name, offset, length);
+    }
+}
+
+/// <summary>Native memory that every visible change of the file is copied to.</summary>
+internal sealed unsafe class SimulatedMap : FileMap
+{
+    private readonly SimulatedDisk _disk;
+    private readonly SimulatedInode _inode;
+    private readonly AddressSpace _memory;
+    private bool _disposed;
+
+    public SimulatedMap(SimulatedDisk disk, SimulatedInode inode, long length)
+    {
+        _disk = disk;
+        _inode = inode;
+        _memory = AddressSpace.Reserve((nuint)(length + disk.MapSlack));
+        _memory.EnsureCommitted((nuint)length);
+        Address = _memory.Address;
+        Length = length;
+        Show(0, length);
+        inode.Maps.Add(this);
+    }
+
+    public override bool TryExtend(long length)
+    {
+        lock (_disk.Gate)
+        {
+            ObjectDisposedException.ThrowIf(_disposed, this);
+            _disk.Enter(DiskCallKind.ExtendMap, _inode.Name, 0, length);
+            if (length <= Length)
+                return true;
+            if (length > _inode.Content.Length)
+                DiskRules.ThrowEndOfFile("map", _inode.Name, 0, length, _inode.Content.Length);
+            if (!_disk.ExtendableMaps || length > (long)_memory.Length)
+                return false;
+            _memory.EnsureCommitted((nuint)length);
+            Show(Length, length - Length);
+            Length = length;
+            return true;
+        }
+    }
+
+    public override void Shrink(long length)
+    {
+        lock (_disk.Gate)
+        {
+            ObjectDisposedException.ThrowIf(_disposed, this);
+            DiskRules.CheckLengthInMap(length, Length);
+            Length = length;
+        }
+    }
+
+    /// <summary>Copies a range of the content, which the caller has cut to the map's length.</summary>
+    public void Show(long offset, long length)
+    {
+        while (length > 0)
+        {
+            int part = (int)Math.Min(length, 1 << 24);
+            _inode.Content.Read(offset, new Span<byte>(Address + offset, part));
+            offset += part;
+            length -= part;
+        }
+    }
+
+    protected override void Dispose(bool disposing)
+    {
+        lock (_disk.Gate)
+        {
+            if (_disposed)
+                return;
+            _disposed = true;
+            _inode.Maps.Remove(this);
+            _disk.DropWhenUnused(_inode);
+            _memory.Dispose();
+            Address = null;
+            Length = 0;
+        }
+    }
+}

@@ -1,0 +1,45 @@
+using Voron.Torture.Harness;
+using Voron.Torture.Model;
+
+namespace Voron.Torture.Suites;
+
+/// <summary>Random operations on the whole public surface beside sorted sets.</summary>
+internal sealed class ModelSuite : Suite
+{
+    private const int OperationsPerRun = 18_000;
+
+    public override string Name => "model";
+
+    public override string Summary => "random operations of the whole public surface beside sorted sets, with any option";
+
+    public override string Unit => "operations";
+
+    public override long TestCount => 1_000_000;
+
+    public override long FullCount => 1_000_000_000;
+
+    // A flusher in the background makes its own choices.
+    public override IReadOnlyList<string> NotCovered => ["a failure that needs the background flusher at one certain moment is found, and may not replay"];
+
+    public override void Run(SuiteRun run)
+    {
+        var settings = ModelSettings.For((int)(run.Index % int.MaxValue) + 1);
+        ModelRun? model = null;
+        try
+        {
+            model = new ModelRun(settings, run.Choices);
+            model.Run(OperationsPerRun);
+            model.Dispose();
+        }
+        catch (Exception e)
+        {
+            // The environment is left as it is: closing it could hide, or hang on, what has happened.
+            run.Step($"{settings}\n{model?.History.Tell((e as ModelMismatchException)?.Key)}");
+            throw;
+        }
+        finally
+        {
+            run.Count(model?.History.Operations ?? 0);
+        }
+    }
+}

@@ -1,0 +1,18 @@
+using Voron.Torture.Harness;
+
+namespace Voron.Torture.Suites;
+
+/// <summary>All suites, in the order in which they are run.</summary>
+internal static class SuiteCatalog
+{
+    public static IReadOnlyList<Suite> All { get; } =
+    [
+        new PowerCutSuite(),
+        new ModelSuite(),
+    ];
+
+    /// <exception cref="TortureException">There is no such suite.</exception>
+    public static Suite Find(string name) =>
+        All.FirstOrDefault(suite => suite.Name == name)
+        ?? throw new TortureException($"There is no suite '{name}'. There are: {string.Join(", ", All.Select(suite => suite.Name))}.");
+}
