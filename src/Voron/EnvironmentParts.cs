@@ -109,7 +109,8 @@ internal sealed unsafe class EnvironmentParts
         owned.Push(dataFile);
         if (!options.ReadOnly)
         {
-            SyncEverything(disk, checkpoints, dataFile);
+            if (!PlantedFault.SkipSyncAtOpen)
+                SyncEverything(disk, checkpoints, dataFile);
             SpillFile.DeleteLeftOver(disk);
         }
 

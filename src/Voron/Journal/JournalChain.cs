@@ -1,5 +1,6 @@
 using Voron.Format;
 using Voron.IO;
+using Voron.Primitives;
 
 namespace Voron.Journal;
 
@@ -138,7 +139,7 @@ internal sealed unsafe class JournalChain : IDisposable
                 return true;
         }
 
-        for (var i = inFile ? index + 1 : index; i < _files.Count; i++)
+        for (var i = inFile ? index + 1 : index; i < _files.Count && !(inFile && PlantedFault.StopAtFileEnd); i++)
         {
             if (EndOf(_files[i]) <= JournalFormat.FirstRecordOffset)
                 continue;
@@ -155,7 +156,8 @@ internal sealed unsafe class JournalChain : IDisposable
     }
 
     private static bool IsNext(RecordHeader* record, in JournalPosition position) =>
-        record->Sequence == position.Sequence + 1 && record->PreviousChecksum == position.Checksum;
+        (record->Sequence == position.Sequence + 1 && record->PreviousChecksum == position.Checksum)
+        || (PlantedFault.BelieveBehindHole && record->Sequence > position.Sequence + 1);
 
     /// <summary>Where reading a file ends: at its seal, if it has one.</summary>
     private long EndOf(JournalFileReader file) =>

@@ -4,7 +4,7 @@ namespace Voron.Torture.Harness;
 
 /// <summary>
 /// Looks for the shortest script that still fails in the same way: leaves out steps, then stretches of choices, then makes the
-/// choices that are left small. Greedy, and bounded in time.
+/// choices that are left small, which may make others superfluous: so again, until nothing gets less. Greedy, and bounded in time.
 /// </summary>
 internal sealed class Shrinker(Suite suite, long index, Type failure, TimeSpan limit)
 {
@@ -26,17 +26,17 @@ internal sealed class Shrinker(Suite suite, long index, Type failure, TimeSpan l
     {
         if (!Fails(script))
             return;
-        int before;
+        IReadOnlyList<long> before;
         do
         {
-            before = _script.Count;
+            before = _script;
             LeaveOutSteps();
             for (int length = LargestStretch; length > 0 && !IsOver; length /= 2)
                 LeaveOut(length);
+            for (int i = 0; i < _script.Count && !IsOver; i++)
+                MakeSmall(i);
         }
-        while (_script.Count < before && !IsOver);
-        for (int i = 0; i < _script.Count && !IsOver; i++)
-            MakeSmall(i);
+        while (!_script.SequenceEqual(before) && !IsOver);
     }
 
     // Many steps at a time first, and from the end: the cause of a failure is mostly early, its setting late.
@@ -76,7 +76,19 @@ internal sealed class Shrinker(Suite suite, long index, Type failure, TimeSpan l
         }
     }
 
-    /// <summary>Runs a script; what it drew becomes the script when it fails and is no longer than the one before.</summary>
+    private bool IsLess(IReadOnlyList<long> script)
+    {
+        if (script.Count != _script.Count)
+            return script.Count < _script.Count;
+        for (int i = 0; i < script.Count; i++)
+        {
+            if (script[i] != _script[i])
+                return script[i] < _script[i];
+        }
+        return false;
+    }
+
+    /// <summary>Runs a script; what it drew becomes the script when it fails and is less than the one before.</summary>
     private bool Fails(IReadOnlyList<long> script)
     {
         Attempts++;
@@ -89,7 +101,8 @@ internal sealed class Shrinker(Suite suite, long index, Type failure, TimeSpan l
         }
         catch (Exception e) when (e.GetType() == failure)
         {
-            if (Shortest is not null && tape.Drawn.Count > _script.Count)
+            // Never a longer one, nor one that has become as long by other choices: that could go round for ever.
+            if (Shortest is not null && !IsLess(tape.Drawn))
                 return false;
             _script = [.. tape.Drawn];
             _marks = [.. tape.Marks];

@@ -9,7 +9,7 @@ internal sealed class SimulatedInode
 
     public required string Name { get; set; }
 
-    public BlockContent Content { get; init; } = new();
+    public BlockContent Content { get; set; } = new();
 
     public List<SimulatedMap> Maps { get; } = [];
 
@@ -133,7 +133,7 @@ internal sealed unsafe class SimulatedFile(SimulatedDisk disk, SimulatedInode in
             }
             catch (DiskException)
             {
-                disk.Append(new TraceEntry(TraceKind.SyncFailed) { File = inode.File });
+                disk.NoteFailedSync(inode);
                 throw;
             }
             begin = disk.Append(entry);
