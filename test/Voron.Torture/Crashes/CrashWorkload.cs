@@ -56,6 +56,7 @@ internal sealed class CrashWorkload : IDisposable
         LargeValueBytes = 16 << 10,
         ScratchMemoryBytes = 4 << 20,
         ScratchLimitBytes = 256 << 20,
+        SearchMemoryBytes = random.Next(4) == 3 ? 1 << 20 : 0,
         MaxGrowthBytes = 1 << 20,
         JournalCompression = random.Next(2) == 0 ? JournalCompression.Always : JournalCompression.Never,
     };

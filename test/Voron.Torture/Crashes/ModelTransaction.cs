@@ -7,6 +7,9 @@ namespace Voron.Torture.Crashes;
 /// <summary>Random changes, made in a write transaction and in a model of it alike.</summary>
 internal sealed class ModelTransaction(WriteTransaction writing, Content content, Tape random)
 {
+    /// <summary>Together a few sections of the file, which is as much as can be given back at all.</summary>
+    private const int BulkValues = 4;
+
     private static readonly string[] Names = ["alpha", "beta", "gamma"];
 
     public Content Content { get; private set; } = content;
@@ -45,14 +48,13 @@ internal sealed class ModelTransaction(WriteTransaction writing, Content content
     /// <summary>Puts, replaces or deletes values that fill whole sections, so that there is space to be given back.</summary>
     public ModelTransaction ChangeBulk()
     {
-        var tree = TreeName();
         for (var i = random.Next(1, 4); random.GoesOn(i > 0); i--)
         {
-            var key = $"bulk{random.Next(4)}";
-            if (random.Next(2) == 0)
-                Put(tree, key, random.Next(1 << 20, 3 << 20));
+            var key = $"bulk{random.Next(BulkValues)}";
+            if (random.Next(3) < 2)
+                Put(Names[0], key, random.Next(1 << 20, 5 << 19));
             else
-                Delete(tree, key);
+                Delete(Names[0], key);
         }
         return this;
     }
@@ -62,7 +64,7 @@ internal sealed class ModelTransaction(WriteTransaction writing, Content content
     {
         foreach (var tree in Names)
         {
-            for (var i = 0; i < 4; i++)
+            for (var i = 0; i < BulkValues; i++)
                 Delete(tree, $"bulk{i}");
         }
         return this;

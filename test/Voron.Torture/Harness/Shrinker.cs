@@ -3,8 +3,8 @@ using System.Diagnostics;
 namespace Voron.Torture.Harness;
 
 /// <summary>
-/// Looks for the shortest script that still fails in the same way: leaves out steps, then stretches of choices, then makes the
-/// choices that are left small, which may make others superfluous: so again, until nothing gets less. Greedy, and bounded in time.
+/// Looks for the shortest script that still fails in the same way: leaves out steps, then rounds of the loops within them, then
+/// stretches of choices, then makes the choices that are left small, which may make others superfluous: so again, until nothing gets less. Greedy, and bounded in time.
 /// </summary>
 internal sealed class Shrinker(Suite suite, long index, Type failure, TimeSpan limit)
 {
@@ -13,6 +13,7 @@ internal sealed class Shrinker(Suite suite, long index, Type failure, TimeSpan l
     private readonly long _started = Stopwatch.GetTimestamp();
     private IReadOnlyList<long> _script = [];
     private IReadOnlyList<int> _marks = [];
+    private IReadOnlyList<int> _rounds = [];
 
     /// <summary>How many scripts were tried.</summary>
     public int Attempts { get; private set; }
@@ -30,7 +31,8 @@ internal sealed class Shrinker(Suite suite, long index, Type failure, TimeSpan l
         do
         {
             before = _script;
-            LeaveOutSteps();
+            LeaveOutParts(() => _marks);
+            LeaveOutParts(() => _rounds);
             for (int length = LargestStretch; length > 0 && !IsOver; length /= 2)
                 LeaveOut(length);
             for (int i = 0; i < _script.Count && !IsOver; i++)
@@ -39,17 +41,16 @@ internal sealed class Shrinker(Suite suite, long index, Type failure, TimeSpan l
         while (!_script.SequenceEqual(before) && !IsOver);
     }
 
-    // Many steps at a time first, and from the end: the cause of a failure is mostly early, its setting late.
-    private void LeaveOutSteps()
+    // Many at a time first, and from the end: the cause of a failure is mostly early, its setting late.
+    private void LeaveOutParts(Func<IReadOnlyList<int>> marks)
     {
-        for (int count = Math.Max(1, _marks.Count / 2); count > 0 && !IsOver; count /= 2)
+        for (int count = Math.Max(1, marks().Count / 2); count > 0 && !IsOver; count /= 2)
         {
-            for (int at = _marks.Count - count; at >= 0 && !IsOver; at -= count)
+            for (int at = marks().Count - count; at >= 0 && !IsOver; at -= count)
             {
-                if (at + count > _marks.Count)
-                    continue;
-                int end = at + count < _marks.Count ? _marks[at + count] : _script.Count;
-                _ = FailsWithout(_marks[at], end);
+                IReadOnlyList<int> now = marks();
+                if (at + count <= now.Count)
+                    _ = FailsWithout(now[at], at + count < now.Count ? now[at + count] : _script.Count);
             }
         }
     }
@@ -106,6 +107,7 @@ internal sealed class Shrinker(Suite suite, long index, Type failure, TimeSpan l
                 return false;
             _script = [.. tape.Drawn];
             _marks = [.. tape.Marks];
+            _rounds = [.. tape.Rounds];
             Shortest = new FailedRun(e.ToString(), _script, [.. run.Steps]);
             return true;
         }

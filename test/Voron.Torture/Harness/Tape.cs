@@ -19,6 +19,7 @@ internal sealed class Tape : Random
     private readonly IReadOnlyList<long> _script = [];
     private readonly List<long> _drawn = [];
     private readonly List<int> _marks = [];
+    private readonly List<int> _rounds = [];
     private int _made;
 
     /// <summary>New choices, which follow from the seed.</summary>
@@ -32,6 +33,9 @@ internal sealed class Tape : Random
 
     /// <summary>How much had been drawn where steps began.</summary>
     public IReadOnlyList<int> Marks => _marks;
+
+    /// <summary>How much had been drawn where loops within steps went round, or ended.</summary>
+    public IReadOnlyList<int> Rounds => _rounds;
 
     /// <summary>False when a script has come to its end: loops that make steps end there, so that a shorter script does less.</summary>
     public bool HasMore => _source is not null || _made < _script.Count;
@@ -55,7 +59,11 @@ internal sealed class Tape : Random
     /// Whether a loop goes round once more: what the caller says while choices are new, a choice in a script. A loop that is told
     /// so, rather than by a number of rounds in front of it, stays in step when one of its rounds is left out of the script.
     /// </summary>
-    public bool GoesOn(bool fresh) => Choose(fresh ? 1 : 0, 2) == 1;
+    public bool GoesOn(bool fresh)
+    {
+        _rounds.Add(_drawn.Count);
+        return Choose(fresh ? 1 : 0, 2) == 1;
+    }
 
     /// <summary>
     /// Takes back the choices made since there were so many of them: for a round of such a loop that has looked at something and
@@ -66,6 +74,7 @@ internal sealed class Tape : Random
     {
         _drawn.RemoveRange(drawn, _drawn.Count - drawn);
         _marks.RemoveAll(mark => mark >= drawn);
+        _rounds.RemoveAll(round => round >= drawn);
     }
 
     public void Mark()

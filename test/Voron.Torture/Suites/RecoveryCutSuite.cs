@@ -6,7 +6,7 @@ namespace Voron.Torture.Suites;
 /// <summary>The power fails during recovery, during the recovery from that, and during the recovery from that one.</summary>
 internal sealed class RecoveryCutSuite : Suite
 {
-    private static readonly CrashLevel Work = new(6, 16, OpeningCuts: 1, RunningCuts: 3, GoOnOneIn: 1);
+    private static readonly CrashLevel Work = new(6, 16, OpeningCuts: 0, RunningCuts: 1, GoOnOneIn: 1);
     private static readonly CrashLevel Every = new(0, 2, CrashLevel.All, CrashLevel.All, GoOnOneIn: 1);
     private static readonly CrashLevel Some = new(0, 2, OpeningCuts: 2, RunningCuts: 1, GoOnOneIn: 1);
 
