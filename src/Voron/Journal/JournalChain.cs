@@ -137,6 +137,12 @@ internal sealed unsafe class JournalChain : IDisposable
             record = file.TryRead(position.Offset);
             if (record != null && IsNext(record, position))
                 return true;
+            for (var at = position.Offset; PlantedFault.BelieveBehindHole && at < EndOf(file); at += JournalFormat.Block)
+            {
+                record = file.TryRead(at);
+                if (record != null && record->Sequence > position.Sequence)
+                    return true;
+            }
         }
 
         for (var i = inFile ? index + 1 : index; i < _files.Count && !(inFile && PlantedFault.StopAtFileEnd); i++)
@@ -156,8 +162,7 @@ internal sealed unsafe class JournalChain : IDisposable
     }
 
     private static bool IsNext(RecordHeader* record, in JournalPosition position) =>
-        (record->Sequence == position.Sequence + 1 && record->PreviousChecksum == position.Checksum)
-        || (PlantedFault.BelieveBehindHole && record->Sequence > position.Sequence + 1);
+        record->Sequence == position.Sequence + 1 && record->PreviousChecksum == position.Checksum;
 
     /// <summary>Where reading a file ends: at its seal, if it has one.</summary>
     private long EndOf(JournalFileReader file) =>

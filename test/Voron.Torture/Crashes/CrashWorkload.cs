@@ -97,7 +97,7 @@ internal sealed class CrashWorkload : IDisposable
     /// <summary>Does one thing, chosen at random; each commit that it makes has ended when it returns.</summary>
     public void Step()
     {
-        if (Reclaims && _random.Next(3) == 0)
+        if (Reclaims && _random.Next(2) == 1)
         {
             StepOfReclaiming();
             return;
@@ -165,6 +165,8 @@ internal sealed class CrashWorkload : IDisposable
                 break;
             case 2:
                 _run.Tell("commit that deletes large values");
+                if (_random.Next(2) == 1)
+                    BeginReader(Newest);
                 Commit(writing => writing.DeleteBulk());
                 break;
             case 3:

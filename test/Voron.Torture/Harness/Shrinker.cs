@@ -4,7 +4,8 @@ namespace Voron.Torture.Harness;
 
 /// <summary>
 /// Looks for the shortest script that still fails in the same way: leaves out steps, then rounds of the loops within them, then
-/// stretches of choices, then makes the choices that are left small, which may make others superfluous: so again, until nothing gets less. Greedy, and bounded in time.
+/// stretches of choices, then makes the choices that are left small. That may make others superfluous: so again, until nothing gets
+/// less. Greedy, and bounded in time.
 /// </summary>
 internal sealed class Shrinker(Suite suite, long index, Type failure, TimeSpan limit)
 {
