@@ -64,7 +64,7 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
             return;
         run.Tell("close");
         workload.Close();
-        Examine(cuts, Share(depth.RunningCuts, steps, isLast: true), level);
+        Examine(cuts, Share(depth.RunningCuts, steps, isLast: depth.RunningCuts > 1), level);
     }
 
     // So many cuts over all steps; what comes last, on which the most has been built, always has one.
@@ -141,7 +141,7 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
         bool isKilled = kind is Killed or BrokenOff;
         Count(level, garbage, cuts.IsOpening(cut));
         IReadOnlyList<Content> allowed = cuts.Allowed(cut);
-        string path = $"cut at {cuts.Describe(cut)}, {kind switch { 0 => "lost", 1 => "kept", Killed or BrokenOff => "killed", Combined => "combination", _ => "mixed" }}";
+        string path = $"cut at {cuts.Describe(cut)}, {Name(kind)}";
         run.Tell(path);
         int oneIn = level + 1 < plan.Levels.Count ? plan.Levels[level].GoOnOneIn : 0;
         try
@@ -193,6 +193,15 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
         garbage = cuts.Images.GarbageSectors;
         return image;
     }
+
+    private static string Name(int kind) => kind switch
+    {
+        0 => "lost",
+        1 => "kept",
+        Killed or BrokenOff => "killed",
+        Combined => "combination",
+        _ => "mixed",
+    };
 
     private void Count(int level, int garbage, bool isOpening)
     {

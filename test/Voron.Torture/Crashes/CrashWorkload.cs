@@ -168,17 +168,26 @@ internal sealed class CrashWorkload : IDisposable
                 if (_random.Next(2) == 1)
                     BeginReader(Newest);
                 Commit(writing => writing.DeleteBulk());
+                if (_random.Next(2) == 1)
+                    Reclaim();
                 break;
             case 3:
                 _run.Tell("flush");
                 Flush();
                 break;
             default:
-                _run.Tell("reclaim");
-                _counts.Reclaimed += _environment!.ReclaimSpace() > 0 ? 1 : 0;
-                CheckReaders();
+                while (_readers.Count > 0 && _random.Next(2) == 1)
+                    EndReader(0);
+                Reclaim();
                 break;
         }
+    }
+
+    private void Reclaim()
+    {
+        _run.Tell("reclaim");
+        _counts.Reclaimed += _environment!.ReclaimSpace() > 0 ? 1 : 0;
+        CheckReaders();
     }
 
     private void Commit(int operations) => Commit(writing => writing.Change(operations));

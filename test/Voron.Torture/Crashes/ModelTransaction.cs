@@ -48,7 +48,7 @@ internal sealed class ModelTransaction(WriteTransaction writing, Content content
     /// <summary>Puts, replaces or deletes values that fill whole sections, so that there is space to be given back.</summary>
     public ModelTransaction ChangeBulk()
     {
-        for (var i = random.Next(1, 4); random.GoesOn(i > 0); i--)
+        for (var i = random.Next(2, 5); random.GoesOn(i > 0); i--)
         {
             var key = $"bulk{random.Next(BulkValues)}";
             if (random.Next(3) < 2)

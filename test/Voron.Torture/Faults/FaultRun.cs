@@ -31,6 +31,9 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
     /// <summary>The newest exception among them.</summary>
     public Exception? LastTold { get; private set; }
 
+    /// <summary>Told what is done.</summary>
+    public Action<string>? OnStep { get; init; }
+
     public bool IsPoisoned { get; private set; }
 
     public bool IsOpen => _environment is not null;
@@ -69,37 +72,48 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
         switch (choices.Next(100))
         {
             case < 40:
+                OnStep?.Invoke("commit");
                 Commit(choices, writing => writing.Change(choices.Next(1, 7)));
                 break;
             case < 50:
+                OnStep?.Invoke("commit of a large value");
                 Commit(choices, writing => writing.PutLarge());
                 break;
             case < 58:
+                OnStep?.Invoke("two commits in a pipeline");
                 CommitTwoBehind(choices);
                 break;
             case < 64:
+                OnStep?.Invoke("merged commit");
                 CommitMerged(choices);
                 break;
             case < 78:
+                OnStep?.Invoke("flush");
                 Attempt(() => Environment.Flush());
                 break;
             case < 82:
+                OnStep?.Invoke("rewrite");
                 Attempt(() => Environment.Rewrite());
                 break;
             case < 84:
+                OnStep?.Invoke("vouch");
                 Attempt(() => Environment.Vouch());
                 break;
             case < 90:
+                OnStep?.Invoke("begin a reader");
                 if (_readers.Count < 2)
                     _readers.Add((Environment.BeginRead(), Acknowledged));
                 break;
             case < 94:
+                OnStep?.Invoke("end the readers");
                 EndReaders();
                 break;
             case < 96:
+                OnStep?.Invoke("reclaim");
                 Attempt(() => Environment.ReclaimSpace());
                 break;
             default:
+                OnStep?.Invoke("close and open");
                 Close();
                 Open();
                 break;
@@ -178,7 +192,8 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
         EnvironmentStatistics statistics = Environment.GetStatistics();
         BrokenPromiseException.Require(
             statistics.CheckpointTransactionId == statistics.PublishedTransactionId,
-            $"Transaction {statistics.PublishedTransactionId} is published, and a flush brought the data file to {statistics.CheckpointTransactionId}.");
+            $"Transaction {statistics.PublishedTransactionId} is published, and a flush has brought the data file to " +
+            $"{statistics.CheckpointTransactionId}.");
         CheckContent();
     }
 
@@ -284,7 +299,8 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
                     return null;
                 }, judge: false);
         }
-        BrokenPromiseException.Require(!isCommitted || !isUnknown, "Of operations in one transaction, some are committed, and of some it is unknown.");
+        BrokenPromiseException.Require(
+            !isCommitted || !isUnknown, "Of operations in one transaction, some are committed, and of some it is unknown.");
         if (isCommitted)
             Acknowledged = content;
         else if (isUnknown)

@@ -13,7 +13,7 @@ internal sealed class DiskFullSuite : Suite
 
     public override string Name => "disk-full";
 
-    public override string Summary => "disks of every size, full while growing, committing, flushing, recovering; reads go on, work resumes when there is room";
+    public override string Summary => "disks of every size, full while growing, committing, flushing, recovering; work resumes when there is room";
 
     public override string Unit => "disks";
 
@@ -21,7 +21,10 @@ internal sealed class DiskFullSuite : Suite
 
     public override long FullCount => 20_000;
 
-    public override IReadOnlyList<string> NotCovered => ["a file system that takes blocks for itself, so that a write fails whose blocks had been allocated"];
+    public override IReadOnlyList<string> NotCovered =>
+    [
+        "a file system that takes blocks for itself, so that a write fails whose blocks had been allocated",
+    ];
 
     public override void Run(SuiteRun run)
     {
@@ -45,7 +48,7 @@ internal sealed class DiskFullSuite : Suite
     private static List<long[]> Probe(SuiteRun run, StorageOptions options, out long most)
     {
         var disk = new SimulatedDisk();
-        using var work = new FaultRun(disk, options);
+        using var work = new FaultRun(disk, options) { OnStep = run.Tell };
         var steps = new List<long[]>();
         work.Open();
         most = disk.UsedBytes;
@@ -67,6 +70,7 @@ internal sealed class DiskFullSuite : Suite
 
     private static void Fill(SuiteRun run, StorageOptions options, List<long[]> steps, long size)
     {
+        run.Tell($"a disk of {size} bytes");
         var disk = new SimulatedDisk { SpaceLimit = size };
         using var work = new FaultRun(disk, options);
         try

@@ -29,7 +29,7 @@ internal sealed class IoFaultSuite : Suite
 
     public override string Name => "io-fault";
 
-    public override string Summary => "every call to the disk fails once, and from then on for ever; system calls are interrupted and do less than they were asked";
+    public override string Summary => "every call to the disk fails, once and from then on for ever; system calls are interrupted, or do a part";
 
     public override string Unit => "faults";
 
@@ -45,7 +45,7 @@ internal sealed class IoFaultSuite : Suite
 
     public override void Run(SuiteRun run)
     {
-        if (SystemCallRun.IsSupported && run.Index % 16 == 15)
+        if (SystemCallRun.IsSupported && run.Index % 4 == 3)
         {
             SystemCallRun.Make(run);
             return;
@@ -70,6 +70,7 @@ internal sealed class IoFaultSuite : Suite
             tag = run.Choices.Choose(tag, MostSteps);
             call = run.Choices.Choose(Math.Min(call, MostCalls - 1), MostCalls);
             variant = run.Choices.Choose(variant, Variants.Length);
+            run.Tell($"{Variants[variant].Name} at call {call} of step {tag}");
             Fail(run, options, steps, tag, call, Variants[variant]);
             run.Choices.Forget(drawn);
         }
@@ -90,7 +91,7 @@ internal sealed class IoFaultSuite : Suite
                 return false;
             },
             DiskError.Failed);
-        using var work = new FaultRun(disk, options);
+        using var work = new FaultRun(disk, options) { OnStep = run.Tell };
         var steps = new List<Step>();
         Add(Opening, 0, work.Open);
         int count = run.Choices.Next(6, 16);

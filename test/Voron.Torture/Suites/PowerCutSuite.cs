@@ -8,7 +8,7 @@ internal sealed class PowerCutSuite : Suite
 {
     private static readonly CrashLevel[] Levels =
     [
-        new CrashLevel(8, 28, CrashLevel.All, CrashLevel.All, GoOnOneIn: 40),
+        new CrashLevel(8, 28, CrashLevel.All, CrashLevel.All, GoOnOneIn: 60),
         new CrashLevel(100, 120, OpeningCuts: 1, RunningCuts: 4, GoOnOneIn: 3),
         new CrashLevel(3, 10, OpeningCuts: 1, RunningCuts: 2, GoOnOneIn: 0),
     ];

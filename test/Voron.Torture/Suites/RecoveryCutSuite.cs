@@ -7,7 +7,7 @@ namespace Voron.Torture.Suites;
 internal sealed class RecoveryCutSuite : Suite
 {
     private static readonly CrashLevel Work = new(6, 16, OpeningCuts: 0, RunningCuts: 1, GoOnOneIn: 1);
-    private static readonly CrashLevel Every = new(0, 2, CrashLevel.All, CrashLevel.All, GoOnOneIn: 1);
+    private static readonly CrashLevel Every = new(0, 2, CrashLevel.All, CrashLevel.All, GoOnOneIn: 2);
     private static readonly CrashLevel Some = new(0, 2, OpeningCuts: 2, RunningCuts: 1, GoOnOneIn: 1);
 
     // Every place of two recoveries one in the other would be thousands of images of one workload: the three take turns.
