@@ -8,7 +8,9 @@
 #ifndef TXS
 #define TXS 4
 #endif
+#ifndef READERS
 #define READERS 2
+#endif
 #define FLUSHER READERS       /* the flusher's own slot is the last one */
 #define NONE 255
 #ifndef ROUNDS
@@ -33,22 +35,24 @@ byte detachedAt[TXS + 1];          /* the sequence of its detach; 0 for none */
 byte home = 0;                     /* the version that the data file has */
 bit writing = 0;                   /* the data file's page is being overwritten */
 
-/* The newest published state is copied to the slot; the horizon tells whether versions of it may be gone already. */
+/*
+ * The newest published state is copied to the slot; the horizon tells whether versions of it may be gone already. What only the
+ * slot's owner could tell apart is one step.
+ */
 inline register(me, s, h) {
     do
     :: true ->
-        s = published;
-        uses[me] = uses[me] + 1;
 #ifdef TEST_BEFORE_STORE
-        h = horizon;
-#endif
-        atomic { slotSequence[me] = sequence; slot[me] = s }
-#ifndef TEST_BEFORE_STORE
+        atomic { s = published; h = horizon }
+        atomic { uses[me] = uses[me] + 1; slotSequence[me] = sequence; slot[me] = s }
+#else
+        s = published;
+        atomic { uses[me] = uses[me] + 1; slotSequence[me] = sequence; slot[me] = s }
         h = horizon;
 #endif
         if
-        :: h > s -> slot[me] = NONE
-        :: h <= s -> confirmed[me] = uses[me]; break
+        :: atomic { h > s -> slot[me] = NONE; h = 0 }
+        :: atomic { h <= s -> confirmed[me] = uses[me]; h = 0; break }
         fi
     od
 }
@@ -75,64 +79,76 @@ proctype reader(byte me) {
 /* Holds the writer's gate in turn with the flusher's detaching: both steps are atomic as a whole where the gate makes them so. */
 bit gate = 0;
 
+inline raiseHorizon(p) {
+    if
+    :: horizon < p -> horizon = p
+    :: else
+    fi
+}
+
 proctype writer() {
     byte p;
     byte i;
     byte v;
     bit kept;
+    bit seen[TXS + 1];
     do
     :: published < TXS ->
         atomic { inTable[published + 1] = 1; published++; sequence++ }
 
-        /* Prune what nobody can see. */
-        atomic { gate == 0 -> gate = 1 }
-        p = published;
-#ifndef SCAN_BEFORE_HORIZON
-        atomic { if :: horizon < p -> horizon = p :: else fi }
+        /* Prune what nobody can see. Only the writer publishes, so what it reads of that is certain. */
+#ifdef SCAN_BEFORE_HORIZON
+        atomic { gate == 0 -> gate = 1; p = published; i = 0 }
+#else
+        atomic { gate == 0 -> gate = 1; p = published; i = 0; raiseHorizon(p) }
 #endif
-        bit seen[TXS + 1];
-        i = 0;
         do
-        :: i <= READERS -> atomic { if :: slot[i] != NONE -> seen[slot[i]] = 1 :: else fi; i++ }
-        :: i > READERS -> break
+        :: atomic { i <= READERS -> if :: slot[i] != NONE -> seen[slot[i]] = 1 :: else fi; i++ }
+        :: atomic { i > READERS -> break }
         od;
 #ifdef SCAN_BEFORE_HORIZON
-        atomic { if :: horizon < p -> horizon = p :: else fi }
+        raiseHorizon(p);
 #endif
-        v = 1;
-        do
-        :: atomic { v < p ->
-             if
-             :: inTable[v] && !seen[v] -> inTable[v] = 0; reused[v] = 1
-             :: else
-             fi;
-             v++ }
-        :: v >= p -> break
-        od;
-        atomic { v = 0; do :: v <= TXS -> seen[v] = 0; v++ :: else -> break od; v = 0; i = 0; p = 0 }
+        skip;
+        d_step {
+            v = 1;
+            do
+            :: v < p ->
+                if
+                :: inTable[v] && !seen[v] -> inTable[v] = 0; reused[v] = 1
+                :: else
+                fi;
+                seen[v] = 0;
+                v++
+            :: else -> break
+            od;
+            v = 0; seen[0] = 0; seen[p] = 0
+        }
 
         /* Reuse detached frames that no older reader can hold. */
-        v = 1;
-        do
-        :: atomic { v <= TXS ->
-             if
-             :: detachedAt[v] != 0 && !reused[v] ->
-                  kept = 0; i = 0;
-                  do
-                  :: i < READERS ->
+        d_step {
+            v = 1;
+            do
+            :: v <= TXS ->
+                if
+                :: detachedAt[v] != 0 && !reused[v] ->
+                    kept = 0; i = 0;
+                    do
+                    :: i < READERS ->
 #ifndef REUSE_WITHOUT_LOOKING
-                       if :: slot[i] == v && slotSequence[i] < detachedAt[v] -> kept = 1 :: else fi;
+                        if :: slot[i] == v && slotSequence[i] < detachedAt[v] -> kept = 1 :: else fi;
 #endif
-                       i++
-                  :: else -> break
-                  od;
-                  if :: !kept -> reused[v] = 1 :: else fi
-             :: else
-             fi;
-             v++ }
-        :: v > TXS -> break
-        od;
-        atomic { v = 0; i = 0; kept = 0; gate = 0 }
+                        i++
+                    :: else -> break
+                    od;
+                    if :: !kept -> reused[v] = 1 :: else fi
+                :: else
+                fi;
+                v++
+            :: else -> break
+            od;
+            v = 0; i = 0; kept = 0; p = 0; gate = 0
+        }
     :: else -> break
     od
 }
@@ -150,12 +166,10 @@ proctype flusher() {
         flushes++;
         /* Registered itself, as any reader; then the oldest of the others. */
         register(FLUSHER, own, h);
-        k = published;
-        atomic { if :: horizon < k -> horizon = k :: else fi }
-        atomic { k = own; oldest = NONE; i = 0 }
+        atomic { raiseHorizon(published); k = own; oldest = NONE; i = 0 }
         do
         :: atomic { i < READERS -> if :: slot[i] < k -> k = slot[i]; oldest = i :: else fi; i++ }
-        :: i >= READERS -> break
+        :: atomic { i >= READERS -> i = 0; break }
         od;
         if
         :: oldest == NONE -> skip
@@ -183,8 +197,8 @@ proctype flusher() {
             atomic { assert(!reused[k]); home = k; writing = 0 }
 
             /* Checkpoint; then detach, with the writer held. */
-            atomic { gate == 0 -> gate = 1 }
             atomic {
+                gate == 0;
                 sequence++;
                 i = 1;
                 do
@@ -193,7 +207,7 @@ proctype flusher() {
                     i++
                 :: else -> break
                 od;
-                gate = 0
+                i = 0
             }
         :: k <= home -> skip
         fi;
@@ -203,5 +217,13 @@ proctype flusher() {
 }
 
 init {
-    atomic { run reader(0); run reader(1); run writer(); run flusher() }
+    byte r;
+    atomic {
+        do
+        :: r < READERS -> run reader(r); r++
+        :: else -> break
+        od;
+        run writer();
+        run flusher()
+    }
 }
