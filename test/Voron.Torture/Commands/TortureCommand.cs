@@ -23,6 +23,7 @@ internal static class TortureCommand
         Common common = Common.AddTo(root);
         root.Subcommands.Add(CreateAll());
         root.Subcommands.Add(CreateList());
+        root.Subcommands.Add(FaultsCommand.Create());
         root.SetAction(parsed =>
         {
             EngineSetup.LetAssertionsThrow();
