@@ -176,8 +176,11 @@ internal sealed class CrashWorkload : IDisposable
                 Flush();
                 break;
             default:
-                while (_readers.Count > 0 && _random.Next(2) == 1)
-                    EndReader(0);
+                if (_random.Next(2) == 1)
+                {
+                    while (_readers.Count > 0)
+                        EndReader(0);
+                }
                 Reclaim();
                 break;
         }
@@ -360,10 +363,11 @@ internal sealed class CrashWorkload : IDisposable
             return;
         _flushing = false;
         for (var i = _random.Next(3); _random.GoesOn(i > 0); i--)
-            Commit(_random.Next(1, 6));
+            Commit(_random.Next(4) == 3 ? _random.Next(10, 40) : _random.Next(1, 6));
         _flushing = true;
     }
 
+    // Large ones at times: they go on in another journal file, while the flush is still to let go of the ones before.
     // The flusher syncs the data file and writes the checkpoint while neither the writer nor the journal is taken.
     private bool IsOutsideOfLocks(TraceEntry entry) =>
         (entry.Kind == TraceKind.Sync && entry.File == _disk.FileOf(EnvironmentCreator.DataFileName))
