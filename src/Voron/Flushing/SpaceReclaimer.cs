@@ -86,7 +86,8 @@ internal sealed class SpaceReclaimer
             var pageCount = _writer.Submitted.PageCount;
             var before = _context.DataFile.CapacityPages;
             var isHome = _flusher.CheckpointId == _writer.Submitted.TransactionId;
-            if ((!isHome && !PlantedFault.TruncateUnflushed) || before - pageCount < _context.Layout.PagesPerSection || _context.DataFile.HasRetiredMaps)
+            isHome |= PlantedFault.TruncateUnflushed;
+            if (!isHome || before - pageCount < _context.Layout.PagesPerSection || _context.DataFile.HasRetiredMaps)
                 return 0;
             _context.DataFile.Truncate(pageCount);
             var bytes = (before - pageCount) * _context.PageSize;
