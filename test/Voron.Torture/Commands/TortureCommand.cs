@@ -123,7 +123,8 @@ internal static class TortureCommand
     private static string Number(long number) => number.ToString("N0", CultureInfo.InvariantCulture);
 
     /// <summary>What every way of running suites takes.</summary>
-    private sealed record Common(Option<long?> Seed, Option<string> Failures, Option<string?> Ledger, Option<double> ShrinkSeconds, Option<int> Threads)
+    private sealed record Common(
+        Option<long?> Seed, Option<string> Failures, Option<string?> Ledger, Option<double> ShrinkSeconds, Option<int> Threads)
     {
         private const double DefaultShrinkSeconds = 60;
 

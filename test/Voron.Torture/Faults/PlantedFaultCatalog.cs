@@ -29,7 +29,9 @@ internal static class PlantedFaultCatalog
 
     /// <summary>Names of all switches in the engine.</summary>
     public static IEnumerable<string> Switches =>
-        typeof(PlantedFault).GetFields(BindingFlags.Static | BindingFlags.Public).Where(found => found.FieldType == typeof(bool)).Select(found => found.Name);
+        typeof(PlantedFault).GetFields(BindingFlags.Static | BindingFlags.Public)
+            .Where(found => found.FieldType == typeof(bool))
+            .Select(found => found.Name);
 
     /// <exception cref="TortureException">There is no such fault.</exception>
     public static FaultCase Find(string name) =>
