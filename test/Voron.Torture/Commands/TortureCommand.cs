@@ -24,6 +24,7 @@ internal static class TortureCommand
         root.Subcommands.Add(CreateAll());
         root.Subcommands.Add(CreateList());
         root.Subcommands.Add(FaultsCommand.Create());
+        root.Subcommands.Add(CoverageCommand.Create());
         root.SetAction(parsed =>
         {
             EngineSetup.LetAssertionsThrow();
