@@ -23,6 +23,7 @@ internal static class TortureCommand
         Common common = Common.AddTo(root);
         root.Subcommands.Add(CreateAll());
         root.Subcommands.Add(CreateList());
+        root.Subcommands.Add(LedgerCommand.Create());
         root.Subcommands.Add(FaultsCommand.Create());
         root.Subcommands.Add(CoverageCommand.Create());
         root.SetAction(parsed =>
