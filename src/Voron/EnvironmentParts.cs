@@ -110,7 +110,8 @@ internal sealed unsafe class EnvironmentParts
         var journals = JournalInventory.Read(disk, header.EnvironmentId);
         if (!options.ReadOnly)
         {
-            SyncWhatIsVisible(disk, checkpoints, dataFile, journals);
+            if (!PlantedFault.SkipSyncAtOpen)
+                SyncWhatIsVisible(disk, checkpoints, dataFile, journals);
             SpillFile.DeleteLeftOver(disk);
         }
 

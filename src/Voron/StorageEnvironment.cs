@@ -3,6 +3,7 @@ using Microsoft.Extensions.Logging.Abstractions;
 using Voron.Flushing;
 using Voron.IO;
 using Voron.Maintenance;
+using Voron.Primitives;
 using Voron.Transactions;
 
 namespace Voron;
@@ -281,6 +282,8 @@ public sealed class StorageEnvironment : IDisposable
         {
             if (!_context.Poison.IsPoisoned)
                 FlushAndSeal();
+            else if (PlantedFault.WriteWhenPoisoned)
+                _parts.Checkpoints.WriteBothAlike();
         }
         catch (Exception e)
         {

@@ -3,6 +3,7 @@ using System.Security.Cryptography;
 using Voron.Format;
 using Voron.IO;
 using Voron.Journal;
+using Voron.Primitives;
 using Voron.Transactions;
 
 namespace Voron.Flushing;
@@ -51,8 +52,12 @@ internal static unsafe class RewriteFile
         {
             using var file = context.Disk.Open(name, DiskOpen.New, DiskAccess.WriteThrough);
             var offset = WritePages(context, file, entry, plan, incarnation);
-            file.Sync();
-            context.Disk.SyncDirectory();
+            if (!PlantedFault.LeaveRewriteUnsynced)
+            {
+                file.Sync();
+                context.Disk.SyncDirectory();
+            }
+
             return new RewriteInfo(number, offset, incarnation);
         }
         catch (DiskException e)

@@ -1,4 +1,5 @@
 using Voron.IO;
+using Voron.Primitives;
 using Voron.Transactions;
 
 namespace Voron.Flushing;
@@ -85,7 +86,7 @@ internal sealed class SpaceReclaimer
             var pageCount = _writer.Submitted.PageCount;
             var before = _context.DataFile.CapacityPages;
             var isHome = _flusher.CheckpointId == _writer.Submitted.TransactionId;
-            if (!isHome || before - pageCount < _context.Layout.PagesPerSection || _context.DataFile.HasRetiredMaps)
+            if ((!isHome && !PlantedFault.TruncateUnflushed) || before - pageCount < _context.Layout.PagesPerSection || _context.DataFile.HasRetiredMaps)
                 return 0;
             _context.DataFile.Truncate(pageCount);
             var bytes = (before - pageCount) * _context.PageSize;

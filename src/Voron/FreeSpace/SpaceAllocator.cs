@@ -1,4 +1,5 @@
 using Voron.Format;
+using Voron.Primitives;
 
 namespace Voron.FreeSpace;
 
@@ -72,7 +73,7 @@ internal sealed unsafe class SpaceAllocator
         var end = Math.Min(first + _layout.PagesPerSection, _pages.PageCount);
         for (var page = first; page < end; page++)
         {
-            if (_pages.HasVersion(page))
+            if (_pages.HasVersion(page) && !PlantedFault.PunchUnflushed)
                 return false;
         }
 

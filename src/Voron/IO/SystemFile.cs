@@ -1,4 +1,5 @@
 using System.Runtime.InteropServices;
+using Voron.Primitives;
 
 namespace Voron.IO;
 
@@ -76,7 +77,7 @@ internal abstract unsafe class SystemFile : DiskFile
             nint written = WriteSome(offset, source, (nint)Math.Min(length, MaxTransfer));
             offset += written;
             source += written;
-            length -= written;
+            length -= PlantedFault.StopAtPartialWrite ? length : written;
         }
     }
 

@@ -1,5 +1,6 @@
 using Voron.Format;
 using Voron.IO;
+using Voron.Primitives;
 
 namespace Voron.Journal;
 
@@ -136,9 +137,15 @@ internal sealed unsafe class JournalChain : IDisposable
             record = file.TryRead(position.Offset);
             if (record != null && IsNext(record, position))
                 return true;
+            for (var at = position.Offset; PlantedFault.BelieveBehindHole && at < EndOf(file); at += JournalFormat.Block)
+            {
+                record = file.TryRead(at);
+                if (record != null && record->Sequence > position.Sequence)
+                    return true;
+            }
         }
 
-        for (var i = inFile ? index + 1 : index; i < _files.Count; i++)
+        for (var i = inFile ? index + 1 : index; i < _files.Count && !(inFile && PlantedFault.StopAtFileEnd); i++)
         {
             if (EndOf(_files[i]) <= JournalFormat.FirstRecordOffset)
                 continue;

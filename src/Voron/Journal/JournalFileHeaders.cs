@@ -1,6 +1,7 @@
 using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.IO;
+using Voron.Primitives;
 
 namespace Voron.Journal;
 
@@ -20,7 +21,8 @@ internal static unsafe class JournalFileHeaders
             seals.CopyTo(new Span<JournalSeal>(block + JournalFileHeader.Size, JournalFileHeader.MaxSeals));
             target->Checksum = BlockChecksum(block);
             file.Write(0, new ReadOnlySpan<byte>(block, JournalFormat.Block));
-            file.Write(JournalFormat.Block, new ReadOnlySpan<byte>(block, JournalFormat.Block));
+            if (!PlantedFault.OneJournalHeader)
+                file.Write(JournalFormat.Block, new ReadOnlySpan<byte>(block, JournalFormat.Block));
         }
         finally
         {

@@ -3,6 +3,7 @@ using System.Security.Cryptography;
 using Microsoft.Extensions.Logging;
 using Voron.Format;
 using Voron.IO;
+using Voron.Primitives;
 
 namespace Voron.Journal;
 
@@ -312,9 +313,11 @@ internal sealed unsafe class JournalFileSet : IDisposable
     // A new file has its name only when its headers are there: one that is found without them is damaged.
     private void GiveName(JournalFile file)
     {
-        file.Handle.Sync();
+        if (!PlantedFault.LeaveJournalUnsynced)
+            file.Handle.Sync();
         _disk.Rename(TemporaryName(file.Name), file.Name);
-        _disk.SyncDirectory();
+        if (!PlantedFault.LeaveJournalNameUnsynced)
+            _disk.SyncDirectory();
         JournalLog.FileMade(_logger, file.Name, file.Length);
     }
 
@@ -334,7 +337,8 @@ internal sealed unsafe class JournalFileSet : IDisposable
             file.Handle.Allocate(0, length);
             if (!_isForLarge)
                 WriteZeros(file.Handle, length);
-            file.Handle.Sync();
+            if (!PlantedFault.LeaveJournalUnsynced)
+                file.Handle.Sync();
             return file;
         }
         catch

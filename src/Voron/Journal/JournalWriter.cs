@@ -205,7 +205,7 @@ internal sealed unsafe class JournalWriter : IDisposable
         lock (_submission)
         {
             _poison.ThrowIfPoisoned();
-            EnsureRoom(entry.Length, mayUseReserve ? 0 : ReservedBytes + ReservedImageBytes);
+            EnsureRoom(entry.Length, mayUseReserve || PlantedFault.IgnoreReserve ? 0 : ReservedBytes + ReservedImageBytes);
             entry.File = _current;
             entry.Offset = _offset;
             entry.Sequence = _submittedSequence + 1;

@@ -1,6 +1,7 @@
 using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.Paging;
+using Voron.Primitives;
 using Voron.Scratch;
 
 namespace Voron.Journal;
@@ -187,6 +188,8 @@ internal sealed unsafe class PageReplay : IRecordVisitor
     {
         foreach (var (page, listed) in _lists.PagesOf(id))
         {
+            if (PlantedFault.SkipListCheck)
+                continue;
             if (!_pages.TryGetValue(page, out var replayed) || replayed.Frame == null || replayed.Pages != listed.Pages)
             {
                 if (replayed != null)

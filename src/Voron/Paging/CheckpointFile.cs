@@ -1,6 +1,7 @@
 using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.IO;
+using Voron.Primitives;
 
 namespace Voron.Paging;
 
@@ -65,7 +66,8 @@ internal sealed unsafe class CheckpointFile : IDisposable
     {
         header.CheckpointNumber = Current.CheckpointNumber + 1;
         WriteSlot(_nextSlot, header);
-        _nextSlot = 1 - _nextSlot;
+        if (!PlantedFault.OneCheckpointSlot)
+            _nextSlot = 1 - _nextSlot;
         Current = header;
     }
 

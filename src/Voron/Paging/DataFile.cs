@@ -84,6 +84,12 @@ internal sealed unsafe class DataFile : IDisposable
             }
             catch (DiskException e)
             {
+                if (PlantedFault.RetryFailedSync)
+                {
+                    File.Sync();
+                    return;
+                }
+
                 _poison.Set(e);
                 throw _poison.Exception(CommitOutcome.NotCommitted);
             }

@@ -37,4 +37,55 @@ internal static class PlantedFault
 
     /// <summary>A page is compared with its version at the last savepoint rather than with that of the last transaction.</summary>
     public static readonly bool DiffAgainstSavepoint = Name == nameof(DiffAgainstSavepoint);
+
+    /// <summary>A sync of the data file that failed is tried again, and what the second says is believed.</summary>
+    public static readonly bool RetryFailedSync = Name == nameof(RetryFailedSync);
+
+    /// <summary>An environment that is poisoned goes on.</summary>
+    public static readonly bool IgnorePoison = Name == nameof(IgnorePoison);
+
+    /// <summary>A poisoned environment writes its checkpoint once more when it is closed.</summary>
+    public static readonly bool WriteWhenPoisoned = Name == nameof(WriteWhenPoisoned);
+
+    /// <summary>Space is given back to the file system as soon as it is free, whether the data file knows it or not.</summary>
+    public static readonly bool PunchUnflushed = Name == nameof(PunchUnflushed);
+
+    /// <summary>The data file is cut although the checkpoint has pages behind the cut.</summary>
+    public static readonly bool TruncateUnflushed = Name == nameof(TruncateUnflushed);
+
+    /// <summary>A new journal file is used although its length is not durable.</summary>
+    public static readonly bool LeaveJournalUnsynced = Name == nameof(LeaveJournalUnsynced);
+
+    /// <summary>A new journal file is used although its name is not durable.</summary>
+    public static readonly bool LeaveJournalNameUnsynced = Name == nameof(LeaveJournalNameUnsynced);
+
+    /// <summary>Of the two copies of a journal file's header only the first is written.</summary>
+    public static readonly bool OneJournalHeader = Name == nameof(OneJournalHeader);
+
+    /// <summary>Every checkpoint goes to the slot that the last one went to.</summary>
+    public static readonly bool OneCheckpointSlot = Name == nameof(OneCheckpointSlot);
+
+    /// <summary>The header names a rewrite file whose name and length are not durable.</summary>
+    public static readonly bool LeaveRewriteUnsynced = Name == nameof(LeaveRewriteUnsynced);
+
+    /// <summary>What a killed process left in sight is built on without having been synced.</summary>
+    public static readonly bool SkipSyncAtOpen = Name == nameof(SkipSyncAtOpen);
+
+    /// <summary>A record counts whatever its checksum says.</summary>
+    public static readonly bool BelieveAnyRecord = Name == nameof(BelieveAnyRecord);
+
+    /// <summary>A record counts although one before it is missing.</summary>
+    public static readonly bool BelieveBehindHole = Name == nameof(BelieveBehindHole);
+
+    /// <summary>Replay ends with the journal file that it began in.</summary>
+    public static readonly bool StopAtFileEnd = Name == nameof(StopAtFileEnd);
+
+    /// <summary>Replayed pages are not held against the list of the flush that may have damaged them.</summary>
+    public static readonly bool SkipListCheck = Name == nameof(SkipListCheck);
+
+    /// <summary>A commit takes the room that a flush of everything needs in the journal.</summary>
+    public static readonly bool IgnoreReserve = Name == nameof(IgnoreReserve);
+
+    /// <summary>A write of which the system has done a part counts as done.</summary>
+    public static readonly bool StopAtPartialWrite = Name == nameof(StopAtPartialWrite);
 }

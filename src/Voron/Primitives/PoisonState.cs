@@ -17,7 +17,7 @@ internal sealed class PoisonState
 
     public void ThrowIfPoisoned()
     {
-        if (Volatile.Read(ref _cause) != null)
+        if (Volatile.Read(ref _cause) != null && !PlantedFault.IgnorePoison)
             throw Exception(CommitOutcome.NotCommitted);
     }
 

@@ -246,6 +246,60 @@ public sealed class CrashImagesTests : IDisposable
     }
 
     [Fact]
+    public void A_sync_that_drops_what_was_written_takes_it_from_everybody()
+    {
+        using var file = NewSyncedFile("a", 2, 1);
+        using var map = file.Map(2 * Block);
+        file.Write(0, Filled(Block, 2));
+        _disk.FailNext(call => call.Kind == DiskCallKind.Sync, DiskError.Failed, dropsDirty: true);
+        FluentActions.Invoking(file.Sync).Should().Throw<DiskException>();
+        _disk.Contents("a").Should().OnlyContain(b => b == 1);
+        FirstByte(map).Should().Be(1);
+        file.Write(Block, Filled(Block, 3));
+        file.Sync();
+        foreach (var image in All(_disk.TraceCount))
+            image.Contents("a").Should().Match(bytes => Is(bytes.ToArray(), 0, Block, 1) && Is(bytes.ToArray(), Block, 2 * Block, 3));
+
+        static unsafe byte FirstByte(FileMap map) => *map.Address;
+    }
+
+    [Fact]
+    public void Every_combination_of_what_is_pending_is_another_disk()
+    {
+        using var file = NewSyncedFile("a", 2, 0);
+        var written = Filled(Block, 0);
+        written[0] = written[700] = 7;
+        file.Write(0, written);
+        file.Write(Block, Filled(Block, 0));
+        file.SetLength(3 * Block);
+        using var other = _disk.Open("b", DiskOpen.New, DiskAccess.Buffered);
+
+        // Two sectors that differ, one length, one name.
+        var images = new CrashImages(_disk);
+        var parts = images.PartsAt(_disk.TraceCount, 512, 12)!;
+        parts.Count.Should().Be(4);
+        parts.Combinations.Should().Be(16);
+        Enumerable.Range(0, 16).Select(i => Dump(images.BuildCombination(_disk.TraceCount, parts, i))).Distinct().Should().HaveCount(16);
+        images.PartsAt(_disk.TraceCount, 4096, 12)!.Combinations.Should().Be(8);
+        images.PartsAt(_disk.TraceCount, 512, 3).Should().BeNull();
+    }
+
+    [Fact]
+    public void Garbage_is_left_where_it_is_asked_for_and_nowhere_else()
+    {
+        using var file = NewSyncedFile("a", 4, 1);
+        using var other = NewSyncedFile("b", 4, 1);
+        file.Write(Block, Filled(Block, 2));
+        other.Write(Block, Filled(Block, 2));
+        var images = new CrashImages(_disk);
+        int suspect = _disk.FileOf("a");
+        var found = Enumerable.Range(0, Images).Select(seed => images.Build(_disk.TraceCount, new Random(seed), id => id == suspect)).ToList();
+        found.Should().OnlyContain(image => Is(image.Contents("a"), 0, Block, 1) && Is(image.Contents("a"), 2 * Block, 4 * Block, 1));
+        found.Should().Contain(image => image.Contents("a").Any(b => b > 2));
+        found.Should().OnlyContain(image => image.Contents("b").All(b => b == 1 || b == 2));
+    }
+
+    [Fact]
     public void What_a_failed_sync_left_is_not_saved_by_the_next_one()
     {
         using var file = NewSyncedFile("a", 2, 1);

@@ -7,8 +7,13 @@ using System.Text;
 namespace Voron.Torture.Crashes;
 
 /// <summary>A value of the model: bytes that follow from two numbers.</summary>
-internal readonly record struct ModelValue(int Seed, int Length)
+internal sealed record ModelValue(int Seed, int Length)
 {
+    private ulong? _digest;
+
+    /// <summary>Stands for its bytes; computed once.</summary>
+    public ulong Digest => _digest ??= Crashes.Digest.Of(ToBytes());
+
     public byte[] ToBytes()
     {
         var bytes = new byte[Length];
@@ -60,7 +65,7 @@ internal sealed class Content
             foreach (var entry in tree.GetEntries())
             {
                 digest.Add(entry.Key);
-                digest.Add(Voron.Torture.Crashes.Digest.Of(entry.Value));
+                digest.Add(Crashes.Digest.Of(entry.Value));
             }
         }
 
@@ -108,7 +113,7 @@ internal sealed class Content
             foreach (var (key, value) in entries)
             {
                 digest.Add(Encoding.ASCII.GetBytes(key));
-                digest.Add(Voron.Torture.Crashes.Digest.Of(value.ToBytes()));
+                digest.Add(value.Digest);
             }
         }
 

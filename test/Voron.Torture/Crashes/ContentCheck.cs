@@ -28,11 +28,22 @@ internal static class ContentCheck
         return found;
     }
 
+    /// <summary>
+    /// Verifies the structure, and that nothing of the data file is left over: the pages that have one owner and those that are
+    /// free are all pages that there are, and the file has them all.
+    /// </summary>
     public static void Verify(StorageEnvironment environment)
     {
-        var problems = environment.Verify().Problems;
-        if (problems.Count > 0)
-            throw new CrashViolationException($"{problems.Count} problems: {string.Join("; ", problems.Take(5))}");
+        var report = environment.Verify();
+        if (!report.IsSound)
+            throw new CrashViolationException($"{report.Problems.Count} problems: {string.Join("; ", report.Problems.Take(5))}");
+        var statistics = environment.GetStatistics();
+        if (statistics.PublishedTransactionId != report.TransactionId)
+            return;
+        if (report.UsedPages + report.FreePages != statistics.PageCount)
+            throw new CrashViolationException($"{report.UsedPages} pages are used and {report.FreePages} free; there are {statistics.PageCount}.");
+        if (statistics.PageCount * statistics.PageSize > statistics.DataFileBytes)
+            throw new CrashViolationException($"There are {statistics.PageCount} pages, and the data file has {statistics.DataFileBytes} bytes.");
     }
 
     public static void CheckReader(ReadTransaction reading, Content expected)

@@ -3,110 +3,223 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Torture.Crashes;
 
-/// <summary>What a power cut may leave in the data file, and what the engine does against it.</summary>
-internal enum CrashDisk
-{
-    /// <summary>What the design allows; and, in some of the runs with images, garbage too.</summary>
-    Any,
-
-    /// <summary>Garbage where a flush was writing, with images: all is repaired.</summary>
-    GarbageWithImages,
-
-    /// <summary>The same with checksums only: what cannot be repaired is refused.</summary>
-    GarbageWithChecksums,
-}
-
 /// <summary>Cuts the power, or kills the process, at points of a workload's trace, and looks at what can be recovered.</summary>
-internal sealed class CrashChecker(Tape random, CrashCounts counts)
+/// <remarks>
+/// Each step of a workload is followed at once by the cuts in it. So a script that leads to one failure is the steps up to it and
+/// one cut of the last, counted from where that step began: leaving out other steps does not move it.
+/// </remarks>
+internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan plan)
 {
-    private const int Depth = 3;
+    private const int MostParts = 12;
+    private const int RandomSubsets = 64;
 
-    private bool _garbage;
+    // What a cut leaves; see Examine.
+    private const int Kinds = 8;
+    private const int Killed = 2;
+    private const int BrokenOff = 3;
+    private const int Combined = 7;
 
-    public CrashDisk Disk { get; init; }
+    private readonly Tape _choices = run.Choices;
+    private StorageOptions _options = null!;
+    private bool _spoilsData;
+    private bool _spoilsOthers;
+    private bool _reclaims;
+    private int _combinationsLeft = plan.MostCombinations;
 
-    // Garbage can be at few cuts only.
-    private int ImagesOfCut => Disk == CrashDisk.Any ? 2 : 8;
-
-    // One in so many images is worked on, and cut again.
-    private int ContinueOneIn => Disk == CrashDisk.Any ? 5 : 20;
-
-    /// <summary>One run: a workload on a new disk, then every cut of it; with garbage, those where it can be.</summary>
-    public void Run(int steps)
+    /// <summary>One run: a workload on a new disk with its cuts.</summary>
+    public void Run()
     {
         counts.Runs++;
-        var disk = new SimulatedDisk { ExtendableMaps = random.Next(3) > 0, MapsSeeUnbufferedWrites = random.Next(4) > 0 };
-        var images = Disk == CrashDisk.GarbageWithImages || (Disk == CrashDisk.Any && random.Next(2) == 0);
-        _garbage = Disk != CrashDisk.Any || (images && random.Next(2) == 0);
-        var options = CrashWorkload.RandomOptions(random, images ? FlushRecordForm.WholeImages : FlushRecordForm.Checksums);
-        using var workload = new CrashWorkload(disk, random, options, counts) { Overlaps = random.Next(2) == 0 };
-        workload.Open([Content.Empty]);
-        workload.Run(steps);
-        if (random.Next(2) == 0)
-            workload.Close();
+        var disk = new SimulatedDisk { ExtendableMaps = _choices.Next(3) < 2, MapsSeeUnbufferedWrites = _choices.Next(4) < 3 };
+        bool images = plan.Disk == CrashDisk.GarbageWithImages || (plan.Disk == CrashDisk.Any && _choices.Next(2) == 1);
+        _spoilsData = plan.Disk != CrashDisk.Any || (images && _choices.Next(2) == 1);
+        _spoilsOthers = _choices.Next(2) == 1;
+        _reclaims = plan.Reclaims && _choices.Next(2) == 1;
+        _options = CrashWorkload.RandomOptions(_choices, images ? FlushRecordForm.WholeImages : FlushRecordForm.Checksums);
+        run.Tell($"{_options.FlushRecords}, {_options.JournalCompression}");
+        WorkOn(disk, [Content.Empty], [Content.Empty], level: 0);
+    }
 
-        var cuts = new CutPoints(disk, workload.History, [Content.Empty]);
-        for (var turn = 0; turn <= cuts.Count && random.HasMore; turn++)
+    /// <param name="disk">Where to work.</param>
+    /// <param name="found">What must be found there.</param>
+    /// <param name="before">What a cut of the opening may leave; null for what was found.</param>
+    /// <param name="level">Of the plan.</param>
+    private void WorkOn(SimulatedDisk disk, IReadOnlyList<Content> found, IReadOnlyList<Content>? before, int level)
+    {
+        CrashLevel depth = plan.Levels[level];
+        using var workload = new CrashWorkload(disk, run, _options, counts) { Overlaps = _choices.Next(2) == 1, Reclaims = _reclaims };
+        Content content = workload.Open(found);
+        var cuts = new CutPoints(disk, workload.History, before ?? [content]);
+        Examine(cuts, depth.OpeningCuts, level);
+        int steps = _choices.Next(depth.LeastSteps, depth.MostSteps + 1);
+        for (int i = 0; ; i++)
         {
-            random.Mark();
-            var cut = random.Choose(turn, cuts.Count + 1);
-            if (cut > 0 && disk.Trace(cut - 1).Kind == TraceKind.Mark)
-                continue;
-            if (Disk != CrashDisk.Any && !cuts.IsWritingData(cut))
-                continue;
-            counts.Cuts++;
-            for (var i = 0; i < ImagesOfCut; i++)
-                Examine(cuts, cut, workload.Options, level: 1, "");
+            _choices.Mark();
+            if (!_choices.GoesOn(i < steps))
+                break;
+            workload.Step();
+            Examine(cuts, Share(depth.RunningCuts, steps, isLast: i == steps - 1), level);
+        }
+        if (_choices.Next(2) == 0)
+            return;
+        run.Tell("close");
+        workload.Close();
+        Examine(cuts, Share(depth.RunningCuts, steps, isLast: depth.RunningCuts > 1), level);
+    }
+
+    // So many cuts over all steps; what comes last, on which the most has been built, always has one.
+    private int Share(int cuts, int steps, bool isLast)
+    {
+        if (cuts == CrashLevel.All)
+            return cuts;
+        int chance = _choices.Next(Math.Max(1, steps));
+        return (cuts > 0 && isLast) || chance >= steps - cuts ? 1 + (cuts / (steps + 1)) : 0;
+    }
+
+    private void Examine(CutPoints cuts, int wanted, int level)
+    {
+        IReadOnlyList<int> found = cuts.Advance();
+        for (int turn = 0; ; turn++)
+        {
+            int drawn = _choices.Drawn.Count;
+            _choices.Mark();
+            if (!_choices.GoesOn(turn < Math.Min(wanted, found.Count) && !run.Stop.IsCancellationRequested))
+                return;
+            if (found.Count > 0)
+            {
+                int cut = found[wanted < found.Count ? _choices.Next(found.Count) : _choices.Choose(turn, found.Count)];
+                if (plan.Disk == CrashDisk.Any || cuts.IsWritingData(cut))
+                    ExamineCut(cuts, cut, level);
+            }
+            _choices.Forget(drawn);
         }
     }
 
-    private void Examine(CutPoints cuts, int cut, StorageOptions options, int level, string path)
+    private void ExamineCut(CutPoints cuts, int cut, int level)
     {
-        var kind = random.Next(Disk == CrashDisk.Any ? 0 : 3, 8);
-        var imageSeed = random.Next();
-        var image = kind switch
+        counts.Cuts++;
+        int images = cuts.Images.PendingAt(cut) == 0 ? 1 : plan.ImagesPerCut;
+        int sectorSize = 512;
+        int combinations = 0;
+        if (level == 0 && images > 1 && plan.EveryCombinationOneIn > 0 && _choices.Next(plan.EveryCombinationOneIn) == plan.EveryCombinationOneIn - 1)
         {
-            0 => Count(ref counts.Lost, cuts.Images.BuildLost(cut)),
-            1 => Count(ref counts.Kept, cuts.Images.BuildKept(cut)),
-            2 => Count(ref counts.Killed, cuts.Images.BuildKilled(cut)),
-            3 => Count(ref counts.Killed, cuts.Images.BuildKilled(cut, new Random(imageSeed))),
-            _ => Count(ref counts.Mixed, cuts.Images.Build(cut, new Random(imageSeed), _garbage ? cuts.DataFile : -1)),
-        };
-        var garbage = kind > 3 ? cuts.Images.GarbageSectors : 0;
-        counts.WithGarbage += garbage > 0 ? 1 : 0;
-        counts.GarbageSectors += garbage;
-        var isKilled = kind is 2 or 3;
-        counts.Images++;
-        counts.SecondCuts += level == 2 ? 1 : 0;
-        counts.ThirdCuts += level == 3 ? 1 : 0;
-        counts.CutsWhileOpening += level > 1 && cut < cuts.Opened ? 1 : 0;
-        var allowed = cuts.Allowed(cut);
-        path += $" / cut {cut} of {cuts.Count}, {(kind switch { 0 => "lost", 1 => "kept", 2 or 3 => "killed", _ => "mixed" })}";
+            sectorSize = _choices.Next(2) == 0 ? 512 : 4096;
+            PendingParts? parts = cuts.Images.PartsAt(cut, sectorSize, MostParts);
+            combinations = parts?.Combinations ?? RandomSubsets;
+            if (combinations > _combinationsLeft)
+                combinations = 0;
+            else if (parts is not null)
+                counts.CutsInEveryCombination++;
+            else
+                counts.CutsInManyCombinations++;
+            _combinationsLeft -= combinations;
+            if (parts is null)
+                (images, combinations) = (images + combinations, 0);
+        }
+
+        for (int i = 0; ; i++)
+        {
+            int drawn = _choices.Drawn.Count;
+            _choices.Mark();
+            if (!_choices.GoesOn(i < images + combinations))
+                return;
+            ExamineImage(cuts, cut, level, i < combinations ? (sectorSize, i) : default);
+            _choices.Forget(drawn);
+        }
+    }
+
+    /// <param name="cuts">Of the disk that is cut.</param>
+    /// <param name="cut">Where.</param>
+    /// <param name="level">Of that disk.</param>
+    /// <param name="turn">Of all combinations of sectors of a size, this one; a size of 0 leaves everything to chance.</param>
+    private void ExamineImage(CutPoints cuts, int cut, int level, (int SectorSize, int Combination) turn)
+    {
+        int least = plan.KillsFirst && level == 0 ? Killed : plan.Disk == CrashDisk.Any ? 0 : BrokenOff;
+        int count = plan.KillsFirst && level == 0 ? 2 : Kinds - least;
+        int kind = least + (turn.SectorSize == 0 ? _choices.Next(count) : _choices.Choose(Combined - least, count));
+        SimulatedDisk image = Make(cuts, cut, kind, turn, out int garbage);
+        bool isKilled = kind is Killed or BrokenOff;
+        Count(level, garbage, cuts.IsOpening(cut));
+        IReadOnlyList<Content> allowed = cuts.Allowed(cut);
+        string path = $"cut at {cuts.Describe(cut)}, {Name(kind)}";
+        run.Tell(path);
+        int oneIn = level + 1 < plan.Levels.Count ? plan.Levels[level].GoOnOneIn : 0;
         try
         {
-            if (Disk == CrashDisk.GarbageWithChecksums)
-                LookOrBeRefused(image, allowed, options, garbage > 0);
-            else if (level < Depth && random.Next(level == 1 ? ContinueOneIn : 3) == 0)
-                GoOn(image, allowed, isKilled, options, level, path);
+            if (plan.Disk == CrashDisk.GarbageWithChecksums)
+                LookOrBeRefused(image, allowed, garbage > 0);
+            else if (oneIn > 0 && _choices.Next(oneIn) == oneIn - 1)
+                GoOn(image, allowed, isKilled, level + 1);
             else
-                Look(image, allowed, options);
+                Look(image, allowed);
         }
-        catch (CrashViolationException e) when (e.Data["path"] == null)
+        catch (Exception e) when (e is not TapeRunOutException)
         {
-            throw Located(e.Message, path, e);
-        }
-        catch (Exception e) when (e is not CrashViolationException)
-        {
-            throw Located($"{e.GetType().Name}: {e.Message}", path, e);
+            string message = e is CrashViolationException ? e.Message : $"{e.GetType().Name}: {e.Message}";
+            throw new CrashViolationException($"{message} / {path}", e is CrashViolationException { InnerException: { } inner } ? inner : e);
         }
     }
 
-    private void Look(SimulatedDisk image, IReadOnlyList<Content> allowed, StorageOptions options)
+    private SimulatedDisk Make(CutPoints cuts, int cut, int kind, (int SectorSize, int Combination) turn, out int garbage)
+    {
+        garbage = 0;
+        switch (kind)
+        {
+            case 0:
+                counts.Lost++;
+                return cuts.Images.BuildLost(cut);
+            case 1:
+                counts.Kept++;
+                return cuts.Images.BuildKept(cut);
+            case Killed:
+                counts.Killed++;
+                return cuts.Images.BuildKilled(cut);
+            case BrokenOff:
+                counts.Killed++;
+                return cuts.Images.BuildKilled(cut, new Random(_choices.Next()));
+            case Combined:
+                int size = _choices.Choose(turn.SectorSize == 4096 ? 1 : 0, 2) == 1 ? 4096 : 512;
+                if (cuts.Images.PartsAt(cut, size, MostParts) is not { } parts)
+                    break;
+                counts.Combinations++;
+                int combinations = parts.Combinations;
+                int combination = turn.SectorSize == 0 ? _choices.Next(combinations) : _choices.Choose(turn.Combination, combinations);
+                return cuts.Images.BuildCombination(cut, parts, combination);
+        }
+
+        counts.Mixed++;
+        int dataFile = cuts.DataFile;
+        var image = cuts.Images.Build(cut, new Random(_choices.Next()), file => file == dataFile ? _spoilsData : _spoilsOthers);
+        garbage = cuts.Images.GarbageSectors;
+        return image;
+    }
+
+    private static string Name(int kind) => kind switch
+    {
+        0 => "lost",
+        1 => "kept",
+        Killed or BrokenOff => "killed",
+        Combined => "combination",
+        _ => "mixed",
+    };
+
+    private void Count(int level, int garbage, bool isOpening)
+    {
+        counts.Images++;
+        counts.WithGarbage += garbage > 0 ? 1 : 0;
+        counts.GarbageSectors += garbage;
+        counts.SecondCuts += level == 1 ? 1 : 0;
+        counts.ThirdCuts += level == 2 ? 1 : 0;
+        counts.FourthCuts += level == 3 ? 1 : 0;
+        counts.CutsWhileOpening += level > 0 && isOpening ? 1 : 0;
+    }
+
+    private void Look(SimulatedDisk image, IReadOnlyList<Content> allowed)
     {
         // A read-only opening does not make an environment where none is yet.
-        if (random.Next(3) > 0 || image.FileOf(Voron.Paging.CheckpointFile.FileName) < 0)
+        if (_choices.Next(3) < 2 || image.FileOf(Voron.Paging.CheckpointFile.FileName) < 0)
         {
-            using var writable = StorageEnvironment.Open(image, options);
+            using var writable = StorageEnvironment.Open(image, _options);
             ContentCheck.Check(writable, allowed);
             return;
         }
@@ -118,12 +231,12 @@ internal sealed class CrashChecker(Tape random, CrashCounts counts)
     }
 
     // At the opening: whatever can be opened is right.
-    private void LookOrBeRefused(SimulatedDisk image, IReadOnlyList<Content> allowed, StorageOptions options, bool mayBeRefused)
+    private void LookOrBeRefused(SimulatedDisk image, IReadOnlyList<Content> allowed, bool mayBeRefused)
     {
         StorageEnvironment environment;
         try
         {
-            environment = StorageEnvironment.Open(image, options);
+            environment = StorageEnvironment.Open(image, _options);
         }
         catch (CorruptionException) when (mayBeRefused)
         {
@@ -136,84 +249,10 @@ internal sealed class CrashChecker(Tape random, CrashCounts counts)
     }
 
     // What a power cut has left is durable, so the next one must find the same; after a kill it may take what was not durable.
-    private void GoOn(SimulatedDisk image, IReadOnlyList<Content> allowed, bool isKilled, StorageOptions options, int level, string path)
+    private void GoOn(SimulatedDisk image, IReadOnlyList<Content> allowed, bool isKilled, int level)
     {
-        using var workload = new CrashWorkload(image, random, options, counts) { Overlaps = random.Next(3) == 0 };
-        var found = workload.Open(allowed);
-        workload.Run(random.Next(3, 11));
-        if (random.Next(3) == 0)
-            workload.Close();
-
-        var cuts = new CutPoints(image, workload.History, isKilled ? allowed : [found]);
-        for (var i = random.Next(2, 6); i > 0; i--)
-        {
-            var cut = random.Next(4) == 0 ? random.Next(cuts.Opened + 1) : random.Next(cuts.Count + 1);
-            if (Disk != CrashDisk.Any && !cuts.IsWritingData(cut))
-                continue;
-            Examine(cuts, cut, options, level + 1, path);
-        }
-    }
-
-    private static SimulatedDisk Count(ref int count, SimulatedDisk image)
-    {
-        count++;
-        return image;
-    }
-
-    private static CrashViolationException Located(string message, string path, Exception inner)
-    {
-        var located = new CrashViolationException($"{message} At{path}.", inner);
-        located.Data["path"] = path;
-        return located;
-    }
-}
-
-/// <summary>The cuts of a trace, with what may be found after each.</summary>
-internal sealed class CutPoints
-{
-    private readonly SimulatedDisk _disk;
-    private readonly List<Content> _history;
-    private readonly IReadOnlyList<Content> _before;
-    private readonly List<CrashMark?> _marks = [];
-
-    /// <param name="history">What the marks count.</param>
-    /// <param name="before">What may be found before the first mark, while the environment is being opened.</param>
-    public CutPoints(SimulatedDisk disk, List<Content> history, IReadOnlyList<Content> before)
-    {
-        _disk = disk;
-        _history = history;
-        _before = before;
-        Count = disk.TraceCount;
-        Images = new CrashImages(disk);
-        CrashMark? last = null;
-        _marks.Add(null);
-        for (var i = 0; i < Count; i++)
-        {
-            last = disk.Trace(i).Marker as CrashMark ?? last;
-            _marks.Add(last);
-            if (last == null)
-                Opened = i + 1;
-        }
-    }
-
-    public CrashImages Images { get; }
-
-    /// <summary>The number that the trace has for the data file.</summary>
-    public int DataFile => _disk.FileOf(EnvironmentCreator.DataFileName);
-
-    /// <summary>True when pages of the data file are being written, by a flush or by a transaction with a large value.</summary>
-    public bool IsWritingData(int cut) => Images.HasPendingBytes(cut, DataFile);
-
-    /// <summary>The last cut.</summary>
-    public int Count { get; }
-
-    /// <summary>The last cut before the environment was open.</summary>
-    public int Opened { get; }
-
-    /// <summary>What may be found after a cut, oldest first.</summary>
-    public IReadOnlyList<Content> Allowed(int cut)
-    {
-        var mark = _marks[cut];
-        return mark == null ? _before : _history.GetRange(mark.Acknowledged, mark.Submitted - mark.Acknowledged + 1);
+        counts.WorkedOn++;
+        run.Tell("go on");
+        WorkOn(image, allowed, isKilled ? allowed : null, level);
     }
 }

@@ -22,15 +22,21 @@ internal sealed partial class CrashCounts
     public int Commits;
     public int Flushes;
     public int Rewrites;
+    public int Reclaimed;
     public int Cuts;
+    public int CutsInEveryCombination;
+    public int CutsInManyCombinations;
     public int Images;
     public int Lost;
     public int Kept;
     public int Mixed;
+    public int Combinations;
     public int Killed;
     public int ReadOnly;
+    public int WorkedOn;
     public int SecondCuts;
     public int ThirdCuts;
+    public int FourthCuts;
     public int CutsWhileOpening;
     public int WithGarbage;
     public int GarbageSectors;
@@ -46,9 +52,4 @@ internal sealed partial class CrashCounts
 
     [GeneratedRegex("[A-Z]")]
     private static partial Regex Words();
-
-    public override string ToString() =>
-        $"{Images} images ({Lost} lost, {Kept} kept, {Mixed} mixed, {Killed} killed; {ReadOnly} opened read-only) of {Cuts} cuts in {Runs} runs with " +
-        $"{Commits} commits, {Flushes} flushes, {Rewrites} rewrites; {SecondCuts} second and {ThirdCuts} third cuts, {CutsWhileOpening} of them while opening; " +
-        $"{WithGarbage} images with {GarbageSectors} sectors of garbage in the data file, {Refused} of them refused as corrupt";
 }

@@ -12,7 +12,8 @@ namespace Voron.Torture.Crashes;
 internal sealed class CrashWorkload : IDisposable
 {
     private readonly SimulatedDisk _disk;
-    private readonly Random _random;
+    private readonly SuiteRun _run;
+    private readonly Tape _random;
     private readonly StorageOptions _options;
     private readonly CrashCounts _counts;
     private readonly List<(ReadTransaction Transaction, Content Expected)> _readers = [];
@@ -22,10 +23,11 @@ internal sealed class CrashWorkload : IDisposable
     private int _submitted;
     private bool _flushing;
 
-    public CrashWorkload(SimulatedDisk disk, Random random, StorageOptions options, CrashCounts counts)
+    public CrashWorkload(SimulatedDisk disk, SuiteRun run, StorageOptions options, CrashCounts counts)
     {
         _disk = disk;
-        _random = random;
+        _run = run;
+        _random = run.Choices;
         _options = options;
         _counts = counts;
         _held = new HeldWrite();
@@ -42,7 +44,10 @@ internal sealed class CrashWorkload : IDisposable
     /// <summary>Lets commits happen while a flush is at its sync, or writes its checkpoint.</summary>
     public bool Overlaps { get; init; }
 
-    public static StorageOptions RandomOptions(Random random, FlushRecordForm form) => new()
+    /// <summary>Has large parts of the file become free, and gives them back to the file system.</summary>
+    public bool Reclaims { get; init; }
+
+    public static StorageOptions RandomOptions(Tape random, FlushRecordForm form) => new()
     {
         FlushRecords = form,
         BackgroundFlush = false,
@@ -51,6 +56,7 @@ internal sealed class CrashWorkload : IDisposable
         LargeValueBytes = 16 << 10,
         ScratchMemoryBytes = 4 << 20,
         ScratchLimitBytes = 256 << 20,
+        SearchMemoryBytes = random.Next(4) == 3 ? 1 << 20 : 0,
         MaxGrowthBytes = 1 << 20,
         JournalCompression = random.Next(2) == 0 ? JournalCompression.Always : JournalCompression.Never,
     };
@@ -63,15 +69,6 @@ internal sealed class CrashWorkload : IDisposable
         History.Add(found);
         Mark();
         return found;
-    }
-
-    public void Run(int steps)
-    {
-        for (var i = 0; i < steps && _random is not Tape { HasMore: false }; i++)
-        {
-            (_random as Tape)?.Mark();
-            Step();
-        }
     }
 
     /// <summary>Closes in good order.</summary>
@@ -97,42 +94,59 @@ internal sealed class CrashWorkload : IDisposable
 
     private Content Newest => History[^1];
 
-    private void Step()
+    /// <summary>Does one thing, chosen at random; each commit that it makes has ended when it returns.</summary>
+    public void Step()
     {
+        if (Reclaims && _random.Next(2) == 1)
+        {
+            StepOfReclaiming();
+            return;
+        }
         switch (_random.Next(100))
         {
             case < 42:
+                _run.Tell("commit");
                 Commit(_random.Next(1, 9));
                 break;
             case < 46:
+                _run.Tell("commits that replace a tree");
                 CommitReplacement();
                 break;
             case < 51:
+                _run.Tell("roll back");
                 RollBack();
                 break;
             case < 61:
+                _run.Tell("commits in a pipeline");
                 CommitPipelined();
                 break;
             case < 66:
+                _run.Tell("merged commit");
                 CommitMerged();
                 break;
             case < 78:
+                _run.Tell("flush");
                 Flush();
                 break;
             case < 82:
+                _run.Tell("rewrite");
                 _counts.Rewrites += _environment!.Rewrite() ? 1 : 0;
                 break;
             case < 90:
+                _run.Tell("begin a reader");
                 BeginReader(Newest);
                 break;
             case < 96:
+                _run.Tell("end a reader");
                 if (_readers.Count > 0)
                     EndReader(_random.Next(_readers.Count));
                 break;
             case < 98:
+                _run.Tell("verify");
                 ContentCheck.Verify(_environment!);
                 break;
             default:
+                _run.Tell("close and open");
                 Close();
                 _environment = StorageEnvironment.Open(_disk, _options);
                 ContentCheck.Check(_environment, [Newest]);
@@ -140,10 +154,51 @@ internal sealed class CrashWorkload : IDisposable
         }
     }
 
-    private void Commit(int operations)
+    // Free space is given back with and without readers of what it was, before and after it has become free in the data file.
+    private void StepOfReclaiming()
+    {
+        switch (_random.Next(6))
+        {
+            case 0 or 1:
+                _run.Tell("commit of large values");
+                Commit(writing => writing.ChangeBulk());
+                break;
+            case 2:
+                _run.Tell("commit that deletes large values");
+                if (_random.Next(2) == 1)
+                    BeginReader(Newest);
+                Commit(writing => writing.DeleteBulk());
+                if (_random.Next(2) == 1)
+                    Reclaim();
+                break;
+            case 3:
+                _run.Tell("flush");
+                Flush();
+                break;
+            default:
+                if (_random.Next(2) == 1)
+                {
+                    while (_readers.Count > 0)
+                        EndReader(0);
+                }
+                Reclaim();
+                break;
+        }
+    }
+
+    private void Reclaim()
+    {
+        _run.Tell("reclaim");
+        _counts.Reclaimed += _environment!.ReclaimSpace() > 0 ? 1 : 0;
+        CheckReaders();
+    }
+
+    private void Commit(int operations) => Commit(writing => writing.Change(operations));
+
+    private void Commit(Func<ModelTransaction, ModelTransaction> change)
     {
         using var writing = _environment!.BeginWrite();
-        Submit(new ModelTransaction(writing, Newest, _random).Change(operations).Content);
+        Submit(change(new ModelTransaction(writing, Newest, _random)).Content);
         writing.Commit();
         Acknowledge();
     }
@@ -151,19 +206,8 @@ internal sealed class CrashWorkload : IDisposable
     // Pages are freed in one transaction and taken for something else in the next.
     private void CommitReplacement()
     {
-        using (var writing = _environment!.BeginWrite())
-        {
-            Submit(new ModelTransaction(writing, Newest, _random).Replace().Content);
-            writing.Commit();
-            Acknowledge();
-        }
-
-        using (var writing = _environment!.BeginWrite())
-        {
-            Submit(new ModelTransaction(writing, Newest, _random).PutLarge().Content);
-            writing.Commit();
-            Acknowledge();
-        }
+        Commit(writing => writing.Replace());
+        Commit(writing => writing.PutLarge());
     }
 
     private void RollBack()
@@ -184,7 +228,7 @@ internal sealed class CrashWorkload : IDisposable
         {
             CommitBehind(tasks);
             _held.WaitUntilEntered();
-            for (var i = _random.Next(4); i > 0; i--)
+            for (var i = _random.Next(4); _random.GoesOn(i > 0); i--)
                 CommitBehind(tasks);
             if (_random.Next(2) == 0)
                 BeginReader(durable);
@@ -240,7 +284,7 @@ internal sealed class CrashWorkload : IDisposable
         var tasks = new List<Task>();
         using (_environment!.BeginWrite())
         {
-            for (var i = _random.Next(1, 5); i > 0; i--)
+            for (var i = _random.Next(1, 5); _random.GoesOn(i > 0); i--)
             {
                 var fails = _random.Next(4) == 0;
                 tasks.Add(_environment.WriteAsync(writing =>
@@ -318,11 +362,12 @@ internal sealed class CrashWorkload : IDisposable
         if (!_flushing || !IsOutsideOfLocks(entry))
             return;
         _flushing = false;
-        for (var i = _random.Next(3); i > 0; i--)
-            Commit(_random.Next(1, 6));
+        for (var i = _random.Next(3); _random.GoesOn(i > 0); i--)
+            Commit(_random.Next(4) == 3 ? _random.Next(10, 40) : _random.Next(1, 6));
         _flushing = true;
     }
 
+    // Large ones at times: they go on in another journal file, while the flush is still to let go of the ones before.
     // The flusher syncs the data file and writes the checkpoint while neither the writer nor the journal is taken.
     private bool IsOutsideOfLocks(TraceEntry entry) =>
         (entry.Kind == TraceKind.Sync && entry.File == _disk.FileOf(EnvironmentCreator.DataFileName))

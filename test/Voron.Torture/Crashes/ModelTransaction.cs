@@ -1,10 +1,15 @@
+using System.Collections.Immutable;
 using System.Text;
+using Voron.Torture.Harness;
 
 namespace Voron.Torture.Crashes;
 
 /// <summary>Random changes, made in a write transaction and in a model of it alike.</summary>
-internal sealed class ModelTransaction(WriteTransaction writing, Content content, Random random)
+internal sealed class ModelTransaction(WriteTransaction writing, Content content, Tape random)
 {
+    /// <summary>Together a few sections of the file, which is as much as can be given back at all.</summary>
+    private const int BulkValues = 4;
+
     private static readonly string[] Names = ["alpha", "beta", "gamma"];
 
     public Content Content { get; private set; } = content;
@@ -12,7 +17,7 @@ internal sealed class ModelTransaction(WriteTransaction writing, Content content
     /// <summary>Makes some changes; each is whole, so that they can be stopped anywhere.</summary>
     public ModelTransaction Change(int operations)
     {
-        for (var i = 0; i < operations; i++)
+        for (var i = 0; random.GoesOn(i < operations); i++)
             ChangeOnce(depth: 0);
         return this;
     }
@@ -37,6 +42,34 @@ internal sealed class ModelTransaction(WriteTransaction writing, Content content
     public ModelTransaction PutLarge()
     {
         Put(TreeName(), LargeKey(), LargeLength());
+        return this;
+    }
+
+    /// <summary>Puts, replaces or deletes values that fill whole sections, so that there is space to be given back.</summary>
+    public ModelTransaction ChangeBulk()
+    {
+        for (var i = random.Next(2, 5); random.GoesOn(i > 0); i--)
+        {
+            var key = $"bulk{random.Next(BulkValues)}";
+            if (random.Next(3) < 2)
+                Put(Names[0], key, random.Next(1 << 20, 5 << 19));
+            else
+                Delete(Names[0], key);
+        }
+        return this;
+    }
+
+    /// <summary>Deletes most of the values that fill whole sections: what stays may keep the file from becoming shorter.</summary>
+    public ModelTransaction DeleteBulk()
+    {
+        foreach (var tree in Names)
+        {
+            for (var i = 0; i < BulkValues; i++)
+            {
+                if (random.Next(4) < 3)
+                    Delete(tree, $"bulk{i}");
+            }
+        }
         return this;
     }
 
@@ -93,7 +126,7 @@ internal sealed class ModelTransaction(WriteTransaction writing, Content content
     {
         var before = Content;
         using var savepoint = writing.CreateSavepoint();
-        for (var i = random.Next(1, 6); i > 0; i--)
+        for (var i = random.Next(1, 6); random.GoesOn(i > 0); i--)
             ChangeOnce(depth + 1);
         switch (random.Next(3))
         {
@@ -107,7 +140,7 @@ internal sealed class ModelTransaction(WriteTransaction writing, Content content
             default:
                 savepoint.Rollback();
                 Content = before;
-                for (var i = random.Next(1, 4); i > 0; i--)
+                for (var i = random.Next(1, 4); random.GoesOn(i > 0); i--)
                     ChangeOnce(depth + 1);
                 savepoint.Release();
                 break;
@@ -157,7 +190,7 @@ internal sealed class ModelTransaction(WriteTransaction writing, Content content
         Content = Content.Without(from).With(to, entries);
     }
 
-    private System.Collections.Immutable.ImmutableSortedDictionary<string, ModelValue> Entries(string tree) =>
+    private ImmutableSortedDictionary<string, ModelValue> Entries(string tree) =>
         Content.Trees.GetValueOrDefault(tree, Content.EmptyTree);
 
     private string TreeName() => Names[random.Next(Names.Length)];

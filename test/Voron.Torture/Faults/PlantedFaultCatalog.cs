@@ -17,7 +17,7 @@ internal static class PlantedFaultCatalog
     [
         new(nameof(PlantedFault.SkipSyncBeforeCheckpoint), "power-cut", 4_000),
         new(nameof(PlantedFault.AcknowledgeBeforeWrite), "power-cut", 4_000),
-        new(nameof(PlantedFault.RecycleJournalEarly), "power-cut", 4_000),
+        new(nameof(PlantedFault.RecycleJournalEarly), "power-cut", 20_000),
         new(nameof(PlantedFault.FlushPastOldestReader), "power-cut", 4_000),
         new(nameof(PlantedFault.FlushPastDurable), "power-cut", 4_000),
         new(nameof(PlantedFault.AppendToReplayedJournal), "power-cut", 4_000),
@@ -25,6 +25,23 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.DiffAgainstSavepoint), "power-cut", 4_000),
         new(nameof(PlantedFault.LeaveImageOut), "power-cut", 4_000),
         new(nameof(PlantedFault.SubmitBeforeValueSync), "power-cut", 4_000),
+        new(nameof(PlantedFault.RetryFailedSync), "io-fault", 5_000),
+        new(nameof(PlantedFault.IgnorePoison), "io-fault", 5_000),
+        new(nameof(PlantedFault.WriteWhenPoisoned), "io-fault", 5_000),
+        new(nameof(PlantedFault.PunchUnflushed), "kill-then-cut", 8_000),
+        new(nameof(PlantedFault.TruncateUnflushed), "kill-then-cut", 8_000),
+        new(nameof(PlantedFault.LeaveJournalUnsynced), "power-cut", 4_000),
+        new(nameof(PlantedFault.LeaveJournalNameUnsynced), "power-cut", 4_000),
+        new(nameof(PlantedFault.OneJournalHeader), "power-cut", 20_000),
+        new(nameof(PlantedFault.OneCheckpointSlot), "power-cut", 20_000),
+        new(nameof(PlantedFault.LeaveRewriteUnsynced), "power-cut", 4_000),
+        new(nameof(PlantedFault.SkipSyncAtOpen), "kill-then-cut", 2_000),
+        new(nameof(PlantedFault.BelieveAnyRecord), "power-cut", 4_000),
+        new(nameof(PlantedFault.BelieveBehindHole), "power-cut", 20_000),
+        new(nameof(PlantedFault.StopAtFileEnd), "power-cut", 4_000),
+        new(nameof(PlantedFault.SkipListCheck), "power-cut", 4_000),
+        new(nameof(PlantedFault.IgnoreReserve), "disk-full", 200),
+        new(nameof(PlantedFault.StopAtPartialWrite), "io-fault", 5_000),
     ];
 
     /// <summary>Names of all switches in the engine.</summary>

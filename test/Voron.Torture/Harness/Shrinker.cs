@@ -3,8 +3,9 @@ using System.Diagnostics;
 namespace Voron.Torture.Harness;
 
 /// <summary>
-/// Looks for the shortest script that still fails in the same way: leaves out steps, then stretches of choices, then makes the
-/// choices that are left small. Greedy, and bounded in time.
+/// Looks for the shortest script that still fails in the same way: leaves out steps, then rounds of the loops within them, then
+/// stretches of choices, then makes the choices that are left small. That may make others superfluous: so again, until nothing gets
+/// less. Greedy, and bounded in time.
 /// </summary>
 internal sealed class Shrinker(Suite suite, long index, Type failure, TimeSpan limit)
 {
@@ -13,6 +14,7 @@ internal sealed class Shrinker(Suite suite, long index, Type failure, TimeSpan l
     private readonly long _started = Stopwatch.GetTimestamp();
     private IReadOnlyList<long> _script = [];
     private IReadOnlyList<int> _marks = [];
+    private IReadOnlyList<int> _rounds = [];
 
     /// <summary>How many scripts were tried.</summary>
     public int Attempts { get; private set; }
@@ -26,30 +28,30 @@ internal sealed class Shrinker(Suite suite, long index, Type failure, TimeSpan l
     {
         if (!Fails(script))
             return;
-        int before;
+        IReadOnlyList<long> before;
         do
         {
-            before = _script.Count;
-            LeaveOutSteps();
+            before = _script;
+            LeaveOutParts(() => _marks);
+            LeaveOutParts(() => _rounds);
             for (int length = LargestStretch; length > 0 && !IsOver; length /= 2)
                 LeaveOut(length);
+            for (int i = 0; i < _script.Count && !IsOver; i++)
+                MakeSmall(i);
         }
-        while (_script.Count < before && !IsOver);
-        for (int i = 0; i < _script.Count && !IsOver; i++)
-            MakeSmall(i);
+        while (!_script.SequenceEqual(before) && !IsOver);
     }
 
-    // Many steps at a time first, and from the end: the cause of a failure is mostly early, its setting late.
-    private void LeaveOutSteps()
+    // Many at a time first, and from the end: the cause of a failure is mostly early, its setting late.
+    private void LeaveOutParts(Func<IReadOnlyList<int>> marks)
     {
-        for (int count = Math.Max(1, _marks.Count / 2); count > 0 && !IsOver; count /= 2)
+        for (int count = Math.Max(1, marks().Count / 2); count > 0 && !IsOver; count /= 2)
         {
-            for (int at = _marks.Count - count; at >= 0 && !IsOver; at -= count)
+            for (int at = marks().Count - count; at >= 0 && !IsOver; at -= count)
             {
-                if (at + count > _marks.Count)
-                    continue;
-                int end = at + count < _marks.Count ? _marks[at + count] : _script.Count;
-                _ = FailsWithout(_marks[at], end);
+                IReadOnlyList<int> now = marks();
+                if (at + count <= now.Count)
+                    _ = FailsWithout(now[at], at + count < now.Count ? now[at + count] : _script.Count);
             }
         }
     }
@@ -67,16 +69,29 @@ internal sealed class Shrinker(Suite suite, long index, Type failure, TimeSpan l
 
     private void MakeSmall(int at)
     {
-        for (long value = 0; value < _script[at] && !IsOver; value = value == 0 ? Math.Max(1, _script[at] / 2) : value + ((_script[at] - value + 1) / 2))
+        for (long value = 0; value < _script[at] && !IsOver;)
         {
             long[] changed = [.. _script];
             changed[at] = value;
             if (Fails(changed) || at >= _script.Count)
                 return;
+            value = value == 0 ? Math.Max(1, _script[at] / 2) : value + ((_script[at] - value + 1) / 2);
         }
     }
 
-    /// <summary>Runs a script; what it drew becomes the script when it fails and is no longer than the one before.</summary>
+    private bool IsLess(IReadOnlyList<long> script)
+    {
+        if (script.Count != _script.Count)
+            return script.Count < _script.Count;
+        for (int i = 0; i < script.Count; i++)
+        {
+            if (script[i] != _script[i])
+                return script[i] < _script[i];
+        }
+        return false;
+    }
+
+    /// <summary>Runs a script; what it drew becomes the script when it fails and is less than the one before.</summary>
     private bool Fails(IReadOnlyList<long> script)
     {
         Attempts++;
@@ -89,10 +104,12 @@ internal sealed class Shrinker(Suite suite, long index, Type failure, TimeSpan l
         }
         catch (Exception e) when (e.GetType() == failure)
         {
-            if (Shortest is not null && tape.Drawn.Count > _script.Count)
+            // Never a longer one, nor one that has become as long by other choices: that could go round for ever.
+            if (Shortest is not null && !IsLess(tape.Drawn))
                 return false;
             _script = [.. tape.Drawn];
             _marks = [.. tape.Marks];
+            _rounds = [.. tape.Rounds];
             Shortest = new FailedRun(e.ToString(), _script, [.. run.Steps]);
             return true;
         }

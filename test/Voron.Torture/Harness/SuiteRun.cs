@@ -38,6 +38,12 @@ internal sealed class SuiteRun(long index, Tape choices)
     public void Step(string what)
     {
         choices.Mark();
+        Tell(what);
+    }
+
+    /// <summary>Says what has been chosen within a step.</summary>
+    public void Tell(string what)
+    {
         if (_steps.Count == MaxSteps)
             _steps.Dequeue();
         _steps.Enqueue(what);

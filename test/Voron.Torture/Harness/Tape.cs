@@ -19,6 +19,8 @@ internal sealed class Tape : Random
     private readonly IReadOnlyList<long> _script = [];
     private readonly List<long> _drawn = [];
     private readonly List<int> _marks = [];
+    private readonly List<int> _rounds = [];
+    private int _made;
 
     /// <summary>New choices, which follow from the seed.</summary>
     public Tape(long seed) => _source = new Random(unchecked((int)(seed ^ (seed >> 32))));
@@ -26,14 +28,17 @@ internal sealed class Tape : Random
     /// <summary>The choices of a script.</summary>
     public Tape(IReadOnlyList<long> script) => _script = script;
 
-    /// <summary>All that was drawn; each number is within the range that was asked for, from 0.</summary>
+    /// <summary>All that was drawn and not forgotten; each number is within the range that was asked for, from 0.</summary>
     public IReadOnlyList<long> Drawn => _drawn;
 
     /// <summary>How much had been drawn where steps began.</summary>
     public IReadOnlyList<int> Marks => _marks;
 
+    /// <summary>How much had been drawn where loops within steps went round, or ended.</summary>
+    public IReadOnlyList<int> Rounds => _rounds;
+
     /// <summary>False when a script has come to its end: loops that make steps end there, so that a shorter script does less.</summary>
-    public bool HasMore => _source is not null || _drawn.Count < _script.Count;
+    public bool HasMore => _source is not null || _made < _script.Count;
 
     /// <summary>
     /// A choice that goes over all possibilities in turn while choices are new, and is one like any other in a script: of a run
@@ -45,8 +50,31 @@ internal sealed class Tape : Random
     {
         if (_source is null)
             return Next(limit);
+        _made++;
         _drawn.Add(turn);
         return turn;
+    }
+
+    /// <summary>
+    /// Whether a loop goes round once more: what the caller says while choices are new, a choice in a script. A loop that is told
+    /// so, rather than by a number of rounds in front of it, stays in step when one of its rounds is left out of the script.
+    /// </summary>
+    public bool GoesOn(bool fresh)
+    {
+        _rounds.Add(_drawn.Count);
+        return Choose(fresh ? 1 : 0, 2) == 1;
+    }
+
+    /// <summary>
+    /// Takes back the choices made since there were so many of them: for a round of such a loop that has looked at something and
+    /// changed nothing. What is found later then has a script without the thousands of cases that were looked at before.
+    /// </summary>
+    /// <param name="drawn">How many choices there were before the round.</param>
+    public void Forget(int drawn)
+    {
+        _drawn.RemoveRange(drawn, _drawn.Count - drawn);
+        _marks.RemoveAll(mark => mark >= drawn);
+        _rounds.RemoveAll(round => round >= drawn);
     }
 
     public void Mark()
@@ -102,11 +130,12 @@ internal sealed class Tape : Random
         {
             if (_source is not null)
                 value = _source.NextInt64(limit);
-            else if (_drawn.Count < _script.Count)
-                value = _script[_drawn.Count] % limit;
-            else if (_drawn.Count > _script.Count + MaxBeyond)
+            else if (_made < _script.Count)
+                value = _script[_made] % limit;
+            else if (_made > _script.Count + MaxBeyond)
                 throw new TapeRunOutException();
         }
+        _made++;
         _drawn.Add(value);
         return value;
     }

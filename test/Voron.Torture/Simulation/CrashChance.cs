@@ -104,6 +104,23 @@ internal sealed class CrashChance
         return spoilt;
     }
 
+    /// <summary>Leaves garbage in some of the blocks that a file was being given: what was there when they belonged to another.</summary>
+    /// <returns>In how many.</returns>
+    public int SpoilNewBlocks((long Offset, long Length) range, BlockContent content)
+    {
+        int spoilt = 0;
+        for (long i = range.Offset / BlockContent.BlockSize; i * BlockContent.BlockSize < range.Offset + range.Length; i++)
+        {
+            if (content.BlockAt(i) is not null || _random.NextDouble() >= _spoilt / 4)
+                continue;
+            var block = new byte[BlockContent.BlockSize];
+            _random.NextBytes(block);
+            content.SetBlock(i, block);
+            spoilt++;
+        }
+        return spoilt;
+    }
+
     private void Tear(in Fragment part, byte[] block)
     {
         var sector = block.AsSpan(part.Start, part.Length);

@@ -3,13 +3,23 @@ namespace Voron.Torture.Simulation;
 /// <summary>
 /// Makes, from the trace of a disk, the disks that could be found after a crash at a cut point. It walks forward cheaply and
 /// starts anew when a cut lies before the last one. What it may do is what section 3 of the design allows: each sector of a
-/// write that is not durable is lost, kept or torn, by itself; lengths change in their order; names independently. Of one file
-/// it may do worse when asked to: leave anything at all in such a sector.
+/// write that is not durable is lost, kept or torn, by itself; lengths change in their order; names independently. Of some files
+/// it may do worse when asked to: leave anything at all in such a sector, and in blocks that were not theirs before.
 /// </summary>
 internal sealed class CrashImages(SimulatedDisk disk)
 {
     private DurableState _state = disk.Initial.Clone();
+    private DurableState _startState = disk.Initial;
     private int _cut;
+    private int _start;
+
+    /// <summary>Cuts before this one are not asked for any more: what is before is walked no second time.</summary>
+    public void StartAt(int cut)
+    {
+        MoveTo(cut);
+        _start = cut;
+        _startState = _state.Clone();
+    }
 
     /// <summary>How many changes of content, length and names are not durable at the cut.</summary>
     public int PendingAt(int cut)
@@ -31,28 +41,42 @@ internal sealed class CrashImages(SimulatedDisk disk)
     /// <summary>After a power cut: what is durable, and a random part of what is not.</summary>
     /// <param name="cut">Where.</param>
     /// <param name="random">Decides what becomes of each sector.</param>
-    /// <param name="garbageFile">The file whose sectors may hold anything when they were being written; -1 for none.</param>
-    public SimulatedDisk Build(int cut, Random random, int garbageFile = -1)
+    /// <param name="leavesGarbage">Files whose sectors may hold anything when they were being written; null for none.</param>
+    public SimulatedDisk Build(int cut, Random random, Func<int, bool>? leavesGarbage = null)
     {
         MoveTo(cut);
         GarbageSectors = 0;
         var chance = new CrashChance(random);
-        var suspect = garbageFile < 0 ? null : _state.Files.GetValueOrDefault(garbageFile);
-        return PowerCut(chance.KeepsName, (file, content) => GarbageSectors += ApplySome(file, content, chance, file == suspect));
+        var suspect = _state.Files.Where(file => leavesGarbage?.Invoke(file.Key) == true).Select(file => file.Value).ToHashSet();
+        return PowerCut(_ => chance.KeepsName(), (file, content) => GarbageSectors += ApplySome(file, content, chance, suspect.Contains(file)));
+    }
+
+    /// <summary>What there is to be lost or kept at the cut, sector by sector; null when that is more than <paramref name="limit"/> things.</summary>
+    public PendingParts? PartsAt(int cut, int sectorSize, int limit)
+    {
+        MoveTo(cut);
+        return PendingParts.Of(_state, sectorSize, limit);
+    }
+
+    /// <summary>After a power cut that took one certain combination of the parts at the cut.</summary>
+    public SimulatedDisk BuildCombination(int cut, PendingParts parts, int combination)
+    {
+        MoveTo(cut);
+        return PowerCut(name => parts.KeepsName(name, combination), (file, content) => parts.Apply(file, content, combination));
     }
 
     /// <summary>After a power cut that took everything that was not durable.</summary>
     public SimulatedDisk BuildLost(int cut)
     {
         MoveTo(cut);
-        return PowerCut(() => false, (_, _) => { });
+        return PowerCut(_ => false, (_, _) => { });
     }
 
     /// <summary>After a power cut that happened to take nothing.</summary>
     public SimulatedDisk BuildKept(int cut)
     {
         MoveTo(cut);
-        return PowerCut(() => true, (file, content) =>
+        return PowerCut(_ => true, (file, content) =>
         {
             foreach (var change in file.Pending)
                 change.ApplyTo(content);
@@ -98,23 +122,23 @@ internal sealed class CrashImages(SimulatedDisk disk)
 
     private void MoveTo(int cut)
     {
-        ArgumentOutOfRangeException.ThrowIfNegative(cut);
+        ArgumentOutOfRangeException.ThrowIfLessThan(cut, _start);
         ArgumentOutOfRangeException.ThrowIfGreaterThan(cut, disk.TraceCount);
         if (cut < _cut)
         {
-            _state = disk.Initial.Clone();
-            _cut = 0;
+            _state = _startState.Clone();
+            _cut = _start;
         }
         for (; _cut < cut; _cut++)
             _state.Advance(_cut, disk.Trace(_cut));
     }
 
-    private SimulatedDisk PowerCut(Func<bool> keepsName, Action<DurableFile, BlockContent> applyPending)
+    private SimulatedDisk PowerCut(Func<PendingName, bool> keepsName, Action<DurableFile, BlockContent> applyPending)
     {
         var names = new Dictionary<string, int>(_state.Names, StringComparer.Ordinal);
         foreach (var change in _state.PendingNames)
         {
-            if (keepsName())
+            if (keepsName(change))
                 change.ApplyTo(names);
         }
 
@@ -150,8 +174,11 @@ internal sealed class CrashImages(SimulatedDisk disk)
         {
             if (change.IsLength)
             {
-                if (lengths-- > 0)
-                    change.ApplyTo(content);
+                if (lengths-- <= 0)
+                    continue;
+                if (leavesGarbage)
+                    garbage += chance.SpoilNewBlocks(change.Allocated, content);
+                change.ApplyTo(content);
                 continue;
             }
             var fate = chance.FateOfWrite();

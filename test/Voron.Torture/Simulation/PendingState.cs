@@ -176,6 +176,9 @@ internal sealed class DurableState
                 foreach (var change in FileOf(entry.File).Pending)
                     change.Stuck |= !change.IsLength;
                 break;
+            case TraceKind.SyncDropped:
+                FileOf(entry.File).Pending.RemoveAll(change => change is { IsLength: false, Returned: true });
+                break;
             case TraceKind.Rot:
                 Rot(FileOf(entry.File), entry);
                 break;

@@ -16,12 +16,13 @@ internal sealed class SimulatedDisk : IDisk
     private readonly LockTable _locks = new();
     private readonly List<TraceEntry> _trace = [];
     private readonly Dictionary<TraceKind, int> _counts = [];
-    private readonly List<(Func<DiskCall, bool> Predicate, DiskError Error, bool Forever)> _faults = [];
+    private readonly List<(Func<DiskCall, bool> Predicate, DiskError Error, bool Forever, bool DropsDirty)> _faults = [];
     private readonly Dictionary<string, int> _names = new(StringComparer.Ordinal);
     private readonly Dictionary<int, SimulatedInode> _inodes = [];
     private readonly DurableState _initial;
     private int _nextFile = 1;
     private DiskException? _lastFault;
+    private bool _lastFaultDrops;
     private bool _faultsAreSuspended;
 
     public SimulatedDisk()
@@ -138,10 +139,14 @@ internal sealed class SimulatedDisk : IDisk
     /// A failed sync makes nothing durable then or later; a failed write may have left any of its bytes, unless it is
     /// <see cref="DiskError.NoSpace"/>.
     /// </summary>
-    public void FailNext(Func<DiskCall, bool> predicate, DiskError error, bool forever = false)
+    /// <param name="predicate">Which calls.</param>
+    /// <param name="error">How.</param>
+    /// <param name="forever">All of them, rather than the first.</param>
+    /// <param name="dropsDirty">A sync that fails also takes back what it was to make durable: the file reads as if it had not been written.</param>
+    public void FailNext(Func<DiskCall, bool> predicate, DiskError error, bool forever = false, bool dropsDirty = false)
     {
         lock (_gate)
-            _faults.Add((predicate, error, forever));
+            _faults.Add((predicate, error, forever, dropsDirty));
     }
 
     public void ClearFaults()
@@ -189,6 +194,13 @@ internal sealed class SimulatedDisk : IDisk
     {
         lock (_gate)
             return _names.GetValueOrDefault(name, -1);
+    }
+
+    /// <summary>What a file of the trace is, or was, called; empty where an entry has no file.</summary>
+    public string NameOf(TraceEntry entry)
+    {
+        lock (_gate)
+            return entry.Name.Length > 0 ? entry.Name : _inodes.TryGetValue(entry.File, out var inode) ? inode.Name : "";
     }
 
     /// <summary>The visible bytes of a file.</summary>
@@ -312,6 +324,7 @@ internal sealed class SimulatedDisk : IDisk
                 continue;
             if (!fault.Forever)
                 _faults.RemoveAt(i);
+            _lastFaultDrops = fault.DropsDirty;
             throw _lastFault = new DiskException(fault.Error, kind.ToString(), PathOf(name), "a planted fault");
         }
     }
@@ -322,6 +335,26 @@ internal sealed class SimulatedDisk : IDisk
         _trace.Add(entry);
         _counts[entry.Kind] = _counts.GetValueOrDefault(entry.Kind) + 1;
         return _trace.Count - 1;
+    }
+
+    /// <summary>Notes that a sync has failed, and what becomes of the bytes. The caller holds the lock.</summary>
+    internal void NoteFailedSync(SimulatedInode inode)
+    {
+        if (!_lastFaultDrops)
+        {
+            Append(new TraceEntry(TraceKind.SyncFailed) { File = inode.File });
+            return;
+        }
+        Append(new TraceEntry(TraceKind.SyncDropped) { File = inode.File });
+        var state = _initial.Clone();
+        for (int i = 0; i < _trace.Count; i++)
+            state.Advance(i, _trace[i]);
+        var left = state.FileOf(inode.File);
+        inode.Content = left.Content.Clone();
+        foreach (var change in left.Pending)
+            change.ApplyTo(inode.Content);
+        foreach (var map in inode.Maps)
+            map.Show(0, map.Length);
     }
 
     internal void TakeSpace(SimulatedInode inode, long offset, long length)

@@ -9,7 +9,7 @@ internal sealed class SimulatedInode
 
     public required string Name { get; set; }
 
-    public BlockContent Content { get; init; } = new();
+    public BlockContent Content { get; set; } = new();
 
     public List<SimulatedMap> Maps { get; } = [];
 
@@ -133,7 +133,7 @@ internal sealed unsafe class SimulatedFile(SimulatedDisk disk, SimulatedInode in
             }
             catch (DiskException)
             {
-                disk.Append(new TraceEntry(TraceKind.SyncFailed) { File = inode.File });
+                disk.NoteFailedSync(inode);
                 throw;
             }
             begin = disk.Append(entry);
@@ -222,6 +222,9 @@ internal sealed unsafe class SimulatedMap : FileMap
     private readonly SimulatedDisk _disk;
     private readonly SimulatedInode _inode;
     private readonly AddressSpace _memory;
+
+    // Behind it nothing has been put into the memory: it is zeros, and need not be touched for a block of zeros.
+    private long _shown;
     private bool _disposed;
 
     public SimulatedMap(SimulatedDisk disk, SimulatedInode inode, long length)
@@ -270,11 +273,14 @@ internal sealed unsafe class SimulatedMap : FileMap
     {
         while (length > 0)
         {
-            int part = (int)Math.Min(length, 1 << 24);
-            _inode.Content.Read(offset, new Span<byte>(Address + offset, part));
+            int part = (int)Math.Min(length, BlockContent.BlockSize - (offset % BlockContent.BlockSize));
+            byte[]? block = _inode.Content.BlockAt(offset / BlockContent.BlockSize);
+            if (offset < _shown || (block is not null && block != BlockContent.ZeroBlock))
+                _inode.Content.Read(offset, new Span<byte>(Address + offset, part));
             offset += part;
             length -= part;
         }
+        _shown = Math.Max(_shown, offset);
     }
 
     protected override void Dispose(bool disposing)

@@ -20,6 +20,9 @@ internal enum TraceKind
     /// <summary>A sync failed: what was pending then is never made durable by a later one.</summary>
     SyncFailed,
 
+    /// <summary>A sync failed, and the system gave up what was pending then: it is gone for everybody.</summary>
+    SyncDropped,
+
     /// <summary>A write failed: its bytes may or may not have reached the medium.</summary>
     WriteFailed,
     DirectorySync,

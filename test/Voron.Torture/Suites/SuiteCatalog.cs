@@ -8,6 +8,10 @@ internal static class SuiteCatalog
     public static IReadOnlyList<Suite> All { get; } =
     [
         new PowerCutSuite(),
+        new KillThenCutSuite(),
+        new RecoveryCutSuite(),
+        new IoFaultSuite(),
+        new DiskFullSuite(),
         new ModelSuite(),
     ];
 

@@ -36,13 +36,17 @@ internal sealed unsafe class PosixDisk : IDisk
 
     public bool MapsSeeUnbufferedWrites { get; }
 
+    /// <summary>How its files call the system.</summary>
+    public PosixCalls Calls { get; init; } = PosixCalls.OfSystem;
+
     public bool IsUnbuffered => Volatile.Read(ref _buffered) == 0;
 
     /// <param name="path">A full path.</param>
     /// <param name="readOnly">Nothing is to be changed.</param>
     /// <param name="created">The directories that were just made: their names are made durable here.</param>
     /// <param name="logger">Gets the one warning about buffered write-through.</param>
-    public static PosixDisk Open(string path, bool readOnly, List<string> created, ILogger logger)
+    /// <param name="calls">How its files call the system; null for as it is.</param>
+    public static PosixDisk Open(string path, bool readOnly, List<string> created, ILogger logger, PosixCalls? calls = null)
     {
         string real = Resolve(path);
         var kind = FileSystemKind.Of(real);
@@ -57,7 +61,7 @@ internal sealed unsafe class PosixDisk : IDisk
             using var parent = OpenHandle(System.IO.Path.GetDirectoryName(directory)!, Platform.ReadOnly, "open");
             SyncDirectory(parent, directory);
         }
-        return new PosixDisk(real, readOnly, OpenHandle(real, Platform.ReadOnly, "open"), kind, logger);
+        return new PosixDisk(real, readOnly, OpenHandle(real, Platform.ReadOnly, "open"), kind, logger) { Calls = calls ?? PosixCalls.OfSystem };
     }
 
     public IReadOnlyList<DiskEntry> List() => SystemErrors.List(Path);

@@ -12,6 +12,7 @@ internal sealed unsafe class PosixFile : SystemFile
     private readonly Lock _gate = new();
     private readonly PosixDisk _disk;
     private readonly SafeFileHandle _handle;
+    private readonly PosixCalls _calls;
 
     /// <summary>The descriptor has O_DIRECT; it loses it when the file system refuses an unbuffered transfer.</summary>
     private volatile bool _direct;
@@ -24,6 +25,7 @@ internal sealed unsafe class PosixFile : SystemFile
     {
         _disk = disk;
         _handle = handle;
+        _calls = disk.Calls;
         _direct = direct;
     }
 
@@ -44,7 +46,7 @@ internal sealed unsafe class PosixFile : SystemFile
     {
         ArgumentOutOfRangeException.ThrowIfNegative(length);
         DiskRules.CheckWritable(IsReadOnly, "set length", Path);
-        while (Libc.Truncate(_handle, length) != 0)
+        while (_calls.Truncate(_handle, length) != 0)
             Errno.ThrowUnlessInterrupted("set length", Path);
         Volatile.Write(ref _metadataChanged, 1);
     }
@@ -107,7 +109,7 @@ internal sealed unsafe class PosixFile : SystemFile
     {
         DiskRules.CheckWritable(IsReadOnly, "sync", Path);
         bool metadata = Interlocked.Exchange(ref _metadataChanged, 0) != 0;
-        while (!PosixDisk.TrySync(_handle, metadata))
+        while (!_calls.TrySync(_handle, metadata))
             Errno.ThrowUnlessInterrupted("sync", Path);
     }
 
@@ -124,7 +126,7 @@ internal sealed unsafe class PosixFile : SystemFile
         while (true)
         {
             bool direct = _direct;
-            nint read = Libc.Read(_handle, destination, (nuint)length, offset);
+            nint read = _calls.Read(_handle, destination, (nuint)length, offset);
             if (read >= 0)
                 return read;
             RecoverOrThrow("read", direct);
@@ -136,7 +138,7 @@ internal sealed unsafe class PosixFile : SystemFile
         while (true)
         {
             bool direct = _direct;
-            nint written = Libc.Write(_handle, source, (nuint)length, offset);
+            nint written = _calls.Write(_handle, source, (nuint)length, offset);
             if (written > 0)
                 return written;
             RecoverOrThrow("write", direct, written);
@@ -156,7 +158,7 @@ internal sealed unsafe class PosixFile : SystemFile
         while (true)
         {
             bool direct = _direct;
-            nint written = Libc.WriteVectored(_handle, blocks, count, offset);
+            nint written = _calls.WriteVectored(_handle, blocks, count, offset);
             if (written > 0)
                 return written;
             RecoverOrThrow("write", direct, written);
@@ -176,7 +178,7 @@ internal sealed unsafe class PosixFile : SystemFile
 
     private bool TryAllocate(int mode, long offset, long length, string operation)
     {
-        while (Libc.Allocate(_handle, mode, offset, length) != 0)
+        while (_calls.Allocate(_handle, mode, offset, length) != 0)
         {
             int errno = Marshal.GetLastPInvokeError();
             if (Errno.IsUnsupported(errno))

@@ -1,0 +1,20 @@
+using Voron.Torture.Harness;
+
+namespace Voron.Torture.Crashes;
+
+/// <summary>What the runs of all suites about crashes have in common.</summary>
+internal static class CrashRun
+{
+    public static void Make(SuiteRun run, CrashPlan plan)
+    {
+        var counts = new CrashCounts();
+        try
+        {
+            new CrashChecker(run, counts, plan).Run();
+        }
+        finally
+        {
+            counts.AddTo(run);
+        }
+    }
+}

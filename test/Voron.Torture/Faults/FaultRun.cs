@@ -1,0 +1,429 @@
+using System.Text;
+using Voron.IO;
+using Voron.Torture.Crashes;
+using Voron.Torture.Harness;
+using Voron.Torture.Simulation;
+
+namespace Voron.Torture.Faults;
+
+/// <summary>
+/// Work on an environment on a disk that fails somewhere, and what a reopening may find then: all that was acknowledged, with or
+/// without the commits whose outcome was unknown. What the environment says of a failure is judged at once.
+/// </summary>
+internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDisposable
+{
+    private static readonly TraceKind[] Changes =
+    [
+        TraceKind.Create, TraceKind.Rename, TraceKind.Delete, TraceKind.DirectorySync, TraceKind.SetLength, TraceKind.Allocate, TraceKind.Punch,
+        TraceKind.Write, TraceKind.WriteFailed, TraceKind.Sync, TraceKind.SyncFailed, TraceKind.SyncDropped,
+    ];
+
+    private readonly List<(ReadTransaction Transaction, Content Expected)> _readers = [];
+    private readonly List<Content> _unknown = [];
+    private StorageEnvironment? _environment;
+
+    /// <summary>The content of the newest commit that returned.</summary>
+    public Content Acknowledged { get; private set; } = Content.Empty;
+
+    /// <summary>How many calls of the environment were refused or failed.</summary>
+    public int Told { get; private set; }
+
+    /// <summary>The newest exception among them.</summary>
+    public Exception? LastTold { get; private set; }
+
+    /// <summary>Told what is done.</summary>
+    public Action<string>? OnStep { get; init; }
+
+    public bool IsPoisoned { get; private set; }
+
+    public bool IsOpen => _environment is not null;
+
+    public StorageEnvironment Environment => _environment!;
+
+    public static StorageOptions RandomOptions(Tape choices) =>
+        CrashWorkload.RandomOptions(choices, choices.Next(4) == 3 ? FlushRecordForm.WholeImages : FlushRecordForm.Checksums);
+
+    /// <summary>Opens the environment; when that fails, nothing may be left of the attempt.</summary>
+    public void Open()
+    {
+        try
+        {
+            _environment = StorageEnvironment.Open(disk, options);
+        }
+        catch (VoronException e)
+        {
+            Tell(e);
+            CheckNothingIsOpen();
+            return;
+        }
+        ReadDespiteFaults(CheckContent);
+    }
+
+    /// <summary>Does one thing. On an environment that is closed, it opens it; on one that is poisoned, nothing.</summary>
+    public void Step(Tape choices)
+    {
+        if (IsPoisoned)
+            return;
+        if (!IsOpen)
+        {
+            Open();
+            return;
+        }
+        switch (choices.Next(100))
+        {
+            case < 40:
+                OnStep?.Invoke("commit");
+                Commit(choices, writing => writing.Change(choices.Next(1, 7)));
+                break;
+            case < 50:
+                OnStep?.Invoke("commit of a large value");
+                Commit(choices, writing => writing.PutLarge());
+                break;
+            case < 58:
+                OnStep?.Invoke("two commits in a pipeline");
+                CommitTwoBehind(choices);
+                break;
+            case < 64:
+                OnStep?.Invoke("merged commit");
+                CommitMerged(choices);
+                break;
+            case < 78:
+                OnStep?.Invoke("flush");
+                Attempt(() => Environment.Flush());
+                break;
+            case < 82:
+                OnStep?.Invoke("rewrite");
+                Attempt(() => Environment.Rewrite());
+                break;
+            case < 84:
+                OnStep?.Invoke("vouch");
+                Attempt(() => Environment.Vouch());
+                break;
+            case < 90:
+                OnStep?.Invoke("begin a reader");
+                if (_readers.Count < 2)
+                    _readers.Add((Environment.BeginRead(), Acknowledged));
+                break;
+            case < 94:
+                OnStep?.Invoke("end the readers");
+                EndReaders();
+                break;
+            case < 96:
+                OnStep?.Invoke("reclaim");
+                Attempt(() => Environment.ReclaimSpace());
+                break;
+            default:
+                OnStep?.Invoke("close and open");
+                Close();
+                Open();
+                break;
+        }
+        if (IsPoisoned)
+            CheckPoisoned();
+    }
+
+    /// <summary>Ends everything. A poisoned environment writes nothing when it is closed.</summary>
+    public void Close()
+    {
+        EndReaders();
+        if (_environment is null)
+            return;
+        int before = Changes.Sum(disk.Count);
+        _environment.Dispose();
+        _environment = null;
+        BrokenPromiseException.Require(
+            !IsPoisoned || Changes.Sum(disk.Count) == before, "A poisoned environment has changed the disk while it was being closed.");
+        CheckNothingIsOpen();
+    }
+
+    public void Dispose()
+    {
+        foreach (var (transaction, _) in _readers)
+            transaction.Dispose();
+        _readers.Clear();
+        _environment?.Dispose();
+        _environment = null;
+    }
+
+    /// <summary>
+    /// Opens a disk that the work has left, checks that it holds what it must and nothing that it must not, and goes on with it.
+    /// </summary>
+    public Content CheckReopened(SimulatedDisk left) => GoOn(left, [Acknowledged, .. _unknown]);
+
+    /// <summary>The same on a disk without room: it is opened and read; work goes on when there is room.</summary>
+    public void CheckReopenedFull(SimulatedDisk left)
+    {
+        IReadOnlyList<Content> allowed = [Acknowledged, .. _unknown];
+        if (left.FileOf(Paging.CheckpointFile.FileName) >= 0)
+        {
+            using var environment = StorageEnvironment.Open(left, options);
+            Content found = ContentCheck.Check(environment, allowed);
+            try
+            {
+                found = Add(environment, found, "full");
+            }
+            catch (StorageFullException)
+            {
+                ContentCheck.Check(environment, [found]);
+            }
+            allowed = [found];
+        }
+        left.SpaceLimit = long.MaxValue;
+        GoOn(left, allowed);
+    }
+
+    /// <summary>Checks that a disk holds one certain content.</summary>
+    public void CheckReopened(SimulatedDisk left, Content expected)
+    {
+        using var environment = StorageEnvironment.Open(left, options);
+        ContentCheck.Check(environment, [expected]);
+    }
+
+    /// <summary>
+    /// On a disk without room, whatever was refused has left room enough in the journal for a flush of all that is not in the data
+    /// file, unless nothing has been written since the opening.
+    /// </summary>
+    public void CheckCanBeEmptied()
+    {
+        EndReaders();
+        if (Environment.GetStatistics().JournalWrites == 0)
+            return;
+        Environment.Flush();
+        EnvironmentStatistics statistics = Environment.GetStatistics();
+        BrokenPromiseException.Require(
+            statistics.CheckpointTransactionId == statistics.PublishedTransactionId,
+            $"Transaction {statistics.PublishedTransactionId} is published, and a flush has brought the data file to " +
+            $"{statistics.CheckpointTransactionId}.");
+        CheckContent();
+    }
+
+    private Content GoOn(SimulatedDisk left, IReadOnlyList<Content> allowed)
+    {
+        using var environment = StorageEnvironment.Open(left, options);
+        Content next = Add(environment, ContentCheck.Check(environment, allowed), "after");
+        environment.Flush();
+        ContentCheck.Check(environment, [next]);
+        return next;
+    }
+
+    private static Content Add(StorageEnvironment environment, Content content, string key)
+    {
+        var value = new ModelValue(7, 3000);
+        using WriteTransaction writing = environment.BeginWrite();
+        writing.CreateTree("alpha").Put(Encoding.ASCII.GetBytes(key), value.ToBytes());
+        writing.Commit();
+        return content.With("alpha", content.Trees.GetValueOrDefault("alpha", Content.EmptyTree).SetItem(key, value));
+    }
+
+    private void Commit(Tape choices, Func<ModelTransaction, ModelTransaction> change)
+    {
+        Content? next = null;
+        Attempt(
+            () =>
+            {
+                using WriteTransaction writing = Environment.BeginWrite();
+                next = change(new ModelTransaction(writing, Acknowledged, choices)).Content;
+                writing.Commit();
+                Acknowledged = next;
+            },
+            () => next);
+    }
+
+    // The second is begun when the first may not be durable yet, and so may not be when it fails.
+    private void CommitTwoBehind(Tape choices)
+    {
+        Content newest = Acknowledged;
+        var commits = new List<(Task Task, Content Content)>();
+        for (int i = 0; i < 2; i++)
+        {
+            Attempt(() =>
+            {
+                using WriteTransaction writing = Environment.BeginWrite();
+                Content next = new ModelTransaction(writing, newest, choices).Touch().Change(choices.Next(3)).Content;
+                Task commit = writing.CommitAsync(CancellationToken.None).AsTask();
+                if (commit is { IsFaulted: true, Exception.InnerException: not EnvironmentPoisonedException })
+                    commit.GetAwaiter().GetResult();
+                commits.Add((commit, next));
+                newest = next;
+            }, judge: false);
+        }
+        bool hasFailed = false;
+        foreach (var (task, content) in commits)
+        {
+            bool done = false;
+            Attempt(
+                () =>
+                {
+                    task.GetAwaiter().GetResult();
+                    done = true;
+                },
+                () => content, judge: false);
+            BrokenPromiseException.Require(!done || !hasFailed, "A commit was acknowledged, and the one before it had failed.");
+            hasFailed |= !done;
+            if (done)
+                Acknowledged = content;
+        }
+        if (LastTold is not null)
+            ReadDespiteFaults(CheckContent);
+    }
+
+    // Queued while the writer is taken, so that one transaction has them all.
+    private void CommitMerged(Tape choices)
+    {
+        Content content = Acknowledged;
+        var tasks = new List<Task>();
+        Attempt(() =>
+        {
+            using (Environment.BeginWrite())
+            {
+                for (int i = choices.Next(1, 4); choices.GoesOn(i > 0); i--)
+                {
+                    tasks.Add(Environment.WriteAsync(
+                        writing => content = new ModelTransaction(writing, content, choices).Change(choices.Next(1, 4)).Content).AsTask());
+                }
+            }
+        });
+        bool isCommitted = false;
+        bool isUnknown = false;
+        foreach (Task task in tasks)
+        {
+            Attempt(
+                () =>
+                {
+                    task.GetAwaiter().GetResult();
+                    isCommitted = true;
+                },
+                () =>
+                {
+                    isUnknown = true;
+                    return null;
+                }, judge: false);
+        }
+        BrokenPromiseException.Require(
+            !isCommitted || !isUnknown, "Of operations in one transaction, some are committed, and of some it is unknown.");
+        if (isCommitted)
+            Acknowledged = content;
+        else if (isUnknown)
+            _unknown.Add(content);
+        if (LastTold is not null)
+            ReadDespiteFaults(CheckContent);
+    }
+
+    /// <summary>Does something that may fail, in one of the ways in which an environment may say so.</summary>
+    /// <param name="action">What to do.</param>
+    /// <param name="next">The content that may be found after an unknown outcome.</param>
+    /// <param name="judge">Whether nothing can have been committed meanwhile, so that readers see what was.</param>
+    private void Attempt(Action action, Func<Content?>? next = null, bool judge = true)
+    {
+        try
+        {
+            action();
+            return;
+        }
+        catch (EnvironmentPoisonedException e)
+        {
+            Tell(e);
+            IsPoisoned = true;
+            BrokenPromiseException.Require(e.InnerException is DiskException, $"Poisoned without a cause: {e}");
+            BrokenPromiseException.Require(Environment.GetStatistics().IsPoisoned, "An environment that says that it is poisoned is not.");
+            if (e.Outcome == CommitOutcome.Unknown && next?.Invoke() is { } content)
+                _unknown.Add(content);
+        }
+        catch (VoronException e) when (IsHonest(e))
+        {
+            Tell(e);
+        }
+        if (judge)
+            ReadDespiteFaults(CheckContent);
+    }
+
+    // A read that ends too early cannot be told from a file that was cut.
+    private bool IsHonest(VoronException e) => e switch
+    {
+        StorageFullException or StorageAccessException => true,
+        CorruptionException => disk.LastFault is { Error: DiskError.EndOfFile },
+        _ => false,
+    };
+
+    private void Tell(Exception e)
+    {
+        Told++;
+        LastTold = e;
+    }
+
+    private void EndReaders()
+    {
+        ReadDespiteFaults(CheckReaders);
+        foreach (var (transaction, _) in _readers)
+            transaction.Dispose();
+        _readers.Clear();
+    }
+
+    private void CheckReaders()
+    {
+        foreach (var (transaction, expected) in _readers)
+            ContentCheck.CheckReader(transaction, expected);
+    }
+
+    private void CheckContent()
+    {
+        CheckReaders();
+        using ReadTransaction reading = Environment.BeginRead();
+        ContentCheck.CheckReader(reading, Acknowledged);
+    }
+
+    // What is read for the first time is read from the disk. That may be the call that is to fail: then the reader is told, and
+    // sees everything as soon as the disk can be read again.
+    private void ReadDespiteFaults(Action check)
+    {
+        if (_environment is null)
+            return;
+        DiskException? before = disk.LastFault;
+        try
+        {
+            check();
+            return;
+        }
+        catch (VoronException e) when (disk.LastFault is { Operation: nameof(DiskCallKind.Read) } fault && fault != before && IsHonest(e))
+        {
+            Tell(e);
+        }
+        disk.SuspendFaults(true);
+        check();
+        disk.SuspendFaults(false);
+    }
+
+    private void CheckPoisoned()
+    {
+        Action[] refused =
+        [
+            () => Environment.BeginWrite().Dispose(),
+            () => Environment.Flush(),
+            () => Environment.Rewrite(),
+            () => Environment.ReclaimSpace(),
+            () => Environment.WriteAsync(_ => { }).AsTask().GetAwaiter().GetResult(),
+            () => Environment.BeginWriteAsync().AsTask().GetAwaiter().GetResult().Dispose(),
+        ];
+        foreach (Action call in refused)
+        {
+            try
+            {
+                call();
+            }
+            catch (EnvironmentPoisonedException e)
+            {
+                BrokenPromiseException.Require(e.Outcome == CommitOutcome.NotCommitted, "Nothing was begun, and the outcome is said to be unknown.");
+                continue;
+            }
+            throw new BrokenPromiseException("After a failed write or sync a later one has succeeded.");
+        }
+        ReadDespiteFaults(CheckContent);
+    }
+
+    private void CheckNothingIsOpen()
+    {
+        BrokenPromiseException.Require(
+            disk is { OpenFiles: 0, LiveMaps: 0, HeldLocks: 0 },
+            $"{disk.OpenFiles} files, {disk.LiveMaps} maps and {disk.HeldLocks} locks are left of a closed environment.");
+    }
+}

@@ -1,0 +1,143 @@
+using System.Runtime.InteropServices;
+using Microsoft.Extensions.Logging.Abstractions;
+using Voron.IO;
+using Voron.IO.Posix;
+using Voron.Torture.Crashes;
+using Voron.Torture.Harness;
+
+namespace Voron.Torture.Faults;
+
+/// <summary>Real files, whose system calls are interrupted and do less than they were asked: nobody may notice.</summary>
+internal static unsafe class SystemCallRun
+{
+    private const int FileOperations = 200;
+    private const int FileBytes = 1 << 20;
+    private const int NoSpace = 28;
+    private const int InputOutput = 5;
+
+    public static bool IsSupported => OperatingSystem.IsLinux() || OperatingSystem.IsMacOS();
+
+    public static void Make(SuiteRun run)
+    {
+        string directory = Directory.CreateTempSubdirectory("voron-").FullName;
+        var calls = new UnreliableCalls(run.Choices.Next());
+        try
+        {
+            CheckFile(run.Choices, directory, calls);
+            run.Count(FileOperations);
+            CheckEnvironment(run.Choices, directory, calls);
+        }
+        finally
+        {
+            run.Tally("interrupted system calls", calls.Interrupted);
+            run.Tally("partial system calls", calls.Short);
+            Directory.Delete(directory, recursive: true);
+        }
+    }
+
+    // One file beside an array of bytes.
+    private static void CheckFile(Tape choices, string directory, UnreliableCalls calls)
+    {
+        using PosixDisk disk = PosixDisk.Open(directory, false, [], NullLogger.Instance, calls);
+        DiskAccess access = choices.Next(2) == 0 ? DiskAccess.Buffered : DiskAccess.Unbuffered;
+        using DiskFile file = disk.Open("bytes", DiskOpen.New, access);
+        file.Allocate(0, FileBytes);
+        var expected = new byte[FileBytes];
+        int unit = access == DiskAccess.Buffered ? 1 : DiskRules.Alignment;
+        byte* memory = (byte*)NativeMemory.AlignedAlloc(FileBytes, DiskRules.Alignment);
+        try
+        {
+            for (int i = 0; choices.GoesOn(i < FileOperations); i++)
+            {
+                long offset = choices.Next(FileBytes / unit) * (long)unit;
+                int length = (int)Math.Min(FileBytes - offset, (choices.Next(unit == 1 ? 70_000 : 20) + 1L) * unit);
+                new Random(choices.Next()).NextBytes(new Span<byte>(memory, length));
+                switch (choices.Next(5))
+                {
+                    case 0:
+                        Write(choices, file, calls, offset, memory, length, unit);
+                        break;
+                    case 1:
+                        file.Write(offset, new ReadOnlySpan<byte>(memory, length));
+                        break;
+                    case 2:
+                        WriteInBlocks(choices, file, offset, memory, length, unit);
+                        break;
+                    case 3:
+                        file.Sync();
+                        continue;
+                    default:
+                        file.Read(offset, new Span<byte>(memory, length));
+                        BrokenPromiseException.Require(
+                            new ReadOnlySpan<byte>(memory, length).SequenceEqual(expected.AsSpan((int)offset, length)),
+                            $"{length} bytes read at {offset} are not those that were written.");
+                        continue;
+                }
+                new ReadOnlySpan<byte>(memory, length).CopyTo(expected.AsSpan((int)offset));
+            }
+            BrokenPromiseException.Require(file.Length == FileBytes, $"The file has {file.Length} bytes in place of {FileBytes}.");
+        }
+        finally
+        {
+            NativeMemory.AlignedFree(memory);
+        }
+        BrokenPromiseException.Require(
+            File.ReadAllBytes(Path.Combine(directory, "bytes")).AsSpan().SequenceEqual(expected), "The file has other bytes than were written.");
+        disk.Delete("bytes");
+    }
+
+    // A true error is told, and the same call without it does all.
+    private static void Write(Tape choices, DiskFile file, UnreliableCalls calls, long offset, byte* memory, int length, int unit)
+    {
+        calls.NextWriteError = choices.Next(2) == 0 ? InputOutput : NoSpace;
+        DiskError expected = calls.NextWriteError == NoSpace ? DiskError.NoSpace : DiskError.Failed;
+        try
+        {
+            WriteInBlocks(choices, file, offset, memory, length, unit);
+        }
+        catch (DiskException e)
+        {
+            BrokenPromiseException.Require(e.Error == expected, $"The system said {expected}, and the file {e.Error}.");
+            file.Write(offset, new ReadOnlySpan<byte>(memory, length));
+            return;
+        }
+        throw new BrokenPromiseException("A write failed, and nobody was told.");
+    }
+
+    private static void WriteInBlocks(Tape choices, DiskFile file, long offset, byte* memory, int length, int unit)
+    {
+        var blocks = new List<IoBlock>();
+        for (int at = 0; at < length;)
+        {
+            int part = Math.Min(length - at, (choices.Next(Math.Max(1, length / unit / 3)) + 1) * unit);
+            blocks.Add(new IoBlock(memory + at, (nuint)part));
+            at += part;
+        }
+        file.WriteVectored(offset, CollectionsMarshal.AsSpan(blocks));
+    }
+
+    private static void CheckEnvironment(Tape choices, string directory, UnreliableCalls calls)
+    {
+        StorageOptions options = FaultRun.RandomOptions(choices);
+        Content content = Content.Empty;
+        for (int round = 0; round < 2; round++)
+        {
+            using (var environment = StorageEnvironment.Open(PosixDisk.Open(directory, false, [], NullLogger.Instance, calls), options))
+            {
+                for (int i = choices.Next(3, 12); choices.GoesOn(i > 0); i--)
+                {
+                    using (WriteTransaction writing = environment.BeginWrite())
+                    {
+                        content = new ModelTransaction(writing, content, choices).Change(choices.Next(1, 6)).Content;
+                        writing.Commit();
+                    }
+                    if (choices.Next(4) == 3)
+                        environment.Flush();
+                }
+                ContentCheck.Check(environment, [content]);
+            }
+            using var reopened = StorageEnvironment.Open(directory, options);
+            ContentCheck.Check(reopened, [content]);
+        }
+    }
+}

@@ -1,0 +1,112 @@
+namespace Voron.Torture.Simulation;
+
+/// <summary>
+/// What a power cut may take or leave, one thing at a time: each sector that would differ, each change of a name, and the changes
+/// of each file's length, of which any number of the oldest may have happened. All ways to choose among them are numbered.
+/// </summary>
+internal sealed class PendingParts
+{
+    private readonly List<int> _choices = [];
+    private readonly Dictionary<PendingName, int> _names = [];
+    private readonly Dictionary<DurableFile, FileParts> _files = [];
+
+    private PendingParts()
+    {
+    }
+
+    /// <summary>How many sectors and names there are to be chosen, and changes of lengths.</summary>
+    public int Count { get; private set; }
+
+    /// <summary>How many different disks that can be.</summary>
+    public int Combinations => _choices.Aggregate(1, (product, choices) => product * choices);
+
+    /// <summary>The parts of a state; null when there are more than <paramref name="limit"/>.</summary>
+    public static PendingParts? Of(DurableState state, int sectorSize, int limit)
+    {
+        var parts = new PendingParts();
+        foreach (var name in state.PendingNames)
+        {
+            parts._names.Add(name, parts._choices.Count);
+            parts.Add(2);
+        }
+        foreach (var file in state.Files.Values.Where(file => file.Pending.Count > 0))
+        {
+            var found = new FileParts { LengthChoice = parts._choices.Count };
+            parts._files.Add(file, found);
+            int lengths = file.Pending.Count(change => change.IsLength);
+            parts._choices.Add(lengths + 1);
+            parts.Count += lengths;
+            var touched = new HashSet<(long, int)>();
+            foreach (var (change, index) in file.Pending.Select((change, index) => (change, index)))
+            {
+                foreach (var fragment in change.Fragments)
+                {
+                    AddSectors(parts, found, file, index, fragment, sectorSize, touched);
+                    if (parts.Count > limit)
+                        return null;
+                }
+            }
+        }
+        return parts.Count > limit ? null : parts;
+    }
+
+    public bool KeepsName(PendingName name, int combination) => Choice(_names[name], combination) == 1;
+
+    public void Apply(DurableFile file, BlockContent content, int combination)
+    {
+        if (!_files.TryGetValue(file, out var parts))
+            return;
+        int lengths = Choice(parts.LengthChoice, combination);
+        int next = 0;
+        for (int i = 0; i < file.Pending.Count; i++)
+        {
+            if (file.Pending[i].IsLength && lengths-- > 0)
+                file.Pending[i].ApplyTo(content);
+            for (; next < parts.Sectors.Count && parts.Sectors[next].Change == i; next++)
+            {
+                if (Choice(parts.Sectors[next].Choice, combination) == 1)
+                    content.Apply(parts.Sectors[next].Fragment);
+            }
+        }
+    }
+
+    // A sector that a write leaves as it was can be left out, unless another write may have changed it before.
+    private static void AddSectors(
+        PendingParts parts, FileParts found, DurableFile file, int change, Fragment fragment, int sectorSize, HashSet<(long, int)> touched)
+    {
+        var before = new byte[sectorSize];
+        var after = new byte[sectorSize];
+        for (int sector = fragment.Start / sectorSize * sectorSize; sector < fragment.End; sector += sectorSize)
+        {
+            var part = fragment.Part(Math.Max(fragment.Start, sector), Math.Min(fragment.End, sector + sectorSize));
+            file.Content.Read(part.Block * BlockContent.BlockSize + part.Start, before.AsSpan(0, part.Length));
+            part.CopyTo(after.AsSpan(0, part.Length), 0);
+            if (!touched.Contains((part.Block, sector)) && before.AsSpan(0, part.Length).SequenceEqual(after.AsSpan(0, part.Length)))
+                continue;
+            touched.Add((part.Block, sector));
+            found.Sectors.Add((change, parts._choices.Count, part));
+            parts.Add(2);
+        }
+    }
+
+    private void Add(int choices)
+    {
+        _choices.Add(choices);
+        Count++;
+    }
+
+    private int Choice(int index, int combination)
+    {
+        for (int i = 0; i < index; i++)
+            combination /= _choices[i];
+        return combination % _choices[index];
+    }
+
+    private sealed class FileParts
+    {
+        public required int LengthChoice { get; init; }
+
+        /// <summary>In the order of the changes.</summary>
+        public List<(int Change, int Choice, Fragment Fragment)> Sectors { get; } = [];
+    }
+}

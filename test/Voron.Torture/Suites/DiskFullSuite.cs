@@ -1,0 +1,138 @@
+using Voron.Torture.Faults;
+using Voron.Torture.Harness;
+using Voron.Torture.Simulation;
+
+namespace Voron.Torture.Suites;
+
+/// <summary>The disk has room for so much and no more, in steps from nothing to enough, and later has room again.</summary>
+internal sealed class DiskFullSuite : Suite
+{
+    private const int SizesPerRun = 32;
+    private const int Unit4K = 4096;
+    private const int MostUnits = 1 << 14;
+
+    public override string Name => "disk-full";
+
+    public override string Summary => "disks of every size, full while growing, committing, flushing, recovering; work resumes when there is room";
+
+    public override string Unit => "disks";
+
+    public override long TestCount => 200;
+
+    public override long FullCount => 20_000;
+
+    public override IReadOnlyList<string> NotCovered =>
+    [
+        "a file system that takes blocks for itself, so that a write fails whose blocks had been allocated",
+    ];
+
+    public override void Run(SuiteRun run)
+    {
+        StorageOptions options = FaultRun.RandomOptions(run.Choices);
+        List<long[]> steps = Probe(run, options, out long most);
+        int units = (int)Math.Min(MostUnits - 1, most / Unit4K);
+        int first = run.Choices.Next(Math.Max(1, units / SizesPerRun));
+        for (int turn = 0; ; turn++)
+        {
+            int drawn = run.Choices.Drawn.Count;
+            run.Choices.Mark();
+            int size = first + (turn * units / SizesPerRun);
+            if (!run.Choices.GoesOn(turn < SizesPerRun && !run.Stop.IsCancellationRequested))
+                return;
+            Fill(run, options, steps, (long)run.Choices.Choose(Math.Min(size, MostUnits - 1), MostUnits) * Unit4K);
+            run.Choices.Forget(drawn);
+        }
+    }
+
+    /// <summary>Runs the workload with room enough, and tells how much that was.</summary>
+    private static List<long[]> Probe(SuiteRun run, StorageOptions options, out long most)
+    {
+        var disk = new SimulatedDisk();
+        using var work = new FaultRun(disk, options) { OnStep = run.Tell };
+        var steps = new List<long[]>();
+        work.Open();
+        most = disk.UsedBytes;
+        int count = run.Choices.Next(10, 30);
+        for (int i = 0; ; i++)
+        {
+            run.Choices.Mark();
+            if (!run.Choices.GoesOn(i < count))
+                break;
+            int from = run.Choices.Drawn.Count;
+            work.Step(run.Choices);
+            steps.Add([.. run.Choices.Drawn.Skip(from)]);
+            most = Math.Max(most, disk.UsedBytes);
+        }
+        work.Close();
+        BrokenPromiseException.Require(work.Told == 0, $"Something failed although there was room: {work.LastTold}");
+        return steps;
+    }
+
+    private static void Fill(SuiteRun run, StorageOptions options, List<long[]> steps, long size)
+    {
+        run.Tell($"a disk of {size} bytes");
+        var disk = new SimulatedDisk { SpaceLimit = size };
+        using var work = new FaultRun(disk, options);
+        try
+        {
+            work.Open();
+            int stays = run.Choices.Next(4);
+            int full = work.IsOpen ? -1 : 0;
+            run.Tally(work.IsOpen ? "opened" : "full when an environment was to be made");
+            for (int i = 0; i < steps.Count; i++)
+            {
+                if (full >= 0 && full + stays <= i)
+                    MakeRoom(disk, work);
+                int told = work.Told;
+                work.Step(new Tape(steps[i]));
+                CheckTold(disk, work, told);
+                if (work.Told == told || full >= 0)
+                    continue;
+                full = i;
+                run.Tally("full while at work");
+                CheckFull(run, disk, work);
+            }
+            if (disk.SpaceLimit != long.MaxValue && run.Choices.Next(2) == 1)
+                MakeRoom(disk, work);
+            work.Close();
+            disk.SpaceLimit = long.MaxValue;
+            work.CheckReopened(disk);
+            run.Count();
+        }
+        catch (Exception e) when (e is not TapeRunOutException)
+        {
+            throw new BrokenPromiseException($"A disk of {size} bytes: {e.Message}", e);
+        }
+    }
+
+    private static void MakeRoom(SimulatedDisk disk, FaultRun work)
+    {
+        disk.SpaceLimit = long.MaxValue;
+        if (!work.IsOpen)
+            work.Open();
+        BrokenPromiseException.Require(work.IsOpen, $"There is room, and the environment cannot be opened: {work.LastTold}");
+    }
+
+    private static void CheckTold(SimulatedDisk disk, FaultRun work, int before)
+    {
+        if (work.Told == before)
+            return;
+        BrokenPromiseException.Require(disk.SpaceLimit != long.MaxValue, $"There is room again, and something fails: {work.LastTold}");
+        BrokenPromiseException.Require(
+            work.LastTold is StorageFullException && !work.IsPoisoned, $"A full disk is told of in another way: {work.LastTold}");
+    }
+
+    // The flush that empties it, and what comes of a crash now, with no room at all for what recovers.
+    private static void CheckFull(SuiteRun run, SimulatedDisk disk, FaultRun work)
+    {
+        if (work.IsOpen && run.Choices.Next(2) == 0)
+            work.CheckCanBeEmptied();
+        var images = new CrashImages(disk);
+        SimulatedDisk left = run.Choices.Next(2) == 0
+            ? images.BuildKilled(disk.TraceCount)
+            : images.Build(disk.TraceCount, new Random(run.Choices.Next()));
+        left.SpaceLimit = left.UsedBytes;
+        run.Tally("recovered while full");
+        work.CheckReopenedFull(left);
+    }
+}

@@ -1,0 +1,196 @@
+using Voron.IO;
+using Voron.Torture.Faults;
+using Voron.Torture.Harness;
+using Voron.Torture.Simulation;
+
+namespace Voron.Torture.Suites;
+
+/// <summary>Each call of a workload to the disk fails, one a case: once, and from then on for ever.</summary>
+internal sealed class IoFaultSuite : Suite
+{
+    private const int MostSteps = 4096;
+    private const int MostCalls = 1024;
+
+    // The steps of the workload are between these two.
+    private const int Opening = 0;
+    private const int Closing = 1;
+    private const int FirstStep = 2;
+
+    private static readonly Variant[] Variants =
+    [
+        new("an error", DiskError.Failed, false, false),
+        new("errors for ever", DiskError.Failed, true, false),
+        new("no space", DiskError.NoSpace, false, false),
+        new("no space for ever", DiskError.NoSpace, true, false),
+        new("a read cut short", DiskError.EndOfFile, false, false),
+        new("a sync that drops what was written", DiskError.Failed, false, true),
+        new("syncs that drop what was written, for ever", DiskError.Failed, true, true),
+    ];
+
+    public override string Name => "io-fault";
+
+    public override string Summary => "every call to the disk fails, once and from then on for ever; system calls are interrupted, or do a part";
+
+    public override string Unit => "faults";
+
+    public override long TestCount => 5_000;
+
+    public override long FullCount => 500_000;
+
+    public override IReadOnlyList<string> NotCovered =>
+    [
+        "a fault at one certain call of the journal's own thread beside the writer's is found, and may not replay",
+        "interrupted and partial system calls: on POSIX only, and on the real files of the directory for temporary ones",
+    ];
+
+    public override void Run(SuiteRun run)
+    {
+        if (SystemCallRun.IsSupported && run.Index % 4 == 3)
+        {
+            SystemCallRun.Make(run);
+            return;
+        }
+        StorageOptions options = FaultRun.RandomOptions(run.Choices);
+        List<Step> steps = Probe(run, options);
+        (int Tag, int Call, int Variant)[] cases =
+        [
+            .. from step in steps
+               from call in Enumerable.Range(0, step.Calls.Count)
+               from variant in Enumerable.Range(0, Variants.Length)
+               where Variants[variant].Fits(step.Calls[call])
+               select (step.Tag, call, variant),
+        ];
+        for (int turn = 0; ; turn++)
+        {
+            int drawn = run.Choices.Drawn.Count;
+            run.Choices.Mark();
+            if (!run.Choices.GoesOn(turn < cases.Length && !run.Stop.IsCancellationRequested))
+                return;
+            (int tag, int call, int variant) = turn < cases.Length ? cases[turn] : default;
+            tag = run.Choices.Choose(tag, MostSteps);
+            call = run.Choices.Choose(Math.Min(call, MostCalls - 1), MostCalls);
+            variant = run.Choices.Choose(variant, Variants.Length);
+            run.Tell($"{Variants[variant].Name} at call {call} of step {tag}");
+            Fail(run, options, steps, tag, call, Variants[variant]);
+            run.Choices.Forget(drawn);
+        }
+    }
+
+    /// <summary>
+    /// Runs the workload without a fault, and notes what each of its steps chooses and calls. Each has a number of its own that
+    /// stays the same when others are left out.
+    /// </summary>
+    private static List<Step> Probe(SuiteRun run, StorageOptions options)
+    {
+        var disk = new SimulatedDisk();
+        var calls = new List<DiskCallKind>();
+        disk.FailNext(
+            call =>
+            {
+                calls.Add(call.Kind);
+                return false;
+            },
+            DiskError.Failed);
+        using var work = new FaultRun(disk, options) { OnStep = run.Tell };
+        var steps = new List<Step>();
+        Add(Opening, 0, work.Open);
+        int count = run.Choices.Next(6, 16);
+        for (int i = 0; ; i++)
+        {
+            run.Choices.Mark();
+            if (!run.Choices.GoesOn(i < count))
+                break;
+            int tag = FirstStep + run.Choices.Choose(i, MostSteps - FirstStep);
+            Add(tag, run.Choices.Drawn.Count, () => work.Step(run.Choices));
+        }
+        Add(Closing, run.Choices.Drawn.Count, work.Close);
+        BrokenPromiseException.Require(work.Told == 0, $"Something failed although nothing was to fail: {work.LastTold}");
+        return steps;
+
+        void Add(int tag, int from, Action action)
+        {
+            calls.Clear();
+            action();
+            steps.Add(new Step(tag, [.. run.Choices.Drawn.Skip(from)], [.. calls]));
+        }
+    }
+
+    private static void Fail(SuiteRun run, StorageOptions options, List<Step> steps, int tag, int call, Variant variant)
+    {
+        var disk = new SimulatedDisk();
+        bool isArmed = false;
+        int seen = 0;
+        DiskCall failed = default;
+        disk.FailNext(
+            made =>
+            {
+                bool isIt = failed != default || (isArmed && seen++ == call);
+                if (!isIt || !variant.Fits(made.Kind))
+                    return false;
+                failed = failed == default ? made : failed;
+                return true;
+            },
+            variant.Error, variant.IsForEver, variant.DropsDirty);
+        using var work = new FaultRun(disk, options);
+        try
+        {
+            foreach (Step step in steps)
+            {
+                isArmed = step.Tag == tag;
+                var choices = new Tape(step.Script);
+                if (step.Tag == Opening)
+                    work.Open();
+                else if (step.Tag == Closing)
+                    work.Close();
+                else
+                    work.Step(choices);
+                isArmed = false;
+            }
+            disk.ClearFaults();
+            run.Count();
+            run.Tally("told of it", work.Told > 0 ? 1 : 0);
+            run.Tally("poisoned", work.IsPoisoned ? 1 : 0);
+            run.Tally(variant.Name);
+            CheckWhatIsLeft(run.Choices, disk, work);
+        }
+        catch (Exception e) when (e is not TapeRunOutException)
+        {
+            throw new BrokenPromiseException($"{variant.Name} at {failed}, call {call} of step {tag}: {e.Message}", e);
+        }
+    }
+
+    // What can still be seen is opened as it is, and worked on; then the power fails, or it does at once.
+    private static void CheckWhatIsLeft(Tape choices, SimulatedDisk disk, FaultRun work)
+    {
+        var images = new CrashImages(disk);
+        switch (choices.Next(3))
+        {
+            case 0:
+                work.CheckReopened(images.BuildLost(disk.TraceCount));
+                break;
+            case 1:
+                work.CheckReopened(images.Build(disk.TraceCount, new Random(choices.Next())));
+                break;
+            default:
+                SimulatedDisk seen = images.BuildKilled(disk.TraceCount);
+                Crashes.Content next = work.CheckReopened(seen);
+                work.CheckReopened(new CrashImages(seen).Build(seen.TraceCount, new Random(choices.Next())), next);
+                break;
+        }
+    }
+
+    private sealed record Step(int Tag, long[] Script, List<DiskCallKind> Calls);
+
+    /// <summary>A way to fail.</summary>
+    private sealed record Variant(string Name, DiskError Error, bool IsForEver, bool DropsDirty)
+    {
+        /// <summary>Whether a call can fail so: no space is an answer to what needs some.</summary>
+        public bool Fits(DiskCallKind kind) => Error switch
+        {
+            DiskError.NoSpace => kind is DiskCallKind.Create or DiskCallKind.Rename or DiskCallKind.Allocate or DiskCallKind.Write
+                or DiskCallKind.Sync or DiskCallKind.SetLength,
+            DiskError.EndOfFile => kind is DiskCallKind.Read,
+            _ => DropsDirty ? kind is DiskCallKind.Sync : kind is not DiskCallKind.Length,
+        };
+    }
+}

@@ -1,0 +1,30 @@
+using Voron.Torture.Crashes;
+using Voron.Torture.Harness;
+
+namespace Voron.Torture.Suites;
+
+/// <summary>The process is killed, what it had not synced is seen by the next one and built on, and then the power fails.</summary>
+internal sealed class KillThenCutSuite : Suite
+{
+    private static readonly CrashPlan Plan = new(
+        new CrashLevel(8, 20, OpeningCuts: 1, RunningCuts: 6, GoOnOneIn: 1),
+        new CrashLevel(4, 14, OpeningCuts: 3, RunningCuts: 8, GoOnOneIn: 8),
+        new CrashLevel(2, 6, OpeningCuts: 2, RunningCuts: 2, GoOnOneIn: 0))
+    {
+        ImagesPerCut = 2,
+        KillsFirst = true,
+        Reclaims = true,
+    };
+
+    public override string Name => "kill-then-cut";
+
+    public override string Summary => "killed with unsynced writes in sight, opened again and worked on, then the power cut; with space given back";
+
+    public override string Unit => "images";
+
+    public override long TestCount => 2_000;
+
+    public override long FullCount => 500_000;
+
+    public override void Run(SuiteRun run) => CrashRun.Make(run, Plan);
+}

@@ -1,0 +1,32 @@
+using Voron.Torture.Crashes;
+using Voron.Torture.Harness;
+
+namespace Voron.Torture.Suites;
+
+/// <summary>The power fails during recovery, during the recovery from that, and during the recovery from that one.</summary>
+internal sealed class RecoveryCutSuite : Suite
+{
+    private static readonly CrashLevel Work = new(6, 16, OpeningCuts: 0, RunningCuts: 1, GoOnOneIn: 1);
+    private static readonly CrashLevel Every = new(0, 2, CrashLevel.All, CrashLevel.All, GoOnOneIn: 2);
+    private static readonly CrashLevel Some = new(0, 2, OpeningCuts: 2, RunningCuts: 1, GoOnOneIn: 1);
+
+    // Every place of two recoveries one in the other would be thousands of images of one workload: the three take turns.
+    private static readonly CrashPlan[] Plans =
+    [
+        new(Work, Every, Some, Some) { ImagesPerCut = 1 },
+        new(Work, Some, Every, Some) { ImagesPerCut = 1 },
+        new(Work, Some, Some, Every) { ImagesPerCut = 1 },
+    ];
+
+    public override string Name => "recovery-cut";
+
+    public override string Summary => "the power cut, or the process killed, at every call of a recovery and of those after it, three deep";
+
+    public override string Unit => "images";
+
+    public override long TestCount => 2_000;
+
+    public override long FullCount => 500_000;
+
+    public override void Run(SuiteRun run) => CrashRun.Make(run, Plans[run.Index % Plans.Length]);
+}
