@@ -1,6 +1,7 @@
 using Voron.Format;
 using Voron.IO;
 using Voron.Journal;
+using Voron.Primitives;
 
 namespace Voron.Flushing;
 
@@ -52,7 +53,7 @@ internal sealed record JournalInventory(IReadOnlyList<JournalFileInfo> Files, IR
             return false;
         foreach (var file in Files)
         {
-            if (file.Header.LifeNumber > checkpoint.ReplayStart.LifeNumber)
+            if (file.Header.LifeNumber > checkpoint.ReplayStart.LifeNumber && !PlantedFault.BelieveClosedHeader)
                 return false;
         }
 

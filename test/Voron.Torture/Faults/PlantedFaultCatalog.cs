@@ -42,6 +42,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.SkipListCheck), "power-cut", 4_000),
         new(nameof(PlantedFault.IgnoreReserve), "disk-full", 200),
         new(nameof(PlantedFault.StopAtPartialWrite), "io-fault", 5_000),
+        new(nameof(PlantedFault.BelieveClosedHeader), "kill-then-cut", 8_000),
     ];
 
     /// <summary>Names of all switches in the engine.</summary>
