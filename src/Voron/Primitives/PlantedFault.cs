@@ -71,6 +71,9 @@ internal static class PlantedFault
     /// <summary>What a killed process left in sight is built on without having been synced.</summary>
     public static readonly bool SkipSyncAtOpen = Name == nameof(SkipSyncAtOpen);
 
+    /// <summary>A header that says that the environment was closed is believed although a journal file was begun since.</summary>
+    public static readonly bool BelieveClosedHeader = Name == nameof(BelieveClosedHeader);
+
     /// <summary>A record counts whatever its checksum says.</summary>
     public static readonly bool BelieveAnyRecord = Name == nameof(BelieveAnyRecord);
 

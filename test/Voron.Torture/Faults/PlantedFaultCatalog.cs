@@ -42,11 +42,14 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.SkipListCheck), "power-cut", 4_000),
         new(nameof(PlantedFault.IgnoreReserve), "disk-full", 200),
         new(nameof(PlantedFault.StopAtPartialWrite), "io-fault", 5_000),
+        new(nameof(PlantedFault.BelieveClosedHeader), "kill-then-cut", 8_000),
     ];
 
     /// <summary>Names of all switches in the engine.</summary>
     public static IEnumerable<string> Switches =>
-        typeof(PlantedFault).GetFields(BindingFlags.Static | BindingFlags.Public).Where(found => found.FieldType == typeof(bool)).Select(found => found.Name);
+        typeof(PlantedFault).GetFields(BindingFlags.Static | BindingFlags.Public)
+            .Where(found => found.FieldType == typeof(bool))
+            .Select(found => found.Name);
 
     /// <exception cref="TortureException">There is no such fault.</exception>
     public static FaultCase Find(string name) =>
