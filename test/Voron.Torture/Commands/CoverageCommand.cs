@@ -98,12 +98,14 @@ internal static class CoverageCommand
         lines.Where(line => folders.Contains(line.Folder) && line.Taken < line.Branches)
             .GroupBy(line => line.File)
             .OrderBy(group => group.Key, StringComparer.Ordinal)
-            .Select(group => $"{group.Key}: {string.Join(", ", group.OrderBy(line => line.Number).Select(line => $"{line.Number} ({line.Taken}/{line.Branches})"))}");
+            .Select(group => $"{group.Key}: {string.Join(", ", group.OrderBy(line => line.Number))}");
 
     private static string Share(int part, int whole) => whole == 0 ? "-" : ((double)part / whole).ToString("P1", CultureInfo.InvariantCulture);
 
     private sealed record SourceLine(string File, int Number, bool IsHit, int Taken, int Branches)
     {
+        public override string ToString() => $"{Number} ({Taken}/{Branches})";
+
         public string Folder => File.Contains('/', StringComparison.Ordinal) ? File[..File.IndexOf('/', StringComparison.Ordinal)] : "";
     }
 }

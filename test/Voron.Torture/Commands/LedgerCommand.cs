@@ -11,7 +11,8 @@ internal static class LedgerCommand
 {
     private const int ShownSeeds = 4;
 
-    private static readonly string[] Columns = ["suite", "engine", "seeds", "runs", "cases", "of a full run", "unit", "minutes", "failures", "not covered"];
+    private static readonly string[] Columns =
+        ["suite", "engine", "seeds", "runs", "cases", "of a full run", "unit", "minutes", "failures", "not covered"];
 
     public static Command Create()
     {
