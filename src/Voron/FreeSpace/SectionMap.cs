@@ -119,7 +119,7 @@ internal sealed unsafe class SectionMap
             var next = _mapPages.Count;
             var directory = Number(SectionMapLayout.RootPage.Value, next / _layout.NumbersPerPage);
             var map = directory == 0 ? 0 : Number(directory, next % _layout.NumbersPerPage);
-            if (map <= 0 || map >= _pages.PageCount)
+            if (map <= 0 || map >= _pages.PageCount || !IsMap(map))
                 throw new CorruptionException($"The section map of group {next} is said to be page {map}, of {_pages.PageCount} pages.");
             _mapPages.Add(map);
         }
@@ -127,7 +127,14 @@ internal sealed unsafe class SectionMap
         return _mapPages[(int)group];
     }
 
-    private long Number(long page, int index) => *(long*)(_pages.ReadPage(page) + PageHeader.Size + index * sizeof(long));
+    private bool IsMap(long page) => ((PageHeader*)_pages.ReadPage(page))->Kind == PageKind.SectionMap;
+
+    private long Number(long page, int index)
+    {
+        if (!IsMap(page))
+            throw new CorruptionException($"Page {page} should name pages of the section map; it is of kind {((PageHeader*)_pages.ReadPage(page))->Kind}.");
+        return *(long*)(_pages.ReadPage(page) + PageHeader.Size + index * sizeof(long));
+    }
 
     private void SetNumber(long page, int index, long number)
     {

@@ -117,7 +117,7 @@ internal sealed unsafe class SpaceAllocator
 
     public void Free(long first, long pages)
     {
-        if (first <= 0 || first + pages > _pages.PageCount)
+        if (first <= 0 || first > _pages.PageCount - pages)
             throw new CorruptionException($"Pages {first} to {first + pages - 1} cannot be freed: there are {_pages.PageCount} pages.");
         _map.SetFree(first, pages);
         _freedSinceFruitlessScan += pages;

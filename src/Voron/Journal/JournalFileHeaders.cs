@@ -62,6 +62,9 @@ internal static unsafe class JournalFileHeaders
                     $"'{file.Path}' belongs to environment {header->EnvironmentId:X32}, not to {environmentId:X32}.");
             }
 
+            if (!StateStructure.IsNumber(header->LifeNumber) || header->LifeNumber == 0)
+                throw new CorruptionException($"The header of '{file.Path}' has a valid checksum and yet life number {header->LifeNumber}.");
+
             // A file has all its blocks before it has a header, and is never made shorter.
             if (length < header->FileLength)
                 throw new CorruptionException($"'{file.Path}' has been cut: it has {length} bytes of {header->FileLength}.");

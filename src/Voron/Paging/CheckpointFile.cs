@@ -126,6 +126,8 @@ internal sealed unsafe class CheckpointFile : IDisposable
                     $"'{_file.Path}' is not the header file of an environment: it begins with {magic:X16}, where {CheckpointHeader.FileMagic:X16} should be.");
         }
 
+        if (StateStructure.FindFault(Current) is { } fault)
+            throw new CorruptionException($"The header in '{_file.Path}' has a valid checksum and yet {fault}.");
         _nextSlot = 1 - found;
     }
 

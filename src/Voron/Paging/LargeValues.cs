@@ -13,7 +13,7 @@ internal static unsafe class LargeValues
 
     public static long ChunkCount(long length) => (length + ChunkBytes - 1) / ChunkBytes;
 
-    /// <summary>The page where a chunk starts; it stands for the chunk where pages are marked as verified.</summary>
+    /// <summary>The page where a chunk starts; it stands for the chunk where chunks are marked as verified.</summary>
     public static long ChunkPage(long firstPage, long chunk, int pageShift) => firstPage + chunk * (ChunkBytes >> pageShift);
 
     /// <summary>Verifies the chunks that a range of the value touches, as far as they have not been since opening.</summary>
@@ -29,7 +29,7 @@ internal static unsafe class LargeValues
         var pageShift = BitOperations.Log2((uint)file.PageSize);
         for (var chunk = from / ChunkBytes; chunk <= (from + count - 1) / ChunkBytes; chunk++)
         {
-            if (always || !file.IsVerified(ChunkPage(firstPage, chunk, pageShift)))
+            if (always || !file.IsChunkVerified(ChunkPage(firstPage, chunk, pageShift)))
                 VerifyChunk(file, firstPage, length, checksums, chunk, pageShift);
         }
     }
@@ -62,6 +62,6 @@ internal static unsafe class LargeValues
             NativeMemory.AlignedFree(buffer);
         }
 
-        file.MarkVerified(page);
+        file.MarkChunk(page, isVerified: true);
     }
 }

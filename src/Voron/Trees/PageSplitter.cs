@@ -27,6 +27,7 @@ internal static unsafe class PageSplitter
         var pageSize = writer.PageSize;
         var count = SlottedPage.Count(leaf.Bytes);
         var number = path.Page(path.LeafLevel);
+        path.CheckDistinct(PageNumber.None);
         var append = index == count && path.OnRightEdge;
         var at = append ? count : DivisionByBytes<LeafPage>(leaf.Bytes, index, size);
 

@@ -9,6 +9,10 @@ internal static class SuiteCatalog
     [
         new PowerCutSuite(),
         new ModelSuite(),
+        new BitRotSuite(),
+        new MalformedSuite(),
+        new EquivalenceSuite(),
+        new BoundarySuite(),
     ];
 
     /// <exception cref="TortureException">There is no such suite.</exception>
