@@ -1,4 +1,5 @@
 using Voron.Format;
+using Voron.Primitives;
 
 namespace Voron.FreeSpace;
 
@@ -158,7 +159,7 @@ internal sealed unsafe class SectionMap
             writable.MarkDirty(bitmapOffset + from / 8, (from + count - 1) / 8 - from / 8 + 1);
 
             var countOffset = _layout.CountOffset(section);
-            *(ushort*)(writable.Bytes + countOffset) += (ushort)(used ? count : -count);
+            *(ushort*)(writable.Bytes + countOffset) += (ushort)(used ? count : PlantedFault.MiscountUsedPages ? 1 - count : -count);
             writable.MarkDirty(countOffset, sizeof(ushort));
             first += count;
         }

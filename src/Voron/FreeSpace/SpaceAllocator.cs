@@ -1,4 +1,5 @@
 using Voron.Format;
+using Voron.Primitives;
 
 namespace Voron.FreeSpace;
 
@@ -119,7 +120,7 @@ internal sealed unsafe class SpaceAllocator
     {
         if (first <= 0 || first > _pages.PageCount - pages)
             throw new CorruptionException($"Pages {first} to {first + pages - 1} cannot be freed: there are {_pages.PageCount} pages.");
-        _map.SetFree(first, pages);
+        _map.SetFree(first, PlantedFault.FreeOneLess && pages > 1 ? pages - 1 : pages);
         _freedSinceFruitlessScan += pages;
     }
 

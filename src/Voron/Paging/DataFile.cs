@@ -182,9 +182,9 @@ internal sealed unsafe class DataFile : IDisposable
 
             var expected = header->Checksum;
             var actual = ComputeChecksum(page, buffer, pages << _pageShift);
-            if (expected != actual)
+            if (expected != actual && !PlantedFault.BelievePages)
                 return $"Page {page} of '{File.Path}' is damaged: it carries the checksum {expected:X16}, its bytes have {actual:X16}.";
-            return PageStructure.FindFault(buffer, pages, page, PageSize) is { } malformed
+            return PageStructure.FindFault(buffer, pages, page, PageSize) is { } malformed && !PlantedFault.BelievePageStructure
                 ? $"Page {page} of '{File.Path}' is malformed, though its checksum is right: {malformed}."
                 : null;
         }

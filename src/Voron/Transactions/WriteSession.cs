@@ -96,7 +96,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     public void Begin(in EnvironmentState submitted)
     {
         Debug.Assert(_changes.Count == 0 && _directRuns.Count == 0);
-        if (submitted.TransactionId >= StateStructure.MaxTransactionId)
+        if (submitted.TransactionId >= StateStructure.MaxTransactionId && !PlantedFault.WrapTransactionIds)
             throw new StorageFullException($"The environment has used up its transaction ids: {submitted.TransactionId} is the last.");
         _state = submitted;
         _id = submitted.TransactionId + 1;
@@ -306,7 +306,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     public void RollbackTo(in SessionMark mark)
     {
         Stage?.Settle();
-        PopChanges(mark.Changes);
+        PopChanges(mark.Changes + (PlantedFault.KeepPageInRollback && _changes.Count > mark.Changes ? 1 : 0));
         _directRuns.RemoveRange(mark.DirectRuns, _directRuns.Count - mark.DirectRuns);
         for (var i = 0; i < _directRuns.Count; i++)
         {

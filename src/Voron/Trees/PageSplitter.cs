@@ -39,7 +39,7 @@ internal static unsafe class PageSplitter
         state.RightmostLeaf = append ? rightNumber : PageNumber.None;
 
         var from = at <= index ? at : at - 1;
-        SlottedPage.Append<LeafPage>(leaf.Bytes, from, count, right, pageSize);
+        SlottedPage.Append<LeafPage>(leaf.Bytes, from, PlantedFault.LoseRecordInSplit ? Math.Max(from, count - 1) : count, right, pageSize);
 
         var lastLeft = at - 1 == index ? key.Span : KeyAt(leaf.Bytes, at - 1, index);
         byte* firstRight;

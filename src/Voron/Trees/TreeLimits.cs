@@ -1,5 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using Voron.Format;
+using Voron.Primitives;
 
 namespace Voron.Trees;
 
@@ -31,7 +32,7 @@ internal static class TreeLimits
     /// <exception cref="ArgumentException">The key is empty or longer than a page of this size allows.</exception>
     public static void CheckKey(int pageSize, ReadOnlySpan<byte> key)
     {
-        if (key.Length == 0 || key.Length > MaxKeyLength(pageSize))
+        if (key.Length == 0 || key.Length > MaxKeyLength(pageSize) + (PlantedFault.AllowLongerKeys ? 1 : 0))
             ThrowKeyLength(key.Length, MaxKeyLength(pageSize));
     }
 

@@ -16,6 +16,7 @@ internal sealed unsafe class ForgedStore
     public const int PageSize = 4096;
 
     private readonly SortedDictionary<string, byte[]> _files = new(StringComparer.Ordinal);
+    private readonly HashSet<string> _changed = [];
     private readonly HashSet<long> _pages = [];
     private readonly List<(string File, int Offset)> _records = [];
     private readonly UInt128 _environmentId;
@@ -24,7 +25,7 @@ internal sealed unsafe class ForgedStore
     public ForgedStore(StoreFiles files)
     {
         foreach ((string name, byte[] bytes) in files.All)
-            _files[name] = (byte[])bytes.Clone();
+            _files[name] = bytes;
         CheckpointHeader header = Read<CheckpointHeader>(HeaderFile, 0);
         CheckpointHeader other = Read<CheckpointHeader>(HeaderFile, JournalFormat.Block);
         _environmentId = header.EnvironmentId;
@@ -59,13 +60,19 @@ internal sealed unsafe class ForgedStore
     public Span<byte> ChangePage(long page)
     {
         _pages.Add(page);
-        return PageBytes(page);
+        return Bytes(DataFile).Slice((int)(page * PageSize), PageSize);
     }
 
-    public Span<byte> PageBytes(long page) => _files[DataFile].AsSpan((int)(page * PageSize), PageSize);
+    /// <summary>The bytes of a page, to be read.</summary>
+    public ReadOnlySpan<byte> PageBytes(long page) => _files[DataFile].AsSpan((int)(page * PageSize), PageSize);
 
     /// <summary>The bytes of a file, to be changed.</summary>
-    public Span<byte> Bytes(string file) => _files[file];
+    public Span<byte> Bytes(string file)
+    {
+        if (_changed.Add(file))
+            _files[file] = (byte[])_files[file].Clone();
+        return _files[file];
+    }
 
     public RecordHeader Read((string File, int Offset) record) => Read<RecordHeader>(record.File, record.Offset);
 
@@ -74,14 +81,15 @@ internal sealed unsafe class ForgedStore
     {
         foreach (long page in _pages)
             SealPage(_runHeads[page]);
-        for (int slot = 0; slot < CheckpointHeader.Slots; slot++)
+        for (int slot = 0; slot < CheckpointHeader.Slots && _changed.Contains(HeaderFile); slot++)
             SealBlock(HeaderFile, slot * JournalFormat.Block, CheckpointHeader.FileMagic);
-        foreach (string journal in Journals)
+        foreach (string journal in Journals.Where(_changed.Contains))
         {
             SealBlock(journal, 0, JournalFormat.FileMagic);
             SealBlock(journal, JournalFormat.Block, JournalFormat.FileMagic);
         }
-        SealRecords();
+        if (_records.Any(record => _changed.Contains(record.File)))
+            SealRecords();
     }
 
     /// <summary>What a record's payload is in the file; empty when its length leads out of the file.</summary>
@@ -114,12 +122,11 @@ internal sealed unsafe class ForgedStore
 
     private void SealPage(long page)
     {
-        Span<byte> bytes = PageBytes(page);
         PageHeader header = Page(page);
         long pages = header.Kind == PageKind.Overflow && header.RunPages > 1 && header.RunPages <= (_files[DataFile].Length / PageSize) - page
             ? header.RunPages
             : 1;
-        bytes = _files[DataFile].AsSpan((int)(page * PageSize), (int)pages * PageSize);
+        Span<byte> bytes = Bytes(DataFile).Slice((int)(page * PageSize), (int)pages * PageSize);
         ulong checksum = Checksum.Compute(bytes[PageHeader.UnjournaledBytes..], Checksum.Seed(_environmentId, page));
         BinaryPrimitives.WriteUInt64LittleEndian(bytes, checksum);
     }

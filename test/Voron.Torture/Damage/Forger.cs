@@ -214,7 +214,7 @@ internal sealed class Forger(ForgedStore store, Random random)
         {
             if (!TryTreePage(out long page, out int count))
                 continue;
-            Span<byte> bytes = store.PageBytes(page);
+            ReadOnlySpan<byte> bytes = store.PageBytes(page);
             int record = (int)Get(bytes[(PageHeader.Size + (2 * random.Next(count)))..], 2);
             if (record < PageHeader.Size || record > ForgedStore.PageSize - 32)
                 continue;
@@ -242,7 +242,7 @@ internal sealed class Forger(ForgedStore store, Random random)
         long target = random.NextInt64(store.PageCount);
         store.PageBytes(source).CopyTo(store.ChangePage(target));
         if (random.Next(8) > 0)
-            Set(store.PageBytes(target)[32..], 8, target);
+            Set(store.ChangePage(target)[32..], 8, target);
         return $"page {target} has what page {source} has";
     }
 
@@ -274,7 +274,7 @@ internal sealed class Forger(ForgedStore store, Random random)
         for (int attempt = 0; attempt < 30; attempt++)
         {
             long page = random.NextInt64(3, store.PageCount);
-            Span<byte> bytes = store.PageBytes(page);
+            ReadOnlySpan<byte> bytes = store.PageBytes(page);
             if ((PageKind)bytes[40] != PageKind.Leaf)
                 continue;
             int count = (int)Get(bytes[48..], 2);

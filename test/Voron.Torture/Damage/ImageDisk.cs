@@ -14,9 +14,8 @@ internal sealed unsafe class ImageDisk : IDisk
 {
     public const int FileRoom = 4 << 20;
 
-    private const int MostBuffers = 64;
-
-    // Fresh memory costs more than all else of an opening: buffers go round, and of each only what was used is cleared.
+    // Fresh memory costs more than all else of an opening: buffers go round, and of each only what was used is cleared. There are as
+    // many as were ever in use at a time.
     private static readonly ConcurrentBag<nint> Buffers = [];
 
     private readonly Lock _gate = new();
@@ -195,10 +194,7 @@ internal sealed unsafe class ImageDisk : IDisk
             if (isGuarded)
                 Guard(FileRoom);
             NativeMemory.Clear(Bytes, (nuint)_touched);
-            if (Buffers.Count < MostBuffers)
-                Buffers.Add((nint)Bytes);
-            else
-                NativeMemory.AlignedFree(Bytes);
+            Buffers.Add((nint)Bytes);
             Bytes = null;
         }
 
@@ -219,9 +215,9 @@ internal sealed unsafe class ImageDisk : IDisk
         {
             if (Buffers.TryTake(out nint buffer))
                 return (byte*)buffer;
-            byte* bytes = (byte*)NativeMemory.AlignedAlloc(FileRoom, DiskRules.Alignment);
-            NativeMemory.Clear(bytes, FileRoom);
-            return bytes;
+            // Zeroed by the system where it is touched first, and so not touched here.
+            nint bytes = (nint)NativeMemory.AllocZeroed(FileRoom + DiskRules.Alignment);
+            return (byte*)((bytes + DiskRules.Alignment - 1) & -DiskRules.Alignment);
         }
     }
 

@@ -40,7 +40,7 @@ internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random r
         {
             using StorageEnvironment environment = StorageEnvironment.Open(disk, Options());
             Read(environment);
-            for (int i = 0; writes && i < 4; i++)
+            for (int i = 0; writes && i < 2; i++)
                 Write(environment);
             if (writes)
                 Try(() => environment.Flush());
@@ -92,7 +92,7 @@ internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random r
             return;
         _ = tree.Statistics;
         IReadOnlyList<(byte[] Key, byte[] Value)> entries = EntriesOf(name);
-        for (int i = 0; i < Math.Min(entries.Count, 12); i++)
+        for (int i = 0; i < Math.Min(entries.Count, 8); i++)
         {
             byte[] key = entries[random.Next(entries.Count)].Key;
             Try(() => Touch(tree.TryGet(key, out ReadOnlySpan<byte> value) ? value : default));

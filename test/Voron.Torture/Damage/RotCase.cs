@@ -25,7 +25,7 @@ internal sealed partial class RotCase(StoreImage image, Rot rot, IReadOnlyList<(
 
     private bool Judge(ImageDisk disk, bool writable)
     {
-        var log = new WarningLog();
+        var log = new InformationLog();
         long before = disk.Changes;
         StorageEnvironment environment;
         try
@@ -59,23 +59,25 @@ internal sealed partial class RotCase(StoreImage image, Rot rot, IReadOnlyList<(
         }
     }
 
-    // Only the newest record may be missing, if no other vouches for it; where its header is left, it is told by its id.
-    private void CheckDropped(StorageEnvironment environment, WarningLog log)
+    // Only the newest may be missing, and that only if every record that vouches for it is hit as well; where its header is left,
+    // it is told by its id.
+    private void CheckDropped(StorageEnvironment environment, InformationLog log)
     {
         RecoveryReport recovery = environment.Recovery;
-        bool isNewest = image.Unvouched is { } last && last.Name == rot.File && recovery.TransactionId == image.LastTransaction - 1
-            && hit.Any(range => range.Offset < last.Offset + last.Length && range.Offset + range.Length > last.Offset);
+        long firstMissing = recovery.TransactionId + 1;
+        IReadOnlyList<RecordPlace> missing = [.. image.Records.SkipWhile(record => record.TransactionId != firstMissing)];
         BrokenPromiseException.Require(
-            isNewest, $"transaction {image.LastTransaction} was acknowledged, and {recovery.TransactionId} is there: {recovery}");
-        bool headerIsLeft = rot.Kind == RotKind.Bit || !hit.Any(range => range.Offset <= image.Unvouched!.Value.Offset);
-        if (!headerIsLeft)
+            missing.Count > 0 && missing.All(record => record.IsHit(rot.File, hit)),
+            $"transaction {image.LastTransaction} was acknowledged, and {recovery.TransactionId} is there: {recovery}");
+        long header = missing[0].Offset;
+        if (rot.Kind != RotKind.Bit && hit.Any(range => range.Offset <= header && range.Offset + range.Length > header))
             return;
         BrokenPromiseException.Require(
-            recovery is { DroppedRecords: 1 } && recovery.DroppedFile is not null, $"the record that is missing is not told: {recovery}");
+            recovery is { DroppedRecords: > 0 } && recovery.DroppedFile is not null, $"the record that is missing is not told: {recovery}");
         // A bit of the id, or of the kind, is a bit like any other.
-        bool namesId = recovery.FirstDroppedTransactionId == image.LastTransaction && recovery.LastDroppedTransactionId == image.LastTransaction;
-        bool hitsId = hit[0].Offset - image.Unvouched!.Value.Offset is 64 or (>= 88 and < 96);
-        BrokenPromiseException.Require(namesId || (rot.Kind == RotKind.Bit && hitsId), $"the transaction that is missing is not named: {recovery}");
+        bool hitsId = rot.Kind == RotKind.Bit && hit[0].Offset - header is 64 or (>= 88 and < 96);
+        BrokenPromiseException.Require(
+            recovery.FirstDroppedTransactionId == firstMissing || hitsId, $"the transaction that is missing is not named: {recovery}");
         BrokenPromiseException.Require(log.HasDropped, "the log says nothing of the record that was dropped");
     }
 
@@ -83,7 +85,7 @@ internal sealed partial class RotCase(StoreImage image, Rot rot, IReadOnlyList<(
     private static partial Regex Place();
 
     /// <summary>Knows whether it was said that a tail was dropped.</summary>
-    private sealed class WarningLog : ILogger
+    private sealed class InformationLog : ILogger
     {
         public bool HasDropped { get; private set; }
 

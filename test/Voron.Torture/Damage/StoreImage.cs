@@ -84,6 +84,17 @@ internal sealed class StoreContent
     private static void Require(bool holds, string message) => Harness.BrokenPromiseException.Require(holds, message);
 }
 
+/// <summary>Where a record stands.</summary>
+/// <param name="TransactionId">The transaction; 0 when it is of another kind.</param>
+internal readonly record struct RecordPlace(string File, long Offset, long Length, long TransactionId)
+{
+    public bool IsHit(string file, IReadOnlyList<(long Offset, long Length)> ranges)
+    {
+        (string own, long from, long end) = (File, Offset, Offset + Length);
+        return own == file && ranges.Any(range => range.Offset < end && range.Offset + range.Length > from);
+    }
+}
+
 /// <summary>The files of an environment at some moment, and what it then has.</summary>
 /// <param name="Name">What is special about the moment.</param>
 /// <param name="Files">The files.</param>
@@ -92,10 +103,10 @@ internal sealed class StoreContent
 internal sealed record StoreImage(string Name, StoreFiles Files, long LastTransaction, IReadOnlyDictionary<long, StoreContent> Contents)
 {
     /// <summary>
-    /// Where the record of the last transaction stands, when no later record vouches for it: if it rots, it looks like a write that
-    /// was under way.
+    /// Where the records of the journal stand, in order. If one rots and all behind it, which vouch for it, they look like writes that
+    /// were under way.
     /// </summary>
-    public (string Name, long Offset, long Length)? Unvouched { get; init; }
+    public required IReadOnlyList<RecordPlace> Records { get; init; }
 
     /// <summary>The options with which it was made, and is opened.</summary>
     public required FlushRecordForm Form { get; init; }

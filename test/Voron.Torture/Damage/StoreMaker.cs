@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Text;
+using Voron.Format;
 
 namespace Voron.Torture.Damage;
 
@@ -17,6 +18,7 @@ internal sealed class StoreMaker : IDisposable
     private readonly FlushRecordForm _form;
     private readonly JournalCompression _compression;
     private readonly StorageEnvironment _environment;
+    private long _pageCount;
     private int _round;
 
     private StoreMaker(FlushRecordForm form, JournalCompression compression)
@@ -74,10 +76,7 @@ internal sealed class StoreMaker : IDisposable
         maker.Fill();
         maker._environment.Flush();
         maker.Change(3);
-        StoreImage image = maker.Take("not vouched for");
-        var store = new ForgedStore(image.Files);
-        (string name, int offset) = store.Records.Last(record => store.Read(record).State.TransactionId == image.LastTransaction);
-        return image with { Unvouched = (name, offset, store.Read((name, offset)).AlignedLength) };
+        return maker.Take("not vouched for");
     }
 
     /// <summary>A process was killed when its flush was about to write to the file.</summary>
@@ -134,6 +133,7 @@ internal sealed class StoreMaker : IDisposable
         _compression = before._compression;
         _disk = new ImageDisk(files, isLent: true);
         _round = before._round;
+        _pageCount = before._pageCount;
         foreach ((long id, StoreContent content) in before._contents)
             _contents[id] = content;
         _environment = Open();
@@ -165,8 +165,18 @@ internal sealed class StoreMaker : IDisposable
     private StoreImage Take(string name)
     {
         StoreFiles files = _disk.Copy();
+        // What it has grown by ahead of need holds nothing that could rot.
+        byte[] data = files[ForgedStore.DataFile];
+        files = files.With(ForgedStore.DataFile, data[..(int)Math.Min(data.Length, _pageCount * ForgedStore.PageSize)]);
         long last = _contents.Keys.Max();
-        return new StoreImage(name, files, last, _contents) { Form = _form };
+        var store = new ForgedStore(files);
+        IEnumerable<RecordPlace> records = store.Records.Select(record =>
+        {
+            RecordHeader header = store.Read(record);
+            long id = header.Kind == RecordKind.Transaction ? header.State.TransactionId : 0;
+            return new RecordPlace(record.File, record.Offset, header.AlignedLength, id);
+        });
+        return new StoreImage(name, files, last, _contents) { Form = _form, Records = [.. records] };
     }
 
     /// <summary>Trees of one to three levels, overflow values, large values, and holes where some were.</summary>
@@ -230,6 +240,7 @@ internal sealed class StoreMaker : IDisposable
             change(writing);
             writing.Commit();
         }
+        _pageCount = _environment.GetStatistics().PageCount;
         using ReadTransaction reading = _environment.BeginRead();
         _contents[reading.TransactionId] = StoreContent.Of(reading);
     }

@@ -28,6 +28,7 @@ internal sealed class BitRotSuite : Suite
     public override IReadOnlyList<string> NotCovered =>
     [
         "the last record before the one that vouches for it: rotten, it looks like a write that was under way; it is dropped, and told by its id",
+        "the same with all records that vouch for it, by two blocks that change places",
         "its first block as a whole: then nothing is left to tell the record by",
         "a whole page, or file, as it was at an earlier time: consistent in itself, so that the format cannot tell",
         "a journal file that is gone: the format does not know how many there were",
