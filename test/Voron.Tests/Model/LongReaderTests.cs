@@ -1,5 +1,3 @@
-using Voron.Torture.Model;
-
 namespace Voron.Tests.Model;
 
 /// <summary>A reader that stays open for long costs one version a page, and a journal of bounded length.</summary>
