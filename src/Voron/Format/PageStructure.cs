@@ -33,7 +33,7 @@ internal static unsafe class PageStructure
             return $"it says that it is page {header->PageNumber}";
         if (header->Kind == PageKind.Overflow)
         {
-            return header->RunLength is >= 0 and <= int.MaxValue && header->RunPages == RunPages(pageSize, header->RunLength) && header->RunPages == pages
+            return header->RunPages == pages && header->RunLength is >= 0 and <= int.MaxValue && pages == RunPages(pageSize, header->RunLength)
                 ? null
                 : $"it begins a run of {header->RunPages} pages with {header->RunLength} bytes, and {pages} are there";
         }
@@ -139,9 +139,11 @@ internal static unsafe class PageStructure
                 case ValueKind.Inline:
                     return Size(record) + SlotBytes <= (pageSize - PageHeader.Size) / 2;
                 case ValueKind.Overflow:
-                    return length == OverflowReference.Size && IsRun(((OverflowReference*)behind)->FirstPage, ((OverflowReference*)behind)->Length);
+                    return length == OverflowReference.Size
+                        && IsRun(((OverflowReference*)behind)->FirstPage, ((OverflowReference*)behind)->Length);
                 case ValueKind.LargeRun:
-                    return length == LargeRunReference.Size && IsRun(((LargeRunReference*)behind)->FirstPage, ((LargeRunReference*)behind)->Length)
+                    return length == LargeRunReference.Size
+                        && IsRun(((LargeRunReference*)behind)->FirstPage, ((LargeRunReference*)behind)->Length)
                         && ((LargeRunReference*)behind)->ChecksumPage is >= 0 and < uint.MaxValue;
                 default:
                     return false;
@@ -164,7 +166,8 @@ internal static unsafe class PageStructure
         public static bool IsSound(byte* record, int index, int pageSize)
         {
             int key = ((BranchRecordHeader*)record)->KeyLength;
-            return (index == 0 ? key == 0 : key > 0) && key <= MaxKeyLength(pageSize) && ((BranchRecordHeader*)record)->Child is > 0 and < uint.MaxValue;
+            return (index == 0 ? key == 0 : key > 0) && key <= MaxKeyLength(pageSize)
+                && ((BranchRecordHeader*)record)->Child is > 0 and < uint.MaxValue;
         }
     }
 }

@@ -84,7 +84,8 @@ internal sealed unsafe class PageReplay : IRecordVisitor
 
         foreach (var (number, page) in _pages)
         {
-            if (page.Frame != null && number < _state.PageCount && PageStructure.FindFault(page.Frame, page.Pages, number, _pageSize) is { } malformed)
+            if (page.Frame != null && number < _state.PageCount
+                && PageStructure.FindFault(page.Frame, page.Pages, number, _pageSize) is { } malformed)
                 throw new CorruptionException($"The journal makes page {number} of '{_dataFile.File.Path}' malformed: {malformed}.");
         }
 

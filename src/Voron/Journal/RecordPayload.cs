@@ -26,7 +26,8 @@ internal unsafe ref struct RecordPayload
             return;
         }
 
-        if (record->PayloadLength > int.MaxValue || record->StoredLength > int.MaxValue || record->PayloadLength / MostExpansion > record->StoredLength)
+        if (record->PayloadLength > int.MaxValue || record->StoredLength > int.MaxValue
+            || record->PayloadLength / MostExpansion > record->StoredLength)
             throw Malformed($"a payload that grows from {record->StoredLength} to {record->PayloadLength} bytes");
         _owned = (byte*)NativeMemory.Alloc((nuint)Math.Max(1, Length));
         if (Lz4Block.Decompress(Bytes, (int)record->StoredLength, _owned, (int)Length) != Length)

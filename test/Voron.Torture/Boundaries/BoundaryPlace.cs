@@ -103,7 +103,8 @@ internal sealed class BoundaryPlace : IDisposable
         Require(opened.Count == entries.Count, $"'{tree}' counts {opened.Count} entries of {entries.Count}");
         foreach ((byte[] key, byte[] value) in entries)
         {
-            Require(opened.TryGet(key, out ReadOnlySpan<byte> actual) && actual.SequenceEqual(value), $"'{tree}' is wrong for a key of {key.Length}, value of {value.Length} bytes");
+            bool found = opened.TryGet(key, out ReadOnlySpan<byte> actual);
+            Require(found && actual.SequenceEqual(value), $"'{tree}' is wrong for a key of {key.Length}, value of {value.Length} bytes");
             if (!opened.TryOpenStream(key, out Stream? stream))
                 throw new BrokenPromiseException($"there is no stream of {value.Length} bytes");
             using (stream)
@@ -118,12 +119,14 @@ internal sealed class BoundaryPlace : IDisposable
         int scanned = 0;
         foreach (TreeEntry entry in opened.GetEntries())
         {
-            Require(entries.TryGetValue(entry.Key.ToArray(), out byte[]? value) && entry.Value.SequenceEqual(value), "a scan finds what was not put");
+            bool isKnown = entries.TryGetValue(entry.Key.ToArray(), out byte[]? value);
+            Require(isKnown && entry.Value.SequenceEqual(value), "a scan finds what was not put");
             scanned++;
         }
         Require(scanned == entries.Count, $"a scan finds {scanned} entries of {entries.Count}");
     }
 
     /// <summary>Keys by their bytes.</summary>
-    public static SortedDictionary<byte[], byte[]> NewEntries() => new(Comparer<byte[]>.Create((left, right) => left.AsSpan().SequenceCompareTo(right)));
+    public static SortedDictionary<byte[], byte[]> NewEntries() =>
+        new(Comparer<byte[]>.Create((left, right) => left.AsSpan().SequenceCompareTo(right)));
 }

@@ -9,7 +9,8 @@ internal sealed class Forger(ForgedStore store, Random random)
     /// <summary>Numbers that stand at the edge of something.</summary>
     private static readonly long[] Edges =
     [
-        0, 1, 2, 3, -1, -2, 63, 64, 127, 128, 255, 256, 4095, 4096, 4097, 16383, 32767, 32768, 65535, 65536, int.MaxValue, 1L << 31, uint.MaxValue, 1L << 32,
+        0, 1, 2, 3, -1, -2, 63, 64, 127, 128, 255, 256, 4095, 4096, 4097, 16383, 32767, 32768, 65535, 65536, int.MaxValue,
+        1L << 31, uint.MaxValue, 1L << 32,
         long.MaxValue, long.MinValue, long.MaxValue / 2, (long.MaxValue / 2) + 1, long.MaxValue / 4096, (1L << 56) - 1, (1L << 40) - 1,
     ];
 

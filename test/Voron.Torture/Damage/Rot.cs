@@ -113,15 +113,16 @@ internal readonly record struct Rot(int Image, string File, RotKind Kind, long N
     }
 }
 
-/// <summary>All damages of all images, by number: those of blocks and files, then exchanged blocks, then bits.</summary>
+/// <summary>All damages of all images, by number: those of blocks and files, bits of the header file, exchanged blocks, other bits.</summary>
 internal sealed class RotList
 {
-    // Of ten damages looked at, one is of the first group, one of the second, while there are any: bits are so many more.
+    // Of ten damages looked at, one is of each of the small groups, while there are any: bits are so many more.
     private const int Period = 10;
-    private const int SecondAt = 5;
+    private const int SecondAt = 3;
+    private const int ThirdAt = 5;
 
     private readonly List<(long From, int Image, string File, RotKind Kind)> _segments = [];
-    private readonly long[] _groups = new long[3];
+    private readonly long[] _groups = new long[4];
 
     public RotList(IReadOnlyList<StoreImage> images)
     {
@@ -166,11 +167,14 @@ internal sealed class RotList
     {
         long first = Math.Min(_groups[0], (place + Period - 1) / Period);
         long second = Math.Min(_groups[1], (place + Period - 1 - SecondAt) / Period);
+        long third = Math.Min(_groups[2], (place + Period - 1 - ThirdAt) / Period);
         if (place % Period == 0 && first < _groups[0])
             return Spread(first, seed, _groups[0]);
         if (place % Period == SecondAt && second < _groups[1])
             return _groups[0] + Spread(second, seed, _groups[1]);
-        return _groups[0] + _groups[1] + Spread(place - first - second, seed, _groups[2]);
+        if (place % Period == ThirdAt && third < _groups[2])
+            return _groups[0] + _groups[1] + Spread(third, seed, _groups[2]);
+        return _groups[0] + _groups[1] + _groups[2] + Spread(place - first - second - third, seed, _groups[3]);
     }
 
     /// <summary>The environment from which foreign bytes come.</summary>
@@ -184,7 +188,7 @@ internal sealed class RotList
             foreach (RotKind kind in Enum.GetValues<RotKind>())
             {
                 long count = Rot.CountOf(kind, bytes.Length, foreign.Has(file));
-                if (count == 0 || GroupOf(kind) != group)
+                if (count == 0 || GroupOf(file, kind) != group)
                     continue;
                 _segments.Add((Count, image, file, kind));
                 Count += count;
@@ -192,7 +196,12 @@ internal sealed class RotList
         }
     }
 
-    private static int GroupOf(RotKind kind) => kind switch { RotKind.Bit => 2, RotKind.SwappedBlocks => 1, _ => 0 };
+    private static int GroupOf(string file, RotKind kind) => kind switch
+    {
+        RotKind.Bit => file == ForgedStore.HeaderFile ? 1 : 3,
+        RotKind.SwappedBlocks => 2,
+        _ => 0,
+    };
 
     // In steps of the golden ratio.
     private static long Spread(long place, long seed, long count)

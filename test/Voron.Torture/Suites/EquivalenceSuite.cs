@@ -24,7 +24,9 @@ internal sealed class EquivalenceSuite : Suite
     {
         // A stride without a common factor: a few runs have something of everything, all have all.
         const int stride = 667;
-        int number = run.Choices.Choose((int)(((run.Index * stride) + (long)((ulong)run.Seed % (ulong)EquivalenceSettings.Count)) % EquivalenceSettings.Count), EquivalenceSettings.Count);
+        int count = EquivalenceSettings.Count;
+        long first = (long)((ulong)run.Seed % (ulong)count);
+        int number = run.Choices.Choose((int)(((run.Index * stride) + first) % count), count);
         EquivalenceSettings settings = EquivalenceSettings.Of(number);
         run.Step(settings.ToString());
         using var equivalence = new EquivalenceRun(run, settings, new CommonChoices(run.Choices, run.Seed));
