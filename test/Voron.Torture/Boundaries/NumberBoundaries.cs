@@ -50,9 +50,11 @@ internal static class NumberBoundaries
                 }
                 string message = Throws<StorageFullException>(() => environment.BeginWrite(), "a transaction behind the last id").Message;
                 Require(message.Contains("transaction ids", StringComparison.Ordinal), $"the message does not say why: {message}");
-                Throws<StorageFullException>(() => environment.BeginWriteAsync().AsTask().GetAwaiter().GetResult(), "a transaction behind the last id");
                 Throws<StorageFullException>(
-                    () => environment.WriteAsync(writing => writing.CreateTree("no")).AsTask().GetAwaiter().GetResult(), "an operation behind the last id");
+                    () => environment.BeginWriteAsync().AsTask().GetAwaiter().GetResult(), "a transaction behind the last id");
+                Throws<StorageFullException>(
+                    () => environment.WriteAsync(writing => writing.CreateTree("no")).AsTask().GetAwaiter().GetResult(),
+                    "an operation behind the last id");
                 environment.Flush();
                 Require(environment.Verify().IsSound, "it is not sound");
                 using ReadTransaction reading = environment.BeginRead();

@@ -46,7 +46,8 @@ internal sealed class StoreContent
             Try(told, () =>
             {
                 bool found = reading.OpenTree(name).TryGet(key, out ReadOnlySpan<byte> actual);
-                Require(found && actual.SequenceEqual(value), $"'{name}' {(found ? "has a wrong value for" : "has not")} {Encoding.ASCII.GetString(key)}");
+                string what = found ? "has a wrong value for" : "has not";
+                Require(found && actual.SequenceEqual(value), $"'{name}' {what} {Encoding.ASCII.GetString(key)}");
             });
         }
     }

@@ -23,7 +23,8 @@ internal sealed class ModelObserver
     {
         lock (_gate)
         {
-            if (report.TransactionId < _lastFlush || report.TransactionId > _lastCommit || report.Leaves + report.Branches + report.Overflows > report.Pages)
+            if (report.TransactionId < _lastFlush || report.TransactionId > _lastCommit
+                || report.Leaves + report.Branches + report.Overflows > report.Pages)
                 _problem ??= $"behind commit {_lastCommit} and flush {_lastFlush} the flush observer was told of {report}";
             _lastFlush = report.TransactionId;
             _flushes++;
