@@ -75,6 +75,10 @@ internal sealed unsafe class PageFileWriter
         }
 
         foreach (var item in plan.Items.AsSpan())
+        {
             _context.DataFile.MarkVerified(item.Page);
+            if (item.Pages > 1)
+                _context.DataFile.MarkUnverified(item.Page + 1, item.Pages - 1);
+        }
     }
 }

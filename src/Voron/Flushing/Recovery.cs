@@ -92,8 +92,10 @@ internal static class Recovery
         foreach (var (firstPage, run) in result.DirectRuns)
         {
             var reference = new LargeRunReference { FirstPage = firstPage, Length = run.Length, Checksums = run.Checksums };
+            if (run.Length is < 0 or > int.MaxValue)
+                throw new CorruptionException($"The journal has a value of {run.Length} bytes at page {firstPage}.");
             if (run.Length > 0)
-                pages.ReadLarge(reference, 0, checked((int)run.Length));
+                pages.ReadLarge(reference, 0, (int)run.Length);
         }
     }
 }

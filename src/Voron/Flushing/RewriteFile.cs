@@ -87,12 +87,16 @@ internal static unsafe class RewriteFile
 
         using (reader)
         {
+            if (reader.FileBytes < checkpoint.RewriteLength)
+                throw new CorruptionException($"'{reader.Path}' has been cut: it has {reader.FileBytes} bytes of {checkpoint.RewriteLength}.");
             var sequence = 0L;
             for (var offset = 0L; offset < checkpoint.RewriteLength;)
             {
                 var record = reader.TryRead(offset);
                 if (record == null || record->Kind != RecordKind.Rewrite || record->Sequence != ++sequence)
                     throw new CorruptionException($"'{reader.Path}' is damaged at offset {offset} of {checkpoint.RewriteLength}: no valid record {sequence} there.");
+                if (StateStructure.FindFault(record->State) is { } fault)
+                    throw RecordPayload.Malformed(record, reader.Path, fault);
                 visitor.Visit(record, reader.Path);
                 offset += record->AlignedLength;
             }

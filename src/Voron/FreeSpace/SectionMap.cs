@@ -1,4 +1,5 @@
 using Voron.Format;
+using Voron.Primitives;
 
 namespace Voron.FreeSpace;
 
@@ -119,7 +120,7 @@ internal sealed unsafe class SectionMap
             var next = _mapPages.Count;
             var directory = Number(SectionMapLayout.RootPage.Value, next / _layout.NumbersPerPage);
             var map = directory == 0 ? 0 : Number(directory, next % _layout.NumbersPerPage);
-            if (map <= 0 || map >= _pages.PageCount)
+            if (map <= 0 || map >= _pages.PageCount || !IsMap(map))
                 throw new CorruptionException($"The section map of group {next} is said to be page {map}, of {_pages.PageCount} pages.");
             _mapPages.Add(map);
         }
@@ -127,7 +128,14 @@ internal sealed unsafe class SectionMap
         return _mapPages[(int)group];
     }
 
-    private long Number(long page, int index) => *(long*)(_pages.ReadPage(page) + PageHeader.Size + index * sizeof(long));
+    private bool IsMap(long page) => ((PageHeader*)_pages.ReadPage(page))->Kind == PageKind.SectionMap;
+
+    private long Number(long page, int index)
+    {
+        if (!IsMap(page))
+            throw new CorruptionException($"Page {page} should name pages of the section map; it is of kind {((PageHeader*)_pages.ReadPage(page))->Kind}.");
+        return *(long*)(_pages.ReadPage(page) + PageHeader.Size + index * sizeof(long));
+    }
 
     private void SetNumber(long page, int index, long number)
     {
@@ -151,7 +159,7 @@ internal sealed unsafe class SectionMap
             writable.MarkDirty(bitmapOffset + from / 8, (from + count - 1) / 8 - from / 8 + 1);
 
             var countOffset = _layout.CountOffset(section);
-            *(ushort*)(writable.Bytes + countOffset) += (ushort)(used ? count : -count);
+            *(ushort*)(writable.Bytes + countOffset) += (ushort)(used ? count : PlantedFault.MiscountUsedPages ? 1 - count : -count);
             writable.MarkDirty(countOffset, sizeof(ushort));
             first += count;
         }

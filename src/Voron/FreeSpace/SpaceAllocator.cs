@@ -118,9 +118,9 @@ internal sealed unsafe class SpaceAllocator
 
     public void Free(long first, long pages)
     {
-        if (first <= 0 || first + pages > _pages.PageCount)
+        if (first <= 0 || first > _pages.PageCount - pages)
             throw new CorruptionException($"Pages {first} to {first + pages - 1} cannot be freed: there are {_pages.PageCount} pages.");
-        _map.SetFree(first, pages);
+        _map.SetFree(first, PlantedFault.FreeOneLess && pages > 1 ? pages - 1 : pages);
         _freedSinceFruitlessScan += pages;
     }
 

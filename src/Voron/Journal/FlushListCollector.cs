@@ -101,9 +101,9 @@ internal sealed unsafe class FlushListCollector : IRecordVisitor
     private void AddListed(RecordHeader* record, string path)
     {
         using var payload = new RecordPayload(record, path);
-        var entries = new ReadOnlySpan<FlushListEntry>(payload.Bytes, checked((int)record->EntryCount));
-        if (payload.Length != (long)entries.Length * FlushListEntry.Size)
+        if (record->EntryCount > int.MaxValue || payload.Length != (long)record->EntryCount * FlushListEntry.Size)
             throw payload.Malformed("a flush list of another length than its entries have");
+        var entries = new ReadOnlySpan<FlushListEntry>(payload.Bytes, (int)record->EntryCount);
 
         var flushId = record->State.TransactionId;
         foreach (ref readonly var entry in entries)
@@ -116,8 +116,10 @@ internal sealed unsafe class FlushListCollector : IRecordVisitor
     private void AddImages(RecordHeader* record, string path)
     {
         using var payload = new RecordPayload(record, path);
+        if (payload.Length > int.MaxValue)
+            throw payload.Malformed("more than 2 GiB of images");
         var reader = new FlushImageReader(
-            new ReadOnlySpan<byte>(payload.Bytes, checked((int)payload.Length)), record->State.PageCount, _pageSize);
+            new ReadOnlySpan<byte>(payload.Bytes, (int)payload.Length), record->State.PageCount, _pageSize);
         var flushId = record->State.TransactionId;
         for (var i = 0u; i < record->EntryCount; i++)
         {

@@ -83,6 +83,7 @@ internal sealed unsafe class JournalChain : IDisposable
         var isOver = _endsAtStart && _files.Count == 1 && _start.LifeNumber != 0;
         while (!isOver && TryNext(position, ref index, out var record))
         {
+            CheckRecord(record, _files[index].Path);
             visitor.Visit(record, _files[index].Path);
             records++;
             bytes += record->AlignedLength;
@@ -159,6 +160,13 @@ internal sealed unsafe class JournalChain : IDisposable
 
         record = null;
         return false;
+    }
+
+    // Its checksum is right: what is wrong with it has been written so.
+    private static void CheckRecord(RecordHeader* record, string path)
+    {
+        if (record->Kind != RecordKind.Vouching && StateStructure.FindFault(record->State) is { } fault)
+            throw RecordPayload.Malformed(record, path, fault);
     }
 
     private static bool IsNext(RecordHeader* record, in JournalPosition position) =>

@@ -32,7 +32,7 @@ internal static unsafe class JournalFileHeaders
 
     /// <summary>Reads the header of a journal file. Null when the file's life has not begun: no valid copy, or two that differ.</summary>
     /// <param name="damaged">True when no copy is valid.</param>
-    /// <exception cref="CorruptionException">The file is shorter than it was made.</exception>
+    /// <exception cref="CorruptionException">The file is shorter than it was made, or its copies cannot be of the lives that they say.</exception>
     /// <exception cref="UnsupportedFormatException">The file has a newer version, or belongs to another environment.</exception>
     public static JournalFileInfo? Read(DiskFile file, string name, UInt128 environmentId, out bool damaged)
     {
@@ -48,21 +48,24 @@ internal static unsafe class JournalFileHeaders
             var first = IsValid(blocks) ? (JournalFileHeader*)blocks : null;
             var second = IsValid(blocks + JournalFormat.Block) ? (JournalFileHeader*)(blocks + JournalFormat.Block) : null;
             damaged = first == null && second == null;
-            if (damaged || (first != null && second != null && first->Incarnation != second->Incarnation))
+            if (damaged)
                 return null;
+            if (PlantedFault.BelieveJournalHeaders && first != null && second != null && first->Incarnation != second->Incarnation)
+                return null;
+            if (first != null)
+                Check(first, file.Path, environmentId);
+            if (second != null)
+                Check(second, file.Path, environmentId);
+            if (first != null && second != null && first->Incarnation != second->Incarnation)
+            {
+                // The first copy is durable before the second is written: it can only be ahead.
+                return first->LifeNumber > second->LifeNumber
+                    ? null
+                    : throw new CorruptionException(
+                        $"The header of '{file.Path}' is damaged: its copies speak of lives {first->LifeNumber} and {second->LifeNumber}.");
+            }
 
             var header = first != null ? first : second;
-            if (header->Version != JournalFormat.Version)
-            {
-                throw new UnsupportedFormatException(
-                    $"'{file.Path}' has format version {header->Version}; this program knows version {JournalFormat.Version}.");
-            }
-
-            if (header->EnvironmentId != environmentId)
-            {
-                throw new UnsupportedFormatException(
-                    $"'{file.Path}' belongs to environment {header->EnvironmentId:X32}, not to {environmentId:X32}.");
-            }
 
             // A file has all its blocks before it has a header, and is never made shorter.
             if (length < header->FileLength)
@@ -75,6 +78,24 @@ internal static unsafe class JournalFileHeaders
         {
             NativeMemory.AlignedFree(blocks);
         }
+    }
+
+    private static void Check(JournalFileHeader* header, string path, UInt128 environmentId)
+    {
+        if (header->Version != JournalFormat.Version)
+        {
+            throw new UnsupportedFormatException(
+                $"'{path}' has format version {header->Version}; this program knows version {JournalFormat.Version}.");
+        }
+
+        if (header->EnvironmentId != environmentId)
+        {
+            throw new UnsupportedFormatException(
+                $"'{path}' belongs to environment {header->EnvironmentId:X32}, not to {environmentId:X32}.");
+        }
+
+        if (!StateStructure.IsNumber(header->LifeNumber) || header->LifeNumber == 0)
+            throw new CorruptionException($"The header of '{path}' has a valid checksum and yet life number {header->LifeNumber}.");
     }
 
     private static bool IsValid(byte* block)

@@ -30,6 +30,9 @@ internal sealed unsafe class JournalFileReader : IDisposable
 
     public string Path => _file.Path;
 
+    /// <summary>Bytes that the file has now.</summary>
+    public long FileBytes => _file.Length;
+
     /// <summary>Bytes that whole blocks of the file have.</summary>
     public long Length => _fileLength;
 

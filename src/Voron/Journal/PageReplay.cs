@@ -46,6 +46,8 @@ internal sealed unsafe class PageReplay : IRecordVisitor
             return;
 
         var id = record->State.TransactionId;
+        if (record->Kind == RecordKind.Transaction && id <= _state.TransactionId)
+            throw RecordPayload.Malformed(record, path, $"transaction {id} behind transaction {_state.TransactionId}");
         using var payload = new RecordPayload(record, path);
         var at = payload.Bytes;
         var end = payload.Bytes + payload.Length;
@@ -81,6 +83,13 @@ internal sealed unsafe class PageReplay : IRecordVisitor
         if (_lists.ImageCount > 0)
             throw new CorruptionException($"The journal has {_lists.ImageCount} images of pages as of flushes between its transactions.");
 
+        foreach (var (number, page) in _pages)
+        {
+            if (page.Frame != null && number < _state.PageCount
+                && PageStructure.FindFault(page.Frame, page.Pages, number, _pageSize) is { } malformed)
+                throw new CorruptionException($"The journal makes page {number} of '{_dataFile.File.Path}' malformed: {malformed}.");
+        }
+
         // Pages from the page count on were cut off after they had been freed.
         foreach (var (number, page) in _pages)
         {
@@ -96,7 +105,15 @@ internal sealed unsafe class PageReplay : IRecordVisitor
     private bool Apply(in PageEntry entry, byte* bytes, long id)
     {
         var page = entry.Page;
-        var content = new ReadOnlySpan<byte>(bytes, checked((int)entry.Length));
+        if (entry.Length > int.MaxValue)
+            return false;
+
+        // Pages that the file does not have were cut off later; else it is found to be too short when replay is over.
+        var capacity = _dataFile.CapacityPages;
+        if (page >= capacity)
+            return true;
+        var end = Math.Min(page + entry.Pages, capacity);
+        var content = new ReadOnlySpan<byte>(bytes, (int)entry.Length);
         switch (entry.Kind)
         {
             case PageEntryKind.Diff:
@@ -113,6 +130,8 @@ internal sealed unsafe class PageReplay : IRecordVisitor
             case PageEntryKind.Run:
                 if (entry.Pages == 0 || entry.Pages > int.MaxValue / _pageSize)
                     return false;
+                if (end - page < entry.Pages)
+                    return Apply(new PageEntry { PageAndKind = PageEntry.Pack(page, PageEntryKind.Free), Pages = entry.Pages }, bytes, id);
                 var pages = (int)entry.Pages;
                 var frame = _frames.RentRun(pages);
                 var run = Replace(page, new ReplayedPage { TransactionId = id, Frame = frame, Pages = pages, Flags = VersionFlags.Run });
@@ -122,15 +141,15 @@ internal sealed unsafe class PageReplay : IRecordVisitor
                 return PageDiff.TryApplySparse(content, run.Frame, pages * _pageSize);
 
             case PageEntryKind.Free:
-                for (var i = 0L; i < entry.Pages; i++)
-                    Replace(page + i, new ReplayedPage { TransactionId = id, Flags = VersionFlags.Tombstone });
+                for (var freed = page; freed < end; freed++)
+                    Replace(freed, new ReplayedPage { TransactionId = id, Flags = VersionFlags.Tombstone });
                 return true;
 
             case PageEntryKind.Direct:
                 if (content.Length != DirectRun.Size)
                     return false;
-                for (var i = 0L; i < entry.Pages; i++)
-                    Forget(page + i);
+                for (var written = page; written < end; written++)
+                    Forget(written);
                 _directRuns[page] = *(DirectRun*)bytes;
                 return true;
 

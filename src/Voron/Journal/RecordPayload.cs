@@ -6,6 +6,9 @@ namespace Voron.Journal;
 /// <summary>The payload of a valid record, uncompressed.</summary>
 internal unsafe ref struct RecordPayload
 {
+    /// <summary>An LZ4 block grows by this factor at most.</summary>
+    private const int MostExpansion = 255;
+
     private readonly RecordHeader* _record;
     private readonly string _path;
     private byte* _owned;
@@ -23,8 +26,9 @@ internal unsafe ref struct RecordPayload
             return;
         }
 
-        if (record->PayloadLength > int.MaxValue || record->StoredLength > int.MaxValue)
-            throw Malformed("a compressed payload of more than 2 GiB");
+        if (record->PayloadLength > int.MaxValue || record->StoredLength > int.MaxValue
+            || record->PayloadLength / MostExpansion > record->StoredLength)
+            throw Malformed($"a payload that grows from {record->StoredLength} to {record->PayloadLength} bytes");
         _owned = (byte*)NativeMemory.Alloc((nuint)Math.Max(1, Length));
         if (Lz4Block.Decompress(Bytes, (int)record->StoredLength, _owned, (int)Length) != Length)
         {
@@ -39,8 +43,10 @@ internal unsafe ref struct RecordPayload
 
     public long Length { get; }
 
-    public readonly CorruptionException Malformed(string what) =>
-        new($"Record {_record->Sequence} at offset {_record->Offset} of '{_path}' has a valid checksum and yet {what}.");
+    public readonly CorruptionException Malformed(string what) => Malformed(_record, _path, what);
+
+    public static CorruptionException Malformed(RecordHeader* record, string path, string what) =>
+        new($"Record {record->Sequence} at offset {record->Offset} of '{path}' has a valid checksum and yet {what}.");
 
     public void Dispose()
     {

@@ -69,7 +69,7 @@ internal sealed unsafe class Verifier
         for (var found = cursor.SeekFirst(); found; found = cursor.MoveNext())
         {
             var name = Catalog.Decode(cursor.Key);
-            var tree = Catalog.ToHeader(cursor.Key, cursor.Value);
+            var tree = Catalog.ToHeader(cursor.Key, cursor.Value, _pageCount);
             if (!ids.Add(tree.TreeId) || tree.TreeId >= _snapshot.State.NextTreeId)
                 Report($"tree '{name}': its id {tree.TreeId} is taken or not below {_snapshot.State.NextTreeId}");
             _trees++;

@@ -21,6 +21,10 @@ internal sealed unsafe class DataFile : IDisposable
     private readonly UInt128 _environmentId;
     private readonly AddressSpace _verifiedSpace;
     private readonly ulong* _verified;
+
+    // Apart from pages: what has been checked as a part of a value says nothing of a page.
+    private readonly AddressSpace _verifiedChunkSpace;
+    private readonly ulong* _verifiedChunks;
     private readonly int _pageShift;
     private readonly List<(FileMap Map, long RetiredAtSequence)> _retiredMaps = [];
     private FileMap _map;
@@ -36,6 +40,8 @@ internal sealed unsafe class DataFile : IDisposable
         _pageShift = BitOperations.Log2((uint)pageSize);
         _verifiedSpace = AddressSpace.Reserve((nuint)(maxPageCount / 8 + 8));
         _verified = (ulong*)_verifiedSpace.Address;
+        _verifiedChunkSpace = AddressSpace.Reserve((nuint)(maxPageCount / 8 + 8));
+        _verifiedChunks = (ulong*)_verifiedChunkSpace.Address;
         CapacityPages = file.Length >> _pageShift;
         _map = file.Map(CapacityPages << _pageShift);
         CommitBits();
@@ -102,12 +108,43 @@ internal sealed unsafe class DataFile : IDisposable
     /// <summary>Says that the page on disk has been read and checked, or written by this environment.</summary>
     public void MarkVerified(long page) => Interlocked.Or(ref _verified[page >> 6], 1UL << (int)(page & 63));
 
-    /// <summary>Says that the page has to be read and checked before its next use.</summary>
-    public void MarkUnverified(long page) => Interlocked.And(ref _verified[page >> 6], ~(1UL << (int)(page & 63)));
+    /// <summary>Says that pages have to be read and checked before their next use as pages: they become the inside of something.</summary>
+    /// <returns>True when one of them had been checked.</returns>
+    public bool MarkUnverified(long first, long pages)
+    {
+        var end = first + pages;
+        var had = false;
+        for (var word = first >> 6; word <= (end - 1) >> 6; word++)
+        {
+            var mask = ulong.MaxValue;
+            if (word == first >> 6)
+                mask &= ulong.MaxValue << (int)(first & 63);
+            if (word == (end - 1) >> 6)
+                mask &= ulong.MaxValue >> (int)(63 - ((end - 1) & 63));
+            if ((Volatile.Read(ref _verified[word]) & mask) == 0)
+                continue;
+            Interlocked.And(ref _verified[word], ~mask);
+            had = true;
+        }
+
+        return had;
+    }
+
+    /// <summary>Whether the part of a value that begins with a page has been read and checked.</summary>
+    public bool IsChunkVerified(long page) => (Volatile.Read(ref _verifiedChunks[page >> 6]) & (1UL << (int)(page & 63))) != 0;
+
+    public void MarkChunk(long page, bool isVerified)
+    {
+        var bit = 1UL << (int)(page & 63);
+        if (isVerified)
+            Interlocked.Or(ref _verifiedChunks[page >> 6], bit);
+        else
+            Interlocked.And(ref _verifiedChunks[page >> 6], ~bit);
+    }
 
     /// <summary>
     /// Reads a page that has not been used since the environment was opened, by a call that can fail with an error, and checks
-    /// its number and its checksum; the first page of a run stands for the whole run.
+    /// its number, its checksum and that its bytes fit together; the first page of a run stands for the whole run.
     /// </summary>
     /// <exception cref="CorruptionException">The page is not what was written.</exception>
     /// <exception cref="StorageAccessException">It cannot be read.</exception>
@@ -151,9 +188,11 @@ internal sealed unsafe class DataFile : IDisposable
 
             var expected = header->Checksum;
             var actual = ComputeChecksum(page, buffer, pages << _pageShift);
-            if (expected != actual)
+            if (expected != actual && !PlantedFault.BelievePages)
                 return $"Page {page} of '{File.Path}' is damaged: it carries the checksum {expected:X16}, its bytes have {actual:X16}.";
-            return header->PageNumber == page ? null : $"Page {page} of '{File.Path}' says that it is page {header->PageNumber}.";
+            return PageStructure.FindFault(buffer, pages, page, PageSize) is { } malformed && !PlantedFault.BelievePageStructure
+                ? $"Page {page} of '{File.Path}' is malformed, though its checksum is right: {malformed}."
+                : null;
         }
         catch (DiskException e)
         {
@@ -274,6 +313,7 @@ internal sealed unsafe class DataFile : IDisposable
         Unbuffered?.Dispose();
         File.Dispose();
         _verifiedSpace.Dispose();
+        _verifiedChunkSpace.Dispose();
     }
 
     private void Allocate(long from, long to)
@@ -294,5 +334,9 @@ internal sealed unsafe class DataFile : IDisposable
         Sync();
     }
 
-    private void CommitBits() => _verifiedSpace.EnsureCommitted((nuint)(CapacityPages / 8 + 8));
+    private void CommitBits()
+    {
+        _verifiedSpace.EnsureCommitted((nuint)(CapacityPages / 8 + 8));
+        _verifiedChunkSpace.EnsureCommitted((nuint)(CapacityPages / 8 + 8));
+    }
 }

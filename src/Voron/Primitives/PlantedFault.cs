@@ -91,4 +91,52 @@ internal static class PlantedFault
 
     /// <summary>A write of which the system has done a part counts as done.</summary>
     public static readonly bool StopAtPartialWrite = Name == nameof(StopAtPartialWrite);
+
+    /// <summary>The checksum of a page is not looked at.</summary>
+    public static readonly bool BelievePages = Name == nameof(BelievePages);
+
+    /// <summary>The checksum of a slot of the header file is not looked at.</summary>
+    public static readonly bool BelieveHeaders = Name == nameof(BelieveHeaders);
+
+    /// <summary>The checksums of large values are not looked at.</summary>
+    public static readonly bool BelieveChunks = Name == nameof(BelieveChunks);
+
+    /// <summary>Two copies of a journal file's header that differ are always taken for a life that has not begun.</summary>
+    public static readonly bool BelieveJournalHeaders = Name == nameof(BelieveJournalHeaders);
+
+    /// <summary>A page is used as it is when its checksum is right.</summary>
+    public static readonly bool BelievePageStructure = Name == nameof(BelievePageStructure);
+
+    /// <summary>What a checkpoint says is used as it is when its checksum is right.</summary>
+    public static readonly bool BelieveStates = Name == nameof(BelieveStates);
+
+    /// <summary>A leaf that is divided loses its last record.</summary>
+    public static readonly bool LoseRecordInSplit = Name == nameof(LoseRecordInSplit);
+
+    /// <summary>A search does not look at the last record of a page.</summary>
+    public static readonly bool SearchMissesLast = Name == nameof(SearchMissesLast);
+
+    /// <summary>Keys may be one byte longer than their limit.</summary>
+    public static readonly bool AllowLongerKeys = Name == nameof(AllowLongerKeys);
+
+    /// <summary>The stream of a value that stands in pages of its own ends a byte before the value.</summary>
+    public static readonly bool EndStreamEarly = Name == nameof(EndStreamEarly);
+
+    /// <summary>The pages of a deleted entry's value are not freed.</summary>
+    public static readonly bool KeepRunOfDeleted = Name == nameof(KeepRunOfDeleted);
+
+    /// <summary>Of several pages that are freed, the last stays marked as used.</summary>
+    public static readonly bool FreeOneLess = Name == nameof(FreeOneLess);
+
+    /// <summary>Freeing pages lowers the count of a section's used pages by one too few.</summary>
+    public static readonly bool MiscountUsedPages = Name == nameof(MiscountUsedPages);
+
+    /// <summary>A reader sees the transaction behind its snapshot.</summary>
+    public static readonly bool SeeNextVersion = Name == nameof(SeeNextVersion);
+
+    /// <summary>A rollback to a savepoint leaves the first page that was changed as it is.</summary>
+    public static readonly bool KeepPageInRollback = Name == nameof(KeepPageInRollback);
+
+    /// <summary>There is no last transaction id.</summary>
+    public static readonly bool WrapTransactionIds = Name == nameof(WrapTransactionIds);
 }

@@ -14,7 +14,7 @@ internal static unsafe class LargeValueReader
     {
         var length = reference.Length;
         var runPages = TreeLimits.LargeRunPages(file.PageSize, Math.Clamp(length, 0, int.MaxValue));
-        if (length is < 0 or > int.MaxValue || reference.FirstPage <= 0 || reference.FirstPage + runPages > pageCount)
+        if (length is < 0 or > int.MaxValue || reference.FirstPage <= 0 || reference.FirstPage > pageCount - runPages)
         {
             throw new CorruptionException(
                 $"A value of {length} bytes is said to be at page {reference.FirstPage} of '{file.File.Path}', which has {pageCount} pages.");

@@ -103,10 +103,7 @@ internal sealed unsafe class LargeValueWriter
         for (var chunk = 0L; chunk < checksums.Length; chunk++)
         {
             var page = LargeValues.ChunkPage(firstPage, chunk, _pageShift);
-            if (_session.Stage != null)
-                _context.DataFile.MarkUnverified(page);
-            else
-                _context.DataFile.MarkVerified(page);
+            _context.DataFile.MarkChunk(page, isVerified: _session.Stage == null);
         }
 
         _session.AddDirectRun(firstPage, pages, new DirectRun { Length = length, Checksums = reference.Checksums });

@@ -35,6 +35,8 @@ internal sealed unsafe class ReadSnapshot : PageReader
 
     public override int PageSize { get; }
 
+    public override long PageCount => _pageCount;
+
     /// <summary>The transaction whose state this is.</summary>
     public long Id => _id;
 

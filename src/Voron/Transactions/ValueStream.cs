@@ -1,4 +1,5 @@
 using Voron.Format;
+using Voron.Primitives;
 using Voron.Transactions;
 using Voron.Trees;
 
@@ -63,7 +64,7 @@ internal sealed unsafe class ValueStream : Stream
         if (LeafPage.Kind(record) == ValueKind.LargeRun)
         {
             var reference = *(LargeRunReference*)LeafPage.InlineBytes(record);
-            return new ValueStream(tree, null, reference.Length, reference);
+            return new ValueStream(tree, null, reference.Length - (PlantedFault.EndStreamEarly ? 1 : 0), reference);
         }
 
         var value = TreeReader.Value(opened.Owner.Pages, record);

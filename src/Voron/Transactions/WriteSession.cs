@@ -57,6 +57,8 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
 
     public override int PageSize { get; }
 
+    public override long PageCount => _state.PageCount;
+
     public override BranchHeads Heads => _context.Heads;
 
     /// <summary>The id that this transaction will have.</summary>
@@ -94,6 +96,8 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     public void Begin(in EnvironmentState submitted)
     {
         Debug.Assert(_changes.Count == 0 && _directRuns.Count == 0);
+        if (submitted.TransactionId >= StateStructure.MaxTransactionId && !PlantedFault.WrapTransactionIds)
+            throw new StorageFullException($"The environment has used up its transaction ids: {submitted.TransactionId} is the last.");
         _state = submitted;
         _id = submitted.TransactionId + 1;
         _pageCountBefore = submitted.PageCount;
@@ -245,7 +249,17 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     /// </summary>
     public long AllocateUntouchedRun(long pages) => _space.AllocateRun(pages, untouched: true);
 
-    public void AddDirectRun(long firstPage, long pages, in DirectRun run) => _directRuns.Add(new WrittenRun(firstPage, (uint)pages, run, -1));
+    public void AddDirectRun(long firstPage, long pages, in DirectRun run)
+    {
+        // Should the section map be wrong, and one of them belong to a tree, what is there now is checked before it is believed.
+        if (_dataFile.MarkUnverified(firstPage, pages) && HomeHeads is { } heads)
+        {
+            for (var page = firstPage; page < firstPage + pages; page++)
+                heads.Invalidate(new PageNumber(page));
+        }
+
+        _directRuns.Add(new WrittenRun(firstPage, (uint)pages, run, -1));
+    }
 
     byte* ISpacePages.ReadPage(long page) => Read(new PageNumber(page));
 
@@ -292,7 +306,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     public void RollbackTo(in SessionMark mark)
     {
         Stage?.Settle();
-        PopChanges(mark.Changes);
+        PopChanges(mark.Changes + (PlantedFault.KeepPageInRollback && _changes.Count > mark.Changes ? 1 : 0));
         _directRuns.RemoveRange(mark.DirectRuns, _directRuns.Count - mark.DirectRuns);
         for (var i = 0; i < _directRuns.Count; i++)
         {
@@ -411,9 +425,10 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     private VersionNode* PushNew(long page, byte* frame, int pages, VersionFlags flags)
     {
         var node = _versions.Head(page);
+        if (node != null && (node->Flags & VersionFlags.Tombstone) == 0)
+            throw new CorruptionException($"Page {page} is free by its section map, and it is in use.");
         if (node == null || node->TransactionId != _id || node->Level < _innermostStamp)
             return Push(page, frame, pages, flags, ulong.MaxValue);
-        Debug.Assert((node->Flags & VersionFlags.Tombstone) != 0);
         Refill(node, frame, pages, flags);
         node->DirtyLines = ulong.MaxValue;
         _changedBytes += (long)pages << _pageShift;

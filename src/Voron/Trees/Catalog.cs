@@ -34,7 +34,14 @@ internal static class Catalog
     /// <exception cref="ArgumentException">The name has no bytes, or more than 255.</exception>
     public static void CheckName(ReadOnlySpan<byte> name) => CheckLength(name.Length, nameof(name));
 
-    public static string Decode(ReadOnlySpan<byte> name) => Encoding.UTF8.GetString(name);
+    /// <summary>The name that stands in a catalog.</summary>
+    /// <exception cref="CorruptionException">It is no name that a tree can have.</exception>
+    public static string Decode(ReadOnlySpan<byte> name)
+    {
+        if (name.Length is < 1 or > TreeLimits.MaxNameBytes || !System.Text.Unicode.Utf8.IsValid(name))
+            throw new CorruptionException($"The catalog has a name of {name.Length} bytes that no tree can have: '{Show(name)}'.");
+        return Encoding.UTF8.GetString(name);
+    }
 
     /// <summary>Reads the header of a tree; false when there is no tree of this name.</summary>
     public static bool TryFind(TreeState catalog, PageReader reader, ReadOnlySpan<byte> name, out TreeHeader header)
@@ -46,18 +53,22 @@ internal static class Catalog
             return false;
         }
 
-        header = ToHeader(name, value);
+        header = ToHeader(name, value, reader.PageCount);
         return true;
     }
 
     /// <summary>The header in an entry of the catalog.</summary>
-    /// <exception cref="CorruptionException">The value is no header.</exception>
-    public static TreeHeader ToHeader(ReadOnlySpan<byte> name, ReadOnlySpan<byte> value)
+    /// <param name="pageCount">How many pages there are.</param>
+    /// <exception cref="CorruptionException">The value is no header, or one that cannot be.</exception>
+    public static TreeHeader ToHeader(ReadOnlySpan<byte> name, ReadOnlySpan<byte> value, long pageCount)
     {
         if (value.Length != TreeHeader.Size)
             ThrowHeaderSize(name, value.Length);
 
-        return MemoryMarshal.Read<TreeHeader>(value);
+        var header = MemoryMarshal.Read<TreeHeader>(value);
+        if (StateStructure.FindFault(header, pageCount) is { } fault)
+            throw new CorruptionException($"The catalog entry of tree '{Show(name)}' has {fault}.");
+        return header;
     }
 
     /// <summary>Adds a tree; false, and nothing changed, when the name is taken.</summary>
@@ -109,6 +120,9 @@ internal static class Catalog
         return TreeWriter.Delete(writer, catalog, name);
     }
 
+    // Of a name that may be none.
+    private static string Show(ReadOnlySpan<byte> name) => Encoding.UTF8.GetString(name);
+
     private static ReadOnlySpan<byte> AsBytes(in TreeHeader header) =>
         MemoryMarshal.AsBytes(new ReadOnlySpan<TreeHeader>(ref Unsafe.AsRef(in header)));
 
@@ -128,5 +142,5 @@ internal static class Catalog
     [DoesNotReturn]
     private static void ThrowHeaderSize(ReadOnlySpan<byte> name, int length) =>
         throw new CorruptionException(
-            $"The catalog entry of tree '{Decode(name)}' has {length} bytes; a tree header has {TreeHeader.Size}.");
+            $"The catalog entry of tree '{Show(name)}' has {length} bytes; a tree header has {TreeHeader.Size}.");
 }

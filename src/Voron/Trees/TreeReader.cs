@@ -8,7 +8,7 @@ namespace Voron.Trees;
 internal static unsafe class TreeReader
 {
     /// <summary>The value of a key, valid as <see cref="PageReader.Read"/> says; false when there is none.</summary>
-    /// <exception cref="InvalidOperationException">The value is a large run, or too long for a span.</exception>
+    /// <exception cref="CorruptionException">The value cannot be what its record says.</exception>
     public static bool TryGet(TreeState state, PageReader reader, ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
     {
         var record = Find(state, reader, key);

@@ -70,7 +70,8 @@ internal static unsafe class TreeWriter
 
             state.PrepareForChange();
             var leaf = writer.Modify(number);
-            ValueRuns.Free(writer, state, SlottedPage.Record(leaf.Bytes, index));
+            if (!PlantedFault.KeepRunOfDeleted)
+                ValueRuns.Free(writer, state, SlottedPage.Record(leaf.Bytes, index));
             SlottedPage.Remove<LeafPage>(leaf, writer.PageSize, index);
             state.EntryCount--;
             state.Changed = true;

@@ -32,7 +32,9 @@ internal static unsafe class ValueRuns
         if (TreeLimits.OverflowPages(writer.PageSize, reference->Length) != pages)
             return false;
 
-        var run = writer.ModifyRun(new PageNumber(reference->FirstPage));
+        var first = new PageNumber(reference->FirstPage);
+        TreeReader.ReadRun(writer, first, reference->Length);
+        var run = writer.ModifyRun(first);
         if (reference->Length != length)
         {
             run.Header->RunLength = length;

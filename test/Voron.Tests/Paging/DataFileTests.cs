@@ -42,6 +42,15 @@ public sealed unsafe class DataFileTests : IDisposable
     }
 
     [Fact]
+    public void A_page_whose_bytes_do_not_fit_together_is_told_whatever_its_checksum()
+    {
+        using var file = Open(pages: 8);
+        WritePage(file, 3, number: 3, PageKind.Leaf);
+        var verifying = () => file.Verify(3);
+        verifying.Should().Throw<CorruptionException>().WithMessage("Page 3 *malformed*0 entries*");
+    }
+
+    [Fact]
     public void A_page_is_verified_once_and_a_damaged_one_never()
     {
         using var file = Open(pages: 8);
@@ -81,13 +90,13 @@ public sealed unsafe class DataFileTests : IDisposable
         return new DataFile(file, 17, PageSize, 1 << 20, new PoisonState("test"));
     }
 
-    private static void WritePage(DataFile file, long page, long number)
+    private static void WritePage(DataFile file, long page, long number, PageKind kind = PageKind.SectionMap)
     {
         var bytes = new byte[PageSize];
         fixed (byte* start = bytes)
         {
             ((PageHeader*)start)->PageNumber = number;
-            ((PageHeader*)start)->Kind = PageKind.Leaf;
+            ((PageHeader*)start)->Kind = kind;
             ((PageHeader*)start)->Checksum = file.ComputeChecksum(page, start, PageSize);
         }
 

@@ -21,6 +21,7 @@ public sealed partial class LayerTests
     [
         ("Format/PageHeader.cs", "SectionMap"),
         ("Format/EnvironmentState.cs", "Catalog"),
+        ("Format/StateStructure.cs", "Catalog"),
     ];
 
     [Fact]

@@ -43,6 +43,22 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.IgnoreReserve), "disk-full", 200),
         new(nameof(PlantedFault.StopAtPartialWrite), "io-fault", 5_000),
         new(nameof(PlantedFault.BelieveClosedHeader), "kill-then-cut", 8_000),
+        new(nameof(PlantedFault.BelievePages), "bit-rot", 2_000),
+        new(nameof(PlantedFault.BelieveHeaders), "bit-rot", 20_000),
+        new(nameof(PlantedFault.BelieveChunks), "bit-rot", 2_000),
+        new(nameof(PlantedFault.BelieveJournalHeaders), "bit-rot", 50_000),
+        new(nameof(PlantedFault.BelievePageStructure), "malformed", 10_000),
+        new(nameof(PlantedFault.BelieveStates), "boundary", 200),
+        new(nameof(PlantedFault.LoseRecordInSplit), "boundary", 200),
+        new(nameof(PlantedFault.SearchMissesLast), "model", 20_000),
+        new(nameof(PlantedFault.AllowLongerKeys), "boundary", 200),
+        new(nameof(PlantedFault.EndStreamEarly), "boundary", 200),
+        new(nameof(PlantedFault.KeepRunOfDeleted), "equivalence", 16),
+        new(nameof(PlantedFault.FreeOneLess), "model", 200_000),
+        new(nameof(PlantedFault.MiscountUsedPages), "model", 200_000),
+        new(nameof(PlantedFault.SeeNextVersion), "model", 200_000),
+        new(nameof(PlantedFault.KeepPageInRollback), "equivalence", 16),
+        new(nameof(PlantedFault.WrapTransactionIds), "boundary", 200),
     ];
 
     /// <summary>Names of all switches in the engine.</summary>

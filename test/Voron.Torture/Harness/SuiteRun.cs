@@ -12,6 +12,9 @@ internal sealed class SuiteRun(long index, Tape choices)
 
     public long Index => index;
 
+    /// <summary>Of the whole call; 0 when a script is run. What follows from it has to go through <see cref="Tape.Choose"/>.</summary>
+    public long Seed { get; init; }
+
     /// <summary>To be handed to everything that draws: what is drawn elsewhere can be neither shrunk nor replayed.</summary>
     public Tape Choices => choices;
 

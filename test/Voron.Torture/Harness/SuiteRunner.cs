@@ -126,7 +126,7 @@ internal sealed class SuiteRunner(Suite suite, RunPlan plan)
             if (suite.Runs is { } all && index >= all)
                 return;
             var tape = new Tape(SeedOf(plan.Seed, index));
-            var run = new SuiteRun(index, tape) { Stop = _stop.Token };
+            var run = new SuiteRun(index, tape) { Stop = _stop.Token, Seed = plan.Seed };
             worker.Begin(index);
             try
             {

@@ -5,15 +5,18 @@ namespace Voron.Torture.Model;
 /// <summary>Where a run keeps its environment, so that it can be opened again, and copied as a killed process would leave it.</summary>
 internal sealed class ModelPlace : IDisposable
 {
+    /// <summary>Bytes of addresses for each file in memory: more than any of them has.</summary>
+    private const long UsualReservation = 1L << 30;
+
     private readonly bool _inMemory;
     private MemoryDisk? _disk;
     private string _directory = "";
 
-    public ModelPlace(bool inMemory)
+    public ModelPlace(bool inMemory, long reservation = UsualReservation)
     {
         _inMemory = inMemory;
         if (inMemory)
-            _disk = new MemoryDisk(1L << 30);
+            _disk = new MemoryDisk(reservation);
         else
             _directory = Directory.CreateTempSubdirectory("voron-model-").FullName;
     }

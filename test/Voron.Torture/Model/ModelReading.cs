@@ -23,12 +23,17 @@ internal sealed record ModelReader(ReadTransaction Transaction, ModelState State
         {
             if (entries.Count == 0 || random.Next(2) == 0)
                 continue;
-            var tree = Transaction.OpenTree(name);
+            if (!Transaction.TryOpenTree(name, out var tree) || Transaction.TryOpenTree("no such tree", out _))
+                throw new ModelMismatchException($"tree '{name}' is missing, or one is there that was never made");
+            if (random.Next(4) == 0)
+                ModelReading.CheckMany(tree, entries, random);
             for (var i = random.Next(1, 6); i > 0; i--)
             {
                 var entry = entries[random.Next(entries.Count)];
                 history.Add("get as of " + Transaction.TransactionId, name, entry.Key);
                 ModelReading.CheckGet(tree, entry.Key, entry);
+                if (random.Next(8) == 0)
+                    ModelReading.CheckStream(tree, entry.Key, entry, random);
             }
         }
     }
@@ -51,6 +56,51 @@ internal static class ModelReading
 
         if (cursor.MoveNext())
             throw new ModelMismatchException($"tree '{tree.Name}' goes on behind its last key", cursor.Key.ToArray());
+
+        // The same backwards, and by the enumerator.
+        var at = entries.Count;
+        while (cursor.MovePrevious())
+            CheckEntry(tree.Name, cursor, at > 0 ? entries[--at] : throw new ModelMismatchException($"tree '{tree.Name}' goes on before its first key"));
+        foreach (var entry in tree.GetEntries())
+        {
+            if (at == entries.Count || !entry.Key.SequenceEqual(entries[at].Key) || !entry.Value.SequenceEqual(entries[at].Value))
+                throw new ModelMismatchException($"tree '{tree.Name}' is wrong at entry {at} of {entries.Count}", entry.Key.ToArray());
+            at++;
+        }
+
+        var statistics = tree.Statistics;
+        if (at != entries.Count || statistics.Entries != entries.Count || (statistics.Depth == 0) != (entries.Count == 0)
+            || (statistics.LeafPages == 0) != (entries.Count == 0) || (statistics.BranchPages > 0) != (statistics.Depth > 1))
+            throw new ModelMismatchException($"tree '{tree.Name}' has {at} entries of {entries.Count}, and says {statistics}");
+    }
+
+    /// <summary>Compares keys that are there and keys that are not, all at once.</summary>
+    public static void CheckMany(Tree tree, ImmutableSortedSet<ModelEntry> entries, Random random)
+    {
+        var batch = new LookupBatch();
+        var expected = new List<ModelEntry>();
+        for (var i = random.Next(100); i > 0 && entries.Count > 0; i--)
+        {
+            var entry = entries[random.Next(entries.Count)];
+            var isThere = random.Next(4) > 0;
+            var key = isThere ? entry.Key : [.. entry.Key, 7, 7];
+            if (!isThere && entries.Contains(new ModelEntry(key, 0, 0)))
+                continue;
+            batch.Add(key);
+            expected.Add(isThere ? entry : default);
+        }
+
+        var found = tree.GetMany(batch);
+        for (var i = 0; i < expected.Count; i++)
+        {
+            var has = batch.TryGetValue(i, out var value);
+            if (has != (expected[i].Key != null) || (has && !value.SequenceEqual(expected[i].Value)))
+                throw new ModelMismatchException($"tree '{tree.Name}' is wrong about key {i} of {expected.Count}", batch.Key(i).ToArray());
+            found -= has ? 1 : 0;
+        }
+
+        if (found != 0 || batch.Count != expected.Count)
+            throw new ModelMismatchException($"tree '{tree.Name}' counts {found} keys too many in a batch of {batch.Count}");
     }
 
     public static void CheckEntry(string tree, Cursor cursor, ModelEntry expected)
@@ -73,7 +123,7 @@ internal static class ModelReading
             throw new ModelMismatchException($"tree '{tree.Name}' has a wrong value ({value.Length} bytes, should be {expected.Length})", key);
     }
 
-    public static void CheckStream(Tree tree, byte[] key, ModelEntry expected)
+    public static void CheckStream(Tree tree, byte[] key, ModelEntry expected, Random random)
     {
         if (!tree.TryOpenStream(key, out var stream))
             throw new ModelMismatchException($"tree '{tree.Name}' opens no stream", key);
@@ -85,6 +135,19 @@ internal static class ModelReading
             stream.ReadExactly(bytes);
             if (!expected.Value.SequenceEqual(bytes))
                 throw new ModelMismatchException("the stream has wrong bytes", key);
+            if (stream.ReadByte() >= 0)
+                throw new ModelMismatchException("the stream goes on behind its end", key);
+
+            // From anywhere, piece by piece.
+            var at = random.Next(expected.Length + 1);
+            stream.Seek(at, SeekOrigin.Begin);
+            while (at < expected.Length)
+            {
+                var read = stream.Read(bytes, 0, Math.Min(bytes.Length, 1 + random.Next(70_000)));
+                if (read <= 0 || stream.Position != at + read || !expected.Value.Slice(at, read).SequenceEqual(bytes.AsSpan(0, read)))
+                    throw new ModelMismatchException($"the stream has wrong bytes at {at}", key);
+                at += read;
+            }
         }
     }
 }

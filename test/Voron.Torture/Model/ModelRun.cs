@@ -9,6 +9,7 @@ internal sealed class ModelRun : IDisposable
 
     private readonly ModelSettings _settings;
     private readonly Random _random;
+    private readonly ModelObserver _observer;
     private readonly Dictionary<long, ModelState> _states = [];
     private readonly List<ModelReader> _readers = [];
     private readonly List<Task> _commits = [];
@@ -17,14 +18,16 @@ internal sealed class ModelRun : IDisposable
     private ModelState _state = ModelState.Empty;
     private long _acknowledged;
 
-    public ModelRun(ModelSettings settings, Random random)
+    public ModelRun(ModelSettings settings, Random random, ModelObserver observer)
     {
         _settings = settings;
+        _observer = observer;
         _random = random;
         _place = new ModelPlace(settings.InMemory);
         _environment = _place.Open(settings.Options);
         using var reading = _environment.BeginRead();
         _states[reading.TransactionId] = _state;
+        _observer.Restart(reading.TransactionId);
     }
 
     public ModelHistory History { get; } = new();
@@ -98,9 +101,12 @@ internal sealed class ModelRun : IDisposable
             case < 996:
                 OpenForReading();
                 break;
+            case < 998:
+                History.Add("reclaim space");
+                BrokenPromiseException.Require(_environment.ReclaimSpace() >= 0, "less than nothing was given back");
+                break;
             default:
-                var open = _environment.GetStatistics().OpenReaders;
-                BrokenPromiseException.Require(open == _readers.Count, $"{open} readers are counted, and {_readers.Count} are open");
+                CheckStatistics();
                 break;
         }
     }
@@ -108,7 +114,7 @@ internal sealed class ModelRun : IDisposable
     private void Write()
     {
         Task? flush = null;
-        var transaction = _environment.BeginWrite();
+        var transaction = BeginWrite();
         try
         {
             var id = transaction.TransactionId;
@@ -142,6 +148,8 @@ internal sealed class ModelRun : IDisposable
         var isNew = state != _state;
         try
         {
+            if (_random.Next(40) == 0)
+                TryToBeSecond();
             if (_random.Next(4) == 0)
             {
                 History.Add("commit without waiting");
@@ -175,6 +183,56 @@ internal sealed class ModelRun : IDisposable
         foreach (var commit in _commits)
             commit.GetAwaiter().GetResult();
         _commits.Clear();
+        _observer.Check(_acknowledged, 0);
+    }
+
+    private WriteTransaction BeginWrite()
+    {
+        switch (_random.Next(10))
+        {
+            case 8:
+                return _environment.BeginWrite(TimeSpan.FromMinutes(1));
+            case 9:
+                return _environment.BeginWriteAsync().AsTask().GetAwaiter().GetResult();
+            default:
+                return _environment.BeginWrite();
+        }
+    }
+
+    /// <summary>There is one write transaction at a time, and who does not want to wait is told.</summary>
+    private void TryToBeSecond()
+    {
+        History.Add("a second write transaction");
+        try
+        {
+            _environment.BeginWrite(TimeSpan.Zero).Dispose();
+        }
+        catch (TimeoutException)
+        {
+            var operation = _environment.WriteAsync(_ => throw new InvalidOperationException("it was cancelled"), new CancellationToken(canceled: true));
+            BrokenPromiseException.Require(operation.IsCanceled, "an operation that was cancelled is not");
+            return;
+        }
+
+        throw new ModelMismatchException("two write transactions are open");
+    }
+
+    private void CheckStatistics()
+    {
+        Settle();
+        History.Add("statistics");
+        var statistics = _environment.GetStatistics();
+        BrokenPromiseException.Require(
+            statistics.OpenReaders == _readers.Count, $"{statistics.OpenReaders} readers are counted, and {_readers.Count} are open");
+        BrokenPromiseException.Require(
+            statistics is { IsPoisoned: false, LeakedReaders: 0, LeakedWriters: 0 } && statistics.PublishedTransactionId >= _acknowledged
+            && statistics.CheckpointTransactionId <= statistics.PublishedTransactionId && statistics.PageSize == _settings.Options.PageSize,
+            $"the statistics do not fit: {statistics}");
+        BrokenPromiseException.Require(
+            ReferenceEquals(_environment.Options, _settings.Options) && _environment.Path.Length > 0
+            && _environment.MaxKeyLength == _settings.Options.PageSize / 4 - 64, "the environment has other options than it was given");
+        if (!_settings.Background)
+            _observer.Check(_acknowledged, statistics.Flushes);
     }
 
     private void WriteMerged()
@@ -321,6 +379,10 @@ internal sealed class ModelRun : IDisposable
         _states.Clear();
         _states[reading.TransactionId] = _state;
         _acknowledged = reading.TransactionId;
+        _observer.Restart(reading.TransactionId);
+        var recovery = _environment.Recovery;
+        BrokenPromiseException.Require(
+            recovery.TransactionId == reading.TransactionId && recovery is { DroppedRecords: 0, DroppedFile: null }, $"the opening found {recovery}");
         new ModelReader(reading, _state).CheckAll(History);
         if (_random.Next(3) == 0)
             Verify();

@@ -1,47 +1,69 @@
 namespace Voron.Torture.Model;
 
-/// <summary>How one run is set up; all of it follows from the seed.</summary>
-internal sealed record ModelSettings(
-    int Seed, StorageOptions Options, bool InMemory, int TargetEntries, int Trees, bool Background)
+/// <summary>How one run is set up; all of it is drawn, with what is plainest first.</summary>
+internal sealed record ModelSettings(StorageOptions Options, bool InMemory, int TargetEntries, int Trees, bool Background)
 {
     private static readonly int[] PageSizes = [4096, 8192, 16384, 32768, 65536];
 
-    public static ModelSettings For(int seed)
+    /// <param name="random">Decides.</param>
+    /// <param name="observer">Is told of commits, flushes and verifications.</param>
+    public static ModelSettings Draw(Random random, ModelObserver observer)
     {
-        // The first numbers walk through the combinations, so that a short run has all page sizes and both of each switch.
-        var random = new Random(seed * 7919 + 13);
-        var pageSize = seed % 2 == 0 ? 4096 : PageSizes[seed / 2 % PageSizes.Length];
-        var background = random.Next(4) == 0;
-        var journal = random.Next(3) == 0 ? 1 << 20 : 64 << 10;
+        int pageSize = random.Next(2) == 0 ? 4096 : PageSizes[random.Next(PageSizes.Length)];
+        bool inMemory = random.Next(3) < 2;
+        int target = random.Next(pageSize <= 8192 ? 1_400 : 280) + (pageSize <= 8192 ? 100 : 20);
+        int trees = random.Next(1, 7);
+        int journal = random.Next(3) > 0 ? 64 << 10 : 1 << 20;
+        int journalFactor = random.Next(1, 3);
+        var compression = (JournalCompression)random.Next(3);
+        var form = (FlushRecordForm)random.Next(2);
+        bool verifyEveryRead = random.Next(3) == 2;
+        bool trackReaders = random.Next(6) == 5;
+        int largeValueBytes = random.Next(3) switch { 0 => 16 << 10, 1 => 64 << 10, _ => 100_000 };
+        int maxTransactionBytes = random.Next(8) == 7 ? 1 << 20 : 256 << 20;
+        int searchMemoryBytes = random.Next(3) switch { 0 => 80 << 20, 1 => 16 << 10, _ => 0 };
+        int scratchMemoryBytes = random.Next(3) == 2 ? 4 << 20 : 512 << 20;
+        int mergedBytes = random.Next(2) == 0 ? 4 << 20 : 1 << 14;
+        int growthBytes = random.Next(2) == 0 ? 64 << 20 : 1 << 20;
+        double freeFraction = random.Next(2) == 0 ? 0.25 : 0.9;
+
+        // A flusher beside the run makes choices of its own, which no script has.
+        bool background = random.Next(4) == 3;
+        bool scrubs = random.Next(8) == 7 && background;
         var options = new StorageOptions
         {
             PageSize = pageSize,
-            JournalCompression = (seed / 3 % 3) switch
-            {
-                0 => JournalCompression.Always,
-                1 => JournalCompression.Never,
-                _ => JournalCompression.Auto,
-            },
-            VerifyEveryRead = seed / 2 % 3 == 0,
+            JournalCompression = compression,
+            FlushRecords = form,
+            VerifyEveryRead = verifyEveryRead,
+            TrackReaders = trackReaders,
             BackgroundFlush = background,
             FlushThresholdBytes = background ? 256 << 10 : 64 << 20,
             FlushInterval = background ? TimeSpan.FromMilliseconds(50) : TimeSpan.FromSeconds(10),
+            ScrubInterval = scrubs ? TimeSpan.FromMilliseconds(20) : Timeout.InfiniteTimeSpan,
+            ScrubBytesPerSecond = 0,
             InitialJournalFileBytes = journal,
-            MaxJournalFileBytes = journal * random.Next(1, 3),
+            MaxJournalFileBytes = journal * journalFactor,
             JournalLimitBytes = 64 << 20,
-            LargeValueBytes = random.Next(3) switch { 0 => 16 << 10, 1 => 64 << 10, _ => 100_000 },
-            MaxTransactionBytes = random.Next(8) == 0 ? 1 << 20 : 256 << 20,
-            SearchMemoryBytes = random.Next(3) switch { 0 => 0, 1 => 16 << 10, _ => 80 << 20 },
-            MaxMergedBytes = random.Next(2) == 0 ? 1 << 14 : 4 << 20,
-            MaxGrowthBytes = random.Next(2) == 0 ? 1 << 20 : 64 << 20,
-            PreferredFreeFraction = random.Next(2) == 0 ? 0.25 : 0.9,
+            LargeValueBytes = largeValueBytes,
+            MaxTransactionBytes = maxTransactionBytes,
+            SearchMemoryBytes = searchMemoryBytes,
+            ScratchMemoryBytes = scratchMemoryBytes,
+            MaxMergedBytes = mergedBytes,
+            MaxGrowthBytes = growthBytes,
+            PreferredFreeFraction = freeFraction,
+            SlowReaderInterval = TimeSpan.FromMilliseconds(1),
+            CommitObserver = observer.OnCommit,
+            FlushObserver = observer.OnFlush,
+            ScrubObserver = observer.OnScrub,
+            SlowReaderObserver = observer.OnSlowReader,
         };
-        var target = pageSize <= 8192 ? random.Next(100, 1500) : random.Next(20, 300);
-        return new ModelSettings(seed, options, seed % 3 != 0, target, random.Next(1, 7), background);
+        return new ModelSettings(options, inMemory, target, trees, background);
     }
 
     public override string ToString() =>
-        $"seed {Seed}: pages of {Options.PageSize}, compression {Options.JournalCompression}, verify every read {Options.VerifyEveryRead}, " +
-        $"background flush {Background}, journal files {Options.InitialJournalFileBytes} to {Options.MaxJournalFileBytes}, large values from " +
-        $"{Options.LargeValueBytes}, {(InMemory ? "in memory" : "in a directory")}, {Trees} trees of about {TargetEntries}";
+        $"pages of {Options.PageSize}, compression {Options.JournalCompression}, flush records {Options.FlushRecords}, verify every read " +
+        $"{Options.VerifyEveryRead}, background flush {Background}, journal files {Options.InitialJournalFileBytes} to {Options.MaxJournalFileBytes}, " +
+        $"large values from {Options.LargeValueBytes}, scratch {Options.ScratchMemoryBytes}, search {Options.SearchMemoryBytes}, " +
+        $"{(InMemory ? "in memory" : "in a directory")}, {Trees} trees of about {TargetEntries}";
 }

@@ -119,6 +119,13 @@ internal sealed partial class ModelWriter(ModelSettings settings, Random random,
                 break;
             case 4 when random.Next(4) == 0:
                 history.Add("put from a stream", name, key, entry.Length);
+                if (random.Next(2) == 0)
+                {
+                    var pipe = System.IO.Pipelines.PipeReader.Create(new MemoryStream(Pad.Bytes, entry.Offset, entry.Length));
+                    Require(handle.Tree.PutAsync(key, pipe).AsTask().GetAwaiter().GetResult() == entry.Length, "wrong length of the pipe", key);
+                    break;
+                }
+
                 using (var stream = new MemoryStream(Pad.Bytes, entry.Offset, entry.Length))
                     Require(handle.Tree.PutAsync(key, stream).AsTask().GetAwaiter().GetResult() == entry.Length, "wrong length of the stream", key);
                 break;
@@ -143,10 +150,12 @@ internal sealed partial class ModelWriter(ModelSettings settings, Random random,
     {
         history.Add("get", name, key);
         State.TryGet(name, key, out var expected);
-        if (random.Next(4) == 0)
+        if (random.Next(16) == 0)
+            ModelReading.CheckMany(random.Next(2) == 0 ? handle.Tree.AsReadOnly() : handle.Tree.ToTree(), State.Trees[name], random);
+        else if (random.Next(4) == 0)
             Require(handle.Tree.Contains(key) == (expected.Key != null), $"tree '{name}' is wrong about having the key", key);
         else if (expected.Key != null && random.Next(8) == 0)
-            ModelReading.CheckStream(handle.Tree, key, expected);
+            ModelReading.CheckStream(handle.Tree, key, expected, random);
         else
             ModelReading.CheckGet(handle.Tree, key, expected);
     }

@@ -23,11 +23,12 @@ internal sealed class ModelSuite : Suite
 
     public override void Run(SuiteRun run)
     {
-        var settings = ModelSettings.For((int)(run.Index % int.MaxValue) + 1);
+        var observer = new ModelObserver();
+        var settings = ModelSettings.Draw(run.Choices, observer);
         ModelRun? model = null;
         try
         {
-            model = new ModelRun(settings, run.Choices);
+            model = new ModelRun(settings, run.Choices, observer);
             model.Run(OperationsPerRun);
             model.Dispose();
         }

@@ -13,6 +13,10 @@ internal static class SuiteCatalog
         new IoFaultSuite(),
         new DiskFullSuite(),
         new ModelSuite(),
+        new BitRotSuite(),
+        new MalformedSuite(),
+        new EquivalenceSuite(),
+        new BoundarySuite(),
     ];
 
     /// <exception cref="TortureException">There is no such suite.</exception>

@@ -1,0 +1,173 @@
+using System.Runtime.CompilerServices;
+
+namespace Voron.Format;
+
+/// <summary>
+/// Whether the bytes of a page fit together, whatever its checksum says: done once, where a page comes from disk or from the journal,
+/// so that nothing that searches or changes pages has to look where an offset leads.
+/// </summary>
+/// <remarks>
+/// What holds afterwards: all slots lead to records inside the page, none of which overlap; keys rise, and have a length that the page
+/// size allows; hole bytes and heap start are right; values that stand in the leaf are no longer than those that are put there;
+/// references are numbers of pages. Whether they are the right pages is seen where they are followed.
+/// </remarks>
+internal static unsafe class PageStructure
+{
+    private const int SlotBytes = sizeof(ushort);
+
+    /// <summary>The longest key in bytes: at least four entries of it fit into any page.</summary>
+    public static int MaxKeyLength(int pageSize) => pageSize / 4 - PageHeader.Size;
+
+    /// <summary>Pages of an overflow run that holds so many bytes.</summary>
+    public static long RunPages(int pageSize, long length) => (length + PageHeader.Size + pageSize - 1) / pageSize;
+
+    /// <summary>Null when the page is sound, else what is wrong with it, to be said behind "is malformed: ".</summary>
+    /// <param name="page">The page, or all pages of a run.</param>
+    /// <param name="pages">How many pages are there in memory.</param>
+    /// <param name="number">The number that the page should have.</param>
+    /// <param name="pageSize">Bytes of a page.</param>
+    public static string? FindFault(byte* page, long pages, long number, int pageSize)
+    {
+        var header = (PageHeader*)page;
+        if (header->PageNumber != number)
+            return $"it says that it is page {header->PageNumber}";
+        if (header->Kind == PageKind.Overflow)
+        {
+            return header->RunPages == pages && header->RunLength is >= 0 and <= int.MaxValue && pages == RunPages(pageSize, header->RunLength)
+                ? null
+                : $"it begins a run of {header->RunPages} pages with {header->RunLength} bytes, and {pages} are there";
+        }
+
+        if (pages != 1)
+            return $"it is of kind {header->Kind}, and begins a run of {pages} pages";
+        return header->Kind switch
+        {
+            PageKind.Leaf => FindFault<Leaf>(page, pageSize),
+            PageKind.Branch => FindFault<Branch>(page, pageSize),
+            _ => null,
+        };
+    }
+
+    [SkipLocalsInit]
+    private static string? FindFault<T>(byte* page, int pageSize)
+        where T : struct, IRecord
+    {
+        var header = (PageHeader*)page;
+        int count = header->EntryCount;
+        var heapStart = header->HeapStart == 0 ? pageSize : header->HeapStart;
+        if (count == 0 || PageHeader.Size + count * SlotBytes > heapStart || heapStart > pageSize)
+            return $"it claims {count} entries and a heap from {heapStart} on";
+
+        var words = pageSize / 64;
+        var used = stackalloc ulong[words];
+        new Span<ulong>(used, words).Clear();
+        var slots = (ushort*)(page + PageHeader.Size);
+        var lowest = pageSize;
+        var bytes = 0;
+        ReadOnlySpan<byte> before = default;
+        for (var i = 0; i < count; i++)
+        {
+            int start = slots[i];
+            if (start < heapStart || start > pageSize - T.HeaderSize)
+                return $"slot {i} leads to {start}, outside of its heap from {heapStart} on";
+            var record = page + start;
+            var size = T.Size(record);
+            if (size > pageSize - start || !TryTake(used, start, size))
+                return $"the record at {start} has {size} bytes, and ends behind the page or in another record";
+            if (!T.IsSound(record, i, pageSize))
+                return $"the record at {start} cannot be, as entry {i}";
+            var key = T.Key(record);
+            if (i > 0 && before.SequenceCompareTo(key) >= 0)
+                return $"key {i} is not above the one before it";
+            before = key;
+            lowest = Math.Min(lowest, start);
+            bytes += size;
+        }
+
+        return lowest == heapStart && header->HoleBytes == pageSize - heapStart - bytes
+            ? null
+            : $"it claims a heap from {heapStart} on with {header->HoleBytes} bytes of holes; its lowest record is at {lowest}, and all have {bytes} bytes";
+    }
+
+    /// <summary>Marks bytes as taken; false when one of them is.</summary>
+    private static bool TryTake(ulong* used, int start, int size)
+    {
+        var last = start + size - 1;
+        for (var word = start >> 6; word <= last >> 6; word++)
+        {
+            var mask = ulong.MaxValue;
+            if (word == start >> 6)
+                mask &= ulong.MaxValue << (start & 63);
+            if (word == last >> 6)
+                mask &= ulong.MaxValue >> (63 - (last & 63));
+            if ((used[word] & mask) != 0)
+                return false;
+            used[word] |= mask;
+        }
+
+        return true;
+    }
+
+    private interface IRecord
+    {
+        static abstract int HeaderSize { get; }
+
+        static abstract int Size(byte* record);
+
+        static abstract ReadOnlySpan<byte> Key(byte* record);
+
+        static abstract bool IsSound(byte* record, int index, int pageSize);
+    }
+
+    private struct Leaf : IRecord
+    {
+        public static int HeaderSize => LeafRecordHeader.Size;
+
+        public static int Size(byte* record) => LeafRecordHeader.Size + KeyLength(record) + ((LeafRecordHeader*)record)->InlineLength;
+
+        public static ReadOnlySpan<byte> Key(byte* record) => new(record + LeafRecordHeader.Size, KeyLength(record));
+
+        public static bool IsSound(byte* record, int index, int pageSize)
+        {
+            int length = ((LeafRecordHeader*)record)->InlineLength;
+            var key = KeyLength(record);
+            var behind = record + LeafRecordHeader.Size + key;
+            if (key == 0 || key > MaxKeyLength(pageSize))
+                return false;
+            switch ((ValueKind)(((LeafRecordHeader*)record)->KeyLengthAndKind >> LeafRecordHeader.KindShift))
+            {
+                case ValueKind.Inline:
+                    return Size(record) + SlotBytes <= (pageSize - PageHeader.Size) / 2;
+                case ValueKind.Overflow:
+                    return length == OverflowReference.Size
+                        && IsRun(((OverflowReference*)behind)->FirstPage, ((OverflowReference*)behind)->Length);
+                case ValueKind.LargeRun:
+                    return length == LargeRunReference.Size
+                        && IsRun(((LargeRunReference*)behind)->FirstPage, ((LargeRunReference*)behind)->Length)
+                        && ((LargeRunReference*)behind)->ChecksumPage is >= 0 and < uint.MaxValue;
+                default:
+                    return false;
+            }
+        }
+
+        private static int KeyLength(byte* record) => ((LeafRecordHeader*)record)->KeyLengthAndKind & LeafRecordHeader.KeyLengthMask;
+
+        private static bool IsRun(long first, long length) => first is > 0 and < uint.MaxValue && length is >= 0 and <= int.MaxValue;
+    }
+
+    private struct Branch : IRecord
+    {
+        public static int HeaderSize => BranchRecordHeader.Size;
+
+        public static int Size(byte* record) => BranchRecordHeader.Size + ((BranchRecordHeader*)record)->KeyLength;
+
+        public static ReadOnlySpan<byte> Key(byte* record) => new(record + BranchRecordHeader.Size, ((BranchRecordHeader*)record)->KeyLength);
+
+        public static bool IsSound(byte* record, int index, int pageSize)
+        {
+            int key = ((BranchRecordHeader*)record)->KeyLength;
+            return (index == 0 ? key == 0 : key > 0) && key <= MaxKeyLength(pageSize)
+                && ((BranchRecordHeader*)record)->Child is > 0 and < uint.MaxValue;
+        }
+    }
+}

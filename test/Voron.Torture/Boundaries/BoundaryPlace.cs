@@ -1,0 +1,132 @@
+using Voron.Torture.Harness;
+using Voron.Torture.Model;
+
+namespace Voron.Torture.Boundaries;
+
+/// <summary>An environment in memory that can be reopened, and what the cases ask of it.</summary>
+internal sealed class BoundaryPlace : IDisposable
+{
+    private readonly ModelPlace _place = new(inMemory: true, reservation: 1L << 34);
+    private readonly StorageOptions _options;
+
+    public BoundaryPlace(int pageSize, int largeValueBytes = 16 << 10)
+    {
+        _options = new StorageOptions
+        {
+            PageSize = pageSize,
+            LargeValueBytes = largeValueBytes,
+            BackgroundFlush = false,
+            InitialJournalFileBytes = 256 << 10,
+            MaxJournalFileBytes = 1 << 20,
+            ScratchMemoryBytes = 16 << 20,
+            SearchMemoryBytes = 1 << 20,
+            ScrubInterval = Timeout.InfiniteTimeSpan,
+        };
+        Environment = _place.Open(_options);
+    }
+
+    public StorageEnvironment Environment { get; private set; }
+
+    public int PageSize => _options.PageSize;
+
+    public void Reopen()
+    {
+        Environment.Dispose();
+        Environment = _place.Open(_options);
+    }
+
+    public void Write(Action<WriteTransaction> change)
+    {
+        using WriteTransaction writing = Environment.BeginWrite();
+        change(writing);
+        writing.Commit();
+    }
+
+    public void Verify()
+    {
+        VerificationReport report = Environment.Verify();
+        Require(report.IsSound, $"Verify finds {string.Join("; ", report.Problems.Take(5))}");
+    }
+
+    /// <summary>All of it is there: before and after a flush, and after reopening.</summary>
+    public void Check(string tree, IReadOnlyDictionary<byte[], byte[]> entries)
+    {
+        CheckNow(tree, entries);
+        Environment.Flush();
+        CheckNow(tree, entries);
+        Reopen();
+        CheckNow(tree, entries);
+        Verify();
+    }
+
+    public void Dispose()
+    {
+        Environment.Dispose();
+        _place.Dispose();
+    }
+
+    public static byte[] Key(int length, byte fill = (byte)'k')
+    {
+        byte[] key = new byte[length];
+        key.AsSpan().Fill(fill);
+        return key;
+    }
+
+    public static byte[] Value(int seed, int length)
+    {
+        byte[] value = new byte[length];
+        new Random(seed).NextBytes(value);
+        return value;
+    }
+
+    public static void Require(bool holds, string message) => BrokenPromiseException.Require(holds, message);
+
+    /// <exception cref="BrokenPromiseException">Nothing was thrown, or something else.</exception>
+    public static T Throws<T>(Action action, string what)
+        where T : Exception
+    {
+        try
+        {
+            action();
+        }
+        catch (T e)
+        {
+            return e;
+        }
+        throw new BrokenPromiseException($"{what}: no {typeof(T).Name} was thrown");
+    }
+
+    private void CheckNow(string tree, IReadOnlyDictionary<byte[], byte[]> entries)
+    {
+        using ReadTransaction reading = Environment.BeginRead();
+        Tree opened = reading.OpenTree(tree);
+        Require(opened.Count == entries.Count, $"'{tree}' counts {opened.Count} entries of {entries.Count}");
+        foreach ((byte[] key, byte[] value) in entries)
+        {
+            bool found = opened.TryGet(key, out ReadOnlySpan<byte> actual);
+            Require(found && actual.SequenceEqual(value), $"'{tree}' is wrong for a key of {key.Length}, value of {value.Length} bytes");
+            if (!opened.TryOpenStream(key, out Stream? stream))
+                throw new BrokenPromiseException($"there is no stream of {value.Length} bytes");
+            using (stream)
+            {
+                Require(stream.Length == value.Length, $"a stream has {stream.Length} bytes of {value.Length}");
+                byte[] streamed = new byte[value.Length];
+                stream.ReadExactly(streamed);
+                Require(streamed.AsSpan().SequenceEqual(value), $"a stream has other bytes than its value of {value.Length}");
+                Require(stream.ReadByte() < 0, "a stream goes on behind its end");
+            }
+        }
+        int scanned = 0;
+        foreach (TreeEntry entry in opened.GetEntries())
+        {
+            bool isKnown = entries.TryGetValue(entry.Key.ToArray(), out byte[]? value);
+            Require(isKnown && entry.Value.SequenceEqual(value), "a scan finds what was not put");
+            scanned++;
+        }
+        Require(scanned == entries.Count, $"a scan finds {scanned} entries of {entries.Count}");
+    }
+
+    /// <summary>Keys by their bytes.</summary>
+    public static SortedDictionary<byte[], byte[]> NewEntries() =>
+        new(Comparer<byte[]>.Create((left, right) => left.AsSpan().SequenceCompareTo(right)));
+}

@@ -1,0 +1,151 @@
+using System.Buffers.Binary;
+using Voron.Format;
+using Voron.Torture.Damage;
+using static Voron.Torture.Boundaries.BoundaryPlace;
+
+namespace Voron.Torture.Boundaries;
+
+/// <summary>Numbers that only rise, forged to be near their end: nothing wraps, what can go on goes on, and what cannot says so.</summary>
+internal static class NumberBoundaries
+{
+    private const int TransactionIdOffset = 56;
+    private const int LifeNumberOffset = 176;
+    private const int JournalLifeOffset = 64;
+
+    public static IEnumerable<(string Name, Action Run)> All
+    {
+        get
+        {
+            yield return ("the last transaction ids", LastTransactions);
+            foreach (long id in new[] { StateStructure.MaxTransactionId + 1, long.MaxValue, -1, long.MinValue })
+                yield return ($"transaction id {id} in the header", () => Refused(TransactionIdOffset, id));
+            foreach (long number in new[] { StateStructure.MaxTransactionId, StateStructure.MaxTransactionId + 1000 })
+            {
+                yield return ($"checkpoint number {number}", () => GoesOn(Forge(48, number)));
+                yield return ($"life number of the journal {number}", () => GoesOn(ForgeLives(number)));
+                yield return ($"sequence of records {number}", () => GoesOn(Forge(192, number)));
+            }
+            foreach (int place in new[] { 48, 64, 176, 184, 192, 208, 216, 224 })
+            {
+                yield return ($"the highest number at byte {place} of the header", () => Refused(place, long.MaxValue));
+                yield return ($"a negative number at byte {place} of the header", () => Refused(place, -1));
+            }
+        }
+    }
+
+    private static void LastTransactions()
+    {
+        const int left = 3;
+        ImageDisk disk = Forge(TransactionIdOffset, StateStructure.MaxTransactionId - left);
+        try
+        {
+            for (int pass = 0; pass < 2; pass++)
+            {
+                using StorageEnvironment environment = StorageEnvironment.Open(disk, StoreMaker.Options(FlushRecordForm.Checksums));
+                for (int i = 0; i < left && pass == 0; i++)
+                {
+                    using WriteTransaction writing = environment.BeginWrite();
+                    writing.CreateTree("last").Put([(byte)i], [1]);
+                    writing.Commit();
+                }
+                string message = Throws<StorageFullException>(() => environment.BeginWrite(), "a transaction behind the last id").Message;
+                Require(message.Contains("transaction ids", StringComparison.Ordinal), $"the message does not say why: {message}");
+                Throws<StorageFullException>(
+                    () => environment.BeginWriteAsync().AsTask().GetAwaiter().GetResult(), "a transaction behind the last id");
+                Throws<StorageFullException>(
+                    () => environment.WriteAsync(writing => writing.CreateTree("no")).AsTask().GetAwaiter().GetResult(),
+                    "an operation behind the last id");
+                environment.Flush();
+                Require(environment.Verify().IsSound, "it is not sound");
+                using ReadTransaction reading = environment.BeginRead();
+                Require(reading.TransactionId == StateStructure.MaxTransactionId, $"transaction {reading.TransactionId} is the last");
+                Require(reading.OpenTree("last").Count == left, "what the last transactions wrote is not there");
+            }
+        }
+        finally
+        {
+            disk.Free();
+        }
+    }
+
+    /// <summary>It can be opened, written, closed and opened again.</summary>
+    private static void GoesOn(ImageDisk disk)
+    {
+        try
+        {
+            for (int pass = 0; pass < 3; pass++)
+            {
+                using StorageEnvironment environment = StorageEnvironment.Open(disk, StoreMaker.Options(FlushRecordForm.Checksums));
+                for (int i = 0; i < 4; i++)
+                {
+                    using WriteTransaction writing = environment.BeginWrite();
+                    writing.CreateTree("after").Put([(byte)pass, (byte)i], [1]);
+                    writing.Commit();
+                    environment.Flush();
+                }
+                using ReadTransaction reading = environment.BeginRead();
+                Require(reading.OpenTree("after").Count == (pass + 1) * 4, "what was written is not there");
+                Require(environment.Verify().IsSound, "it is not sound");
+            }
+        }
+        finally
+        {
+            disk.Free();
+        }
+    }
+
+    private static void Refused(int field, long number)
+    {
+        ImageDisk disk = Forge(field, number);
+        try
+        {
+            long before = disk.Changes;
+            string message = Throws<CorruptionException>(
+                () => StorageEnvironment.Open(disk, StoreMaker.Options(FlushRecordForm.Checksums)).Dispose(), $"{number} at byte {field}").Message;
+            Require(message.Contains(ForgedStore.HeaderFile, StringComparison.Ordinal), $"the message does not name the file: {message}");
+            Require(disk.Changes == before, "an opening that failed has changed a file");
+        }
+        finally
+        {
+            disk.Free();
+        }
+    }
+
+    // The environment has been closed: nothing of its journal is needed, so that its numbers may be any.
+    private static ImageDisk Forge(int field, long number)
+    {
+        StoreImage closed = StoreMaker.Closed();
+        var store = new ForgedStore(closed.Files.Without(name => name.StartsWith("journal-", StringComparison.Ordinal)));
+        Span<byte> header = store.Bytes(ForgedStore.HeaderFile);
+        for (int slot = 0; slot < CheckpointHeader.Slots; slot++)
+        {
+            Span<byte> target = header[(slot * JournalFormat.Block)..];
+            // Without a journal, replay starts before any.
+            target.Slice(160, JournalPosition.Size).Clear();
+            BinaryPrimitives.WriteUInt32LittleEndian(target[232..], 0);
+            BinaryPrimitives.WriteInt64LittleEndian(target[field..], number);
+        }
+        store.Seal();
+        return new ImageDisk(store.Files, isLent: true);
+    }
+
+    // All files live on by as many lives.
+    private static ImageDisk ForgeLives(long number)
+    {
+        var store = new ForgedStore(StoreMaker.Closed().Files);
+        Span<byte> header = store.Bytes(ForgedStore.HeaderFile);
+        long more = number - BinaryPrimitives.ReadInt64LittleEndian(header[LifeNumberOffset..]);
+        for (int slot = 0; slot < CheckpointHeader.Slots; slot++)
+            Add(header[((slot * JournalFormat.Block) + LifeNumberOffset)..], more);
+        foreach (string journal in store.Journals)
+        {
+            Add(store.Bytes(journal)[JournalLifeOffset..], more);
+            Add(store.Bytes(journal)[(JournalFormat.Block + JournalLifeOffset)..], more);
+        }
+        store.Seal();
+        return new ImageDisk(store.Files, isLent: true);
+    }
+
+    private static void Add(Span<byte> target, long more) =>
+        BinaryPrimitives.WriteInt64LittleEndian(target, BinaryPrimitives.ReadInt64LittleEndian(target) + more);
+}

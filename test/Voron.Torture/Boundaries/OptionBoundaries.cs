@@ -1,0 +1,57 @@
+using static Voron.Torture.Boundaries.BoundaryPlace;
+
+namespace Voron.Torture.Boundaries;
+
+/// <summary>Options at and behind their limits.</summary>
+internal static class OptionBoundaries
+{
+    public static void Options()
+    {
+        StorageOptions[] good =
+        [
+            new() { InitialJournalFileBytes = 64 << 10, MaxJournalFileBytes = 64 << 10 },
+            new() { FlushThresholdBytes = 1, JournalLimitBytes = 1 },
+            new() { ScratchMemoryBytes = 4 << 20, ScratchLimitBytes = 4 << 20 }, new() { SearchMemoryBytes = 0 },
+            new() { MaxTransactionBytes = 1 << 20 },
+            new() { MaxMergedBytes = 1 }, new() { LargeValueBytes = 16 << 10 }, new() { LargeValueBytes = int.MaxValue },
+            new() { PreferredFreeFraction = 1 },
+            new() { PreferredFreeFraction = double.Epsilon }, new() { MaxGrowthBytes = 1 << 20 }, new() { ScrubBytesPerSecond = 0 },
+            new() { ScrubInterval = TimeSpan.FromDays(24) }, new() { ScrubInterval = Timeout.InfiniteTimeSpan },
+            new() { FlushInterval = TimeSpan.FromTicks(1) },
+            new() { SlowReaderInterval = TimeSpan.FromTicks(1) }, new() { PageSize = 65536 },
+        ];
+        foreach (StorageOptions options in good)
+        {
+            using StorageEnvironment environment = StorageEnvironment.OpenInMemory(options);
+            using (WriteTransaction writing = environment.BeginWrite())
+            {
+                writing.CreateTree("t").Put([1], new byte[20_000]);
+                writing.Commit();
+            }
+            environment.Flush();
+            Require(environment.Verify().IsSound && ReferenceEquals(environment.Options, options), "options at their limit do not work");
+        }
+        StorageOptions[] bad =
+        [
+            new() { PageSize = 0 }, new() { PageSize = 2048 }, new() { PageSize = 131072 }, new() { PageSize = 4097 },
+            new() { InitialJournalFileBytes = (64 << 10) - 1 },
+            new() { InitialJournalFileBytes = 1 << 20, MaxJournalFileBytes = (1 << 20) - 1 }, new() { FlushThresholdBytes = 0 },
+            new() { FlushThresholdBytes = 2, JournalLimitBytes = 1 }, new() { ScratchMemoryBytes = (4 << 20) - 1 },
+            new() { ScratchMemoryBytes = 8 << 20, ScratchLimitBytes = (8 << 20) - 1 }, new() { SearchMemoryBytes = -1 },
+            new() { SearchMemoryBytes = (1L << 40) + 1 },
+            new() { MaxTransactionBytes = (1 << 20) - 1 }, new() { MaxMergedBytes = 0 }, new() { LargeValueBytes = (16 << 10) - 1 },
+            new() { PreferredFreeFraction = 0 },
+            new() { PreferredFreeFraction = 1.01 }, new() { PreferredFreeFraction = double.NaN }, new() { MaxGrowthBytes = (1 << 20) - 1 },
+            new() { ScrubBytesPerSecond = -1 }, new() { ScrubInterval = TimeSpan.Zero },
+            new() { ScrubInterval = TimeSpan.FromDays(24) + TimeSpan.FromTicks(1) },
+            new() { FlushInterval = TimeSpan.Zero }, new() { SlowReaderInterval = TimeSpan.Zero },
+            new() { JournalCompression = (JournalCompression)3 },
+            new() { FlushRecords = (FlushRecordForm)2 },
+        ];
+        foreach (StorageOptions options in bad)
+        {
+            Throws<ArgumentException>(options.Validate, "options behind their limit");
+            Throws<ArgumentException>(() => StorageEnvironment.OpenInMemory(options).Dispose(), "options behind their limit");
+        }
+    }
+}

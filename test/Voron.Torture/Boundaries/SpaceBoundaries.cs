@@ -1,0 +1,92 @@
+using Voron.Format;
+using Voron.Transactions;
+using static Voron.Torture.Boundaries.BoundaryPlace;
+
+namespace Voron.Torture.Boundaries;
+
+/// <summary>Places in the data file behind which a number needs more bits, or the section map another page.</summary>
+/// <remarks>
+/// The pages in between are taken without being written: the file is as sparse as a large one that has been emptied, and neither
+/// memory nor disk is needed for it.
+/// </remarks>
+internal static class SpaceBoundaries
+{
+    private const string TreeName = "t";
+
+    /// <summary>Pages freed in one transaction: each leaves a version until it is flushed.</summary>
+    private const long FreedAtOnce = 50_000;
+
+    public static IEnumerable<(string Name, Action Run)> All
+    {
+        get
+        {
+            foreach (int bits in new[] { 31, 32 })
+            {
+                foreach (int size in new[] { 4096, 65536 })
+                    yield return ($"behind 2^{bits} bytes of the data file, pages of {size}", () => Behind(size, (1L << bits) / size));
+            }
+            var small = new SectionMapLayout(4096);
+            foreach (int more in new[] { -3, -2, -1, 0, 1, 2 })
+                yield return ($"the end of a group of sections and {more} pages", () => Behind(4096, small.PagesPerGroup + more));
+            foreach (int more in new[] { -1, 0, 1 })
+                yield return ($"the end of a section and {more} pages", () => Behind(4096, small.PagesPerSection + more));
+            yield return ("several groups at once", () => Behind(4096, (5 * small.PagesPerGroup) - 2));
+        }
+    }
+
+    /// <summary>Has everything of a small tree stand around a page, changes it there, and gives the space back.</summary>
+    private static void Behind(int pageSize, long page)
+    {
+        using var place = new BoundaryPlace(pageSize);
+        SortedDictionary<byte[], byte[]> entries = NewEntries();
+        Put(place, entries, 0);
+        long first = 0;
+        long pages = 0;
+        place.Write(writing =>
+        {
+            WriteSession session = writing.Core.Session;
+            // A few pages before it: what is put next lies on both sides.
+            pages = page - session.State.PageCount - 4;
+            if (pages > 0)
+                first = session.AllocateUntouchedRun(pages);
+            writing.OpenTree(TreeName).Put([255], [1]);
+            entries[[255]] = [1];
+        });
+        Put(place, entries, 1);
+        Require(place.Environment.GetStatistics().PageCount > page, $"the file has not grown to page {page}");
+        place.Environment.Flush();
+        place.Reopen();
+        Put(place, entries, 2);
+        for (long at = first; at < first + pages; at += FreedAtOnce)
+        {
+            place.Write(writing => writing.Core.Session.FreeRun(new Primitives.PageNumber(at), (int)Math.Min(FreedAtOnce, first + pages - at)));
+            place.Environment.Flush();
+        }
+        place.Check(TreeName, entries);
+        place.Environment.ReclaimSpace();
+        place.Check(TreeName, entries);
+        foreach (byte[] key in entries.Keys.Where(key => key.Length > 1).ToList())
+        {
+            place.Write(writing => Require(writing.OpenTree(TreeName).Delete(key), "a key is missing"));
+            entries.Remove(key);
+        }
+        place.Environment.Flush();
+        place.Environment.ReclaimSpace();
+        place.Check(TreeName, entries);
+    }
+
+    private static void Put(BoundaryPlace place, SortedDictionary<byte[], byte[]> entries, byte round)
+    {
+        int[] lengths = [10, 500, 3_000, 9_000, 20_000, 70_000, 150_000];
+        place.Write(writing =>
+        {
+            WriteTree tree = writing.CreateTree(TreeName);
+            for (int i = 0; i < lengths.Length * 4; i++)
+            {
+                byte[] key = [round, (byte)i];
+                entries[key] = Value((round * 100) + i, lengths[i % lengths.Length]);
+                tree.Put(key, entries[key]);
+            }
+        });
+    }
+}

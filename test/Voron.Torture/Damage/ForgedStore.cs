@@ -1,0 +1,171 @@
+using System.Buffers.Binary;
+using System.Runtime.InteropServices;
+using Voron.Format;
+using Voron.Journal;
+
+namespace Voron.Torture.Damage;
+
+/// <summary>
+/// The files of an environment as somebody would leave them who knows the format: whatever is changed in them, all checksums are
+/// right when <see cref="Seal"/> has been called, so that only what the bytes mean can tell.
+/// </summary>
+internal sealed unsafe class ForgedStore
+{
+    public const string DataFile = "voron.data";
+    public const string HeaderFile = "voron.header";
+    public const int PageSize = 4096;
+
+    private readonly SortedDictionary<string, byte[]> _files = new(StringComparer.Ordinal);
+    private readonly HashSet<string> _changed = [];
+    private readonly HashSet<long> _pages = [];
+    private readonly List<(string File, int Offset)> _records = [];
+    private readonly UInt128 _environmentId;
+    private readonly long[] _runHeads;
+
+    public ForgedStore(StoreFiles files)
+    {
+        foreach ((string name, byte[] bytes) in files.All)
+            _files[name] = bytes;
+        CheckpointHeader header = Read<CheckpointHeader>(HeaderFile, 0);
+        CheckpointHeader other = Read<CheckpointHeader>(HeaderFile, JournalFormat.Block);
+        _environmentId = header.EnvironmentId;
+        PageCount = Math.Max(header.State.PageCount, other.State.PageCount);
+        _runHeads = new long[PageCount];
+        for (long page = 0; page < PageCount; page++)
+            _runHeads[page] = page;
+        for (long page = 0; page < PageCount; page++)
+        {
+            PageHeader run = Page(page);
+            for (long inner = page + 1; run.Kind == PageKind.Overflow && inner < Math.Min(PageCount, page + run.RunPages); inner++)
+                _runHeads[inner] = page;
+        }
+        foreach (string name in _files.Keys.Where(name => JournalFile.IndexOf(name) >= 0 || name.StartsWith("rewrite-", StringComparison.Ordinal)))
+            FindRecords(name);
+        _records.Sort((left, right) => Read(left).Sequence.CompareTo(Read(right).Sequence));
+    }
+
+    /// <summary>Pages of the data file.</summary>
+    public long PageCount { get; }
+
+    /// <summary>Where records of journals and rewrite files stand, by sequence.</summary>
+    public IReadOnlyList<(string File, int Offset)> Records => _records;
+
+    public IReadOnlyList<string> Journals => [.. _files.Keys.Where(name => JournalFile.IndexOf(name) >= 0)];
+
+    public StoreFiles Files => new(_files);
+
+    public PageHeader Page(long page) => Read<PageHeader>(DataFile, page * PageSize);
+
+    /// <summary>The bytes of a page, to be changed.</summary>
+    public Span<byte> ChangePage(long page)
+    {
+        _pages.Add(page);
+        return Bytes(DataFile).Slice((int)(page * PageSize), PageSize);
+    }
+
+    /// <summary>The bytes of a page, to be read.</summary>
+    public ReadOnlySpan<byte> PageBytes(long page) => _files[DataFile].AsSpan((int)(page * PageSize), PageSize);
+
+    /// <summary>The bytes of a file, to be changed.</summary>
+    public Span<byte> Bytes(string file)
+    {
+        if (_changed.Add(file))
+            _files[file] = (byte[])_files[file].Clone();
+        return _files[file];
+    }
+
+    public RecordHeader Read((string File, int Offset) record) => Read<RecordHeader>(record.File, record.Offset);
+
+    /// <summary>Makes all checksums right again, and the chain of records.</summary>
+    public void Seal()
+    {
+        foreach (long page in _pages)
+            SealPage(_runHeads[page]);
+        for (int slot = 0; slot < CheckpointHeader.Slots && _changed.Contains(HeaderFile); slot++)
+            SealBlock(HeaderFile, slot * JournalFormat.Block, CheckpointHeader.FileMagic);
+        foreach (string journal in Journals.Where(_changed.Contains))
+        {
+            SealBlock(journal, 0, JournalFormat.FileMagic);
+            SealBlock(journal, JournalFormat.Block, JournalFormat.FileMagic);
+        }
+        if (_records.Any(record => _changed.Contains(record.File)))
+            SealRecords();
+    }
+
+    /// <summary>What a record's payload is in the file; empty when its length leads out of the file.</summary>
+    public Span<byte> Payload((string File, int Offset) record)
+    {
+        long length = Read(record).StoredLength;
+        int from = record.Offset + RecordHeader.Size;
+        return length >= 0 && length <= _files[record.File].Length - from ? Bytes(record.File).Slice(from, (int)length) : [];
+    }
+
+    private T Read<T>(string file, long offset)
+        where T : unmanaged => MemoryMarshal.Read<T>(_files[file].AsSpan((int)offset));
+
+    private void FindRecords(string name)
+    {
+        byte[] bytes = _files[name];
+        int offset = name.StartsWith("rewrite-", StringComparison.Ordinal) ? 0 : JournalFormat.FirstRecordOffset;
+        while (offset + JournalFormat.Block <= bytes.Length)
+        {
+            RecordHeader record = Read<RecordHeader>(name, offset);
+            if (record.Marker != JournalFormat.RecordMarker || record.Offset != offset)
+            {
+                offset += JournalFormat.Block;
+                continue;
+            }
+            _records.Add((name, offset));
+            offset += (int)record.AlignedLength;
+        }
+    }
+
+    private void SealPage(long page)
+    {
+        PageHeader header = Page(page);
+        long pages = header.Kind == PageKind.Overflow && header.RunPages > 1 && header.RunPages <= (_files[DataFile].Length / PageSize) - page
+            ? header.RunPages
+            : 1;
+        Span<byte> bytes = Bytes(DataFile).Slice((int)(page * PageSize), (int)pages * PageSize);
+        ulong checksum = Checksum.Compute(bytes[PageHeader.UnjournaledBytes..], Checksum.Seed(_environmentId, page));
+        BinaryPrimitives.WriteUInt64LittleEndian(bytes, checksum);
+    }
+
+    private void SealBlock(string file, int offset, ulong magic)
+    {
+        Span<byte> block = Bytes(file).Slice(offset, JournalFormat.Block);
+        if (BinaryPrimitives.ReadUInt64LittleEndian(block) == magic)
+            BinaryPrimitives.WriteUInt64LittleEndian(block[8..], Checksum.Compute(block[16..], magic));
+    }
+
+    // Each record names the checksum of the one before; the header that of the record where replay starts.
+    private void SealRecords()
+    {
+        var old = new Dictionary<ulong, ulong>();
+        foreach ((string file, int offset) in _records)
+        {
+            fixed (byte* bytes = Bytes(file)[offset..])
+            {
+                var record = (RecordHeader*)bytes;
+                ulong before = record->Checksum;
+                if (old.TryGetValue(record->PreviousChecksum, out ulong changed))
+                    record->PreviousChecksum = changed;
+                if (record->StoredLength < 0 || record->StoredLength > Bytes(file).Length - offset - RecordHeader.Size)
+                    continue;
+                record->Checksum = RecordChecksum.Compute(_environmentId, bytes);
+                old[before] = record->Checksum;
+            }
+        }
+        for (int slot = 0; slot < CheckpointHeader.Slots; slot++)
+        {
+            fixed (byte* bytes = Bytes(HeaderFile)[(slot * JournalFormat.Block)..])
+            {
+                var header = (CheckpointHeader*)bytes;
+                if (!old.TryGetValue(header->ReplayStart.Checksum, out ulong changed) || changed == header->ReplayStart.Checksum)
+                    continue;
+                header->ReplayStart.Checksum = changed;
+                SealBlock(HeaderFile, slot * JournalFormat.Block, CheckpointHeader.FileMagic);
+            }
+        }
+    }
+}

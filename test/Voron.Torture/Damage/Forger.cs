@@ -1,0 +1,364 @@
+using System.Buffers.Binary;
+using Voron.Format;
+
+namespace Voron.Torture.Damage;
+
+/// <summary>Changes fields of the format to what they should never be, and sometimes just bytes.</summary>
+internal sealed class Forger(ForgedStore store, Random random)
+{
+    /// <summary>Numbers that stand at the edge of something.</summary>
+    private static readonly long[] Edges =
+    [
+        0, 1, 2, 3, -1, -2, 63, 64, 127, 128, 255, 256, 4095, 4096, 4097, 16383, 32767, 32768, 65535, 65536, int.MaxValue,
+        1L << 31, uint.MaxValue, 1L << 32,
+        long.MaxValue, long.MinValue, long.MaxValue / 2, (long.MaxValue / 2) + 1, long.MaxValue / 4096, (1L << 56) - 1, (1L << 40) - 1,
+    ];
+
+    /// <summary>Makes a change, or several, and says which.</summary>
+    public string Change()
+    {
+        switch (random.Next(16))
+        {
+            case 0:
+                return ChangeHeader();
+            case 1:
+                return ChangeJournalHeader();
+            case 2:
+            case 3:
+                return ChangeRecord();
+            case 4:
+            case 5:
+                return ChangePayload();
+            case 6:
+                return ChangePageHeader();
+            case 7:
+                return ChangeSlot();
+            case 8:
+            case 9:
+                return ChangeTreeRecord();
+            case 10:
+                return LinkElsewhere();
+            case 11:
+                return CopyPage();
+            case 12:
+                return ChangeMap();
+            case 13:
+            case 14:
+                return ChangeTreeHeader();
+            default:
+                return ChangeBytes();
+        }
+    }
+
+    private string ChangeHeader()
+    {
+        int field = 16 + (random.Next(60) * 4);
+        int size = random.Next(3) == 0 ? 4 : 8;
+        string what = "";
+        // Mostly both copies: one alone is passed over when the other is better.
+        int slots = random.Next(4) == 0 ? 1 + random.Next(2) : 3;
+        long value = 0;
+        for (int slot = 0; slot < CheckpointHeader.Slots; slot++)
+        {
+            if ((slots & (1 << slot)) == 0)
+                continue;
+            Span<byte> target = store.Bytes(ForgedStore.HeaderFile)[((slot * JournalFormat.Block) + field)..];
+            if (what.Length == 0)
+                value = NewValue(Get(target, size));
+            Set(target, size, value);
+            what = $"header, byte {field}: {size} bytes become {value}";
+        }
+        return what;
+    }
+
+    private string ChangeJournalHeader()
+    {
+        if (store.Journals.Count == 0)
+            return ChangeHeader();
+        string name = store.Journals[random.Next(store.Journals.Count)];
+        int field = 16 + (random.Next(50) * 4);
+        int size = random.Next(2) == 0 ? 4 : 8;
+        long value = NewValue(Get(store.Bytes(name)[field..], size));
+        Set(store.Bytes(name)[field..], size, value);
+        Set(store.Bytes(name)[(JournalFormat.Block + field)..], size, value);
+        return $"header of {name}, byte {field}: {size} bytes become {value}";
+    }
+
+    private string ChangeRecord()
+    {
+        if (store.Records.Count == 0)
+            return ChangeTreeRecord();
+        (string name, int offset) = store.Records[random.Next(store.Records.Count)];
+        int field = random.Next(4) == 0 ? 64 + random.Next(4) : 16 + (random.Next(44) * 4);
+        int size = field % 4 != 0 || field == 64 ? 1 : random.Next(2) == 0 ? 4 : 8;
+        Span<byte> target = store.Bytes(name)[(offset + field)..];
+        long value = NewValue(Get(target, size));
+        Set(target, size, value);
+        return $"record at {offset} of {name}, byte {field}: {size} bytes become {value}";
+    }
+
+    private string ChangePayload()
+    {
+        if (store.Records.Count == 0)
+            return ChangeSlot();
+        (string File, int Offset) record = store.Records[random.Next(store.Records.Count)];
+        RecordHeader header = store.Read(record);
+        Span<byte> payload = store.Payload(record);
+        if (payload.Length < 24)
+            return ChangeRecord();
+        int at = random.Next(payload.Length - 8);
+        if (header.Kind == RecordKind.FlushList)
+            at = random.Next(payload.Length / 8) * 8;
+        else if ((header.Flags & RecordFlags.Compressed) == 0 && random.Next(3) > 0)
+            at = EntryAt(payload, random.Next((int)Math.Min(header.EntryCount, 200)));
+        int size = 1 << random.Next(4);
+        long value = NewValue(Get(payload[at..], size));
+        Set(payload[at..], size, value);
+        return $"payload of record {header.Sequence} at {record.Offset} of {record.File}, byte {at}: {size} bytes become {value}";
+    }
+
+    /// <summary>Where the entry of that number begins, or some byte of its first sixteen.</summary>
+    private int EntryAt(Span<byte> payload, int number)
+    {
+        int at = 0;
+        for (int i = 0; i < number; i++)
+        {
+            int size = (payload[at] & CompactPageEntry.Mark) != 0 ? CompactPageEntry.Size : PageEntry.Size;
+            if (at + PageEntry.Size >= payload.Length)
+                break;
+            long length = size == PageEntry.Size
+                ? BinaryPrimitives.ReadUInt32LittleEndian(payload[(at + 12)..])
+                : BinaryPrimitives.ReadUInt16LittleEndian(payload[(at + 6)..]);
+            if (length > payload.Length - at - size - PageEntry.Size)
+                break;
+            at += size + (int)length;
+        }
+        return Math.Min(at + random.Next(PageEntry.Size), payload.Length - 8);
+    }
+
+    private string ChangePageHeader()
+    {
+        long page = random.NextInt64(store.PageCount);
+        (int field, int size) = random.Next(8) switch
+        {
+            0 => (32, 8),
+            1 => (40, 1),
+            2 => (44, 4),
+            3 => (48, 2),
+            4 => (50, 2),
+            5 => (52, 2),
+            6 => (56, 8),
+            _ => (32 + random.Next(32), 1),
+        };
+        Span<byte> target = store.ChangePage(page)[field..];
+        long value = NewValue(Get(target, size));
+        Set(target, size, value);
+        return $"page {page}, byte {field}: {size} bytes become {value}";
+    }
+
+    private string ChangeSlot()
+    {
+        if (!TryTreePage(out long page, out int count))
+            return ChangePageHeader();
+        Span<byte> bytes = store.ChangePage(page);
+        int slot = PageHeader.Size + (2 * random.Next(count));
+        if (random.Next(3) == 0)
+        {
+            int other = PageHeader.Size + (2 * random.Next(count));
+            long first = Get(bytes[slot..], 2);
+            Set(bytes[slot..], 2, Get(bytes[other..], 2));
+            Set(bytes[other..], 2, first);
+            return $"page {page}: the slots at {slot} and {other} change places";
+        }
+        long value = NewValue(Get(bytes[slot..], 2));
+        Set(bytes[slot..], 2, value);
+        return $"page {page}: the slot at {slot} becomes {value}";
+    }
+
+    /// <summary>Lengths, kinds, children and references of a record.</summary>
+    private string ChangeTreeRecord()
+    {
+        if (!TryTreePage(out long page, out int count))
+            return ChangePageHeader();
+        Span<byte> bytes = store.ChangePage(page);
+        int record = (int)Get(bytes[(PageHeader.Size + (2 * random.Next(count)))..], 2);
+        if (record < PageHeader.Size || record > ForgedStore.PageSize - 32)
+            return ChangePageHeader();
+        int field;
+        int size;
+        if ((PageKind)bytes[40] == PageKind.Branch)
+        {
+            (field, size) = random.Next(2) == 0 ? (0, 2) : (2, 8);
+        }
+        else
+        {
+            int key = (int)Get(bytes[record..], 2) & LeafRecordHeader.KeyLengthMask;
+            (field, size) = random.Next(4) switch
+            {
+                0 => (0, 2),
+                1 => (2, 2),
+                2 => (4 + key, 8),
+                _ => (12 + key, 8),
+            };
+        }
+        if (record + field + size > ForgedStore.PageSize)
+            return ChangePageHeader();
+        long value = NewValue(Get(bytes[(record + field)..], size));
+        Set(bytes[(record + field)..], size, value);
+        return $"page {page}: the record at {record}, byte {field}: {size} bytes become {value}";
+    }
+
+    /// <summary>A child or a run becomes another page that there is: circles, pages that are shared, pages of other kinds.</summary>
+    private string LinkElsewhere()
+    {
+        for (int attempt = 0; attempt < 20; attempt++)
+        {
+            if (!TryTreePage(out long page, out int count))
+                continue;
+            ReadOnlySpan<byte> bytes = store.PageBytes(page);
+            int record = (int)Get(bytes[(PageHeader.Size + (2 * random.Next(count)))..], 2);
+            if (record < PageHeader.Size || record > ForgedStore.PageSize - 32)
+                continue;
+            int field = 2;
+            if ((PageKind)bytes[40] == PageKind.Leaf)
+            {
+                int head = (int)Get(bytes[record..], 2);
+                field = 4 + (head & LeafRecordHeader.KeyLengthMask);
+                if (head >> LeafRecordHeader.KindShift == 0)
+                    continue;
+            }
+            if (record + field + 8 > ForgedStore.PageSize)
+                continue;
+            long target = random.Next(4) == 0 ? page : random.NextInt64(store.PageCount);
+            Set(store.ChangePage(page)[(record + field)..], 8, target);
+            return $"page {page}: the record at {record} leads to page {target}";
+        }
+        return ChangeTreeRecord();
+    }
+
+    /// <summary>A page has the content of another, under its own number.</summary>
+    private string CopyPage()
+    {
+        long source = random.NextInt64(store.PageCount);
+        long target = random.NextInt64(store.PageCount);
+        store.PageBytes(source).CopyTo(store.ChangePage(target));
+        if (random.Next(8) > 0)
+            Set(store.ChangePage(target)[32..], 8, target);
+        return $"page {target} has what page {source} has";
+    }
+
+    private string ChangeMap()
+    {
+        long page = random.NextInt64(3);
+        Span<byte> bytes = store.ChangePage(page);
+        int field = random.Next(3) switch
+        {
+            0 => 64 + random.Next(160),
+            1 => 64 + (8 * random.Next(4)),
+            _ => new SectionMapLayout(ForgedStore.PageSize).CountsOffset + (2 * random.Next(3)),
+        };
+        int size = page < 2 ? 8 : 1 + random.Next(2);
+        long value = NewValue(Get(bytes[field..], size));
+        Set(bytes[field..], size, value);
+        return $"page {page} of the section map, byte {field}: {size} bytes become {value}";
+    }
+
+    /// <summary>A tree header, in the catalog or, for the catalog itself, in the state.</summary>
+    private string ChangeTreeHeader()
+    {
+        (int field, int size) = random.Next(8) switch
+        {
+            < 5 and var word => (8 * word, 8),
+            5 or 6 => (40, 2),
+            _ => (44, 4),
+        };
+        for (int attempt = 0; attempt < 30; attempt++)
+        {
+            long page = random.NextInt64(3, store.PageCount);
+            ReadOnlySpan<byte> bytes = store.PageBytes(page);
+            if ((PageKind)bytes[40] != PageKind.Leaf)
+                continue;
+            int count = (int)Get(bytes[48..], 2);
+            int record = count is > 0 and < 100 ? (int)Get(bytes[(PageHeader.Size + (2 * random.Next(count)))..], 2) : 0;
+            if (record < PageHeader.Size || record > ForgedStore.PageSize - 4 || Get(bytes[(record + 2)..], 2) != TreeHeader.Size)
+                continue;
+            int at = record + 4 + ((int)Get(bytes[record..], 2) & LeafRecordHeader.KeyLengthMask) + field;
+            if (at + size > ForgedStore.PageSize)
+                continue;
+            long value = NewValue(Get(bytes[at..], size));
+            Set(store.ChangePage(page)[at..], size, value);
+            return $"page {page}: a tree header at {at - field}, byte {field}: {size} bytes become {value}";
+        }
+        long old = Get(store.Bytes(ForgedStore.HeaderFile)[(80 + field)..], size);
+        long next = NewValue(old);
+        for (int slot = 0; slot < CheckpointHeader.Slots; slot++)
+            Set(store.Bytes(ForgedStore.HeaderFile)[((slot * JournalFormat.Block) + 80 + field)..], size, next);
+        return $"the catalog's tree header, byte {field}: {size} bytes become {next}";
+    }
+
+    private string ChangeBytes()
+    {
+        long page = random.NextInt64(store.PageCount);
+        Span<byte> bytes = store.ChangePage(page);
+        int from = random.Next(32, ForgedStore.PageSize);
+        int length = Math.Min(1 + random.Next(40), ForgedStore.PageSize - from);
+        random.NextBytes(bytes.Slice(from, length));
+        return $"page {page}: {length} bytes from {from} on are random";
+    }
+
+    private bool TryTreePage(out long page, out int count)
+    {
+        for (int attempt = 0; attempt < 20; attempt++)
+        {
+            page = random.NextInt64(3, store.PageCount);
+            PageHeader header = store.Page(page);
+            count = Math.Min((int)header.EntryCount, 1000);
+            // Leaves are many; branches are what leads somewhere.
+            if (count > 0 && header.Kind == PageKind.Branch)
+                return true;
+            if (count > 0 && header.Kind == PageKind.Leaf && (attempt > 10 || random.Next(3) == 0))
+                return true;
+        }
+        page = 0;
+        count = 0;
+        return false;
+    }
+
+    private long NewValue(long old) => random.Next(8) switch
+    {
+        0 or 1 => Edges[random.Next(Edges.Length)],
+        2 => old + 1,
+        3 => old - 1,
+        4 => old ^ (1L << random.Next(64)),
+        5 => random.NextInt64(store.PageCount + 2),
+        6 => old + random.Next(-100, 100),
+        _ => random.NextInt64(1L << (1 + random.Next(40))),
+    };
+
+    private static long Get(ReadOnlySpan<byte> bytes, int size) => size switch
+    {
+        1 => bytes[0],
+        2 => BinaryPrimitives.ReadUInt16LittleEndian(bytes),
+        4 => BinaryPrimitives.ReadUInt32LittleEndian(bytes),
+        _ => BinaryPrimitives.ReadInt64LittleEndian(bytes),
+    };
+
+    private static void Set(Span<byte> bytes, int size, long value)
+    {
+        switch (size)
+        {
+            case 1:
+                bytes[0] = (byte)value;
+                break;
+            case 2:
+                BinaryPrimitives.WriteUInt16LittleEndian(bytes, (ushort)value);
+                break;
+            case 4:
+                BinaryPrimitives.WriteUInt32LittleEndian(bytes, (uint)value);
+                break;
+            default:
+                BinaryPrimitives.WriteInt64LittleEndian(bytes, value);
+                break;
+        }
+    }
+}

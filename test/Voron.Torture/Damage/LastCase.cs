@@ -1,0 +1,28 @@
+using System.Globalization;
+using System.Text;
+
+namespace Voron.Torture.Damage;
+
+/// <summary>
+/// What is being tried, in a file: should the process die of it, the file is left, and says how to try it again. It is gone when
+/// the run has ended in any other way.
+/// </summary>
+internal sealed class LastCase : IDisposable
+{
+    private readonly FileStream _file;
+
+    public LastCase(string suite, long seed, long run)
+    {
+        string directory = System.IO.Path.Combine(System.IO.Path.GetTempPath(), "voron-torture");
+        Directory.CreateDirectory(directory);
+        string path = System.IO.Path.Combine(directory, $"{suite}-{Environment.ProcessId}-{run}.last");
+        _file = new FileStream(path, FileMode.Create, FileAccess.Write, FileShare.Read, bufferSize: 0, FileOptions.DeleteOnClose);
+        Begin = $"--suite {suite} --seed {seed.ToString(CultureInfo.InvariantCulture)} --first {run} --count 1 --threads 1, case ";
+    }
+
+    private string Begin { get; }
+
+    public void Note(int turn, string what) => RandomAccess.Write(_file.SafeFileHandle, Encoding.UTF8.GetBytes($"{Begin}{turn}: {what,-120}\n"), 0);
+
+    public void Dispose() => _file.Dispose();
+}

@@ -1,0 +1,262 @@
+using System.Buffers.Binary;
+using Voron.Torture.Harness;
+
+namespace Voron.Torture.Damage;
+
+/// <summary>
+/// Opens forged files and does with them whatever can be done. What is read may be anything; what is thrown is an exception of the
+/// engine; and memory, time and process stay whole.
+/// </summary>
+internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random random)
+{
+    /// <summary>No case needs a tenth of it.</summary>
+    private const long MostManagedBytes = 128 << 20;
+
+    private const long MostScratchBytes = 64 << 20;
+
+    /// <summary>Exceptions of the engine that were met.</summary>
+    public int Told { get; private set; }
+
+    public void Run()
+    {
+        long before = GC.GetAllocatedBytesForCurrentThread();
+        var disk = new ImageDisk(files, isLent: true, isGuarded: true);
+        try
+        {
+            Use(disk, writes: true);
+            Use(disk, writes: false);
+        }
+        finally
+        {
+            disk.Free();
+        }
+        long allocated = GC.GetAllocatedBytesForCurrentThread() - before;
+        BrokenPromiseException.Require(allocated < MostManagedBytes, $"{allocated} bytes were allocated for a store of a few hundred thousand");
+    }
+
+    private void Use(ImageDisk disk, bool writes)
+    {
+        Try(() =>
+        {
+            using StorageEnvironment environment = StorageEnvironment.Open(disk, Options());
+            Read(environment);
+            for (int i = 0; writes && i < 2; i++)
+                Write(environment);
+            if (writes)
+                Try(() => environment.Flush());
+            Try(() => environment.Verify());
+            Read(environment);
+            if (writes && random.Next(4) == 0)
+                Try(() => environment.ReclaimSpace());
+            long scratch = environment.GetStatistics().ScratchReservedBytes;
+            BrokenPromiseException.Require(scratch < MostScratchBytes, $"{scratch} bytes of scratch memory");
+        });
+    }
+
+    private StorageOptions Options()
+    {
+        StorageOptions plain = StoreMaker.Options(image.Form);
+        return new StorageOptions
+        {
+            BackgroundFlush = false,
+            InitialJournalFileBytes = plain.InitialJournalFileBytes,
+            MaxJournalFileBytes = plain.MaxJournalFileBytes,
+            ScratchMemoryBytes = plain.ScratchMemoryBytes,
+            ScrubInterval = plain.ScrubInterval,
+            MaxGrowthBytes = plain.MaxGrowthBytes,
+            SearchMemoryBytes = random.Next(3) == 0 ? 0 : plain.SearchMemoryBytes,
+            VerifyEveryRead = random.Next(4) == 0,
+            FlushRecords = image.Form,
+            MaxTransactionBytes = 4 << 20,
+        };
+    }
+
+    private void Read(StorageEnvironment environment) => Try(() =>
+    {
+        using ReadTransaction reading = environment.BeginRead();
+        foreach (string name in Names(reading.GetTreeNames))
+            Try(() => ReadTree(reading, name));
+    });
+
+    private List<string> Names(Func<IReadOnlyList<string>> get)
+    {
+        // The catalog may be what is damaged: the trees that should be there are looked for all the same.
+        List<string> names = [.. image.Contents[image.LastTransaction].Trees.Select(tree => tree.Tree)];
+        Try(() => names.AddRange(get()));
+        return [.. names.Distinct()];
+    }
+
+    private void ReadTree(ReadTransaction reading, string name)
+    {
+        if (!reading.TryOpenTree(name, out Tree tree))
+            return;
+        _ = tree.Statistics;
+        IReadOnlyList<(byte[] Key, byte[] Value)> entries = EntriesOf(name);
+        for (int i = 0; i < Math.Min(entries.Count, 8); i++)
+        {
+            byte[] key = entries[random.Next(entries.Count)].Key;
+            Try(() => Touch(tree.TryGet(key, out ReadOnlySpan<byte> value) ? value : default));
+            Try(() => tree.Contains([.. key, 0]));
+        }
+        Try(() => ReadMany(tree, entries));
+        Try(() => Scan(tree, forward: true));
+        Try(() => Scan(tree, forward: false));
+        if (entries.Count > 0)
+            Try(() => ReadStream(tree, entries[random.Next(entries.Count)].Key));
+        Try(() => Seek(tree, entries));
+    }
+
+    private static void ReadMany(Tree tree, IReadOnlyList<(byte[] Key, byte[] Value)> entries)
+    {
+        var batch = new LookupBatch();
+        foreach ((byte[] key, _) in entries.Take(50))
+            batch.Add(key);
+        tree.GetMany(batch);
+        for (int i = 0; i < batch.Count; i++)
+        {
+            if (batch.TryGetValue(i, out ReadOnlySpan<byte> value))
+                Touch(value);
+        }
+    }
+
+    private void Scan(Tree tree, bool forward)
+    {
+        using Cursor cursor = tree.OpenCursor();
+        while (forward ? cursor.MoveNext() : cursor.MovePrevious())
+        {
+            Touch(cursor.Key);
+            // One value may lead nowhere, and those behind it be sound.
+            Cursor at = cursor;
+            Try(() => Touch(at.Value));
+        }
+    }
+
+    private static void ReadStream(Tree tree, byte[] key)
+    {
+        if (!tree.TryOpenStream(key, out Stream? stream))
+            return;
+        using (stream)
+        {
+            byte[] buffer = new byte[10_000];
+            stream.ReadExactly(buffer, 0, (int)Math.Min(buffer.Length, stream.Length));
+            stream.Position = Math.Max(0, stream.Length - 100);
+            stream.ReadExactly(buffer, 0, (int)Math.Min(100, stream.Length));
+        }
+    }
+
+    private void Seek(Tree tree, IReadOnlyList<(byte[] Key, byte[] Value)> entries)
+    {
+        using Cursor cursor = tree.OpenCursor();
+        for (int i = 0; i < 10; i++)
+        {
+            byte[] key = entries.Count == 0 ? [1] : entries[random.Next(entries.Count)].Key;
+            bool found = random.Next(3) switch { 0 => cursor.Seek(key), 1 => cursor.SeekForPrevious(key), _ => cursor.SeekExact(key) };
+            for (int step = random.Next(20); found && step > 0; step--)
+                found = random.Next(2) == 0 ? cursor.MoveNext() : cursor.MovePrevious();
+        }
+    }
+
+    /// <summary>One transaction. After an operation that throws it is rolled back, as its caller has to.</summary>
+    private void Write(StorageEnvironment environment) => Try(() =>
+    {
+        using WriteTransaction writing = environment.BeginWrite();
+        List<string> names = Names(writing.GetTreeNames);
+        for (int i = random.Next(1, 12); i > 0; i--)
+            Change(writing, names[random.Next(names.Count)]);
+        if (random.Next(5) > 0)
+            writing.Commit();
+    });
+
+    private void Change(WriteTransaction writing, string name)
+    {
+        WriteTree tree = writing.CreateTree(name);
+        IReadOnlyList<(byte[] Key, byte[] Value)> entries = EntriesOf(name);
+        byte[] known = entries.Count == 0 ? NewKey() : entries[random.Next(entries.Count)].Key;
+        switch (random.Next(14))
+        {
+            case 0:
+                for (int i = 0; i < 60; i++)
+                    tree.Put(NewKey(), new byte[random.Next(300)]);
+                break;
+            case 1:
+                tree.Put(known, new byte[random.Next(1500)]);
+                break;
+            case 2:
+                tree.Put(known, new byte[random.Next(2000, 12_000)]);
+                break;
+            case 3:
+                tree.Put(known, new byte[random.Next(16_384, 100_000)]);
+                break;
+            case 4:
+                tree.Delete(known);
+                break;
+            case 5:
+                DeleteSome(tree);
+                break;
+            case 6:
+                foreach ((byte[] key, _) in entries.Skip(random.Next(100)).Take(60))
+                    tree.Delete(key);
+                break;
+            case 7:
+                Savepoint savepoint = writing.CreateSavepoint();
+                tree.Put(known, new byte[random.Next(4000)]);
+                tree.Delete(entries.Count == 0 ? known : entries[0].Key);
+                savepoint.Rollback();
+                break;
+            case 8:
+                writing.DeleteTree(name);
+                break;
+            case 9:
+                writing.CreateTree("new").Put(NewKey(), new byte[random.Next(3000)]);
+                break;
+            case 10:
+                tree.Reserve(known, random.Next(500)).Fill(1);
+                break;
+            case 11:
+                using (var stream = new MemoryStream(new byte[random.Next(50_000)]))
+                    tree.PutAsync(known, stream).AsTask().GetAwaiter().GetResult();
+                break;
+            case 12:
+                tree.Insert(known, new byte[10]);
+                break;
+            default:
+                Touch(tree.TryGet(known, out ReadOnlySpan<byte> value) ? value : default);
+                break;
+        }
+    }
+
+    private void DeleteSome(WriteTree tree)
+    {
+        using Cursor cursor = tree.OpenCursor();
+        for (int i = 0; i < 200 && cursor.MoveNext(); i++)
+        {
+            if (random.Next(3) > 0)
+                cursor.Delete();
+        }
+    }
+
+    private IReadOnlyList<(byte[] Key, byte[] Value)> EntriesOf(string name) =>
+        image.Contents[image.LastTransaction].Trees.FirstOrDefault(tree => tree.Tree == name).Entries ?? [];
+
+    private byte[] NewKey()
+    {
+        byte[] key = new byte[random.Next(4, 200)];
+        BinaryPrimitives.WriteInt32BigEndian(key, random.Next());
+        return key;
+    }
+
+    /// <summary>Reads every byte: one that is not there ends the process.</summary>
+    private static void Touch(ReadOnlySpan<byte> bytes) => bytes.Count((byte)0x5A);
+
+    private void Try(Action use)
+    {
+        try
+        {
+            use();
+        }
+        catch (VoronException)
+        {
+            Told++;
+        }
+    }
+}

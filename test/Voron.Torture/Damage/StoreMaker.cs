@@ -1,0 +1,256 @@
+using System.Globalization;
+using System.Text;
+using Voron.Format;
+
+namespace Voron.Torture.Damage;
+
+/// <summary>
+/// Makes small environments as they look at the moments that matter: closed, in the midst of a flush, with a journal to be replayed.
+/// Apart from what is random in every environment (its id, the incarnations of its files), each is made alike each time.
+/// </summary>
+internal sealed class StoreMaker : IDisposable
+{
+    private const int Keys = 160;
+    private const int LargeBytes = 70_000;
+
+    private readonly ImageDisk _disk = new(new StoreFiles([]), isLent: true);
+    private readonly Dictionary<long, StoreContent> _contents = [];
+    private readonly FlushRecordForm _form;
+    private readonly JournalCompression _compression;
+    private readonly StorageEnvironment _environment;
+    private long _pageCount;
+    private int _round;
+
+    private StoreMaker(FlushRecordForm form, JournalCompression compression)
+    {
+        _form = form;
+        _compression = compression;
+        _environment = Open();
+    }
+
+    /// <summary>All of them, of one environment each.</summary>
+    public static IReadOnlyList<StoreImage> MakeAll() =>
+    [
+        Closed(), Vouched(FlushRecordForm.Checksums, JournalCompression.Never), Vouched(FlushRecordForm.WholeImages, JournalCompression.Always),
+        Unvouched(), Flushing(FlushRecordForm.Checksums, "voron.data"), Flushing(FlushRecordForm.Checksums, "voron.header"),
+        Flushing(FlushRecordForm.WholeImages, "voron.header"), Rewritten(), Sealed(),
+    ];
+
+    public static StorageOptions Options(FlushRecordForm form, bool readOnly = false, Microsoft.Extensions.Logging.ILogger? logger = null) => new()
+    {
+        BackgroundFlush = false,
+        InitialJournalFileBytes = 64 << 10,
+        MaxJournalFileBytes = 128 << 10,
+        ScratchMemoryBytes = 4 << 20,
+        SearchMemoryBytes = 64 << 10,
+        ScrubInterval = Timeout.InfiniteTimeSpan,
+        MaxGrowthBytes = 1 << 20,
+        FlushRecords = form,
+        ReadOnly = readOnly,
+        Logger = logger,
+    };
+
+    /// <summary>Everything is in the data file, and the header says so.</summary>
+    public static StoreImage Closed()
+    {
+        using var maker = new StoreMaker(FlushRecordForm.Checksums, JournalCompression.Always);
+        maker.Fill();
+        maker._environment.Dispose();
+        return maker.Take("closed");
+    }
+
+    /// <summary>Some of it is in the data file, later transactions are in the journal, and a record vouches for the last.</summary>
+    public static StoreImage Vouched(FlushRecordForm form, JournalCompression compression)
+    {
+        using var maker = new StoreMaker(form, compression);
+        maker.Fill();
+        maker._environment.Flush();
+        maker.Change(4);
+        maker._environment.Vouch();
+        return maker.Take($"vouched for, {form}");
+    }
+
+    private static StoreImage Unvouched()
+    {
+        using var maker = new StoreMaker(FlushRecordForm.Checksums, JournalCompression.Never);
+        maker.Fill();
+        maker._environment.Flush();
+        maker.Change(3);
+        return maker.Take("not vouched for");
+    }
+
+    /// <summary>A process was killed when its flush was about to write to the file.</summary>
+    private static StoreImage Flushing(FlushRecordForm form, string file)
+    {
+        using var maker = new StoreMaker(form, JournalCompression.Never);
+        maker.Fill();
+        maker._environment.Flush();
+        maker.Change(4);
+        StoreImage? image = null;
+        maker._disk.BeforeWrite = name =>
+        {
+            if (name == file)
+                image ??= maker.Take($"flushing, before {file} is written, {form}");
+        };
+        maker._environment.Flush();
+        return image!;
+    }
+
+    /// <summary>A reader kept the flusher back, and a rewrite file holds what it could not write.</summary>
+    private static StoreImage Rewritten()
+    {
+        using var maker = new StoreMaker(FlushRecordForm.Checksums, JournalCompression.Never);
+        maker.Fill();
+        maker._environment.Flush();
+        using (maker._environment.BeginRead())
+        {
+            maker.Change(3);
+            if (!maker._environment.Rewrite())
+                throw new Harness.TortureException("No rewrite file was made.");
+            maker.Change(2);
+            maker._environment.Vouch();
+            return maker.Take("with a rewrite file");
+        }
+    }
+
+    /// <summary>Recovered before, so that a later journal file seals an earlier one.</summary>
+    private static StoreImage Sealed()
+    {
+        using var maker = new StoreMaker(FlushRecordForm.Checksums, JournalCompression.Never);
+        maker.Fill();
+        maker._environment.Flush();
+        maker.Change(3);
+        StoreFiles killed = maker._disk.Copy();
+        using var second = new StoreMaker(maker, killed);
+        second.Change(3);
+        second._environment.Vouch();
+        return second.Take("recovered and gone on with");
+    }
+
+    private StoreMaker(StoreMaker before, StoreFiles files)
+    {
+        _form = before._form;
+        _compression = before._compression;
+        _disk = new ImageDisk(files, isLent: true);
+        _round = before._round;
+        _pageCount = before._pageCount;
+        foreach ((long id, StoreContent content) in before._contents)
+            _contents[id] = content;
+        _environment = Open();
+    }
+
+    public void Dispose()
+    {
+        _disk.BeforeWrite = null;
+        _environment.Dispose();
+        _disk.Free();
+    }
+
+    private StorageEnvironment Open()
+    {
+        StorageOptions plain = Options(_form);
+        return StorageEnvironment.Open(_disk, new StorageOptions
+        {
+            BackgroundFlush = false,
+            InitialJournalFileBytes = plain.InitialJournalFileBytes,
+            MaxJournalFileBytes = plain.MaxJournalFileBytes,
+            ScratchMemoryBytes = plain.ScratchMemoryBytes,
+            ScrubInterval = plain.ScrubInterval,
+            MaxGrowthBytes = plain.MaxGrowthBytes,
+            FlushRecords = _form,
+            JournalCompression = _compression,
+        });
+    }
+
+    private StoreImage Take(string name)
+    {
+        StoreFiles files = _disk.Copy();
+        // What it has grown by ahead of need holds nothing that could rot.
+        byte[] data = files[ForgedStore.DataFile];
+        files = files.With(ForgedStore.DataFile, data[..(int)Math.Min(data.Length, _pageCount * ForgedStore.PageSize)]);
+        long last = _contents.Keys.Max();
+        var store = new ForgedStore(files);
+        IEnumerable<RecordPlace> records = store.Records.Select(record =>
+        {
+            RecordHeader header = store.Read(record);
+            long id = header.Kind == RecordKind.Transaction ? header.State.TransactionId : 0;
+            return new RecordPlace(record.File, record.Offset, header.AlignedLength, id);
+        });
+        return new StoreImage(name, files, last, _contents) { Form = _form, Records = [.. records] };
+    }
+
+    /// <summary>Trees of one to three levels, overflow values, large values, and holes where some were.</summary>
+    private void Fill()
+    {
+        Commit(writing =>
+        {
+            WriteTree items = writing.CreateTree("items");
+            for (int i = 0; i < Keys; i++)
+                items.Put(Key(i), Value(i, 90));
+            writing.CreateTree("few").Put(Key(1), Value(1, 10));
+            writing.CreateTree("empty");
+        });
+        Commit(writing =>
+        {
+            WriteTree values = writing.CreateTree("values");
+            values.Put(Key(1), Value(1, 3_000));
+            values.Put(Key(2), Value(2, 9_000));
+            values.Put(Key(3), Value(3, 20_000));
+            values.Put(Key(4), Value(4, LargeBytes));
+            values.Put(Key(5), Value(5, 30_000));
+        });
+        Commit(writing =>
+        {
+            WriteTree wide = writing.CreateTree("wide");
+            for (int i = 0; i < 24; i++)
+                wide.Put([.. Key(i), .. Value(i, 700)], Value(i, 900));
+            writing.OpenTree("values").Delete(Key(5));
+        });
+    }
+
+    /// <summary>Transactions of each kind: few bytes, new pages, freed pages, runs, values past the journal.</summary>
+    private void Change(int transactions)
+    {
+        for (int i = 0; i < transactions; i++)
+        {
+            int round = ++_round;
+            Commit(writing =>
+            {
+                WriteTree items = writing.OpenTree("items");
+                for (int k = 0; k < 6; k++)
+                    items.Put(Key((round * 17) + (k * 31)), Value(round, 60 + k));
+                WriteTree values = writing.OpenTree("values");
+                values.Put(Key(10 + round), Value(round, 6_000));
+                values.Put(Key(2), Value(round, 9_000 - round));
+                if (round % 2 == 0)
+                    values.Put(Key(20 + round), Value(round, 17_000));
+                if (round == 2)
+                    writing.DeleteTree("wide");
+                if (round == 3)
+                    writing.RenameTree("few", "a few");
+                items.Delete(Key(round * 11));
+            });
+        }
+    }
+
+    private void Commit(Action<WriteTransaction> change)
+    {
+        using (WriteTransaction writing = _environment.BeginWrite())
+        {
+            change(writing);
+            writing.Commit();
+        }
+        _pageCount = _environment.GetStatistics().PageCount;
+        using ReadTransaction reading = _environment.BeginRead();
+        _contents[reading.TransactionId] = StoreContent.Of(reading);
+    }
+
+    private static byte[] Key(int i) => Encoding.ASCII.GetBytes(i.ToString("D6", CultureInfo.InvariantCulture));
+
+    private static byte[] Value(int seed, int length)
+    {
+        byte[] bytes = new byte[length];
+        new Random(seed).NextBytes(bytes);
+        return bytes;
+    }
+}

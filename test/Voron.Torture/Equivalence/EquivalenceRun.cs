@@ -1,0 +1,199 @@
+using System.Collections.Immutable;
+using System.Globalization;
+using System.Text;
+using Voron.Torture.Crashes;
+using Voron.Torture.Harness;
+using Voron.Torture.Model;
+
+namespace Voron.Torture.Equivalence;
+
+/// <summary>One stream of operations under one combination of options, with the content that each commit has to leave.</summary>
+internal sealed class EquivalenceRun(SuiteRun run, EquivalenceSettings settings, Random random) : IDisposable
+{
+    private const int Transactions = 60;
+    private const int MostUnderWay = 6;
+    private const int FlushEvery = 5;
+    private const int ReopenEvery = 23;
+
+    // The longest key of the smallest pages.
+    private const int LongestKey = 960;
+
+    private static readonly string[] Names = ["a", "orders", "orders by customer", "ü"];
+
+    private readonly ModelPlace _place = new(inMemory: true);
+    private readonly List<Task> _underWay = [];
+    private readonly List<(ReadTransaction Reading, Content Content)> _readers = [];
+    private StorageEnvironment _environment = null!;
+    private Content _content = Content.Empty;
+    private int _nextKey;
+    private int _nextValue;
+
+    public void Run()
+    {
+        _environment = _place.Open(settings.ToOptions());
+        for (int i = 1; i <= Transactions && run.Choices.HasMore; i++)
+        {
+            run.Step($"transaction {i}");
+            Commit();
+            if (_underWay.Count >= MostUnderWay || settings.Commits == CommitMode.Waiting)
+                Check();
+            if (settings.Pace is FlushPace.Often or FlushPace.BehindReader && i % FlushEvery == 0)
+                _environment.Flush();
+            if (settings.Pace == FlushPace.BehindReader && i % (2 * FlushEvery) == 1)
+                ChangeReader();
+            if (i % ReopenEvery == 0)
+                Reopen();
+        }
+        Reopen();
+        ContentCheck.Verify(_environment);
+    }
+
+    public void Dispose()
+    {
+        EndReaders();
+        _environment?.Dispose();
+        _place.Dispose();
+    }
+
+    private void Commit()
+    {
+        // Drawn before: what is merged runs elsewhere and later.
+        List<Action<WriteTransaction>> changes = [];
+        for (int i = random.Next(1, 14); i > 0; i--)
+            changes.Add(DrawChange());
+
+        void ChangeAll(WriteTransaction writing)
+        {
+            foreach (Action<WriteTransaction> change in changes)
+                change(writing);
+        }
+
+        if (settings.Commits == CommitMode.Merged)
+        {
+            _underWay.Add(_environment.WriteAsync(ChangeAll).AsTask());
+            return;
+        }
+        using WriteTransaction writing = _environment.BeginWrite();
+        ChangeAll(writing);
+        if (settings.Commits == CommitMode.Pipelined)
+            _underWay.Add(writing.CommitAsync().AsTask());
+        else
+            writing.Commit();
+    }
+
+    private Action<WriteTransaction> DrawChange()
+    {
+        string name = Names[random.Next(Names.Length)];
+        ImmutableSortedDictionary<string, ModelValue> entries = _content.Trees.GetValueOrDefault(name, Content.EmptyTree);
+        switch (random.Next(20))
+        {
+            case 0 when _content.Trees.ContainsKey(name):
+                _content = _content.Without(name);
+                return writing => BrokenPromiseException.Require(writing.DeleteTree(name), $"there is no '{name}' to be deleted");
+            case 1 when entries.Count > 0:
+                return DrawRollback(name, entries);
+            case 2 or 3 or 4 when entries.Count > 0:
+                string[] deleted = [.. entries.Keys.Skip(random.Next(entries.Count)).Take(random.Next(1, 30))];
+                _content = _content.With(name, entries.RemoveRange(deleted));
+                return writing =>
+                {
+                    WriteTree tree = writing.OpenTree(name);
+                    foreach (string key in deleted)
+                        BrokenPromiseException.Require(tree.Delete(Bytes(key)), $"'{name}' does not have '{key}'");
+                };
+            default:
+                (string Key, ModelValue Value)[] put = [.. Enumerable.Range(0, random.Next(1, 8)).Select(_ => (DrawKey(entries), DrawValue()))];
+                _content = _content.With(name, entries.SetItems(put.Select(entry => KeyValuePair.Create(entry.Key, entry.Value))));
+                return writing =>
+                {
+                    WriteTree tree = writing.CreateTree(name);
+                    foreach ((string key, ModelValue value) in put)
+                        tree.Put(Bytes(key), value.ToBytes());
+                };
+        }
+    }
+
+    /// <summary>Changes that a savepoint takes back.</summary>
+    private Action<WriteTransaction> DrawRollback(string name, ImmutableSortedDictionary<string, ModelValue> entries)
+    {
+        string deleted = entries.Keys.ElementAt(random.Next(entries.Count));
+        (string key, ModelValue value) = (DrawKey(entries), DrawValue());
+        return writing =>
+        {
+            using Savepoint savepoint = writing.CreateSavepoint();
+            WriteTree tree = writing.OpenTree(name);
+            tree.Delete(Bytes(deleted));
+            tree.Put(Bytes(key), value.ToBytes());
+            savepoint.Rollback();
+        };
+    }
+
+    private string DrawKey(ImmutableSortedDictionary<string, ModelValue> entries)
+    {
+        if (entries.Count > 0 && random.Next(3) == 0)
+            return entries.Keys.ElementAt(random.Next(entries.Count));
+        string number = (random.Next(2) == 0 ? _nextKey++ : random.Next(100_000)).ToString("D6", CultureInfo.InvariantCulture);
+        return random.Next(12) switch
+        {
+            0 => number.PadRight(LongestKey, 'x'),
+            1 => number.PadLeft(random.Next(10, 300), 'p'),
+            _ => number,
+        };
+    }
+
+    private ModelValue DrawValue()
+    {
+        int length = random.Next(100) switch
+        {
+            < 70 => random.Next(300),
+            < 85 => random.Next(4_000),
+            < 95 => random.Next(20_000),
+            < 98 => (16 << 10) + random.Next(-2, 3),
+            _ => random.Next(150_000),
+        };
+        return new ModelValue(_nextValue++, length);
+    }
+
+    private void Check()
+    {
+        Settle();
+        using ReadTransaction reading = _environment.BeginRead();
+        ContentCheck.CheckReader(reading, _content);
+        run.Tally("digests");
+    }
+
+    private void Settle()
+    {
+        foreach (Task task in _underWay)
+            task.GetAwaiter().GetResult();
+        _underWay.Clear();
+    }
+
+    private void ChangeReader()
+    {
+        Settle();
+        EndReaders();
+        _readers.Add((_environment.BeginRead(), _content));
+    }
+
+    private void EndReaders()
+    {
+        foreach ((ReadTransaction reading, Content content) in _readers)
+        {
+            ContentCheck.CheckReader(reading, content);
+            reading.Dispose();
+        }
+        _readers.Clear();
+    }
+
+    private void Reopen()
+    {
+        Check();
+        EndReaders();
+        _environment.Dispose();
+        _environment = _place.Open(settings.ToOptions());
+        Check();
+    }
+
+    private static byte[] Bytes(string key) => Encoding.ASCII.GetBytes(key);
+}

@@ -1,0 +1,77 @@
+namespace Voron.Torture.Model;
+
+/// <summary>Is told what the environment does, on its threads, and keeps what does not fit until the run asks.</summary>
+internal sealed class ModelObserver
+{
+    private readonly Lock _gate = new();
+    private long _lastCommit;
+    private long _lastFlush;
+    private long _flushes;
+    private string? _problem;
+
+    public void OnCommit(CommitReport report)
+    {
+        lock (_gate)
+        {
+            if (report.TransactionId <= _lastCommit || report.JournalBytes <= 0 || report.PagesChanged < 0)
+                _problem ??= $"behind transaction {_lastCommit} the commit observer was told of {report}";
+            _lastCommit = report.TransactionId;
+        }
+    }
+
+    public void OnFlush(FlushReport report)
+    {
+        lock (_gate)
+        {
+            if (report.TransactionId < _lastFlush || report.TransactionId > _lastCommit
+                || report.Leaves + report.Branches + report.Overflows > report.Pages)
+                _problem ??= $"behind commit {_lastCommit} and flush {_lastFlush} the flush observer was told of {report}";
+            _lastFlush = report.TransactionId;
+            _flushes++;
+        }
+    }
+
+    public void OnScrub(VerificationReport report)
+    {
+        lock (_gate)
+        {
+            if (!report.IsSound)
+                _problem ??= $"the verification in the background found {string.Join("; ", report.Problems.Take(5))}";
+        }
+    }
+
+    public void OnSlowReader(SlowReaderReport report)
+    {
+        lock (_gate)
+        {
+            if (report.JournalBytes < 0 || report.ScratchBytes < 0)
+                _problem ??= $"the slow reader observer was told of {report}";
+        }
+    }
+
+    /// <summary>The environment goes on in other files, or again from what is there: transactions may be given again.</summary>
+    public void Restart(long transactionId)
+    {
+        lock (_gate)
+        {
+            _lastCommit = transactionId;
+            _lastFlush = 0;
+            _flushes = 0;
+        }
+    }
+
+    /// <param name="acknowledged">A transaction whose commit has returned: the observer was told of it before.</param>
+    /// <param name="flushes">Flushes that the environment counts since it was opened.</param>
+    public void Check(long acknowledged, long flushes)
+    {
+        lock (_gate)
+        {
+            if (_problem is null && _lastCommit < acknowledged)
+                _problem = $"transaction {acknowledged} was acknowledged, and the commit observer has heard of {_lastCommit} last";
+            if (_problem is null && _flushes < flushes)
+                _problem = $"{flushes} flushes are counted, and the flush observer was told of {_flushes}";
+            if (_problem is not null)
+                throw new ModelMismatchException(_problem);
+        }
+    }
+}

@@ -1,0 +1,83 @@
+using Voron.Torture.Damage;
+using Voron.Torture.Harness;
+
+namespace Voron.Torture.Suites;
+
+/// <summary>Every bit of small environments turned, blocks zeroed and exchanged, files cut, bytes of other environments mixed in.</summary>
+internal sealed class BitRotSuite : Suite
+{
+    private const int CasesPerRun = 250;
+
+    // One case in so many opens to write, which costs as much as several that only read.
+    private const int WritableOneIn = 8;
+
+    private static readonly Lazy<RotList> All = new(() => new RotList(StoreMaker.MakeAll()));
+
+    public override string Name => "bit-rot";
+
+    public override string Summary => "every bit of small environments turned, blocks zeroed or exchanged, files cut or of another environment";
+
+    public override string Unit => "damages";
+
+    public override long TestCount => 50_000;
+
+    public override long FullCount => All.Value.Count;
+
+    public override long? Runs => (All.Value.Count + CasesPerRun - 1) / CasesPerRun;
+
+    public override IReadOnlyList<string> NotCovered =>
+    [
+        "the last record before the one that vouches for it: rotten, it looks like a write that was under way; it is dropped, and told by its id",
+        "the same with all records that vouch for it, by two blocks that change places",
+        "its first block as a whole: then nothing is left to tell the record by",
+        "a whole page, or file, as it was at an earlier time: consistent in itself, so that the format cannot tell",
+        "a journal file that is gone: the format does not know how many there were",
+    ];
+
+    public override void Run(SuiteRun run)
+    {
+        using var disks = new DiskSet(All.Value.Images);
+        RotList all = All.Value;
+        for (int turn = 0; turn < CasesPerRun && run.Choices.HasMore && !run.Stop.IsCancellationRequested; turn++)
+        {
+            long place = (run.Index * CasesPerRun) + turn;
+            if (place >= all.Count)
+                return;
+            long number = run.Choices.Choose((int)all.Pick(place, run.Seed), (int)all.Count);
+            Rot rot = all[number];
+            StoreImage image = all.Images[rot.Image];
+            run.Step($"{number}: '{image.Name}', {rot.Kind} {rot.Number} of {rot.File}");
+            byte[]? foreign = rot.Kind >= RotKind.ForeignBlock ? all.ForeignOf(rot.Image).Files[rot.File] : null;
+            bool writable = number % WritableOneIn == 0;
+            ImageDisk disk = disks.Take(rot.Image);
+            IReadOnlyList<(long Offset, long Length)> hit = rot.Apply(disk, image.Files[rot.File], foreign);
+            bool told = new RotCase(image, rot, hit).Run(disk, writable);
+            if (writable)
+                disks.Drop(rot.Image);
+            else
+                rot.Undo(disk, image.Files[rot.File]);
+            run.Tally(told ? "told" : "harmless");
+            run.Count();
+        }
+    }
+
+    /// <summary>A disk for each image, used again as long as it is only read.</summary>
+    private sealed class DiskSet(IReadOnlyList<StoreImage> images) : IDisposable
+    {
+        private readonly ImageDisk?[] _disks = new ImageDisk?[images.Count];
+
+        public ImageDisk Take(int image) => _disks[image] ??= new ImageDisk(images[image].Files, isLent: true);
+
+        public void Drop(int image)
+        {
+            _disks[image]?.Free();
+            _disks[image] = null;
+        }
+
+        public void Dispose()
+        {
+            for (int i = 0; i < _disks.Length; i++)
+                Drop(i);
+        }
+    }
+}

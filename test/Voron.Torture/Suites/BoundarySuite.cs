@@ -1,0 +1,31 @@
+using Voron.Torture.Boundaries;
+using Voron.Torture.Harness;
+
+namespace Voron.Torture.Suites;
+
+/// <summary>Lengths, counts, places and numbers at their limits, one by one.</summary>
+internal sealed class BoundarySuite : Suite
+{
+    public override string Name => "boundary";
+
+    public override string Summary => "lengths of keys, values and names, full pages, places behind 2^32 bytes, thousands of trees, the last transaction ids";
+
+    public override string Unit => "limits";
+
+    public override long TestCount => BoundaryCases.All.Count;
+
+    public override long FullCount => BoundaryCases.All.Count;
+
+    public override long? Runs => BoundaryCases.All.Count;
+
+    public override IReadOnlyList<string> NotCovered =>
+        ["a data file behind 2^32 bytes on a real file system: it stands in memory, as sparse", "a tree of the greatest depth"];
+
+    public override void Run(SuiteRun run)
+    {
+        (string name, Action attempt) = BoundaryCases.All[run.Choices.Choose((int)run.Index, BoundaryCases.All.Count)];
+        run.Step(name);
+        attempt();
+        run.Count();
+    }
+}

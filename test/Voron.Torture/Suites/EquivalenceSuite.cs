@@ -1,0 +1,36 @@
+using Voron.Torture.Equivalence;
+using Voron.Torture.Harness;
+
+namespace Voron.Torture.Suites;
+
+/// <summary>The same operations under every combination of options that must make no difference.</summary>
+internal sealed class EquivalenceSuite : Suite
+{
+    public override string Name => "equivalence";
+
+    public override string Summary => "one stream of operations under all combinations of options, with the same content at each commit";
+
+    public override string Unit => "settings";
+
+    public override long TestCount => 16;
+
+    public override long FullCount => EquivalenceSettings.Count;
+
+    public override long? Runs => EquivalenceSettings.Count;
+
+    public override IReadOnlyList<string> NotCovered => ["diffs against whole pages in the journal: there is no such option"];
+
+    public override void Run(SuiteRun run)
+    {
+        // A stride without a common factor: a few runs have something of everything, all have all.
+        const int stride = 667;
+        int count = EquivalenceSettings.Count;
+        long first = (long)((ulong)run.Seed % (ulong)count);
+        int number = run.Choices.Choose((int)(((run.Index * stride) + first) % count), count);
+        EquivalenceSettings settings = EquivalenceSettings.Of(number);
+        run.Step(settings.ToString());
+        using var equivalence = new EquivalenceRun(run, settings, new CommonChoices(run.Choices, run.Seed));
+        equivalence.Run();
+        run.Count();
+    }
+}
