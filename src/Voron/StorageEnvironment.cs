@@ -3,6 +3,7 @@ using Microsoft.Extensions.Logging.Abstractions;
 using Voron.Flushing;
 using Voron.IO;
 using Voron.Maintenance;
+using Voron.Primitives;
 using Voron.Transactions;
 
 namespace Voron;
@@ -263,6 +264,9 @@ public sealed class StorageEnvironment : IDisposable
         }
     }
 
+    /// <summary>The parts; for tests.</summary>
+    internal EngineContext Context => _context;
+
     /// <summary>Has the journal confirm its last record; for tests of what can be told of it then.</summary>
     internal void Vouch() => _context.Journal!.Vouch();
 
@@ -299,6 +303,7 @@ public sealed class StorageEnvironment : IDisposable
     {
         var journal = _context.Journal!;
         journal.Drain();
+        SchedulePoint.Reach(SchedulePlace.Closing);
         _flusher!.Flush();
         if (journal.End.LifeNumber != 0 && _flusher.CheckpointId == _writer!.Submitted.TransactionId)
             _flusher.Seal(journal.End);
@@ -350,6 +355,7 @@ public sealed class StorageEnvironment : IDisposable
     {
         try
         {
+            SchedulePoint.Reach(SchedulePlace.WriterTaken);
             ObjectDisposedException.ThrowIf(_disposed != 0, this);
             _context.Poison.ThrowIfPoisoned();
             _writerSinceTick = Environment.TickCount64;

@@ -73,6 +73,7 @@ internal sealed unsafe class Flusher
     /// <exception cref="StorageFullException">No room; the flush is paused and can be tried again.</exception>
     public FlushReport? Flush()
     {
+        SchedulePoint.UntilFree(_lock);
         lock (_lock)
         {
             _context.Poison.ThrowIfPoisoned();
@@ -95,6 +96,7 @@ internal sealed unsafe class Flusher
     /// <summary>After a flush of everything, before closing: the header names the journal's very end, and both slots are alike.</summary>
     public void Seal(in JournalPosition journalEnd)
     {
+        SchedulePoint.UntilFree(_lock);
         lock (_lock)
         {
             var header = _checkpoints.Current;
@@ -121,6 +123,7 @@ internal sealed unsafe class Flusher
     /// </summary>
     public bool Rewrite()
     {
+        SchedulePoint.UntilFree(_lock);
         lock (_lock)
         {
             _context.Poison.ThrowIfPoisoned();
@@ -148,6 +151,7 @@ internal sealed unsafe class Flusher
     {
         var target = _target.Choose();
         BlockingReader = _target.OldestReader;
+        SchedulePoint.Reach(SchedulePlace.TargetChosen);
         if (PlantedFault.FlushPastDurable)
             target.State = _writer.Submitted;
         var id = target.State.TransactionId;
@@ -162,6 +166,7 @@ internal sealed unsafe class Flusher
             _plan.Collect(_context, target, _checkpointId);
             _pages.SetChecksums(_plan);
             _records.Write(_plan, _checkpoints.Current.RewriteTransactionId);
+            SchedulePoint.Reach(SchedulePlace.FlushListed);
             return _plan;
         }
         catch
@@ -178,6 +183,7 @@ internal sealed unsafe class Flusher
         try
         {
             _pages.Write(plan);
+            SchedulePoint.Reach(SchedulePlace.FlushWritten);
         }
         catch (DiskException e) when (e.Error == DiskError.NoSpace)
         {
@@ -191,6 +197,7 @@ internal sealed unsafe class Flusher
 
         if (!PlantedFault.SkipSyncBeforeCheckpoint)
             _context.DataFile.Sync();
+        SchedulePoint.Reach(SchedulePlace.FlushSynced);
     }
 
     private void MoveCheckpoint(in PublishedState target, in RewriteInfo rewrite)
@@ -210,6 +217,7 @@ internal sealed unsafe class Flusher
             // Whoever synced the data file last may have been told of a failure that was this flush's.
             _context.Poison.ThrowIfPoisoned();
             _checkpoints.Write(header);
+            SchedulePoint.Reach(SchedulePlace.CheckpointWritten);
 
             // The slot before this one may name the old rewrite file: it goes when neither does.
             if (oldRewrite != 0 && oldRewrite != rewrite.Number)
@@ -227,6 +235,7 @@ internal sealed unsafe class Flusher
         if (rewrite.Number == 0)
             Volatile.Write(ref _checkpointId, target.State.TransactionId);
         _context.JournalFiles!.ReleaseBefore(target.JournalEnd.LifeNumber);
+        SchedulePoint.Reach(SchedulePlace.JournalReleased);
     }
 
     // In slices, so that writers are kept waiting for a moment only. What a long write transaction keeps from being detached is

@@ -1,4 +1,5 @@
 using Voron.IO;
+using Voron.Primitives;
 using Voron.Transactions;
 
 namespace Voron.Flushing;
@@ -29,6 +30,7 @@ internal sealed class SpaceReclaimer
     /// <exception cref="EnvironmentPoisonedException">A write failed, now or before.</exception>
     public long Run()
     {
+        SchedulePoint.UntilFree(_flusher.Exclusion);
         lock (_flusher.Exclusion)
         {
             LowerPageCount();

@@ -1,4 +1,3 @@
-using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.IO;
 
@@ -58,7 +57,7 @@ internal sealed unsafe class JournalFileReader : IDisposable
 
     public void Dispose()
     {
-        NativeMemory.AlignedFree(_window);
+        EngineMemory.FreeAligned(_window);
         _window = null;
         _file.Dispose();
     }
@@ -70,9 +69,9 @@ internal sealed unsafe class JournalFileReader : IDisposable
             var wanted = Math.Min(Math.Max(length, WindowBytes), _fileLength - offset);
             if (wanted > _windowCapacity)
             {
-                NativeMemory.AlignedFree(_window);
+                EngineMemory.FreeAligned(_window);
                 _windowCapacity = wanted;
-                _window = (byte*)NativeMemory.AlignedAlloc((nuint)wanted, JournalFormat.Block);
+                _window = (byte*)EngineMemory.AllocateAligned((nuint)wanted, JournalFormat.Block);
             }
 
             _windowLength = 0;

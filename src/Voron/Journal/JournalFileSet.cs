@@ -3,6 +3,7 @@ using System.Security.Cryptography;
 using Microsoft.Extensions.Logging;
 using Voron.Format;
 using Voron.IO;
+using Voron.Primitives;
 
 namespace Voron.Journal;
 
@@ -127,7 +128,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
         lock (_lock)
         {
             var file = _spare;
-            _spare = null;
+            _spare = PlantedFault.UseSpareTwice ? file : null;
             if (file != null && (file.Length < minLength + more + JournalFormat.FirstRecordOffset || seals.Length > 0))
             {
                 _released.Add(file);
@@ -349,7 +350,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
     // Blocks that have been allocated but never written cost a write of metadata at each commit to them.
     private static void WriteZeros(DiskFile handle, long length)
     {
-        var zeros = (byte*)NativeMemory.AlignedAlloc(ZeroingBytes, JournalFormat.Block);
+        var zeros = (byte*)EngineMemory.AllocateAligned(ZeroingBytes, JournalFormat.Block);
         try
         {
             NativeMemory.Clear(zeros, ZeroingBytes);
@@ -358,7 +359,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
         }
         finally
         {
-            NativeMemory.AlignedFree(zeros);
+            EngineMemory.FreeAligned(zeros);
         }
     }
 

@@ -133,7 +133,7 @@ internal sealed unsafe class JournalWriter : IDisposable
                     return new JournalEntry(InitialEntryBytes);
                 }
 
-                Monitor.Wait(_queueLock);
+                SchedulePoint.Wait(_queueLock);
             }
         }
     }
@@ -193,7 +193,7 @@ internal sealed unsafe class JournalWriter : IDisposable
         lock (_queueLock)
         {
             _freeEntries.Push(entry);
-            Monitor.PulseAll(_queueLock);
+            SchedulePoint.PulseAll(_queueLock);
         }
     }
 
@@ -202,6 +202,8 @@ internal sealed unsafe class JournalWriter : IDisposable
     /// <exception cref="StorageFullException">There is no room for another journal file. The entry is still the caller's.</exception>
     public long Submit(JournalEntry entry, bool mayUseReserve = false)
     {
+        SchedulePoint.Reach(SchedulePlace.Submitting);
+        SchedulePoint.UntilFree(_submission);
         lock (_submission)
         {
             _poison.ThrowIfPoisoned();
@@ -232,17 +234,18 @@ internal sealed unsafe class JournalWriter : IDisposable
     {
         if (_thread == null)
         {
+            SchedulePoint.UntilFree(_submission);
             lock (_submission)
             {
                 if (_thread == null && !_stopping)
                 {
-                    _thread = new Thread(RunThread) { IsBackground = true, Name = "Voron journal" };
+                    _thread = new Thread(SchedulePoint.Adopt(RunThread, this)) { IsBackground = true, Name = "Voron journal" };
                     _thread.Start();
                 }
             }
         }
 
-        _work.Set();
+        SchedulePoint.Set(_work);
     }
 
     /// <summary>Returns when the record of that sequence is durable and published, writing it here when nobody else writes.</summary>
@@ -261,7 +264,7 @@ internal sealed unsafe class JournalWriter : IDisposable
                         throw _poison.Exception(sequence <= _issuedSequence ? CommitOutcome.Unknown : CommitOutcome.NotCommitted);
                     if (!_writing)
                         break;
-                    Monitor.Wait(_queueLock);
+                    SchedulePoint.Wait(_queueLock);
                 }
 
                 _writing = true;
@@ -312,7 +315,8 @@ internal sealed unsafe class JournalWriter : IDisposable
     public void Dispose()
     {
         _stopping = true;
-        _work.Set();
+        SchedulePoint.Set(_work);
+        SchedulePoint.UntilEnded(this);
         _thread?.Join();
         lock (_queueLock)
         {
@@ -331,6 +335,8 @@ internal sealed unsafe class JournalWriter : IDisposable
 
         try
         {
+            SchedulePoint.Reach(SchedulePlace.FileBeginning);
+
             // As much room again as is kept free: else there would soon be a file for each record.
             _current = BeginFile(length + reserve, reserve + ReservedImageBytes, length);
         }
@@ -361,7 +367,7 @@ internal sealed unsafe class JournalWriter : IDisposable
     {
         while (!_stopping)
         {
-            _work.WaitOne();
+            SchedulePoint.WaitOne(_work, Timeout.InfiniteTimeSpan);
             while (true)
             {
                 lock (_queueLock)
@@ -373,7 +379,7 @@ internal sealed unsafe class JournalWriter : IDisposable
                     if (_poison.IsPoisoned)
                     {
                         FailQueued();
-                        Monitor.PulseAll(_queueLock);
+                        SchedulePoint.PulseAll(_queueLock);
                         break;
                     }
 
@@ -396,7 +402,7 @@ internal sealed unsafe class JournalWriter : IDisposable
             {
                 FailQueued();
                 _writing = false;
-                Monitor.PulseAll(_queueLock);
+                SchedulePoint.PulseAll(_queueLock);
                 return;
             }
 
@@ -414,8 +420,10 @@ internal sealed unsafe class JournalWriter : IDisposable
 
         try
         {
+            SchedulePoint.Reach(SchedulePlace.Writing);
             if (_batch.Count > 0)
                 WriteBlocks(bytes);
+            SchedulePoint.Reach(SchedulePlace.Written);
         }
         catch (Exception e)
         {
@@ -461,14 +469,23 @@ internal sealed unsafe class JournalWriter : IDisposable
     {
         foreach (var entry in _batch)
         {
+            if (PlantedFault.AcknowledgeBeforePublish)
+                Volatile.Write(ref _durableSequence, entry.Sequence);
+            SchedulePoint.Reach(SchedulePlace.Publishing);
             if (!PlantedFault.AcknowledgeBeforeWrite)
                 _listener.OnDurable(*entry.Header, EndOf(entry), entry.Length);
+            SchedulePoint.Reach(SchedulePlace.Published);
             Volatile.Write(ref _durableSequence, Math.Max(_durableSequence, entry.Sequence));
         }
 
         // Outside the lock: completing a source may take its own time.
+        if (PlantedFault.AcknowledgeOutOfOrder)
+            _batch.Reverse();
         foreach (var entry in _batch)
+        {
             entry.Completion?.SetResult();
+            SchedulePoint.Reach(SchedulePlace.Acknowledged);
+        }
 
         bool more;
         lock (_queueLock)
@@ -478,7 +495,8 @@ internal sealed unsafe class JournalWriter : IDisposable
             _batch.Clear();
             _writing = false;
             more = _queue.Count > 0;
-            Monitor.PulseAll(_queueLock);
+            if (!PlantedFault.ForgetToWake)
+                SchedulePoint.PulseAll(_queueLock);
         }
 
         if (more)
@@ -497,7 +515,7 @@ internal sealed unsafe class JournalWriter : IDisposable
             _batch.Clear();
             FailQueued();
             _writing = false;
-            Monitor.PulseAll(_queueLock);
+            SchedulePoint.PulseAll(_queueLock);
         }
     }
 

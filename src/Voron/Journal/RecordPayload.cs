@@ -1,5 +1,5 @@
-using System.Runtime.InteropServices;
 using Voron.Format;
+using Voron.IO;
 
 namespace Voron.Journal;
 
@@ -25,7 +25,7 @@ internal unsafe ref struct RecordPayload
 
         if (record->PayloadLength > int.MaxValue || record->StoredLength > int.MaxValue)
             throw Malformed("a compressed payload of more than 2 GiB");
-        _owned = (byte*)NativeMemory.Alloc((nuint)Math.Max(1, Length));
+        _owned = (byte*)EngineMemory.Allocate((nuint)Math.Max(1, Length));
         if (Lz4Block.Decompress(Bytes, (int)record->StoredLength, _owned, (int)Length) != Length)
         {
             Dispose();
@@ -44,7 +44,7 @@ internal unsafe ref struct RecordPayload
 
     public void Dispose()
     {
-        NativeMemory.Free(_owned);
+        EngineMemory.Free(_owned);
         _owned = null;
     }
 }

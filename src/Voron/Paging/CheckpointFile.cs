@@ -20,7 +20,7 @@ internal sealed unsafe class CheckpointFile : IDisposable
     private CheckpointFile(DiskFile file)
     {
         _file = file;
-        _block = (byte*)NativeMemory.AlignedAlloc(JournalFormat.Block, JournalFormat.Block);
+        _block = (byte*)EngineMemory.AllocateAligned(JournalFormat.Block, JournalFormat.Block);
     }
 
     /// <summary>The checkpoint that was written or read last.</summary>
@@ -79,7 +79,7 @@ internal sealed unsafe class CheckpointFile : IDisposable
     public void Dispose()
     {
         _file.Dispose();
-        NativeMemory.AlignedFree(_block);
+        EngineMemory.FreeAligned(_block);
     }
 
     private void WriteSlot(int slot, CheckpointHeader header)

@@ -1,7 +1,6 @@
 using System.Diagnostics;
 using System.Numerics;
 using System.Runtime.CompilerServices;
-using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.IO;
 using Voron.Primitives;
@@ -134,7 +133,7 @@ internal sealed unsafe class DataFile : IDisposable
             if (pages > 1 && pages << _pageShift <= int.MaxValue && page + pages <= CapacityPages)
             {
                 var length = pages << _pageShift;
-                run = buffer = (byte*)NativeMemory.Alloc((nuint)length);
+                run = buffer = (byte*)EngineMemory.Allocate((nuint)length);
                 File.Read(page << _pageShift, new Span<byte>(buffer, checked((int)length)));
                 header = (PageHeader*)buffer;
             }
@@ -156,7 +155,7 @@ internal sealed unsafe class DataFile : IDisposable
         }
         finally
         {
-            NativeMemory.Free(run);
+            EngineMemory.Free(run);
         }
     }
 
@@ -174,6 +173,7 @@ internal sealed unsafe class DataFile : IDisposable
 
         var length = pages << _pageShift;
         var old = CapacityPages << _pageShift;
+        SchedulePoint.UntilFree(_growth);
         lock (_growth)
         {
             if (length > _preallocated)
@@ -209,7 +209,9 @@ internal sealed unsafe class DataFile : IDisposable
     public void Preallocate(long pages)
     {
         var length = pages << _pageShift;
-        lock (_growth)
+        var growth = PlantedFault.GrowSideBySide ? new Lock() : _growth;
+        SchedulePoint.UntilFree(growth);
+        lock (growth)
         {
             // The writer may have gone further since the caller looked.
             var from = CapacityPages << _pageShift;
@@ -247,6 +249,7 @@ internal sealed unsafe class DataFile : IDisposable
     /// <summary>Cuts the file. Nobody uses, or will come to use, a page behind the cut.</summary>
     public void Truncate(long pages)
     {
+        SchedulePoint.UntilFree(_growth);
         lock (_growth)
         {
             Debug.Assert(pages < CapacityPages && _retiredMaps.Count == 0);
@@ -255,6 +258,7 @@ internal sealed unsafe class DataFile : IDisposable
             // Even when the file keeps its tail: the tail has no address any more.
             CapacityPages = pages;
             _preallocated = pages << _pageShift;
+            SchedulePoint.Reach(SchedulePlace.FileCut);
             File.SetLength(pages << _pageShift);
             Sync();
         }
@@ -274,6 +278,7 @@ internal sealed unsafe class DataFile : IDisposable
     {
         try
         {
+            SchedulePoint.Reach(SchedulePlace.Growing);
             File.Allocate(from, to - from);
         }
         catch (DiskException e) when (e.Error == DiskError.NoSpace)
@@ -285,6 +290,7 @@ internal sealed unsafe class DataFile : IDisposable
             throw new StorageAccessException($"'{File.Path}' could not be grown from {from} to {to} bytes: {e.Message}", e);
         }
 
+        SchedulePoint.Reach(SchedulePlace.Grown);
         Sync();
     }
 

@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using Voron.IO;
+using Voron.Primitives;
 
 namespace Voron.Paging;
 
@@ -212,7 +213,7 @@ internal sealed unsafe class VersionTable : IDisposable
     /// <summary>Gives a node back that no chain leads to any more.</summary>
     public void GiveBack(VersionNode* node)
     {
-        Volatile.Write(ref node->Generation, node->Generation + 1);
+        Volatile.Write(ref node->Generation, node->Generation + (PlantedFault.KeepGeneration ? 0u : 1u));
         Volatile.WriteBarrier();
         node->NextFree = _freeNode;
         _freeNode = (uint)(node - _nodes);
@@ -236,6 +237,7 @@ internal sealed unsafe class VersionTable : IDisposable
             var id = node->TransactionId;
             version = new PageVersion(id, node->Frame, node->Pages, node->Flags, node->WholeSinceId);
             var older = Volatile.Read(ref node->Older);
+            SchedulePoint.Reach(SchedulePlace.VersionRead);
             Volatile.ReadBarrier();
             if (node->Generation != (uint)(link >> 32))
                 goto Again;

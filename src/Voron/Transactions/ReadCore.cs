@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using Voron.Primitives;
 using Voron.Trees;
 
 namespace Voron.Transactions;
@@ -129,6 +130,7 @@ internal sealed class ReaderPool
     public ReadCore Rent()
     {
         Interlocked.Increment(ref _users);
+        SchedulePoint.Reach(SchedulePlace.Closing);
         if (_closed)
         {
             RemoveUser();
@@ -210,6 +212,7 @@ internal sealed class ReaderPool
     public void Close()
     {
         _closed = true;
+        SchedulePoint.Reach(SchedulePlace.Closing);
         RemoveUser();
     }
 

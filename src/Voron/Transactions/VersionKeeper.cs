@@ -60,7 +60,7 @@ internal sealed unsafe class VersionKeeper
 
         var published = _readers.Scan(_active, FlusherSlot);
         var newlyBlocked = _blocked.Count;
-        while (_superseded.Count > 0 && _superseded[0].SuccessorId <= published)
+        while (_superseded.Count > 0 && _superseded[0].SuccessorId <= published + (PlantedFault.DropVersionsEarly ? 1 : 0))
             Drop(_superseded.RemoveFirst());
 
         // Those that were blocked before are looked at again, more of them than were added, so that their number falls.
@@ -81,7 +81,9 @@ internal sealed unsafe class VersionKeeper
         foreach (var page in pages)
         {
             // Before anybody finds the page in the data file again.
-            _homeHeads?.Invalidate(new PageNumber(page));
+            if (!PlantedFault.KeepHeadsOverFlush)
+                _homeHeads?.Invalidate(new PageNumber(page));
+            SchedulePoint.Reach(SchedulePlace.HeadsInvalidated);
             VersionNode* newer = null;
             var node = _versions.Head(page);
             while (node != null && node->TransactionId > flushedId)
@@ -106,6 +108,7 @@ internal sealed unsafe class VersionKeeper
             }
         }
 
+        SchedulePoint.Reach(SchedulePlace.VersionsDetached);
         var sequence = _ring.Republish(map);
         if (frames.Count > 0)
             _detached.Add(new DetachedFrames(sequence, frames));
@@ -134,6 +137,7 @@ internal sealed unsafe class VersionKeeper
             var frame = older->Frame;
             var pages = older->Pages;
             _versions.Unlink(node, older);
+            SchedulePoint.Reach(SchedulePlace.VersionDropped);
             if (frame != null)
                 _frames.ReturnRun(frame, pages);
         }
@@ -157,7 +161,8 @@ internal sealed unsafe class VersionKeeper
             for (var at = 0; at < group.Frames.Count; at++)
             {
                 var frame = group.Frames[at];
-                if (OldestSequence < group.Sequence && IsSeen(frame.TransactionId, frame.SuccessorId, group.Sequence))
+                if (OldestSequence < group.Sequence && IsSeen(frame.TransactionId, frame.SuccessorId, group.Sequence)
+                    && !PlantedFault.FreeDetachedEarly)
                     group.Frames[kept++] = frame;
                 else
                     _frames.ReturnRun((byte*)frame.Address, frame.Pages);

@@ -9,6 +9,11 @@ internal static class SuiteCatalog
     [
         new PowerCutSuite(),
         new ModelSuite(),
+        new SchedulesSuite(),
+        new IsolationSuite(),
+        new LongReaderSuite(),
+        new KillSuite(),
+        new MemoryFaultSuite(),
     ];
 
     /// <exception cref="TortureException">There is no such suite.</exception>
