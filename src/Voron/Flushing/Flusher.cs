@@ -66,6 +66,9 @@ internal sealed unsafe class Flusher
     /// <summary>Held by whoever flushes, rewrites, or looks at the data file as a whole.</summary>
     public Lock Exclusion => _lock;
 
+    /// <summary>The environment has been closed: nothing is written any more. Set and looked at with <see cref="Exclusion"/> held.</summary>
+    public bool IsClosed { get; set; }
+
     public void Start() => _checkpointId = _checkpoints.Current.State.TransactionId;
 
     /// <summary>Flushes what can be. Null when there was nothing to do.</summary>
@@ -76,6 +79,7 @@ internal sealed unsafe class Flusher
         SchedulePoint.UntilFree(_lock);
         lock (_lock)
         {
+            ThrowIfClosed();
             _context.Poison.ThrowIfPoisoned();
             var start = Stopwatch.GetTimestamp();
             var plan = _paused ?? Prepare();
@@ -126,6 +130,7 @@ internal sealed unsafe class Flusher
         SchedulePoint.UntilFree(_lock);
         lock (_lock)
         {
+            ThrowIfClosed();
             _context.Poison.ThrowIfPoisoned();
             if (_paused != null)
                 return false;
@@ -146,6 +151,9 @@ internal sealed unsafe class Flusher
             }
         }
     }
+
+    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
+    public void ThrowIfClosed() => ObjectDisposedException.ThrowIf(IsClosed, typeof(StorageEnvironment));
 
     private FlushPlan? Prepare()
     {
@@ -244,6 +252,8 @@ internal sealed unsafe class Flusher
     {
         try
         {
+            // Until all of it is, also when memory runs out on the way.
+            _context.Versions.DetachIsIncomplete = true;
             _context.Versions.DetachIsIncomplete = !DetachSlices(plan);
         }
         catch (OperationCanceledException)

@@ -33,6 +33,7 @@ internal sealed class SpaceReclaimer
         SchedulePoint.UntilFree(_flusher.Exclusion);
         lock (_flusher.Exclusion)
         {
+            _flusher.ThrowIfClosed();
             LowerPageCount();
             _flusher.Flush();
             return Truncate() + Punch();

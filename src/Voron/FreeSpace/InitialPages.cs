@@ -19,8 +19,16 @@ internal sealed unsafe class InitialPages : ISpacePages, IDisposable
         _pageSize = layout.PageSize;
         _pages = (byte*)EngineMemory.AllocateAligned((nuint)(Count * _pageSize), 4096);
         NativeMemory.Clear(_pages, (nuint)(Count * _pageSize));
-        _dirtyLines = (ulong*)EngineMemory.AllocateZeroed(sizeof(ulong));
-        new SectionMap(layout, this).Create();
+        try
+        {
+            _dirtyLines = (ulong*)EngineMemory.AllocateZeroed(sizeof(ulong));
+            new SectionMap(layout, this).Create();
+        }
+        catch
+        {
+            Dispose();
+            throw;
+        }
     }
 
     public long PageCount { get; set; }

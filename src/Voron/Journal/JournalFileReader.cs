@@ -70,8 +70,10 @@ internal sealed unsafe class JournalFileReader : IDisposable
             if (wanted > _windowCapacity)
             {
                 EngineMemory.FreeAligned(_window);
-                _windowCapacity = wanted;
+                _window = null;
+                _windowCapacity = _windowLength = 0;
                 _window = (byte*)EngineMemory.AllocateAligned((nuint)wanted, JournalFormat.Block);
+                _windowCapacity = wanted;
             }
 
             _windowLength = 0;

@@ -52,6 +52,7 @@ internal sealed unsafe class JournalWriter : IDisposable
     private int _entryCount;
     private bool _writing;
     private bool _stopping;
+    private bool _isDisposed;
 
     /// <param name="start">Where the journal goes on.</param>
     /// <param name="seals">What the first file that is begun has to seal.</param>
@@ -129,8 +130,9 @@ internal sealed unsafe class JournalWriter : IDisposable
                     return entry;
                 if (_entryCount < MaxEntries)
                 {
+                    entry = new JournalEntry(InitialEntryBytes);
                     _entryCount++;
-                    return new JournalEntry(InitialEntryBytes);
+                    return entry;
                 }
 
                 SchedulePoint.Wait(_queueLock);
@@ -182,7 +184,18 @@ internal sealed unsafe class JournalWriter : IDisposable
         // Without the lock: giving much memory back takes its time.
         foreach (var entry in large)
         {
-            entry.Shrink(InitialEntryBytes);
+            try
+            {
+                entry.Shrink(InitialEntryBytes);
+            }
+            catch (OutOfMemoryException)
+            {
+                // One entry less, until there is memory for another.
+                lock (_queueLock)
+                    _entryCount--;
+                continue;
+            }
+
             Return(entry);
         }
     }
@@ -192,7 +205,7 @@ internal sealed unsafe class JournalWriter : IDisposable
     {
         lock (_queueLock)
         {
-            _freeEntries.Push(entry);
+            Keep(entry);
             SchedulePoint.PulseAll(_queueLock);
         }
     }
@@ -321,6 +334,7 @@ internal sealed unsafe class JournalWriter : IDisposable
         lock (_queueLock)
         {
             FailQueued();
+            _isDisposed = true;
             while (_freeEntries.TryPop(out var entry))
                 entry.Dispose();
         }
@@ -491,7 +505,7 @@ internal sealed unsafe class JournalWriter : IDisposable
         lock (_queueLock)
         {
             foreach (var entry in _batch)
-                _freeEntries.Push(entry);
+                Keep(entry);
             _batch.Clear();
             _writing = false;
             more = _queue.Count > 0;
@@ -511,7 +525,7 @@ internal sealed unsafe class JournalWriter : IDisposable
         lock (_queueLock)
         {
             foreach (var entry in _batch)
-                _freeEntries.Push(entry);
+                Keep(entry);
             _batch.Clear();
             FailQueued();
             _writing = false;
@@ -526,6 +540,15 @@ internal sealed unsafe class JournalWriter : IDisposable
             entry.Completion?.SetException(_poison.Exception(CommitOutcome.NotCommitted));
             _freeEntries.Push(entry);
         }
+    }
+
+    // Whoever has written the last batch may come here when the environment has been closed already.
+    private void Keep(JournalEntry entry)
+    {
+        if (_isDisposed)
+            entry.Dispose();
+        else
+            _freeEntries.Push(entry);
     }
 
     private void AcknowledgeUnwritten(JournalEntry entry)

@@ -44,15 +44,17 @@ internal sealed unsafe class CheckpointFile : IDisposable
     public static CheckpointFile Open(IDisk disk)
     {
         var file = disk.Open(FileName, DiskOpen.Existing, DiskAccess.WriteThrough);
-        var checkpoints = new CheckpointFile(file);
+        CheckpointFile? checkpoints = null;
         try
         {
+            checkpoints = new CheckpointFile(file);
             checkpoints.ReadSlots();
             return checkpoints;
         }
         catch
         {
-            checkpoints.Dispose();
+            checkpoints?.Dispose();
+            file.Dispose();
             throw;
         }
     }

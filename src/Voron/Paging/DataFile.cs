@@ -36,8 +36,16 @@ internal sealed unsafe class DataFile : IDisposable
         _verifiedSpace = AddressSpace.Reserve((nuint)(maxPageCount / 8 + 8));
         _verified = (ulong*)_verifiedSpace.Address;
         CapacityPages = file.Length >> _pageShift;
-        _map = file.Map(CapacityPages << _pageShift);
-        CommitBits();
+        try
+        {
+            CommitBits(CapacityPages);
+            _map = file.Map(CapacityPages << _pageShift);
+        }
+        catch
+        {
+            _verifiedSpace.Dispose();
+            throw;
+        }
     }
 
     public DiskFile File { get; }
@@ -183,6 +191,8 @@ internal sealed unsafe class DataFile : IDisposable
             }
         }
 
+        // Before anything that cannot be taken back.
+        CommitBits(pages);
         var moved = false;
         try
         {
@@ -200,7 +210,6 @@ internal sealed unsafe class DataFile : IDisposable
         }
 
         CapacityPages = pages;
-        CommitBits();
         return moved;
     }
 
@@ -294,5 +303,5 @@ internal sealed unsafe class DataFile : IDisposable
         Sync();
     }
 
-    private void CommitBits() => _verifiedSpace.EnsureCommitted((nuint)(CapacityPages / 8 + 8));
+    private void CommitBits(long pages) => _verifiedSpace.EnsureCommitted((nuint)(pages / 8 + 8));
 }

@@ -39,8 +39,18 @@ internal sealed unsafe class VersionTable : IDisposable
     public VersionTable(long maxPageCount)
     {
         _headSpace = AddressSpace.Reserve((nuint)(maxPageCount * sizeof(ulong)));
-        _stretchSpace = AddressSpace.Reserve((nuint)((maxPageCount / PagesPerStretch + 1) * sizeof(int)));
-        _nodeSpace = AddressSpace.Reserve(unchecked((nuint)(MaxNodes * VersionNode.Size)));
+        try
+        {
+            _stretchSpace = AddressSpace.Reserve((nuint)((maxPageCount / PagesPerStretch + 1) * sizeof(int)));
+            _nodeSpace = AddressSpace.Reserve(unchecked((nuint)(MaxNodes * VersionNode.Size)));
+        }
+        catch
+        {
+            _stretchSpace?.Dispose();
+            _headSpace.Dispose();
+            throw;
+        }
+
         _heads = (ulong*)_headSpace.Address;
         _chainsInStretch = (int*)_stretchSpace.Address;
         _nodes = (VersionNode*)_nodeSpace.Address;

@@ -106,9 +106,15 @@ internal sealed unsafe class FrameAllocator : IDisposable
         if (pages == 1)
             return Rent();
 
-        var runClass = RunClass(pages);
+        // Counted when it is there: there may be no memory for it.
+        var run = TakeRun(pages, RunClass(pages));
         UsedBytes += (long)pages << _pageShift;
         _peakBytes = Math.Max(_peakBytes, UsedBytes);
+        return run;
+    }
+
+    private byte* TakeRun(int pages, int runClass)
+    {
         if (runClass >= PooledRunClasses)
             return RentLargeRun(pages);
 

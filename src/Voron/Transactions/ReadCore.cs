@@ -126,8 +126,9 @@ internal sealed class ReaderPool
     /// <summary>Read transactions that are open.</summary>
     public int OpenCount => Volatile.Read(ref _users) - (_closed ? 0 : 1);
 
+    /// <summary>Keeps what transactions use from being let go of, as an open one does, until <see cref="RemoveUser"/>.</summary>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
-    public ReadCore Rent()
+    public void AddUser()
     {
         Interlocked.Increment(ref _users);
         SchedulePoint.Reach(SchedulePlace.Closing);
@@ -136,7 +137,12 @@ internal sealed class ReaderPool
             RemoveUser();
             throw new ObjectDisposedException(nameof(StorageEnvironment), $"The environment in '{_context.Disk.Path}' is closed.");
         }
+    }
 
+    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
+    public ReadCore Rent()
+    {
+        AddUser();
         ReadCore? core = null;
         for (var i = 0; i < _pool.Length && core == null; i++)
         {
@@ -216,7 +222,7 @@ internal sealed class ReaderPool
         RemoveUser();
     }
 
-    private void RemoveUser()
+    public void RemoveUser()
     {
         // Whoever comes after the last one, and is turned away, counts down to nothing once more.
         if (Interlocked.Decrement(ref _users) == 0 && _closed && Interlocked.Exchange(ref _isReleased, 1) == 0)

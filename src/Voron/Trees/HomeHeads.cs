@@ -59,7 +59,16 @@ internal sealed unsafe class HomeHeads : IDisposable
         _leafMask = leafCount - 1;
         _setMask = sets - 1;
         _space = AddressSpace.Reserve((nuint)(leafCount * LeafBytes + sets * Ways * _branchBytes));
-        _space.EnsureCommitted(_space.Length);
+        try
+        {
+            _space.EnsureCommitted(_space.Length);
+        }
+        catch
+        {
+            _space.Dispose();
+            throw;
+        }
+
         _leaves = _space.Address;
         _branches = _leaves + leafCount * LeafBytes;
 

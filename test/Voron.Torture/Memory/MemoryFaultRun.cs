@@ -68,6 +68,8 @@ internal sealed class MemoryFaultRun
         using (StorageEnvironment environment = _place.Open(_options))
             CheckAll(environment, "opened again at the end");
         _place.Dispose();
+        if (_watch.Leaked() is { } leak)
+            throw new BrokenPromiseException(leak);
     }
 
     private void Work()
@@ -94,8 +96,6 @@ internal sealed class MemoryFaultRun
         EndReader();
         _environment.Dispose();
         _environment = null;
-        if (_watch.Leaked() is { } leak)
-            throw new BrokenPromiseException(leak);
     }
 
     // There is memory again: everything has to work, and nothing that failed may have left anything behind.
@@ -195,8 +195,13 @@ internal sealed class MemoryFaultRun
         using WriteTransaction writing = _environment!.BeginWrite();
         long id = writing.TransactionId;
         int[] state = _model.Begin(id);
+        Savepoint? savepoint = null;
+        if (operation.OnFailure == 2)
+        {
+            Change(writing, state, operation.Keys >> 1);
+            savepoint = writing.CreateSavepoint();
+        }
         int[] before = [.. state];
-        Savepoint? savepoint = operation.OnFailure == 2 || operation.Step == MemoryStep.Savepoint ? writing.CreateSavepoint() : null;
         try
         {
             if (operation.Step == MemoryStep.BigTransaction)

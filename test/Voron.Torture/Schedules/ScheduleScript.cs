@@ -60,6 +60,9 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
 {
     private const int MaxKeys = 14;
 
+    /// <summary>What only the engine's own thread does, which has ended when an environment is closed.</summary>
+    private static readonly ScriptedKind[] Background = [ScriptedKind.PrepareSpare, ScriptedKind.GrowAhead, ScriptedKind.Vouch];
+
     public int KeyCount { get; init; } = 8;
 
     public StorageOptions Options { get; init; } = OptionsWith();
@@ -114,11 +117,11 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
             setup.Add(Draw(run, "setup", keys, false, [ScriptedKind.Commit, ScriptedKind.CommitAsync, ScriptedKind.Flush, ScriptedKind.Glance]));
         var threads = new List<IReadOnlyList<Scripted>>();
         for (int thread = choices.Next(2, 5); thread > 0 && choices.HasMore; thread--)
-            threads.Add(DrawThread(run, $"thread {threads.Count}", keys, cutsFile, closes && threads.Count == 1));
+            threads.Add(DrawThread(run, $"thread {threads.Count}", keys, cutsFile, closes, threads.Count == 1));
         return script with { Setup = setup, Threads = threads };
     }
 
-    private static List<Scripted> DrawThread(SuiteRun run, string who, int keys, bool cutsFile, bool closes)
+    private static List<Scripted> DrawThread(SuiteRun run, string who, int keys, bool cutsFile, bool closes, bool isCloser)
     {
         Tape choices = run.Choices;
         ScriptedKind[] kinds = choices.Next(4) switch
@@ -131,9 +134,11 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
         };
         if (cutsFile)
             kinds = [.. kinds, ScriptedKind.Reclaim, ScriptedKind.GrowAhead, ScriptedKind.GrowAhead];
+        if (closes)
+            kinds = [.. kinds.Except(Background), ScriptedKind.Commit];
         var scripted = new List<Scripted>();
         for (int i = choices.Next(1, 5); i > 0 && choices.HasMore; i--)
-            scripted.Add(Draw(run, who, keys, closes && i == 1, kinds));
+            scripted.Add(Draw(run, who, keys, closes && isCloser && i == 1, kinds));
         return scripted;
     }
 

@@ -2,6 +2,7 @@ using System.Diagnostics.CodeAnalysis;
 using Voron.Flushing;
 using Voron.Primitives;
 using Voron.Torture.Harness;
+using Voron.Torture.Memory;
 using Voron.Torture.Model;
 
 namespace Voron.Torture.Schedules;
@@ -21,6 +22,7 @@ internal sealed class ScheduleWorld
     private readonly ScheduleModel _model;
     private readonly ModelPlace _place;
     private readonly BlockWatch? _blocks;
+    private readonly MemoryWatch _memory = new();
     private readonly List<Pending> _pending = [];
     private readonly List<Left> _killed = [];
     private StorageEnvironment? _environment;
@@ -31,7 +33,7 @@ internal sealed class ScheduleWorld
     public ScheduleWorld(ScheduleScript script, IScheduleStrategy strategy)
     {
         _script = script;
-        _scheduler = new Scheduler(strategy);
+        _scheduler = new Scheduler(strategy) { Memory = _memory };
         _model = new ScheduleModel(script.KeyCount) { HasForeignTransactions = script.Ballast > 0 };
         _place = new ModelPlace(inMemory: true, script.Reservation);
         _blocks = script.Ballast > 0 ? new BlockWatch() : null;
@@ -61,6 +63,8 @@ internal sealed class ScheduleWorld
                 LookAgain(left.Place, left.Acknowledged, left.Newest, "after a kill");
         }
         _place.Dispose();
+        if (_memory.Leaked() is { } leak)
+            throw new BrokenPromiseException(leak);
     }
 
     private void Open()

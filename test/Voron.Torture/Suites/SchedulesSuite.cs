@@ -14,6 +14,9 @@ internal sealed class SchedulesSuite : Suite
 
     private const int MaxOthers = 3;
 
+    /// <summary>One run in so many goes over a small script, and makes as many schedules as the others together.</summary>
+    private const int EnumerateOneIn = 100;
+
     /// <summary>One in so many schedules is made twice.</summary>
     private const int TwiceOneIn = 64;
 
@@ -38,7 +41,7 @@ internal sealed class SchedulesSuite : Suite
     {
         if (!SchedulePoint.IsOn)
             throw new TortureException($"The suite '{Name}' needs the engine's schedule points, which have to be switched on before the engine is used.");
-        if (run.Index % 4 == 0)
+        if (run.Index % EnumerateOneIn == 0)
             new Enumeration(run).Run();
         else
             RunRandom(run);
@@ -98,7 +101,7 @@ internal sealed class SchedulesSuite : Suite
 
         public void Run()
         {
-            long unit = run.Index / 4;
+            long unit = run.Index / EnumerateOneIn;
             long firsts = Firsts.Value.Count;
             if (unit < ScheduleScript.Small.Count)
             {
