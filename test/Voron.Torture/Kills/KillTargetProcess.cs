@@ -12,7 +12,8 @@ internal sealed class KillTargetProcess : IDisposable
     private readonly Process _process;
     private readonly Stream _output;
 
-    public KillTargetProcess()
+    /// <param name="held">A directory that it only keeps open, or null: then it waits for <see cref="Work"/>.</param>
+    public KillTargetProcess(string? held = null)
     {
         var start = new ProcessStartInfo("dotnet")
         {
@@ -23,9 +24,16 @@ internal sealed class KillTargetProcess : IDisposable
             Environment = { ["DOTNET_TieredPGO"] = "0", ["DOTNET_gcServer"] = "0" },
         };
         start.ArgumentList.Add(typeof(KillWorkload).Assembly.Location);
+        if (held is not null)
+        {
+            start.ArgumentList.Add("hold");
+            start.ArgumentList.Add(held);
+        }
         _process = Process.Start(start) ?? throw new TortureException("The process that is to be killed cannot be started.");
         _output = _process.StandardOutput.BaseStream;
     }
+
+    public int ProcessId => _process.Id;
 
     /// <summary>The newest phase that it has told.</summary>
     public KillPhase Phase { get; private set; }

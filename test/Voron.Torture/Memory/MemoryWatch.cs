@@ -13,6 +13,9 @@ internal sealed class MemoryWatch : IMemoryWatch
     /// <summary>How often was asked.</summary>
     public long Asked { get; private set; }
 
+    /// <summary>How often was asked before the newest call of <see cref="FailNoMore"/>.</summary>
+    public long AskedUntilThen { get; private set; }
+
     /// <summary>How often that was refused.</summary>
     public long Refused { get; private set; }
 
@@ -27,7 +30,11 @@ internal sealed class MemoryWatch : IMemoryWatch
     public void FailAt(long allocation, bool forEver) => (_failAt, _forEver) = (allocation, forEver);
 
     /// <summary>There is memory again.</summary>
-    public void FailNoMore() => _failAt = -1;
+    public void FailNoMore()
+    {
+        _failAt = -1;
+        AskedUntilThen = Asked;
+    }
 
     /// <summary>What has not been given back; null when everything has.</summary>
     public string? Leaked()

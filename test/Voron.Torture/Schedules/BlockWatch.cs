@@ -15,12 +15,13 @@ internal sealed class BlockWatch
 
     public DiskFile Watch(string name, DiskFile file) => name == EnvironmentCreator.DataFileName ? new WatchedFile(this, file) : file;
 
-    /// <exception cref="BrokenPromiseException">Some of the file's first bytes have no blocks.</exception>
+    /// <exception cref="BrokenPromiseException">Some of the file's bytes have no blocks, or it has not as many as are in use.</exception>
     public void Check(long length)
     {
         int hole = _blocks.FindIndex(isThere => !isThere);
-        long firstHole = (hole < 0 ? _blocks.Count : hole) * Unit;
-        BrokenPromiseException.Require(firstHole >= length, $"Of the {length} bytes of the data file that are in use, those at {firstHole} have no blocks.");
+        BrokenPromiseException.Require(hole < 0, $"The data file has {_blocks.Count * Unit} bytes, and those at {hole * Unit} have no blocks.");
+        BrokenPromiseException.Require(
+            _blocks.Count * Unit >= length, $"The data file has {_blocks.Count * Unit} bytes with blocks, and {length} are in use.");
     }
 
     private void Add(long offset, long length)

@@ -60,6 +60,9 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
 {
     private const int MaxKeys = 14;
 
+    /// <summary>Reaches over two whole sections behind the first.</summary>
+    private const int BallastBytes = 9 << 20;
+
     /// <summary>What only the engine's own thread does, which has ended when an environment is closed.</summary>
     private static readonly ScriptedKind[] Background = [ScriptedKind.PrepareSpare, ScriptedKind.GrowAhead, ScriptedKind.Vouch];
 
@@ -107,7 +110,7 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
             KeyCount = keys,
             Options = OptionsWith(background, search, choices.Next(2) == 0 ? 1 << 20 : 24 << 10, choices.Next(4) == 3),
             Reservation = choices.Next(3) == 2 ? 1 << 20 : 1 << 30,
-            Ballast = cutsFile ? 5 << 20 : 0,
+            Ballast = cutsFile ? BallastBytes : 0,
         };
         run.Step(
             $"{keys} keys, search memory {search}, flush threshold {script.Options.FlushThresholdBytes}, {script.Options.FlushRecords}, "
@@ -155,6 +158,7 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
     private static List<ScheduleScript> MakeSmall()
     {
         Scripted commit = new(ScriptedKind.Commit, 0b111), other = new(ScriptedKind.Commit, 0b11110), pipelined = new(ScriptedKind.CommitAsync, 0b11);
+        Scripted one = new(ScriptedKind.Commit, 0b1);
         Scripted read = new(ScriptedKind.Read, 1, 2), glance = new(ScriptedKind.Glance, 0b110), flush = new(ScriptedKind.Flush);
         Scripted failing = new(ScriptedKind.MergeFailing, 0b11, 2), merge = new(ScriptedKind.Merge, 0b110, 1), wait = new(ScriptedKind.Await);
         Scripted large = new(ScriptedKind.Commit, 1 << 11), spare = new(ScriptedKind.PrepareSpare), runs = new(ScriptedKind.Commit, 1 << 5);
@@ -171,6 +175,9 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
             new ScheduleScript([[runs, runs], [spare, flush], [new(ScriptedKind.Kill)]], [runs, runs, runs, runs, runs]),
             new ScheduleScript([[read], [commit, new(ScriptedKind.Close)]], [commit]),
             new ScheduleScript([[read, glance], [commit, new(ScriptedKind.Rewrite)], [flush]], [commit]),
+            new ScheduleScript([[glance], [one, one, one], [flush, new(ScriptedKind.Kill)]], [commit, flush, other]),
+            new ScheduleScript([[read], [flush, other, commit]], [commit, other]),
+            new ScheduleScript([[new(ScriptedKind.GrowAhead)], [new(ScriptedKind.Reclaim)]], [commit]) { Ballast = BallastBytes },
             new ScheduleScript([[commit, glance], [other]], [commit, flush]) { Options = OptionsWith(background: true, flushThreshold: 8 << 10) },
         ];
     }

@@ -80,6 +80,7 @@ internal sealed class ScheduleWorld
     // Leaves a file of which the greater part is free.
     private void SinkBallast()
     {
+        Do("setup", new Scripted(ScriptedKind.Commit, -1));
         using (WriteTransaction writing = Environment.BeginWrite())
         {
             writing.CreateTree("ballast").Put([1], new byte[_script.Ballast]);

@@ -50,7 +50,7 @@ internal sealed class MemoryFaultSuite : Suite
 
         var counting = new MemoryWatch();
         new MemoryFaultRun(script, options, keys, inMemory, counting).Run();
-        int allocations = (int)Math.Min(counting.Asked, MaxAllocations);
+        int allocations = (int)Math.Min(counting.AskedUntilThen, MaxAllocations);
         run.Tally("allocations", allocations);
         for (int turn = 0; turn < 2 * allocations && choices.HasMore && !run.Stop.IsCancellationRequested; turn++)
         {

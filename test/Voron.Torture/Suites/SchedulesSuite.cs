@@ -17,8 +17,14 @@ internal sealed class SchedulesSuite : Suite
     /// <summary>One run in so many goes over a small script, and makes as many schedules as the others together.</summary>
     private const int EnumerateOneIn = 100;
 
+    /// <summary>One in so many random schedules is of a small script, for what needs more departures than are enumerated.</summary>
+    private const int SmallOneIn = 3;
+
     /// <summary>One in so many schedules is made twice.</summary>
     private const int TwiceOneIn = 64;
+
+    /// <summary>Places that few schedules come to.</summary>
+    private static readonly SchedulePlace[] Rare = [SchedulePlace.FileCut, SchedulePlace.MapMoved, SchedulePlace.FilePreparing, SchedulePlace.JoinStored];
 
     public override string Name => "schedules";
 
@@ -49,8 +55,10 @@ internal sealed class SchedulesSuite : Suite
 
     private static void RunRandom(SuiteRun run)
     {
-        ScheduleScript script = ScheduleScript.Random(run);
-        run.Choices.Mark();
+        int small = run.Choices.Next(SmallOneIn * ScheduleScript.Small.Count);
+        bool isSmall = small < ScheduleScript.Small.Count;
+        ScheduleScript script = isSmall ? ScheduleScript.Small[small] : ScheduleScript.Random(run);
+        run.Step(isSmall ? $"script {small}" : "a random script");
         bool byPriority = run.Choices.Next(2) == 1;
         var tape = run.Choices;
         int before = tape.Drawn.Count;
@@ -83,6 +91,8 @@ internal sealed class SchedulesSuite : Suite
             run.Count();
             run.Tally("places", world.Scheduler.Trace.Count);
             run.Tally("switches", world.Scheduler.Switches);
+            foreach (SchedulePlace rare in Rare)
+                run.Tally($"with {rare}", world.Scheduler.Trace.Any(step => step.Place == rare) ? 1 : 0);
         }
         return world;
     }
