@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the system libraries that tests and benchmarks hold the engine against: LZ4 for the codec's tests, and
-# LMDB, RocksDB, SQLite and Berkeley DB as peers of the benchmarks. Does nothing when they are there, and only says so when it cannot install them.
+# LMDB, RocksDB, SQLite and Berkeley DB as peers of the benchmarks, and the model checker with its compiler. Does nothing when they are there, and only says so when it cannot install them.
 set -euo pipefail
 
 missing=()
@@ -10,6 +10,8 @@ have librocksdb.so.7.8 || missing+=(librocksdb7.8)
 have libsqlite3.so.0 || missing+=(libsqlite3-0)
 have libdb-5.3.so || missing+=(libdb5.3)
 have liblz4.so.1 || missing+=(liblz4-1)
+command -v spin >/dev/null || missing+=(spin)
+command -v gcc >/dev/null || missing+=(gcc libc6-dev)
 [ ${#missing[@]} -eq 0 ] && exit 0
 
 if ! command -v apt-get >/dev/null || [ "$(id -u)" -ne 0 ]; then

@@ -107,9 +107,10 @@ internal sealed unsafe class EnvironmentParts
         var poison = new PoisonState(disk.Path);
         var dataFile = OpenDataFile(disk, header, layout, poison);
         owned.Push(dataFile);
+        var journals = JournalInventory.Read(disk, header.EnvironmentId);
         if (!options.ReadOnly)
         {
-            SyncEverything(disk, checkpoints, dataFile);
+            SyncWhatIsVisible(disk, checkpoints, dataFile, journals);
             SpillFile.DeleteLeftOver(disk);
         }
 
@@ -118,7 +119,7 @@ internal sealed unsafe class EnvironmentParts
         var versions = new VersionTable(layout.MaxPageCount);
         owned.Push(versions);
         versions.EnsureCapacity(dataFile.CapacityPages);
-        var recovered = Recovery.Run(disk, header, dataFile, frames, versions, logger);
+        var recovered = Recovery.Run(disk, header, journals, dataFile, frames, versions, logger);
 
         var first = new PublishedState { State = recovered.State, JournalEnd = recovered.End, Map = dataFile.MapAddress };
         var ring = new StateRing(first);
@@ -188,10 +189,13 @@ internal sealed unsafe class EnvironmentParts
         }
     }
 
-    // A killed process leaves visible what is not durable; nothing may be built on that.
-    private static void SyncEverything(IDisk disk, CheckpointFile checkpoints, DataFile dataFile)
+    // A killed process leaves visible what is not durable; nothing may be built on that. What a header of a closed environment names was
+    // synced before it was written, so that only the header itself may still be on its way.
+    private static void SyncWhatIsVisible(IDisk disk, CheckpointFile checkpoints, DataFile dataFile, JournalInventory journals)
     {
         checkpoints.Sync();
+        if (journals.IsUntouchedSince(checkpoints.Current))
+            return;
         dataFile.File.Sync();
         foreach (var entry in disk.List())
         {

@@ -34,15 +34,16 @@ internal sealed record RecoveryResult(
 
 /// <summary>Brings the version table to the newest durable state: checkpoint, rewrite file, journal.</summary>
 /// <remarks>
-/// Nothing is written. Whoever opens for writing has synced everything first, since a killed process leaves visible what is not durable.
+/// Nothing is written. Whoever opens for writing has synced first what is not certain to be durable, since a killed process leaves it visible.
 /// </remarks>
 internal static class Recovery
 {
     public static RecoveryResult Run(
-        IDisk disk, in CheckpointHeader checkpoint, DataFile dataFile, FrameAllocator frames, VersionTable versions, ILogger logger)
+        IDisk disk, in CheckpointHeader checkpoint, JournalInventory journals, DataFile dataFile, FrameAllocator frames, VersionTable versions,
+        ILogger logger)
     {
         var start = Stopwatch.GetTimestamp();
-        var files = ReadHeaders(disk, checkpoint.EnvironmentId, out var withoutLife);
+        var files = journals.Files;
         using var chain = new JournalChain(
             disk, checkpoint.EnvironmentId, files, checkpoint.ReplayStart, (checkpoint.Flags & CheckpointFlags.ClosedCleanly) != 0);
 
@@ -79,8 +80,9 @@ internal static class Recovery
             JournalLog.Replayed(logger, end.Records, state.TransactionId, pages, milliseconds);
         }
 
+        var duration = Stopwatch.GetElapsedTime(start);
         return new RecoveryResult(
-            state, end.End, end.Seals, files, withoutLife, replay.DirectRuns, end.Records, end.Bytes, end.Dropped, Stopwatch.GetElapsedTime(start));
+            state, end.End, end.Seals, files, journals.WithoutLife, replay.DirectRuns, end.Records, end.Bytes, end.Dropped, duration);
     }
 
     /// <summary>Verifies the large values that the replayed records name.</summary>
@@ -93,37 +95,5 @@ internal static class Recovery
             if (run.Length > 0)
                 pages.ReadLarge(reference, 0, checked((int)run.Length));
         }
-    }
-
-    private static List<JournalFileInfo> ReadHeaders(IDisk disk, UInt128 environmentId, out List<string> withoutLife)
-    {
-        var files = new List<JournalFileInfo>();
-        withoutLife = [];
-        foreach (var entry in disk.List())
-        {
-            if (JournalFile.IndexOf(entry.Name) < 0)
-            {
-                if (entry.Name.StartsWith(JournalFile.NamePrefix, StringComparison.Ordinal))
-                    withoutLife.Add(entry.Name);
-                continue;
-            }
-
-            using var file = disk.Open(entry.Name, DiskOpen.Existing, DiskAccess.WriteThrough);
-            var info = JournalFileHeaders.Read(file, entry.Name, environmentId, out var damaged);
-            if (info != null)
-            {
-                files.Add(info);
-            }
-            else if (damaged)
-            {
-                throw new CorruptionException($"Neither copy of the header of '{file.Path}' is valid: a journal file is damaged.");
-            }
-            else
-            {
-                withoutLife.Add(entry.Name);
-            }
-        }
-
-        return files;
     }
 }

@@ -11,7 +11,8 @@ internal static class ResultTable
 
     public static void Write(IReadOnlyList<SuiteResult> results)
     {
-        Table table = new Table().Border(TableBorder.Rounded).AddColumns("suite", "engine", "seed", "runs", "cases", "unit", "seconds", "failures", "also counted");
+        Table table = new Table().Border(TableBorder.Rounded);
+        table.AddColumns("suite", "engine", "seed", "runs", "cases", "unit", "seconds", "failures", "also counted");
         foreach (SuiteResult result in results)
         {
             string tallies = string.Join(", ", result.Tallies.Select(tally => $"{tally.Key} {Number(tally.Value)}"));

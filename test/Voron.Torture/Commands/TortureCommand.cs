@@ -23,6 +23,8 @@ internal static class TortureCommand
         Common common = Common.AddTo(root);
         root.Subcommands.Add(CreateAll());
         root.Subcommands.Add(CreateList());
+        root.Subcommands.Add(FaultsCommand.Create());
+        root.Subcommands.Add(CoverageCommand.Create());
         root.SetAction(parsed =>
         {
             EngineSetup.LetAssertionsThrow();
@@ -122,7 +124,8 @@ internal static class TortureCommand
     private static string Number(long number) => number.ToString("N0", CultureInfo.InvariantCulture);
 
     /// <summary>What every way of running suites takes.</summary>
-    private sealed record Common(Option<long?> Seed, Option<string> Failures, Option<string?> Ledger, Option<double> ShrinkSeconds, Option<int> Threads)
+    private sealed record Common(
+        Option<long?> Seed, Option<string> Failures, Option<string?> Ledger, Option<double> ShrinkSeconds, Option<int> Threads)
     {
         private const double DefaultShrinkSeconds = 60;
 

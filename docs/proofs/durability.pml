@@ -1,0 +1,223 @@
+/*
+ * Commit, flush, checkpoint, recycling of journal files, crash and recovery; see protocol.md.
+ *
+ * Transactions 1 to TXS change one of two pages each, by a diff in a journal record: transaction i changes page i % 2. A page as of
+ * transaction t is known by the transaction that changed it last. Every step of a role is one that a crash can come before or
+ * after; roles are program counters of one process, so that a crash can take all of them back at once.
+ */
+#ifndef TXS
+#define TXS 5
+#endif
+#ifndef CRASHES
+#define CRASHES 2
+#endif
+#define CAP 2         /* records of a journal file */
+#define LIVES 12      /* lives of journal files, and where to stop */
+#define TORN 255      /* a page that is neither the old nor the new one */
+
+#define asOf(p, t) (((t) % 2 == (p)) -> (t) : ((t) == 0 -> 0 : (t) - 1))
+
+/* On the medium. */
+byte checkpoint = 0;          /* what the header names */
+byte startLife = 0;           /* where it says that replay begins */
+bit durable[TXS + 1];           /* the record was written through */
+byte life[TXS + 1];             /* of the file that it stands in */
+bit gone[LIVES];              /* that life has ended: its file was made anew or deleted */
+byte medium[2];               /* the pages, as synced */
+byte listed = 0;              /* the newest durable list of what a flush was about to overwrite */
+
+/* Visible to the process. */
+byte file[2];                 /* the pages, through the map */
+byte current = 0;             /* the newest life */
+byte inCurrent = 0;           /* records in it */
+byte submitted = 0;
+byte published = 0;
+byte acknowledged = 0;
+bit writing = 0;              /* a journal write is under way */
+byte releasedBefore = 0;      /* lives that may end */
+byte detached = 0;            /* versions up to here are no longer in the table */
+byte crashes = 0;
+
+/* The flusher, and a reader. */
+byte flusher = 0;
+byte k = 0;
+byte snapshot = 0;
+bit reading = 0;
+
+inline submit() {
+    if
+    :: inCurrent == CAP -> current++; inCurrent = 0
+    :: else
+    fi;
+    submitted++;
+    life[submitted] = current;
+    inCurrent++;
+#ifdef ACKNOWLEDGE_BEFORE_WRITE
+    acknowledged = submitted;
+#endif
+}
+
+inline finishWrite() {
+    durable[published + 1] = 1;
+    published++;
+    if
+    :: acknowledged < published -> acknowledged = published
+    :: else
+    fi;
+    writing = 0;
+}
+
+/* Registered at the oldest snapshot; nobody else who reads is older. */
+inline choose() {
+#ifdef FLUSH_PAST_DURABLE
+    k = submitted;
+#else
+    k = published;
+#endif
+#ifndef FLUSH_PAST_READER
+    if
+    :: reading && snapshot < k -> k = snapshot
+    :: else
+    fi;
+#endif
+    if
+    :: k > checkpoint -> flusher = 1
+    :: else -> k = 0
+    fi;
+}
+
+inline moveHeader() {
+    checkpoint = k;
+    startLife = life[k];
+}
+
+/* A reader finds the version of a page in the table, or reads the file, where it must find what it expects. */
+inline check(p) {
+    if
+    :: reading && asOf(p, snapshot) <= detached -> assert(file[p] == asOf(p, snapshot))
+    :: else
+    fi;
+}
+
+inline loseUnsynced(p) {
+    if
+    :: true                        /* nothing of it arrived */
+    :: medium[p] = file[p]         /* all of it did */
+    :: medium[p] != file[p] -> medium[p] = TORN
+    fi;
+}
+
+byte t;
+byte i;
+
+inline recover(p) {
+    if
+    :: asOf(p, t) > checkpoint ->
+        /* Diffs are replayed over it. They make the page out of any mixture of what was and what was to be; a list proves it. */
+        assert(medium[p] != TORN || (listed > checkpoint && listed <= t));
+        assert(medium[p] == TORN || medium[p] <= t)
+    :: else ->
+        assert(medium[p] == asOf(p, checkpoint))
+    fi;
+}
+
+inline crash() {
+    crashes++;
+    if
+    :: writing -> durable[published + 1] = 1
+    :: true
+    fi;
+    loseUnsynced(0);
+    loseUnsynced(1);
+
+    /* Recovery: from the checkpoint on, as far as records follow one another. */
+    t = checkpoint;
+    do
+    :: t < TXS && durable[t + 1] && !gone[life[t + 1]] -> t++
+    :: else -> break
+    od;
+    assert(t >= acknowledged);
+    assert(t <= submitted);
+    recover(0);
+    recover(1);
+
+    /* What follows the end of the journal is dropped; what is replayed stands in the version table; a new life begins. */
+    i = t + 1;
+    do
+    :: i <= TXS -> durable[i] = 0; life[i] = 0; i++
+    :: else -> break
+    od;
+    i = 0;
+    submitted = t; published = t; acknowledged = t; writing = 0;
+    if
+    :: listed > t -> listed = 0
+    :: else
+    fi;
+    file[0] = medium[0]; file[1] = medium[1];
+    detached = checkpoint;
+    releasedBefore = startLife;
+    current++; inCurrent = 0;
+    flusher = 0; k = 0;
+    reading = 0; snapshot = 0;
+    t = 0;
+}
+
+active proctype environment() {
+    do
+    /* Commit: one transaction ahead of the write that is under way. */
+    :: atomic { submitted < TXS && submitted - published < 2 && current < LIVES - 2 -> submit() }
+    :: atomic { !writing && published < submitted -> writing = 1 }
+    :: atomic { writing -> finishWrite() }
+
+    /* Flush. A record of its own, behind all that is submitted, says what is going to be overwritten. */
+    :: atomic { flusher == 0 -> choose() }
+#if defined(OVERWRITE_UNLISTED)
+    :: atomic { flusher == 1 -> flusher = 2 }
+#elif defined(FLUSH_PAST_DURABLE)
+    :: atomic { flusher == 1 -> listed = k; flusher = 2 }
+#else
+    :: atomic { flusher == 1 && submitted == published -> listed = k; flusher = 2 }
+#endif
+    :: atomic { flusher == 2 && file[0] != asOf(0, k) -> file[0] = TORN; flusher = 3 }
+    :: atomic { flusher == 2 && file[0] == asOf(0, k) -> flusher = 4 }
+    :: atomic { flusher == 3 -> file[0] = asOf(0, k); flusher = 4 }
+    :: atomic { flusher == 4 && file[1] != asOf(1, k) -> file[1] = TORN; flusher = 5 }
+    :: atomic { flusher == 4 && file[1] == asOf(1, k) -> flusher = 6 }
+    :: atomic { flusher == 5 -> file[1] = asOf(1, k); flusher = 6 }
+#ifdef SKIP_SYNC
+    :: atomic { flusher == 6 -> flusher = 7 }
+#else
+    :: atomic { flusher == 6 -> medium[0] = file[0]; medium[1] = file[1]; flusher = 7 }
+#endif
+#ifdef RECYCLE_BEFORE_CHECKPOINT
+    :: atomic { flusher == 7 -> releasedBefore = life[k]; flusher = 8 }
+#else
+    :: atomic { flusher == 7 -> flusher = 8 }
+#endif
+    :: atomic { flusher == 8 -> moveHeader(); flusher = 9 }
+    :: atomic { flusher == 9 -> releasedBefore = startLife; flusher = 10 }
+    :: atomic { flusher == 10 -> detached = checkpoint; flusher = 0; k = 0 }
+
+    /* Recycling: any file before what the header names. */
+    :: atomic { releasedBefore > 0 && !gone[releasedBefore - 1] -> gone[releasedBefore - 1] = 1 }
+    :: atomic { releasedBefore > 1 && !gone[releasedBefore - 2] -> gone[releasedBefore - 2] = 1 }
+
+    /* A reader. */
+    :: atomic { !reading -> reading = 1; snapshot = published }
+    :: atomic { reading -> reading = 0; snapshot = 0 }
+    :: atomic { crashes < CRASHES -> crash() }
+    od
+}
+
+/* What the design says of the ids, and what readers see, at every moment. */
+active proctype invariants() {
+    do
+    :: atomic {
+        assert(checkpoint <= published);
+        assert(published <= submitted);
+        assert(!reading || checkpoint <= snapshot);
+        check(0);
+        check(1)
+    }
+    od
+}

@@ -1,0 +1,25 @@
+using Voron.Torture.Faults;
+
+namespace Voron.Tests.Torture;
+
+/// <summary>The suites would notice if the engine were wrong: each fault that can be planted in it is found by one of them.</summary>
+public sealed class PlantedFaultTests(ITestOutputHelper output)
+{
+    private const int Seed = 1;
+
+    public static TheoryData<string> Names => [.. PlantedFaultCatalog.All.Select(fault => fault.Name)];
+
+    [Theory]
+    [MemberData(nameof(Names))]
+    public void A_planted_fault_is_found(string name)
+    {
+        var fault = PlantedFaultCatalog.Find(name);
+        var outcome = FaultHunt.Run(fault, Seed);
+        output.WriteLine($"{outcome.Finding} after {outcome.Cases:N0} cases, {outcome.Seconds:F1} s");
+        outcome.Finding.Should().NotBeNull("{0} is planted, and {1} looks at {2} cases", name, fault.Suite, fault.Count);
+    }
+
+    [Fact]
+    public void Every_switch_of_the_engine_is_in_the_catalogue() =>
+        PlantedFaultCatalog.All.Select(fault => fault.Name).Should().BeEquivalentTo(PlantedFaultCatalog.Switches);
+}

@@ -1,0 +1,82 @@
+using System.CommandLine;
+using System.Globalization;
+using System.Text;
+using Spectre.Console;
+using Voron.Torture.Faults;
+
+namespace Voron.Torture.Commands;
+
+/// <summary>The proof of the proof: plants one fault after the other, and tells which suite has found which.</summary>
+internal static class FaultsCommand
+{
+    private static readonly string[] Columns = ["fault", "suite", "found", "cases", "seconds", "how"];
+
+    public static Command Create()
+    {
+        var names = new Argument<string[]>("names") { Description = "Which faults; all when none is given.", Arity = ArgumentArity.ZeroOrMore };
+        var seed = new Option<long>("--seed") { Description = "Decides all choices.", DefaultValueFactory = _ => 1, HelpName = "S" };
+        var markdown = new Option<string?>("--markdown") { Description = "Also writes the table to this file.", HelpName = "FILE" };
+        var command = new Command("faults", "Plants each fault that there is in the engine, and shows which suite finds it.") { names, seed, markdown };
+        command.SetAction(parsed =>
+        {
+            string[] chosen = parsed.GetValue(names) ?? [];
+            FaultCase[] faults = chosen.Length == 0 ? [.. PlantedFaultCatalog.All] : [.. chosen.Select(PlantedFaultCatalog.Find)];
+            List<FaultOutcome> outcomes = Hunt(faults, parsed.GetValue(seed));
+            Write(outcomes);
+            if (parsed.GetValue(markdown) is { } path)
+                File.WriteAllText(path, ToMarkdown(outcomes));
+            return outcomes.All(outcome => outcome.Finding is not null) ? 0 : Program.ExitFailure;
+        });
+        return command;
+    }
+
+    private static List<FaultOutcome> Hunt(FaultCase[] faults, long seed)
+    {
+        var outcomes = new List<FaultOutcome>();
+        AnsiConsole.Progress()
+            .AutoClear(true)
+            .Columns(new TaskDescriptionColumn(), new ProgressBarColumn(), new PercentageColumn(), new RemainingTimeColumn())
+            .Start(context =>
+            {
+                ProgressTask task = context.AddTask("faults", maxValue: faults.Length);
+                foreach (FaultCase fault in faults)
+                {
+                    task.Description = fault.Name;
+                    outcomes.Add(FaultHunt.Run(fault, seed));
+                    task.Increment(1);
+                }
+            });
+        return outcomes;
+    }
+
+    private static void Write(List<FaultOutcome> outcomes)
+    {
+        Table table = new Table().Border(TableBorder.Rounded).AddColumns(Columns);
+        foreach (FaultOutcome outcome in outcomes)
+            table.AddRow([.. Cells(outcome).Select(Markup.Escape)]);
+        AnsiConsole.Write(table);
+        Console.WriteLine($"{outcomes.Count(outcome => outcome.Finding is not null)} of {outcomes.Count} planted faults were found.");
+        foreach (FaultOutcome missed in outcomes.Where(outcome => outcome.Finding is null))
+            Console.WriteLine($"{missed.Fault.Name} was not found by {missed.Fault.Suite}: a hole in the suite.");
+    }
+
+    private static string[] Cells(FaultOutcome outcome) =>
+    [
+        outcome.Fault.Name,
+        outcome.Fault.Suite,
+        outcome.Finding is null ? "NO" : "yes",
+        outcome.Cases.ToString("N0", CultureInfo.InvariantCulture),
+        outcome.Seconds.ToString("0.0", CultureInfo.InvariantCulture),
+        outcome.Finding ?? "",
+    ];
+
+    private static string ToMarkdown(List<FaultOutcome> outcomes)
+    {
+        var text = new StringBuilder();
+        text.AppendLine($"| {string.Join(" | ", Columns)} |");
+        text.AppendLine("|---|---|---|---:|---:|---|");
+        foreach (FaultOutcome outcome in outcomes)
+            text.AppendLine($"| {string.Join(" | ", Cells(outcome).Select(cell => cell.Replace("|", "\\|", StringComparison.Ordinal)))} |");
+        return text.ToString();
+    }
+}
