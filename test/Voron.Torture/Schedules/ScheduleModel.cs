@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using Voron.Primitives;
 using Voron.Torture.Harness;
 
 namespace Voron.Torture.Schedules;
@@ -9,6 +10,8 @@ namespace Voron.Torture.Schedules;
 /// </summary>
 internal sealed class ScheduleModel(int keys)
 {
+    private const int HeldKey = 1;
+
     private readonly SortedDictionary<long, int[]> _states = new() { [0] = new int[keys] };
     private int _stamp;
 
@@ -69,8 +72,15 @@ internal sealed class ScheduleModel(int keys)
         bool isThere = tree.TryGet(KeyOf(key), out ReadOnlySpan<byte> value);
         BrokenPromiseException.Require(
             isThere == (expected != 0), $"{who} at transaction {id} {(isThere ? "finds" : "misses")} key {key}, which has the stamp {expected} there.");
-        if (isThere)
-            CheckValue(value, id, key, expected, who);
+        if (!isThere)
+            return;
+        CheckValue(value, id, key, expected, who);
+        if (key != HeldKey)
+            return;
+
+        // A span is valid for as long as the transaction is open, whatever others do meanwhile.
+        SchedulePoint.Reach(SchedulePlace.Script);
+        CheckValue(value, id, key, expected, who);
     }
 
     private static void CheckValue(ReadOnlySpan<byte> value, long id, int key, int expected, string who)

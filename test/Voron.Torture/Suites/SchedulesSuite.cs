@@ -99,14 +99,11 @@ internal sealed class SchedulesSuite : Suite
 
     /// <summary>Schedules of a small script that begin with the same departures and have some more, everywhere in turn.</summary>
     /// <remarks>
-    /// First all with one departure, then for each of these all with a second one, then for each of the first all with two more. Units are
-    /// taken in strides, so that few of them see something of all scripts.
+    /// First all with one departure, then for each of these all with a second one, then for each of the first all with two more; the earlier
+    /// ones of all scripts first.
     /// </remarks>
     private sealed class Enumeration(SuiteRun run)
     {
-        // Has no divisor in common with the number of first departures.
-        private const long Stride = 1_000_003;
-
         private static readonly Lazy<IReadOnlyList<(int Script, Departure First)>> Firsts = new(FindFirsts);
 
         public void Run()
@@ -120,7 +117,7 @@ internal sealed class SchedulesSuite : Suite
             else if (unit - ScheduleScript.Small.Count < 2 * firsts)
             {
                 unit -= ScheduleScript.Small.Count;
-                (int script, Departure first) = Firsts.Value[(int)(unit % firsts * Stride % firsts)];
+                (int script, Departure first) = Firsts.Value[(int)(unit % firsts)];
                 Go(script, [first], more: unit < firsts ? 1 : 2);
             }
             else
@@ -181,18 +178,19 @@ internal sealed class SchedulesSuite : Suite
 
         private static List<(int Script, Departure First)> FindFirsts()
         {
-            var firsts = new List<(int, Departure)>();
+            var firsts = new List<(int Place, int Script, Departure First)>();
             for (int script = 0; script < ScheduleScript.Small.Count; script++)
             {
+                int place = 0;
                 var strategy = new DepartingStrategy([]);
                 new ScheduleWorld(ScheduleScript.Small[script], strategy).Run();
                 for (int decision = 0; decision < strategy.Others.Count; decision++)
                 {
                     for (int other = 0; other < Math.Min(strategy.Others[decision], MaxOthers); other++)
-                        firsts.Add((script, new Departure(decision, other)));
+                        firsts.Add((place++, script, new Departure(decision, other)));
                 }
             }
-            return firsts;
+            return [.. firsts.OrderBy(first => first.Place).Select(first => (first.Script, first.First))];
         }
     }
 }
