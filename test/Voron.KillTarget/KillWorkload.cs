@@ -8,6 +8,9 @@ public static class KillWorkload
     public const string TreeName = "items";
     public const string CounterName = "counter";
 
+    /// <summary>In the environment of the process: a fault to be planted in the engine.</summary>
+    public const string FaultVariable = "VORON_PLANTED_FAULT";
+
     /// <summary>Commits that may be under way at once, and so be there after a kill though not acknowledged.</summary>
     public const int MostUnderWay = 4;
 

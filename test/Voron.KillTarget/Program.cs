@@ -5,6 +5,8 @@ using Voron.KillTarget;
 // Works until it is killed. Standard output gets eight bytes for each thing told: zeros when the environment is open, the number of a
 // commit when it is acknowledged, and a phase, negative, before it begins.
 using var output = Console.OpenStandardOutput();
+if (Environment.GetEnvironmentVariable(KillWorkload.FaultVariable) is { } fault)
+    AppContext.SetData("Voron.PlantedFault", fault);
 
 // "hold" and a directory only keeps it open; else both come by standard input, so that the process has started by then.
 if (args is ["hold", var held])

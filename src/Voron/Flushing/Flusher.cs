@@ -153,7 +153,7 @@ internal sealed unsafe class Flusher
     }
 
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
-    public void ThrowIfClosed() => ObjectDisposedException.ThrowIf(IsClosed, typeof(StorageEnvironment));
+    public void ThrowIfClosed() => ObjectDisposedException.ThrowIf(IsClosed, this);
 
     private FlushPlan? Prepare()
     {

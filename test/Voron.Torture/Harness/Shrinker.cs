@@ -67,7 +67,9 @@ internal sealed class Shrinker(Suite suite, long index, Type failure, TimeSpan l
 
     private void MakeSmall(int at)
     {
-        for (long value = 0; value < _script[at] && !IsOver; value = value == 0 ? Math.Max(1, _script[at] / 2) : value + ((_script[at] - value + 1) / 2))
+        for (long value = 0;
+            value < _script[at] && !IsOver;
+            value = value == 0 ? Math.Max(1, _script[at] / 2) : value + ((_script[at] - value + 1) / 2))
         {
             long[] changed = [.. _script];
             changed[at] = value;

@@ -24,6 +24,8 @@ internal sealed class KillTargetProcess : IDisposable
             Environment = { ["DOTNET_TieredPGO"] = "0", ["DOTNET_gcServer"] = "0" },
         };
         start.ArgumentList.Add(typeof(KillWorkload).Assembly.Location);
+        if (AppContext.GetData("Voron.PlantedFault") is string fault)
+            start.Environment[KillWorkload.FaultVariable] = fault;
         if (held is not null)
         {
             start.ArgumentList.Add("hold");

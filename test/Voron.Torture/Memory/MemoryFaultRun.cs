@@ -26,7 +26,9 @@ internal enum MemoryStep
 
 /// <param name="Step">What is done.</param>
 /// <param name="Keys">The keys, one bit each.</param>
-/// <param name="OnFailure">What the caller does when a change fails: 0 rolls back, 1 tries to commit, 2 rolls back to a savepoint and commits.</param>
+/// <param name="OnFailure">
+/// What the caller does when a change fails: 0 rolls back, 1 tries to commit, 2 rolls back to a savepoint and commits.
+/// </param>
 internal readonly record struct MemoryOperation(MemoryStep Step, int Keys, int OnFailure);
 
 /// <summary>One script in which one allocation fails, or all from one on.</summary>

@@ -43,7 +43,7 @@ internal sealed class MemoryWatch : IMemoryWatch
         {
             return _live.Count == 0
                 ? null
-                : $"{_live.Count} blocks of {string.Join(", ", _live.Values.Select(block => block.Bytes).Take(5))} bytes were not given back: {_live.Values.First().Origin}";
+                : $"{_live.Count} blocks, the first of {_live.Values.First().Bytes} bytes, were not given back: {_live.Values.First().Origin}";
         }
     }
 

@@ -130,7 +130,8 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
         ScriptedKind[] kinds = choices.Next(4) switch
         {
             0 => [ScriptedKind.Read, ScriptedKind.Glance, ScriptedKind.Read, ScriptedKind.Verify],
-            1 => [ScriptedKind.Commit, ScriptedKind.CommitAsync, ScriptedKind.Savepoint, ScriptedKind.RollBack, ScriptedKind.Await, ScriptedKind.Commit],
+            1 => [ScriptedKind.Commit, ScriptedKind.CommitAsync, ScriptedKind.Savepoint, ScriptedKind.RollBack, ScriptedKind.Await,
+                ScriptedKind.Commit],
             2 => [ScriptedKind.Flush, ScriptedKind.Flush, ScriptedKind.Rewrite, ScriptedKind.PrepareSpare, ScriptedKind.GrowAhead, ScriptedKind.Vouch,
                 ScriptedKind.Trim, ScriptedKind.Kill],
             _ => [.. Enum.GetValues<ScriptedKind>().Where(kind => kind is not (ScriptedKind.Close or ScriptedKind.Reclaim))],

@@ -247,7 +247,10 @@ internal sealed class Scheduler(IScheduleStrategy strategy)
     {
         var text = new StringBuilder();
         foreach (ScheduledThread thread in _threads.Where(thread => !thread.HasEnded))
-            text.AppendLine($"{thread.Name} was last at {thread.Place}{(thread.Condition is null ? "" : ", waits")}{(thread.WaitsFor is { } what ? $" for {what}" : "")}.");
+        {
+            string waits = (thread.Condition is null ? "" : ", waits") + (thread.WaitsFor is { } what ? $" for {what}" : "");
+            text.AppendLine($"{thread.Name} was last at {thread.Place}{waits}.");
+        }
         return text.ToString();
     }
 

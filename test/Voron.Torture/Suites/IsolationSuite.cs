@@ -46,7 +46,8 @@ internal sealed class IsolationSuite : Suite
         int writers = threads - readers - merged;
         bool inMemory = run.Index % 3 != 2;
         bool verifyEveryRead = choices.Next(4) == 3;
-        run.Step($"{writers} writers, {merged} that merge, {readers} readers, {(inMemory ? "in memory" : "on disk")}, {(verifyEveryRead ? "verifying every read" : "")}");
+        string how = (inMemory ? "in memory" : "on disk") + (verifyEveryRead ? ", verifying every read" : "");
+        run.Step($"{writers} writers, {merged} that merge, {readers} readers, {how}");
         Stopwatch clock = Stopwatch.StartNew();
         using (var disk = new StallingDisk())
         using (var place = new ModelPlace(inMemory))
@@ -71,7 +72,8 @@ internal sealed class IsolationSuite : Suite
                 ulong before = IsolationRun.Judge(longest);
                 bool canHang = inMemory && threads.Writers + threads.Merged > 0;
                 isolation.Run(
-                    Third, threads.Writers, threads.Merged, threads.Readers, canHang ? () => ReadWhileStalled(run, environment, isolation, disk) : null);
+                    Third, threads.Writers, threads.Merged, threads.Readers,
+                    canHang ? () => ReadWhileStalled(run, environment, isolation, disk) : null);
                 BrokenPromiseException.Require(IsolationRun.Judge(longest) == before, $"The snapshot {longest.TransactionId} has changed.");
             }
             isolation.Run(Third, threads.Writers, threads.Merged, threads.Readers);

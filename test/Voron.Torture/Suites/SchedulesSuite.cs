@@ -24,7 +24,8 @@ internal sealed class SchedulesSuite : Suite
     private const int TwiceOneIn = 64;
 
     /// <summary>Places that few schedules come to.</summary>
-    private static readonly SchedulePlace[] Rare = [SchedulePlace.FileCut, SchedulePlace.MapMoved, SchedulePlace.FilePreparing, SchedulePlace.JoinStored];
+    private static readonly SchedulePlace[] Rare =
+        [SchedulePlace.FileCut, SchedulePlace.MapMoved, SchedulePlace.FilePreparing, SchedulePlace.JoinStored];
 
     public override string Name => "schedules";
 
@@ -134,7 +135,8 @@ internal sealed class SchedulesSuite : Suite
             bool asPlanned = true;
             do
             {
-                run.Step($"script {script} departs at {string.Join(", ", departures.Select(departure => $"{departure.Decision} ({departure.Other})"))}");
+                IEnumerable<string> places = departures.Select(departure => $"{departure.Decision} ({departure.Other})");
+                run.Step($"script {script} departs at {string.Join(", ", places)}");
                 int chosen = Draw(script, ScheduleScript.Small.Count, ref asPlanned);
                 int count = Draw(departures.Count, MaxDepartures + 1, ref asPlanned);
                 var drawn = new List<Departure>();
