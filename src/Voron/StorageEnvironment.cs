@@ -108,7 +108,20 @@ public sealed class StorageEnvironment : IDisposable
     }
 
     /// <summary>Opens the environment on a disk, which it disposes.</summary>
-    internal static StorageEnvironment Open(IDisk disk, StorageOptions options) => new(EnvironmentParts.Open(disk, options));
+    internal static StorageEnvironment Open(IDisk disk, StorageOptions options)
+    {
+        var parts = EnvironmentParts.Open(disk, options);
+        try
+        {
+            return new StorageEnvironment(parts);
+        }
+        catch
+        {
+            parts.CloseWriting();
+            parts.Release();
+            throw;
+        }
+    }
 
     /// <summary>Begins a snapshot of what is committed. Takes no lock and never waits.</summary>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
@@ -164,14 +177,18 @@ public sealed class StorageEnvironment : IDisposable
     public FlushReport? Flush()
     {
         ThrowIfNotWritable(nameof(Flush));
-        return _flusher!.Flush();
+        return WhileOpen(static environment => environment._flusher!.Flush());
     }
 
     /// <summary>Has the flusher write what an old reader keeps out of the data file to a file of its own; for tests.</summary>
-    internal bool Rewrite() => _flusher!.Rewrite();
+    internal bool Rewrite() => WhileOpen(static environment => environment._flusher!.Rewrite());
 
     /// <summary>Ends a period after which memory that was not needed in two of them goes back to the system; for tests.</summary>
-    internal void TrimMemory() => _trimmer!.Look(CancellationToken.None);
+    internal void TrimMemory() => WhileOpen(static environment =>
+    {
+        environment._trimmer!.Look(CancellationToken.None);
+        return true;
+    });
 
     /// <summary>
     /// Gives free space back to the file system: cuts free sections of 4 MiB off the end of the data file, and punches holes for
@@ -182,7 +199,7 @@ public sealed class StorageEnvironment : IDisposable
     public long ReclaimSpace()
     {
         ThrowIfNotWritable(nameof(ReclaimSpace));
-        return _reclaimer!.Run();
+        return WhileOpen(static environment => environment._reclaimer!.Run());
     }
 
     /// <summary>
@@ -264,8 +281,25 @@ public sealed class StorageEnvironment : IDisposable
         }
     }
 
+    /// <summary>The parts; for tests.</summary>
+    internal EngineContext Context => _context;
+
     /// <summary>Has the journal confirm its last record; for tests of what can be told of it then.</summary>
     internal void Vouch() => _context.Journal!.Vouch();
+
+    // What they use must not be let go of below them by a Dispose beside them.
+    private T WhileOpen<T>(Func<StorageEnvironment, T> work)
+    {
+        _readers.AddUser();
+        try
+        {
+            return work(this);
+        }
+        finally
+        {
+            _readers.RemoveUser();
+        }
+    }
 
     private void CloseWriter()
     {
@@ -280,10 +314,16 @@ public sealed class StorageEnvironment : IDisposable
         _gate.Release();
         try
         {
-            if (!_context.Poison.IsPoisoned)
-                FlushAndSeal();
-            else if (PlantedFault.WriteWhenPoisoned)
-                _parts.Checkpoints.WriteBothAlike();
+            // Whoever flushes or gives space back beside this has done so before, or comes too late: what is sealed is the end.
+            SchedulePoint.UntilFree(_flusher!.Exclusion);
+            lock (_flusher.Exclusion)
+            {
+                if (!_context.Poison.IsPoisoned)
+                    FlushAndSeal();
+                else if (PlantedFault.WriteWhenPoisoned)
+                    _parts.Checkpoints.WriteBothAlike();
+                _flusher.IsClosed = true;
+            }
         }
         catch (Exception e)
         {
@@ -292,6 +332,8 @@ public sealed class StorageEnvironment : IDisposable
         }
         finally
         {
+            _flusher!.IsClosed = true;
+
             // The last flush still tells it of the list that it writes.
             _scheduler!.Dispose();
             _parts.CloseWriting();
@@ -302,6 +344,7 @@ public sealed class StorageEnvironment : IDisposable
     {
         var journal = _context.Journal!;
         journal.Drain();
+        SchedulePoint.Reach(SchedulePlace.Closing);
         _flusher!.Flush();
         if (journal.End.LifeNumber != 0 && _flusher.CheckpointId == _writer!.Submitted.TransactionId)
             _flusher.Seal(journal.End);
@@ -353,6 +396,7 @@ public sealed class StorageEnvironment : IDisposable
     {
         try
         {
+            SchedulePoint.Reach(SchedulePlace.WriterTaken);
             ObjectDisposedException.ThrowIf(_disposed != 0, this);
             _context.Poison.ThrowIfPoisoned();
             _writerSinceTick = Environment.TickCount64;

@@ -8,6 +8,16 @@ public static class KillWorkload
     public const string TreeName = "items";
     public const string CounterName = "counter";
 
+    /// <summary>In the environment of the process: a fault to be planted in the engine.</summary>
+    public const string FaultVariable = "VORON_PLANTED_FAULT";
+
+    /// <summary>Commits that may be under way at once, and so be there after a kill though not acknowledged.</summary>
+    public const int MostUnderWay = 4;
+
+    private const int LargeKinds = 9;
+    private const int FirstLargeKey = 10_000;
+    private const int LargeKeys = 24;
+
     /// <summary>So small that flushes, rewrites of journal files and growth happen all the time.</summary>
     public static StorageOptions Options() => new()
     {
@@ -18,6 +28,18 @@ public static class KillWorkload
         JournalLimitBytes = 8 << 20,
         MaxGrowthBytes = 1 << 20,
     };
+
+    /// <summary>The number of the newest commit that is there.</summary>
+    public static long Newest(StorageEnvironment environment)
+    {
+        using var reading = environment.BeginRead();
+        return reading.TryOpenTree(CounterName, out var tree) && tree.TryGet("newest"u8, out var value)
+            ? BinaryPrimitives.ReadInt64LittleEndian(value)
+            : 0;
+    }
+
+    /// <summary>Whether a commit puts a large value, which the data file may have to grow for.</summary>
+    public static bool IsLarge(long number) => RandomOf(number).Next(10) >= LargeKinds;
 
     public static void Apply(WriteTransaction writing, long number)
     {
@@ -40,11 +62,11 @@ public static class KillWorkload
     /// <summary>The keys that a commit sets, each with the length of its value, or deletes (-1). A key comes once.</summary>
     public static IEnumerable<(long Key, int Length)> Changes(long number)
     {
-        var random = new Random((int)(number * 7919 % int.MaxValue));
+        var random = RandomOf(number);
         var kind = random.Next(10);
-        if (kind == 9)
+        if (kind >= LargeKinds)
         {
-            yield return (10_000 + random.Next(4), 60_000 + random.Next(200_000));
+            yield return (FirstLargeKey + random.Next(LargeKeys), 60_000 + random.Next(200_000));
             yield break;
         }
 
@@ -63,4 +85,6 @@ public static class KillWorkload
         new Random((int)((number * 31 + key) % int.MaxValue)).NextBytes(bytes);
         return bytes;
     }
+
+    private static Random RandomOf(long number) => new((int)(number * 7919 % int.MaxValue));
 }

@@ -2,24 +2,94 @@ using System.Buffers.Binary;
 using Voron;
 using Voron.KillTarget;
 
-// Commits until it is killed. Arguments: directory, number of the first commit, "hold" to only keep the directory open.
-// Standard output gets eight bytes of zeros when the environment is open, then the number of each commit as it is acknowledged.
+// Works until it is killed. Standard output gets eight bytes for each thing told: zeros when the environment is open, the number of a
+// commit when it is acknowledged, and a phase, negative, before it begins.
 using var output = Console.OpenStandardOutput();
-using var environment = StorageEnvironment.Open(args[0], KillWorkload.Options());
-Tell(0);
-if (args is [_, _, "hold"])
+if (Environment.GetEnvironmentVariable(KillWorkload.FaultVariable) is { } fault)
+    AppContext.SetData("Voron.PlantedFault", fault);
+
+// "hold" and a directory only keeps it open; else both come by standard input, so that the process has started by then.
+if (args is ["hold", var held])
 {
+    using var kept = StorageEnvironment.Open(held, KillWorkload.Options());
+    Tell(0);
     Thread.Sleep(Timeout.Infinite);
     return;
 }
 
-for (var number = long.Parse(args[1], System.Globalization.CultureInfo.InvariantCulture); ; number++)
+if (Console.In.ReadLine() is not { } directory || Console.In.ReadLine() is not { } seed)
+    return;
+var random = new Random(int.Parse(seed, System.Globalization.CultureInfo.InvariantCulture));
+while (true)
 {
+    TellPhase(KillPhase.Opening);
+    using var environment = StorageEnvironment.Open(directory, KillWorkload.Options());
+    Tell(0);
+    var next = KillWorkload.Newest(environment) + 1;
+    for (var left = random.Next(10, 80); left > 0; left--)
+        next = Work(environment, next);
+    TellPhase(KillPhase.Closing);
+}
+
+long Work(StorageEnvironment environment, long next)
+{
+    switch (random.Next(14))
+    {
+        case 0:
+            TellPhase(KillPhase.Flushing);
+            environment.Flush();
+            return next;
+        case 1:
+            using (environment.BeginRead())
+            {
+                next = Commit(environment, next, KillPhase.Committing);
+                TellPhase(KillPhase.Rewriting);
+                environment.Rewrite();
+            }
+
+            return next;
+        case 2:
+            TellPhase(KillPhase.Reclaiming);
+            environment.ReclaimSpace();
+            return next;
+        case < 6:
+            return Pipeline(environment, next);
+        default:
+            return Commit(environment, next, KillWorkload.IsLarge(next) ? KillPhase.Growing : KillPhase.Committing);
+    }
+}
+
+long Commit(StorageEnvironment environment, long number, KillPhase phase)
+{
+    TellPhase(phase);
     using var writing = environment.BeginWrite();
     KillWorkload.Apply(writing, number);
     writing.Commit();
     Tell(number);
+    return number + 1;
 }
+
+long Pipeline(StorageEnvironment environment, long next)
+{
+    TellPhase(KillPhase.Pipelining);
+    var commits = new Task[KillWorkload.MostUnderWay];
+    for (var i = 0; i < commits.Length; i++)
+    {
+        using var writing = environment.BeginWrite();
+        KillWorkload.Apply(writing, next + i);
+        commits[i] = writing.CommitAsync().AsTask();
+    }
+
+    foreach (var commit in commits)
+    {
+        commit.GetAwaiter().GetResult();
+        Tell(next++);
+    }
+
+    return next;
+}
+
+void TellPhase(KillPhase phase) => Tell(-(long)phase);
 
 void Tell(long number)
 {

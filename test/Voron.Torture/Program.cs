@@ -17,6 +17,7 @@ internal static class Program
 
     public static int Main(string[] args)
     {
+        EngineSetup.SwitchHooksOn();
         RootCommand root = TortureCommand.Create();
         if (Console.IsOutputRedirected)
             AnsiConsole.Profile.Width = RedirectedWidth;

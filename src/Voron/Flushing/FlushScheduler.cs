@@ -1,4 +1,5 @@
 using Voron.Paging;
+using Voron.Primitives;
 using Voron.Transactions;
 
 namespace Voron.Flushing;
@@ -53,7 +54,7 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
         _flusher.Closing = _closing.Token;
         if (!background)
             return;
-        _thread = new Thread(Run) { IsBackground = true, Name = "Voron flusher" };
+        _thread = new Thread(SchedulePoint.Adopt(Run, this)) { IsBackground = true, Name = "Voron flusher" };
         _thread.Start();
     }
 
@@ -65,19 +66,19 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
         var written = Interlocked.Add(ref _writtenBytes, bytes);
         var threshold = _context.Options.FlushThresholdBytes;
         if (Volatile.Read(ref _isIdle) || (written - _flushedAtBytes >= threshold && written - bytes - _flushedAtBytes < threshold))
-            _wake.Set();
+            SchedulePoint.Set(_wake);
 
         // A file is filled long before the next tick when the device is fast.
         if (_thread != null && !_spareWanted && !_context.JournalFiles!.HasSpare)
         {
             _spareWanted = true;
-            _wake.Set();
+            SchedulePoint.Set(_wake);
         }
 
         // Not at the next tick, when the limit may have been reached.
         var isNear = _slowReaders.IsNearLimit;
         if (isNear && !_wasNearLimit)
-            _wake.Set();
+            SchedulePoint.Set(_wake);
         _wasNearLimit = isNear;
     }
 
@@ -87,14 +88,14 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
             return;
 
         _context.Counters.BackPressureWaits++;
-        _wake.Set();
+        SchedulePoint.Set(_wake);
         var deadline = Environment.TickCount64 + (long)LongestDelay.TotalMilliseconds;
         lock (_progress)
         {
             while (IsOverLimit && !_stopping && !_context.Poison.IsPoisoned)
             {
                 var left = deadline - Environment.TickCount64;
-                if (left <= 0 || !Monitor.Wait(_progress, (int)left))
+                if (left <= 0 || !SchedulePoint.Wait(_progress, (int)left))
                     return;
             }
         }
@@ -105,9 +106,10 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
     {
         _stopping = true;
         _closing.Cancel();
-        _wake.Set();
+        SchedulePoint.Set(_wake);
         lock (_progress)
-            Monitor.PulseAll(_progress);
+            SchedulePoint.PulseAll(_progress);
+        SchedulePoint.UntilEnded(this);
         _thread?.Join();
     }
 
@@ -129,8 +131,9 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
             Volatile.Write(ref _isIdle, true);
             Interlocked.MemoryBarrier();
             var idle = IsIdle();
+            SchedulePoint.Reach(SchedulePlace.Idle);
             Volatile.Write(ref _isIdle, idle);
-            _wake.WaitOne(!idle ? Tick : _trimmer.IsWorthWaiting ? MemoryTrimmer.Period : Timeout.InfiniteTimeSpan);
+            SchedulePoint.WaitOne(_wake, !idle ? Tick : _trimmer.IsWorthWaiting ? MemoryTrimmer.Period : Timeout.InfiniteTimeSpan);
             if (_stopping || _context.Poison.IsPoisoned)
                 return;
             try
@@ -152,7 +155,7 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
             }
 
             lock (_progress)
-                Monitor.PulseAll(_progress);
+                SchedulePoint.PulseAll(_progress);
         }
     }
 

@@ -39,6 +39,7 @@ internal sealed unsafe class FlushTarget
             // A reader that is still finding out whether it may have its snapshot cannot be joined, and soon has another.
             if (table.TryJoin(slot, OldestReader.Value))
                 return *table.State(slot);
+            SchedulePoint.Spin();
             Thread.Yield();
         }
     }

@@ -66,6 +66,9 @@ internal sealed unsafe class Flusher
     /// <summary>Held by whoever flushes, rewrites, or looks at the data file as a whole.</summary>
     public Lock Exclusion => _lock;
 
+    /// <summary>The environment has been closed: nothing is written any more. Set and looked at with <see cref="Exclusion"/> held.</summary>
+    public bool IsClosed { get; set; }
+
     public void Start() => _checkpointId = _checkpoints.Current.State.TransactionId;
 
     /// <summary>Flushes what can be. Null when there was nothing to do.</summary>
@@ -73,8 +76,10 @@ internal sealed unsafe class Flusher
     /// <exception cref="StorageFullException">No room; the flush is paused and can be tried again.</exception>
     public FlushReport? Flush()
     {
+        SchedulePoint.UntilFree(_lock);
         lock (_lock)
         {
+            ThrowIfClosed();
             _context.Poison.ThrowIfPoisoned();
             var start = Stopwatch.GetTimestamp();
             var plan = _paused ?? Prepare();
@@ -95,6 +100,7 @@ internal sealed unsafe class Flusher
     /// <summary>After a flush of everything, before closing: the header names the journal's very end, and both slots are alike.</summary>
     public void Seal(in JournalPosition journalEnd)
     {
+        SchedulePoint.UntilFree(_lock);
         lock (_lock)
         {
             var header = _checkpoints.Current;
@@ -121,8 +127,10 @@ internal sealed unsafe class Flusher
     /// </summary>
     public bool Rewrite()
     {
+        SchedulePoint.UntilFree(_lock);
         lock (_lock)
         {
+            ThrowIfClosed();
             _context.Poison.ThrowIfPoisoned();
             if (_paused != null)
                 return false;
@@ -144,10 +152,14 @@ internal sealed unsafe class Flusher
         }
     }
 
+    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
+    public void ThrowIfClosed() => ObjectDisposedException.ThrowIf(IsClosed, this);
+
     private FlushPlan? Prepare()
     {
         var target = _target.Choose();
         BlockingReader = _target.OldestReader;
+        SchedulePoint.Reach(SchedulePlace.TargetChosen);
         if (PlantedFault.FlushPastDurable)
             target.State = _writer.Submitted;
         var id = target.State.TransactionId;
@@ -162,6 +174,7 @@ internal sealed unsafe class Flusher
             _plan.Collect(_context, target, _checkpointId);
             _pages.SetChecksums(_plan);
             _records.Write(_plan, _checkpoints.Current.RewriteTransactionId);
+            SchedulePoint.Reach(SchedulePlace.FlushListed);
             return _plan;
         }
         catch
@@ -178,6 +191,7 @@ internal sealed unsafe class Flusher
         try
         {
             _pages.Write(plan);
+            SchedulePoint.Reach(SchedulePlace.FlushWritten);
         }
         catch (DiskException e) when (e.Error == DiskError.NoSpace)
         {
@@ -191,6 +205,7 @@ internal sealed unsafe class Flusher
 
         if (!PlantedFault.SkipSyncBeforeCheckpoint)
             _context.DataFile.Sync();
+        SchedulePoint.Reach(SchedulePlace.FlushSynced);
     }
 
     private void MoveCheckpoint(in PublishedState target, in RewriteInfo rewrite)
@@ -210,6 +225,7 @@ internal sealed unsafe class Flusher
             // Whoever synced the data file last may have been told of a failure that was this flush's.
             _context.Poison.ThrowIfPoisoned();
             _checkpoints.Write(header);
+            SchedulePoint.Reach(SchedulePlace.CheckpointWritten);
 
             // The slot before this one may name the old rewrite file: it goes when neither does.
             if (oldRewrite != 0 && oldRewrite != rewrite.Number)
@@ -227,6 +243,7 @@ internal sealed unsafe class Flusher
         if (rewrite.Number == 0)
             Volatile.Write(ref _checkpointId, target.State.TransactionId);
         _context.JournalFiles!.ReleaseBefore(target.JournalEnd.LifeNumber);
+        SchedulePoint.Reach(SchedulePlace.JournalReleased);
     }
 
     // In slices, so that writers are kept waiting for a moment only. What a long write transaction keeps from being detached is
@@ -235,6 +252,8 @@ internal sealed unsafe class Flusher
     {
         try
         {
+            // Until all of it is, also when memory runs out on the way.
+            _context.Versions.DetachIsIncomplete = true;
             _context.Versions.DetachIsIncomplete = !DetachSlices(plan);
         }
         catch (OperationCanceledException)

@@ -1,4 +1,5 @@
 using Voron.IO;
+using Voron.Primitives;
 using Voron.Transactions;
 
 namespace Voron.Flushing;
@@ -11,6 +12,7 @@ internal static class JournalSpare
     {
         if (!context.Journal!.HasBegun || context.JournalFiles!.HasSpare)
             return;
+        SchedulePoint.Reach(SchedulePlace.FilePreparing);
         try
         {
             context.JournalFiles.PrepareSpare();

@@ -1,3 +1,4 @@
+using Voron.Primitives;
 using Voron.Transactions;
 
 namespace Voron.Flushing;
@@ -43,6 +44,7 @@ internal sealed class MemoryTrimmer
     /// <summary>Ends a period: gives back what has not been in use for two of them.</summary>
     public void Look(CancellationToken closing)
     {
+        SchedulePoint.UntilFree(_lock);
         lock (_lock)
         {
             try

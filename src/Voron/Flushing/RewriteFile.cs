@@ -67,6 +67,11 @@ internal static unsafe class RewriteFile
                 throw new StorageFullException($"No room for '{name}': {e.Message}", e);
             throw new StorageAccessException($"'{name}' could not be written: {e.Message}", e);
         }
+        catch (OutOfMemoryException)
+        {
+            TryDelete(context.Disk, name);
+            throw;
+        }
     }
 
     /// <summary>Goes over the records of the file that a checkpoint names.</summary>

@@ -30,8 +30,10 @@ internal sealed class SpaceReclaimer
     /// <exception cref="EnvironmentPoisonedException">A write failed, now or before.</exception>
     public long Run()
     {
+        SchedulePoint.UntilFree(_flusher.Exclusion);
         lock (_flusher.Exclusion)
         {
+            _flusher.ThrowIfClosed();
             LowerPageCount();
             _flusher.Flush();
             return Truncate() + Punch();

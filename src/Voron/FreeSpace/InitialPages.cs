@@ -1,5 +1,6 @@
 using System.Runtime.InteropServices;
 using Voron.Format;
+using Voron.IO;
 using Voron.Trees;
 
 namespace Voron.FreeSpace;
@@ -16,10 +17,18 @@ internal sealed unsafe class InitialPages : ISpacePages, IDisposable
     public InitialPages(SectionMapLayout layout)
     {
         _pageSize = layout.PageSize;
-        _pages = (byte*)NativeMemory.AlignedAlloc((nuint)(Count * _pageSize), 4096);
+        _pages = (byte*)EngineMemory.AllocateAligned((nuint)(Count * _pageSize), 4096);
         NativeMemory.Clear(_pages, (nuint)(Count * _pageSize));
-        _dirtyLines = (ulong*)NativeMemory.AllocZeroed(sizeof(ulong));
-        new SectionMap(layout, this).Create();
+        try
+        {
+            _dirtyLines = (ulong*)EngineMemory.AllocateZeroed(sizeof(ulong));
+            new SectionMap(layout, this).Create();
+        }
+        catch
+        {
+            Dispose();
+            throw;
+        }
     }
 
     public long PageCount { get; set; }
@@ -51,7 +60,7 @@ internal sealed unsafe class InitialPages : ISpacePages, IDisposable
 
     public void Dispose()
     {
-        NativeMemory.AlignedFree(_pages);
-        NativeMemory.Free(_dirtyLines);
+        EngineMemory.FreeAligned(_pages);
+        EngineMemory.Free(_dirtyLines);
     }
 }

@@ -39,9 +39,12 @@ internal sealed unsafe class AddressSpace : IDisposable
     public static AddressSpace Reserve(nuint bytes)
     {
         nuint length = RoundUp(Math.Max(bytes, 1), PageLength);
-        byte* address = OperatingSystem.IsWindows() ? WindowsMemory.TryReserve(length) : PosixMemory.TryReserve(length);
+        byte* address = null;
+        if (EngineMemory.Allows(length))
+            address = OperatingSystem.IsWindows() ? WindowsMemory.TryReserve(length) : PosixMemory.TryReserve(length);
         if (address == null)
             throw new InsufficientMemoryException($"No room to reserve {length} bytes of addresses.");
+        EngineMemory.Note(address, length);
         return new AddressSpace(address, length);
     }
 
@@ -60,7 +63,9 @@ internal sealed unsafe class AddressSpace : IDisposable
             nuint end = Math.Min(RoundUp(length, CommitStep), Length);
             byte* start = Address + _committed;
             nuint bytes = end - _committed;
-            if (!(OperatingSystem.IsWindows() ? WindowsMemory.TryCommit(start, bytes) : PosixMemory.TryCommit(start, bytes)))
+            bool isThere = EngineMemory.Allows(bytes)
+                && (OperatingSystem.IsWindows() ? WindowsMemory.TryCommit(start, bytes) : PosixMemory.TryCommit(start, bytes));
+            if (!isThere)
                 throw new InsufficientMemoryException($"No memory for {bytes} bytes more than the {_committed} in use.");
             Volatile.Write(ref _committed, end);
         }
@@ -86,7 +91,9 @@ internal sealed unsafe class AddressSpace : IDisposable
         Clear(last, offset + length - last);
         byte* start = Address + first;
         nuint bytes = last - first;
-        if (!(OperatingSystem.IsWindows() ? WindowsMemory.TryReset(start, bytes) : PosixMemory.TryReset(start, bytes)))
+        bool isTaken = EngineMemory.Allows(bytes)
+            && (OperatingSystem.IsWindows() ? WindowsMemory.TryReset(start, bytes) : PosixMemory.TryReset(start, bytes));
+        if (!isTaken)
             throw new InsufficientMemoryException($"The system could not take {bytes} bytes back.");
     }
 
@@ -97,6 +104,7 @@ internal sealed unsafe class AddressSpace : IDisposable
             if (_disposed)
                 return;
             _disposed = true;
+            EngineMemory.GivenBack(Address);
             if (OperatingSystem.IsWindows())
                 WindowsMemory.Release(Address);
             else

@@ -1,4 +1,3 @@
-using System.Runtime.InteropServices;
 
 namespace Voron.IO;
 
@@ -21,7 +20,7 @@ internal sealed unsafe class NativeHeap : IDisposable
         {
             // Room in the set first: nothing may fail once the old address is no more.
             _blocks.EnsureCapacity(_blocks.Count + 1);
-            var resized = NativeMemory.Realloc(block, bytes);
+            var resized = EngineMemory.Resize(block, bytes);
             _blocks.Remove((nint)block);
             _blocks.Add((nint)resized);
             return resized;
@@ -33,7 +32,7 @@ internal sealed unsafe class NativeHeap : IDisposable
         lock (_lock)
         {
             foreach (var block in _blocks)
-                NativeMemory.Free((void*)block);
+                EngineMemory.Free((void*)block);
             _blocks.Clear();
         }
     }

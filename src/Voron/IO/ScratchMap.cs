@@ -22,7 +22,16 @@ internal sealed unsafe class MemoryScratchMap : ScratchMap
     public MemoryScratchMap(long length)
     {
         _space = AddressSpace.Reserve((nuint)length);
-        _space.EnsureCommitted((nuint)length);
+        try
+        {
+            _space.EnsureCommitted((nuint)length);
+        }
+        catch
+        {
+            _space.Dispose();
+            throw;
+        }
+
         Address = _space.Address;
     }
 

@@ -1,4 +1,3 @@
-using System.Runtime.InteropServices;
 using Voron.Primitives;
 
 namespace Voron.IO;
@@ -89,7 +88,7 @@ internal abstract unsafe class SystemFile : DiskFile
     {
         long oldLength = Length;
         long end = Math.Max(oldLength, checked(offset + length));
-        byte* buffer = (byte*)NativeMemory.AlignedAlloc(BounceLength, DiskRules.Alignment);
+        byte* buffer = (byte*)EngineMemory.AllocateAligned(BounceLength, DiskRules.Alignment);
         try
         {
             for (long at = offset / DiskRules.Alignment * DiskRules.Alignment; at < offset + length; at += BounceLength)
@@ -104,7 +103,7 @@ internal abstract unsafe class SystemFile : DiskFile
         }
         finally
         {
-            NativeMemory.AlignedFree(buffer);
+            EngineMemory.FreeAligned(buffer);
         }
 
         // Whole blocks were written, so the file may be longer than was asked for.
@@ -117,7 +116,7 @@ internal abstract unsafe class SystemFile : DiskFile
     {
         int skip = (int)(offset % DiskRules.Alignment);
         int wanted = (int)Math.Min(BounceLength, DiskRules.RoundUp(skip + (long)length, DiskRules.Alignment));
-        byte* buffer = (byte*)NativeMemory.AlignedAlloc(BounceLength, DiskRules.Alignment);
+        byte* buffer = (byte*)EngineMemory.AllocateAligned(BounceLength, DiskRules.Alignment);
         try
         {
             nint read = ReadSome(offset - skip, buffer, wanted);
@@ -129,7 +128,7 @@ internal abstract unsafe class SystemFile : DiskFile
         }
         finally
         {
-            NativeMemory.AlignedFree(buffer);
+            EngineMemory.FreeAligned(buffer);
         }
     }
 }

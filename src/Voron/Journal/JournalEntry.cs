@@ -1,5 +1,6 @@
 using System.Runtime.InteropServices;
 using Voron.Format;
+using Voron.IO;
 
 namespace Voron.Journal;
 
@@ -59,11 +60,11 @@ internal sealed unsafe class JournalEntry : IDisposable
             return;
 
         var larger = Math.Max((nuint)JournalFormat.AlignUp((long)capacity), _capacity * 2);
-        var buffer = (byte*)NativeMemory.AlignedAlloc(larger, JournalFormat.Block);
+        var buffer = (byte*)EngineMemory.AllocateAligned(larger, JournalFormat.Block);
         if (_buffer != null)
         {
             System.Buffer.MemoryCopy(_buffer, buffer, larger, used);
-            NativeMemory.AlignedFree(_buffer);
+            EngineMemory.FreeAligned(_buffer);
         }
 
         _buffer = buffer;
@@ -93,7 +94,7 @@ internal sealed unsafe class JournalEntry : IDisposable
 
     public void Dispose()
     {
-        NativeMemory.AlignedFree(_buffer);
+        EngineMemory.FreeAligned(_buffer);
         _buffer = null;
         _capacity = 0;
     }

@@ -11,7 +11,7 @@ internal static unsafe class JournalFileHeaders
     /// <summary>Writes both copies, one after the other; each is durable when its write returns.</summary>
     public static void Write(DiskFile file, in JournalFileHeader header, ReadOnlySpan<JournalSeal> seals)
     {
-        var block = (byte*)NativeMemory.AlignedAlloc(JournalFormat.Block, JournalFormat.Block);
+        var block = (byte*)EngineMemory.AllocateAligned(JournalFormat.Block, JournalFormat.Block);
         try
         {
             NativeMemory.Clear(block, JournalFormat.Block);
@@ -26,7 +26,7 @@ internal static unsafe class JournalFileHeaders
         }
         finally
         {
-            NativeMemory.AlignedFree(block);
+            EngineMemory.FreeAligned(block);
         }
     }
 
@@ -41,7 +41,7 @@ internal static unsafe class JournalFileHeaders
         if (length < JournalFormat.FirstRecordOffset)
             return null;
 
-        var blocks = (byte*)NativeMemory.AlignedAlloc(JournalFormat.FirstRecordOffset, JournalFormat.Block);
+        var blocks = (byte*)EngineMemory.AllocateAligned(JournalFormat.FirstRecordOffset, JournalFormat.Block);
         try
         {
             file.Read(0, new Span<byte>(blocks, JournalFormat.FirstRecordOffset));
@@ -76,7 +76,7 @@ internal static unsafe class JournalFileHeaders
         }
         finally
         {
-            NativeMemory.AlignedFree(blocks);
+            EngineMemory.FreeAligned(blocks);
         }
     }
 

@@ -1,4 +1,3 @@
-using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.IO;
 using Voron.Primitives;
@@ -62,7 +61,7 @@ internal sealed unsafe class JournalFileReader : IDisposable
 
     public void Dispose()
     {
-        NativeMemory.AlignedFree(_window);
+        EngineMemory.FreeAligned(_window);
         _window = null;
         _file.Dispose();
     }
@@ -74,9 +73,11 @@ internal sealed unsafe class JournalFileReader : IDisposable
             var wanted = Math.Min(Math.Max(length, WindowBytes), _fileLength - offset);
             if (wanted > _windowCapacity)
             {
-                NativeMemory.AlignedFree(_window);
+                EngineMemory.FreeAligned(_window);
+                _window = null;
+                _windowCapacity = _windowLength = 0;
+                _window = (byte*)EngineMemory.AllocateAligned((nuint)wanted, JournalFormat.Block);
                 _windowCapacity = wanted;
-                _window = (byte*)NativeMemory.AlignedAlloc((nuint)wanted, JournalFormat.Block);
             }
 
             _windowLength = 0;

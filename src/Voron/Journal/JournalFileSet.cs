@@ -128,7 +128,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
         lock (_lock)
         {
             var file = _spare;
-            _spare = null;
+            _spare = PlantedFault.UseSpareTwice ? file : null;
             if (file != null && (file.Length < minLength + more + JournalFormat.FirstRecordOffset || seals.Length > 0))
             {
                 _released.Add(file);
@@ -353,7 +353,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
     // Blocks that have been allocated but never written cost a write of metadata at each commit to them.
     private static void WriteZeros(DiskFile handle, long length)
     {
-        var zeros = (byte*)NativeMemory.AlignedAlloc(ZeroingBytes, JournalFormat.Block);
+        var zeros = (byte*)EngineMemory.AllocateAligned(ZeroingBytes, JournalFormat.Block);
         try
         {
             NativeMemory.Clear(zeros, ZeroingBytes);
@@ -362,7 +362,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
         }
         finally
         {
-            NativeMemory.AlignedFree(zeros);
+            EngineMemory.FreeAligned(zeros);
         }
     }
 

@@ -52,6 +52,7 @@ internal sealed unsafe class JournalWriter : IDisposable
     private int _entryCount;
     private bool _writing;
     private bool _stopping;
+    private bool _isDisposed;
 
     /// <param name="start">Where the journal goes on.</param>
     /// <param name="seals">What the first file that is begun has to seal.</param>
@@ -129,11 +130,12 @@ internal sealed unsafe class JournalWriter : IDisposable
                     return entry;
                 if (_entryCount < MaxEntries)
                 {
+                    entry = new JournalEntry(InitialEntryBytes);
                     _entryCount++;
-                    return new JournalEntry(InitialEntryBytes);
+                    return entry;
                 }
 
-                Monitor.Wait(_queueLock);
+                SchedulePoint.Wait(_queueLock);
             }
         }
     }
@@ -182,7 +184,18 @@ internal sealed unsafe class JournalWriter : IDisposable
         // Without the lock: giving much memory back takes its time.
         foreach (var entry in large)
         {
-            entry.Shrink(InitialEntryBytes);
+            try
+            {
+                entry.Shrink(InitialEntryBytes);
+            }
+            catch (OutOfMemoryException)
+            {
+                // One entry less, until there is memory for another.
+                lock (_queueLock)
+                    _entryCount--;
+                continue;
+            }
+
             Return(entry);
         }
     }
@@ -192,8 +205,8 @@ internal sealed unsafe class JournalWriter : IDisposable
     {
         lock (_queueLock)
         {
-            _freeEntries.Push(entry);
-            Monitor.PulseAll(_queueLock);
+            Keep(entry);
+            SchedulePoint.PulseAll(_queueLock);
         }
     }
 
@@ -202,6 +215,8 @@ internal sealed unsafe class JournalWriter : IDisposable
     /// <exception cref="StorageFullException">There is no room for another journal file. The entry is still the caller's.</exception>
     public long Submit(JournalEntry entry, bool mayUseReserve = false)
     {
+        SchedulePoint.Reach(SchedulePlace.Submitting);
+        SchedulePoint.UntilFree(_submission);
         lock (_submission)
         {
             _poison.ThrowIfPoisoned();
@@ -232,17 +247,18 @@ internal sealed unsafe class JournalWriter : IDisposable
     {
         if (_thread == null)
         {
+            SchedulePoint.UntilFree(_submission);
             lock (_submission)
             {
                 if (_thread == null && !_stopping)
                 {
-                    _thread = new Thread(RunThread) { IsBackground = true, Name = "Voron journal" };
+                    _thread = new Thread(SchedulePoint.Adopt(RunThread, this)) { IsBackground = true, Name = "Voron journal" };
                     _thread.Start();
                 }
             }
         }
 
-        _work.Set();
+        SchedulePoint.Set(_work);
     }
 
     /// <summary>Returns when the record of that sequence is durable and published, writing it here when nobody else writes.</summary>
@@ -261,7 +277,7 @@ internal sealed unsafe class JournalWriter : IDisposable
                         throw _poison.Exception(sequence <= _issuedSequence ? CommitOutcome.Unknown : CommitOutcome.NotCommitted);
                     if (!_writing)
                         break;
-                    Monitor.Wait(_queueLock);
+                    SchedulePoint.Wait(_queueLock);
                 }
 
                 _writing = true;
@@ -312,11 +328,13 @@ internal sealed unsafe class JournalWriter : IDisposable
     public void Dispose()
     {
         _stopping = true;
-        _work.Set();
+        SchedulePoint.Set(_work);
+        SchedulePoint.UntilEnded(this);
         _thread?.Join();
         lock (_queueLock)
         {
             FailQueued();
+            _isDisposed = true;
             while (_freeEntries.TryPop(out var entry))
                 entry.Dispose();
         }
@@ -331,6 +349,8 @@ internal sealed unsafe class JournalWriter : IDisposable
 
         try
         {
+            SchedulePoint.Reach(SchedulePlace.FileBeginning);
+
             // As much room again as is kept free: else there would soon be a file for each record.
             _current = BeginFile(length + reserve, reserve + ReservedImageBytes, length);
         }
@@ -361,7 +381,7 @@ internal sealed unsafe class JournalWriter : IDisposable
     {
         while (!_stopping)
         {
-            _work.WaitOne();
+            SchedulePoint.WaitOne(_work, Timeout.InfiniteTimeSpan);
             while (true)
             {
                 lock (_queueLock)
@@ -373,7 +393,7 @@ internal sealed unsafe class JournalWriter : IDisposable
                     if (_poison.IsPoisoned)
                     {
                         FailQueued();
-                        Monitor.PulseAll(_queueLock);
+                        SchedulePoint.PulseAll(_queueLock);
                         break;
                     }
 
@@ -396,7 +416,7 @@ internal sealed unsafe class JournalWriter : IDisposable
             {
                 FailQueued();
                 _writing = false;
-                Monitor.PulseAll(_queueLock);
+                SchedulePoint.PulseAll(_queueLock);
                 return;
             }
 
@@ -414,8 +434,10 @@ internal sealed unsafe class JournalWriter : IDisposable
 
         try
         {
+            SchedulePoint.Reach(SchedulePlace.Writing);
             if (_batch.Count > 0)
                 WriteBlocks(bytes);
+            SchedulePoint.Reach(SchedulePlace.Written);
         }
         catch (Exception e)
         {
@@ -461,24 +483,34 @@ internal sealed unsafe class JournalWriter : IDisposable
     {
         foreach (var entry in _batch)
         {
+            if (PlantedFault.AcknowledgeBeforePublish)
+                Volatile.Write(ref _durableSequence, entry.Sequence);
+            SchedulePoint.Reach(SchedulePlace.Publishing);
             if (!PlantedFault.AcknowledgeBeforeWrite)
                 _listener.OnDurable(*entry.Header, EndOf(entry), entry.Length);
+            SchedulePoint.Reach(SchedulePlace.Published);
             Volatile.Write(ref _durableSequence, Math.Max(_durableSequence, entry.Sequence));
         }
 
         // Outside the lock: completing a source may take its own time.
+        if (PlantedFault.AcknowledgeOutOfOrder)
+            _batch.Reverse();
         foreach (var entry in _batch)
+        {
             entry.Completion?.SetResult();
+            SchedulePoint.Reach(SchedulePlace.Acknowledged);
+        }
 
         bool more;
         lock (_queueLock)
         {
             foreach (var entry in _batch)
-                _freeEntries.Push(entry);
+                Keep(entry);
             _batch.Clear();
             _writing = false;
             more = _queue.Count > 0;
-            Monitor.PulseAll(_queueLock);
+            if (!PlantedFault.ForgetToWake)
+                SchedulePoint.PulseAll(_queueLock);
         }
 
         if (more)
@@ -493,11 +525,11 @@ internal sealed unsafe class JournalWriter : IDisposable
         lock (_queueLock)
         {
             foreach (var entry in _batch)
-                _freeEntries.Push(entry);
+                Keep(entry);
             _batch.Clear();
             FailQueued();
             _writing = false;
-            Monitor.PulseAll(_queueLock);
+            SchedulePoint.PulseAll(_queueLock);
         }
     }
 
@@ -508,6 +540,15 @@ internal sealed unsafe class JournalWriter : IDisposable
             entry.Completion?.SetException(_poison.Exception(CommitOutcome.NotCommitted));
             _freeEntries.Push(entry);
         }
+    }
+
+    // Whoever has written the last batch may come here when the environment has been closed already.
+    private void Keep(JournalEntry entry)
+    {
+        if (_isDisposed)
+            entry.Dispose();
+        else
+            _freeEntries.Push(entry);
     }
 
     private void AcknowledgeUnwritten(JournalEntry entry)

@@ -1,5 +1,5 @@
-using System.Runtime.InteropServices;
 using Voron.Format;
+using Voron.IO;
 
 namespace Voron.Journal;
 
@@ -29,7 +29,7 @@ internal unsafe ref struct RecordPayload
         if (record->PayloadLength > int.MaxValue || record->StoredLength > int.MaxValue
             || record->PayloadLength / MostExpansion > record->StoredLength)
             throw Malformed($"a payload that grows from {record->StoredLength} to {record->PayloadLength} bytes");
-        _owned = (byte*)NativeMemory.Alloc((nuint)Math.Max(1, Length));
+        _owned = (byte*)EngineMemory.Allocate((nuint)Math.Max(1, Length));
         if (Lz4Block.Decompress(Bytes, (int)record->StoredLength, _owned, (int)Length) != Length)
         {
             Dispose();
@@ -50,7 +50,7 @@ internal unsafe ref struct RecordPayload
 
     public void Dispose()
     {
-        NativeMemory.Free(_owned);
+        EngineMemory.Free(_owned);
         _owned = null;
     }
 }

@@ -21,7 +21,7 @@ internal sealed unsafe class CheckpointFile : IDisposable
     private CheckpointFile(DiskFile file)
     {
         _file = file;
-        _block = (byte*)NativeMemory.AlignedAlloc(JournalFormat.Block, JournalFormat.Block);
+        _block = (byte*)EngineMemory.AllocateAligned(JournalFormat.Block, JournalFormat.Block);
     }
 
     /// <summary>The checkpoint that was written or read last.</summary>
@@ -45,15 +45,17 @@ internal sealed unsafe class CheckpointFile : IDisposable
     public static CheckpointFile Open(IDisk disk)
     {
         var file = disk.Open(FileName, DiskOpen.Existing, DiskAccess.WriteThrough);
-        var checkpoints = new CheckpointFile(file);
+        CheckpointFile? checkpoints = null;
         try
         {
+            checkpoints = new CheckpointFile(file);
             checkpoints.ReadSlots();
             return checkpoints;
         }
         catch
         {
-            checkpoints.Dispose();
+            checkpoints?.Dispose();
+            file.Dispose();
             throw;
         }
     }
@@ -81,7 +83,7 @@ internal sealed unsafe class CheckpointFile : IDisposable
     public void Dispose()
     {
         _file.Dispose();
-        NativeMemory.AlignedFree(_block);
+        EngineMemory.FreeAligned(_block);
     }
 
     private void WriteSlot(int slot, CheckpointHeader header)

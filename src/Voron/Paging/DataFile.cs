@@ -1,7 +1,6 @@
 using System.Diagnostics;
 using System.Numerics;
 using System.Runtime.CompilerServices;
-using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.IO;
 using Voron.Primitives;
@@ -40,11 +39,20 @@ internal sealed unsafe class DataFile : IDisposable
         _pageShift = BitOperations.Log2((uint)pageSize);
         _verifiedSpace = AddressSpace.Reserve((nuint)(maxPageCount / 8 + 8));
         _verified = (ulong*)_verifiedSpace.Address;
-        _verifiedChunkSpace = AddressSpace.Reserve((nuint)(maxPageCount / 8 + 8));
-        _verifiedChunks = (ulong*)_verifiedChunkSpace.Address;
         CapacityPages = file.Length >> _pageShift;
-        _map = file.Map(CapacityPages << _pageShift);
-        CommitBits();
+        try
+        {
+            _verifiedChunkSpace = AddressSpace.Reserve((nuint)(maxPageCount / 8 + 8));
+            _verifiedChunks = (ulong*)_verifiedChunkSpace.Address;
+            CommitBits(CapacityPages);
+            _map = file.Map(CapacityPages << _pageShift);
+        }
+        catch
+        {
+            _verifiedChunkSpace?.Dispose();
+            _verifiedSpace.Dispose();
+            throw;
+        }
     }
 
     public DiskFile File { get; }
@@ -177,7 +185,7 @@ internal sealed unsafe class DataFile : IDisposable
             if (pages > 1 && pages << _pageShift <= int.MaxValue && page + pages <= CapacityPages)
             {
                 var length = pages << _pageShift;
-                run = buffer = (byte*)NativeMemory.Alloc((nuint)length);
+                run = buffer = (byte*)EngineMemory.Allocate((nuint)length);
                 File.Read(page << _pageShift, new Span<byte>(buffer, checked((int)length)));
                 header = (PageHeader*)buffer;
             }
@@ -201,7 +209,7 @@ internal sealed unsafe class DataFile : IDisposable
         }
         finally
         {
-            NativeMemory.Free(run);
+            EngineMemory.Free(run);
         }
     }
 
@@ -219,6 +227,7 @@ internal sealed unsafe class DataFile : IDisposable
 
         var length = pages << _pageShift;
         var old = CapacityPages << _pageShift;
+        SchedulePoint.UntilFree(_growth);
         lock (_growth)
         {
             if (length > _preallocated)
@@ -228,6 +237,8 @@ internal sealed unsafe class DataFile : IDisposable
             }
         }
 
+        // Before anything that cannot be taken back.
+        CommitBits(pages);
         var moved = false;
         try
         {
@@ -245,7 +256,6 @@ internal sealed unsafe class DataFile : IDisposable
         }
 
         CapacityPages = pages;
-        CommitBits();
         return moved;
     }
 
@@ -254,7 +264,9 @@ internal sealed unsafe class DataFile : IDisposable
     public void Preallocate(long pages)
     {
         var length = pages << _pageShift;
-        lock (_growth)
+        var growth = PlantedFault.GrowSideBySide ? new Lock() : _growth;
+        SchedulePoint.UntilFree(growth);
+        lock (growth)
         {
             // The writer may have gone further since the caller looked.
             var from = CapacityPages << _pageShift;
@@ -292,6 +304,7 @@ internal sealed unsafe class DataFile : IDisposable
     /// <summary>Cuts the file. Nobody uses, or will come to use, a page behind the cut.</summary>
     public void Truncate(long pages)
     {
+        SchedulePoint.UntilFree(_growth);
         lock (_growth)
         {
             Debug.Assert(pages < CapacityPages && _retiredMaps.Count == 0);
@@ -300,6 +313,7 @@ internal sealed unsafe class DataFile : IDisposable
             // Even when the file keeps its tail: the tail has no address any more.
             CapacityPages = pages;
             _preallocated = pages << _pageShift;
+            SchedulePoint.Reach(SchedulePlace.FileCut);
             File.SetLength(pages << _pageShift);
             Sync();
         }
@@ -320,6 +334,7 @@ internal sealed unsafe class DataFile : IDisposable
     {
         try
         {
+            SchedulePoint.Reach(SchedulePlace.Growing);
             File.Allocate(from, to - from);
         }
         catch (DiskException e) when (e.Error == DiskError.NoSpace)
@@ -331,12 +346,13 @@ internal sealed unsafe class DataFile : IDisposable
             throw new StorageAccessException($"'{File.Path}' could not be grown from {from} to {to} bytes: {e.Message}", e);
         }
 
+        SchedulePoint.Reach(SchedulePlace.Grown);
         Sync();
     }
 
-    private void CommitBits()
+    private void CommitBits(long pages)
     {
-        _verifiedSpace.EnsureCommitted((nuint)(CapacityPages / 8 + 8));
-        _verifiedChunkSpace.EnsureCommitted((nuint)(CapacityPages / 8 + 8));
+        _verifiedSpace.EnsureCommitted((nuint)(pages / 8 + 8));
+        _verifiedChunkSpace.EnsureCommitted((nuint)(pages / 8 + 8));
     }
 }

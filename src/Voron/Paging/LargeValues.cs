@@ -1,5 +1,4 @@
 using System.Numerics;
-using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.IO;
 using Voron.Primitives;
@@ -42,7 +41,7 @@ internal static unsafe class LargeValues
 
         var page = ChunkPage(firstPage, chunk, pageShift);
         var bytes = (int)Math.Min(ChunkBytes, length - chunk * ChunkBytes);
-        var buffer = (byte*)NativeMemory.AlignedAlloc(ChunkBytes, 4096);
+        var buffer = (byte*)EngineMemory.AllocateAligned(ChunkBytes, 4096);
         try
         {
             file.File.Read(page << pageShift, new Span<byte>(buffer, bytes));
@@ -60,7 +59,7 @@ internal static unsafe class LargeValues
         }
         finally
         {
-            NativeMemory.AlignedFree(buffer);
+            EngineMemory.FreeAligned(buffer);
         }
 
         file.MarkChunk(page, isVerified: true);

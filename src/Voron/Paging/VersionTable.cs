@@ -39,8 +39,18 @@ internal sealed unsafe class VersionTable : IDisposable
     public VersionTable(long maxPageCount)
     {
         _headSpace = AddressSpace.Reserve((nuint)(maxPageCount * sizeof(ulong)));
-        _stretchSpace = AddressSpace.Reserve((nuint)((maxPageCount / PagesPerStretch + 1) * sizeof(int)));
-        _nodeSpace = AddressSpace.Reserve(unchecked((nuint)(MaxNodes * VersionNode.Size)));
+        try
+        {
+            _stretchSpace = AddressSpace.Reserve((nuint)((maxPageCount / PagesPerStretch + 1) * sizeof(int)));
+            _nodeSpace = AddressSpace.Reserve(unchecked((nuint)(MaxNodes * VersionNode.Size)));
+        }
+        catch
+        {
+            _stretchSpace?.Dispose();
+            _headSpace.Dispose();
+            throw;
+        }
+
         _heads = (ulong*)_headSpace.Address;
         _chainsInStretch = (int*)_stretchSpace.Address;
         _nodes = (VersionNode*)_nodeSpace.Address;
@@ -213,7 +223,7 @@ internal sealed unsafe class VersionTable : IDisposable
     /// <summary>Gives a node back that no chain leads to any more.</summary>
     public void GiveBack(VersionNode* node)
     {
-        Volatile.Write(ref node->Generation, node->Generation + 1);
+        Volatile.Write(ref node->Generation, node->Generation + (PlantedFault.KeepGeneration ? 0u : 1u));
         Volatile.WriteBarrier();
         node->NextFree = _freeNode;
         _freeNode = (uint)(node - _nodes);
@@ -237,6 +247,7 @@ internal sealed unsafe class VersionTable : IDisposable
             var id = node->TransactionId;
             version = new PageVersion(id, node->Frame, node->Pages, node->Flags, node->WholeSinceId);
             var older = Volatile.Read(ref node->Older);
+            SchedulePoint.Reach(SchedulePlace.VersionRead);
             Volatile.ReadBarrier();
             if (node->Generation != (uint)(link >> 32))
                 goto Again;

@@ -139,4 +139,52 @@ internal static class PlantedFault
 
     /// <summary>There is no last transaction id.</summary>
     public static readonly bool WrapTransactionIds = Name == nameof(WrapTransactionIds);
+
+    /// <summary>Readers are looked for before the horizon is raised that keeps new ones away.</summary>
+    public static readonly bool ScanBeforeHorizon = Name == nameof(ScanBeforeHorizon);
+
+    /// <summary>A reader does not look at the horizon after it has stored its snapshot.</summary>
+    public static readonly bool RegisterUnconfirmed = Name == nameof(RegisterUnconfirmed);
+
+    /// <summary>The flusher joins a reader that has not yet found out whether it may have its snapshot.</summary>
+    public static readonly bool JoinUnconfirmed = Name == nameof(JoinUnconfirmed);
+
+    /// <summary>Versions are dropped when their successor has been submitted, one transaction before it is published.</summary>
+    public static readonly bool DropVersionsEarly = Name == nameof(DropVersionsEarly);
+
+    /// <summary>Frames of detached versions are used again although a reader may hold them.</summary>
+    public static readonly bool FreeDetachedEarly = Name == nameof(FreeDetachedEarly);
+
+    /// <summary>A node of the version table is used again under the same generation.</summary>
+    public static readonly bool KeepGeneration = Name == nameof(KeepGeneration);
+
+    /// <summary>Whoever waits for a record is let go before its transaction is published.</summary>
+    public static readonly bool AcknowledgeBeforePublish = Name == nameof(AcknowledgeBeforePublish);
+
+    /// <summary>Of the commits of one write the last is acknowledged first.</summary>
+    public static readonly bool AcknowledgeOutOfOrder = Name == nameof(AcknowledgeOutOfOrder);
+
+    /// <summary>The data file is grown ahead of need without regard for the writer, who grows and cuts it.</summary>
+    public static readonly bool GrowSideBySide = Name == nameof(GrowSideBySide);
+
+    /// <summary>The rollback of one merged operation takes back those before it too.</summary>
+    public static readonly bool RollBackNeighbours = Name == nameof(RollBackNeighbours);
+
+    /// <summary>The spare journal file stays the spare when it has become the current one.</summary>
+    public static readonly bool UseSpareTwice = Name == nameof(UseSpareTwice);
+
+    /// <summary>What was read of heads beside a page is believed although the entry has been written anew meanwhile.</summary>
+    public static readonly bool TrustChangedHeads = Name == nameof(TrustChangedHeads);
+
+    /// <summary>Heads beside a page outlive the flush that changes the page.</summary>
+    public static readonly bool KeepHeadsOverFlush = Name == nameof(KeepHeadsOverFlush);
+
+    /// <summary>Who waits for the journal's leader is not woken when it has written.</summary>
+    public static readonly bool ForgetToWake = Name == nameof(ForgetToWake);
+
+    /// <summary>An operation that runs out of memory half-way leaves a transaction that can be committed.</summary>
+    public static readonly bool CommitAfterNoMemory = Name == nameof(CommitAfterNoMemory);
+
+    /// <summary>A commit that fails before it is submitted leaves its versions in the table.</summary>
+    public static readonly bool KeepFailedVersions = Name == nameof(KeepFailedVersions);
 }

@@ -1,6 +1,6 @@
 using System.Diagnostics;
 using System.Numerics;
-using System.Runtime.InteropServices;
+using Voron.IO;
 
 namespace Voron.Scratch;
 
@@ -106,9 +106,15 @@ internal sealed unsafe class FrameAllocator : IDisposable
         if (pages == 1)
             return Rent();
 
-        var runClass = RunClass(pages);
+        // Counted when it is there: there may be no memory for it.
+        var run = TakeRun(pages, RunClass(pages));
         UsedBytes += (long)pages << _pageShift;
         _peakBytes = Math.Max(_peakBytes, UsedBytes);
+        return run;
+    }
+
+    private byte* TakeRun(int pages, int runClass)
+    {
         if (runClass >= PooledRunClasses)
             return RentLargeRun(pages);
 
@@ -158,7 +164,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
             var removed = _largeRuns.Remove((nint)run);
             Debug.Assert(removed);
             ReservedBytes -= (long)pages << _pageShift;
-            NativeMemory.AlignedFree(run);
+            EngineMemory.FreeAligned(run);
             return;
         }
 
@@ -213,7 +219,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
         _emptyChunks.Clear();
         Array.Clear(_coldRuns);
         foreach (var run in _largeRuns)
-            NativeMemory.AlignedFree((void*)run);
+            EngineMemory.FreeAligned((void*)run);
         _chunks.Clear();
         _largeRuns.Clear();
         Array.Clear(_freeRuns);
@@ -229,7 +235,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
     private byte* RentLargeRun(int pages)
     {
         var bytes = (long)pages << _pageShift;
-        var run = NativeMemory.AlignedAlloc((nuint)bytes, 4096);
+        var run = EngineMemory.AllocateAligned((nuint)bytes, 4096);
         _largeRuns.Add((nint)run);
         ReservedBytes += bytes;
         return (byte*)run;

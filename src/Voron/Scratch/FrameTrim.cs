@@ -60,11 +60,23 @@ internal sealed unsafe class FrameTrim
         {
             if (!goes[i])
                 continue;
+            Emptied.Add(_chunks[i]);
             if (_chunks[i].IsSpilled)
                 _spill!.GiveBack((byte*)_chunks[i].Address);
             else
-                _chunks[i].GiveMemoryBack();
-            Emptied.Add(_chunks[i]);
+                GiveMemoryBack(_chunks[i]);
+        }
+    }
+
+    private static void GiveMemoryBack(ScratchChunk chunk)
+    {
+        try
+        {
+            chunk.GiveMemoryBack();
+        }
+        catch (InsufficientMemoryException)
+        {
+            // The system does not take it: it is empty, and used again as it is.
         }
     }
 

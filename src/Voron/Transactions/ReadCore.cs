@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using Voron.Primitives;
 using Voron.Trees;
 
 namespace Voron.Transactions;
@@ -125,16 +126,23 @@ internal sealed class ReaderPool
     /// <summary>Read transactions that are open.</summary>
     public int OpenCount => Volatile.Read(ref _users) - (_closed ? 0 : 1);
 
+    /// <summary>Keeps what transactions use from being let go of, as an open one does, until <see cref="RemoveUser"/>.</summary>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
-    public ReadCore Rent()
+    public void AddUser()
     {
         Interlocked.Increment(ref _users);
+        SchedulePoint.Reach(SchedulePlace.Closing);
         if (_closed)
         {
             RemoveUser();
             throw new ObjectDisposedException(nameof(StorageEnvironment), $"The environment in '{_context.Disk.Path}' is closed.");
         }
+    }
 
+    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
+    public ReadCore Rent()
+    {
+        AddUser();
         ReadCore? core = null;
         for (var i = 0; i < _pool.Length && core == null; i++)
         {
@@ -210,10 +218,11 @@ internal sealed class ReaderPool
     public void Close()
     {
         _closed = true;
+        SchedulePoint.Reach(SchedulePlace.Closing);
         RemoveUser();
     }
 
-    private void RemoveUser()
+    public void RemoveUser()
     {
         // Whoever comes after the last one, and is turned away, counts down to nothing once more.
         if (Interlocked.Decrement(ref _users) == 0 && _closed && Interlocked.Exchange(ref _isReleased, 1) == 0)

@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Runtime.InteropServices;
 using Voron.IO;
+using Voron.Primitives;
 
 namespace Voron.Transactions;
 
@@ -99,6 +100,7 @@ internal sealed unsafe class ReaderTable : IDisposable
         while (true)
         {
             _ring.Read(out var state);
+            SchedulePoint.Reach(SchedulePlace.StateCopied);
             Volatile.Write(ref slot->ConfirmedUse, 0);
             Volatile.Write(ref slot->Uses, slot->Uses + 1);
             Volatile.WriteBarrier();
@@ -106,7 +108,8 @@ internal sealed unsafe class ReaderTable : IDisposable
             slot->Sequence = state.Sequence;
             Volatile.Write(ref slot->SnapshotPlusOne, state.State.TransactionId + 1);
             Interlocked.MemoryBarrier();
-            if (state.State.TransactionId >= Volatile.Read(ref _horizon))
+            SchedulePoint.Reach(SchedulePlace.SlotStored);
+            if (state.State.TransactionId >= Volatile.Read(ref _horizon) || PlantedFault.RegisterUnconfirmed)
             {
                 Volatile.Write(ref slot->ConfirmedUse, slot->Uses);
                 break;
@@ -114,6 +117,8 @@ internal sealed unsafe class ReaderTable : IDisposable
 
             Volatile.Write(ref slot->SnapshotPlusOne, 0);
         }
+
+        SchedulePoint.Reach(SchedulePlace.SnapshotConfirmed);
 
         // The map of the first reading may have been retired before the slot was stored.
         _ring.Read(out var newest);
@@ -130,6 +135,9 @@ internal sealed unsafe class ReaderTable : IDisposable
     public long Scan(List<ActiveReader> readers, int lastSlot)
     {
         var published = _ring.PublishedId;
+        if (PlantedFault.ScanBeforeHorizon)
+            Collect(readers, lastSlot);
+        SchedulePoint.Reach(SchedulePlace.StateCopied);
         // Two may scan at once; the horizon only ever rises.
         var horizon = Volatile.Read(ref _horizon);
         while (horizon < published)
@@ -140,7 +148,9 @@ internal sealed unsafe class ReaderTable : IDisposable
             horizon = seen;
         }
 
-        Collect(readers, lastSlot);
+        SchedulePoint.Reach(SchedulePlace.HorizonRaised);
+        if (!PlantedFault.ScanBeforeHorizon)
+            Collect(readers, lastSlot);
         return published;
     }
 
@@ -154,6 +164,7 @@ internal sealed unsafe class ReaderTable : IDisposable
         {
             if (i != lastSlot)
                 Add(readers, i);
+            SchedulePoint.Reach(SchedulePlace.SlotScanned);
         }
 
         if (lastSlot >= 0)
@@ -169,12 +180,14 @@ internal sealed unsafe class ReaderTable : IDisposable
         var mine = _slots + slotIndex;
         var theirs = _slots + other.Slot;
         var uses = Volatile.Read(ref theirs->Uses);
-        if (Volatile.Read(ref theirs->ConfirmedUse) != uses)
+        if (Volatile.Read(ref theirs->ConfirmedUse) != uses && !PlantedFault.JoinUnconfirmed)
             return false;
         var state = theirs->State;
+        SchedulePoint.Reach(SchedulePlace.Joining);
         Volatile.ReadBarrier();
         Volatile.Write(ref mine->SnapshotPlusOne, other.Snapshot + 1);
         Interlocked.MemoryBarrier();
+        SchedulePoint.Reach(SchedulePlace.JoinStored);
         if (Volatile.Read(ref theirs->SnapshotPlusOne) != other.Snapshot + 1 || theirs->Uses != uses || state.State.TransactionId != other.Snapshot)
             return false;
         var map = mine->State.Map;

@@ -1,5 +1,6 @@
 using System.Runtime.InteropServices;
 using Voron.Format;
+using Voron.IO;
 
 namespace Voron.Transactions;
 
@@ -19,7 +20,7 @@ internal sealed unsafe class StateRing : IDisposable
 
     public StateRing(in PublishedState first)
     {
-        _slots = (PublishedState*)NativeMemory.AlignedAlloc(Slots * PublishedState.Size, 64);
+        _slots = (PublishedState*)EngineMemory.AllocateAligned(Slots * PublishedState.Size, 64);
         NativeMemory.Clear(_slots, Slots * PublishedState.Size);
         for (var i = 0; i < Slots; i++)
             _slots[i].Sequence = Changing;
@@ -89,7 +90,7 @@ internal sealed unsafe class StateRing : IDisposable
         }
     }
 
-    public void Dispose() => NativeMemory.AlignedFree(_slots);
+    public void Dispose() => EngineMemory.FreeAligned(_slots);
 
     private long Store(in PublishedState state)
     {

@@ -19,6 +19,7 @@ internal sealed unsafe class TransactionPacker
     {
         var journal = _context.Journal!;
         var entry = journal.Rent();
+        JournalEntry? compressed = null;
         try
         {
             var record = new RecordBuilder(entry, RecordKind.Transaction);
@@ -35,13 +36,15 @@ internal sealed unsafe class TransactionPacker
             if (!ShouldCompress(journal))
                 return record.Finish(session.State, null);
 
-            var compressed = journal.Rent();
+            compressed = journal.Rent();
             var finished = record.Finish(session.State, compressed);
             journal.Return(finished == entry ? compressed : entry);
             return finished;
         }
         catch
         {
+            if (compressed != null)
+                journal.Return(compressed);
             journal.Return(entry);
             throw;
         }

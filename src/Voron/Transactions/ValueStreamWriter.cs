@@ -2,6 +2,7 @@ using System.Buffers;
 using System.IO.Pipelines;
 using System.Numerics;
 using System.Runtime.InteropServices;
+using Voron.IO;
 using Voron.Paging;
 using Voron.Primitives;
 
@@ -37,6 +38,7 @@ internal sealed class ValueStreamWriter
     /// <summary>Reads the pipe to its end, completes it, and sets the value.</summary>
     public async ValueTask<long> PutAsync(WriteTree handle, ReadOnlyMemory<byte> key, PipeReader pipe, CancellationToken cancellationToken)
     {
+        EngineMemory.Ask(LargeValues.ChunkBytes);
         var chunk = ArrayPool<byte>.Shared.Rent(Math.Max(LargeValues.ChunkBytes, _core.LargeValues.ThresholdBytes));
         Exception? failure = null;
         try
@@ -169,6 +171,7 @@ internal sealed class ValueStreamWriter
     {
         _checksums.Clear();
         _core.LargeValues.Finish();
+        EngineMemory.Ask(LargeValues.ChunkBytes);
         var buffer = ArrayPool<byte>.Shared.Rent(LargeValues.ChunkBytes);
         for (var offset = 0L; offset < _written; offset += LargeValues.ChunkBytes)
         {

@@ -60,7 +60,7 @@ internal sealed unsafe class VersionKeeper
 
         var published = _readers.Scan(_active, FlusherSlot);
         var newlyBlocked = _blocked.Count;
-        while (_superseded.Count > 0 && _superseded[0].SuccessorId <= published)
+        while (_superseded.Count > 0 && _superseded[0].SuccessorId <= published + (PlantedFault.DropVersionsEarly ? 1 : 0))
             Drop(_superseded.RemoveFirst());
 
         // Those that were blocked before are looked at again, more of them than were added, so that their number falls.
@@ -78,34 +78,59 @@ internal sealed unsafe class VersionKeeper
     public long Detach(ReadOnlySpan<long> pages, long flushedId, byte* map)
     {
         var frames = _freeLists.TryPop(out var pooled) ? pooled : new NativeList<DetachedFrame>(_heap);
-        foreach (var page in pages)
+        try
         {
-            // Before anybody finds the page in the data file again.
-            _homeHeads?.Invalidate(new PageNumber(page));
-            VersionNode* newer = null;
-            var node = _versions.Head(page);
-            while (node != null && node->TransactionId > flushedId)
-            {
-                newer = node;
-                node = _versions.Follow(node->Older);
-            }
-
-            if (node == null)
-                continue;
-
-            var successorId = newer != null ? newer->TransactionId : long.MaxValue;
-            var link = _versions.Cut(page, newer);
-            while (link != 0)
-            {
-                node = _versions.Follow(link);
-                link = node->Older;
-                if (node->Frame != null)
-                    frames.Add(new DetachedFrame((nint)node->Frame, node->Pages, node->TransactionId, successorId));
-                successorId = node->TransactionId;
-                _versions.GiveBack(node);
-            }
+            foreach (var page in pages)
+                Detach(page, flushedId, frames);
+        }
+        catch
+        {
+            // There is no memory to remember more: what has been taken out is, and has to be kept for those who may hold it.
+            Announce(frames, map);
+            throw;
         }
 
+        return Announce(frames, map);
+    }
+
+    private void Detach(long page, long flushedId, NativeList<DetachedFrame> frames)
+    {
+        // Before anybody finds the page in the data file again.
+        if (!PlantedFault.KeepHeadsOverFlush)
+            _homeHeads?.Invalidate(new PageNumber(page));
+        SchedulePoint.Reach(SchedulePlace.HeadsInvalidated);
+        VersionNode* newer = null;
+        var node = _versions.Head(page);
+        while (node != null && node->TransactionId > flushedId)
+        {
+            newer = node;
+            node = _versions.Follow(node->Older);
+        }
+
+        if (node == null)
+            return;
+
+        var length = 0;
+        for (var older = node; older != null; older = _versions.Follow(older->Older))
+            length++;
+        frames.EnsureRoom(length);
+        var successorId = newer != null ? newer->TransactionId : long.MaxValue;
+        var link = _versions.Cut(page, newer);
+        while (link != 0)
+        {
+            node = _versions.Follow(link);
+            link = node->Older;
+            if (node->Frame != null)
+                frames.Add(new DetachedFrame((nint)node->Frame, node->Pages, node->TransactionId, successorId));
+            successorId = node->TransactionId;
+            _versions.GiveBack(node);
+        }
+    }
+
+    // Readers that register from here on do not find what was detached.
+    private long Announce(NativeList<DetachedFrame> frames, byte* map)
+    {
+        SchedulePoint.Reach(SchedulePlace.VersionsDetached);
         var sequence = _ring.Republish(map);
         if (frames.Count > 0)
             _detached.Add(new DetachedFrames(sequence, frames));
@@ -134,6 +159,7 @@ internal sealed unsafe class VersionKeeper
             var frame = older->Frame;
             var pages = older->Pages;
             _versions.Unlink(node, older);
+            SchedulePoint.Reach(SchedulePlace.VersionDropped);
             if (frame != null)
                 _frames.ReturnRun(frame, pages);
         }
@@ -157,7 +183,8 @@ internal sealed unsafe class VersionKeeper
             for (var at = 0; at < group.Frames.Count; at++)
             {
                 var frame = group.Frames[at];
-                if (OldestSequence < group.Sequence && IsSeen(frame.TransactionId, frame.SuccessorId, group.Sequence))
+                if (OldestSequence < group.Sequence && IsSeen(frame.TransactionId, frame.SuccessorId, group.Sequence)
+                    && !PlantedFault.FreeDetachedEarly)
                     group.Frames[kept++] = frame;
                 else
                     _frames.ReturnRun((byte*)frame.Address, frame.Pages);

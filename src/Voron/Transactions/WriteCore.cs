@@ -158,7 +158,8 @@ internal sealed class WriteCore : TransactionCore
     /// <summary>Notes that an operation failed inside: trees may be half changed. Always false, for use in a filter.</summary>
     public bool Break(Exception cause)
     {
-        _broken ??= cause;
+        if (!PlantedFault.CommitAfterNoMemory || cause is not OutOfMemoryException)
+            _broken ??= cause;
         return false;
     }
 
@@ -204,7 +205,7 @@ internal sealed class WriteCore : TransactionCore
             TreeAt(i).State.PrepareForChange();
         }
 
-        Session.RollbackTo(frame.Mark);
+        Session.RollbackTo(PlantedFault.RollBackNeighbours ? frame.Mark with { Changes = 0 } : frame.Mark);
         Catalog.Load(frame.Catalog);
         for (var i = 0; i < frame.Trees; i++)
         {
@@ -271,9 +272,13 @@ internal sealed class WriteCore : TransactionCore
         {
             if (entry != null)
                 journal.Return(entry);
+            if (PlantedFault.KeepFailedVersions)
+                Session.End();
             RollbackClaimed();
             throw;
         }
+
+        SchedulePoint.Reach(SchedulePlace.Queued);
 
         // The record is on its way: nothing is taken back any more, and nothing here asks for memory.
         NoteSuperseded();

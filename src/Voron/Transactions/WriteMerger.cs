@@ -1,4 +1,5 @@
 using System.Threading.Tasks.Sources;
+using Voron.Primitives;
 
 namespace Voron.Transactions;
 
@@ -55,7 +56,7 @@ internal sealed class WriteMerger : IThreadPoolWorkItem
         }
 
         if (schedule)
-            ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
+            SchedulePoint.Queue(this);
         return task;
     }
 

@@ -497,6 +497,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
             moved = _dataFile.EnsureCapacity(pageCount);
         }
 
+        SchedulePoint.Reach(SchedulePlace.MapMoved);
         if (moved)
             _dataFile.RetireMaps(_context.Ring.Republish(_dataFile.MapAddress));
     }

@@ -1,3 +1,5 @@
+using Voron.Primitives;
+
 namespace Voron.Transactions;
 
 /// <summary>One writer at a time. Bound to no thread: who takes it may hand it on.</summary>
@@ -5,15 +7,20 @@ internal sealed class WriterGate : IDisposable
 {
     private readonly SemaphoreSlim _semaphore = new(1, 1);
 
-    public void Enter(CancellationToken cancellationToken) => _semaphore.Wait(cancellationToken);
+    public void Enter(CancellationToken cancellationToken) => TryEnter(Timeout.InfiniteTimeSpan, cancellationToken);
 
-    public bool TryEnter(TimeSpan timeout, CancellationToken cancellationToken) => _semaphore.Wait(timeout, cancellationToken);
+    public bool TryEnter(TimeSpan timeout, CancellationToken cancellationToken) =>
+        _semaphore.Wait(SchedulePoint.UntilFree(_semaphore, timeout, cancellationToken), cancellationToken);
 
     public Task<bool> TryEnterAsync(TimeSpan timeout, CancellationToken cancellationToken) => _semaphore.WaitAsync(timeout, cancellationToken);
 
     public Task EnterAsync(CancellationToken cancellationToken) => _semaphore.WaitAsync(cancellationToken);
 
-    public void Release() => _semaphore.Release();
+    public void Release()
+    {
+        _semaphore.Release();
+        SchedulePoint.Reach(SchedulePlace.WriterReleased);
+    }
 
     public void Dispose() => _semaphore.Dispose();
 }

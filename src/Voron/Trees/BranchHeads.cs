@@ -35,7 +35,16 @@ internal sealed unsafe class BranchHeads : IDisposable
         _slotBytes = HeadsEntry.BranchBytes(pageSize);
         _slotCount = (int)(MemoryLimitBytes / _slotBytes);
         _slotSpace = AddressSpace.Reserve((nuint)(maxPageCount * sizeof(int)));
-        _entrySpace = AddressSpace.Reserve((nuint)_slotCount * (nuint)_slotBytes);
+        try
+        {
+            _entrySpace = AddressSpace.Reserve((nuint)_slotCount * (nuint)_slotBytes);
+        }
+        catch
+        {
+            _slotSpace.Dispose();
+            throw;
+        }
+
         _slots = (int*)_slotSpace.Address;
     }
 

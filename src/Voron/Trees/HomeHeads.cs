@@ -59,7 +59,16 @@ internal sealed unsafe class HomeHeads : IDisposable
         _leafMask = leafCount - 1;
         _setMask = sets - 1;
         _space = AddressSpace.Reserve((nuint)(leafCount * LeafBytes + sets * Ways * _branchBytes));
-        _space.EnsureCommitted(_space.Length);
+        try
+        {
+            _space.EnsureCommitted(_space.Length);
+        }
+        catch
+        {
+            _space.Dispose();
+            throw;
+        }
+
         _leaves = _space.Address;
         _branches = _leaves + leafCount * LeafBytes;
 
@@ -137,9 +146,10 @@ internal sealed unsafe class HomeHeads : IDisposable
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static bool TryChild(in ChildPlace place, out PageNumber child)
     {
+        SchedulePoint.Reach(SchedulePlace.HeadsRead);
         child = new PageNumber(*place.Child);
         Volatile.ReadBarrier();
-        return place.Entry->Sequence == place.Sequence;
+        return place.Entry->Sequence == place.Sequence || PlantedFault.TrustChangedHeads;
     }
 
     /// <summary>The record of a key in a leaf, or null; makes an entry where there is none.</summary>
@@ -171,6 +181,8 @@ internal sealed unsafe class HomeHeads : IDisposable
         place = default;
         if (entry->Search(key, out var less, out var notGreater))
         {
+            SchedulePoint.Reach(SchedulePlace.HeadsRead);
+
             // A head stands for the records up to the next one's; the last may be followed by fewer.
             var step = entry->Step;
             place.Low = less == 0 ? 0 : (less - 1) * step + 1;
@@ -183,7 +195,7 @@ internal sealed unsafe class HomeHeads : IDisposable
         }
 
         Volatile.ReadBarrier();
-        return entry->Sequence == sequence;
+        return entry->Sequence == sequence || PlantedFault.TrustChangedHeads;
     }
 
     /// <summary>Makes an entry for a branch that the transaction has in the data file, unless its place is kept for another.</summary>
@@ -201,6 +213,7 @@ internal sealed unsafe class HomeHeads : IDisposable
         try
         {
             entry->Page = 0;
+            SchedulePoint.Reach(SchedulePlace.HeadsMaking);
             entry->FillBranch(branch, separators, Children(entry));
             entry->Page = page.Value;
         }
@@ -220,6 +233,7 @@ internal sealed unsafe class HomeHeads : IDisposable
         try
         {
             entry->Page = 0;
+            SchedulePoint.Reach(SchedulePlace.HeadsMaking);
             entry->FillLeaf(leaf, Offsets(entry));
             entry->Page = page.Value;
         }
@@ -277,6 +291,7 @@ internal sealed unsafe class HomeHeads : IDisposable
                 return;
             }
 
+            SchedulePoint.Spin();
             spin.SpinOnce();
         }
     }

@@ -136,6 +136,7 @@ internal sealed unsafe class PutBuffer
             return;
         var count = Math.Min(MaxCount, _maxCount << GrowthShift);
         var size = (int)Math.Min(MaxBytes, (long)_bytes.Length << GrowthShift);
+        EngineMemory.Ask((nuint)size);
         var items = ArrayPool<WaitingPut>.Shared.Rent(count);
         var bytes = ArrayPool<byte>.Shared.Rent(size);
         Trim();

@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.Buffers.Binary;
+using Voron.IO;
 
 namespace Voron.Trees;
 
@@ -18,6 +19,7 @@ internal static unsafe class PutSorter
     public static void Sort(Span<WaitingPut> puts, byte* bytes)
     {
         var prefix = CommonPrefix(puts, bytes);
+        EngineMemory.Ask((nuint)puts.Length * sizeof(ulong));
         var rented = ArrayPool<ulong>.Shared.Rent(puts.Length);
         var heads = rented.AsSpan(0, puts.Length);
         for (var i = 0; i < puts.Length; i++)

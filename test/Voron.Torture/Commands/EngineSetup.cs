@@ -6,9 +6,18 @@ namespace Voron.Torture.Commands;
 internal static class EngineSetup
 {
     private const string FaultKey = "Voron.PlantedFault";
+    private const string ScheduleKey = "Voron.SchedulePoints";
+    private const string MemoryKey = "Voron.MemoryFaults";
 
     /// <summary>Plants a fault, for as long as the process lives.</summary>
     public static void Plant(string fault) => AppContext.SetData(FaultKey, fault);
+
+    /// <summary>Switches on what suites need that decide which thread goes on, or let allocations fail.</summary>
+    public static void SwitchHooksOn()
+    {
+        AppContext.SetData(ScheduleKey, "on");
+        AppContext.SetData(MemoryKey, "on");
+    }
 
     /// <summary>An assertion of a debug build is a failure like any other, and not the end of the process.</summary>
     public static void LetAssertionsThrow()

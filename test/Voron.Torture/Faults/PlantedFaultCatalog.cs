@@ -59,6 +59,22 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.SeeNextVersion), "model", 200_000),
         new(nameof(PlantedFault.KeepPageInRollback), "equivalence", 16),
         new(nameof(PlantedFault.WrapTransactionIds), "boundary", 200),
+        new(nameof(PlantedFault.ScanBeforeHorizon), "schedules", 20_000),
+        new(nameof(PlantedFault.RegisterUnconfirmed), "schedules", 20_000),
+        new(nameof(PlantedFault.JoinUnconfirmed), "schedules", 30_000),
+        new(nameof(PlantedFault.DropVersionsEarly), "schedules", 4_000),
+        new(nameof(PlantedFault.FreeDetachedEarly), "schedules", 20_000),
+        new(nameof(PlantedFault.KeepGeneration), "schedules", 20_000),
+        new(nameof(PlantedFault.AcknowledgeBeforePublish), "schedules", 20_000),
+        new(nameof(PlantedFault.AcknowledgeOutOfOrder), "schedules", 20_000),
+        new(nameof(PlantedFault.GrowSideBySide), "schedules", 20_000),
+        new(nameof(PlantedFault.RollBackNeighbours), "schedules", 4_000),
+        new(nameof(PlantedFault.UseSpareTwice), "schedules", 4_000),
+        new(nameof(PlantedFault.TrustChangedHeads), "schedules", 30_000),
+        new(nameof(PlantedFault.KeepHeadsOverFlush), "schedules", 4_000),
+        new(nameof(PlantedFault.ForgetToWake), "schedules", 4_000),
+        new(nameof(PlantedFault.CommitAfterNoMemory), "memory-fault", 2_000),
+        new(nameof(PlantedFault.KeepFailedVersions), "memory-fault", 2_000),
     ];
 
     /// <summary>Names of all switches in the engine.</summary>

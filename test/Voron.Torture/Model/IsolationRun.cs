@@ -39,7 +39,8 @@ internal sealed class IsolationRun(StorageEnvironment environment, int seed)
     }
 
     /// <summary>Runs the threads for a time, and throws what any of them has found.</summary>
-    public void Run(TimeSpan time, int writers, int merged, int readers)
+    /// <param name="meanwhile">What is done while they run, before the time begins.</param>
+    public void Run(TimeSpan time, int writers, int merged, int readers, Action? meanwhile = null)
     {
         _stopping = false;
         var threads = new List<Thread>();
@@ -49,15 +50,22 @@ internal sealed class IsolationRun(StorageEnvironment environment, int seed)
             threads.Add(Start(new Random(seed + 100 + i), WriteMerged));
         for (var i = 0; i < readers; i++)
             threads.Add(Start(new Random(seed + 200 + i), Read));
-        lock (_gate)
+        try
         {
-            if (_failure == null)
-                Monitor.Wait(_gate, time);
+            meanwhile?.Invoke();
+            lock (_gate)
+            {
+                if (_failure == null)
+                    Monitor.Wait(_gate, time);
+            }
+        }
+        finally
+        {
+            _stopping = true;
+            foreach (var thread in threads)
+                thread.Join();
         }
 
-        _stopping = true;
-        foreach (var thread in threads)
-            thread.Join();
         if (_failure != null)
             throw new InvalidOperationException($"seed {seed}: {_failure.Message}", _failure);
     }

@@ -12,6 +12,7 @@ internal sealed class ModelPlace : IDisposable
     private MemoryDisk? _disk;
     private string _directory = "";
 
+    /// <param name="reservation">Bytes that a file in memory may have before it has to move.</param>
     public ModelPlace(bool inMemory, long reservation = UsualReservation)
     {
         _inMemory = inMemory;
@@ -21,8 +22,9 @@ internal sealed class ModelPlace : IDisposable
             _directory = Directory.CreateTempSubdirectory("voron-model-").FullName;
     }
 
-    public StorageEnvironment Open(StorageOptions options) =>
-        _inMemory ? StorageEnvironment.Open(new LentDisk(_disk!, options.ReadOnly), options) : StorageEnvironment.Open(_directory, options);
+    /// <param name="watch">In memory: what the engine gets in the place of a file, by its name.</param>
+    public StorageEnvironment Open(StorageOptions options, Func<string, DiskFile, DiskFile>? watch = null) =>
+        _inMemory ? StorageEnvironment.Open(new LentDisk(_disk!, options.ReadOnly, watch), options) : StorageEnvironment.Open(_directory, options);
 
     /// <summary>Copies every file as it stands, while the environment is open and quiet.</summary>
     public ModelPlace Copy()
@@ -57,7 +59,7 @@ internal sealed class ModelPlace : IDisposable
     }
 
     /// <summary>A disk that outlives the environment that uses it.</summary>
-    private sealed class LentDisk(IDisk disk, bool readOnly) : IDisk
+    private sealed class LentDisk(IDisk disk, bool readOnly, Func<string, DiskFile, DiskFile>? watch) : IDisk
     {
         public string Path => disk.Path;
 
@@ -75,7 +77,8 @@ internal sealed class ModelPlace : IDisposable
         {
             if (readOnly && open == DiskOpen.New)
                 throw new ModelMismatchException($"an environment that is open for reading only makes the file {name}");
-            return disk.Open(name, open, access);
+            DiskFile file = disk.Open(name, open, access);
+            return watch is null ? file : watch(name, file);
         }
 
         public void Rename(string source, string target)

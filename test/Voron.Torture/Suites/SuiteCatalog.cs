@@ -17,6 +17,11 @@ internal static class SuiteCatalog
         new MalformedSuite(),
         new EquivalenceSuite(),
         new BoundarySuite(),
+        new SchedulesSuite(),
+        new IsolationSuite(),
+        new LongReaderSuite(),
+        new KillSuite(),
+        new MemoryFaultSuite(),
     ];
 
     /// <exception cref="TortureException">There is no such suite.</exception>

@@ -87,7 +87,7 @@ internal sealed unsafe class PosixMap : FileMap
         long wanted = Math.Max(least, DiskRules.RoundUp(Math.Max(MinReservation, checked(length * 8)), PageLength));
         while (true)
         {
-            Address = PosixMemory.TryReserve((nuint)wanted);
+            Address = EngineMemory.Allows((nuint)wanted) ? PosixMemory.TryReserve((nuint)wanted) : null;
             if (Address != null)
                 return wanted;
             if (wanted == least)
@@ -108,7 +108,8 @@ internal sealed unsafe class PosixMap : FileMap
         {
             byte* start = Address + _mapped;
             var bytes = (nuint)(end - _mapped);
-            if (Libc.Map(start, bytes, Platform.ProtectRead, Platform.MapShared | Platform.MapFixed, _handle, _mapped) == -1)
+            if (!EngineMemory.Allows(bytes)
+                || Libc.Map(start, bytes, Platform.ProtectRead, Platform.MapShared | Platform.MapFixed, _handle, _mapped) == -1)
             {
                 int errno = Marshal.GetLastPInvokeError();
 

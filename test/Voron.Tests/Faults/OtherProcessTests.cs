@@ -1,0 +1,23 @@
+using System.Diagnostics;
+using Voron.Torture.Kills;
+
+namespace Voron.Tests.Faults;
+
+/// <summary>A directory that another process works in.</summary>
+public sealed class OtherProcessTests
+{
+    [Fact]
+    public void A_directory_that_another_process_has_open_is_refused_at_once()
+    {
+        using var directory = new TemporaryDirectory();
+        using var target = new KillTargetProcess(directory.Path);
+        target.Listen();
+        var start = Stopwatch.GetTimestamp();
+        var open = () => StorageEnvironment.Open(directory.Path);
+        open.Should().Throw<EnvironmentInUseException>().WithMessage($"*{directory.Path}*process {target.ProcessId}*");
+        Stopwatch.GetElapsedTime(start).Should().BeLessThan(TimeSpan.FromSeconds(2));
+        target.Kill();
+        using var environment = StorageEnvironment.Open(directory.Path);
+        FaultBench.Put(environment, 1, [1]);
+    }
+}

@@ -1,0 +1,95 @@
+using System.Buffers.Binary;
+using System.Diagnostics;
+using System.Globalization;
+using Voron.KillTarget;
+using Voron.Torture.Harness;
+
+namespace Voron.Torture.Kills;
+
+/// <summary>The process that is killed. Started ahead: it waits to be told where to work.</summary>
+internal sealed class KillTargetProcess : IDisposable
+{
+    private readonly Process _process;
+    private readonly Stream _output;
+
+    /// <param name="held">A directory that it only keeps open, or null: then it waits for <see cref="Work"/>.</param>
+    public KillTargetProcess(string? held = null)
+    {
+        var start = new ProcessStartInfo("dotnet")
+        {
+            RedirectStandardInput = true,
+            RedirectStandardOutput = true,
+            RedirectStandardError = true,
+            UseShellExecute = false,
+            Environment = { ["DOTNET_TieredPGO"] = "0", ["DOTNET_gcServer"] = "0" },
+        };
+        start.ArgumentList.Add(typeof(KillWorkload).Assembly.Location);
+        if (AppContext.GetData("Voron.PlantedFault") is string fault)
+            start.Environment[KillWorkload.FaultVariable] = fault;
+        if (held is not null)
+        {
+            start.ArgumentList.Add("hold");
+            start.ArgumentList.Add(held);
+        }
+        _process = Process.Start(start) ?? throw new TortureException("The process that is to be killed cannot be started.");
+        _output = _process.StandardOutput.BaseStream;
+    }
+
+    public int ProcessId => _process.Id;
+
+    /// <summary>The newest phase that it has told.</summary>
+    public KillPhase Phase { get; private set; }
+
+    /// <summary>The newest commit that was acknowledged; 0 for none.</summary>
+    public long Acknowledged { get; private set; }
+
+    public void Work(string directory, int seed)
+    {
+        _process.StandardInput.WriteLine(directory);
+        _process.StandardInput.WriteLine(seed.ToString(CultureInfo.InvariantCulture));
+        _process.StandardInput.Flush();
+    }
+
+    /// <summary>Reads one thing that is told.</summary>
+    /// <exception cref="BrokenPromiseException">The process has ended by itself.</exception>
+    public void Listen()
+    {
+        if (!TryListen())
+            throw new BrokenPromiseException($"The process has ended by itself while {Phase}: {_process.StandardError.ReadToEnd()}");
+    }
+
+    /// <summary>Kills it, and reads what it has told until then.</summary>
+    public void Kill()
+    {
+        _process.Kill();
+        _process.WaitForExit();
+        while (TryListen())
+        {
+        }
+    }
+
+    public void Dispose()
+    {
+        if (!_process.HasExited)
+        {
+            _process.Kill();
+            _process.WaitForExit();
+        }
+        _process.Dispose();
+    }
+
+    private bool TryListen()
+    {
+        Span<byte> bytes = stackalloc byte[sizeof(long)];
+        if (_output.ReadAtLeast(bytes, bytes.Length, throwOnEndOfStream: false) < bytes.Length)
+            return false;
+        long told = BinaryPrimitives.ReadInt64LittleEndian(bytes);
+        if (told < 0)
+            Phase = (KillPhase)(-told);
+        else if (told > 0)
+            Acknowledged = told;
+        else
+            Phase = KillPhase.None;
+        return true;
+    }
+}

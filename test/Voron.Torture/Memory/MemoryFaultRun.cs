@@ -1,0 +1,395 @@
+using System.Diagnostics.CodeAnalysis;
+using Voron.Torture.Harness;
+using Voron.Torture.Model;
+using Voron.Torture.Schedules;
+
+namespace Voron.Torture.Memory;
+
+/// <summary>What the writer of a script does.</summary>
+internal enum MemoryStep
+{
+    Commit,
+    CommitAsync,
+    RollBack,
+    Savepoint,
+    Merge,
+    BigTransaction,
+    Read,
+    HoldReader,
+    EndReader,
+    Flush,
+    Rewrite,
+    Vouch,
+    Trim,
+    Reopen,
+}
+
+/// <param name="Step">What is done.</param>
+/// <param name="Keys">The keys, one bit each.</param>
+/// <param name="OnFailure">
+/// What the caller does when a change fails: 0 rolls back, 1 tries to commit, 2 rolls back to a savepoint and commits.
+/// </param>
+internal readonly record struct MemoryOperation(MemoryStep Step, int Keys, int OnFailure);
+
+/// <summary>One script in which one allocation fails, or all from one on.</summary>
+[SuppressMessage("Reliability", "CA2012", Justification = "Each is looked at until it has completed, and its result is taken once.")]
+[SuppressMessage("Design", "CA1001", Justification = "What has failed may still be in use, and is left as it is.")]
+internal sealed class MemoryFaultRun
+{
+    private const int BigKeys = 1_500;
+    private const string BigTreeName = "big";
+
+    private readonly MemoryWatch _watch;
+    private readonly ScheduleModel _model;
+    private readonly ModelPlace _place;
+    private readonly StorageOptions _options;
+    private readonly IReadOnlyList<MemoryOperation> _script;
+    private StorageEnvironment? _environment;
+    private ReadTransaction? _held;
+    private bool _isUnknown;
+
+    public MemoryFaultRun(IReadOnlyList<MemoryOperation> script, StorageOptions options, int keys, bool inMemory, MemoryWatch watch)
+    {
+        _script = script;
+        _options = options;
+        _watch = watch;
+        _model = new ScheduleModel(keys);
+        _place = new ModelPlace(inMemory, 1 << 20);
+    }
+
+    /// <summary>Whether the environment was poisoned.</summary>
+    public bool WasPoisoned { get; private set; }
+
+    /// <exception cref="BrokenPromiseException">The engine has failed.</exception>
+    public void Run()
+    {
+        // No choices: the engine's own threads run when the script's waits, and the same allocation is always the same.
+        var scheduler = new Scheduler(new DepartingStrategy([])) { Memory = _watch };
+        scheduler.Add("script", Work);
+        scheduler.Run();
+        using (StorageEnvironment environment = _place.Open(_options))
+            CheckAll(environment, "opened again at the end");
+        _place.Dispose();
+        if (_watch.Leaked() is { } leak)
+            throw new BrokenPromiseException(leak);
+    }
+
+    private void Work()
+    {
+        bool isOpen = TryOpen();
+        foreach (MemoryOperation operation in _script)
+        {
+            if (!isOpen || _environment!.GetStatistics().IsPoisoned)
+                break;
+            Do(operation);
+        }
+        _watch.FailNoMore();
+        if (!isOpen)
+            _environment = _place.Open(_options);
+        if (_environment!.GetStatistics().IsPoisoned)
+        {
+            WasPoisoned = true;
+            CheckReaders("poisoned");
+        }
+        else
+        {
+            GoOn();
+        }
+        EndReader();
+        _environment.Dispose();
+        _environment = null;
+    }
+
+    // There is memory again: everything has to work, and nothing that failed may have left anything behind.
+    private void GoOn()
+    {
+        CheckReaders("afterwards");
+        Do(new MemoryOperation(MemoryStep.Commit, 0b1011, 0));
+        Do(new MemoryOperation(MemoryStep.Merge, 0b101, 0));
+        Do(new MemoryOperation(MemoryStep.Flush, 0, 0));
+        EndReader();
+        Do(new MemoryOperation(MemoryStep.Flush, 0, 0));
+        for (int i = 0; i < 2; i++)
+        {
+            Do(new MemoryOperation(MemoryStep.Commit, 0b11, 0));
+            Do(new MemoryOperation(MemoryStep.Flush, 0, 0));
+        }
+        CheckAll(_environment!, "afterwards");
+        using (WriteTransaction writing = _environment!.BeginWrite())
+            writing.Dispose();
+        EnvironmentStatistics statistics = _environment.GetStatistics();
+        BrokenPromiseException.Require(
+            statistics is { PageVersions: 0, ScratchBytes: 0 },
+            $"All is flushed, and {statistics.PageVersions} versions and {statistics.ScratchBytes} bytes of scratch are still there.");
+    }
+
+    private bool TryOpen()
+    {
+        try
+        {
+            _environment = _place.Open(_options);
+            return true;
+        }
+        catch (Exception e) when (IsAllowed(e))
+        {
+            return false;
+        }
+    }
+
+    private void Do(MemoryOperation operation)
+    {
+        try
+        {
+            DoUnguarded(operation);
+        }
+        catch (Exception e) when (_watch.Refused > 0 && IsAllowed(e))
+        {
+        }
+    }
+
+    private void DoUnguarded(MemoryOperation operation)
+    {
+        switch (operation.Step)
+        {
+            case MemoryStep.Read:
+                CheckReaders("reader");
+                break;
+            case MemoryStep.HoldReader:
+                _held ??= _environment!.BeginRead();
+                break;
+            case MemoryStep.EndReader:
+                EndReader();
+                break;
+            case MemoryStep.Flush:
+                _environment!.Flush();
+                break;
+            case MemoryStep.Rewrite:
+                _environment!.Rewrite();
+                break;
+            case MemoryStep.Vouch:
+                _environment!.Vouch();
+                break;
+            case MemoryStep.Trim:
+                _environment!.TrimMemory();
+                break;
+            case MemoryStep.Merge:
+                Merge(operation.Keys);
+                break;
+            case MemoryStep.Reopen:
+                EndReader();
+                _environment!.Dispose();
+                if (!TryOpen())
+                {
+                    // Nothing can be done before there is memory.
+                    _watch.FailNoMore();
+                    _environment = _place.Open(_options);
+                }
+                CheckReaders("opened again");
+                break;
+            default:
+                Write(operation);
+                break;
+        }
+    }
+
+    private void Write(MemoryOperation operation)
+    {
+        using WriteTransaction writing = _environment!.BeginWrite();
+        long id = writing.TransactionId;
+        int[] state = _model.Begin(id);
+        Savepoint? savepoint = null;
+        if (operation.OnFailure == 2)
+        {
+            Change(writing, state, operation.Keys >> 1);
+            savepoint = writing.CreateSavepoint();
+        }
+        int[] before = [.. state];
+        try
+        {
+            if (operation.Step == MemoryStep.BigTransaction)
+                ChangeMuch(writing);
+            Change(writing, state, operation.Keys);
+            if (operation.Step == MemoryStep.Savepoint)
+            {
+                int[] kept = [.. state];
+                Savepoint inner = writing.CreateSavepoint();
+                Change(writing, state, ~operation.Keys);
+                inner.Rollback();
+                state = kept;
+            }
+        }
+        catch (Exception e) when (IsMemory(e) && operation.OnFailure != 0)
+        {
+            if (savepoint is { } place)
+            {
+                place.Rollback();
+                state = before;
+            }
+            else
+            {
+                RequireRefusal(writing, e);
+                return;
+            }
+        }
+        if (operation.Step == MemoryStep.RollBack)
+            return;
+        Commit(writing, id, state, operation.Step == MemoryStep.CommitAsync);
+    }
+
+    private void Commit(WriteTransaction writing, long id, int[] state, bool isAsync)
+    {
+        _model.Leave(id, state);
+        try
+        {
+            if (isAsync)
+            {
+                ValueTask task = writing.CommitAsync();
+                Primitives.SchedulePoint.Current!.WaitUntil(() => task.IsCompleted, mayTimeOut: false);
+                task.GetAwaiter().GetResult();
+            }
+            else
+            {
+                writing.Commit();
+            }
+            _model.Acknowledge(id);
+        }
+        catch (EnvironmentPoisonedException e) when (e.Outcome == CommitOutcome.Unknown)
+        {
+            _isUnknown = true;
+            throw;
+        }
+        catch (Exception)
+        {
+            _model.TakeBack(id);
+            throw;
+        }
+    }
+
+    // A transaction in which something has failed half-way can only be rolled back.
+    private static void RequireRefusal(WriteTransaction writing, Exception cause)
+    {
+        try
+        {
+            writing.Commit();
+        }
+        catch (InvalidOperationException)
+        {
+            return;
+        }
+        throw new BrokenPromiseException("A transaction is committed in which a change has failed.", cause);
+    }
+
+    private void Merge(int keys)
+    {
+        var tasks = new List<(ValueTask Task, MergedPart Id)>();
+        for (int i = 0; i < 2; i++)
+        {
+            var box = new MergedPart();
+            int own = keys << i;
+            ValueTask task = _environment!.WriteAsync(writing =>
+            {
+                box.Id = writing.TransactionId;
+                int[] state = _model.Begin(box.Id);
+                Change(writing, state, own);
+                _model.Leave(box.Id, state);
+                box.IsLeft = true;
+            });
+            tasks.Add((task, box));
+        }
+        Exception? failure = null;
+        foreach ((ValueTask task, MergedPart box) in tasks)
+        {
+            Primitives.SchedulePoint.Current!.WaitUntil(() => task.IsCompleted, mayTimeOut: false);
+            try
+            {
+                task.GetAwaiter().GetResult();
+                _model.Acknowledge(box.Id);
+            }
+            catch (EnvironmentPoisonedException e) when (e.Outcome == CommitOutcome.Unknown)
+            {
+                _isUnknown = true;
+                failure = e;
+            }
+            catch (Exception e)
+            {
+                failure = e;
+                if (box.IsLeft && box.Id == _model.Newest)
+                    _model.TakeBack(box.Id);
+            }
+        }
+        if (failure is not null)
+            throw failure;
+    }
+
+    private void Change(WriteTransaction writing, int[] state, int keys)
+    {
+        WriteTree tree = writing.CreateTree(ScheduleWorld.TreeName);
+        for (int key = 0; key < state.Length; key++)
+        {
+            if ((keys & (1 << key)) == 0 && key < state.Length - 1)
+                continue;
+            int stamp = _model.NextStamp();
+            bool isDeleted = state[key] != 0 && stamp % 5 == 0;
+            if (isDeleted)
+                tree.Delete(ScheduleModel.KeyOf(key));
+            else
+                tree.Put(ScheduleModel.KeyOf(key), ScheduleModel.ValueOf(key, stamp));
+            state[key] = isDeleted ? 0 : stamp;
+        }
+
+        // Puts that wait are applied by whoever looks: what fails, fails here.
+        _ = tree.Count;
+    }
+
+    // More puts than the first buffer holds, so that a larger one is asked for, and more pages than are flushed at once.
+    private static void ChangeMuch(WriteTransaction writing)
+    {
+        WriteTree tree = writing.CreateTree(BigTreeName);
+        byte[] value = new byte[200];
+        Span<byte> key = stackalloc byte[sizeof(int)];
+        for (int i = 0; i < BigKeys; i++)
+        {
+            System.Buffers.Binary.BinaryPrimitives.WriteInt32BigEndian(key, i * 7919 % BigKeys);
+            value.AsSpan().Fill((byte)(writing.TransactionId + i));
+            tree.Put(key, value);
+        }
+    }
+
+    private void CheckReaders(string who)
+    {
+        if (_held is { } held)
+            _model.CheckAll(held, $"{who}, long open");
+        using ReadTransaction reading = _environment!.BeginRead();
+        BrokenPromiseException.Require(
+            reading.TransactionId == _model.Newest || _isUnknown, $"{who}: a reader begins on {reading.TransactionId}, and {_model.Newest} is the newest.");
+        _model.CheckAll(reading, who);
+    }
+
+    private void CheckAll(StorageEnvironment environment, string who)
+    {
+        using ReadTransaction reading = environment.BeginRead();
+        long id = reading.TransactionId;
+        BrokenPromiseException.Require(
+            id == _model.Newest || (_isUnknown && id >= _model.Acknowledged), $"{who}: transaction {id} is the newest, and {_model.Newest} should be.");
+        _model.CheckAll(reading, who);
+        VerificationReport report = environment.Verify();
+        BrokenPromiseException.Require(report.IsSound, $"{who}: {report}");
+    }
+
+    private void EndReader()
+    {
+        _held?.Dispose();
+        _held = null;
+    }
+
+    private static bool IsMemory(Exception e) => e is OutOfMemoryException or StorageFullException or StorageAccessException;
+
+    private static bool IsAllowed(Exception e) => IsMemory(e) || e is EnvironmentPoisonedException;
+
+    private sealed class MergedPart
+    {
+        public long Id { get; set; }
+
+        public bool IsLeft { get; set; }
+    }
+}

@@ -1,0 +1,86 @@
+using Voron.IO;
+using Voron.Torture.Harness;
+
+namespace Voron.Torture.Schedules;
+
+/// <summary>
+/// Knows which bytes of the data file have blocks: those that were asked for and not cut off since. A page without is one whose
+/// write may find the disk full when a commit has been acknowledged long ago.
+/// </summary>
+internal sealed class BlockWatch
+{
+    private const long Unit = 4096;
+
+    private readonly List<bool> _blocks = [];
+
+    public DiskFile Watch(string name, DiskFile file) => name == EnvironmentCreator.DataFileName ? new WatchedFile(this, file) : file;
+
+    /// <exception cref="BrokenPromiseException">Some of the file's bytes have no blocks, or it has not as many as are in use.</exception>
+    public void Check(long length)
+    {
+        int hole = _blocks.FindIndex(isThere => !isThere);
+        BrokenPromiseException.Require(hole < 0, $"The data file has {_blocks.Count * Unit} bytes, and those at {hole * Unit} have no blocks.");
+        BrokenPromiseException.Require(
+            _blocks.Count * Unit >= length, $"The data file has {_blocks.Count * Unit} bytes with blocks, and {length} are in use.");
+    }
+
+    private void Add(long offset, long length)
+    {
+        for (long unit = offset / Unit; unit * Unit < offset + length; unit++)
+        {
+            while (_blocks.Count <= unit)
+                _blocks.Add(false);
+            _blocks[(int)unit] = true;
+        }
+    }
+
+    private void Cut(long length)
+    {
+        if (length / Unit < _blocks.Count)
+            _blocks.RemoveRange((int)(length / Unit), _blocks.Count - (int)(length / Unit));
+    }
+
+    private sealed class WatchedFile(BlockWatch watch, DiskFile file) : DiskFile(file.Path, file.Access)
+    {
+        public override long Length => file.Length;
+
+        public override void SetLength(long length)
+        {
+            file.SetLength(length);
+            watch.Cut(length);
+        }
+
+        public override void Allocate(long offset, long length)
+        {
+            file.Allocate(offset, length);
+            watch.Add(offset, length);
+        }
+
+        // Blocks that were given back on purpose would look like those that were never there.
+        public override bool TryPunchHole(long offset, long length) => false;
+
+        public override void Read(long offset, Span<byte> destination) => file.Read(offset, destination);
+
+        public override void Write(long offset, ReadOnlySpan<byte> source)
+        {
+            file.Write(offset, source);
+            watch.Add(offset, source.Length);
+        }
+
+        public override void WriteVectored(long offset, ReadOnlySpan<IoBlock> blocks)
+        {
+            file.WriteVectored(offset, blocks);
+            foreach (IoBlock block in blocks)
+            {
+                watch.Add(offset, (long)block.Length);
+                offset += (long)block.Length;
+            }
+        }
+
+        public override void Sync() => file.Sync();
+
+        public override FileMap Map(long length) => file.Map(length);
+
+        protected override void Dispose(bool disposing) => file.Dispose();
+    }
+}

@@ -1,0 +1,133 @@
+using System.Buffers.Binary;
+using Voron.Primitives;
+using Voron.Torture.Harness;
+
+namespace Voron.Torture.Schedules;
+
+/// <summary>
+/// What each transaction has left, and what is promised of it. Threads of a schedule run one at a time, so this needs no lock, and what it
+/// says is exact: a reader that begins after a commit has returned has to see it.
+/// </summary>
+internal sealed class ScheduleModel(int keys)
+{
+    private const int HeldKey = 1;
+
+    private readonly SortedDictionary<long, int[]> _states = new() { [0] = new int[keys] };
+    private int _stamp;
+
+    public int Keys => keys;
+
+    /// <summary>The newest transaction whose commit has returned.</summary>
+    public long Acknowledged { get; private set; }
+
+    /// <summary>The newest transaction that a reader has begun on.</summary>
+    public long Seen { get; private set; }
+
+    /// <summary>The newest transaction of which the model knows.</summary>
+    public long Newest { get; private set; }
+
+    /// <summary>Space that is given back takes a transaction of its own, which changes nothing.</summary>
+    public bool HasForeignTransactions { get; set; }
+
+    /// <summary>A number that no other write has.</summary>
+    public int NextStamp() => ++_stamp;
+
+    /// <summary>What a transaction of that id begins with, or has left so far.</summary>
+    public int[] Begin(long id)
+    {
+        BrokenPromiseException.Require(
+            id == Newest || id == Newest + 1 || (HasForeignTransactions && id > Newest), $"A writer has the id {id} after {Newest}.");
+        return [.. StateOf(id)];
+    }
+
+    /// <summary>What a transaction will leave when it is committed; said before it is.</summary>
+    public void Leave(long id, int[] state)
+    {
+        _states[id] = state;
+        Newest = Math.Max(Newest, id);
+    }
+
+    /// <summary>A transaction is not committed after all.</summary>
+    public void TakeBack(long id)
+    {
+        _states.Remove(id);
+        Newest = _states.Keys.Last();
+    }
+
+    public void Acknowledge(long id) => Acknowledged = Math.Max(Acknowledged, id);
+
+    public void See(long id) => Seen = Math.Max(Seen, id);
+
+    public int[] StateOf(long id)
+    {
+        if (_states.TryGetValue(id, out int[]? state))
+            return state;
+        return _states.Last(known => known.Key < id).Value;
+    }
+
+    /// <exception cref="BrokenPromiseException">What is read is not what that transaction left.</exception>
+    public void Check(Tree tree, long id, int key, string who)
+    {
+        int expected = StateOf(id)[key];
+        bool isThere = tree.TryGet(KeyOf(key), out ReadOnlySpan<byte> value);
+        BrokenPromiseException.Require(
+            isThere == (expected != 0), $"{who} at transaction {id} {(isThere ? "finds" : "misses")} key {key}, which has the stamp {expected} there.");
+        if (!isThere)
+            return;
+        CheckValue(value, id, key, expected, who);
+        if (key != HeldKey)
+            return;
+
+        // A span is valid for as long as the transaction is open, whatever others do meanwhile.
+        SchedulePoint.Reach(SchedulePlace.Script);
+        CheckValue(value, id, key, expected, who);
+    }
+
+    private static void CheckValue(ReadOnlySpan<byte> value, long id, int key, int expected, string who)
+    {
+        int stamp = value.Length < sizeof(int) ? -1 : BinaryPrimitives.ReadInt32LittleEndian(value);
+        BrokenPromiseException.Require(stamp == expected, $"{who} at transaction {id} reads stamp {stamp} of key {key}, which has {expected} there.");
+        BrokenPromiseException.Require(
+            value.Length == LengthOf(key, stamp) && value[sizeof(int)..].IndexOfAnyExcept((byte)(stamp + key)) < 0,
+            $"{who} at transaction {id} reads bytes of key {key} that nobody wrote together.");
+    }
+
+    /// <summary>Reads everything with a cursor too.</summary>
+    public void CheckAll(ReadTransaction reading, string who)
+    {
+        long id = reading.TransactionId;
+        if (!reading.TryOpenTree(ScheduleWorld.TreeName, out Tree tree))
+        {
+            BrokenPromiseException.Require(Array.TrueForAll(StateOf(id), stamp => stamp == 0), $"{who} at transaction {id} finds no tree.");
+            return;
+        }
+        for (int key = 0; key < keys; key++)
+            Check(tree, id, key, who);
+        int[] state = StateOf(id);
+        int count = 0;
+        foreach (TreeEntry entry in tree.GetEntries())
+        {
+            CheckValue(entry.Value, id, entry.Key[1], state[entry.Key[1]], who);
+            count++;
+        }
+        BrokenPromiseException.Require(count == state.Count(stamp => stamp != 0) && count == tree.Count, $"{who} at transaction {id} finds {count} items.");
+    }
+
+    public static byte[] KeyOf(int key) => [(byte)'k', (byte)key];
+
+    public static byte[] ValueOf(int key, int stamp)
+    {
+        byte[] value = new byte[LengthOf(key, stamp)];
+        value.AsSpan().Fill((byte)(stamp + key));
+        BinaryPrimitives.WriteInt32LittleEndian(value, stamp);
+        return value;
+    }
+
+    // Three or four to a leaf, so that few keys make a branch; one key has runs of pages, another is large enough for the data file.
+    private static int LengthOf(int key, int stamp) => (key % 16) switch
+    {
+        5 => 4_000 + (stamp % 7 * 1_500),
+        11 => 17_000 + (stamp % 5 * 4_000),
+        _ => 900 + (stamp % 4 * 60),
+    };
+}

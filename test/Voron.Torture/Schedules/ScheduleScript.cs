@@ -1,0 +1,185 @@
+using Voron.Torture.Harness;
+
+namespace Voron.Torture.Schedules;
+
+/// <summary>What a thread of a script does.</summary>
+internal enum ScriptedKind
+{
+    /// <summary>Writes some keys and commits.</summary>
+    Commit,
+
+    /// <summary>Commits without waiting.</summary>
+    CommitAsync,
+
+    /// <summary>Writes, and takes it back.</summary>
+    RollBack,
+
+    /// <summary>Writes, takes a part back to a savepoint, and commits the rest.</summary>
+    Savepoint,
+
+    /// <summary>Hands in operations to be merged with others.</summary>
+    Merge,
+
+    /// <summary>As <see cref="Merge"/>, and one of them throws.</summary>
+    MergeFailing,
+
+    /// <summary>Waits for everything that was committed without waiting.</summary>
+    Await,
+
+    /// <summary>Reads everything, several times, in one snapshot.</summary>
+    Read,
+
+    /// <summary>Reads a key or two, as short transactions do.</summary>
+    Glance,
+    Flush,
+    Rewrite,
+    PrepareSpare,
+    GrowAhead,
+    Vouch,
+    Trim,
+    Verify,
+    Reclaim,
+
+    /// <summary>Notes what a killed process would leave.</summary>
+    Kill,
+    Close,
+}
+
+/// <param name="Kind">What is done.</param>
+/// <param name="Keys">The keys, one bit each.</param>
+/// <param name="Times">How often it reads, or how many operations are merged.</param>
+internal readonly record struct Scripted(ScriptedKind Kind, int Keys = 0b1, int Times = 1)
+{
+    public override string ToString() => $"{Kind} {Convert.ToString(Keys, 2)} {Times}";
+}
+
+/// <summary>What the threads do, and the environment in which they do it.</summary>
+/// <param name="Threads">For each thread its operations.</param>
+/// <param name="Setup">What is done before, by one thread.</param>
+internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Threads, IReadOnlyList<Scripted> Setup)
+{
+    private const int MaxKeys = 14;
+
+    /// <summary>Reaches over two whole sections behind the first.</summary>
+    private const int BallastBytes = 9 << 20;
+
+    /// <summary>What only the engine's own thread does, which has ended when an environment is closed.</summary>
+    private static readonly ScriptedKind[] Background = [ScriptedKind.PrepareSpare, ScriptedKind.GrowAhead, ScriptedKind.Vouch];
+
+    public int KeyCount { get; init; } = 8;
+
+    public StorageOptions Options { get; init; } = OptionsWith();
+
+    /// <summary>Bytes that a file in memory may have before it moves, which moves the map.</summary>
+    public long Reservation { get; init; } = 1 << 30;
+
+    /// <summary>Bytes of a value that is put and deleted first, so that the file can be cut.</summary>
+    public int Ballast { get; init; }
+
+    /// <summary>Small scripts, of which all schedules are tried that depart in a few places from the usual one.</summary>
+    public static IReadOnlyList<ScheduleScript> Small { get; } = MakeSmall();
+
+    public static StorageOptions OptionsWith(bool background = false, long search = 0, int flushThreshold = 1 << 20, bool images = false) => new()
+    {
+        BackgroundFlush = background,
+        ScrubInterval = Timeout.InfiniteTimeSpan,
+        InitialJournalFileBytes = 64 << 10,
+        MaxJournalFileBytes = 64 << 10,
+        FlushThresholdBytes = flushThreshold,
+        FlushInterval = TimeSpan.FromDays(20),
+        FlushRecords = images ? FlushRecordForm.WholeImages : FlushRecordForm.Checksums,
+        JournalLimitBytes = 16 << 20,
+        JournalCompression = JournalCompression.Never,
+        ScratchMemoryBytes = 4 << 20,
+        ScratchLimitBytes = 64 << 20,
+        SearchMemoryBytes = search,
+        MaxGrowthBytes = 1 << 20,
+    };
+
+    /// <summary>Draws a script.</summary>
+    public static ScheduleScript Random(SuiteRun run)
+    {
+        Tape choices = run.Choices;
+        bool cutsFile = choices.Next(64) == 63;
+        bool closes = choices.Next(10) == 9;
+        bool background = choices.Next(6) == 5;
+        int keys = choices.Next(3, MaxKeys + 1);
+        long search = choices.Next(3) switch { 0 => 0, 1 => 1, _ => 1 << 16 };
+        var script = new ScheduleScript([], [])
+        {
+            KeyCount = keys,
+            Options = OptionsWith(background, search, choices.Next(2) == 0 ? 1 << 20 : 24 << 10, choices.Next(4) == 3),
+            Reservation = choices.Next(3) == 2 ? 1 << 20 : 1 << 30,
+            Ballast = cutsFile ? BallastBytes : 0,
+        };
+        run.Step(
+            $"{keys} keys, search memory {search}, flush threshold {script.Options.FlushThresholdBytes}, {script.Options.FlushRecords}, "
+            + $"reservation {script.Reservation}, ballast {script.Ballast}, {(background ? "flusher in the background" : "no flusher")}");
+        var setup = new List<Scripted>();
+        for (int i = choices.Next(4); i > 0 && choices.HasMore; i--)
+            setup.Add(Draw(run, "setup", keys, false, [ScriptedKind.Commit, ScriptedKind.CommitAsync, ScriptedKind.Flush, ScriptedKind.Glance]));
+        var threads = new List<IReadOnlyList<Scripted>>();
+        for (int thread = choices.Next(2, 5); thread > 0 && choices.HasMore; thread--)
+            threads.Add(DrawThread(run, $"thread {threads.Count}", keys, cutsFile, closes, threads.Count == 1));
+        return script with { Setup = setup, Threads = threads };
+    }
+
+    private static List<Scripted> DrawThread(SuiteRun run, string who, int keys, bool cutsFile, bool closes, bool isCloser)
+    {
+        Tape choices = run.Choices;
+        ScriptedKind[] kinds = choices.Next(4) switch
+        {
+            0 => [ScriptedKind.Read, ScriptedKind.Glance, ScriptedKind.Read, ScriptedKind.Verify],
+            1 => [ScriptedKind.Commit, ScriptedKind.CommitAsync, ScriptedKind.Savepoint, ScriptedKind.RollBack, ScriptedKind.Await,
+                ScriptedKind.Commit],
+            2 => [ScriptedKind.Flush, ScriptedKind.Flush, ScriptedKind.Rewrite, ScriptedKind.PrepareSpare, ScriptedKind.GrowAhead, ScriptedKind.Vouch,
+                ScriptedKind.Trim, ScriptedKind.Kill],
+            _ => [.. Enum.GetValues<ScriptedKind>().Where(kind => kind is not (ScriptedKind.Close or ScriptedKind.Reclaim))],
+        };
+        if (cutsFile)
+            kinds = [.. kinds, ScriptedKind.Reclaim, ScriptedKind.GrowAhead, ScriptedKind.GrowAhead];
+        if (closes)
+            kinds = [.. kinds.Except(Background), ScriptedKind.Commit];
+        var scripted = new List<Scripted>();
+        for (int i = choices.Next(1, 5); i > 0 && choices.HasMore; i--)
+            scripted.Add(Draw(run, who, keys, closes && isCloser && i == 1, kinds));
+        return scripted;
+    }
+
+    private static Scripted Draw(SuiteRun run, string who, int keys, bool closes, ScriptedKind[] kinds)
+    {
+        Tape choices = run.Choices;
+        choices.Mark();
+        ScriptedKind kind = closes ? ScriptedKind.Close : kinds[choices.Next(kinds.Length)];
+        var drawn = new Scripted(kind, 1 + choices.Next((1 << keys) - 1), 1 + choices.Next(3));
+        run.Step($"{who}: {drawn}");
+        return drawn;
+    }
+
+    private static List<ScheduleScript> MakeSmall()
+    {
+        Scripted commit = new(ScriptedKind.Commit, 0b111), other = new(ScriptedKind.Commit, 0b11110), pipelined = new(ScriptedKind.CommitAsync, 0b11);
+        Scripted one = new(ScriptedKind.Commit, 0b1);
+        Scripted read = new(ScriptedKind.Read, 1, 2), glance = new(ScriptedKind.Glance, 0b110), flush = new(ScriptedKind.Flush);
+        Scripted failing = new(ScriptedKind.MergeFailing, 0b11, 2), merge = new(ScriptedKind.Merge, 0b110, 1), wait = new(ScriptedKind.Await);
+        Scripted large = new(ScriptedKind.Commit, 1 << 11), spare = new(ScriptedKind.PrepareSpare), runs = new(ScriptedKind.Commit, 1 << 5);
+        return
+        [
+            new ScheduleScript([[commit, commit], [read]], [commit]),
+            new ScheduleScript([[commit], [flush]], [commit, other]),
+            new ScheduleScript([[read], [flush]], [commit, other]),
+            new ScheduleScript([[commit, commit], [read], [flush]], [other]),
+            new ScheduleScript([[pipelined, pipelined, wait], [commit]], [commit]),
+            new ScheduleScript([[failing], [merge], [glance]], [commit]),
+            new ScheduleScript([[glance], [glance, read], [flush]], [commit, flush, commit]) { Options = OptionsWith(search: 1) },
+            new ScheduleScript([[large, large], [new(ScriptedKind.GrowAhead)]], [commit]) { KeyCount = 12, Reservation = 1 << 20 },
+            new ScheduleScript([[runs, runs], [spare, flush], [new(ScriptedKind.Kill)]], [runs, runs, runs, runs, runs]),
+            new ScheduleScript([[read], [commit, new(ScriptedKind.Close)]], [commit]),
+            new ScheduleScript([[read, glance], [commit, new(ScriptedKind.Rewrite)], [flush]], [commit]),
+            new ScheduleScript([[glance], [one, one, one], [flush, new(ScriptedKind.Kill)]], [commit, flush, other]),
+            new ScheduleScript([[read], [flush, other, commit]], [commit, other]),
+            new ScheduleScript([[new(ScriptedKind.GrowAhead)], [new(ScriptedKind.Reclaim)]], [commit]) { Ballast = BallastBytes },
+            new ScheduleScript([[commit, glance], [other]], [commit, flush]) { Options = OptionsWith(background: true, flushThreshold: 8 << 10) },
+        ];
+    }
+}

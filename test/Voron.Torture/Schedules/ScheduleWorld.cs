@@ -1,0 +1,376 @@
+using System.Diagnostics.CodeAnalysis;
+using Voron.Flushing;
+using Voron.Primitives;
+using Voron.Torture.Harness;
+using Voron.Torture.Memory;
+using Voron.Torture.Model;
+
+namespace Voron.Torture.Schedules;
+
+/// <summary>One schedule of one script, from opening the environment to closing it, and what was left of it.</summary>
+[SuppressMessage("Reliability", "CA2012", Justification = "Each is looked at until it has completed, and its result is taken once.")]
+[SuppressMessage("Design", "CA1001", Justification = "What has failed may still be in use, and is left as it is.")]
+internal sealed class ScheduleWorld
+{
+    public const string TreeName = "t";
+
+    private const long PagesAhead = 256;
+    private const int LongestWait = 4;
+
+    private readonly ScheduleScript _script;
+    private readonly Scheduler _scheduler;
+    private readonly ScheduleModel _model;
+    private readonly ModelPlace _place;
+    private readonly BlockWatch? _blocks;
+    private readonly MemoryWatch _memory = new();
+    private readonly List<Pending> _pending = [];
+    private readonly List<Left> _killed = [];
+    private StorageEnvironment? _environment;
+    private bool _isOpen;
+    private bool _isClosing;
+    private int _running;
+
+    public ScheduleWorld(ScheduleScript script, IScheduleStrategy strategy)
+    {
+        _script = script;
+        _scheduler = new Scheduler(strategy) { Memory = _memory };
+        _model = new ScheduleModel(script.KeyCount) { HasForeignTransactions = script.Ballast > 0 };
+        _place = new ModelPlace(inMemory: true, script.Reservation);
+        _blocks = script.Ballast > 0 ? new BlockWatch() : null;
+    }
+
+    public Scheduler Scheduler => _scheduler;
+
+    private StorageEnvironment Environment => _environment!;
+
+    /// <exception cref="BrokenPromiseException">The engine has failed.</exception>
+    public void Run()
+    {
+        _running = _script.Threads.Count;
+        _scheduler.Add("opener", Open);
+        for (int i = 0; i < _script.Threads.Count; i++)
+        {
+            IReadOnlyList<Scripted> thread = _script.Threads[i];
+            string who = $"thread {i}";
+            _scheduler.Add(who, () => Work(who, thread), () => _isOpen);
+        }
+        _scheduler.Add("closer", Close, () => _running == 0 && _isOpen);
+        _scheduler.Run();
+        LookAgain(_place, _model.Newest, _model.Newest, "reopened");
+        foreach (Left left in _killed)
+        {
+            using (left.Place)
+                LookAgain(left.Place, left.Acknowledged, left.Newest, "after a kill");
+        }
+        _place.Dispose();
+        if (_memory.Leaked() is { } leak)
+            throw new BrokenPromiseException(leak);
+    }
+
+    private void Open()
+    {
+        _environment = _place.Open(_script.Options, _blocks is null ? null : _blocks.Watch);
+        if (_script.Ballast > 0)
+            SinkBallast();
+        foreach (Scripted scripted in _script.Setup)
+            Do("setup", scripted);
+        _isOpen = true;
+    }
+
+    // Leaves a file of which the greater part is free.
+    private void SinkBallast()
+    {
+        Do("setup", new Scripted(ScriptedKind.Commit, -1));
+        using (WriteTransaction writing = Environment.BeginWrite())
+        {
+            writing.CreateTree("ballast").Put([1], new byte[_script.Ballast]);
+            _model.Leave(writing.TransactionId, _model.Begin(writing.TransactionId));
+            writing.Commit();
+        }
+        using (WriteTransaction writing = Environment.BeginWrite())
+        {
+            writing.DeleteTree("ballast");
+            _model.Leave(writing.TransactionId, _model.Begin(writing.TransactionId));
+            writing.Commit();
+        }
+        Environment.Flush();
+    }
+
+    private void Work(string who, IReadOnlyList<Scripted> thread)
+    {
+        foreach (Scripted scripted in thread)
+        {
+            try
+            {
+                Do(who, scripted);
+            }
+            catch (ObjectDisposedException) when (_isClosing)
+            {
+            }
+            SchedulePoint.Reach(SchedulePlace.Script);
+            LookAtPending();
+        }
+        _running--;
+    }
+
+    private void Do(string who, Scripted scripted)
+    {
+        switch (scripted.Kind)
+        {
+            case ScriptedKind.Commit or ScriptedKind.CommitAsync or ScriptedKind.RollBack or ScriptedKind.Savepoint:
+                Write(scripted);
+                break;
+            case ScriptedKind.Merge or ScriptedKind.MergeFailing:
+                Merge(scripted);
+                break;
+            case ScriptedKind.Await:
+                Await();
+                break;
+            case ScriptedKind.Read:
+                Read(who, scripted.Times);
+                break;
+            case ScriptedKind.Glance:
+                Glance(who, scripted.Keys);
+                break;
+            case ScriptedKind.Flush:
+                Environment.Flush();
+                break;
+            case ScriptedKind.Rewrite:
+                Environment.Rewrite();
+                break;
+            case ScriptedKind.PrepareSpare:
+                JournalSpare.Prepare(Environment.Context);
+                break;
+            case ScriptedKind.GrowAhead:
+                Environment.Context.DataFile.Preallocate(Environment.Context.DataFile.CapacityPages + PagesAhead);
+                break;
+            case ScriptedKind.Vouch:
+                Environment.Vouch();
+                break;
+            case ScriptedKind.Trim:
+                Environment.TrimMemory();
+                break;
+            case ScriptedKind.Verify:
+                RequireSound(Environment, who);
+                break;
+            case ScriptedKind.Reclaim:
+                Environment.ReclaimSpace();
+                break;
+            case ScriptedKind.Kill:
+                _killed.Add(new Left(_place.Copy(), _model.Acknowledged, _model.Newest));
+                break;
+            case ScriptedKind.Close:
+                _isClosing = true;
+                Environment.Dispose();
+                break;
+            default:
+                throw new ArgumentOutOfRangeException(nameof(scripted));
+        }
+    }
+
+    private void Write(Scripted scripted)
+    {
+        using WriteTransaction writing = Environment.BeginWrite();
+        long id = writing.TransactionId;
+        int[] state = _model.Begin(id);
+        Change(writing, state, scripted.Keys);
+        SchedulePoint.Reach(SchedulePlace.Script);
+        if (scripted.Kind == ScriptedKind.RollBack)
+            return;
+        if (scripted.Kind == ScriptedKind.Savepoint)
+        {
+            int[] kept = [.. state];
+            Savepoint savepoint = writing.CreateSavepoint();
+            Change(writing, state, ~scripted.Keys);
+            savepoint.Rollback();
+            savepoint.Release();
+            state = kept;
+        }
+        _model.Leave(id, state);
+        if (scripted.Kind == ScriptedKind.CommitAsync)
+        {
+            var pending = new Pending(id, fails: false);
+            pending.Task = writing.CommitAsync();
+            _pending.Add(pending);
+            return;
+        }
+        writing.Commit();
+        _model.Acknowledge(id);
+    }
+
+    private void Merge(Scripted scripted)
+    {
+        for (int i = 0; i < scripted.Times; i++)
+        {
+            bool fails = scripted.Kind == ScriptedKind.MergeFailing && i == scripted.Times - 1;
+            var pending = new Pending(0, fails);
+            int keys = scripted.Keys << i;
+            pending.Task = Environment.WriteAsync(writing =>
+            {
+                pending.Id = writing.TransactionId;
+                int[] state = _model.Begin(pending.Id);
+                Change(writing, state, keys);
+                if (fails)
+                    throw new PlannedException();
+                _model.Leave(pending.Id, state);
+            });
+            _pending.Add(pending);
+        }
+        if (scripted.Kind == ScriptedKind.Merge)
+            Await();
+    }
+
+    private void Change(WriteTransaction writing, int[] state, int keys)
+    {
+        WriteTree tree = writing.CreateTree(TreeName);
+        bool isChanged = false;
+        for (int key = 0; key < state.Length; key++)
+        {
+            if ((keys & (1 << key)) == 0 && (key < state.Length - 1 || isChanged))
+                continue;
+            isChanged = true;
+            int stamp = _model.NextStamp();
+            bool isDeleted = state[key] != 0 && stamp % 5 == 0;
+            if (isDeleted)
+                tree.Delete(ScheduleModel.KeyOf(key));
+            else
+                tree.Put(ScheduleModel.KeyOf(key), ScheduleModel.ValueOf(key, stamp));
+            state[key] = isDeleted ? 0 : stamp;
+        }
+    }
+
+    private void Await()
+    {
+        while (_pending.Count > 0)
+        {
+            Pending pending = _pending[0];
+            SchedulePoint.Current!.WaitUntil(() => pending.IsCompleted, mayTimeOut: false);
+            LookAtPending();
+        }
+    }
+
+    // Commits complete in the order of their ids: one that has not, where a later one has, is out of order.
+    private void LookAtPending()
+    {
+        long newest = _pending.Where(pending => !pending.IsMerged && pending.IsCompleted).Select(pending => pending.Id).DefaultIfEmpty().Max();
+        Pending? late = _pending.Find(pending => !pending.IsMerged && pending.Id < newest && !pending.IsCompleted);
+        BrokenPromiseException.Require(late is null, $"Commit {newest} is acknowledged before commit {late?.Id}.");
+        for (int i = _pending.Count - 1; i >= 0; i--)
+        {
+            Pending pending = _pending[i];
+            if (!pending.IsCompleted)
+                continue;
+            _pending.RemoveAt(i);
+            if (pending.Complete(_isClosing))
+                _model.Acknowledge(pending.Id);
+        }
+    }
+
+    private void Read(string who, int times)
+    {
+        using ReadTransaction reading = BeginRead(who);
+        for (int i = 0; i < times; i++)
+        {
+            _model.CheckAll(reading, who);
+            SchedulePoint.Reach(SchedulePlace.Script);
+        }
+    }
+
+    private void Glance(string who, int keys)
+    {
+        for (int time = 0; time < LongestWait; time++)
+        {
+            using ReadTransaction reading = BeginRead(who);
+            if (!reading.TryOpenTree(TreeName, out Tree tree))
+                continue;
+            for (int key = 0; key < _model.Keys; key++)
+            {
+                if ((keys & (1 << key)) != 0)
+                    _model.Check(tree, reading.TransactionId, key, who);
+            }
+        }
+    }
+
+    private ReadTransaction BeginRead(string who)
+    {
+        long least = Math.Max(_model.Acknowledged, _model.Seen);
+        ReadTransaction reading = Environment.BeginRead();
+        long id = reading.TransactionId;
+        BrokenPromiseException.Require(id >= least, $"{who} begins on transaction {id}, when {least} was acknowledged or seen before.");
+        BrokenPromiseException.Require(id <= _model.Newest || _model.HasForeignTransactions, $"{who} begins on transaction {id}, which nobody has made.");
+        _model.See(id);
+        return reading;
+    }
+
+    private void Close()
+    {
+        Await();
+        if (!_isClosing)
+        {
+            Read("closer", 1);
+            RequireSound(Environment, "before closing");
+            _blocks?.Check(Environment.Context.DataFile.CapacityPages * Environment.Options.PageSize);
+        }
+        Environment.Dispose();
+    }
+
+    private void LookAgain(ModelPlace place, long least, long most, string who)
+    {
+        using StorageEnvironment environment = place.Open(ScheduleScript.OptionsWith());
+        using ReadTransaction reading = environment.BeginRead();
+        long id = reading.TransactionId;
+        BrokenPromiseException.Require(
+            id >= least && (id <= most || _model.HasForeignTransactions), $"{who}: transaction {id} is the newest, of {least} to {most}.");
+        _model.CheckAll(reading, who);
+        RequireSound(environment, who);
+    }
+
+    private static void RequireSound(StorageEnvironment environment, string who)
+    {
+        VerificationReport report = environment.Verify();
+        BrokenPromiseException.Require(report.IsSound, $"{who}: {report}");
+    }
+
+    /// <summary>What a killed process would leave, and what is promised of it.</summary>
+    private readonly record struct Left(ModelPlace Place, long Acknowledged, long Newest);
+
+    private sealed class PlannedException : Exception;
+
+    /// <summary>A commit that nobody waits for yet.</summary>
+    private sealed class Pending(long id, bool fails)
+    {
+        private bool _isDone;
+        private ValueTask _task;
+
+        public long Id { get; set; } = id;
+
+        public bool IsMerged { get; } = id == 0;
+
+        public ValueTask Task
+        {
+            set => _task = value;
+        }
+
+        public bool IsCompleted => _isDone || _task.IsCompleted;
+
+        /// <summary>True when it was committed.</summary>
+        public bool Complete(bool isClosing)
+        {
+            _isDone = true;
+            try
+            {
+                _task.GetAwaiter().GetResult();
+                BrokenPromiseException.Require(!fails, "An operation that throws is acknowledged.");
+                return true;
+            }
+            catch (PlannedException) when (fails)
+            {
+                return false;
+            }
+            catch (ObjectDisposedException) when (isClosing && IsMerged)
+            {
+                return false;
+            }
+        }
+    }
+}

@@ -1,0 +1,162 @@
+using System.Diagnostics;
+using Voron.Torture.Harness;
+using Voron.Torture.Model;
+
+namespace Voron.Torture.Suites;
+
+/// <summary>Writers and readers on many threads, with a flusher that detaches and recycles all the time, and a disk that hangs.</summary>
+internal sealed class IsolationSuite : Suite
+{
+    private const int MaxDoublings = 6;
+    private const int LooksWhileStalled = 2_000;
+
+    /// <summary>Far more than a crowded machine needs, and far less than for ever.</summary>
+    private static readonly TimeSpan Hanging = TimeSpan.FromSeconds(20);
+
+    /// <summary>A thread that does not run because sixty others do is as slow.</summary>
+    private static readonly TimeSpan Slow = TimeSpan.FromMilliseconds(50);
+
+    private static readonly TimeSpan Third = TimeSpan.FromSeconds(1);
+
+    public override string Name => "isolation";
+
+    public override string Summary => "1 to 64 threads that write, merge and read: snapshots whole and repeatable, nothing lost, readers never blocked by a disk that hangs";
+
+    public override string Unit => "seconds";
+
+    public override long TestCount => 30;
+
+    public override long FullCount => 24 * 60 * 60;
+
+    public override bool IsReplayable => false;
+
+    public override int Threads => 1;
+
+    public override IReadOnlyList<string> NotCovered => ["the order in which threads run is the system's: a failure is found, and may not replay"];
+
+    public override void Run(SuiteRun run)
+    {
+        Tape choices = run.Choices;
+
+        // One to sixty-four in all, few being as likely as many.
+        int threads = 1 << choices.Next(MaxDoublings + 1);
+        threads = Math.Max(1, threads - choices.Next(1 + (threads / 2)));
+        int readers = Math.Clamp(choices.Next(threads + 1), 1, Math.Max(1, threads - 1));
+        int merged = choices.Next(threads - readers + 1);
+        int writers = threads - readers - merged;
+        bool inMemory = run.Index % 3 != 2;
+        bool verifyEveryRead = choices.Next(4) == 3;
+        string how = (inMemory ? "in memory" : "on disk") + (verifyEveryRead ? ", verifying every read" : "");
+        run.Step($"{writers} writers, {merged} that merge, {readers} readers, {how}");
+        Stopwatch clock = Stopwatch.StartNew();
+        using (var disk = new StallingDisk())
+        using (var place = new ModelPlace(inMemory))
+            Run(run, place, disk, inMemory, verifyEveryRead, (writers, merged, readers));
+        run.Count((long)Math.Round(clock.Elapsed.TotalSeconds));
+        run.Tally("threads", threads);
+        run.Tally($"up to {1 << (int)Math.Ceiling(Math.Log2(threads))} threads");
+    }
+
+    private static void Run(
+        SuiteRun run, ModelPlace place, StallingDisk disk, bool inMemory, bool verifyEveryRead, (int Writers, int Merged, int Readers) threads)
+    {
+        StorageOptions options = Options(verifyEveryRead);
+        long acknowledged;
+        using (StorageEnvironment environment = place.Open(options, disk.Watch))
+        {
+            var isolation = new IsolationRun(environment, run.Choices.Next(1 << 24));
+            isolation.Prepare();
+            isolation.Run(Third, threads.Writers, threads.Merged, threads.Readers);
+            using (ReadTransaction longest = environment.BeginRead())
+            {
+                ulong before = IsolationRun.Judge(longest);
+                bool canHang = inMemory && threads.Writers + threads.Merged > 0;
+                isolation.Run(
+                    Third, threads.Writers, threads.Merged, threads.Readers,
+                    canHang ? () => ReadWhileStalled(run, environment, isolation, disk) : null);
+                BrokenPromiseException.Require(IsolationRun.Judge(longest) == before, $"The snapshot {longest.TransactionId} has changed.");
+            }
+            isolation.Run(Third, threads.Writers, threads.Merged, threads.Readers);
+            acknowledged = isolation.Acknowledged;
+            Check(environment, acknowledged);
+            EnvironmentStatistics statistics = environment.GetStatistics();
+            BrokenPromiseException.Require(statistics.Flushes > 0 || threads.Writers + threads.Merged == 0, "Nothing was flushed: the flusher does nothing.");
+            run.Tally("snapshots", isolation.Snapshots);
+            run.Tally("transactions", acknowledged);
+            run.Tally("flushes", statistics.Flushes);
+        }
+        using StorageEnvironment again = place.Open(options);
+        Check(again, acknowledged);
+    }
+
+    // Everything that writes hangs; whoever reads must not notice.
+    private static void ReadWhileStalled(SuiteRun run, StorageEnvironment environment, IsolationRun isolation, StallingDisk disk)
+    {
+        disk.Stall();
+        try
+        {
+            long begun = Stopwatch.GetTimestamp();
+            while (disk.Waiting == 0)
+            {
+                BrokenPromiseException.Require(Stopwatch.GetElapsedTime(begun) < Hanging, "Nobody writes.");
+                Thread.Sleep(1);
+            }
+            long snapshots = isolation.Snapshots;
+            int slow = 0;
+            begun = Stopwatch.GetTimestamp();
+            using var looks = new CountdownEvent(1);
+            var looker = new Thread(() =>
+            {
+                for (int i = 0; i < LooksWhileStalled; i++)
+                {
+                    long start = Stopwatch.GetTimestamp();
+                    using (ReadTransaction reading = environment.BeginRead())
+                        IsolationRun.Counted(reading);
+                    slow += Stopwatch.GetElapsedTime(start) > Slow ? 1 : 0;
+                }
+                looks.Signal();
+            })
+            {
+                IsBackground = true,
+            };
+            looker.Start();
+            bool isDone = looks.Wait(Hanging);
+            BrokenPromiseException.Require(isDone, $"Readers wait for a disk that hangs: not {LooksWhileStalled} gets in {Hanging.TotalSeconds} s.");
+            while (isolation.Snapshots == snapshots)
+            {
+                BrokenPromiseException.Require(Stopwatch.GetElapsedTime(begun) < Hanging, "Readers wait for a disk that hangs: nobody reads a snapshot to its end.");
+                Thread.Sleep(1);
+            }
+            BrokenPromiseException.Require(disk.Waiting > 0, "The disk does not hang: nothing was shown.");
+            run.Tally("stalls");
+            run.Tally("gets while stalled", LooksWhileStalled);
+            run.Tally($"of them over {Slow.TotalMilliseconds} ms", slow);
+        }
+        finally
+        {
+            disk.GoOn();
+        }
+    }
+
+    private static void Check(StorageEnvironment environment, long acknowledged)
+    {
+        VerificationReport report = environment.Verify();
+        BrokenPromiseException.Require(report.IsSound, report.ToString());
+        using ReadTransaction reading = environment.BeginRead();
+        IsolationRun.Judge(reading);
+        long counted = IsolationRun.Counted(reading);
+        BrokenPromiseException.Require(counted == acknowledged, $"{acknowledged} transactions were acknowledged, and {counted} are there.");
+    }
+
+    private static StorageOptions Options(bool verifyEveryRead) => new()
+    {
+        FlushThresholdBytes = 256 << 10,
+        FlushInterval = TimeSpan.FromMilliseconds(20),
+        InitialJournalFileBytes = 64 << 10,
+        MaxJournalFileBytes = 128 << 10,
+        JournalLimitBytes = 8 << 20,
+        VerifyEveryRead = verifyEveryRead,
+        MaxMergedBytes = 64 << 10,
+        MaxGrowthBytes = 1 << 20,
+    };
+}

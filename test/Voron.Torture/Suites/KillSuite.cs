@@ -1,0 +1,141 @@
+using System.Buffers.Binary;
+using System.Diagnostics;
+using Voron.KillTarget;
+using Voron.Torture.Harness;
+using Voron.Torture.Kills;
+
+namespace Voron.Torture.Suites;
+
+/// <summary>A process of its own works, tells of what it does and of each commit that was acknowledged, and is killed.</summary>
+internal sealed class KillSuite : Suite
+{
+    private const int KillsPerRun = 20;
+
+    /// <summary>Things told until a phase that does not come is given up.</summary>
+    private const int MostTold = 400;
+
+    /// <summary>Phases take from some microseconds to some milliseconds.</summary>
+    private const int LongestDelayMicroseconds = 4_000;
+
+    /// <summary>The newest state of one in so many is not looked at: the next process finds it as it is, and is killed while it recovers.</summary>
+    private const int LeftOneIn = 4;
+
+    private static readonly KillPhase[] Wanted = [.. Enum.GetValues<KillPhase>().Where(phase => phase != KillPhase.None)];
+
+    public override string Name => "kill";
+
+    public override string Summary => "a process killed in every phase of its life, beside a ledger of what it has acknowledged";
+
+    public override string Unit => "kills";
+
+    public override long TestCount => 100;
+
+    public override long FullCount => 100_000;
+
+    public override bool IsReplayable => false;
+
+    public override IReadOnlyList<string> NotCovered => ["the moment of a kill is not to the instruction: a failure is found, and may not replay"];
+
+    public override void Run(SuiteRun run)
+    {
+        string directory = Directory.CreateTempSubdirectory("voron-kill-").FullName;
+        var next = new KillTargetProcess();
+        try
+        {
+            var ledger = new Ledger();
+            bool isLeft = false;
+            for (int kill = 0; kill < KillsPerRun && !run.Stop.IsCancellationRequested; kill++)
+            {
+                using KillTargetProcess target = next;
+                next = new KillTargetProcess();
+                KillPhase wanted = isLeft ? KillPhase.Opening : Wanted[run.Choices.Next(Wanted.Length)];
+                Kill(run, target, directory, wanted);
+                ledger.Told(target.Acknowledged);
+                run.Count();
+                run.Tally($"killed while {(isLeft && target.Phase == KillPhase.Opening ? "recovering" : Tell(target.Phase))}");
+                isLeft = !isLeft && run.Choices.Next(LeftOneIn) == 0;
+                if (!isLeft)
+                    ledger.Compare(run, directory, kill);
+            }
+        }
+        finally
+        {
+            next.Dispose();
+            Directory.Delete(directory, recursive: true);
+        }
+    }
+
+    private static void Kill(SuiteRun run, KillTargetProcess target, string directory, KillPhase wanted)
+    {
+        int delay = run.Choices.Next(LongestDelayMicroseconds);
+        run.Step($"{wanted}, {delay} microseconds");
+        target.Work(directory, run.Choices.Next());
+        for (int told = 0; told < MostTold && target.Phase != wanted; told++)
+            target.Listen();
+        long begun = Stopwatch.GetTimestamp();
+        while (Stopwatch.GetElapsedTime(begun).TotalMicroseconds < delay)
+            Thread.SpinWait(20);
+        target.Kill();
+    }
+
+    private static string Tell(KillPhase phase) => phase == KillPhase.None ? "open" : phase.ToString().ToLowerInvariant();
+
+    /// <summary>What has to be there.</summary>
+    private sealed class Ledger
+    {
+        private readonly Dictionary<long, (long Number, int Length)> _items = [];
+        private long _acknowledged;
+        private long _at;
+
+        public void Told(long acknowledged) => _acknowledged = Math.Max(_acknowledged, acknowledged);
+
+        public void Compare(SuiteRun run, string directory, int kill)
+        {
+            using StorageEnvironment environment = StorageEnvironment.Open(directory, KillWorkload.Options());
+            run.Tally(environment.Recovery.ReplayedRecords > 0 ? "openings that replay" : "openings that find all at home");
+            long newest = KillWorkload.Newest(environment);
+
+            // Of two processes that were killed one after the other, each may have had commits under way.
+            BrokenPromiseException.Require(
+                newest >= _acknowledged && newest <= _acknowledged + (2 * KillWorkload.MostUnderWay),
+                $"Kill {kill}: commit {_acknowledged} was acknowledged, and {newest} is the newest found.");
+            run.Tally("commits", newest - _at);
+            run.Tally("commits found though not acknowledged", newest - _acknowledged);
+            _acknowledged = newest;
+            while (_at < newest)
+                Follow(++_at);
+            CompareItems(environment, kill);
+            VerificationReport report = environment.Verify();
+            BrokenPromiseException.Require(report.IsSound, $"Kill {kill}: {report}");
+        }
+
+        private void Follow(long number)
+        {
+            foreach ((long key, int length) in KillWorkload.Changes(number))
+            {
+                if (length < 0)
+                    _items.Remove(key);
+                else
+                    _items[key] = (number, length);
+            }
+        }
+
+        private void CompareItems(StorageEnvironment environment, int kill)
+        {
+            using ReadTransaction reading = environment.BeginRead();
+            if (!reading.TryOpenTree(KillWorkload.TreeName, out Tree tree))
+            {
+                BrokenPromiseException.Require(_items.Count == 0, $"Kill {kill}: the tree is gone.");
+                return;
+            }
+            BrokenPromiseException.Require(tree.Count == _items.Count, $"Kill {kill}: {tree.Count} items are there, and {_items.Count} should be.");
+            foreach (TreeEntry entry in tree.GetEntries())
+            {
+                long key = BinaryPrimitives.ReadInt64BigEndian(entry.Key);
+                bool isRight = _items.TryGetValue(key, out (long Number, int Length) item)
+                    && entry.Value.SequenceEqual(KillWorkload.Value(item.Number, key, item.Length));
+                BrokenPromiseException.Require(isRight, $"Kill {kill}: key {key} does not hold what commit {item.Number} put there.");
+            }
+        }
+    }
+}

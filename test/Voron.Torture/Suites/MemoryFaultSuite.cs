@@ -1,0 +1,107 @@
+using Voron.Torture.Harness;
+using Voron.Torture.Memory;
+
+namespace Voron.Torture.Suites;
+
+/// <summary>Every allocation that the engine makes outside of the collector fails in turn, once or for ever.</summary>
+internal sealed class MemoryFaultSuite : Suite
+{
+    private const int MaxAllocations = 4096;
+
+    public override string Name => "memory-fault";
+
+    public override string Summary => "every native or pooled allocation, reservation and map refused in turn, once or for ever";
+
+    public override string Unit => "faults";
+
+    public override long TestCount => 2_000;
+
+    public override long FullCount => 100_000;
+
+    public override IReadOnlyList<string> NotCovered => ["memory of the collector's", "memory that is promised by the system and not there when it is touched"];
+
+    public override void Run(SuiteRun run)
+    {
+        Tape choices = run.Choices;
+        int keys = choices.Next(4, 13);
+        bool inMemory = choices.Next(16) < 15;
+        var options = new StorageOptions
+        {
+            BackgroundFlush = false,
+            InitialJournalFileBytes = 64 << 10,
+            MaxJournalFileBytes = 64 << 10,
+            FlushThresholdBytes = 1 << 20,
+            FlushRecords = choices.Next(2) == 0 ? FlushRecordForm.Checksums : FlushRecordForm.WholeImages,
+            JournalCompression = choices.Next(2) == 0 ? JournalCompression.Never : JournalCompression.Always,
+            ScratchMemoryBytes = 4 << 20,
+            SearchMemoryBytes = choices.Next(2) == 0 ? 0 : 1 << 16,
+            MaxGrowthBytes = 1 << 20,
+        };
+        run.Step($"{keys} keys, {(inMemory ? "in memory" : "on disk")}, {options.FlushRecords}, compression {options.JournalCompression}");
+        List<MemoryOperation> script = [];
+        for (int i = choices.Next(3, 14); i > 0 && choices.HasMore; i--)
+        {
+            choices.Mark();
+            var kind = (MemoryStep)choices.Next((int)MemoryStep.Reopen + 1);
+            var operation = new MemoryOperation(kind, 1 + choices.Next((1 << keys) - 1), choices.Next(3));
+            run.Step(operation.ToString());
+            script.Add(operation);
+        }
+
+        var counting = new MemoryWatch();
+        new MemoryFaultRun(script, options, keys, inMemory, counting).Run();
+        int allocations = (int)Math.Min(counting.AskedUntilThen, MaxAllocations);
+        run.Tally("allocations", allocations);
+        for (int turn = 0; turn < 2 * allocations && choices.HasMore && !run.Stop.IsCancellationRequested; turn++)
+        {
+            choices.Mark();
+            int allocation = choices.Choose(turn / 2, allocations);
+            bool forEver = choices.Choose(turn % 2, 2) == 1;
+            Fail(run, script, options, keys, inMemory, allocation, forEver);
+        }
+    }
+
+    private static void Fail(
+        SuiteRun run, List<MemoryOperation> script, StorageOptions options, int keys, bool inMemory, int allocation, bool forEver)
+    {
+        var watch = new MemoryWatch();
+        watch.FailAt(allocation, forEver);
+        var world = new MemoryFaultRun(script, options, keys, inMemory, watch);
+        try
+        {
+            world.Run();
+        }
+        catch (Exception e)
+        {
+            run.Step($"allocation {allocation} {(forEver ? "and all after it fail" : "fails")}: {e.GetType().Name}");
+            foreach (string line in Origin(script, options, keys, inMemory, allocation, forEver))
+                run.Step(line);
+            throw;
+        }
+        finally
+        {
+            run.Count();
+            run.Tally(watch.Refused > 0 ? "refused" : "not reached");
+            if (world.WasPoisoned)
+                run.Tally("poisoned");
+        }
+    }
+
+    // Where it happens is asked for in a second run, since that takes long.
+    private static IEnumerable<string> Origin(
+        List<MemoryOperation> script, StorageOptions options, int keys, bool inMemory, int allocation, bool forEver)
+    {
+        var watch = new MemoryWatch { TracksOrigins = true };
+        watch.FailAt(allocation, forEver);
+        string told = "it does not fail a second time";
+        try
+        {
+            new MemoryFaultRun(script, options, keys, inMemory, watch).Run();
+        }
+        catch (Exception e)
+        {
+            told = e.Message;
+        }
+        return [.. (watch.RefusedAt ?? "").Split('\n').Where(line => line.Contains("Voron", StringComparison.Ordinal)).Take(16), told];
+    }
+}
