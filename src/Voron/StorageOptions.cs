@@ -99,7 +99,10 @@ public sealed class StorageOptions
     /// <summary>How long a durable change stays out of the data file at most while the environment is idle.</summary>
     public TimeSpan FlushInterval { get; init; } = TimeSpan.FromSeconds(10);
 
-    /// <summary>Bytes of journal at which writers are slowed until the flusher has caught up.</summary>
+    /// <summary>
+    /// Bytes of journal at which writers are slowed until the flusher has caught up. What journal files keep free for the records of a
+    /// flush comes on top.
+    /// </summary>
     public long JournalLimitBytes { get; init; } = 512 * MiB;
 
     /// <summary>Bytes of page versions that are kept in memory; beyond, they go to a temporary file.</summary>

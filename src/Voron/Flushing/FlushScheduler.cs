@@ -121,7 +121,7 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
     }
 
     private bool IsOverLimit =>
-        _context.JournalFiles!.LiveBytes > _context.Options.JournalLimitBytes || _context.Frames.UsedBytes > _context.Options.ScratchLimitBytes;
+        _context.JournalFiles!.LiveRecordBytes > _context.Options.JournalLimitBytes || _context.Frames.UsedBytes > _context.Options.ScratchLimitBytes;
 
     private void Run()
     {
@@ -229,7 +229,7 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
     // Half the limit: enough is left to go on while the rewrite is being written. Again only when more was written than is rewritten,
     // or, where that is more than the journal may hold, when it is half full once more.
     private bool IsHeldBack() =>
-        _flusher.BlockingReader != null && _context.JournalFiles!.LiveBytes > _context.Options.JournalLimitBytes / 2
+        _flusher.BlockingReader != null && _context.JournalFiles!.LiveRecordBytes > _context.Options.JournalLimitBytes / 2
         && Volatile.Read(ref _writtenBytes) - _rewrittenAtBytes
             > Math.Max(Math.Min(_context.Frames.UsedBytes, _context.Options.JournalLimitBytes / 2), _context.Options.FlushThresholdBytes);
 

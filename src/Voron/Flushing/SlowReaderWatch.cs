@@ -23,7 +23,7 @@ internal sealed class SlowReaderWatch
 
     /// <summary>True when it is time to look who is in the way.</summary>
     public bool IsNearLimit =>
-        _context.JournalFiles!.LiveBytes >= _context.Options.JournalLimitBytes / PartOfLimit
+        _context.JournalFiles!.LiveRecordBytes >= _context.Options.JournalLimitBytes / PartOfLimit
         || _context.Frames.UsedBytes >= _context.Options.ScratchLimitBytes / PartOfLimit;
 
     /// <summary>Names the oldest reader if a flush cannot get past it; each one once in an interval.</summary>
@@ -50,7 +50,7 @@ internal sealed class SlowReaderWatch
         _told = (slow.Slot, origin.Use);
         _toldAtTick = now;
         Tell(new SlowReaderReport(
-            slow.Snapshot, _context.JournalFiles!.LiveBytes, _context.Frames.UsedBytes, origin.OpenedAt?.ToString(), origin.Age, origin.ThreadId));
+            slow.Snapshot, _context.JournalFiles!.LiveRecordBytes, _context.Frames.UsedBytes, origin.OpenedAt?.ToString(), origin.Age, origin.ThreadId));
     }
 
     private void Tell(SlowReaderReport report)

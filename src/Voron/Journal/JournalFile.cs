@@ -23,6 +23,15 @@ internal sealed class JournalFile
     /// <summary>Bytes that are zeroed or written, headers included.</summary>
     public long Length { get; set; }
 
+    /// <summary>Bytes that have records, the headers before them included; of a file that recovery found, all of them.</summary>
+    public long UsedBytes
+    {
+        get => Volatile.Read(ref _usedBytes);
+        set => Volatile.Write(ref _usedBytes, value);
+    }
+
+    private long _usedBytes;
+
     public UInt128 Incarnation { get; set; }
 
     public long LifeNumber { get; set; }

@@ -54,6 +54,8 @@ internal sealed unsafe class JournalFileSet : IDisposable
     private bool _isForLarge;
     private long _noSpareBeforeTick;
     private long _liveBytes;
+    private long _filledBytes;
+    private JournalFile? _newest;
     private long _totalBytes;
     private int _liveCount;
 
@@ -69,6 +71,12 @@ internal sealed unsafe class JournalFileSet : IDisposable
 
     /// <summary>Bytes of all files that replay would need, as they are allocated.</summary>
     public long LiveBytes => Volatile.Read(ref _liveBytes);
+
+    /// <summary>
+    /// Bytes of records that replay would need. What a file has free at its end, for the records of a flush, does not count: it may be
+    /// more than all the rest, and no flush makes it less.
+    /// </summary>
+    public long LiveRecordBytes => Volatile.Read(ref _filledBytes) + (Volatile.Read(ref _newest)?.UsedBytes ?? 0);
 
     /// <summary>How many files replay would need.</summary>
     public int LiveCount => Volatile.Read(ref _liveCount);
@@ -90,6 +98,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
                 {
                     Incarnation = info.Header.Incarnation,
                     LifeNumber = info.Header.LifeNumber,
+                    UsedBytes = info.FileLength,
                 };
                 (file.LifeNumber >= firstLife ? _live : _released).Add(file);
                 _nextLife = Math.Max(_nextLife, file.LifeNumber + 1);
@@ -138,6 +147,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
             _wantedLength = minLength + more;
             _isForLarge = recordBytes >= LargeRecordBytes;
             file ??= Prepare(minLength, more, seals);
+            file.UsedBytes = JournalFormat.FirstRecordOffset;
             _live.Add(file);
             Count();
             return file;
@@ -224,6 +234,9 @@ internal sealed unsafe class JournalFileSet : IDisposable
     {
         Volatile.Write(ref _liveCount, _live.Count);
         Volatile.Write(ref _liveBytes, _live.Sum(file => file.Length));
+        var newest = _live.Count > 0 ? _live[^1] : null;
+        Volatile.Write(ref _filledBytes, _live.Sum(file => file == newest ? 0 : file.UsedBytes));
+        Volatile.Write(ref _newest, newest);
         Volatile.Write(ref _totalBytes, _liveBytes + _released.Sum(file => file.Length) + (_spare?.Length ?? 0));
     }
 

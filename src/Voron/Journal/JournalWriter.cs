@@ -225,6 +225,7 @@ internal sealed unsafe class JournalWriter : IDisposable
             entry.Offset = _offset;
             entry.Sequence = _submittedSequence + 1;
             _offset += entry.Length;
+            _current!.UsedBytes = _offset;
             Volatile.Write(ref _submittedSequence, entry.Sequence);
             if (PlantedFault.AcknowledgeBeforeWrite)
                 AcknowledgeUnwritten(entry);

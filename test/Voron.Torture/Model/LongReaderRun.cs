@@ -95,7 +95,7 @@ internal sealed class LongReaderRun(string directory, int keys, FlushRecordForm 
         }
         EnvironmentStatistics statistics = environment.GetStatistics();
         Require(statistics is { PageVersions: 0, ScratchBytes: 0 }, $"{statistics.PageVersions} versions and {statistics.ScratchBytes} bytes of scratch stay");
-        Require(statistics.LiveJournalBytes < JournalLimit / 2, $"{statistics.LiveJournalBytes} bytes of journal stay");
+        Require(statistics.LiveJournalBytes < JournalLimit, $"{statistics.LiveJournalBytes} bytes of journal stay");
         Require(Directory.GetFiles(directory, "rewrite-*").Length == 0, "a rewrite file stays");
         RequireSound(environment);
     }
