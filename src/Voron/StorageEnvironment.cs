@@ -224,7 +224,7 @@ public sealed class StorageEnvironment : IDisposable
             CheckpointTransactionId = _parts.Checkpoints.Current.State.TransactionId,
             PageCount = reading.Core.Snapshot.State.PageCount,
             DataFileBytes = _context.DataFile.CapacityPages * _context.PageSize,
-            LiveJournalBytes = _context.JournalFiles?.LiveBytes ?? 0,
+            LiveJournalBytes = _context.JournalFiles?.LiveRecordBytes ?? 0,
             TotalJournalBytes = _context.JournalFiles?.TotalBytes ?? 0,
             ScratchBytes = _context.Frames.UsedBytes,
             ScratchReservedBytes = _context.Frames.ReservedBytes,

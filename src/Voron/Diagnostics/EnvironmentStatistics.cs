@@ -18,7 +18,7 @@ public sealed record EnvironmentStatistics
     /// <summary>Bytes of the data file.</summary>
     public required long DataFileBytes { get; init; }
 
-    /// <summary>Bytes of the journal files that replay would need.</summary>
+    /// <summary>Bytes of journal records that replay would need, which is what the limit of the journal is held against.</summary>
     public required long LiveJournalBytes { get; init; }
 
     /// <summary>Bytes of all journal files, those prepared or kept for reuse included.</summary>

@@ -50,7 +50,8 @@ internal sealed class SlowReaderWatch
         _told = (slow.Slot, origin.Use);
         _toldAtTick = now;
         Tell(new SlowReaderReport(
-            slow.Snapshot, _context.JournalFiles!.LiveRecordBytes, _context.Frames.UsedBytes, origin.OpenedAt?.ToString(), origin.Age, origin.ThreadId));
+            slow.Snapshot, _context.JournalFiles!.LiveRecordBytes, _context.Frames.UsedBytes, origin.OpenedAt?.ToString(), origin.Age,
+            origin.ThreadId));
     }
 
     private void Tell(SlowReaderReport report)
