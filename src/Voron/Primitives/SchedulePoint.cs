@@ -112,14 +112,8 @@ internal static class SchedulePoint
 
     /// <summary>To stand before the wait for a semaphore.</summary>
     /// <returns>How long is left to wait.</returns>
-    public static TimeSpan UntilFree(SemaphoreSlim semaphore, TimeSpan timeout, CancellationToken cancellationToken)
-    {
-        if (!IsOn || Current is not { } schedule || timeout == TimeSpan.Zero)
-            return timeout;
-        bool isFree = schedule.WaitUntil(
-            () => semaphore.CurrentCount > 0 || cancellationToken.IsCancellationRequested, timeout != Timeout.InfiniteTimeSpan);
-        return isFree ? timeout : TimeSpan.Zero;
-    }
+    public static TimeSpan UntilFree(SemaphoreSlim semaphore, TimeSpan timeout, CancellationToken cancellationToken) =>
+        IsOn ? WaitFor(semaphore, timeout, cancellationToken) : timeout;
 
     /// <inheritdoc cref="Monitor.Wait(object, int)"/>
     public static bool Wait(object gate, int milliseconds = Timeout.Infinite)
@@ -192,6 +186,17 @@ internal static class SchedulePoint
         if (Current is not { } schedule || IsFree(gate) || gate.IsHeldByCurrentThread)
             return;
         schedule.WaitUntil(() => IsFree(gate), mayTimeOut: false);
+    }
+
+    // By itself, because what it hands on is allocated where the method begins.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static TimeSpan WaitFor(SemaphoreSlim semaphore, TimeSpan timeout, CancellationToken cancellationToken)
+    {
+        if (Current is not { } schedule || timeout == TimeSpan.Zero)
+            return timeout;
+        bool isFree = schedule.WaitUntil(
+            () => semaphore.CurrentCount > 0 || cancellationToken.IsCancellationRequested, timeout != Timeout.InfiniteTimeSpan);
+        return isFree ? timeout : TimeSpan.Zero;
     }
 
     // Asked by any of the threads: one that holds it would get it again.
