@@ -38,7 +38,7 @@ internal sealed unsafe class EnvironmentParts
     public RecoveryResult Recovered { get; }
 
     /// <summary>Bytes of the journal files that were replayed and wait for a flush; 0 after a clean close.</summary>
-    public long ReplayedBytes => Recovered.ReplayedRecords == 0 ? 0 : Context.JournalFiles?.LiveBytes ?? 0;
+    public long ReplayedBytes => Recovered.ReplayedRecords == 0 ? 0 : Context.JournalFiles?.LiveRecordBytes ?? 0;
 
     public static EnvironmentParts Open(IDisk disk, StorageOptions options)
     {

@@ -53,7 +53,6 @@ internal sealed unsafe class JournalFileSet : IDisposable
     private long _wantedLength;
     private bool _isForLarge;
     private long _noSpareBeforeTick;
-    private long _liveBytes;
     private long _filledBytes;
     private JournalFile? _newest;
     private long _totalBytes;
@@ -68,9 +67,6 @@ internal sealed unsafe class JournalFileSet : IDisposable
         _maxFileBytes = JournalFormat.AlignUp(maxFileBytes);
         _logger = logger;
     }
-
-    /// <summary>Bytes of all files that replay would need, as they are allocated.</summary>
-    public long LiveBytes => Volatile.Read(ref _liveBytes);
 
     /// <summary>
     /// Bytes of records that replay would need. What a file has free at its end, for the records of a flush, does not count: it may be
@@ -94,11 +90,12 @@ internal sealed unsafe class JournalFileSet : IDisposable
             foreach (var info in files.OrderBy(info => info.Header.LifeNumber))
             {
                 var handle = _disk.Open(info.Name, DiskOpen.Existing, DiskAccess.WriteThrough);
-                var file = new JournalFile(info.Name, handle, info.FileLength & -JournalFormat.Block)
+                var length = info.FileLength & -JournalFormat.Block;
+                var file = new JournalFile(info.Name, handle, length)
                 {
                     Incarnation = info.Header.Incarnation,
                     LifeNumber = info.Header.LifeNumber,
-                    UsedBytes = info.FileLength,
+                    UsedBytes = length,
                 };
                 (file.LifeNumber >= firstLife ? _live : _released).Add(file);
                 _nextLife = Math.Max(_nextLife, file.LifeNumber + 1);
@@ -233,11 +230,10 @@ internal sealed unsafe class JournalFileSet : IDisposable
     private void Count()
     {
         Volatile.Write(ref _liveCount, _live.Count);
-        Volatile.Write(ref _liveBytes, _live.Sum(file => file.Length));
         var newest = _live.Count > 0 ? _live[^1] : null;
         Volatile.Write(ref _filledBytes, _live.Sum(file => file == newest ? 0 : file.UsedBytes));
         Volatile.Write(ref _newest, newest);
-        Volatile.Write(ref _totalBytes, _liveBytes + _released.Sum(file => file.Length) + (_spare?.Length ?? 0));
+        Volatile.Write(ref _totalBytes, _live.Sum(file => file.Length) + _released.Sum(file => file.Length) + (_spare?.Length ?? 0));
     }
 
     private JournalFile Prepare(long minLength, long more, ReadOnlySpan<JournalSeal> seals)

@@ -328,13 +328,7 @@ internal sealed class MemoryFaultRun
         {
             if ((keys & (1 << key)) == 0 && key < state.Length - 1)
                 continue;
-            int stamp = _model.NextStamp();
-            bool isDeleted = state[key] != 0 && stamp % 5 == 0;
-            if (isDeleted)
-                tree.Delete(ScheduleModel.KeyOf(key));
-            else
-                tree.Put(ScheduleModel.KeyOf(key), ScheduleModel.ValueOf(key, stamp));
-            state[key] = isDeleted ? 0 : stamp;
+            _model.Change(tree, state, key);
         }
 
         // Puts that wait are applied by whoever looks: what fails, fails here.

@@ -29,8 +29,17 @@ internal sealed class ScheduleModel(int keys)
     /// <summary>Space that is given back takes a transaction of its own, which changes nothing.</summary>
     public bool HasForeignTransactions { get; set; }
 
-    /// <summary>A number that no other write has.</summary>
-    public int NextStamp() => ++_stamp;
+    /// <summary>Puts a key with a stamp of its own or, now and then, deletes it; notes it in the state when that has been done.</summary>
+    public void Change(WriteTree tree, int[] state, int key)
+    {
+        int stamp = ++_stamp;
+        bool isDeleted = state[key] != 0 && stamp % 5 == 0;
+        if (isDeleted)
+            tree.Delete(KeyOf(key));
+        else
+            tree.Put(KeyOf(key), ValueOf(key, stamp));
+        state[key] = isDeleted ? 0 : stamp;
+    }
 
     /// <summary>What a transaction of that id begins with, or has left so far.</summary>
     public int[] Begin(long id)
