@@ -177,6 +177,9 @@ public sealed class StorageOptions
     /// </summary>
     internal TimeSpan LeakGrace { get; init; } = TimeSpan.FromSeconds(10);
 
+    /// <summary>Transactions journal each changed page whole, never its difference: what tests hold differences against.</summary>
+    internal bool JournalsWholePages { get; init; }
+
     /// <summary>Called after each background verification, on a thread of its own.</summary>
     public Action<VerificationReport>? ScrubObserver { get; init; }
 

@@ -45,6 +45,13 @@ internal static unsafe partial class LinuxFile
             throw new IOException($"fdatasync: {Marshal.GetPInvokeErrorMessage(Marshal.GetLastPInvokeError())}");
     }
 
+    /// <summary>Has all file systems write back what they hold; elsewhere than on Linux nothing.</summary>
+    internal static void SyncAll()
+    {
+        if (OperatingSystem.IsLinux())
+            Sync();
+    }
+
     /// <summary>Takes the files of a directory out of the page cache, once they are written back.</summary>
     internal static void ForgetDirectory(string directory)
     {
@@ -84,6 +91,9 @@ internal static unsafe partial class LinuxFile
 
     [LibraryImport("libc", EntryPoint = "munmap", SetLastError = true)]
     private static partial int Unmap(nint address, nint bytes);
+
+    [LibraryImport("libc", EntryPoint = "sync")]
+    private static partial void Sync();
 
     [LibraryImport("libc", EntryPoint = "fdatasync", SetLastError = true)]
     private static partial int SyncData(int file);

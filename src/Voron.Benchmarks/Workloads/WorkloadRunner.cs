@@ -28,7 +28,11 @@ internal static class WorkloadRunner
         EngineDescriptor descriptor = EngineCatalog.Require(request.Engine);
         WarmUp.Run(descriptor, request);
         PrepareDirectory(request);
-        IReadOnlyList<ProbeResult> rawDevice = ProbesDevice ? RawDeviceProbe.RunQuick(request.Directory) : [];
+        IReadOnlyList<ProbeResult> rawDevice = [];
+        if (request.Workload.Kind == WorkloadKind.Open)
+            DeviceRest.Await(request.Directory);
+        else if (ProbesDevice)
+            rawDevice = RawDeviceProbe.RunQuick(request.Directory);
 
         var observer = new EngineObserver();
         long dataFileBefore = DataFileBytes(descriptor, request.Directory) ?? 0;

@@ -62,7 +62,8 @@ internal sealed unsafe class TransactionPacker
         }
         else if ((node->Flags & VersionFlags.InnerOfRun) == 0)
         {
-            var previous = (node->Flags & VersionFlags.New) != 0 ? null : PreviousBytes(session, node);
+            var isWhole = (node->Flags & VersionFlags.New) != 0 || _context.Options.JournalsWholePages;
+            var previous = isWhole ? null : PreviousBytes(session, node);
             Debug.Assert(previous == null || PageDiff.FindUnmarked(node->Frame, previous, session.PageSize, node->DirtyLines) < 0);
             record.AddPage(node->Page, node->Frame, previous, session.PageSize, node->DirtyLines);
         }

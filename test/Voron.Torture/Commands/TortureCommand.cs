@@ -61,6 +61,7 @@ internal static class TortureCommand
         {
             EngineSetup.LetAssertionsThrow();
             var results = new List<SuiteResult>();
+            string? ledger = parsed.GetValue(common.Ledger);
             double left = parsed.GetValue(minutes);
             for (int i = 0; i < SuiteCatalog.All.Count; i++)
             {
@@ -70,8 +71,12 @@ internal static class TortureCommand
                 SuiteResult result = RunWithProgress(suite, common.PlanOf(parsed, suite.FullCount) with { TimeLimit = limit });
                 left -= result.Seconds / 60;
                 results.Add(result);
+
+                // At once: a suite that ends the process must not take the others' results along.
+                if (ledger is not null)
+                    Ledger.Add(ledger, [result]);
             }
-            return Finish(results, parsed.GetValue(common.Ledger));
+            return Finish(results, ledger: null);
         });
         return command;
     }
@@ -91,6 +96,8 @@ internal static class TortureCommand
 
     private static SuiteResult RunWithProgress(Suite suite, RunPlan plan)
     {
+        // Before it runs: should it end the process, this is what to run again.
+        Console.WriteLine($"{suite.Name}, seed {plan.Seed.ToString(CultureInfo.InvariantCulture)}");
         SuiteResult? result = null;
         AnsiConsole.Progress()
             .AutoClear(true)

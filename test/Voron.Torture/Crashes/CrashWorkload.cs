@@ -59,6 +59,7 @@ internal sealed class CrashWorkload : IDisposable
         SearchMemoryBytes = random.Next(4) == 3 ? 1 << 20 : 0,
         MaxGrowthBytes = 1 << 20,
         JournalCompression = random.Next(2) == 0 ? JournalCompression.Always : JournalCompression.Never,
+        JournalsWholePages = random.Next(8) == 7,
     };
 
     /// <summary>Opens the environment for the first time, and checks that it has one of some contents.</summary>
@@ -362,12 +363,13 @@ internal sealed class CrashWorkload : IDisposable
         if (!_flushing || !IsOutsideOfLocks(entry))
             return;
         _flushing = false;
+
+        // Large ones at times: they go on in another journal file, while the flush is still to let go of the ones before.
         for (var i = _random.Next(3); _random.GoesOn(i > 0); i--)
             Commit(_random.Next(4) == 3 ? _random.Next(10, 40) : _random.Next(1, 6));
         _flushing = true;
     }
 
-    // Large ones at times: they go on in another journal file, while the flush is still to let go of the ones before.
     // The flusher syncs the data file and writes the checkpoint while neither the writer nor the journal is taken.
     private bool IsOutsideOfLocks(TraceEntry entry) =>
         (entry.Kind == TraceKind.Sync && entry.File == _disk.FileOf(EnvironmentCreator.DataFileName))

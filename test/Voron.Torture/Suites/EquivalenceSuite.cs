@@ -18,8 +18,6 @@ internal sealed class EquivalenceSuite : Suite
 
     public override long? Runs => EquivalenceSettings.Count;
 
-    public override IReadOnlyList<string> NotCovered => ["diffs against whole pages in the journal: there is no such option"];
-
     public override void Run(SuiteRun run)
     {
         // A stride without a common factor: a few runs have something of everything, all have all.
