@@ -140,8 +140,9 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
             {
                 RunOnce();
             }
-            catch (VoronException e)
+            catch (Exception e) when (e is VoronException or OutOfMemoryException)
             {
+                // That there is no memory is foreseen at each step, as it is where a caller flushes: the next tick tries again.
                 FlushLog.Failed(_context.Logger, e.Message, e);
                 if (_context.Poison.IsPoisoned)
                     return;

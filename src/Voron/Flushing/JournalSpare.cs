@@ -17,7 +17,7 @@ internal static class JournalSpare
         {
             context.JournalFiles.PrepareSpare();
         }
-        catch (DiskException e)
+        catch (Exception e) when (e is DiskException or OutOfMemoryException)
         {
             // The commit that needs it will say so.
             FlushLog.NoSpare(context.Logger, e.Message);

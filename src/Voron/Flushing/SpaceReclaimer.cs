@@ -45,18 +45,26 @@ internal sealed class SpaceReclaimer
     {
         _gate.Enter(CancellationToken.None);
         var core = BeginHeld();
+        var isLower = false;
         try
         {
-            LowerPageCountHeld(core);
+            isLower = TryLowerPageCount(core);
         }
-        catch (CorruptionException)
+        finally
         {
-            core.Rollback();
-            throw;
+            if (!isLower)
+                core.Rollback();
         }
+
+        if (!isLower)
+            return;
+        var journal = core.Journal;
+        var sequence = core.Submit(null);
+        if (sequence != 0)
+            journal.WaitUntilDurable(sequence);
     }
 
-    private void LowerPageCountHeld(WriteCore core)
+    private bool TryLowerPageCount(WriteCore core)
     {
         var session = core.Session;
         var sections = session.Space.Map.SectionCount;
@@ -67,17 +75,10 @@ internal sealed class SpaceReclaimer
         while (kept > least && session.Space.IsUntouched(kept - 1))
             kept--;
         if (kept == sections)
-        {
-            core.Rollback();
-            return;
-        }
-
+            return false;
         session.State.PageCount = kept * _context.Layout.PagesPerSection;
         session.Space.Forget();
-        var journal = core.Journal;
-        var sequence = core.Submit(null);
-        if (sequence != 0)
-            journal.WaitUntilDurable(sequence);
+        return true;
     }
 
     private long Truncate()

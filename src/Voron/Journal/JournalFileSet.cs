@@ -156,6 +156,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
     /// failed, or until files have been released.
     /// </summary>
     /// <exception cref="DiskException">There is no room for a file; nothing has changed.</exception>
+    /// <exception cref="OutOfMemoryException">There is no memory; nothing has changed.</exception>
     public void PrepareSpare()
     {
         lock (_lock)
@@ -169,7 +170,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
             {
                 _spare = Prepare(wanted <= LargestKeptBytes ? wanted : 0, 0, default);
             }
-            catch (DiskException)
+            catch (Exception e) when (e is DiskException or OutOfMemoryException)
             {
                 _noSpareBeforeTick = Environment.TickCount64 + (long)SpareRetry.TotalMilliseconds;
                 throw;

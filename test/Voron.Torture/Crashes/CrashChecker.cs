@@ -17,6 +17,7 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
     private const int Kinds = 8;
     private const int Killed = 2;
     private const int BrokenOff = 3;
+    private const int Mixed = 4;
     private const int Combined = 7;
 
     private readonly Tape _choices = run.Choices;
@@ -107,14 +108,20 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
             PendingParts? parts = cuts.Images.PartsAt(cut, sectorSize, MostParts);
             combinations = parts?.Combinations ?? RandomSubsets;
             if (combinations > _combinationsLeft)
+            {
                 combinations = 0;
+                counts.CutsWithoutBudgetForCombinations++;
+            }
             else if (parts is not null)
+            {
                 counts.CutsInEveryCombination++;
+            }
             else
+            {
                 counts.CutsInManyCombinations++;
+                sectorSize = 0;
+            }
             _combinationsLeft -= combinations;
-            if (parts is null)
-                (images, combinations) = (images + combinations, 0);
         }
 
         for (int i = 0; ; i++)
@@ -123,7 +130,7 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
             _choices.Mark();
             if (!_choices.GoesOn(i < images + combinations))
                 return;
-            ExamineImage(cuts, cut, level, i < combinations ? (sectorSize, i) : default);
+            ExamineImage(cuts, cut, level, i >= combinations ? default : sectorSize == 0 ? Turn.RandomSubset : new Turn(Combined, sectorSize, i));
             _choices.Forget(drawn);
         }
     }
@@ -131,12 +138,12 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
     /// <param name="cuts">Of the disk that is cut.</param>
     /// <param name="cut">Where.</param>
     /// <param name="level">Of that disk.</param>
-    /// <param name="turn">Of all combinations of sectors of a size, this one; a size of 0 leaves everything to chance.</param>
-    private void ExamineImage(CutPoints cuts, int cut, int level, (int SectorSize, int Combination) turn)
+    /// <param name="turn">What has to be looked at; the default leaves everything to chance.</param>
+    private void ExamineImage(CutPoints cuts, int cut, int level, Turn turn)
     {
         int least = plan.KillsFirst && level == 0 ? Killed : plan.Disk == CrashDisk.Any ? 0 : BrokenOff;
         int count = plan.KillsFirst && level == 0 ? 2 : Kinds - least;
-        int kind = least + (turn.SectorSize == 0 ? _choices.Next(count) : _choices.Choose(Combined - least, count));
+        int kind = least + (turn.Kind == 0 ? _choices.Next(count) : _choices.Choose(turn.Kind - least, count));
         SimulatedDisk image = Make(cuts, cut, kind, turn, out int garbage);
         bool isKilled = kind is Killed or BrokenOff;
         Count(level, garbage, cuts.IsOpening(cut));
@@ -147,7 +154,7 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
         try
         {
             if (plan.Disk == CrashDisk.GarbageWithChecksums)
-                LookOrBeRefused(image, allowed, garbage > 0);
+                LookOrBeRefused(image, allowed, garbage > 0 && cuts.Images.HasLost(cuts.DataFile));
             else if (oneIn > 0 && _choices.Next(oneIn) == oneIn - 1)
                 GoOn(image, allowed, isKilled, level + 1);
             else
@@ -160,7 +167,7 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
         }
     }
 
-    private SimulatedDisk Make(CutPoints cuts, int cut, int kind, (int SectorSize, int Combination) turn, out int garbage)
+    private SimulatedDisk Make(CutPoints cuts, int cut, int kind, Turn turn, out int garbage)
     {
         garbage = 0;
         switch (kind)
@@ -230,9 +237,11 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
         ContentCheck.Check(environment, allowed);
     }
 
-    // At the opening: whatever can be opened is right.
+    // At the opening: whatever can be opened is right. Garbage in the journal, in the header, and where nothing had been written is
+    // what a power cut may leave of a good disk, and has to be recovered from.
     private void LookOrBeRefused(SimulatedDisk image, IReadOnlyList<Content> allowed, bool mayBeRefused)
     {
+        counts.GarbageInUse += mayBeRefused ? 1 : 0;
         StorageEnvironment environment;
         try
         {
@@ -254,5 +263,15 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
         counts.WorkedOn++;
         run.Tell("go on");
         WorkOn(image, allowed, isKilled ? allowed : null, level);
+    }
+
+    /// <summary>An image that is not left to chance.</summary>
+    /// <param name="Kind">What the cut leaves; 0 for anything.</param>
+    /// <param name="SectorSize">Of a combination.</param>
+    /// <param name="Combination">Which of all.</param>
+    private readonly record struct Turn(int Kind, int SectorSize, int Combination)
+    {
+        /// <summary>Each sector that was being written by chance of its own.</summary>
+        public static Turn RandomSubset => new(Mixed, 0, 0);
     }
 }

@@ -26,6 +26,8 @@ internal sealed partial class CrashCounts
     public int Cuts;
     public int CutsInEveryCombination;
     public int CutsInManyCombinations;
+    public int CutsWithoutBudgetForCombinations;
+    public int AcknowledgedWithinPipelines;
     public int Images;
     public int Lost;
     public int Kept;
@@ -40,6 +42,7 @@ internal sealed partial class CrashCounts
     public int CutsWhileOpening;
     public int WithGarbage;
     public int GarbageSectors;
+    public int GarbageInUse;
     public int Refused;
 
     /// <summary>Hands everything on to the ledger.</summary>

@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using Voron.Torture.Harness;
 using Voron.Torture.Simulation;
 
@@ -9,6 +10,7 @@ namespace Voron.Torture.Crashes;
 /// write is held until all of them have been submitted. The trace of the disk has a <see cref="CrashMark"/> before and after
 /// each commit; what it counts are indexes of <see cref="History"/>.
 /// </remarks>
+[SuppressMessage("Reliability", "CA2012", Justification = "Each is looked at until it has completed, and its result is taken once.")]
 internal sealed class CrashWorkload : IDisposable
 {
     private readonly SimulatedDisk _disk;
@@ -18,7 +20,10 @@ internal sealed class CrashWorkload : IDisposable
     private readonly CrashCounts _counts;
     private readonly List<(ReadTransaction Transaction, Content Expected)> _readers = [];
     private readonly HeldWrite _held;
+    private readonly List<ValueTask> _pipeline = [];
     private StorageEnvironment? _environment;
+    private int _acknowledgedBefore;
+    private int _pipeliningThread;
     private int _acknowledged;
     private int _submitted;
     private bool _flushing;
@@ -221,16 +226,17 @@ internal sealed class CrashWorkload : IDisposable
     private void CommitPipelined()
     {
         var durable = Newest;
-        var tasks = new List<Task>();
+        _acknowledgedBefore = _acknowledged;
+        _pipeliningThread = Environment.CurrentManagedThreadId;
         _held.Arm();
         Thread? flusher = null;
         Exception? failure = null;
         try
         {
-            CommitBehind(tasks);
+            CommitBehind();
             _held.WaitUntilEntered();
             for (var i = _random.Next(4); _random.GoesOn(i > 0); i--)
-                CommitBehind(tasks);
+                CommitBehind();
             if (_random.Next(2) == 0)
                 BeginReader(durable);
             if (_random.Next(2) == 0)
@@ -241,21 +247,60 @@ internal sealed class CrashWorkload : IDisposable
             _held.Release();
         }
 
-        foreach (var task in tasks)
-            task.GetAwaiter().GetResult();
-        _acknowledged = _submitted;
-        Mark();
+        AwaitPipeline();
         flusher?.Join();
+        _pipeliningThread = 0;
+        var completed = _pipeline.ToArray();
+        _pipeline.Clear();
+        foreach (var task in completed)
+            task.GetAwaiter().GetResult();
+        Acknowledge();
         if (failure != null)
             throw new CrashViolationException($"A flush beside commits failed: {failure.Message}", failure);
         CheckReaders();
     }
 
-    private void CommitBehind(List<Task> tasks)
+    private void CommitBehind()
     {
         using var writing = _environment!.BeginWrite();
         Submit(new ModelTransaction(writing, Newest, _random).Touch().Change(_random.Next(1, 5)).Content);
-        tasks.Add(writing.CommitAsync(CancellationToken.None).AsTask());
+        var task = writing.CommitAsync(CancellationToken.None);
+        lock (_pipeline)
+            _pipeline.Add(task);
+    }
+
+    // They are looked at by other threads until they have completed, so none can be turned into a task that can be waited for.
+    private void AwaitPipeline()
+    {
+        foreach (var task in _pipeline)
+        {
+            for (var spin = new SpinWait(); !task.IsCompleted;)
+                spin.SpinOnce(sleep1Threshold: -1);
+        }
+    }
+
+    // Which commits have been acknowledged when something is written beside others: those of all journal writes before. Who looks at
+    // the tasks themselves, rather than at what other threads make of them, finds the same ones each time. A flush that goes on when
+    // the first write is not held any more has waited for its record, which stands behind those of all commits here.
+    private void AcknowledgePipelined(TraceEntry entry)
+    {
+        if (Environment.CurrentManagedThreadId == _pipeliningThread || _held.IsHolding)
+            return;
+        if (IsOutsideOfLocks(entry))
+            AwaitPipeline();
+        else if (entry.Kind != TraceKind.Write || !_disk.NameOf(entry).StartsWith(Voron.Journal.JournalFile.NamePrefix, StringComparison.Ordinal))
+            return;
+        lock (_pipeline)
+        {
+            int completed = 0;
+            while (completed < _pipeline.Count && _pipeline[completed].IsCompletedSuccessfully)
+                completed++;
+            if (_acknowledgedBefore + completed <= _acknowledged)
+                return;
+            _counts.AcknowledgedWithinPipelines++;
+            _acknowledged = _acknowledgedBefore + completed;
+            Mark();
+        }
     }
 
     private Thread StartFlush(Action<Exception> onFailure)
@@ -359,6 +404,8 @@ internal sealed class CrashWorkload : IDisposable
 
     private void OnInProgress(TraceEntry entry)
     {
+        if (_pipeliningThread != 0)
+            AcknowledgePipelined(entry);
         _held.Pass(entry);
         if (!_flushing || !IsOutsideOfLocks(entry))
             return;
@@ -374,48 +421,4 @@ internal sealed class CrashWorkload : IDisposable
     private bool IsOutsideOfLocks(TraceEntry entry) =>
         (entry.Kind == TraceKind.Sync && entry.File == _disk.FileOf(EnvironmentCreator.DataFileName))
         || (entry.Kind == TraceKind.Write && entry.File == _disk.FileOf(Voron.Paging.CheckpointFile.FileName));
-}
-
-/// <summary>Holds the first write of another thread while armed.</summary>
-internal sealed class HeldWrite : IDisposable
-{
-    private readonly ManualResetEventSlim _entered = new();
-    private readonly ManualResetEventSlim _released = new(true);
-    private int _armed;
-    private int _owner;
-
-    public void Arm()
-    {
-        _owner = Environment.CurrentManagedThreadId;
-        _entered.Reset();
-        _released.Reset();
-        Volatile.Write(ref _armed, 1);
-    }
-
-    public void WaitUntilEntered()
-    {
-        if (!_entered.Wait(TimeSpan.FromSeconds(30)))
-            throw new CrashViolationException("A commit was not written although nothing stood in its way.");
-    }
-
-    public void Release()
-    {
-        Volatile.Write(ref _armed, 0);
-        _released.Set();
-    }
-
-    public void Dispose()
-    {
-        _entered.Dispose();
-        _released.Dispose();
-    }
-
-    /// <summary>Called within each write-through write and each sync.</summary>
-    public void Pass(TraceEntry entry)
-    {
-        if (entry.Kind != TraceKind.Write || Environment.CurrentManagedThreadId == _owner || Interlocked.Exchange(ref _armed, 0) == 0)
-            return;
-        _entered.Set();
-        _released.Wait();
-    }
 }

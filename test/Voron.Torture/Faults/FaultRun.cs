@@ -50,7 +50,7 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
         {
             _environment = StorageEnvironment.Open(disk, options);
         }
-        catch (VoronException e)
+        catch (VoronException e) when (IsHonest(e))
         {
             Tell(e);
             CheckNothingIsOpen();
@@ -337,10 +337,11 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
             ReadDespiteFaults(CheckContent);
     }
 
-    // A read that ends too early cannot be told from a file that was cut.
+    // A read that ends too early cannot be told from a file that was cut. No space is told where there was none.
     private bool IsHonest(VoronException e) => e switch
     {
-        StorageFullException or StorageAccessException => true,
+        StorageFullException => disk.LastFault is null or { Error: DiskError.NoSpace },
+        StorageAccessException => true,
         CorruptionException => disk.LastFault is { Error: DiskError.EndOfFile },
         _ => false,
     };

@@ -24,8 +24,8 @@ internal static unsafe class SystemCallRun
         try
         {
             CheckFile(run.Choices, directory, calls);
-            run.Count(FileOperations);
             CheckEnvironment(run.Choices, directory, calls);
+            run.Count(calls.Interrupted + calls.Short);
         }
         finally
         {

@@ -21,6 +21,7 @@ internal enum MemoryStep
     Rewrite,
     Vouch,
     Trim,
+    Rest,
     Reopen,
 }
 
@@ -33,20 +34,21 @@ internal readonly record struct MemoryOperation(MemoryStep Step, int Keys, int O
 
 /// <summary>One script in which one allocation fails, or all from one on.</summary>
 [SuppressMessage("Reliability", "CA2012", Justification = "Each is looked at until it has completed, and its result is taken once.")]
-[SuppressMessage("Design", "CA1001", Justification = "What has failed may still be in use, and is left as it is.")]
-internal sealed class MemoryFaultRun
+internal sealed class MemoryFaultRun : IDisposable
 {
-    private const int BigKeys = 1_500;
-    private const string BigTreeName = "big";
+    /// <summary>Places that the flusher comes by while the script rests, at most: without memory it never has done.</summary>
+    private const int LongestRest = 200;
+
+    private static readonly TimeSpan ClosingLimit = TimeSpan.FromSeconds(20);
 
     private readonly MemoryWatch _watch;
     private readonly ScheduleModel _model;
     private readonly ModelPlace _place;
     private readonly StorageOptions _options;
     private readonly IReadOnlyList<MemoryOperation> _script;
+    private readonly BigTree _big = new();
     private StorageEnvironment? _environment;
     private ReadTransaction? _held;
-    private bool _isUnknown;
 
     public MemoryFaultRun(IReadOnlyList<MemoryOperation> script, StorageOptions options, int keys, bool inMemory, MemoryWatch watch)
     {
@@ -57,8 +59,8 @@ internal sealed class MemoryFaultRun
         _place = new ModelPlace(inMemory, 1 << 20);
     }
 
-    /// <summary>Whether the environment was poisoned.</summary>
-    public bool WasPoisoned { get; private set; }
+    /// <summary>How many calls said that there is no memory.</summary>
+    public int Told { get; private set; }
 
     /// <exception cref="BrokenPromiseException">The engine has failed.</exception>
     public void Run()
@@ -69,50 +71,72 @@ internal sealed class MemoryFaultRun
         scheduler.Run();
         using (StorageEnvironment environment = _place.Open(_options))
             CheckAll(environment, "opened again at the end");
-        _place.Dispose();
+        Dispose();
         if (_watch.Leaked() is { } leak)
             throw new BrokenPromiseException(leak);
     }
 
+    /// <summary>Lets go of everything, also after a failure.</summary>
+    public void Dispose()
+    {
+        if (_environment is { } left)
+        {
+            // Threads that have lost their turns may be stuck anywhere.
+            Task closing = Task.Run(() =>
+            {
+                EndReader();
+                left.Dispose();
+            });
+            Task.WaitAny([closing], ClosingLimit);
+            _environment = null;
+        }
+        _place.Dispose();
+    }
+
     private void Work()
+    {
+        try
+        {
+            Follow();
+        }
+        finally
+        {
+            // Here, where the engine's threads still have their turns: those who fail are many while a failure is being shrunk.
+            _watch.FailNoMore();
+            EndReader();
+            _environment?.Dispose();
+            _environment = null;
+        }
+    }
+
+    private void Follow()
     {
         bool isOpen = TryOpen();
         foreach (MemoryOperation operation in _script)
         {
-            if (!isOpen || _environment!.GetStatistics().IsPoisoned)
+            if (!isOpen)
                 break;
             Do(operation);
         }
         _watch.FailNoMore();
         if (!isOpen)
             _environment = _place.Open(_options);
-        if (_environment!.GetStatistics().IsPoisoned)
-        {
-            WasPoisoned = true;
-            CheckReaders("poisoned");
-        }
-        else
-        {
-            GoOn();
-        }
-        EndReader();
-        _environment.Dispose();
-        _environment = null;
+        GoOn();
     }
 
     // There is memory again: everything has to work, and nothing that failed may have left anything behind.
     private void GoOn()
     {
         CheckReaders("afterwards");
-        Do(new MemoryOperation(MemoryStep.Commit, 0b1011, 0));
-        Do(new MemoryOperation(MemoryStep.Merge, 0b101, 0));
-        Do(new MemoryOperation(MemoryStep.Flush, 0, 0));
+        DoUnguarded(new MemoryOperation(MemoryStep.Commit, 0b1011, 0));
+        DoUnguarded(new MemoryOperation(MemoryStep.Merge, 0b101, 0));
+        DoUnguarded(new MemoryOperation(MemoryStep.Flush, 0, 0));
         EndReader();
-        Do(new MemoryOperation(MemoryStep.Flush, 0, 0));
+        DoUnguarded(new MemoryOperation(MemoryStep.Flush, 0, 0));
         for (int i = 0; i < 2; i++)
         {
-            Do(new MemoryOperation(MemoryStep.Commit, 0b11, 0));
-            Do(new MemoryOperation(MemoryStep.Flush, 0, 0));
+            DoUnguarded(new MemoryOperation(MemoryStep.Commit, 0b11, 0));
+            DoUnguarded(new MemoryOperation(MemoryStep.Flush, 0, 0));
         }
         CheckAll(_environment!, "afterwards");
         using (WriteTransaction writing = _environment!.BeginWrite())
@@ -125,26 +149,34 @@ internal sealed class MemoryFaultRun
 
     private bool TryOpen()
     {
+        long before = _watch.Refused;
         try
         {
             _environment = _place.Open(_options);
             return true;
         }
-        catch (Exception e) when (IsAllowed(e))
+        catch (Exception e) when (_watch.Refused > before && IsMemory(e))
         {
+            Told++;
             return false;
         }
     }
 
+    // An operation may fail that was refused memory itself: what failed before it has left nothing behind. That memory has run out
+    // poisons nothing, since nothing of it has reached the disk half-way.
     private void Do(MemoryOperation operation)
     {
+        long before = _watch.Refused;
         try
         {
             DoUnguarded(operation);
         }
-        catch (Exception e) when (_watch.Refused > 0 && IsAllowed(e))
+        catch (Exception e) when (_watch.Refused > before && IsMemory(e))
         {
+            Told++;
         }
+        BrokenPromiseException.Require(
+            _environment?.GetStatistics().IsPoisoned != true, "The environment is poisoned, and nothing has failed but an allocation.");
     }
 
     private void DoUnguarded(MemoryOperation operation)
@@ -171,6 +203,9 @@ internal sealed class MemoryFaultRun
                 break;
             case MemoryStep.Trim:
                 _environment!.TrimMemory();
+                break;
+            case MemoryStep.Rest:
+                Rest();
                 break;
             case MemoryStep.Merge:
                 Merge(operation.Keys);
@@ -204,10 +239,11 @@ internal sealed class MemoryFaultRun
             savepoint = writing.CreateSavepoint();
         }
         int[] before = [.. state];
+        bool isBig = operation.Step == MemoryStep.BigTransaction;
         try
         {
-            if (operation.Step == MemoryStep.BigTransaction)
-                ChangeMuch(writing);
+            if (isBig)
+                BigTree.Change(writing);
             Change(writing, state, operation.Keys);
             if (operation.Step == MemoryStep.Savepoint)
             {
@@ -224,6 +260,7 @@ internal sealed class MemoryFaultRun
             {
                 place.Rollback();
                 state = before;
+                isBig = false;
             }
             else
             {
@@ -233,10 +270,10 @@ internal sealed class MemoryFaultRun
         }
         if (operation.Step == MemoryStep.RollBack)
             return;
-        Commit(writing, id, state, operation.Step == MemoryStep.CommitAsync);
+        Commit(writing, id, state, operation.Step == MemoryStep.CommitAsync, isBig);
     }
 
-    private void Commit(WriteTransaction writing, long id, int[] state, bool isAsync)
+    private void Commit(WriteTransaction writing, long id, int[] state, bool isAsync, bool isBig)
     {
         _model.Leave(id, state);
         try
@@ -252,17 +289,20 @@ internal sealed class MemoryFaultRun
                 writing.Commit();
             }
             _model.Acknowledge(id);
-        }
-        catch (EnvironmentPoisonedException e) when (e.Outcome == CommitOutcome.Unknown)
-        {
-            _isUnknown = true;
-            throw;
+            if (isBig)
+                _big.Changed(id);
         }
         catch (Exception)
         {
             _model.TakeBack(id);
             throw;
         }
+    }
+
+    private static void Rest()
+    {
+        int places = 0;
+        Primitives.SchedulePoint.Current!.WaitUntil(() => ++places > LongestRest, mayTimeOut: true);
     }
 
     // A transaction in which something has failed half-way can only be rolled back.
@@ -305,11 +345,6 @@ internal sealed class MemoryFaultRun
                 task.GetAwaiter().GetResult();
                 _model.Acknowledge(box.Id);
             }
-            catch (EnvironmentPoisonedException e) when (e.Outcome == CommitOutcome.Unknown)
-            {
-                _isUnknown = true;
-                failure = e;
-            }
             catch (Exception e)
             {
                 failure = e;
@@ -335,37 +370,31 @@ internal sealed class MemoryFaultRun
         _ = tree.Count;
     }
 
-    // More puts than the first buffer holds, so that a larger one is asked for, and more pages than are flushed at once.
-    private static void ChangeMuch(WriteTransaction writing)
-    {
-        WriteTree tree = writing.CreateTree(BigTreeName);
-        byte[] value = new byte[200];
-        Span<byte> key = stackalloc byte[sizeof(int)];
-        for (int i = 0; i < BigKeys; i++)
-        {
-            System.Buffers.Binary.BinaryPrimitives.WriteInt32BigEndian(key, i * 7919 % BigKeys);
-            value.AsSpan().Fill((byte)(writing.TransactionId + i));
-            tree.Put(key, value);
-        }
-    }
-
     private void CheckReaders(string who)
     {
         if (_held is { } held)
-            _model.CheckAll(held, $"{who}, long open");
+            CheckContent(held, $"{who}, long open");
         using ReadTransaction reading = _environment!.BeginRead();
+        CheckNewest(reading, who);
+    }
+
+    private void CheckNewest(ReadTransaction reading, string who)
+    {
         BrokenPromiseException.Require(
-            reading.TransactionId == _model.Newest || _isUnknown, $"{who}: a reader begins on {reading.TransactionId}, and {_model.Newest} is the newest.");
+            reading.TransactionId == _model.Newest, $"{who}: a reader begins on {reading.TransactionId}, and {_model.Newest} is the newest.");
+        CheckContent(reading, who);
+    }
+
+    private void CheckContent(ReadTransaction reading, string who)
+    {
         _model.CheckAll(reading, who);
+        _big.Check(reading, who);
     }
 
     private void CheckAll(StorageEnvironment environment, string who)
     {
         using ReadTransaction reading = environment.BeginRead();
-        long id = reading.TransactionId;
-        BrokenPromiseException.Require(
-            id == _model.Newest || (_isUnknown && id >= _model.Acknowledged), $"{who}: transaction {id} is the newest, and {_model.Newest} should be.");
-        _model.CheckAll(reading, who);
+        CheckNewest(reading, who);
         VerificationReport report = environment.Verify();
         BrokenPromiseException.Require(report.IsSound, $"{who}: {report}");
     }
@@ -377,8 +406,6 @@ internal sealed class MemoryFaultRun
     }
 
     private static bool IsMemory(Exception e) => e is OutOfMemoryException or StorageFullException or StorageAccessException;
-
-    private static bool IsAllowed(Exception e) => IsMemory(e) || e is EnvironmentPoisonedException;
 
     private sealed class MergedPart
     {

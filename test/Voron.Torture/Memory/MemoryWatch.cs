@@ -6,6 +6,8 @@ namespace Voron.Torture.Memory;
 /// <remarks>Asked by one thread at a time.</remarks>
 internal sealed class MemoryWatch : IMemoryWatch
 {
+    private const string FlusherName = "Voron flusher";
+
     private readonly Dictionary<nint, (nuint Bytes, string Origin)> _live = [];
     private long _failAt = -1;
     private bool _forEver;
@@ -18,6 +20,9 @@ internal sealed class MemoryWatch : IMemoryWatch
 
     /// <summary>How often that was refused.</summary>
     public long Refused { get; private set; }
+
+    /// <summary>How often to the engine's own flusher, of which nobody is told.</summary>
+    public long RefusedToFlusher { get; private set; }
 
     /// <summary>Notes where each block was taken, which takes long.</summary>
     public bool TracksOrigins { get; init; }
@@ -53,6 +58,7 @@ internal sealed class MemoryWatch : IMemoryWatch
         if (_failAt < 0 || number < _failAt || (number > _failAt && !_forEver))
             return true;
         Refused++;
+        RefusedToFlusher += Thread.CurrentThread.Name == FlusherName ? 1 : 0;
         if (RefusedAt is null && TracksOrigins)
             RefusedAt = Environment.StackTrace;
         return false;

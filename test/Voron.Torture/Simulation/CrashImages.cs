@@ -10,6 +10,7 @@ internal sealed class CrashImages(SimulatedDisk disk)
 {
     private DurableState _state = disk.Initial.Clone();
     private DurableState _startState = disk.Initial;
+    private readonly HashSet<DurableFile> _spoilt = [];
     private int _cut;
     private int _start;
 
@@ -31,6 +32,12 @@ internal sealed class CrashImages(SimulatedDisk disk)
     /// <summary>Sectors of the last image that hold neither what was there nor what was written.</summary>
     public int GarbageSectors { get; private set; }
 
+    /// <summary>
+    /// True when the last image has garbage in a file where something stood: there the design allows none, and an engine may be
+    /// unable to do without what was lost. In space that had never been written it has to do without.
+    /// </summary>
+    public bool HasLost(int file) => _state.Files.TryGetValue(file, out var found) && _spoilt.Contains(found);
+
     /// <summary>True when bytes of a file have been written, and are not durable at the cut.</summary>
     public bool HasPendingBytes(int cut, int file)
     {
@@ -46,6 +53,7 @@ internal sealed class CrashImages(SimulatedDisk disk)
     {
         MoveTo(cut);
         GarbageSectors = 0;
+        _spoilt.Clear();
         var chance = new CrashChance(random);
         var suspect = _state.Files.Where(file => leavesGarbage?.Invoke(file.Key) == true).Select(file => file.Value).ToHashSet();
         return PowerCut(_ => chance.KeepsName(), (file, content) => GarbageSectors += ApplySome(file, content, chance, suspect.Contains(file)));
@@ -166,7 +174,7 @@ internal sealed class CrashImages(SimulatedDisk disk)
         };
 
     /// <returns>How many sectors hold garbage.</returns>
-    private static int ApplySome(DurableFile file, BlockContent content, CrashChance chance, bool leavesGarbage)
+    private int ApplySome(DurableFile file, BlockContent content, CrashChance chance, bool leavesGarbage)
     {
         int garbage = 0;
         int lengths = chance.PrefixOf(file.Pending.Count(change => change.IsLength));
@@ -184,8 +192,12 @@ internal sealed class CrashImages(SimulatedDisk disk)
             var fate = chance.FateOfWrite();
             foreach (var fragment in change.Fragments)
             {
+                bool hadBytes = content.BlockAt(fragment.Block) is { } block && block != BlockContent.ZeroBlock;
                 chance.Apply(fate, fragment, content);
-                garbage += leavesGarbage ? chance.Spoil(fragment, content) : 0;
+                int spoilt = leavesGarbage ? chance.Spoil(fragment, content) : 0;
+                if (spoilt > 0 && hadBytes)
+                    _spoilt.Add(file);
+                garbage += spoilt;
             }
         }
         return garbage;

@@ -19,7 +19,11 @@ internal sealed class BoundarySuite : Suite
     public override long? Runs => BoundaryCases.All.Count;
 
     public override IReadOnlyList<string> NotCovered =>
-        ["a data file behind 2^32 bytes on a real file system: it stands in memory, as sparse", "a tree of the greatest depth"];
+    [
+        "a data file behind 2^32 bytes on a real file system: it stands in memory, as sparse",
+        "a tree of the greatest depth",
+        "values of 2 GiB: greatest-value has them",
+    ];
 
     public override void Run(SuiteRun run)
     {

@@ -7,7 +7,8 @@ namespace Voron.Torture.Suites;
 /// <summary>The disk has room for so much and no more, in steps from nothing to enough, and later has room again.</summary>
 internal sealed class DiskFullSuite : Suite
 {
-    private const int SizesPerRun = 32;
+    /// <summary>Of a run, every so manieth size; the runs after it have the sizes between.</summary>
+    private const int Stride = 16;
     private const int Unit4K = 4096;
     private const int MostUnits = 1 << 14;
 
@@ -17,13 +18,16 @@ internal sealed class DiskFullSuite : Suite
 
     public override string Unit => "disks";
 
-    public override long TestCount => 200;
+    // Sixteen runs have some 400: with them every size has been had.
+    public override long TestCount => 400;
 
     public override long FullCount => 20_000;
 
     public override IReadOnlyList<string> NotCovered =>
     [
         "a file system that takes blocks for itself, so that a write fails whose blocks had been allocated",
+        "every size in steps of 4 KiB on one and the same workload: a run has one size in 16, the 15 runs after it those between, each with a "
+            + "workload of its own",
     ];
 
     public override void Run(SuiteRun run)
@@ -31,13 +35,11 @@ internal sealed class DiskFullSuite : Suite
         StorageOptions options = FaultRun.RandomOptions(run.Choices);
         List<long[]> steps = Probe(run, options, out long most);
         int units = (int)Math.Min(MostUnits - 1, most / Unit4K);
-        int first = run.Choices.Next(Math.Max(1, units / SizesPerRun));
-        for (int turn = 0; ; turn++)
+        for (int size = (int)(run.Index % Stride); ; size += Stride)
         {
             int drawn = run.Choices.Drawn.Count;
             run.Choices.Mark();
-            int size = first + (turn * units / SizesPerRun);
-            if (!run.Choices.GoesOn(turn < SizesPerRun && !run.Stop.IsCancellationRequested))
+            if (!run.Choices.GoesOn(size <= units && !run.Stop.IsCancellationRequested))
                 return;
             Fill(run, options, steps, (long)run.Choices.Choose(Math.Min(size, MostUnits - 1), MostUnits) * Unit4K);
             run.Choices.Forget(drawn);
@@ -76,6 +78,7 @@ internal sealed class DiskFullSuite : Suite
         try
         {
             work.Open();
+            CheckTold(disk, work, 0);
             int stays = run.Choices.Next(4);
             int full = work.IsOpen ? -1 : 0;
             run.Tally(work.IsOpen ? "opened" : "full when an environment was to be made");

@@ -6,7 +6,7 @@ namespace Voron.Torture.Suites;
 /// <summary>Every allocation that the engine makes outside of the collector fails in turn, once or for ever.</summary>
 internal sealed class MemoryFaultSuite : Suite
 {
-    private const int MaxAllocations = 4096;
+    private const int MaxAllocations = 1 << 16;
 
     public override string Name => "memory-fault";
 
@@ -18,46 +18,64 @@ internal sealed class MemoryFaultSuite : Suite
 
     public override long FullCount => 100_000;
 
-    public override IReadOnlyList<string> NotCovered => ["memory of the collector's", "memory that is promised by the system and not there when it is touched"];
+    public override IReadOnlyList<string> NotCovered =>
+    [
+        "memory of the collector's",
+        "memory that is promised by the system and not there when it is touched",
+        "memory that fails for one thread while another has some, but for the flusher's, which has a run in four beside the script",
+    ];
 
     public override void Run(SuiteRun run)
     {
         Tape choices = run.Choices;
         int keys = choices.Next(4, 13);
         bool inMemory = choices.Next(16) < 15;
+        bool inBackground = choices.Next(4) == 3;
         var options = new StorageOptions
         {
-            BackgroundFlush = false,
+            BackgroundFlush = inBackground,
             InitialJournalFileBytes = 64 << 10,
             MaxJournalFileBytes = 64 << 10,
-            FlushThresholdBytes = 1 << 20,
+            FlushThresholdBytes = inBackground ? 32 << 10 : 1 << 20,
+            // What happens by the clock would happen at other places each time.
+            FlushInterval = TimeSpan.FromDays(1),
+            ScrubInterval = Timeout.InfiniteTimeSpan,
             FlushRecords = choices.Next(2) == 0 ? FlushRecordForm.Checksums : FlushRecordForm.WholeImages,
             JournalCompression = choices.Next(2) == 0 ? JournalCompression.Never : JournalCompression.Always,
             ScratchMemoryBytes = 4 << 20,
             SearchMemoryBytes = choices.Next(2) == 0 ? 0 : 1 << 16,
             MaxGrowthBytes = 1 << 20,
         };
-        run.Step($"{keys} keys, {(inMemory ? "in memory" : "on disk")}, {options.FlushRecords}, compression {options.JournalCompression}");
+        run.Step(
+            $"{keys} keys, {(inMemory ? "in memory" : "on disk")}, {options.FlushRecords}, compression {options.JournalCompression}, " +
+            $"{(inBackground ? "flushed in the background" : "flushed when asked for")}");
         List<MemoryOperation> script = [];
-        for (int i = choices.Next(3, 14); i > 0 && choices.HasMore; i--)
+        for (int i = choices.Next(3, 14); ; i--)
         {
             choices.Mark();
+            if (!choices.GoesOn(i > 0))
+                break;
             var kind = (MemoryStep)choices.Next((int)MemoryStep.Reopen + 1);
             var operation = new MemoryOperation(kind, 1 + choices.Next((1 << keys) - 1), choices.Next(3));
-            run.Step(operation.ToString());
+            run.Tell(operation.ToString());
             script.Add(operation);
         }
 
         var counting = new MemoryWatch();
-        new MemoryFaultRun(script, options, keys, inMemory, counting).Run();
+        using (var world = new MemoryFaultRun(script, options, keys, inMemory, counting))
+            world.Run();
         int allocations = (int)Math.Min(counting.AskedUntilThen, MaxAllocations);
         run.Tally("allocations", allocations);
-        for (int turn = 0; turn < 2 * allocations && choices.HasMore && !run.Stop.IsCancellationRequested; turn++)
+        for (int turn = 0; ; turn++)
         {
+            int drawn = choices.Drawn.Count;
             choices.Mark();
-            int allocation = choices.Choose(turn / 2, allocations);
+            if (!choices.GoesOn(turn < 2 * allocations && !run.Stop.IsCancellationRequested))
+                return;
+            int allocation = choices.Choose(Math.Min(turn / 2, MaxAllocations - 1), MaxAllocations);
             bool forEver = choices.Choose(turn % 2, 2) == 1;
             Fail(run, script, options, keys, inMemory, allocation, forEver);
+            choices.Forget(drawn);
         }
     }
 
@@ -66,24 +84,24 @@ internal sealed class MemoryFaultSuite : Suite
     {
         var watch = new MemoryWatch();
         watch.FailAt(allocation, forEver);
-        var world = new MemoryFaultRun(script, options, keys, inMemory, watch);
+        using var world = new MemoryFaultRun(script, options, keys, inMemory, watch);
         try
         {
             world.Run();
         }
         catch (Exception e)
         {
-            run.Step($"allocation {allocation} {(forEver ? "and all after it fail" : "fails")}: {e.GetType().Name}");
+            run.Tell($"allocation {allocation} {(forEver ? "and all after it fail" : "fails")}: {e.GetType().Name}");
             foreach (string line in Origin(script, options, keys, inMemory, allocation, forEver))
-                run.Step(line);
+                run.Tell(line);
             throw;
         }
         finally
         {
-            run.Count();
+            run.Count(watch.Refused > 0 ? 1 : 0);
             run.Tally(watch.Refused > 0 ? "refused" : "not reached");
-            if (world.WasPoisoned)
-                run.Tally("poisoned");
+            run.Tally("told of it", world.Told > 0 ? 1 : 0);
+            run.Tally("refused to the flusher", watch.RefusedToFlusher > 0 ? 1 : 0);
         }
     }
 
@@ -96,7 +114,8 @@ internal sealed class MemoryFaultSuite : Suite
         string told = "it does not fail a second time";
         try
         {
-            new MemoryFaultRun(script, options, keys, inMemory, watch).Run();
+            using var world = new MemoryFaultRun(script, options, keys, inMemory, watch);
+            world.Run();
         }
         catch (Exception e)
         {

@@ -17,6 +17,7 @@ internal static class SuiteCatalog
         new MalformedSuite(),
         new EquivalenceSuite(),
         new BoundarySuite(),
+        new GreatestValueSuite(),
         new SchedulesSuite(),
         new IsolationSuite(),
         new LongReaderSuite(),

@@ -1,0 +1,222 @@
+using System.Runtime.InteropServices;
+using static Voron.Torture.Boundaries.BoundaryPlace;
+
+namespace Voron.Torture.Boundaries;
+
+/// <summary>Values of 2^31 - 1 bytes, more or less, on real files.</summary>
+/// <remarks>Each takes seconds, and some GiB of the directory for temporary files.</remarks>
+internal static class GreatestValues
+{
+    /// <summary>A value that grows at the end of the file, and one that replaces it.</summary>
+    public const long NeededBytes = 10L << 30;
+
+    private const long Most = int.MaxValue;
+    private const string TreeName = "greatest";
+
+    private static readonly byte[] Key = [1];
+
+    public static IReadOnlyList<(string Name, Action Run)> All { get; } = [.. Make()];
+
+    private static IEnumerable<(string Name, Action Run)> Make()
+    {
+        foreach (long length in new[] { Most, Most - 1 })
+        {
+            yield return ($"a value of {length} bytes from a stream that does not know its length", () => FromStream(length, isSeekable: false));
+            yield return ($"a value of {length} bytes in one piece", () => InOnePiece((int)length));
+        }
+        yield return ($"a value of {Most} bytes from a stream", () => FromStream(Most, isSeekable: true));
+        yield return ($"a value of {Most + 1} bytes", TooLong);
+    }
+
+    private static void FromStream(long length, bool isSeekable) => Run(environment =>
+    {
+        Put(environment, length, isSeekable);
+        return length;
+    });
+
+    private static unsafe void InOnePiece(int length) => Run(environment =>
+    {
+        byte* memory = (byte*)NativeMemory.Alloc((nuint)length);
+        try
+        {
+            var value = new Span<byte>(memory, length);
+            Pattern.Fill(0, value);
+            using WriteTransaction writing = environment.BeginWrite();
+            writing.CreateTree(TreeName).Put(Key, value);
+            writing.Commit();
+        }
+        finally
+        {
+            NativeMemory.Free(memory);
+        }
+        return length;
+    });
+
+    // Refused at once when the stream says how long it is, else when it has gone too far; what was there before stays.
+    private static void TooLong() => Run(environment =>
+    {
+        const int before = 100_000;
+        Put(environment, before, isSeekable: true);
+        Throws<ArgumentException>(() => Put(environment, Most + 1, isSeekable: true), "a stream that is too long");
+        using (WriteTransaction writing = environment.BeginWrite())
+        {
+            WriteTree tree = writing.OpenTree(TreeName);
+            Throws<ArgumentException>(
+                () => tree.PutAsync(Key, new Pattern(Most + 1, isSeekable: false)).AsTask().GetAwaiter().GetResult(), "a stream that goes on too long");
+            tree.Put([2], [2]);
+            Require(tree.Delete([2]), "the transaction does not go on");
+            writing.Commit();
+        }
+        return before;
+    });
+
+    private static void Put(StorageEnvironment environment, long length, bool isSeekable)
+    {
+        using WriteTransaction writing = environment.BeginWrite();
+        WriteTree tree = writing.CreateTree(TreeName);
+        long put = tree.PutAsync(Key, new Pattern(length, isSeekable)).AsTask().GetAwaiter().GetResult();
+        Require(put == length, $"{put} bytes of {length} were put");
+        writing.Commit();
+    }
+
+    /// <summary>Puts a value, finds it before and after a reopening, deletes it and finds all of its pages free.</summary>
+    private static void Run(Func<StorageEnvironment, long> put)
+    {
+        string directory = Directory.CreateTempSubdirectory("voron-greatest-").FullName;
+        var options = new StorageOptions { BackgroundFlush = false, ScrubInterval = Timeout.InfiniteTimeSpan };
+        try
+        {
+            long length;
+            using (StorageEnvironment environment = StorageEnvironment.Open(directory, options))
+            {
+                length = put(environment);
+                Check(environment, length);
+            }
+            using (StorageEnvironment environment = StorageEnvironment.Open(directory, options))
+            {
+                Check(environment, length);
+                CheckSound(environment);
+                using (WriteTransaction writing = environment.BeginWrite())
+                {
+                    Require(writing.OpenTree(TreeName).Delete(Key), "the value cannot be deleted");
+                    writing.Commit();
+                }
+                environment.Flush();
+                long used = CheckSound(environment);
+                Require(used * environment.GetStatistics().PageSize < 1 << 20, $"{used} pages are used when nothing is left");
+            }
+        }
+        finally
+        {
+            Directory.Delete(directory, recursive: true);
+        }
+    }
+
+    private static long CheckSound(StorageEnvironment environment)
+    {
+        VerificationReport report = environment.Verify();
+        Require(report.IsSound, $"Verify finds {string.Join("; ", report.Problems.Take(5))}");
+        return report.UsedPages;
+    }
+
+    private static void Check(StorageEnvironment environment, long length)
+    {
+        using ReadTransaction reading = environment.BeginRead();
+        Tree tree = reading.OpenTree(TreeName);
+        Require(tree.Count == 1, $"there are {tree.Count} values");
+        if (!tree.TryOpenStream(Key, out Stream? stream))
+            throw new Harness.BrokenPromiseException("there is no stream of the value");
+        var buffer = new byte[1 << 20];
+        var expected = new byte[buffer.Length];
+        using (stream)
+        {
+            Require(stream.Length == length, $"the stream has {stream.Length} bytes of {length}");
+            for (long at = 0; at < length;)
+            {
+                int part = (int)Math.Min(buffer.Length, length - at);
+                stream.ReadExactly(buffer, 0, part);
+                Pattern.Fill(at, expected.AsSpan(0, part));
+                Require(buffer.AsSpan(0, part).SequenceEqual(expected.AsSpan(0, part)), $"the stream has other bytes between {at} and {at + part}");
+                at += part;
+            }
+            Require(stream.ReadByte() < 0, "the stream goes on behind its end");
+        }
+        bool found = tree.TryGet(Key, out ReadOnlySpan<byte> value);
+        Require(found && value.Length == length, $"the value has {value.Length} bytes of {length}");
+        for (int at = 0; at < value.Length; at += Math.Min(expected.Length, value.Length - at))
+        {
+            Span<byte> part = expected.AsSpan(0, Math.Min(expected.Length, value.Length - at));
+            Pattern.Fill(at, part);
+            Require(value.Slice(at, part.Length).SequenceEqual(part), $"the value has other bytes behind {at}");
+        }
+    }
+
+    /// <summary>Bytes of which no two places near each other, nor a multiple of a page apart, have the same.</summary>
+    private sealed class Pattern(long length, bool isSeekable) : Stream
+    {
+        // A prime, so that pages that have changed places do not look alike.
+        private const int Period = 1_000_003;
+
+        private static readonly byte[] Bytes = Make();
+
+        private long _position;
+
+        public override bool CanRead => true;
+
+        public override bool CanSeek => isSeekable;
+
+        public override bool CanWrite => false;
+
+        public override long Length => isSeekable ? length : throw new NotSupportedException();
+
+        public override long Position
+        {
+            get => isSeekable ? _position : throw new NotSupportedException();
+            set => throw new NotSupportedException();
+        }
+
+        public static void Fill(long offset, Span<byte> target)
+        {
+            while (!target.IsEmpty)
+            {
+                int from = (int)(offset % Period);
+                int part = Math.Min(Period - from, target.Length);
+                Bytes.AsSpan(from, part).CopyTo(target);
+                target = target[part..];
+                offset += part;
+            }
+        }
+
+        public override int Read(byte[] buffer, int offset, int count) => Read(buffer.AsSpan(offset, count));
+
+        public override int Read(Span<byte> buffer)
+        {
+            int count = (int)Math.Min(buffer.Length, length - _position);
+            Fill(_position, buffer[..count]);
+            _position += count;
+            return count;
+        }
+
+        public override Task<int> ReadAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) =>
+            Task.FromResult(Read(buffer.AsSpan(offset, count)));
+
+        public override ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default) => new(Read(buffer.Span));
+
+        public override void Flush()
+        {
+        }
+
+        public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
+
+        public override void SetLength(long value) => throw new NotSupportedException();
+
+        public override void Write(byte[] buffer, int offset, int count) => throw new NotSupportedException();
+
+        private static byte[] Make()
+        {
+            var bytes = new byte[Period];
+            new Random(5).NextBytes(bytes);
+            return bytes;
+        }
+    }
+}

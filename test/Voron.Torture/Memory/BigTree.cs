@@ -1,0 +1,61 @@
+using System.Buffers.Binary;
+using Voron.Torture.Harness;
+
+namespace Voron.Torture.Memory;
+
+/// <summary>
+/// A tree that is written as a whole: more puts than the first buffer holds, so that a larger one is asked for, and more pages than are
+/// flushed at once. What each transaction has of it follows from which one wrote it last.
+/// </summary>
+internal sealed class BigTree
+{
+    private const string Name = "big";
+    private const int Keys = 1_500;
+    private const int ValueBytes = 200;
+
+    /// <summary>Has no divisor in common with the number of keys, so that each comes once.</summary>
+    private const int Step = 7919;
+
+    private readonly List<long> _changes = [];
+
+    public static void Change(WriteTransaction writing)
+    {
+        WriteTree tree = writing.CreateTree(Name);
+        byte[] value = new byte[ValueBytes];
+        Span<byte> key = stackalloc byte[sizeof(int)];
+        for (int i = 0; i < Keys; i++)
+        {
+            int number = i * Step % Keys;
+            BinaryPrimitives.WriteInt32BigEndian(key, number);
+            value.AsSpan().Fill(Fill(writing.TransactionId, number));
+            tree.Put(key, value);
+        }
+    }
+
+    /// <summary>A transaction that has changed it is committed.</summary>
+    public void Changed(long id) => _changes.Add(id);
+
+    /// <exception cref="BrokenPromiseException">It is not as the last transaction left it that the reader may see.</exception>
+    public void Check(ReadTransaction reading, string who)
+    {
+        long by = _changes.FindLast(id => id <= reading.TransactionId);
+        bool isThere = reading.TryOpenTree(Name, out Tree tree);
+        BrokenPromiseException.Require(
+            isThere == (by != 0), $"{who} at transaction {reading.TransactionId}: the large tree is {(isThere ? "there" : "missing")}.");
+        if (!isThere)
+            return;
+        int next = 0;
+        foreach (TreeEntry entry in tree.GetEntries())
+        {
+            bool isRight = BinaryPrimitives.ReadInt32BigEndian(entry.Key) == next
+                && entry.Value.Length == ValueBytes && entry.Value.IndexOfAnyExcept(Fill(by, next)) < 0;
+            BrokenPromiseException.Require(
+                isRight, $"{who} at transaction {reading.TransactionId}: entry {next} of the large tree is not what transaction {by} wrote.");
+            next++;
+        }
+        BrokenPromiseException.Require(
+            next == Keys && tree.Count == Keys, $"{who} at transaction {reading.TransactionId}: the large tree has {next} entries of {Keys}.");
+    }
+
+    private static byte Fill(long id, int number) => (byte)((id * 31) + number);
+}

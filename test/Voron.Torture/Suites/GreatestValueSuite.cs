@@ -1,0 +1,45 @@
+using Voron.Torture.Boundaries;
+using Voron.Torture.Harness;
+
+namespace Voron.Torture.Suites;
+
+/// <summary>The greatest values that there may be, and one that is greater.</summary>
+internal sealed class GreatestValueSuite : Suite
+{
+    public override string Name => "greatest-value";
+
+    public override string Summary => "values of 2^31 - 2, 2^31 - 1 and 2^31 bytes on real files, in one piece and from streams";
+
+    public override string Unit => "values";
+
+    public override long TestCount => 1;
+
+    public override long FullCount => GreatestValues.All.Count;
+
+    public override long? Runs => GreatestValues.All.Count;
+
+    /// <summary>Each has the whole device, and some GiB of it.</summary>
+    public override int Threads => 1;
+
+    public override TimeSpan RunLimit => TimeSpan.FromMinutes(15);
+
+    public override IReadOnlyList<string> NotCovered =>
+    [
+        "all but one in the ordinary tests, for their time",
+        $"all of them where the directory for temporary files has less than {GreatestValues.NeededBytes >> 30} GiB of room: they are told as left out",
+        "crashes while such a value is written: kill-then-cut has those of values of some MiB",
+    ];
+
+    public override void Run(SuiteRun run)
+    {
+        (string name, Action attempt) = GreatestValues.All[run.Choices.Choose((int)run.Index, GreatestValues.All.Count)];
+        if (new DriveInfo(Path.GetTempPath()).AvailableFreeSpace < GreatestValues.NeededBytes)
+        {
+            run.Tally($"left out for want of room: {name}");
+            return;
+        }
+        run.Step(name);
+        attempt();
+        run.Count();
+    }
+}
