@@ -36,6 +36,7 @@ internal static class ScaleCommand
             Description = "The largest store; 100000000 items want some 45 GB of free disk.",
             DefaultValueFactory = _ => 10_000_000,
         };
+        var min = new Option<long>("--min-items") { Description = "The smallest store.", DefaultValueFactory = _ => FirstItems };
         var engines = new Option<string[]>("--engines")
         {
             Description = "The engines to measure.",
@@ -61,19 +62,20 @@ internal static class ScaleCommand
         };
         var command = new Command("scale", "Measures a get and a put as the store grows, and when it no longer fits in memory.")
         {
-            directory, max, engines, factor, memory, limit, json, markdown, charts,
+            directory, min, max, engines, factor, memory, limit, json, markdown, charts,
         };
         command.SetAction(async (parsed, cancellationToken) =>
         {
             EngineDescriptor[] chosen = [.. CommonOptions.SplitNames(parsed.GetRequiredValue(engines)).Select(EngineCatalog.Find)];
             foreach (EngineDescriptor missing in chosen.Where(engine => !engine.IsInstalled()))
                 Say($"{missing.Name}: not installed, {missing.InstallHint}");
-            long items = Math.Max(FirstItems, parsed.GetValue(max));
+            long least = Math.Max(1, parsed.GetValue(min));
+            long items = Math.Max(least, parsed.GetValue(max));
             long userBytes = items * (ItemGenerator.KeyBytes + ItemGenerator.ValueBytes);
             double times = parsed.GetValue(factor);
             long memoryBytes = parsed.GetValue(memory) > 0 ? parsed.GetValue(memory) << 20 : times > 0 ? (long)(userBytes / times) : 0;
             var plan = new Plan(
-                [.. chosen.Where(engine => engine.IsInstalled())], items, memoryBytes, TimeSpan.FromSeconds(parsed.GetValue(limit)));
+                [.. chosen.Where(engine => engine.IsInstalled())], least, items, memoryBytes, TimeSpan.FromSeconds(parsed.GetValue(limit)));
 
             using var area = new WorkArea(parsed.GetRequiredValue(directory), keep: false);
             DiskUsage.RequireFreeSpace(area.Path, userBytes * SpaceFactor);
@@ -112,8 +114,10 @@ internal static class ScaleCommand
                         double before = total.Value;
                         total.Description = string.Create(CultureInfo.InvariantCulture, $"{engine.Name}, {items:N0} items");
                         string path = area.StorePath(engine.Name, WorkloadCatalog.ScaleLoad.Store);
+
+                        // Another round draws other keys: puts must not find the pages in memory that the gets brought there.
                         Task<RunResult> Measure(WorkloadDefinition workload, long operations, bool checks) => MeasuringProcess.RunAsync(
-                            new RunRequest(engine.Name, workload, path, items, operations, Round: 0)
+                            new RunRequest(engine.Name, workload, path, items, operations, Round: workload == WorkloadCatalog.ScalePut ? 1 : 0)
                             {
                                 Limit = workload.CreatesStore ? TimeSpan.Zero : plan.Limit,
                                 ChecksStore = checks,
@@ -151,11 +155,11 @@ internal static class ScaleCommand
 
     private static void Say(string message) => AnsiConsole.WriteLine(message);
 
-    private sealed record Plan(EngineDescriptor[] Engines, long MaxItems, long MemoryBytes, TimeSpan Limit)
+    private sealed record Plan(EngineDescriptor[] Engines, long MinItems, long MaxItems, long MemoryBytes, TimeSpan Limit)
     {
         public IEnumerable<long> Sizes()
         {
-            for (long items = FirstItems; items < MaxItems; items *= 10)
+            for (long items = MinItems; items < MaxItems; items *= 10)
                 yield return items;
             yield return MaxItems;
         }

@@ -1,3 +1,5 @@
+using System.Runtime.InteropServices;
+using Voron.Format;
 using Voron.IO;
 using Voron.Paging;
 using Voron.Primitives;
@@ -204,6 +206,88 @@ public sealed class MendedTests
             FaultBench.Get(reopened, i).Should().Equal(FaultBench.Value(i, 3000));
         FaultBench.Get(reopened, last).Should().Equal(1);
     }
+
+    [Fact]
+    public void A_journal_file_with_the_header_of_an_older_life_is_reported_not_taken_for_one_that_begins()
+    {
+        var disk = new SimulatedDisk();
+        SortedDictionary<string, byte[]> files;
+        using (var environment = StorageEnvironment.Open(disk, FaultBench.Options()))
+        {
+            for (var i = 0; i < 12; i++)
+                FaultBench.Put(environment, i, FaultBench.Value(i, 12_000));
+            files = FaultBench.Bytes(disk);
+        }
+
+        byte[][] journals =
+        [
+            .. files.Where(file => file.Key.StartsWith("journal", StringComparison.Ordinal)).Select(file => file.Value)
+                .Where(bytes => Header(bytes).Magic == JournalFormat.FileMagic).OrderBy(bytes => Header(bytes).LifeNumber),
+        ];
+        journals.Length.Should().BeGreaterThan(1);
+        journals[0].AsSpan(0, JournalFormat.Block).CopyTo(journals[^1]);
+        FluentActions.Invoking(() => StorageEnvironment.Open(FaultBench.DiskOf(files), FaultBench.Options()))
+            .Should().Throw<CorruptionException>().WithMessage("*copies speak of lives*");
+    }
+
+    [Fact]
+    public void What_journal_files_keep_free_behind_a_reader_slows_no_writer()
+    {
+        const int Flushes = 150;
+        var options = new StorageOptions
+        {
+            BackgroundFlush = false,
+            FlushRecords = FlushRecordForm.WholeImages,
+            InitialJournalFileBytes = 64 << 10,
+            MaxJournalFileBytes = 256 << 10,
+            JournalLimitBytes = 8 << 20,
+        };
+        using var environment = StorageEnvironment.Open(new SimulatedDisk(), options);
+        FaultBench.Put(environment, 0, [1]);
+        using var reading = environment.BeginRead();
+        for (var i = 0; i < Flushes; i++)
+        {
+            FaultBench.Put(environment, i % 5, FaultBench.Value(i, 400));
+            environment.Flush();
+        }
+
+        environment.GetStatistics().LiveJournalBytes.Should().BeLessThan(options.JournalLimitBytes / 2);
+        environment.GetStatistics().BackPressureWaits.Should().Be(0);
+    }
+
+    [Fact]
+    public async Task Flushes_beside_the_closing_are_made_or_refused()
+    {
+        for (var round = 0; round < 200; round++)
+        {
+            var environment = StorageEnvironment.OpenInMemory(FaultBench.Options());
+            FaultBench.Put(environment, 1, [1]);
+            using var isFlushing = new ManualResetEventSlim();
+            var flushing = Task.Factory.StartNew(
+                () =>
+                {
+                    while (true)
+                    {
+                        try
+                        {
+                            FaultBench.Put(environment, 2, [2]);
+                            environment.Flush();
+                            isFlushing.Set();
+                        }
+                        catch (ObjectDisposedException)
+                        {
+                            return;
+                        }
+                    }
+                },
+                Cancellation, TaskCreationOptions.LongRunning, TaskScheduler.Default);
+            isFlushing.Wait(Patience, Cancellation).Should().BeTrue();
+            environment.Dispose();
+            await flushing.WaitAsync(Patience, Cancellation);
+        }
+    }
+
+    private static JournalFileHeader Header(byte[] file) => MemoryMarshal.Read<JournalFileHeader>(file);
 
     private static void WaitUntil(StorageEnvironment environment, Func<EnvironmentStatistics, bool> condition)
     {
