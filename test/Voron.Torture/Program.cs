@@ -18,6 +18,7 @@ internal static class Program
     public static int Main(string[] args)
     {
         EngineSetup.SwitchHooksOn();
+        TemporaryPlace.Take();
         RootCommand root = TortureCommand.Create();
         if (Console.IsOutputRedirected)
             AnsiConsole.Profile.Width = RedirectedWidth;

@@ -23,6 +23,9 @@ public sealed class SuiteTests(ITestOutputHelper output)
             ShrinkTime = TimeSpan.FromSeconds(20),
         };
         output.WriteLine($"seed {plan.Seed}");
+
+        // What is told to the runner of the tests is lost with this process, should the engine end it.
+        Console.Error.WriteLine($"{name}, seed {plan.Seed}");
         var result = new SuiteRunner(suite, plan).Run();
         foreach (var (what, count) in result.Tallies)
             output.WriteLine($"{what}: {count:N0}");

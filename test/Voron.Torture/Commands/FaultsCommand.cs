@@ -13,7 +13,7 @@ internal static class FaultsCommand
 
     public static Command Create()
     {
-        var names = new Argument<string[]>("names") { Description = "Which faults; all when none is given.", Arity = ArgumentArity.ZeroOrMore };
+        var names = new Argument<string[]>("names") { Description = "Which faults; else all.", Arity = ArgumentArity.ZeroOrMore };
         var seed = new Option<long>("--seed") { Description = "Decides all choices.", DefaultValueFactory = _ => 1, HelpName = "S" };
         var markdown = new Option<string?>("--markdown") { Description = "Also writes the table to this file.", HelpName = "FILE" };
         var command = new Command("faults", "Plants each fault that there is in the engine, and shows which suite finds it.") { names, seed, markdown };
@@ -23,9 +23,10 @@ internal static class FaultsCommand
             FaultCase[] faults = chosen.Length == 0 ? [.. PlantedFaultCatalog.All] : [.. chosen.Select(PlantedFaultCatalog.Find)];
             List<FaultOutcome> outcomes = Hunt(faults, parsed.GetValue(seed));
             Write(outcomes);
+            bool isClean = Control(outcomes, parsed.GetValue(seed));
             if (parsed.GetValue(markdown) is { } path)
                 File.WriteAllText(path, ToMarkdown(outcomes));
-            return outcomes.All(outcome => outcome.Finding is not null) ? 0 : Program.ExitFailure;
+            return isClean && outcomes.All(outcome => outcome.Finding is not null) ? 0 : Program.ExitFailure;
         });
         return command;
     }
@@ -49,6 +50,20 @@ internal static class FaultsCommand
         return outcomes;
     }
 
+    // What a suite finds in a sound engine by the same runs would have been found with any fault.
+    private static bool Control(List<FaultOutcome> outcomes, long seed)
+    {
+        bool isClean = true;
+        foreach (IGrouping<string, FaultOutcome> suite in outcomes.GroupBy(outcome => outcome.Fault.Suite))
+        {
+            long cases = suite.Max(outcome => outcome.Cases);
+            string? finding = FaultHunt.RunControl(suite.Key, cases, seed);
+            isClean &= finding is null;
+            Console.WriteLine($"{suite.Key} without a fault, the same runs: {finding ?? "nothing found"}.");
+        }
+        return isClean;
+    }
+
     private static void Write(List<FaultOutcome> outcomes)
     {
         Table table = new Table().Border(TableBorder.Rounded).AddColumns(Columns);
@@ -67,7 +82,7 @@ internal static class FaultsCommand
         outcome.Finding is null ? "NO" : "yes",
         outcome.Cases.ToString("N0", CultureInfo.InvariantCulture),
         outcome.Seconds.ToString("0.0", CultureInfo.InvariantCulture),
-        outcome.Finding ?? "",
+        outcome.Finding ?? outcome.Missed ?? "",
     ];
 
     private static string ToMarkdown(List<FaultOutcome> outcomes)

@@ -48,16 +48,18 @@ internal static class LedgerCommand
 
     private static string[] Row(string suite, string version, SuiteResult[] results)
     {
-        long cases = results.Sum(result => result.Cases);
+        (long runs, long cases) = Ledger.Distinct(results);
         string[] seeds = [.. results.Select(result => result.Seed.ToString(CultureInfo.InvariantCulture)).Distinct()];
         return
         [
             suite,
             version,
             string.Join(' ', seeds.Take(ShownSeeds)) + (seeds.Length > ShownSeeds ? $" and {seeds.Length - ShownSeeds} more" : ""),
-            Number(results.Sum(result => result.Runs)),
+            Number(runs),
             Number(cases),
-            results.Any(result => result.IsComplete) ? "all" : ((double)cases / Math.Max(1, results[^1].FullCount)).ToString("P2", CultureInfo.InvariantCulture),
+            results.Any(result => result.IsComplete)
+                ? "all"
+                : ((double)cases / Math.Max(1, results[^1].FullCount)).ToString("P2", CultureInfo.InvariantCulture),
             results[^1].Unit,
             (results.Sum(result => result.Seconds) / 60).ToString("0.0", CultureInfo.InvariantCulture),
             Number(results.Sum(result => result.Failures.Count)),

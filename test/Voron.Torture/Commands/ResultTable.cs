@@ -28,7 +28,7 @@ internal static class ResultTable
                 Markup.Escape(tallies));
         }
         AnsiConsole.Write(table);
-        foreach (SuiteResult result in results.Where(result => result.NotCovered.Count > 0))
+        foreach (SuiteResult result in results.Where(result => result.NotCovered.Count > 0).DistinctBy(result => result.Suite))
             Console.WriteLine($"{result.Suite} does not cover: {string.Join("; ", result.NotCovered)}");
         foreach (Failure failure in results.SelectMany(result => result.Failures))
             Tell(failure);
@@ -38,7 +38,7 @@ internal static class ResultTable
     {
         Console.WriteLine();
         Console.WriteLine($"{failure.Suite} failed in run {failure.Run} of seed {failure.Seed}: {failure.Message}");
-        if (failure.Script is { } script)
+        if (failure.Script is { } script && failure.Attempts > 0)
             Console.WriteLine($"{failure.Choices} choices were shrunk to {script.Count} in {failure.Attempts} attempts.");
         foreach (string step in failure.Steps.TakeLast(ShownSteps))
             Console.WriteLine($"  {step}");

@@ -10,6 +10,10 @@ namespace Voron.Torture.Commands;
 internal static class TortureCommand
 {
     private const double DefaultMinutes = 10;
+    private const string DefaultLedger = "ledger.json";
+
+    /// <summary>To start, to make what a suite is about, and to end.</summary>
+    private static readonly TimeSpan Grace = TimeSpan.FromMinutes(2);
 
     public static RootCommand Create()
     {
@@ -19,7 +23,20 @@ internal static class TortureCommand
         var replay = new Option<string?>("--replay") { Description = "Runs the script of a failure that was saved.", HelpName = "FILE" };
         var fault = new Option<string?>("--fault") { Description = "Plants a fault in the engine.", HelpName = "NAME" };
         var minutes = new Option<double?>("--minutes") { Description = "Time after which no new run begins.", HelpName = "MINUTES" };
-        var root = new RootCommand("Attacks Voron in every way that its authors could think of.") { suite, count, first, replay, fault, minutes };
+        var most = new Option<int>("--most-failures")
+        {
+            Description = "Different failures after which no new run begins.",
+            DefaultValueFactory = _ => 1,
+            HelpName = "N",
+        };
+        var asFound = new Option<bool>("--as-found") { Description = "With --replay: the script as it was before it was shrunk." };
+
+        // For processes that this program starts: see SuiteProcess.
+        var shared = new Option<string?>("--shared") { Hidden = true };
+        var root = new RootCommand("Attacks Voron in every way that its authors could think of.")
+        {
+            suite, count, first, replay, asFound, fault, minutes, most, shared,
+        };
         Common common = Common.AddTo(root);
         root.Subcommands.Add(CreateAll());
         root.Subcommands.Add(CreateList());
@@ -30,19 +47,26 @@ internal static class TortureCommand
         {
             EngineSetup.LetAssertionsThrow();
             if (parsed.GetValue(replay) is { } path)
-                return Replay(Failure.Load(path));
+                return Replay(Failure.Load(path), parsed.GetValue(asFound));
             if (parsed.GetValue(suite) is not { } name)
                 throw new TortureException("Say which suite with --suite NAME, or all of them with 'all'; 'list' names them.");
             if (parsed.GetValue(fault) is { } planted)
                 EngineSetup.Plant(planted);
             Suite chosen = SuiteCatalog.Find(name);
-            RunPlan plan = common.PlanOf(parsed, parsed.GetValue(count) ?? chosen.FullCount) with
+            RunPlan plan = common.PlanOf(parsed) with
             {
+                Count = parsed.GetValue(count) ?? RunPlan.Full,
                 First = parsed.GetValue(first),
                 Fault = parsed.GetValue(fault),
-                TimeLimit = TimeSpan.FromMinutes(parsed.GetValue(minutes) ?? 0),
+                MostFailures = parsed.GetValue(most),
+                TimeLimit = parsed.GetValue(minutes) is { } limit ? TimeSpan.FromMinutes(limit) : null,
             };
-            return Finish([RunWithProgress(chosen, plan)], parsed.GetValue(common.Ledger));
+            if (parsed.GetValue(shared) is { } directory)
+                return RunForCaller(chosen, plan with { MarksFile = SuiteProcess.MarksFile(directory) }, SuiteProcess.LedgerFile(directory));
+            SuiteResult result = RunWithProgress(chosen, plan, onProgress => new SuiteRunner(chosen, plan).Run(onProgress));
+            if (parsed.GetValue(common.Ledger) is { } ledger)
+                Ledger.Add(ledger, [result]);
+            return Finish([result]);
         });
         return root;
     }
@@ -59,26 +83,41 @@ internal static class TortureCommand
         Common common = Common.AddTo(command);
         command.SetAction(parsed =>
         {
-            EngineSetup.LetAssertionsThrow();
             var results = new List<SuiteResult>();
-            string? ledger = parsed.GetValue(common.Ledger);
-            double left = parsed.GetValue(minutes);
-            for (int i = 0; i < SuiteCatalog.All.Count; i++)
+            string ledger = parsed.GetValue(common.Ledger) ?? Path.Combine(parsed.GetRequiredValue(common.Failures), DefaultLedger);
+            var sequence = new SuiteSequence(SuiteCatalog.All, TimeSpan.FromMinutes(parsed.GetValue(minutes)), RunInProcess);
+            foreach (SuiteResult result in sequence.Run(_ => common.PlanOf(parsed)))
             {
-                // What a suite leaves of its share goes to those after it.
-                Suite suite = SuiteCatalog.All[i];
-                var limit = TimeSpan.FromMinutes(Math.Max(left, 0) / (SuiteCatalog.All.Count - i));
-                SuiteResult result = RunWithProgress(suite, common.PlanOf(parsed, suite.FullCount) with { TimeLimit = limit });
-                left -= result.Seconds / 60;
+                // At once: what comes later cannot take it along.
+                Ledger.Add(ledger, [result]);
                 results.Add(result);
-
-                // At once: a suite that ends the process must not take the others' results along.
-                if (ledger is not null)
-                    Ledger.Add(ledger, [result]);
             }
-            return Finish(results, ledger: null);
+            int exit = Finish(results);
+            Console.WriteLine($"Added to {ledger}.");
+            return exit;
         });
         return command;
+    }
+
+    private static (SuiteResult Result, long? GoOnAt) RunInProcess(Suite suite, RunPlan plan)
+    {
+        // It ends by itself, unless the engine keeps its whole process from it.
+        TimeSpan limit = plan.TimeLimit.GetValueOrDefault() + suite.RunLimit + plan.ShrinkTime + Grace;
+        SuiteProcessEnd? end = null;
+        SuiteResult result = RunWithProgress(suite, plan, onProgress =>
+        {
+            end = new SuiteProcess(suite, plan).Run(limit, onProgress);
+            return end.ResultOrDeath();
+        });
+        return (result, end!.GoOnAt);
+    }
+
+    private static int RunForCaller(Suite suite, RunPlan plan, string ledger)
+    {
+        SuiteProcess.EndWithCaller();
+        SuiteResult result = new SuiteRunner(suite, plan).Run(SuiteProcess.TellProgress);
+        Ledger.Add(ledger, [result]);
+        return result.Failures.Count > 0 ? Program.ExitFailure : 0;
     }
 
     private static Command CreateList()
@@ -94,7 +133,7 @@ internal static class TortureCommand
         return command;
     }
 
-    private static SuiteResult RunWithProgress(Suite suite, RunPlan plan)
+    private static SuiteResult RunWithProgress(Suite suite, RunPlan plan, Func<Action<double>, SuiteResult> run)
     {
         // Before it runs: should it end the process, this is what to run again.
         Console.WriteLine($"{suite.Name}, seed {plan.Seed.ToString(CultureInfo.InvariantCulture)}");
@@ -105,26 +144,24 @@ internal static class TortureCommand
             .Start(context =>
             {
                 ProgressTask task = context.AddTask(suite.Name, maxValue: 1);
-                result = new SuiteRunner(suite, plan).Run(done => task.Value = done);
+                result = run(done => task.Value = done);
             });
         return result!;
     }
 
-    private static int Replay(Failure failure)
+    private static int Replay(Failure failure, bool asFound)
     {
         if (failure.Fault is { } fault)
             EngineSetup.Plant(fault);
-        (Exception? exception, IReadOnlyCollection<string> steps) = SuiteRunner.Replay(SuiteCatalog.Find(failure.Suite), failure);
-        foreach (string step in steps)
+        Attempt attempt = SuiteRunner.Replay(SuiteCatalog.Find(failure.Suite), failure, asFound);
+        foreach (string step in attempt.Run.Steps)
             Console.WriteLine(step);
-        Console.WriteLine(exception is null ? "It does not fail." : exception.ToString());
-        return exception is null ? 0 : Program.ExitFailure;
+        Console.WriteLine(!attempt.HasEnded ? "It does not end." : attempt.Thrown is null ? "It does not fail." : attempt.Thrown.ToString());
+        return attempt.HasEnded && attempt.Thrown is null ? 0 : Program.ExitFailure;
     }
 
-    private static int Finish(IReadOnlyList<SuiteResult> results, string? ledger)
+    private static int Finish(IReadOnlyList<SuiteResult> results)
     {
-        if (ledger is not null)
-            Ledger.Add(ledger, results);
         ResultTable.Write(results);
         return results.Any(result => result.Failures.Count > 0) ? Program.ExitFailure : 0;
     }
@@ -147,7 +184,11 @@ internal static class TortureCommand
                     DefaultValueFactory = _ => "torture-failures",
                     HelpName = "DIR",
                 },
-                new Option<string?>("--ledger") { Description = "Adds the results to this file.", HelpName = "FILE" },
+                new Option<string?>("--ledger")
+                {
+                    Description = $"Adds the results to this file; 'all' adds to {DefaultLedger} beside the failures unless told.",
+                    HelpName = "FILE",
+                },
                 new Option<double>("--shrink-seconds")
                 {
                     Description = "How long to look for a shorter script of a failure.",
@@ -163,7 +204,7 @@ internal static class TortureCommand
             return common;
         }
 
-        public RunPlan PlanOf(ParseResult parsed, long count) => new(count, parsed.GetValue(Seed) ?? Environment.TickCount64)
+        public RunPlan PlanOf(ParseResult parsed) => new(RunPlan.Full, parsed.GetValue(Seed) ?? Environment.TickCount64)
         {
             FailureDirectory = parsed.GetRequiredValue(Failures),
             ShrinkTime = TimeSpan.FromSeconds(parsed.GetValue(ShrinkSeconds)),

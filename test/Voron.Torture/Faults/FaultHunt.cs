@@ -1,15 +1,15 @@
-using System.Diagnostics;
-using System.Globalization;
 using Voron.Torture.Harness;
+using Voron.Torture.Suites;
 
 namespace Voron.Torture.Faults;
 
 /// <summary>What became of a planted fault.</summary>
 /// <param name="Fault">Which, and who looked for it.</param>
 /// <param name="Finding">What was found, in one line; null when nothing was.</param>
+/// <param name="Missed">Why what happened instead is no finding; null where there is nothing to say.</param>
 /// <param name="Cases">Cases looked at.</param>
 /// <param name="Seconds">How long it took, the start of the process with it.</param>
-internal sealed record FaultOutcome(FaultCase Fault, string? Finding, long Cases, double Seconds);
+internal sealed record FaultOutcome(FaultCase Fault, string? Finding, string? Missed, long Cases, double Seconds);
 
 /// <summary>
 /// Runs a suite against an engine with a fault, in a process of its own: switches are decided when the engine is first used, for
@@ -23,70 +23,47 @@ internal static class FaultHunt
 
     public static FaultOutcome Run(FaultCase fault, long seed)
     {
-        string directory = Directory.CreateTempSubdirectory("voron-fault-").FullName;
-        try
-        {
-            return Run(fault, seed, directory);
-        }
-        finally
-        {
-            Directory.Delete(directory, recursive: true);
-        }
+        SuiteProcessEnd end = Run(fault.Suite, fault.Count, seed, fault.Name);
+        SuiteResult result = end.ResultOrDeath();
+        (string? finding, string? missed) = Judge(fault, result.Failures);
+        return new FaultOutcome(fault, Shorten(finding), Shorten(missed), result.Cases, end.Time.TotalSeconds);
     }
 
-    private static FaultOutcome Run(FaultCase fault, long seed, string directory)
-    {
-        string ledger = Path.Combine(directory, "ledger.json");
-        long started = Stopwatch.GetTimestamp();
-        using Process process = Process.Start(StartInfo(
-            "--suite", fault.Suite,
-            "--fault", fault.Name,
-            "--count", fault.Count.ToString(CultureInfo.InvariantCulture),
-            "--seed", seed.ToString(CultureInfo.InvariantCulture),
-            "--shrink-seconds", "0",
-            "--failures", directory,
-            "--ledger", ledger))!;
-        process.OutputDataReceived += (_, _) => { };
-        process.BeginOutputReadLine();
-        Task<string> errors = process.StandardError.ReadToEndAsync();
-        bool isOver = process.WaitForExit(Limit);
-        if (!isOver)
-            process.Kill(entireProcessTree: true);
-        process.WaitForExit();
+    /// <summary>
+    /// The same runs without a fault: what they find has nothing to do with one. Null when that is nothing, as it should be.
+    /// </summary>
+    /// <param name="suite">Which suite.</param>
+    /// <param name="cases">So many as the hunts with this seed came to.</param>
+    /// <param name="seed">That of the hunts.</param>
+    public static string? RunControl(string suite, long cases, long seed) =>
+        Run(suite, cases + 1, seed, null).ResultOrDeath().Failures is [var failure, ..] ? Shorten(failure.FirstLine) : null;
 
-        double seconds = Stopwatch.GetElapsedTime(started).TotalSeconds;
-        SuiteResult? result = Ledger.Load(ledger) is [.., var last] ? last : null;
-        string? finding = result?.Failures is [var failure, ..] ? failure.FirstLine
-            : !isOver ? $"still running after {Limit.TotalMinutes:0} minutes"
-            : result is not null ? null
-            : process.ExitCode == Program.ExitWrongCall ? throw new TortureException(errors.Result.Trim())
-            : $"the process ended with {process.ExitCode}: {errors.Result.Split('\n')[0].Trim()}";
-        if (finding?.Length > MaxFinding)
-            finding = finding[..MaxFinding];
-        return new FaultOutcome(fault, finding, result?.Cases ?? 0, seconds);
-    }
-
-    /// <summary>This same program with other arguments.</summary>
-    private static ProcessStartInfo StartInfo(params ReadOnlySpan<string> arguments)
+    /// <summary>
+    /// A fault is found when a promise is seen broken. A run that hangs or a process that dies shows it only where that is what
+    /// the fault does; a process that takes too long, or cannot work, shows nothing.
+    /// </summary>
+    internal static (string? Finding, string? Missed) Judge(FaultCase fault, IReadOnlyList<Failure> failures)
     {
-        // Started by the tests, the running program is theirs; beside it lies this one.
-        string assembly = typeof(FaultHunt).Assembly.Location;
-        string self = Environment.ProcessPath ?? "dotnet";
-        bool isThis = Path.GetFileNameWithoutExtension(self) == Path.GetFileNameWithoutExtension(assembly);
-        bool isHost = Path.GetFileNameWithoutExtension(self).Equals("dotnet", StringComparison.OrdinalIgnoreCase);
-        var start = new ProcessStartInfo(isThis || isHost ? self : "dotnet")
+        if (failures is not [var failure, ..])
+            return (null, null);
+        bool isFound = failure.Kind switch
         {
-            RedirectStandardOutput = true,
-            RedirectStandardError = true,
-            UseShellExecute = false,
+            FailureKind.Broken => fault.Shows is null || failure.Message.Contains(fault.Shows, StringComparison.Ordinal),
+            FailureKind.Hang => fault.Hangs,
+            FailureKind.Death => fault.EndsProcess,
+            _ => false,
         };
-        if (!isThis)
-        {
-            start.ArgumentList.Add("exec");
-            start.ArgumentList.Add(assembly);
-        }
-        foreach (string argument in arguments)
-            start.ArgumentList.Add(argument);
-        return start;
+        return isFound ? (failure.FirstLine, null) : (null, $"{failure.Kind}: {failure.FirstLine}");
     }
+
+    private static SuiteProcessEnd Run(string suite, long count, long seed, string? fault)
+    {
+        var plan = new RunPlan(count, seed) { Fault = fault, ShrinkTime = TimeSpan.Zero };
+        SuiteProcessEnd end = new SuiteProcess(SuiteCatalog.Find(suite), plan).Run(Limit);
+        if (end.Result is null && end.IsOver && end.ExitCode == Program.ExitWrongCall)
+            throw new TortureException($"{suite} could not run: {end.Errors}");
+        return end;
+    }
+
+    private static string? Shorten(string? line) => line?.Length > MaxFinding ? line[..MaxFinding] : line;
 }

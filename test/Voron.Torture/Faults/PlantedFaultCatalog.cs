@@ -8,7 +8,17 @@ namespace Voron.Torture.Faults;
 /// <param name="Name">Of the switch in the engine.</param>
 /// <param name="Suite">Whose business it is.</param>
 /// <param name="Count">Cases within which it has to be found.</param>
-internal sealed record FaultCase(string Name, string Suite, long Count);
+internal sealed record FaultCase(string Name, string Suite, long Count)
+{
+    /// <summary>What has to be in the message, where another failure of the suite would tell nothing of this fault; null for anything.</summary>
+    public string? Shows { get; init; }
+
+    /// <summary>A run that does not end is what it does.</summary>
+    public bool Hangs { get; init; }
+
+    /// <summary>The end of the process is what it does.</summary>
+    public bool EndsProcess { get; init; }
+}
 
 /// <summary>Every fault that can be planted in the engine.</summary>
 internal static class PlantedFaultCatalog
@@ -47,7 +57,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.BelieveHeaders), "bit-rot", 20_000),
         new(nameof(PlantedFault.BelieveChunks), "bit-rot", 2_000),
         new(nameof(PlantedFault.BelieveJournalHeaders), "bit-rot", 100_000),
-        new(nameof(PlantedFault.BelievePageStructure), "malformed", 10_000),
+        new(nameof(PlantedFault.BelievePageStructure), "malformed", 10_000) { EndsProcess = true },
         new(nameof(PlantedFault.BelieveStates), "boundary", 200),
         new(nameof(PlantedFault.LoseRecordInSplit), "boundary", 200),
         new(nameof(PlantedFault.SearchMissesLast), "model", 20_000),

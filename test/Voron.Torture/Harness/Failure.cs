@@ -2,6 +2,22 @@ using System.Text.Json;
 
 namespace Voron.Torture.Harness;
 
+/// <summary>What a failure is a failure of.</summary>
+internal enum FailureKind
+{
+    /// <summary>The engine has broken a promise.</summary>
+    Broken,
+
+    /// <summary>A run does not end.</summary>
+    Hang,
+
+    /// <summary>The process has ended in the middle of a run.</summary>
+    Death,
+
+    /// <summary>Files or processes that the suite itself needs cannot be had: nothing is known about the engine.</summary>
+    Machine,
+}
+
 /// <summary>A failure as it is kept: enough to run it again.</summary>
 /// <param name="Suite">Which suite.</param>
 /// <param name="Fault">The fault that was planted, or null.</param>
@@ -25,6 +41,14 @@ internal sealed record Failure(
     IReadOnlyList<long>? Script,
     IReadOnlyList<string> Steps)
 {
+    public FailureKind Kind { get; init; }
+
+    /// <summary>What it has in common with others of its kind; see <see cref="FailureSignature"/>.</summary>
+    public string Signature { get; init; } = "";
+
+    /// <summary>As it was found, when <see cref="Script"/> is another one by now.</summary>
+    public FailedRun? Found { get; init; }
+
     /// <summary>Where it was saved.</summary>
     public string? Path { get; init; }
 
@@ -32,7 +56,8 @@ internal sealed record Failure(
 
     /// <summary>How to see it again.</summary>
     public string Replay =>
-        Path is not null && Script is not null ? $"--replay {Path}" : $"--suite {Suite} --seed {Seed} --first {Run} --count 1";
+        Path is not null && Script is not null ? $"--replay {Path}"
+        : $"--suite {Suite} --seed {Seed} --first {Run} --count 1 --threads 1{(Fault is null ? "" : $" --fault {Fault}")}";
 
     public static Failure Load(string path)
     {
@@ -49,6 +74,11 @@ internal sealed record Failure(
         return this with { Path = path };
     }
 }
+
+/// <param name="Message">What was thrown.</param>
+/// <param name="Script">The choices that lead there.</param>
+/// <param name="Steps">The same, as far as the suite tells.</param>
+internal sealed record FailedRun(string Message, IReadOnlyList<long> Script, IReadOnlyList<string> Steps);
 
 /// <summary>A wrong call of this program, or something that it needs and does not find.</summary>
 internal sealed class TortureException(string message) : Exception(message);

@@ -7,14 +7,27 @@ namespace Voron.Torture.Harness;
 /// stretches of choices, then makes the choices that are left small. That may make others superfluous: so again, until nothing gets
 /// less. Greedy, and bounded in time.
 /// </summary>
-internal sealed class Shrinker(Suite suite, long index, Type failure, TimeSpan limit)
+/// <param name="suite">What failed.</param>
+/// <param name="index">The number of the run.</param>
+/// <param name="seed">Of the whole call.</param>
+/// <param name="signature">Which failure: another one is none.</param>
+/// <param name="limit">How long to look.</param>
+internal sealed class Shrinker(Suite suite, long index, long seed, string signature, TimeSpan limit)
 {
     private const int LargestStretch = 64;
+
+    /// <summary>A script may make a run hang. Each leaves a thread behind that may keep a core busy.</summary>
+    private const int MostLeftBehind = 3;
+
+    /// <summary>A shorter script takes no longer, by and large: so much more than the first, and it hangs.</summary>
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
 
     private readonly long _started = Stopwatch.GetTimestamp();
     private IReadOnlyList<long> _script = [];
     private IReadOnlyList<int> _marks = [];
     private IReadOnlyList<int> _rounds = [];
+    private TimeSpan _patience = suite.RunLimit;
+    private int _leftBehind;
 
     /// <summary>How many scripts were tried.</summary>
     public int Attempts { get; private set; }
@@ -22,12 +35,17 @@ internal sealed class Shrinker(Suite suite, long index, Type failure, TimeSpan l
     /// <summary>The message and the steps of the shortest failure so far; null when not even the given script fails again.</summary>
     public FailedRun? Shortest { get; private set; }
 
-    private bool IsOver => Stopwatch.GetElapsedTime(_started) > limit;
+    private TimeSpan Left => limit - Stopwatch.GetElapsedTime(_started);
+
+    private bool IsOver => Left <= TimeSpan.Zero || _leftBehind >= MostLeftBehind;
 
     public void Run(IReadOnlyList<long> script)
     {
+        long started = Stopwatch.GetTimestamp();
         if (!Fails(script))
             return;
+        TimeSpan enough = Patience + (Stopwatch.GetElapsedTime(started) * 4);
+        _patience = enough < suite.RunLimit ? enough : suite.RunLimit;
         IReadOnlyList<long> before;
         do
         {
@@ -96,32 +114,21 @@ internal sealed class Shrinker(Suite suite, long index, Type failure, TimeSpan l
     {
         Attempts++;
         var tape = new Tape(script);
-        var run = new SuiteRun(index, tape);
-        try
-        {
-            suite.Run(run);
+        Attempt attempt = Attempt.Make(suite, index, seed, tape, Left < _patience ? Left : _patience);
+        if (!attempt.HasEnded)
+            _leftBehind++;
+
+        // Something else that goes wrong with this script is not the failure looked for.
+        if (attempt.Thrown is not { } thrown || FailureSignature.Of(thrown) != signature)
             return false;
-        }
-        catch (Exception e) when (e.GetType() == failure)
-        {
-            // Never a longer one, nor one that has become as long by other choices: that could go round for ever.
-            if (Shortest is not null && !IsLess(tape.Drawn))
-                return false;
-            _script = [.. tape.Drawn];
-            _marks = [.. tape.Marks];
-            _rounds = [.. tape.Rounds];
-            Shortest = new FailedRun(e.ToString(), _script, [.. run.Steps]);
-            return true;
-        }
-        catch (Exception)
-        {
-            // Something else went wrong with this script: that is not the failure looked for.
+
+        // Never a longer one, nor one that has become as long by other choices: that could go round for ever.
+        if (Shortest is not null && !IsLess(tape.Drawn))
             return false;
-        }
+        _script = [.. tape.Drawn];
+        _marks = [.. tape.Marks];
+        _rounds = [.. tape.Rounds];
+        Shortest = new FailedRun(thrown.ToString(), _script, [.. attempt.Run.Steps]);
+        return true;
     }
 }
-
-/// <param name="Message">What was thrown.</param>
-/// <param name="Script">The choices that lead there.</param>
-/// <param name="Steps">The same, as far as the suite tells.</param>
-internal sealed record FailedRun(string Message, IReadOnlyList<long> Script, IReadOnlyList<string> Steps);

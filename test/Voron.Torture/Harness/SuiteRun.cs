@@ -7,12 +7,14 @@ internal sealed class SuiteRun(long index, Tape choices)
 {
     private const int MaxSteps = 2_000;
 
+    // Not only the run's own thread looks at them: of a run that hangs they tell how far it has come.
+    private readonly Lock _gate = new();
     private readonly Queue<string> _steps = [];
     private readonly SortedDictionary<string, long> _tallies = new(StringComparer.Ordinal);
 
     public long Index => index;
 
-    /// <summary>Of the whole call; 0 when a script is run. What follows from it has to go through <see cref="Tape.Choose"/>.</summary>
+    /// <summary>Of the whole call. What follows from it has to go through <see cref="Tape.Choose"/>, or a script does not say it.</summary>
     public long Seed { get; init; }
 
     /// <summary>To be handed to everything that draws: what is drawn elsewhere can be neither shrunk nor replayed.</summary>
@@ -24,8 +26,15 @@ internal sealed class SuiteRun(long index, Tape choices)
     /// <summary>Asked for by the clock or a failure elsewhere; a long run looks at it between its cases.</summary>
     public CancellationToken Stop { get; init; }
 
-    /// <summary>What was done, newest last; of a long run, the newest.</summary>
-    public IReadOnlyCollection<string> Steps => _steps;
+    /// <summary>What was done so far, newest last; of a long run, the newest. Any thread may ask.</summary>
+    public IReadOnlyList<string> Steps
+    {
+        get
+        {
+            lock (_gate)
+                return [.. _steps];
+        }
+    }
 
     public IReadOnlyDictionary<string, long> Tallies => _tallies;
 
@@ -47,8 +56,11 @@ internal sealed class SuiteRun(long index, Tape choices)
     /// <summary>Says what has been chosen within a step.</summary>
     public void Tell(string what)
     {
-        if (_steps.Count == MaxSteps)
-            _steps.Dequeue();
-        _steps.Enqueue(what);
+        lock (_gate)
+        {
+            if (_steps.Count == MaxSteps)
+                _steps.Dequeue();
+            _steps.Enqueue(what);
+        }
     }
 }

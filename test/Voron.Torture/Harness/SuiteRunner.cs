@@ -3,57 +3,52 @@ using System.Diagnostics.CodeAnalysis;
 
 namespace Voron.Torture.Harness;
 
-/// <summary>How much of a suite to run.</summary>
-/// <param name="Count">Cases after which no new run begins.</param>
-/// <param name="Seed">Where the choices come from.</param>
-internal sealed record RunPlan(long Count, long Seed)
-{
-    /// <summary>The number of the first run.</summary>
-    public long First { get; init; }
-
-    /// <summary>Zero for none.</summary>
-    public TimeSpan TimeLimit { get; init; }
-
-    /// <summary>How long to look for a shorter script of a failure.</summary>
-    public TimeSpan ShrinkTime { get; init; } = TimeSpan.FromSeconds(60);
-
-    /// <summary>The name of the fault that this process has planted, for the ledger.</summary>
-    public string? Fault { get; init; }
-
-    /// <summary>Where failures are saved; null for nowhere.</summary>
-    public string? FailureDirectory { get; init; }
-
-    /// <summary>Zero for as many as the suite likes.</summary>
-    public int Threads { get; init; }
-}
-
-/// <summary>Makes the runs of a suite, on several threads, until there were enough cases, time is over, or one has failed.</summary>
+/// <summary>
+/// Makes the runs of a suite, on several threads, until there were enough cases, time is over, or enough have failed, each in its
+/// own way.
+/// </summary>
 [SuppressMessage("Design", "CA1001", Justification = "A run that hangs may look at the token for as long as the process lives.")]
-internal sealed class SuiteRunner(Suite suite, RunPlan plan)
+internal sealed class SuiteRunner
 {
+    /// <summary>When every run fails in the same way, there is no more to learn.</summary>
+    private const int MostFailedRuns = 1_000;
+
     private static readonly TimeSpan Tick = TimeSpan.FromMilliseconds(100);
 
-    /// <summary>Simulated recoveries nest deep in a debug build.</summary>
-    private const int StackBytes = 16 << 20;
-
+    private readonly Suite _suite;
+    private readonly RunPlan _plan;
+    private readonly long _count;
+    private readonly RunMarks? _marks;
     private readonly CancellationTokenSource _stop = new();
     private readonly Lock _gate = new();
     private readonly SortedDictionary<string, long> _tallies = new(StringComparer.Ordinal);
+    private readonly List<Failure> _found = [];
     private readonly long _started = Stopwatch.GetTimestamp();
-    private long _next = plan.First;
+    private long _next;
     private long _runs;
     private long _cases;
-    private (long Index, Exception Exception, Tape? Tape, IReadOnlyList<string> Steps)? _failed;
+    private long _failedRuns;
+
+    public SuiteRunner(Suite suite, RunPlan plan)
+    {
+        _suite = suite;
+        _plan = plan;
+        _next = plan.First;
+        _count = plan.Count == RunPlan.Full ? suite.FullCount : plan.Count;
+        _marks = plan.MarksFile is { } file ? new RunMarks(file) : null;
+    }
+
+    private bool IsOutOfTime => _plan.TimeLimit is { } limit && Stopwatch.GetElapsedTime(_started) > limit;
 
     /// <param name="onProgress">Told the part that is done, from 0 to 1, a few times a second.</param>
     public SuiteResult Run(Action<double>? onProgress = null)
     {
         DateTimeOffset date = DateTimeOffset.UtcNow;
-        Worker[] workers = [.. Enumerable.Range(0, plan.Threads > 0 ? plan.Threads : suite.Threads).Select(_ => new Worker())];
+        Worker[] workers = [.. Enumerable.Range(0, _plan.Threads > 0 ? _plan.Threads : _suite.Threads).Select(number => new Worker(number))];
         foreach (Worker worker in workers)
         {
             // A run that hangs must not keep the process.
-            worker.Thread = new Thread(() => Work(worker), StackBytes) { IsBackground = true, Name = suite.Name };
+            worker.Thread = new Thread(() => Work(worker), Attempt.StackBytes) { IsBackground = true, Name = _suite.Name };
             worker.Thread.Start();
         }
         while (!WaitForAll(workers))
@@ -61,48 +56,45 @@ internal sealed class SuiteRunner(Suite suite, RunPlan plan)
             onProgress?.Invoke(Progress());
             if (IsOutOfTime)
                 _stop.Cancel();
-            if (workers.FirstOrDefault(worker => worker.Time > suite.RunLimit) is { } hanging)
+            if (workers.Select(worker => worker.Overdue(_suite.RunLimit)).FirstOrDefault(run => run is not null) is { } hanging)
             {
-                Fail(hanging.Index, new TimeoutException($"Run {hanging.Index} has been going on for {suite.RunLimit.TotalSeconds:0} s: it hangs."), null, []);
+                var timeout = new TimeoutException($"Run {hanging.Index} has been going on for {_suite.RunLimit.TotalSeconds:0} s: it hangs.");
+                Fail(hanging, timeout, null, FailureKind.Hang);
+                _stop.Cancel();
                 break;
             }
         }
-        Failure? failure = _failed is { } failed ? Keep(failed.Index, failed.Exception, failed.Tape, failed.Steps) : null;
+        IReadOnlyList<Failure> failures = ShrinkAll();
         lock (_gate)
         {
             return new SuiteResult(
-                suite.Name, suite.Unit, Ledger.EngineVersion, date, plan.Fault, plan.Seed, plan.First, _runs, _cases, plan.Count, suite.FullCount,
-                suite.Runs is { } all && plan.First == 0 && _runs >= all, Stopwatch.GetElapsedTime(_started).TotalSeconds,
-                new SortedDictionary<string, long>(_tallies, StringComparer.Ordinal), failure is null ? [] : [failure], suite.NotCovered);
+                _suite.Name, _suite.Unit, Ledger.EngineVersion, date, _plan.Fault, _plan.Seed, _plan.First, _runs, _cases, _count, _suite.FullCount,
+                _suite.Runs is { } all && _plan.First == 0 && _runs >= all, Stopwatch.GetElapsedTime(_started).TotalSeconds,
+                new SortedDictionary<string, long>(_tallies, StringComparer.Ordinal), failures, _suite.NotCovered)
+            {
+                IsEnumerated = _suite.Runs is not null,
+            };
         }
     }
 
-    /// <summary>Runs one script again.</summary>
-    /// <returns>What it throws, or null when it no longer fails.</returns>
-    public static (Exception? Failure, IReadOnlyCollection<string> Steps) Replay(Suite suite, Failure failure)
+    /// <summary>Runs a failure again: its script, or the choices that follow from its seed.</summary>
+    /// <param name="suite">Which failed.</param>
+    /// <param name="failure">What was kept of it.</param>
+    /// <param name="asFound">Takes the script as it was before it was shrunk.</param>
+    public static Attempt Replay(Suite suite, Failure failure, bool asFound = false)
     {
-        Tape tape = failure.Script is { } script ? new Tape(script) : new Tape(SeedOf(failure.Seed, failure.Run));
-        var run = new SuiteRun(failure.Run, tape);
-        try
-        {
-            suite.Run(run);
-            return (null, run.Steps);
-        }
-        catch (Exception e)
-        {
-            return (e, run.Steps);
-        }
+        IReadOnlyList<long>? script = asFound ? failure.Found?.Script ?? failure.Script : failure.Script;
+        Tape tape = script is not null ? new Tape(script) : new Tape(SeedOf(failure.Seed, failure.Run));
+        return Attempt.Make(suite, failure.Run, failure.Seed, tape, suite.RunLimit);
     }
 
     // Neighbouring seeds must not share their runs.
     private static long SeedOf(long seed, long run) => unchecked((seed * 0x5851F42D4C957F2D) + (run * 0x14057B7EF767814F) + 1);
 
-    private bool IsOutOfTime => plan.TimeLimit > TimeSpan.Zero && Stopwatch.GetElapsedTime(_started) > plan.TimeLimit;
-
     private double Progress()
     {
-        double byCount = (double)Interlocked.Read(ref _cases) / Math.Max(1, plan.Count);
-        double byTime = plan.TimeLimit > TimeSpan.Zero ? Stopwatch.GetElapsedTime(_started) / plan.TimeLimit : 0;
+        double byCount = (double)Interlocked.Read(ref _cases) / Math.Max(1, _count);
+        double byTime = _plan.TimeLimit is { } limit && limit > TimeSpan.Zero ? Stopwatch.GetElapsedTime(_started) / limit : 0;
         return Math.Min(1, Math.Max(byCount, byTime));
     }
 
@@ -120,23 +112,25 @@ internal sealed class SuiteRunner(Suite suite, RunPlan plan)
 
     private void Work(Worker worker)
     {
-        while (!_stop.IsCancellationRequested && Interlocked.Read(ref _cases) < plan.Count)
+        while (!_stop.IsCancellationRequested && Interlocked.Read(ref _cases) < _count)
         {
             long index = Interlocked.Increment(ref _next) - 1;
-            if (suite.Runs is { } all && index >= all)
+            if (_suite.Runs is { } all && index >= all)
                 return;
-            var tape = new Tape(SeedOf(plan.Seed, index));
-            var run = new SuiteRun(index, tape) { Stop = _stop.Token, Seed = plan.Seed };
-            worker.Begin(index);
+            var tape = new Tape(SeedOf(_plan.Seed, index));
+            var run = new SuiteRun(index, tape) { Stop = _stop.Token, Seed = _plan.Seed };
+            worker.Begin(run);
+            _marks?.Begin(worker.Number, index);
             try
             {
-                suite.Run(run);
+                _suite.Run(run);
             }
             catch (Exception e)
             {
-                Fail(index, e, suite.IsReplayable ? tape : null, [.. run.Steps]);
+                Fail(run, e, _suite.IsReplayable ? tape : null, FailureSignature.IsOfMachine(e) ? FailureKind.Machine : FailureKind.Broken);
             }
             worker.End();
+            _marks?.End(worker.Number);
             Note(run);
         }
     }
@@ -149,47 +143,98 @@ internal sealed class SuiteRunner(Suite suite, RunPlan plan)
             _runs++;
             foreach ((string what, long count) in run.Tallies)
                 _tallies[what] = _tallies.GetValueOrDefault(what) + count;
+            _marks?.Note(_runs, Interlocked.Read(ref _cases), Interlocked.Read(ref _next));
         }
     }
 
-    private void Fail(long index, Exception exception, Tape? tape, IReadOnlyList<string> steps)
+    private void Fail(SuiteRun run, Exception exception, Tape? tape, FailureKind kind)
     {
+        string signature = FailureSignature.Of(exception);
         lock (_gate)
-            _failed ??= (index, exception, tape, steps);
-        _stop.Cancel();
+        {
+            if (_found.Count < _plan.MostFailures && _found.All(known => known.Signature != signature))
+            {
+                var failure = new Failure(
+                    _suite.Name, _plan.Fault, Ledger.EngineVersion, _plan.Seed, run.Index, exception.ToString(), tape?.Drawn.Count ?? 0, 0,
+                    tape is null ? null : [.. tape.Drawn], run.Steps);
+                _found.Add(TrySave(failure with { Kind = kind, Signature = signature }));
+            }
+            _failedRuns++;
+            if (_found.Count < _failedRuns)
+                _tallies["runs that failed in ways known by then"] = _failedRuns - _found.Count;
+            if (_found.Count >= _plan.MostFailures || _failedRuns >= MostFailedRuns)
+                _stop.Cancel();
+        }
     }
 
-    private Failure Keep(long index, Exception exception, Tape? tape, IReadOnlyList<string> steps)
+    // At once: nothing that comes later can lose it. Whoever cannot write here is told at the end.
+    private Failure TrySave(Failure failure)
     {
-        var failure = new Failure(
-            suite.Name, plan.Fault, Ledger.EngineVersion, plan.Seed, index, exception.ToString(), tape?.Drawn.Count ?? 0, 0, tape?.Drawn, steps);
-        if (tape is not null && plan.ShrinkTime > TimeSpan.Zero)
+        try
         {
-            var shrinker = new Shrinker(suite, index, exception.GetType(), plan.ShrinkTime);
-            shrinker.Run(tape.Drawn);
+            return _plan.FailureDirectory is { } directory ? failure.Save(directory) : failure;
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            return failure;
+        }
+    }
+
+    private List<Failure> ShrinkAll()
+    {
+        Failure[] found;
+        lock (_gate)
+            found = [.. _found];
+        long started = Stopwatch.GetTimestamp();
+        var shrunk = new List<Failure>();
+        for (int i = 0; i < found.Length; i++)
+        {
+            TimeSpan left = _plan.ShrinkTime - Stopwatch.GetElapsedTime(started);
+            shrunk.Add(Shrink(found[i], left / (found.Length - i)));
+        }
+        return shrunk;
+    }
+
+    private Failure Shrink(Failure failure, TimeSpan limit)
+    {
+        if (failure.Script is { } script && limit > TimeSpan.Zero)
+        {
+            var shrinker = new Shrinker(_suite, failure.Run, failure.Seed, failure.Signature, limit);
+            shrinker.Run(script);
             if (shrinker.Shortest is { } shortest)
-                failure = failure with { Message = shortest.Message, Script = shortest.Script, Steps = shortest.Steps };
+            {
+                failure = failure with
+                {
+                    Found = new FailedRun(failure.Message, script, failure.Steps),
+                    Message = shortest.Message,
+                    Script = shortest.Script,
+                    Steps = shortest.Steps,
+                };
+            }
             failure = failure with { Attempts = shrinker.Attempts };
         }
-        return plan.FailureDirectory is { } directory ? failure.Save(directory) : failure;
+        return _plan.FailureDirectory is { } directory ? failure.Save(directory) : failure;
     }
 
-    private sealed class Worker
+    private sealed class Worker(int number)
     {
         private long _since;
+        private volatile SuiteRun? _run;
+
+        public int Number => number;
 
         public Thread? Thread { get; set; }
 
-        public long Index { get; private set; }
-
-        public TimeSpan Time => Interlocked.Read(ref _since) is var since && since != 0 ? Stopwatch.GetElapsedTime(since) : TimeSpan.Zero;
-
-        public void Begin(long index)
+        public void Begin(SuiteRun run)
         {
-            Index = index;
+            _run = run;
             Interlocked.Exchange(ref _since, Stopwatch.GetTimestamp());
         }
 
         public void End() => Interlocked.Exchange(ref _since, 0);
+
+        /// <summary>The run that has gone on for longer, or null.</summary>
+        public SuiteRun? Overdue(TimeSpan limit) =>
+            Interlocked.Read(ref _since) is var since && since != 0 && Stopwatch.GetElapsedTime(since) > limit ? _run : null;
     }
 }

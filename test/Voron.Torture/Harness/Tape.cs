@@ -15,7 +15,7 @@ internal sealed class Tape : Random
 
     private const int DoubleSteps = 1 << 30;
 
-    private readonly Random? _source;
+    private readonly SplitMix? _source;
     private readonly IReadOnlyList<long> _script = [];
     private readonly List<long> _drawn = [];
     private readonly List<int> _marks = [];
@@ -23,7 +23,7 @@ internal sealed class Tape : Random
     private int _made;
 
     /// <summary>New choices, which follow from the seed.</summary>
-    public Tape(long seed) => _source = new Random(unchecked((int)(seed ^ (seed >> 32))));
+    public Tape(long seed) => _source = new SplitMix(seed);
 
     /// <summary>The choices of a script.</summary>
     public Tape(IReadOnlyList<long> script) => _script = script;
@@ -129,7 +129,7 @@ internal sealed class Tape : Random
         if (limit > 1)
         {
             if (_source is not null)
-                value = _source.NextInt64(limit);
+                value = _source.Below(limit);
             else if (_made < _script.Count)
                 value = _script[_made] % limit;
             else if (_made > _script.Count + MaxBeyond)

@@ -1,0 +1,161 @@
+using System.Diagnostics;
+using System.Globalization;
+
+namespace Voron.Torture.Harness;
+
+/// <summary>
+/// A suite in a process of its own, which may die of the engine: what it was at is known even then. Switches of the engine, too, are
+/// decided once in a process.
+/// </summary>
+/// <remarks>Process and caller share a directory, with the temporary files of the process in it; it is gone at the end.</remarks>
+internal sealed class SuiteProcess(Suite suite, RunPlan plan)
+{
+    private const string ProgressWord = "progress ";
+    private const string LedgerName = "ledger.json";
+    private const string MarksName = "runs";
+    private const string TemporaryName = "temporary";
+    private const int TickMilliseconds = 100;
+    private const int MaxErrorLines = 12;
+    private const int MaxLastCases = 8;
+
+    private volatile Process? _process;
+    private double _progress;
+
+    /// <summary>While it runs.</summary>
+    public int ProcessId => _process!.Id;
+
+    public static string MarksFile(string shared) => Path.Combine(shared, MarksName);
+
+    public static string LedgerFile(string shared) => Path.Combine(shared, LedgerName);
+
+    /// <summary>How the process tells the caller what is done.</summary>
+    public static void TellProgress(double done) => Console.Out.WriteLine(ProgressWord + done.ToString("R", CultureInfo.InvariantCulture));
+
+    /// <summary>Ends this process, which another has started, when that is gone.</summary>
+    public static void EndWithCaller()
+    {
+        var watch = new Thread(() =>
+        {
+            using Stream input = Console.OpenStandardInput();
+            while (input.ReadByte() >= 0)
+            {
+            }
+            Environment.Exit(Program.ExitWrongCall);
+        })
+        {
+            IsBackground = true,
+            Name = "caller",
+        };
+        watch.Start();
+    }
+
+    /// <param name="limit">After which the process is ended; it ends by itself long before.</param>
+    /// <param name="onProgress">Told the part that is done, from 0 to 1, a few times a second.</param>
+    public SuiteProcessEnd Run(TimeSpan limit, Action<double>? onProgress = null)
+    {
+        string shared = Directory.CreateTempSubdirectory("voron-suite-").FullName;
+        try
+        {
+            return Run(shared, limit, onProgress);
+        }
+        finally
+        {
+            TemporaryPlace.Delete(shared);
+        }
+    }
+
+    private SuiteProcessEnd Run(string shared, TimeSpan limit, Action<double>? onProgress)
+    {
+        DateTimeOffset date = DateTimeOffset.UtcNow;
+        long started = Stopwatch.GetTimestamp();
+        string temporary = Directory.CreateDirectory(Path.Combine(shared, TemporaryName)).FullName;
+        ProcessStartInfo start = StartInfo(Arguments(shared));
+        TemporaryPlace.Give(start.Environment, temporary);
+        using Process process = Process.Start(start) ?? throw new TortureException($"No process can be started for {suite.Name}.");
+        _process = process;
+        process.OutputDataReceived += (_, told) => Listen(told.Data);
+        process.BeginOutputReadLine();
+        Task<string> errors = process.StandardError.ReadToEndAsync();
+        bool isOver = false;
+        while (!isOver && Stopwatch.GetElapsedTime(started) < limit)
+        {
+            isOver = process.WaitForExit(TickMilliseconds);
+            onProgress?.Invoke(Volatile.Read(ref _progress));
+        }
+        if (!isOver)
+            process.Kill(entireProcessTree: true);
+        process.WaitForExit();
+        return new SuiteProcessEnd(
+            suite, plan, date, Ledger.Load(LedgerFile(shared)) is [.., var last] ? last : null, isOver, process.ExitCode,
+            string.Join('\n', errors.Result.Split('\n').Take(MaxErrorLines)).Trim(), RunMarks.Load(MarksFile(shared)), LastCases(temporary),
+            Stopwatch.GetElapsedTime(started));
+    }
+
+    private List<string> Arguments(string shared)
+    {
+        var arguments = new List<string>
+        {
+            "--suite", suite.Name,
+            "--seed", Number(plan.Seed),
+            "--first", Number(plan.First),
+            "--shrink-seconds", plan.ShrinkTime.TotalSeconds.ToString("R", CultureInfo.InvariantCulture),
+            "--most-failures", Number(plan.MostFailures),
+            "--failures", plan.FailureDirectory ?? shared,
+            "--shared", shared,
+        };
+        if (plan.Count != RunPlan.Full)
+            arguments.AddRange(["--count", Number(plan.Count)]);
+        if (plan.TimeLimit is { } limit)
+            arguments.AddRange(["--minutes", limit.TotalMinutes.ToString("R", CultureInfo.InvariantCulture)]);
+        if (plan.Threads > 0)
+            arguments.AddRange(["--threads", Number(plan.Threads)]);
+        if (plan.Fault is { } fault)
+            arguments.AddRange(["--fault", fault]);
+        return arguments;
+    }
+
+    private static string Number(long number) => number.ToString(CultureInfo.InvariantCulture);
+
+    private void Listen(string? line)
+    {
+        if (line?.StartsWith(ProgressWord, StringComparison.Ordinal) == true
+            && double.TryParse(line.AsSpan(ProgressWord.Length), CultureInfo.InvariantCulture, out double done))
+        {
+            Volatile.Write(ref _progress, done);
+        }
+    }
+
+    // A suite that fears the death of its process notes each case before it tries it.
+    private static List<string> LastCases(string temporary) =>
+    [
+        .. Directory.EnumerateFiles(temporary, "*.last", SearchOption.AllDirectories)
+            .Select(file => File.ReadAllText(file).Trim())
+            .Where(text => text.Length > 0)
+            .Take(MaxLastCases),
+    ];
+
+    /// <summary>This same program with other arguments.</summary>
+    private static ProcessStartInfo StartInfo(List<string> arguments)
+    {
+        // Started by the tests, the running program is theirs; beside it lies this one.
+        string assembly = typeof(SuiteProcess).Assembly.Location;
+        string self = Environment.ProcessPath ?? "dotnet";
+        bool isThis = Path.GetFileNameWithoutExtension(self) == Path.GetFileNameWithoutExtension(assembly);
+        bool isHost = Path.GetFileNameWithoutExtension(self).Equals("dotnet", StringComparison.OrdinalIgnoreCase);
+        var start = new ProcessStartInfo(isThis || isHost ? self : "dotnet")
+        {
+            RedirectStandardInput = true,
+            RedirectStandardOutput = true,
+            RedirectStandardError = true,
+            UseShellExecute = false,
+        };
+        if (!isThis)
+        {
+            start.ArgumentList.Add("exec");
+            start.ArgumentList.Add(assembly);
+        }
+        foreach (string argument in arguments)
+            start.ArgumentList.Add(argument);
+        return start;
+    }
+}

@@ -1,0 +1,74 @@
+namespace Voron.Torture.Harness;
+
+/// <summary>How the process of a suite has ended, and what was known of it by then.</summary>
+/// <param name="Suite">Which suite.</param>
+/// <param name="Plan">What it was to do.</param>
+/// <param name="Date">When it began.</param>
+/// <param name="Result">Its own, when it came so far.</param>
+/// <param name="IsOver">False when it had to be ended.</param>
+/// <param name="ExitCode">What the system says.</param>
+/// <param name="Errors">The first lines of what it wrote about itself.</param>
+/// <param name="Noted">How far its runs had come.</param>
+/// <param name="LastCases">The cases that were being tried, where the suite notes them.</param>
+/// <param name="Time">How long it took.</param>
+internal sealed record SuiteProcessEnd(
+    Suite Suite,
+    RunPlan Plan,
+    DateTimeOffset Date,
+    SuiteResult? Result,
+    bool IsOver,
+    int ExitCode,
+    string Errors,
+    RunMarks.Noted Noted,
+    IReadOnlyList<string> LastCases,
+    TimeSpan Time)
+{
+    /// <summary>The number of the run with which another process can go on, when this one had to end before its time.</summary>
+    public long? GoOnAt =>
+        Result?.Failures.All(failure => failure.Kind != FailureKind.Hang) == true || Noted.Next <= Plan.First ? null : Noted.Next;
+
+    /// <summary>What it tells; its death, where it tells nothing, is a failure like others.</summary>
+    public SuiteResult ResultOrDeath()
+    {
+        if (Result is not null)
+            return Result;
+        IReadOnlyList<Failure> saved = Saved();
+        Failure death = Death();
+        return new SuiteResult(
+            Suite.Name, Suite.Unit, Ledger.EngineVersion, Date, Plan.Fault, Plan.Seed, Plan.First, Noted.Runs, Noted.Cases,
+            Plan.Count == RunPlan.Full ? Suite.FullCount : Plan.Count, Suite.FullCount, false, Time.TotalSeconds, new Dictionary<string, long>(),
+            [.. saved, Plan.FailureDirectory is { } directory ? death.Save(directory) : death], Suite.NotCovered)
+        {
+            IsEnumerated = Suite.Runs is not null,
+        };
+    }
+
+    // What it had found before: it may have died of a shorter script.
+    private IReadOnlyList<Failure> Saved()
+    {
+        if (!Directory.Exists(Plan.FailureDirectory))
+            return [];
+        return
+        [
+            .. Directory.EnumerateFiles(Plan.FailureDirectory, $"{Suite.Name}-{Plan.Seed}-*.json")
+                .Where(file => File.GetLastWriteTimeUtc(file) >= Date.UtcDateTime)
+                .Select(Failure.Load),
+        ];
+    }
+
+    private Failure Death()
+    {
+        FailureKind kind = !IsOver ? FailureKind.Hang : ExitCode == Program.ExitWrongCall ? FailureKind.Machine : FailureKind.Death;
+        string how = kind == FailureKind.Hang
+            ? $"The process had to be ended after {Time.TotalSeconds:0} s."
+            : $"The process has ended with {ExitCode}.";
+        string where = Noted.UnderWay.Count == 0 ? "No run was under way." : $"Runs under way: {string.Join(", ", Noted.UnderWay)}.";
+        long run = Noted.UnderWay is [var first, ..] ? first : Math.Max(Noted.Next, Plan.First);
+        return new Failure(
+            Suite.Name, Plan.Fault, Ledger.EngineVersion, Plan.Seed, run, $"{how} {where}\n{Errors}".TrimEnd(), 0, 0, null, LastCases)
+        {
+            Kind = kind,
+            Signature = $"{kind} {ExitCode}",
+        };
+    }
+}
