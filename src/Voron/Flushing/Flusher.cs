@@ -231,7 +231,8 @@ internal sealed unsafe class Flusher
             if (oldRewrite != 0 && oldRewrite != rewrite.Number)
             {
                 _checkpoints.WriteBothAlike();
-                RewriteFile.Delete(_context, oldRewrite);
+                if (!PlantedFault.KeepRewrites)
+                    RewriteFile.Delete(_context, oldRewrite);
             }
         }
         catch (DiskException e)
