@@ -48,30 +48,22 @@ internal static class DepartureUnits
     /// <summary>The unit that comes at a turn; null when there are no more.</summary>
     /// <remarks>
     /// Of four turns one is of a single departure, one of two, one of three in the smallest scripts, one of three in the others. What has
-    /// come to its end leaves its turns to those that have more, from their other end.
+    /// come to its end leaves its turns to the last of these, which is then gone through from its other end too.
     /// </remarks>
     public static DepartureUnit? At(long turn, long seed)
     {
         Lists all = All.Value;
         long place = turn / Slots;
-        long behindSingles = Math.Max(0, place - ScheduleScript.Small.Count);
-        long small = all.SmallTriples.Count;
-        switch (turn % Slots)
-        {
-            case 0 when place < ScheduleScript.Small.Count:
-                return new DepartureUnit((int)((place + (long)((ulong)seed % (ulong)ScheduleScript.Small.Count)) % ScheduleScript.Small.Count), 1, default, 0, 1);
-            case 0 when behindSingles < small - place:
-                return all.SmallTriples.At(Turned(small - 1 - behindSingles, seed, small));
-            case 1 when place < all.Pairs.Count:
-                return all.Pairs.At(EvenSpread.At(place, seed, all.Pairs.Count));
-            case 2 when place < small - behindSingles:
-                return all.SmallTriples.At(Turned(place, seed, small));
-            case 3 when place < all.LargeTriples.Count:
-                return all.LargeTriples.At(EvenSpread.At(place, seed, all.LargeTriples.Count));
-            default:
-                long fromEnd = all.LargeTriples.Count - 1 - turn;
-                return fromEnd > place ? all.LargeTriples.At(EvenSpread.At(fromEnd, seed, all.LargeTriples.Count)) : null;
-        }
+        int slot = (int)(turn % Slots);
+        if (place < all.LengthOf(slot))
+            return all.At(slot, place, seed);
+
+        // So many turns have been left before this one by lists that had come to their end.
+        long left = 0;
+        for (int other = 0; other < Slots - 1; other++)
+            left += Math.Max(0, place + (other < slot ? 1 : 0) - all.LengthOf(other));
+        long fromEnd = all.LargeTriples.Count - 1 - left;
+        return slot != Slots - 1 && fromEnd > place ? all.At(Slots - 1, fromEnd, seed) : null;
     }
 
     /// <summary>All departures behind those that a schedule has, as far as they are not left out.</summary>
@@ -85,8 +77,6 @@ internal static class DepartureUnits
                 yield return new Departure(decision, other);
         }
     }
-
-    private static long Turned(long place, long seed, long count) => (place + (long)((ulong)seed % (ulong)count)) % count;
 
     /// <summary>Units of some scripts with so many departures, by number.</summary>
     private sealed class UnitList(IReadOnlyList<(int Script, IReadOnlyList<Departure> Firsts)> scripts, int departures)
@@ -133,5 +123,25 @@ internal static class DepartureUnits
         public UnitList SmallTriples { get; }
 
         public UnitList LargeTriples { get; }
+
+        public long LengthOf(int slot) => slot switch
+        {
+            0 => ScheduleScript.Small.Count,
+            1 => Pairs.Count,
+            2 => SmallTriples.Count,
+            _ => LargeTriples.Count,
+        };
+
+        public DepartureUnit At(int slot, long place, long seed)
+        {
+            long number = EvenSpread.At(place, seed, LengthOf(slot));
+            return slot switch
+            {
+                0 => new DepartureUnit((int)number, 1, default, 0, 1),
+                1 => Pairs.At(number),
+                2 => SmallTriples.At(number),
+                _ => LargeTriples.At(number),
+            };
+        }
     }
 }

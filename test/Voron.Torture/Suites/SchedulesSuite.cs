@@ -32,7 +32,8 @@ internal sealed class SchedulesSuite : Suite
         "changes of thread between the instructions of one place and the next",
         $"departures from decisions behind the first {DepartureUnits.MaxDecisions} of a schedule, and to a thread behind the first "
             + $"{DepartureUnits.MaxOthers} others that can go on",
-        $"three departures in other than the {DepartureUnits.ScriptsToTheEnd} smallest scripts, but for a share of them; see the units in the tallies",
+        "three departures at each place of every small script, some five million schedules, unless the run is as long as a full one; see the units in "
+            + $"the tallies, of which those of the {DepartureUnits.ScriptsToTheEnd} smallest scripts come first",
     ];
 
     /// <summary>Units of departures, while there are any, in turn with runs of random scripts.</summary>
