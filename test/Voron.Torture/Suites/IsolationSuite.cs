@@ -71,16 +71,17 @@ internal sealed class IsolationSuite : Suite
             var isolation = new IsolationRun(environment, run.Choices.Next(1 << 24));
             isolation.Prepare();
             isolation.Run(Third, threads.Writers, threads.Merged, threads.Readers);
+
+            // Once behind an old reader, which keeps the flusher back, and once with the flusher at work.
+            bool canHang = inMemory && threads.Writers + threads.Merged > 0;
+            Action? stall = canHang ? () => ReadWhileStalled(run, environment, isolation, disk) : null;
             using (ReadTransaction longest = environment.BeginRead())
             {
                 ulong before = IsolationRun.Judge(longest);
-                bool canHang = inMemory && threads.Writers + threads.Merged > 0;
-                isolation.Run(
-                    Third, threads.Writers, threads.Merged, threads.Readers,
-                    canHang ? () => ReadWhileStalled(run, environment, isolation, disk) : null);
+                isolation.Run(Third, threads.Writers, threads.Merged, threads.Readers, stall);
                 BrokenPromiseException.Require(IsolationRun.Judge(longest) == before, $"The snapshot {longest.TransactionId} has changed.");
             }
-            isolation.Run(Third, threads.Writers, threads.Merged, threads.Readers);
+            isolation.Run(Third, threads.Writers, threads.Merged, threads.Readers, stall);
             acknowledged = isolation.Acknowledged;
             Check(environment, acknowledged);
             EnvironmentStatistics statistics = environment.GetStatistics();
