@@ -43,9 +43,11 @@ internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random r
         }
         long allocated = GC.GetAllocatedBytesForCurrentThread() - before;
         BrokenPromiseException.Require(allocated < MostManagedBytes, $"{allocated} bytes were allocated for a store of a few hundred thousand");
-        BrokenPromiseException.Require(meter.Most < MostNativeBytes, $"{meter.Most} bytes of native memory were in use for a store of a few hundred thousand");
         BrokenPromiseException.Require(
-            usual.IsSupersetOf(meter.Stretches), $"{string.Join(", ", meter.Stretches.Except(usual))} bytes were asked for at once: nothing else needs as many");
+            meter.Most < MostNativeBytes, $"{meter.Most} bytes of native memory were in use for a store of a few hundred thousand");
+        BrokenPromiseException.Require(
+            usual.IsSupersetOf(meter.Stretches),
+            $"{string.Join(", ", meter.Stretches.Except(usual))} bytes were asked for at once: nothing else needs as many");
     }
 
     private static IReadOnlySet<ulong> MeasureStretches()
