@@ -125,7 +125,7 @@ public sealed class StorageEnvironment : IDisposable
 
     /// <summary>Begins a snapshot of what is committed. Takes no lock and never waits.</summary>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
-    public ReadTransaction BeginRead() => new(_readers.Rent());
+    public ReadTransaction BeginRead() => new(PlantedFault.ReadBehindFlush ? _flusher!.RentBehind(_readers) : _readers.Rent());
 
     /// <summary>Begins the write transaction, waiting until the one before has been committed or disposed.</summary>
     /// <exception cref="InvalidOperationException">The environment is read-only, or this is called inside an operation of <see cref="WriteAsync"/>.</exception>

@@ -66,6 +66,14 @@ internal sealed unsafe class Flusher
     /// <summary>Held by whoever flushes, rewrites, or looks at the data file as a whole.</summary>
     public Lock Exclusion => _lock;
 
+    /// <summary>What nobody may do: a reader that waits for a flush. For a planted fault.</summary>
+    public ReadCore RentBehind(ReaderPool readers)
+    {
+        if (_lock.TryEnter(TimeSpan.FromMilliseconds(5)))
+            _lock.Exit();
+        return readers.Rent();
+    }
+
     /// <summary>The environment has been closed: nothing is written any more. Set and looked at with <see cref="Exclusion"/> held.</summary>
     public bool IsClosed { get; set; }
 
@@ -231,7 +239,8 @@ internal sealed unsafe class Flusher
             if (oldRewrite != 0 && oldRewrite != rewrite.Number)
             {
                 _checkpoints.WriteBothAlike();
-                RewriteFile.Delete(_context, oldRewrite);
+                if (!PlantedFault.KeepRewrites)
+                    RewriteFile.Delete(_context, oldRewrite);
             }
         }
         catch (DiskException e)

@@ -15,7 +15,7 @@ internal sealed class DroppedTail(string path, long offset)
     /// <summary>Records that are valid by themselves, but have none before them.</summary>
     public int WholeRecords { get; private set; }
 
-    /// <summary>1 when the first record is there in part.</summary>
+    /// <summary>1 when the first record is there in part, and those of which the begin stands where it does not belong.</summary>
     public int BrokenRecords { get; private set; }
 
     public long FirstSequence { get; private set; }

@@ -202,6 +202,13 @@ internal sealed unsafe class JournalChain : IDisposable
             while (offset < end)
             {
                 var record = file.TryRead(offset);
+                var misplaced = record == null && dropped?.Offset != offset ? FindMisplaced(file, offset, position) : null;
+                if (misplaced != null)
+                {
+                    dropped ??= new DroppedTail(file.Path, offset);
+                    dropped.Add(misplaced, isWhole: false);
+                }
+
                 if (record == null || record->Sequence <= position.Sequence)
                 {
                     offset += JournalFormat.Block;
@@ -222,6 +229,15 @@ internal sealed unsafe class JournalChain : IDisposable
         }
 
         return dropped;
+    }
+
+    // The begin of a record of this life in a place that is not its own: nobody writes that, so a device has mixed up blocks. Nothing can
+    // be made of it but to tell, since what it says of itself has no checksum any more.
+    private static RecordHeader* FindMisplaced(JournalFileReader file, long offset, in JournalPosition position)
+    {
+        var header = file.Peek(offset);
+        return header != null && header->Marker == JournalFormat.RecordMarker && header->Incarnation == file.Info.Header.Incarnation
+            && header->Offset != offset && header->Sequence > position.Sequence ? header : null;
     }
 
     // The record that should come next, where enough of its header is left to tell it from what was there before.

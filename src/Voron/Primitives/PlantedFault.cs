@@ -182,6 +182,18 @@ internal static class PlantedFault
     /// <summary>Who waits for the journal's leader is not woken when it has written.</summary>
     public static readonly bool ForgetToWake = Name == nameof(ForgetToWake);
 
+    /// <summary>Versions are kept while any older reader is open, whether it could see them or not.</summary>
+    public static readonly bool KeepBehindReader = Name == nameof(KeepBehindReader);
+
+    /// <summary>A rewrite file stays when another one stands in its place.</summary>
+    public static readonly bool KeepRewrites = Name == nameof(KeepRewrites);
+
+    /// <summary>A reader waits for a flush that is under way, for five milliseconds at most.</summary>
+    public static readonly bool ReadBehindFlush = Name == nameof(ReadBehindFlush);
+
+    /// <summary>Of a journal file that has become shorter, what is left is all there is.</summary>
+    public static readonly bool BelieveCutJournals = Name == nameof(BelieveCutJournals);
+
     /// <summary>An operation that runs out of memory half-way leaves a transaction that can be committed.</summary>
     public static readonly bool CommitAfterNoMemory = Name == nameof(CommitAfterNoMemory);
 

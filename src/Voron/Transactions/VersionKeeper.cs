@@ -205,7 +205,7 @@ internal sealed unsafe class VersionKeeper
     {
         foreach (var reader in _active)
         {
-            if (reader.Snapshot >= from && reader.Snapshot < to && reader.Sequence < sequence)
+            if ((reader.Snapshot >= from || PlantedFault.KeepBehindReader) && reader.Snapshot < to && reader.Sequence < sequence)
                 return true;
         }
 

@@ -17,12 +17,12 @@ internal sealed class LastCase : IDisposable
         Directory.CreateDirectory(directory);
         string path = System.IO.Path.Combine(directory, $"{suite}-{Environment.ProcessId}-{run}.last");
         _file = new FileStream(path, FileMode.Create, FileAccess.Write, FileShare.Read, bufferSize: 0, FileOptions.DeleteOnClose);
-        Begin = $"--suite {suite} --seed {seed.ToString(CultureInfo.InvariantCulture)} --first {run} --count 1 --threads 1, case ";
+        Begin = $"--suite {suite} --seed {seed.ToString(CultureInfo.InvariantCulture)} --first {run} --count 1 --threads 1: ";
     }
 
     private string Begin { get; }
 
-    public void Note(int turn, string what) => RandomAccess.Write(_file.SafeFileHandle, Encoding.UTF8.GetBytes($"{Begin}{turn}: {what,-120}\n"), 0);
+    public void Note(string what) => RandomAccess.Write(_file.SafeFileHandle, Encoding.UTF8.GetBytes($"{Begin}{what}\n"), 0);
 
     public void Dispose() => _file.Dispose();
 }

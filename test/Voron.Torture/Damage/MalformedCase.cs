@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using Voron.IO;
 using Voron.Torture.Harness;
 
 namespace Voron.Torture.Damage;
@@ -14,13 +15,22 @@ internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random r
 
     private const long MostScratchBytes = 64 << 20;
 
+    /// <summary>With addresses that are reserved and have little memory yet.</summary>
+    private const long MostNativeBytes = 256 << 20;
+
+    /// <summary>What an environment as it should be reserves of addresses: no forged number makes it more.</summary>
+    private static readonly Lazy<IReadOnlySet<ulong>> UsualStretches = new(MeasureStretches);
+
     /// <summary>Exceptions of the engine that were met.</summary>
     public int Told { get; private set; }
 
     public void Run()
     {
+        IReadOnlySet<ulong> usual = UsualStretches.Value;
         long before = GC.GetAllocatedBytesForCurrentThread();
+        var meter = new MemoryMeter();
         var disk = new ImageDisk(files, isLent: true, isGuarded: true);
+        EngineMemory.Watch = meter;
         try
         {
             Use(disk, writes: true);
@@ -28,10 +38,32 @@ internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random r
         }
         finally
         {
+            EngineMemory.Watch = null;
             disk.Free();
         }
         long allocated = GC.GetAllocatedBytesForCurrentThread() - before;
         BrokenPromiseException.Require(allocated < MostManagedBytes, $"{allocated} bytes were allocated for a store of a few hundred thousand");
+        BrokenPromiseException.Require(
+            meter.Most < MostNativeBytes, $"{meter.Most} bytes of native memory were in use for a store of a few hundred thousand");
+        BrokenPromiseException.Require(
+            usual.IsSupersetOf(meter.Stretches),
+            $"{string.Join(", ", meter.Stretches.Except(usual))} bytes were asked for at once: nothing else needs as many");
+    }
+
+    private static IReadOnlySet<ulong> MeasureStretches()
+    {
+        var meter = new MemoryMeter();
+        IMemoryWatch? outer = EngineMemory.Watch;
+        EngineMemory.Watch = meter;
+        try
+        {
+            StoreMaker.Closed();
+        }
+        finally
+        {
+            EngineMemory.Watch = outer;
+        }
+        return meter.Stretches;
     }
 
     private void Use(ImageDisk disk, bool writes)

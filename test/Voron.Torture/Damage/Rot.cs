@@ -1,3 +1,5 @@
+using Voron.Torture.Harness;
+
 namespace Voron.Torture.Damage;
 
 /// <summary>How bytes at rest can come to be others.</summary>
@@ -169,12 +171,12 @@ internal sealed class RotList
         long second = Math.Min(_groups[1], (place + Period - 1 - SecondAt) / Period);
         long third = Math.Min(_groups[2], (place + Period - 1 - ThirdAt) / Period);
         if (place % Period == 0 && first < _groups[0])
-            return Spread(first, seed, _groups[0]);
+            return EvenSpread.At(first, seed, _groups[0]);
         if (place % Period == SecondAt && second < _groups[1])
-            return _groups[0] + Spread(second, seed, _groups[1]);
+            return _groups[0] + EvenSpread.At(second, seed, _groups[1]);
         if (place % Period == ThirdAt && third < _groups[2])
-            return _groups[0] + _groups[1] + Spread(third, seed, _groups[2]);
-        return _groups[0] + _groups[1] + _groups[2] + Spread(place - first - second - third, seed, _groups[3]);
+            return _groups[0] + _groups[1] + EvenSpread.At(third, seed, _groups[2]);
+        return _groups[0] + _groups[1] + _groups[2] + EvenSpread.At(place - first - second - third, seed, _groups[3]);
     }
 
     /// <summary>The environment from which foreign bytes come.</summary>
@@ -202,20 +204,4 @@ internal sealed class RotList
         RotKind.SwappedBlocks => 2,
         _ => 0,
     };
-
-    // In steps of the golden ratio.
-    private static long Spread(long place, long seed, long count)
-    {
-        long step = Math.Max(1, (long)(count * 0.6180339887498949));
-        while (GreatestCommonDivisor(step, count) != 1)
-            step++;
-        return (long)((((Int128)place * step) + (Int128)((ulong)seed % (ulong)count)) % count);
-    }
-
-    private static long GreatestCommonDivisor(long a, long b)
-    {
-        while (b != 0)
-            (a, b) = (b, a % b);
-        return a;
-    }
 }

@@ -109,6 +109,9 @@ internal sealed record StoreImage(string Name, StoreFiles Files, long LastTransa
     /// </summary>
     public required IReadOnlyList<RecordPlace> Records { get; init; }
 
+    /// <summary>What of the data file something depends on.</summary>
+    public required NeededBytes Needed { get; init; }
+
     /// <summary>The options with which it was made, and is opened.</summary>
     public required FlushRecordForm Form { get; init; }
 }

@@ -176,7 +176,14 @@ internal sealed class StoreMaker : IDisposable
             long id = header.Kind == RecordKind.Transaction ? header.State.TransactionId : 0;
             return new RecordPlace(record.File, record.Offset, header.AlignedLength, id);
         });
-        return new StoreImage(name, files, last, _contents) { Form = _form, Records = [.. records] };
+        return new StoreImage(name, files, last, _contents) { Form = _form, Records = [.. records], Needed = FindNeeded(files) };
+    }
+
+    private NeededBytes FindNeeded(StoreFiles files)
+    {
+        using var disk = new ImageDisk(files) { IsReadOnly = true };
+        using StorageEnvironment environment = StorageEnvironment.Open(disk, Options(_form, readOnly: true));
+        return NeededBytes.Of(environment, files[ForgedStore.DataFile].Length);
     }
 
     /// <summary>Trees of one to three levels, overflow values, large values, and holes where some were.</summary>

@@ -85,6 +85,16 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.ForgetToWake), "schedules", 4_000),
         new(nameof(PlantedFault.CommitAfterNoMemory), "memory-fault", 2_000),
         new(nameof(PlantedFault.KeepFailedVersions), "memory-fault", 2_000),
+        new(nameof(PlantedFault.KeepBehindReader), "long-reader", 30_000),
+        new(nameof(PlantedFault.KeepRewrites), "long-reader", 30_000),
+        new(nameof(PlantedFault.ReadBehindFlush), "isolation", 60_000),
+        new(nameof(PlantedFault.BelieveCutJournals), "bit-rot", 20_000),
+
+        // By a second suite, whose business it is as well.
+        new(nameof(PlantedFault.SkipSyncAtOpen), "recovery-cut", 4_000),
+        new(nameof(PlantedFault.AcknowledgeBeforeWrite), "kill", 200),
+        new(nameof(PlantedFault.RegisterUnconfirmed), "isolation", 60_000),
+        new(nameof(PlantedFault.DropVersionsEarly), "isolation", 60_000),
     ];
 
     /// <summary>Names of all switches in the engine.</summary>
@@ -97,4 +107,9 @@ internal static class PlantedFaultCatalog
     public static FaultCase Find(string name) =>
         All.FirstOrDefault(fault => fault.Name.Equals(name, StringComparison.OrdinalIgnoreCase))
         ?? throw new TortureException($"There is no fault '{name}'. There are: {string.Join(", ", All.Select(fault => fault.Name))}.");
+
+    /// <exception cref="TortureException">That suite is not to find such a fault.</exception>
+    public static FaultCase Find(string name, string suite) =>
+        All.FirstOrDefault(fault => fault.Name == name && fault.Suite == suite)
+        ?? throw new TortureException($"'{suite}' is not to find a fault '{name}'.");
 }

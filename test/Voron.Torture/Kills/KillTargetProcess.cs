@@ -58,6 +58,19 @@ internal sealed class KillTargetProcess : IDisposable
             throw new BrokenPromiseException($"The process has ended by itself while {Phase}: {_process.StandardError.ReadToEnd()}");
     }
 
+    /// <summary>Kills it, from any thread: whoever listens finds the end of what it tells.</summary>
+    public void End()
+    {
+        try
+        {
+            _process.Kill();
+        }
+        catch (InvalidOperationException)
+        {
+            // It has ended already.
+        }
+    }
+
     /// <summary>Kills it, and reads what it has told until then.</summary>
     public void Kill()
     {

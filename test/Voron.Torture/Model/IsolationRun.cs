@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 
 namespace Voron.Torture.Model;
 
@@ -24,6 +25,9 @@ internal sealed class IsolationRun(StorageEnvironment environment, int seed)
 
     /// <summary>Snapshots that were read and judged.</summary>
     public long Snapshots => Volatile.Read(ref _snapshots);
+
+    /// <summary>How long the threads have run for, what was done meanwhile left out.</summary>
+    public TimeSpan RunTime { get; private set; }
 
     public void Prepare()
     {
@@ -55,8 +59,10 @@ internal sealed class IsolationRun(StorageEnvironment environment, int seed)
             meanwhile?.Invoke();
             lock (_gate)
             {
+                var begun = Stopwatch.GetTimestamp();
                 if (_failure == null)
                     Monitor.Wait(_gate, time);
+                RunTime += Stopwatch.GetElapsedTime(begun);
             }
         }
         finally

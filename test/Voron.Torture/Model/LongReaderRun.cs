@@ -7,10 +7,20 @@ namespace Voron.Torture.Model;
 internal sealed class LongReaderRun(string directory, int keys, FlushRecordForm form)
 {
     private const long JournalLimit = 4 << 20;
+    private const long Growth = 1 << 20;
+    private const long ScratchMemory = 16 << 20;
     private const int Parts = 6;
 
-    /// <summary>Versions of one page: what the reader holds, what a flush holds, what is written meanwhile, and some in a queue.</summary>
-    private const int MostVersionsPerPage = 8;
+    /// <summary>
+    /// What the reader sees, what the flusher sees, and what is published; what is written by the transaction under way, or was by the
+    /// last one and not looked at since, is counted by <see cref="VersionsUnderWay"/>.
+    /// </summary>
+    private const int MostVersionsPerPage = 3;
+
+    /// <summary>Far more than a crowded machine needs, and far less than a writer that waits for its time to run out.</summary>
+    private const double LeastCommitsPerSecond = 15;
+
+    private static readonly TimeSpan Hanging = TimeSpan.FromMinutes(1);
 
     private int _version;
 
@@ -19,7 +29,13 @@ internal sealed class LongReaderRun(string directory, int keys, FlushRecordForm 
 
     public long Rewrites { get; private set; }
 
-    /// <summary>Bytes of journal files, at most.</summary>
+    /// <summary>Commits while a reader was held open.</summary>
+    public long Commits { get; private set; }
+
+    /// <summary>How long these took, what is looked at between them left out.</summary>
+    public TimeSpan CommitTime { get; private set; }
+
+    /// <summary>Bytes of journal files and rewrite files, at most.</summary>
     public long LargestJournal { get; private set; }
 
     /// <summary>Updates until that much journal was written, with a reader on the state before; then lets it go.</summary>
@@ -31,15 +47,19 @@ internal sealed class LongReaderRun(string directory, int keys, FlushRecordForm 
         using (ReadTransaction reading = environment.BeginRead())
         {
             int held = _version;
-            long most = 0;
-            long bytes = environment.GetStatistics().JournalBytes;
-            while (environment.GetStatistics().JournalBytes - bytes < journals * JournalLimit && !stop.IsCancellationRequested)
+            EnvironmentStatistics before = environment.GetStatistics();
+            while (environment.GetStatistics().JournalBytes - before.JournalBytes < journals * JournalLimit && !stop.IsCancellationRequested)
             {
                 _version++;
                 for (int part = 0; part < Parts; part++)
+                {
+                    long begun = Stopwatch.GetTimestamp();
                     Update(environment, _version, keys * part / Parts, keys * (part + 1) / Parts);
+                    CommitTime += Stopwatch.GetElapsedTime(begun);
+                    Commits++;
+                    CheckSpace(environment.GetStatistics(), before);
+                }
                 LargestJournal = Math.Max(LargestJournal, JournalBytes());
-                most = Math.Max(most, environment.GetStatistics().PageVersions);
                 CheckVersion(reading, held);
             }
 
@@ -48,8 +68,8 @@ internal sealed class LongReaderRun(string directory, int keys, FlushRecordForm 
             if (!stop.IsCancellationRequested)
                 Require(statistics.Rewrites >= journals / 2, $"{statistics.Rewrites} rewrites kept the journal short while {journals} times its limit was written");
             Require(LargestJournal < 3 * JournalLimit, $"the journal has grown to {LargestJournal} bytes, with a limit of {JournalLimit}");
-            Require(most < MostVersionsPerPage * statistics.PageCount, $"{most} versions of {statistics.PageCount} pages are kept");
-            Require(statistics.DataFileBytes < 16 << 20, $"a reader makes the data file grow to {statistics.DataFileBytes} bytes");
+            double rate = Commits / CommitTime.TotalSeconds;
+            Require(rate >= LeastCommitsPerSecond, $"{rate:0.0} commits a second behind a reader");
             RequireSound(environment);
             CheckVersion(reading, held);
             using ReadTransaction now = environment.BeginRead();
@@ -59,7 +79,7 @@ internal sealed class LongReaderRun(string directory, int keys, FlushRecordForm 
     }
 
     /// <summary>Closes while a reader is open and a rewrite file stands for the journal, and opens again.</summary>
-    public void ReopenWithRewriteFile(TimeSpan limit)
+    public void ReopenWithRewriteFile(CancellationToken stop)
     {
         StorageEnvironment environment = StorageEnvironment.Open(directory, Options());
         Update(environment, ++_version, 0, keys);
@@ -67,15 +87,15 @@ internal sealed class LongReaderRun(string directory, int keys, FlushRecordForm 
         {
             int held = _version;
             long begun = Stopwatch.GetTimestamp();
-            while (environment.GetStatistics().Rewrites < 2)
+            while (environment.GetStatistics().Rewrites < 2 && !stop.IsCancellationRequested)
             {
                 Update(environment, ++_version, 0, keys);
-                Require(Stopwatch.GetElapsedTime(begun) < limit, $"nothing is rewritten in {limit.TotalSeconds} s");
+                Require(Stopwatch.GetElapsedTime(begun) < Hanging, $"nothing is rewritten in {Hanging.TotalSeconds} s");
             }
             Rewrites += environment.GetStatistics().Rewrites;
             Update(environment, ++_version, 0, keys);
             environment.Dispose();
-            Require(Directory.GetFiles(directory, "rewrite-*").Length == 1, "there is not one rewrite file");
+            Require(Directory.GetFiles(directory, "rewrite-*").Length == 1 || stop.IsCancellationRequested, "there is not one rewrite file");
             CheckVersion(reading, held);
         }
         using StorageEnvironment again = StorageEnvironment.Open(directory, Options());
@@ -83,6 +103,23 @@ internal sealed class LongReaderRun(string directory, int keys, FlushRecordForm 
         CheckVersion(now, _version);
         RequireSound(again);
     }
+
+    // Updates change values in their places, so they need no page more than there were. What the file grows by ahead of need is a step.
+    private static void CheckSpace(EnvironmentStatistics now, EnvironmentStatistics before)
+    {
+        Require(
+            now.DataFileBytes <= before.DataFileBytes + Growth,
+            $"a reader makes the data file grow from {before.DataFileBytes} to {now.DataFileBytes} bytes, in steps of {Growth}");
+        long versions = (MostVersionsPerPage * now.PageCount) + VersionsUnderWay(now.PageCount);
+        Require(now.PageVersions <= versions, $"{now.PageVersions} versions of {now.PageCount} pages are kept");
+        long scratch = (versions + now.PageCount) * now.PageSize;
+        Require(now.ScratchBytes <= scratch, $"{now.ScratchBytes} bytes of scratch are in use for {now.PageCount} pages of {now.PageSize}");
+        Require(
+            now.ScratchReservedBytes <= ScratchMemory && now.SpilledBytes == 0,
+            $"{now.ScratchReservedBytes} bytes of memory and {now.SpilledBytes} of a file are in use for {now.ScratchBytes} bytes of scratch");
+    }
+
+    private static long VersionsUnderWay(long pages) => (pages / 2) + 16;
 
     // The flush after the reader's end takes everything home; the next writer gives back what it kept.
     private void GoBack(StorageEnvironment environment)
@@ -97,6 +134,13 @@ internal sealed class LongReaderRun(string directory, int keys, FlushRecordForm 
         Require(statistics is { PageVersions: 0, ScratchBytes: 0 }, $"{statistics.PageVersions} versions and {statistics.ScratchBytes} bytes of scratch stay");
         Require(statistics.LiveJournalBytes < JournalLimit, $"{statistics.LiveJournalBytes} bytes of journal stay");
         Require(Directory.GetFiles(directory, "rewrite-*").Length == 0, "a rewrite file stays");
+
+        // Memory that two periods have not needed goes back but for what is kept ready.
+        for (int period = 0; period < 3; period++)
+            environment.TrimMemory();
+        statistics = environment.GetStatistics();
+        long spare = 3L * environment.Context.Frames.ChunkBytes;
+        Require(statistics.ScratchReservedBytes <= spare, $"{statistics.ScratchReservedBytes} bytes of unused scratch memory stay");
         RequireSound(environment);
     }
 
@@ -104,7 +148,8 @@ internal sealed class LongReaderRun(string directory, int keys, FlushRecordForm 
     private long JournalBytes()
     {
         long bytes = 0;
-        foreach (FileInfo file in new DirectoryInfo(directory).GetFiles("journal*"))
+        var files = new DirectoryInfo(directory);
+        foreach (FileInfo file in files.GetFiles("journal*").Concat(files.GetFiles("rewrite-*")))
         {
             try
             {
@@ -161,7 +206,8 @@ internal sealed class LongReaderRun(string directory, int keys, FlushRecordForm 
         MaxJournalFileBytes = 512 << 10,
         JournalLimitBytes = JournalLimit,
         JournalCompression = JournalCompression.Never,
-        MaxGrowthBytes = 1 << 20,
+        MaxGrowthBytes = Growth,
+        ScratchMemoryBytes = ScratchMemory,
         FlushRecords = form,
     };
 }

@@ -13,11 +13,16 @@ internal sealed class ModelHistory
     /// <summary>Operations of the surface that were run.</summary>
     public int Operations { get; private set; }
 
+    /// <summary>Tells of an operation, and counts it.</summary>
     public void Add(string what, string? tree = null, byte[]? key = null, long length = -1)
     {
         Operations++;
-        _steps.Add(new Step(Operations, what, tree, key, length));
+        Note(what, tree, key, length);
     }
+
+    /// <summary>Tells of something that is no operation by itself: where a transaction begins, or how something has ended.</summary>
+    public void Note(string what, string? tree = null, byte[]? key = null, long length = -1) =>
+        _steps.Add(new Step(_steps.Count + 1, what, tree, key, length));
 
     public string Tell(byte[]? key)
     {

@@ -24,7 +24,16 @@ internal sealed class ModelRun : IDisposable
         _observer = observer;
         _random = random;
         _place = new ModelPlace(settings.InMemory);
-        _environment = _place.Open(settings.Options);
+        try
+        {
+            _environment = _place.Open(settings.Options);
+        }
+        catch
+        {
+            _place.Dispose();
+            throw;
+        }
+
         using var reading = _environment.BeginRead();
         _states[reading.TransactionId] = _state;
         _observer.Restart(reading.TransactionId);
@@ -45,7 +54,7 @@ internal sealed class ModelRun : IDisposable
         if (_readers.Count > 0)
             CheckReader(_readers[0], close: true);
         CloseReaders();
-        History.Add("final reopening");
+        History.Note("final reopening");
         _environment.Dispose();
         _environment = _place.Open(_settings.Options);
         Verify();
@@ -54,10 +63,17 @@ internal sealed class ModelRun : IDisposable
 
     public void Dispose()
     {
-        foreach (var reader in _readers)
-            reader.Transaction.Dispose();
-        _environment.Dispose();
-        _place.Dispose();
+        // After a failure too, where a reader may have ended already and the environment be closed.
+        try
+        {
+            foreach (var reader in _readers)
+                reader.Transaction.Dispose();
+            _environment.Dispose();
+        }
+        finally
+        {
+            _place.Dispose();
+        }
     }
 
     private void Step()
@@ -128,7 +144,7 @@ internal sealed class ModelRun : IDisposable
         try
         {
             var id = transaction.TransactionId;
-            History.Add($"begin {id}");
+            History.Note($"begin {id}");
             var writer = new ModelWriter(_settings, _random, History, transaction, _state);
             writer.Run(_random.Next(12) == 0 ? _random.Next(200) : _random.Next(1, 25), simple: false);
             if (_random.Next(40) == 0)
@@ -176,7 +192,7 @@ internal sealed class ModelRun : IDisposable
         }
         catch (StorageFullException) when (_settings.Options.MaxTransactionBytes < 16 << 20)
         {
-            History.Add("  (too large)");
+            History.Note("  (too large)");
             return;
         }
 
@@ -212,7 +228,7 @@ internal sealed class ModelRun : IDisposable
     /// <summary>There is one write transaction at a time, and who does not want to wait is told.</summary>
     private void TryToBeSecond()
     {
-        History.Add("a second write transaction");
+        History.Note("a second write transaction");
         try
         {
             _environment.BeginWrite(TimeSpan.Zero).Dispose();
@@ -250,7 +266,7 @@ internal sealed class ModelRun : IDisposable
         // Where operations that fit alone may be too large together, which of them fail cannot be foretold.
         if (_settings.Options.MaxTransactionBytes < 16 << 20)
             return;
-        History.Add("merged writes");
+        History.Note("merged writes");
         Settle();
         var state = _state;
         var tasks = new List<Task>();
@@ -264,7 +280,7 @@ internal sealed class ModelRun : IDisposable
                 writer.Run(random.Next(1, 20), simple: random.Next(2) == 0);
                 if (fails || writer.IsBroken)
                 {
-                    History.Add("  (fails)");
+                    History.Note("  (fails)");
                     throw new PlannedException();
                 }
 
@@ -293,7 +309,7 @@ internal sealed class ModelRun : IDisposable
     private ModelReader BeginRead()
     {
         var transaction = _environment.BeginRead();
-        History.Add($"begin to read {transaction.TransactionId}");
+        History.Note($"begin to read {transaction.TransactionId}");
         if (transaction.TransactionId < _acknowledged || !_states.TryGetValue(transaction.TransactionId, out var state))
             throw new ModelMismatchException($"a reader sees transaction {transaction.TransactionId}, and {_acknowledged} has been acknowledged");
         return new ModelReader(transaction, state);
@@ -307,7 +323,7 @@ internal sealed class ModelRun : IDisposable
             reader.CheckSome(History, _random);
         if (!close)
             return;
-        History.Add($"end reading {reader.Transaction.TransactionId}");
+        History.Note($"end reading {reader.Transaction.TransactionId}");
         reader.Transaction.Dispose();
         _readers.Remove(reader);
     }
@@ -357,12 +373,21 @@ internal sealed class ModelRun : IDisposable
     {
         Settle();
         CheckPublished();
-        History.Add("kill");
+        History.Note("kill");
+        var left = _place;
         var copy = _place.Copy();
-        CloseReaders();
-        _environment.Dispose();
-        _place.Dispose();
-        _place = copy;
+        try
+        {
+            CloseReaders();
+            _environment.Dispose();
+        }
+        finally
+        {
+            // Of the two, what is not gone on with is gone, and the other known, whatever happens here.
+            _place = copy;
+            left.Dispose();
+        }
+
         Restart();
     }
 

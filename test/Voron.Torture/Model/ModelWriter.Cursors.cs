@@ -103,7 +103,7 @@ internal sealed partial class ModelWriter
 
     private void DeleteWhileIterating(Handle handle, string name, int steps)
     {
-        history.Add("delete while iterating", name);
+        history.Note("delete while iterating", name);
         using var cursor = handle.Tree.OpenCursor();
         var forward = random.Next(2) == 0;
         var from = _keys.AnyKey(State.Trees[name]);

@@ -41,7 +41,7 @@ internal sealed partial class ModelWriter(ModelSettings settings, Random random,
     // The operation has failed in the middle: all is well again only after a rollback.
     private void Break()
     {
-        history.Add("  (too large)");
+        history.Note("  (too large)");
         if (_marks.Count > 0 && random.Next(3) > 0)
         {
             RollbackTo(random.Next(_marks.Count));
@@ -196,7 +196,7 @@ internal sealed partial class ModelWriter(ModelSettings settings, Random random,
 
     private void Misuse(Handle handle)
     {
-        history.Add("misuse");
+        history.Note("misuse");
         var tree = handle.Tree;
         Fails<ArgumentException>(() => tree.Put([], [1]));
         Fails<ArgumentException>(() => tree.Put(new byte[settings.Options.PageSize / 4 - 63], [1]));

@@ -107,7 +107,7 @@ internal sealed class ScheduleModel(int keys)
         long id = reading.TransactionId;
         if (!reading.TryOpenTree(ScheduleWorld.TreeName, out Tree tree))
         {
-            BrokenPromiseException.Require(Array.TrueForAll(StateOf(id), stamp => stamp == 0), $"{who} at transaction {id} finds no tree.");
+            CheckEmpty(id, who);
             return;
         }
         for (int key = 0; key < keys; key++)
@@ -121,6 +121,10 @@ internal sealed class ScheduleModel(int keys)
         }
         BrokenPromiseException.Require(count == state.Count(stamp => stamp != 0) && count == tree.Count, $"{who} at transaction {id} finds {count} items.");
     }
+
+    /// <exception cref="BrokenPromiseException">No tree was found, and there is one.</exception>
+    public void CheckEmpty(long id, string who) =>
+        BrokenPromiseException.Require(Array.TrueForAll(StateOf(id), stamp => stamp == 0), $"{who} at transaction {id} finds no tree.");
 
     public static byte[] KeyOf(int key) => [(byte)'k', (byte)key];
 

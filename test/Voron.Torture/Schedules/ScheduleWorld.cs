@@ -9,7 +9,7 @@ namespace Voron.Torture.Schedules;
 
 /// <summary>One schedule of one script, from opening the environment to closing it, and what was left of it.</summary>
 [SuppressMessage("Reliability", "CA2012", Justification = "Each is looked at until it has completed, and its result is taken once.")]
-[SuppressMessage("Design", "CA1001", Justification = "What has failed may still be in use, and is left as it is.")]
+[SuppressMessage("Design", "CA1001", Justification = "It ends with Run; what has failed and may still be in use is left as it is.")]
 internal sealed class ScheduleWorld
 {
     public const string TreeName = "t";
@@ -46,6 +46,29 @@ internal sealed class ScheduleWorld
     /// <exception cref="BrokenPromiseException">The engine has failed.</exception>
     public void Run()
     {
+        try
+        {
+            RunThreads();
+            LookAgain(_place, _model.Newest, _model.Newest, "reopened");
+            foreach (Left left in _killed)
+                LookAgain(left.Place, left.Acknowledged, left.Newest, "after a kill");
+        }
+        catch
+        {
+            // A thread that is stuck may still use it: then it stays.
+            if (_scheduler.IsOver)
+                Leftovers.Dispose([_environment, .. _killed.Select(left => left.Place), _place]);
+            throw;
+        }
+        foreach (Left left in _killed)
+            left.Place.Dispose();
+        _place.Dispose();
+        if (_memory.Leaked() is { } leak)
+            throw new BrokenPromiseException(leak);
+    }
+
+    private void RunThreads()
+    {
         _running = _script.Threads.Count;
         _scheduler.Add("opener", Open);
         for (int i = 0; i < _script.Threads.Count; i++)
@@ -56,15 +79,6 @@ internal sealed class ScheduleWorld
         }
         _scheduler.Add("closer", Close, () => _running == 0 && _isOpen);
         _scheduler.Run();
-        LookAgain(_place, _model.Newest, _model.Newest, "reopened");
-        foreach (Left left in _killed)
-        {
-            using (left.Place)
-                LookAgain(left.Place, left.Acknowledged, left.Newest, "after a kill");
-        }
-        _place.Dispose();
-        if (_memory.Leaked() is { } leak)
-            throw new BrokenPromiseException(leak);
     }
 
     private void Open()
@@ -276,7 +290,10 @@ internal sealed class ScheduleWorld
         {
             using ReadTransaction reading = BeginRead(who);
             if (!reading.TryOpenTree(TreeName, out Tree tree))
+            {
+                _model.CheckEmpty(reading.TransactionId, who);
                 continue;
+            }
             for (int key = 0; key < _model.Keys; key++)
             {
                 if ((keys & (1 << key)) != 0)

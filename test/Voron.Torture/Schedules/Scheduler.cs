@@ -46,6 +46,9 @@ internal sealed class Scheduler(IScheduleStrategy strategy)
     /// <summary>How often another thread went on than the one that ran.</summary>
     public int Switches { get; private set; }
 
+    /// <summary>Every thread has ended.</summary>
+    public bool IsOver => Volatile.Read(ref _left) == 0;
+
     /// <summary>What the threads have between the engine and the system's memory.</summary>
     public IMemoryWatch? Memory { get; init; }
 

@@ -29,7 +29,7 @@ internal sealed class BitRotSuite : Suite
     [
         "the last record before the one that vouches for it: rotten, it looks like a write that was under way; it is dropped, and told by its id",
         "the same with all records that vouch for it, by two blocks that change places",
-        "its first block as a whole: then nothing is left to tell the record by",
+        "its first block as a whole: then nothing is left to tell the record by (\"lost unseen\" in the tallies)",
         "a whole page, or file, as it was at an earlier time: consistent in itself, so that the format cannot tell",
         "a journal file that is gone: the format does not know how many there were",
     ];
@@ -48,18 +48,24 @@ internal sealed class BitRotSuite : Suite
             StoreImage image = all.Images[rot.Image];
             run.Step($"{number}: '{image.Name}', {rot.Kind} {rot.Number} of {rot.File}");
             byte[]? foreign = rot.Kind >= RotKind.ForeignBlock ? all.ForeignOf(rot.Image).Files[rot.File] : null;
-            bool writable = number % WritableOneIn == 0;
+            bool writable = run.Choices.Choose(WritableTurn(number, run.Seed), WritableOneIn) == WritableOneIn - 1;
             ImageDisk disk = disks.Take(rot.Image);
             IReadOnlyList<(long Offset, long Length)> hit = rot.Apply(disk, image.Files[rot.File], foreign);
-            bool told = new RotCase(image, rot, hit).Run(disk, writable);
+            RotOutcome outcome = new RotCase(image, rot, hit).Run(disk, writable);
             if (writable)
                 disks.Drop(rot.Image);
             else
                 rot.Undo(disk, image.Files[rot.File]);
-            run.Tally(told ? "told" : "harmless");
+            run.Tally(outcome switch { RotOutcome.Told => "told", RotOutcome.LostUnseen => "lost unseen", _ => "harmless" });
+            if (writable)
+                run.Tally("opened to write");
             run.Count();
         }
     }
+
+    // Bits of a byte follow each other by number, and each of them has to have its turn.
+    private static int WritableTurn(long number, long seed) =>
+        (int)((unchecked((ulong)(number + (seed * 31)) * 0x9E3779B97F4A7C15) >> 33) % WritableOneIn);
 
     /// <summary>A disk for each image, used again as long as it is only read.</summary>
     private sealed class DiskSet(IReadOnlyList<StoreImage> images) : IDisposable

@@ -20,6 +20,9 @@ internal sealed class KillSuite : Suite
     /// <summary>The newest state of one in so many is not looked at: the next process finds it as it is, and is killed while it recovers.</summary>
     private const int LeftOneIn = 4;
 
+    /// <summary>A process that has said nothing for so long hangs. Less than the limit of a run: it must not outlive it.</summary>
+    private static readonly TimeSpan Hanging = TimeSpan.FromSeconds(60);
+
     private static readonly KillPhase[] Wanted = [.. Enum.GetValues<KillPhase>().Where(phase => phase != KillPhase.None)];
 
     public override string Name => "kill";
@@ -49,7 +52,8 @@ internal sealed class KillSuite : Suite
                 using KillTargetProcess target = next;
                 next = new KillTargetProcess();
                 KillPhase wanted = isLeft ? KillPhase.Opening : Wanted[run.Choices.Next(Wanted.Length)];
-                Kill(run, target, directory, wanted);
+                if (!TryKill(run, target, directory, wanted))
+                    return;
                 ledger.Told(target.Acknowledged);
                 run.Count();
                 run.Tally($"killed while {(isLeft && target.Phase == KillPhase.Opening ? "recovering" : Tell(target.Phase))}");
@@ -57,6 +61,8 @@ internal sealed class KillSuite : Suite
                 if (!isLeft)
                     ledger.Compare(run, directory, kill);
             }
+            if (isLeft)
+                ledger.Compare(run, directory, KillsPerRun);
         }
         finally
         {
@@ -65,17 +71,41 @@ internal sealed class KillSuite : Suite
         }
     }
 
-    private static void Kill(SuiteRun run, KillTargetProcess target, string directory, KillPhase wanted)
+    /// <summary>False when the run is to stop: then the process has been killed anywhere, and it is not known where.</summary>
+    private static bool TryKill(SuiteRun run, KillTargetProcess target, string directory, KillPhase wanted)
     {
         int delay = run.Choices.Next(LongestDelayMicroseconds);
         run.Step($"{wanted}, {delay} microseconds");
         target.Work(directory, run.Choices.Next());
-        for (int told = 0; told < MostTold && target.Phase != wanted; told++)
-            target.Listen();
+        if (!TryListen(run, target, wanted))
+            return false;
         long begun = Stopwatch.GetTimestamp();
         while (Stopwatch.GetElapsedTime(begun).TotalMicroseconds < delay)
             Thread.SpinWait(20);
         target.Kill();
+        return true;
+    }
+
+    // What is read from a process that hangs is waited for until the process has ended: so it is ended.
+    private static bool TryListen(SuiteRun run, KillTargetProcess target, KillPhase wanted)
+    {
+        using var limit = CancellationTokenSource.CreateLinkedTokenSource(run.Stop);
+        using CancellationTokenRegistration end = limit.Token.Register(target.End);
+        try
+        {
+            for (int told = 0; told < MostTold && target.Phase != wanted; told++)
+            {
+                limit.CancelAfter(Hanging);
+                target.Listen();
+            }
+            return !run.Stop.IsCancellationRequested;
+        }
+        catch (BrokenPromiseException e) when (limit.IsCancellationRequested)
+        {
+            if (run.Stop.IsCancellationRequested)
+                return false;
+            throw new BrokenPromiseException($"The process hangs while {Tell(target.Phase)}: it has told nothing for {Hanging.TotalSeconds} s.", e);
+        }
     }
 
     private static string Tell(KillPhase phase) => phase == KillPhase.None ? "open" : phase.ToString().ToLowerInvariant();

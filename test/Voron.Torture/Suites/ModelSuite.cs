@@ -34,8 +34,8 @@ internal sealed class ModelSuite : Suite
         }
         catch (Exception e)
         {
-            // The environment is left as it is: closing it could hide, or hang on, what has happened.
             run.Step($"{settings}\n{model?.History.Tell((e as ModelMismatchException)?.Key)}");
+            Leftovers.Dispose(model);
             throw;
         }
         finally

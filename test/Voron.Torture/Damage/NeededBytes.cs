@@ -1,0 +1,113 @@
+using Voron.Format;
+using Voron.Primitives;
+using Voron.Transactions;
+using Voron.Trees;
+
+namespace Voron.Torture.Damage;
+
+/// <summary>
+/// The bytes of a data file on which something depends: those of pages that are in use and have their newest content there. If one of
+/// them changes, that has to be told; a change that is not told has to be elsewhere.
+/// </summary>
+/// <remarks>
+/// Elsewhere is: a free page; a page of which the journal or the rewrite file has a newer version, as replay has found; bytes 8 to 31 of
+/// a page's header, which are spare and outside of its checksum; what lies behind the end of a large value in its last page.
+/// </remarks>
+internal sealed unsafe class NeededBytes
+{
+    private const int ChecksumBytes = 8;
+
+    private readonly bool[] _isNeeded;
+    private readonly HashSet<long> _large = [];
+
+    private NeededBytes(long length) => _isNeeded = new bool[length];
+
+    /// <summary>Those of an environment that is as it should be, and has a data file of that length.</summary>
+    public static NeededBytes Of(StorageEnvironment environment, long length)
+    {
+        var needed = new NeededBytes(length);
+        using ReadTransaction reading = environment.BeginRead();
+        ReadSnapshot snapshot = reading.Core.Snapshot;
+        foreach (TreeHeader header in TreesOf(snapshot))
+            needed.AddLargeValues(environment, snapshot, header);
+        needed.AddPages(environment, snapshot);
+        return needed;
+    }
+
+    /// <summary>The first byte that something depends on and that is another one now, or is gone; -1 when there is none.</summary>
+    /// <param name="before">The file as it was.</param>
+    /// <param name="now">The file as it is.</param>
+    /// <param name="ranges">Where to look.</param>
+    public long FirstChanged(ReadOnlySpan<byte> before, ReadOnlySpan<byte> now, IReadOnlyList<(long Offset, long Length)> ranges)
+    {
+        foreach ((long offset, long length) in ranges)
+        {
+            for (long at = offset; at < Math.Min(offset + length, before.Length); at++)
+            {
+                if (_isNeeded[at] && (at >= now.Length || before[(int)at] != now[(int)at]))
+                    return at;
+            }
+        }
+        return -1;
+    }
+
+    private static List<TreeHeader> TreesOf(ReadSnapshot snapshot)
+    {
+        var trees = new List<TreeHeader>();
+        var cursor = new TreeCursor();
+        cursor.Open(new TreeState(snapshot.State.Catalog), snapshot);
+        for (bool found = cursor.SeekFirst(); found; found = cursor.MoveNext())
+            trees.Add(Catalog.ToHeader(cursor.Key, cursor.Value, snapshot.State.PageCount));
+        cursor.Close();
+        return trees;
+    }
+
+    // Pages without a header: the checksums beside the reference cover the value and nothing else.
+    private void AddLargeValues(StorageEnvironment environment, ReadSnapshot snapshot, TreeHeader header)
+    {
+        int pageSize = environment.Options.PageSize;
+        var cursor = new TreeCursor();
+        cursor.Open(new TreeState(header), snapshot);
+        for (bool found = cursor.SeekFirst(); found; found = cursor.MoveNext())
+        {
+            if (LeafPage.Kind(cursor.Record) != ValueKind.LargeRun)
+                continue;
+            LargeRunReference reference = *(LargeRunReference*)LeafPage.InlineBytes(cursor.Record);
+            Add(reference.FirstPage * pageSize, (reference.FirstPage * pageSize) + reference.Length);
+            for (long page = 0; page * pageSize < reference.Length; page++)
+                _large.Add(reference.FirstPage + page);
+        }
+        cursor.Close();
+    }
+
+    private void AddPages(StorageEnvironment environment, ReadSnapshot snapshot)
+    {
+        int pageSize = environment.Options.PageSize;
+        byte* bitmap = BitmapOf(snapshot);
+        for (long page = 0; page < snapshot.State.PageCount; page++)
+        {
+            bool isUsed = (bitmap[page / 8] & (1 << (int)(page % 8))) != 0;
+            if (!isUsed || _large.Contains(page) || environment.Context.Versions.Find(page, snapshot.Id, out _))
+                continue;
+            var header = (PageHeader*)snapshot.Read(new PageNumber(page));
+            long pages = header->Kind == PageKind.Overflow ? header->RunPages : 1;
+            Add(page * pageSize, (page * pageSize) + ChecksumBytes);
+            Add((page * pageSize) + PageHeader.UnjournaledBytes, (page + pages) * pageSize);
+            page += pages - 1;
+        }
+    }
+
+    // The root names the directory, which names the map; see the file format. These environments have one section.
+    private static byte* BitmapOf(ReadSnapshot snapshot)
+    {
+        long directory = *(long*)(snapshot.Read(new PageNumber(0)) + PageHeader.Size);
+        long map = *(long*)(snapshot.Read(new PageNumber(directory)) + PageHeader.Size);
+        return snapshot.Read(new PageNumber(map)) + PageHeader.Size;
+    }
+
+    private void Add(long from, long end)
+    {
+        for (long at = from; at < Math.Min(end, _isNeeded.Length); at++)
+            _isNeeded[at] = true;
+    }
+}
