@@ -72,12 +72,13 @@ internal sealed unsafe class PageReplay : IRecordVisitor
 
     /// <summary>Puts the result into the version table.</summary>
     /// <exception cref="CorruptionException">A page had a damaged base, and no later record makes it anew.</exception>
+    /// <exception cref="StorageAccessException">The base of such a page cannot be read.</exception>
     public void Publish(VersionTable versions)
     {
         foreach (var (number, page) in _pages)
         {
             if (page.Fault != null && number < _state.PageCount)
-                throw new CorruptionException(page.Fault);
+                throw DataFile.Failure(page.Fault, page.Cause);
         }
 
         if (_lists.ImageCount > 0)
@@ -171,7 +172,7 @@ internal sealed unsafe class PageReplay : IRecordVisitor
         NativeMemory.Clear(read.Frame, (nuint)_pageSize);
         if (_lists.IsListedFrom(page, id))
             ReadUnverified(page, read);
-        else if ((read.Fault = _dataFile.TryVerify(page, out _)) == null)
+        else if ((read.Fault = _dataFile.TryVerify(page, out read.Cause)) == null)
             _dataFile.File.Read(page * _pageSize, new Span<byte>(read.Frame, _pageSize));
         return read;
     }
@@ -185,6 +186,7 @@ internal sealed unsafe class PageReplay : IRecordVisitor
         catch (IO.DiskException e)
         {
             read.Fault = $"Page {page} of '{_dataFile.File.Path}' cannot be read: {e.Message}";
+            read.Cause = e;
         }
     }
 
@@ -235,5 +237,8 @@ internal sealed unsafe class PageReplay : IRecordVisitor
         public int Pages;
         public VersionFlags Flags;
         public string? Fault;
+
+        /// <summary>The failure of the disk that the fault is, if it is one.</summary>
+        public Exception? Cause;
     }
 }

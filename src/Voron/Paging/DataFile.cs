@@ -161,11 +161,19 @@ internal sealed unsafe class DataFile : IDisposable
     {
         var fault = TryVerify(page, out var cause);
         if (fault != null)
-            throw cause is DiskException { Error: not DiskError.EndOfFile }
-                ? new StorageAccessException(fault, cause)
-                : new CorruptionException(fault, cause);
+            throw Failure(fault, cause);
         MarkVerified(page);
     }
+
+    /// <summary>
+    /// What to throw for a page that is not as it was written: a disk that cannot be read is something else than one that has other
+    /// bytes. A file that ends too early has lost some.
+    /// </summary>
+    /// <param name="fault">What is wrong, as of <see cref="TryVerify"/>.</param>
+    /// <param name="cause">The failure of the disk, if it is one.</param>
+    public static VoronException Failure(string fault, Exception? cause) => cause is DiskException { Error: not DiskError.EndOfFile }
+        ? new StorageAccessException(fault, cause)
+        : new CorruptionException(fault, cause);
 
     /// <summary>Checks a page on disk. Null when it is as it was written, else a sentence that says what is wrong.</summary>
     [SkipLocalsInit]

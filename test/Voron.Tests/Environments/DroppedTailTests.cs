@@ -54,4 +54,33 @@ public sealed class DroppedTailTests
         level.Should().Be(LogLevel.Information);
         message.Should().Contain(Journal).And.Contain($"offset {offset} ").And.Contain("sequence 5").And.Contain("transactions 5 to 5");
     }
+
+    [Fact]
+    public void Records_that_a_device_has_put_in_each_others_place_are_dropped_and_named()
+    {
+        const string Journal = "journal-00000001.voron";
+        const int Block = 4096;
+        var disk = new SimulatedDisk();
+        SortedDictionary<string, byte[]> files;
+        using (var environment = StorageEnvironment.Open(disk, FaultBench.Options()))
+        {
+            for (var i = 0; i < 5; i++)
+                FaultBench.Put(environment, i, FaultBench.Value(i, 500));
+            files = FaultBench.Bytes(disk);
+        }
+
+        // The last two, each of one block: neither is where it says that it is, and no record behind them vouches for them.
+        var fourth = files[Journal].AsSpan((2 + 3) * Block, Block);
+        var fifth = files[Journal].AsSpan((2 + 4) * Block, Block);
+        var kept = fourth.ToArray();
+        fifth.CopyTo(fourth);
+        kept.CopyTo(fifth);
+        using var reopened = StorageEnvironment.Open(FaultBench.DiskOf(files), FaultBench.Options());
+        FaultBench.Get(reopened, 2).Should().Equal(FaultBench.Value(2, 500));
+        FaultBench.Get(reopened, 3).Should().BeNull();
+        reopened.Recovery.TransactionId.Should().Be(3);
+        reopened.Recovery.DroppedRecords.Should().BeGreaterThan(0);
+        reopened.Recovery.DroppedFile.Should().EndWith(Journal);
+        reopened.Recovery.LastDroppedTransactionId.Should().Be(5);
+    }
 }

@@ -54,12 +54,12 @@ internal static class FaultsCommand
     private static bool Control(List<FaultOutcome> outcomes, long seed)
     {
         bool isClean = true;
-        foreach (IGrouping<string, FaultOutcome> suite in outcomes.GroupBy(outcome => outcome.Fault.Suite))
+        foreach (var hunts in outcomes.GroupBy(outcome => (outcome.Fault.Suite, Seed: outcome.Fault.Seed ?? seed)))
         {
-            long cases = suite.Max(outcome => outcome.Cases);
-            string? finding = FaultHunt.RunControl(suite.Key, cases, seed);
+            long cases = hunts.Max(outcome => outcome.Cases);
+            string? finding = FaultHunt.RunControl(hunts.Key.Suite, cases, hunts.Key.Seed);
             isClean &= finding is null;
-            Console.WriteLine($"{suite.Key} without a fault, the same runs: {finding ?? "nothing found"}.");
+            Console.WriteLine($"{hunts.Key.Suite} without a fault, the same runs: {finding ?? "nothing found"}.");
         }
         return isClean;
     }
@@ -80,7 +80,7 @@ internal static class FaultsCommand
         outcome.Fault.Name,
         outcome.Fault.Suite,
         outcome.Finding is null ? "NO" : "yes",
-        outcome.Cases.ToString("N0", CultureInfo.InvariantCulture),
+        outcome.Cases.ToString("N0", CultureInfo.InvariantCulture) + (outcome.Fault.Seed is { } seed ? $" (seed {seed})" : ""),
         outcome.Seconds.ToString("0.0", CultureInfo.InvariantCulture),
         outcome.Finding ?? outcome.Missed ?? "",
     ];

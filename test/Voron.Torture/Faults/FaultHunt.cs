@@ -23,7 +23,7 @@ internal static class FaultHunt
 
     public static FaultOutcome Run(FaultCase fault, long seed)
     {
-        SuiteProcessEnd end = Run(fault.Suite, fault.Count, seed, fault.Name);
+        SuiteProcessEnd end = Run(fault.Suite, fault.Count, fault.Seed ?? seed, fault.Name);
         SuiteResult result = end.ResultOrDeath();
         (string? finding, string? missed) = Judge(fault, result.Failures);
         return new FaultOutcome(fault, Shorten(finding), Shorten(missed), result.Cases, end.Time.TotalSeconds);

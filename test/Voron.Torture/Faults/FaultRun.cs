@@ -23,7 +23,7 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
     private StorageEnvironment? _environment;
 
     /// <summary>The content of the newest commit that returned.</summary>
-    public Content Acknowledged { get; private set; } = Content.Empty;
+    public Content Acknowledged { get; set; } = Content.Empty;
 
     /// <summary>How many calls of the environment were refused or failed.</summary>
     public int Told { get; private set; }

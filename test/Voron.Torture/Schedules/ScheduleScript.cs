@@ -169,6 +169,7 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
             new ScheduleScript([[commit], [flush]], [commit, other]),
             new ScheduleScript([[read], [flush]], [commit, other]),
             new ScheduleScript([[commit, commit], [read], [flush]], [other]),
+            new ScheduleScript([[glance], [one, one], [flush]], [commit]),
             new ScheduleScript([[pipelined, pipelined, wait], [commit]], [commit]),
             new ScheduleScript([[failing], [merge], [glance]], [commit]),
             new ScheduleScript([[glance], [glance, read], [flush]], [commit, flush, commit]) { Options = OptionsWith(search: 1) },

@@ -53,7 +53,8 @@ internal sealed class IoFaultSuite : Suite
             return;
         }
         StorageOptions options = FaultRun.RandomOptions(run.Choices);
-        List<Step> steps = Probe(run, options);
+        Start start = Start.Of(run, options);
+        List<Step> steps = Probe(run, options, start);
         (int Tag, int Call, int Variant)[] cases =
         [
             .. from step in steps
@@ -73,7 +74,7 @@ internal sealed class IoFaultSuite : Suite
             call = run.Choices.Choose(call, MostCalls);
             variant = run.Choices.Choose(variant, Variants.Length);
             run.Tell($"{Variants[variant].Name} at call {call} of step {tag}");
-            Fail(run, options, steps, tag, call, Variants[variant]);
+            Fail(run, options, start, steps, tag, call, Variants[variant]);
             run.Choices.Forget(drawn);
         }
     }
@@ -82,9 +83,9 @@ internal sealed class IoFaultSuite : Suite
     /// Runs the workload without a fault, and notes what each of its steps chooses and calls. Each has a number of its own that
     /// stays the same when others are left out.
     /// </summary>
-    private static List<Step> Probe(SuiteRun run, StorageOptions options)
+    private static List<Step> Probe(SuiteRun run, StorageOptions options, Start start)
     {
-        var disk = new SimulatedDisk();
+        SimulatedDisk disk = start.MakeDisk();
         var calls = new List<DiskCallKind>();
         disk.FailNext(
             call =>
@@ -93,7 +94,7 @@ internal sealed class IoFaultSuite : Suite
                 return false;
             },
             DiskError.Failed);
-        using var work = new FaultRun(disk, options) { OnStep = run.Tell };
+        using var work = new FaultRun(disk, options) { OnStep = run.Tell, Acknowledged = start.Content };
         var steps = new List<Step>();
         Add(Opening, 0, work.Open);
         int count = run.Choices.Next(6, 16);
@@ -117,9 +118,9 @@ internal sealed class IoFaultSuite : Suite
         }
     }
 
-    private static void Fail(SuiteRun run, StorageOptions options, List<Step> steps, int tag, int call, Variant variant)
+    private static void Fail(SuiteRun run, StorageOptions options, Start start, List<Step> steps, int tag, int call, Variant variant)
     {
-        var disk = new SimulatedDisk();
+        SimulatedDisk disk = start.MakeDisk();
         bool isArmed = false;
         int seen = 0;
         DiskCall failed = default;
@@ -133,7 +134,7 @@ internal sealed class IoFaultSuite : Suite
                 return true;
             },
             variant.Error, variant.IsForEver, variant.DropsDirty);
-        using var work = new FaultRun(disk, options);
+        using var work = new FaultRun(disk, options) { Acknowledged = start.Content };
         try
         {
             foreach (Step step in steps)
@@ -159,6 +160,7 @@ internal sealed class IoFaultSuite : Suite
             run.Tally("told of it", work.Told > 0 ? 1 : 0);
             run.Tally("poisoned", work.IsPoisoned ? 1 : 0);
             run.Tally(variant.Name);
+            run.Tally("in a recovery", tag == Opening && !start.IsNew ? 1 : 0);
             CheckWhatIsLeft(run.Choices, disk, work);
         }
         catch (Exception e) when (e is not TapeRunOutException)
@@ -185,6 +187,41 @@ internal sealed class IoFaultSuite : Suite
                 work.CheckReopened(new CrashImages(seen).Build(seen.TraceCount, new Random(choices.Next())), next);
                 break;
         }
+    }
+
+    /// <summary>
+    /// What the workload begins with: nothing, or the disk of an environment at which the power failed, so that calls of a recovery,
+    /// with records to replay, fail too.
+    /// </summary>
+    private sealed class Start(SimulatedDisk? disk, int cut, Crashes.Content content)
+    {
+        public bool IsNew => disk is null;
+
+        public Crashes.Content Content => content;
+
+        public static Start Of(SuiteRun run, StorageOptions options)
+        {
+            if (run.Choices.Next(2) == 0)
+                return new Start(null, 0, Crashes.Content.Empty);
+            var disk = new SimulatedDisk();
+            using var work = new FaultRun(disk, options) { OnStep = run.Tell };
+            work.Open();
+            int count = run.Choices.Next(3, 10);
+            for (int i = 0; ; i++)
+            {
+                run.Choices.Mark();
+                if (!run.Choices.GoesOn(i < count))
+                    break;
+                work.Step(run.Choices);
+            }
+            BrokenPromiseException.Require(work.Told == 0, $"Something failed although nothing was to fail: {work.LastTold}");
+            run.Tell("the power fails");
+
+            // All that was committed has been acknowledged, so that is what the lost rest must not touch.
+            return new Start(disk, disk.TraceCount, work.Acknowledged);
+        }
+
+        public SimulatedDisk MakeDisk() => disk is null ? new SimulatedDisk() : new CrashImages(disk).BuildLost(cut);
     }
 
     private sealed record Step(int Tag, long[] Script, List<DiskCallKind> Calls);

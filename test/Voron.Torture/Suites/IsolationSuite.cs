@@ -15,6 +15,8 @@ internal sealed class IsolationSuite : Suite
     /// <summary>Far more than a crowded machine needs, and far less than for ever.</summary>
     private static readonly TimeSpan Hanging = TimeSpan.FromSeconds(20);
 
+    private static readonly TimeSpan FlushBegins = TimeSpan.FromSeconds(2);
+
     private static readonly TimeSpan Third = TimeSpan.FromSeconds(1);
 
     public override string Name => "isolation";
@@ -104,6 +106,7 @@ internal sealed class IsolationSuite : Suite
     private static void ReadWhileStalled(SuiteRun run, StorageEnvironment environment, IsolationRun isolation, StallingDisk disk)
     {
         disk.Stall();
+        Task? flush = null;
         try
         {
             long begun = Stopwatch.GetTimestamp();
@@ -112,13 +115,22 @@ internal sealed class IsolationSuite : Suite
                 BrokenPromiseException.Require(Stopwatch.GetElapsedTime(begun) < Hanging, "Nobody writes.");
                 Thread.Sleep(1);
             }
+
+            // A flush as well, with all that it holds; behind an old reader it may have nothing to do.
+            flush = Task.Factory.StartNew(() => environment.Flush(), default, TaskCreationOptions.LongRunning, TaskScheduler.Default);
+            begun = Stopwatch.GetTimestamp();
+            while (disk.Waiting < 2 && !flush.IsCompleted && Stopwatch.GetElapsedTime(begun) < FlushBegins)
+                Thread.Sleep(1);
+            if (!flush.IsCompleted)
+                run.Tally("stalls of a flush too");
             long snapshots = isolation.Snapshots;
             var reads = new StalledReads(environment);
             reads.Run();
             begun = Stopwatch.GetTimestamp();
             while (isolation.Snapshots == snapshots)
             {
-                BrokenPromiseException.Require(Stopwatch.GetElapsedTime(begun) < Hanging, "Readers wait for a disk that hangs: nobody reads a snapshot to its end.");
+                BrokenPromiseException.Require(
+                    Stopwatch.GetElapsedTime(begun) < Hanging, "Readers wait for a disk that hangs: nobody reads a snapshot to its end.");
                 Thread.Sleep(1);
             }
             BrokenPromiseException.Require(disk.Waiting > 0, "The disk does not hang: nothing was shown.");
@@ -130,6 +142,7 @@ internal sealed class IsolationSuite : Suite
         finally
         {
             disk.GoOn();
+            flush?.GetAwaiter().GetResult();
         }
     }
 
