@@ -43,10 +43,18 @@ internal sealed unsafe class JournalChain : IDisposable
         _endsAtStart = endsAtStart;
         _path = disk.Path;
         var firstLife = start.LifeNumber;
-        _files = files.Where(file => file.Header.LifeNumber >= firstLife)
-            .OrderBy(file => file.Header.LifeNumber)
-            .Select(file => new JournalFileReader(disk, file, environmentId))
-            .ToList();
+        _files = [];
+        try
+        {
+            foreach (var file in files.Where(file => file.Header.LifeNumber >= firstLife).OrderBy(file => file.Header.LifeNumber))
+                _files.Add(new JournalFileReader(disk, file, environmentId));
+        }
+        catch
+        {
+            Dispose();
+            throw;
+        }
+
         foreach (var seal in _files.SelectMany(file => file.Info.Seals))
         {
             if (!_seals.TryGetValue(seal.Incarnation, out var other) || seal.EndOffset < other.EndOffset)

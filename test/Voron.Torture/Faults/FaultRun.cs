@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using System.Text;
 using Voron.IO;
 using Voron.Torture.Crashes;
@@ -267,22 +268,35 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
             ReadDespiteFaults(CheckContent);
     }
 
-    // Queued while the writer is taken, so that one transaction has them all.
+    // Queued while the writer is taken, so that one transaction has them all. One that has run may still fail, when what it has put is
+    // applied; those that come after it then find what was there before it.
+    [SuppressMessage("Reliability", "CA2012", Justification = "Each is turned into a task once; until then it tells at once that it has failed.")]
     private void CommitMerged(Tape choices)
     {
         Content content = Acknowledged;
-        var tasks = new List<Task>();
+        Content before = content;
+        int last = -1;
+        var queued = new List<ValueTask>();
         Attempt(() =>
         {
             using (Environment.BeginWrite())
             {
                 for (int i = choices.Next(1, 4); choices.GoesOn(i > 0); i--)
                 {
-                    tasks.Add(Environment.WriteAsync(
-                        writing => content = new ModelTransaction(writing, content, choices).Change(choices.Next(1, 4)).Content).AsTask());
+                    int number = queued.Count;
+                    queued.Add(Environment.WriteAsync(writing =>
+                    {
+                        if (last >= 0 && queued[last].IsFaulted)
+                            content = before;
+                        (last, before) = (number, content);
+                        content = new ModelTransaction(writing, content, choices).Change(choices.Next(1, 4)).Content;
+                    }));
                 }
             }
         });
+        List<Task> tasks = [.. queued.Select(task => task.AsTask())];
+        if (last >= 0 && Wait(tasks[last]) is not (null or EnvironmentPoisonedException))
+            content = before;
         bool isCommitted = false;
         bool isUnknown = false;
         foreach (Task task in tasks)
@@ -307,6 +321,12 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
             _unknown.Add(content);
         if (LastTold is not null)
             ReadDespiteFaults(CheckContent);
+    }
+
+    private static Exception? Wait(Task task)
+    {
+        task.ContinueWith(_ => { }, TaskScheduler.Default).Wait();
+        return task.Exception?.InnerException;
     }
 
     /// <summary>Does something that may fail, in one of the ways in which an environment may say so.</summary>
