@@ -253,8 +253,9 @@ internal sealed unsafe class JournalWriter : IDisposable
             {
                 if (_thread == null && !_stopping)
                 {
-                    _thread = new Thread(SchedulePoint.Adopt(RunThread, this)) { IsBackground = true, Name = "Voron journal" };
-                    _thread.Start();
+                    var thread = new Thread(SchedulePoint.Adopt(RunThread, this)) { IsBackground = true, Name = "Voron journal" };
+                    thread.Start();
+                    _thread = thread;
                 }
             }
         }
@@ -328,7 +329,10 @@ internal sealed unsafe class JournalWriter : IDisposable
 
     public void Dispose()
     {
-        _stopping = true;
+        // Whoever has just submitted may be starting the thread: it has been started, or never is.
+        SchedulePoint.UntilFree(_submission);
+        lock (_submission)
+            _stopping = true;
         SchedulePoint.Set(_work);
         SchedulePoint.UntilEnded(this);
         _thread?.Join();
