@@ -24,22 +24,6 @@ internal static unsafe class Bitmap
         return -1;
     }
 
-    /// <summary>The first set bit at or behind <paramref name="from"/>, or <paramref name="bits"/>.</summary>
-    public static int FindSet(byte* bitmap, int bits, int from)
-    {
-        var words = (ulong*)bitmap;
-        for (var word = from >> 6; word < (bits + 63) >> 6; word++)
-        {
-            var set = words[word];
-            if (word == from >> 6)
-                set &= ulong.MaxValue << (from & 63);
-            if (set != 0)
-                return Math.Min(bits, (word << 6) + BitOperations.TrailingZeroCount(set));
-        }
-
-        return bits;
-    }
-
     public static bool IsSet(byte* bitmap, int bit) => (bitmap[bit >> 3] & (1 << (bit & 7))) != 0;
 
     public static void Set(byte* bitmap, int bit) => bitmap[bit >> 3] |= (byte)(1 << (bit & 7));

@@ -180,6 +180,7 @@ public sealed class StreamTests
         var value = FaultBench.Value(1, 200_000);
         FaultBench.Put(environment, 1, value);
         var reading = environment.BeginRead();
+        FluentActions.Invoking(() => reading.OpenTree("none")).Should().Throw<KeyNotFoundException>().WithMessage("*none*");
         reading.OpenTree(FaultBench.TreeName).TryOpenStream(FaultBench.Key(1), out var stream).Should().BeTrue();
         stream!.Length.Should().Be(value.Length);
         stream.CanWrite.Should().BeFalse();
@@ -193,6 +194,15 @@ public sealed class StreamTests
         }
 
         stream.Seek(-10, SeekOrigin.End).Should().Be(value.Length - 10);
+        stream.Seek(-20, SeekOrigin.Current).Should().Be(value.Length - 30);
+        FluentActions.Invoking(() => stream.Seek(0, (SeekOrigin)9)).Should().Throw<ArgumentOutOfRangeException>();
+        using (var cancelled = new CancellationTokenSource())
+        {
+            await cancelled.CancelAsync();
+            await FluentActions.Awaiting(async () => await stream.ReadAsync(new byte[1], cancelled.Token)).Should().ThrowAsync<OperationCanceledException>();
+            stream.Position.Should().Be(value.Length - 30);
+        }
+
         FluentActions.Invoking(() => stream.Seek(-1, SeekOrigin.Begin)).Should().Throw<ArgumentOutOfRangeException>();
         FluentActions.Invoking(() => stream.SetLength(1)).Should().Throw<NotSupportedException>();
         reading.Dispose();
