@@ -11,13 +11,13 @@ internal static class SourceTree
     /// <summary>The full path of a file of the repository.</summary>
     public static string File(string relative) => Path.Combine(Root, relative.Replace('/', Path.DirectorySeparatorChar));
 
-    /// <summary>The source files below a directory, as paths relative to it with slashes; what the build makes is left out.</summary>
+    /// <summary>The source files below a directory, as paths relative to it with slashes; what builds and tests make is left out.</summary>
     public static IReadOnlyList<string> Sources(string directory, string pattern = "*.cs")
     {
         var root = File(directory);
         return System.IO.Directory.EnumerateFiles(root, pattern, SearchOption.AllDirectories)
             .Select(path => Path.GetRelativePath(root, path).Replace(Path.DirectorySeparatorChar, '/'))
-            .Where(path => !path.Split('/').Any(part => part is "bin" or "obj" or "TestResults" or ".git"))
+            .Where(path => !path.Split('/').Any(part => part is "bin" or "obj" or "TestResults" or "torture-failures" or ".git"))
             .Order(StringComparer.Ordinal)
             .ToList();
     }

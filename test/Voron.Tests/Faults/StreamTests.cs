@@ -199,7 +199,8 @@ public sealed class StreamTests
         using (var cancelled = new CancellationTokenSource())
         {
             await cancelled.CancelAsync();
-            await FluentActions.Awaiting(async () => await stream.ReadAsync(new byte[1], cancelled.Token)).Should().ThrowAsync<OperationCanceledException>();
+            await FluentActions.Awaiting(async () => await stream.ReadAsync(new byte[1], cancelled.Token))
+                .Should().ThrowAsync<OperationCanceledException>();
             stream.Position.Should().Be(value.Length - 30);
         }
 

@@ -62,7 +62,8 @@ internal static class GreatestValues
         {
             WriteTree tree = writing.OpenTree(TreeName);
             Throws<ArgumentException>(
-                () => tree.PutAsync(Key, new Pattern(Most + 1, isSeekable: false)).AsTask().GetAwaiter().GetResult(), "a stream that goes on too long");
+                () => tree.PutAsync(Key, new Pattern(Most + 1, isSeekable: false)).AsTask().GetAwaiter().GetResult(),
+                "a stream that goes on too long");
             tree.Put([2], [2]);
             Require(tree.Delete([2]), "the transaction does not go on");
             writing.Commit();

@@ -98,7 +98,8 @@ internal static class DepartureUnits
             throw new ArgumentOutOfRangeException(nameof(number));
         }
 
-        private static int PartsOf(IReadOnlyList<Departure> firsts, int departures) => departures == MaxDepartures ? Math.Max(1, firsts.Count / 2) : 1;
+        private static int PartsOf(IReadOnlyList<Departure> firsts, int departures) =>
+            departures == MaxDepartures ? Math.Max(1, firsts.Count / 2) : 1;
     }
 
     private sealed class Lists
