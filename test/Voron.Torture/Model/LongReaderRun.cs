@@ -24,6 +24,12 @@ internal sealed class LongReaderRun(string directory, int keys, FlushRecordForm 
 
     private int _version;
 
+    /// <summary>
+    /// Of journal files and rewrite files. The limit is one of records; files that have been let go of are there until they are used again, and
+    /// so is a rewrite file until the next stands in its place. With images, a file keeps as much free for those of a flush as it holds.
+    /// </summary>
+    private long MostFileBytes => (form == FlushRecordForm.WholeImages ? 5 : 3) * JournalLimit;
+
     /// <summary>Times that everything was updated.</summary>
     public int Rounds => _version;
 
@@ -67,7 +73,7 @@ internal sealed class LongReaderRun(string directory, int keys, FlushRecordForm 
             Rewrites += statistics.Rewrites;
             if (!stop.IsCancellationRequested)
                 Require(statistics.Rewrites >= journals / 2, $"{statistics.Rewrites} rewrites kept the journal short while {journals} times its limit was written");
-            Require(LargestJournal < 3 * JournalLimit, $"the journal has grown to {LargestJournal} bytes, with a limit of {JournalLimit}");
+            Require(LargestJournal < MostFileBytes, $"the journal's files have grown to {LargestJournal} bytes, with a limit of {JournalLimit}");
             double rate = Commits / CommitTime.TotalSeconds;
             Require(rate >= LeastCommitsPerSecond, $"{rate:0.0} commits a second behind a reader");
             RequireSound(environment);
@@ -107,6 +113,8 @@ internal sealed class LongReaderRun(string directory, int keys, FlushRecordForm 
     // Updates change values in their places, so they need no page more than there were. What the file grows by ahead of need is a step.
     private static void CheckSpace(EnvironmentStatistics now, EnvironmentStatistics before)
     {
+        // Writers are slowed at the limit, not stopped: what is under way when it is reached comes on top.
+        Require(now.LiveJournalBytes <= JournalLimit * 3 / 2, $"{now.LiveJournalBytes} bytes of records, with a limit of {JournalLimit}");
         Require(
             now.DataFileBytes <= before.DataFileBytes + Growth,
             $"a reader makes the data file grow from {before.DataFileBytes} to {now.DataFileBytes} bytes, in steps of {Growth}");
