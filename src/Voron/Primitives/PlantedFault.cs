@@ -199,4 +199,10 @@ internal static class PlantedFault
 
     /// <summary>A commit that fails before it is submitted leaves its versions in the table.</summary>
     public static readonly bool KeepFailedVersions = Name == nameof(KeepFailedVersions);
+
+    /// <summary>Puts whose streams are still being read are forgotten when their transaction is committed or rolled back.</summary>
+    public static readonly bool ForgetPendingPuts = Name == nameof(ForgetPendingPuts);
+
+    /// <summary>The stream of a value goes on reading where the value was.</summary>
+    public static readonly bool ReadChangedValues = Name == nameof(ReadChangedValues);
 }

@@ -120,7 +120,11 @@ public readonly struct Tree
     public TreeRange GetEntries() => new(OpenCursor(), default, default, isPrefix: false);
 
     /// <summary>Opens the value of a key as a stream, which reads and verifies as it goes; false when the tree does not have it.</summary>
-    /// <remarks>The stream is valid for as long as a span of the value would be.</remarks>
+    /// <remarks>
+    /// The stream is valid until the transaction ends. In a write transaction it throws <see cref="InvalidOperationException"/> when the
+    /// tree has been changed since it was opened, unless its value is a large one (<see cref="StorageOptions.LargeValueBytes"/>) that is
+    /// still there, and no savepoint has been rolled back to since.
+    /// </remarks>
     public bool TryOpenStream(ReadOnlySpan<byte> key, [NotNullWhen(true)] out Stream? stream)
     {
         stream = ValueStream.TryOpen(this, key);

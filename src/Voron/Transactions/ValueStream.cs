@@ -6,17 +6,30 @@ using Voron.Trees;
 namespace Voron;
 
 /// <summary>Reads the value of a key as a stream. Large values are verified as far as they are read.</summary>
+/// <remarks>
+/// In a write transaction the value may be changed or freed below the stream. So it remembers how often its tree had been changed when
+/// it was opened. After a change it looks its key up again: a large value, which is never changed in place, may still be where it was;
+/// of any other the stream has only an address, so it ends. After a rollback to a savepoint it ends too: the pages of a value that was
+/// taken back may hold another one since.
+/// </remarks>
 internal sealed unsafe class ValueStream : Stream
 {
     private readonly Tree _tree;
     private readonly LargeRunReference _large;
     private readonly byte* _bytes;
     private readonly long _length;
+    private readonly byte[]? _key;
+    private readonly long _rollbacks;
+    private long _changes;
     private long _position;
 
-    private ValueStream(Tree tree, byte* bytes, long length, in LargeRunReference large)
+    // The key is needed, and given, only in a write transaction.
+    private ValueStream(Tree tree, byte[]? key, byte* bytes, long length, in LargeRunReference large)
     {
         _tree = tree;
+        _key = key;
+        _changes = tree.Opened.State.ChangeCount;
+        _rollbacks = tree.Opened.Owner is WriteCore core ? core.RollbackCount : 0;
         _bytes = bytes;
         _length = length;
         _large = large;
@@ -61,15 +74,16 @@ internal sealed unsafe class ValueStream : Stream
         var record = TreeReader.Find(opened.State, opened.Owner.Pages, key);
         if (record == null)
             return null;
+        var kept = opened.Owner is WriteCore ? key.ToArray() : null;
         if (LeafPage.Kind(record) == ValueKind.LargeRun)
         {
             var reference = *(LargeRunReference*)LeafPage.InlineBytes(record);
-            return new ValueStream(tree, null, reference.Length - (PlantedFault.EndStreamEarly ? 1 : 0), reference);
+            return new ValueStream(tree, kept, null, reference.Length - (PlantedFault.EndStreamEarly ? 1 : 0), reference);
         }
 
         var value = TreeReader.Value(opened.Owner.Pages, record);
         fixed (byte* bytes = value)
-            return new ValueStream(tree, bytes, value.Length, default);
+            return new ValueStream(tree, kept, bytes, value.Length, default);
     }
 
     public override int Read(Span<byte> buffer)
@@ -83,6 +97,8 @@ internal sealed unsafe class ValueStream : Stream
         try
         {
             _ = _tree.Opened;
+            if (_key != null && opened.State.ChangeCount != _changes)
+                FindAgain(opened);
             var source = _bytes != null
                 ? new ReadOnlySpan<byte>(_bytes + _position, count)
                 : opened.Owner.Pages.ReadLarge(_large, _position, count);
@@ -95,6 +111,25 @@ internal sealed unsafe class ValueStream : Stream
             opened.Owner.Leave(mark);
         }
     }
+
+    private void FindAgain(OpenTree opened)
+    {
+        if (PlantedFault.ReadChangedValues)
+            return;
+        var hasEnded = _bytes != null || ((WriteCore)opened.Owner).RollbackCount != _rollbacks;
+        var record = hasEnded ? null : TreeReader.Find(opened.State, opened.Owner.Pages, _key);
+        if (record == null || LeafPage.Kind(record) != ValueKind.LargeRun || !IsSame(*(LargeRunReference*)LeafPage.InlineBytes(record)))
+        {
+            throw new InvalidOperationException(
+                $"The value of key {KeyText.Of(_key)} in tree '{_tree.Name}' may have been changed, deleted or taken back since this stream " +
+                "was opened. In a write transaction, read a value before the tree is changed, or open the stream again.");
+        }
+
+        _changes = opened.State.ChangeCount;
+    }
+
+    private bool IsSame(in LargeRunReference other) =>
+        other.FirstPage == _large.FirstPage && other.Length == _large.Length && other.Checksums == _large.Checksums;
 
     public override int Read(byte[] buffer, int offset, int count)
     {

@@ -11,21 +11,29 @@ namespace Voron.Transactions;
 /// <summary>Takes a value from a pipe: what stays small goes the ordinary way, what does not is written as it comes.</summary>
 /// <remarks>
 /// The run grows while the value does: in place as long as it ends at the end of the file, else by moving to a run of twice
-/// the size. The tree is touched only when all is there, so a pipe that fails leaves nothing but free pages.
+/// the size. The tree is touched only when all is there, so a pipe that fails leaves nothing but free pages. Between two reads of the
+/// pipe the put is pending: <see cref="PendingPuts"/> says what may happen to its transaction meanwhile.
 /// </remarks>
 internal sealed class ValueStreamWriter
 {
     /// <summary>Bytes of the longest value.</summary>
     public const long MaxValueBytes = int.MaxValue;
 
+    private const int SmallestBuffer = 4 << 10;
+
     private readonly WriteCore _core;
     private readonly OpenTree _tree;
     private readonly long _maxBytes;
     private readonly List<ulong> _checksums = [];
     private readonly int _pageShift;
+    private ReadOnlyMemory<byte> _key;
+    private PipeReader? _pipe;
+    private byte[] _chunk = [];
+    private int _filled;
     private long _firstPage;
     private long _pages;
     private long _written;
+    private Exception? _undone;
 
     public ValueStreamWriter(WriteCore core, OpenTree tree, long maxBytes = MaxValueBytes)
     {
@@ -35,16 +43,23 @@ internal sealed class ValueStreamWriter
         _pageShift = BitOperations.Log2((uint)core.Session.PageSize);
     }
 
+    /// <summary>The tree whose value it is.</summary>
+    public OpenTree Tree => _tree;
+
+    /// <summary>The key, for messages.</summary>
+    public ReadOnlySpan<byte> Key => _key.Span;
+
     /// <summary>Reads the pipe to its end, completes it, and sets the value.</summary>
     public async ValueTask<long> PutAsync(WriteTree handle, ReadOnlyMemory<byte> key, PipeReader pipe, CancellationToken cancellationToken)
     {
-        EngineMemory.Ask(LargeValues.ChunkBytes);
-        var chunk = ArrayPool<byte>.Shared.Rent(Math.Max(LargeValues.ChunkBytes, _core.LargeValues.ThresholdBytes));
+        _key = key;
+        _pipe = pipe;
+        _core.Puts.Add(this);
         Exception? failure = null;
         try
         {
-            var length = await ReadAllAsync(handle, pipe, chunk, cancellationToken).ConfigureAwait(false);
-            Store(handle, key.Span, chunk, length);
+            var length = await ReadAllAsync(handle, pipe, cancellationToken).ConfigureAwait(false);
+            Store(handle, length);
             return length;
         }
         catch (Exception e)
@@ -55,9 +70,24 @@ internal sealed class ValueStreamWriter
         }
         finally
         {
-            ArrayPool<byte>.Shared.Return(chunk);
+            _core.Puts.Remove(this);
+            ArrayPool<byte>.Shared.Return(_chunk);
+            _chunk = [];
             await pipe.CompleteAsync(failure).ConfigureAwait(false);
         }
+    }
+
+    /// <summary>
+    /// Takes the put out of its transaction, whose pages are rolled back with those of the put: it touches neither from here on, and
+    /// its task fails. Called with the lock of <see cref="PendingPuts"/> held.
+    /// </summary>
+    public void Undo(Exception reason)
+    {
+        _undone = reason;
+        _pages = 0;
+
+        // Wakes a put whose stream gives nothing more. On another thread: what continues there may be anything.
+        ThreadPool.UnsafeQueueUserWorkItem(static pipe => Cancel(pipe), _pipe!, preferLocal: false);
     }
 
     /// <exception cref="ArgumentException">A value cannot have that many bytes.</exception>
@@ -67,72 +97,110 @@ internal sealed class ValueStreamWriter
             throw new ArgumentException($"A value has at most {maxBytes} bytes; this stream has {bytes} or more.");
     }
 
-    private async ValueTask<long> ReadAllAsync(WriteTree handle, PipeReader pipe, byte[] chunk, CancellationToken cancellationToken)
+    private static void Cancel(PipeReader pipe)
+    {
+        try
+        {
+            pipe.CancelPendingRead();
+        }
+        catch (Exception)
+        {
+            // The put has completed its pipe meanwhile.
+        }
+    }
+
+    private async ValueTask<long> ReadAllAsync(WriteTree handle, PipeReader pipe, CancellationToken cancellationToken)
     {
         long total = 0;
-        var filled = 0;
         while (true)
         {
             var result = await pipe.ReadAsync(cancellationToken).ConfigureAwait(false);
+            _core.Puts.ThrowIfUndone(this);
             if (result.IsCanceled)
                 throw new OperationCanceledException("The pipe that the value was read from was cancelled.");
             total += result.Buffer.Length;
             CheckLength(total, _maxBytes);
-            try
-            {
-                foreach (var segment in result.Buffer)
-                    filled = Take(handle, segment.Span, chunk, filled);
-            }
-            catch (Exception e) when (e is not ObjectDisposedException && _core.Break(e))
-            {
-                throw;
-            }
-
+            Take(handle, result.Buffer, total, result.IsCompleted);
             pipe.AdvanceTo(result.Buffer.End);
             if (result.IsCompleted)
-                break;
+                return total;
         }
+    }
 
-        if (_pages > 0 && filled > 0)
-            WriteChunk(handle, chunk.AsSpan(0, filled));
-        return total;
+    public void ThrowIfUndone()
+    {
+        if (_undone != null)
+            throw _undone;
+    }
+
+    private void Take(WriteTree handle, in ReadOnlySequence<byte> bytes, long total, bool isLast)
+    {
+        lock (_core.Puts.Exclusion)
+        {
+            ThrowIfUndone();
+            foreach (var segment in bytes)
+                Take(handle, segment.Span, total);
+            if (isLast && _pages > 0 && _filled > 0)
+                WriteChunk(handle, _chunk.AsSpan(0, _filled));
+        }
     }
 
     // Bytes are gathered until they are known to be a large value, then until they fill a chunk.
-    private int Take(WriteTree handle, ReadOnlySpan<byte> bytes, byte[] chunk, int filled)
+    private void Take(WriteTree handle, ReadOnlySpan<byte> bytes, long total)
     {
         while (!bytes.IsEmpty)
         {
             var limit = _pages > 0 ? LargeValues.ChunkBytes : _core.LargeValues.ThresholdBytes;
-            var count = Math.Min(bytes.Length, limit - filled);
-            bytes[..count].CopyTo(chunk.AsSpan(filled));
+            var count = Math.Min(bytes.Length, limit - _filled);
+            EnsureBuffer(_filled + count, (int)Math.Min(limit, total));
+            bytes[..count].CopyTo(_chunk.AsSpan(_filled));
             bytes = bytes[count..];
-            filled += count;
-            if (filled < limit)
+            _filled += count;
+            if (_filled < limit)
                 continue;
 
             var at = 0;
-            for (; filled - at >= LargeValues.ChunkBytes; at += LargeValues.ChunkBytes)
-                WriteChunk(handle, chunk.AsSpan(at, LargeValues.ChunkBytes));
+            for (; _filled - at >= LargeValues.ChunkBytes; at += LargeValues.ChunkBytes)
+                WriteChunk(handle, _chunk.AsSpan(at, LargeValues.ChunkBytes));
             if (_pages == 0)
                 EnsureRoom(handle, LargeValues.ChunkBytes);
-            chunk.AsSpan(at, filled - at).CopyTo(chunk);
-            filled -= at;
+            _chunk.AsSpan(at, _filled - at).CopyTo(_chunk);
+            _filled -= at;
         }
+    }
 
-        return filled;
+    // Grows with what has come, not with what may come: a threshold may be far above most values.
+    private void EnsureBuffer(int needed, int known)
+    {
+        if (needed <= _chunk.Length)
+            return;
+        var bytes = (int)Math.Min(Math.Max(Math.Max(needed, known), Math.Max(SmallestBuffer, 2L * _chunk.Length)), Array.MaxLength);
+        EngineMemory.Ask((nuint)bytes);
+        var larger = ArrayPool<byte>.Shared.Rent(bytes);
+        _chunk.AsSpan(0, _filled).CopyTo(larger);
+        ArrayPool<byte>.Shared.Return(_chunk);
+        _chunk = larger;
     }
 
     private void WriteChunk(WriteTree handle, ReadOnlySpan<byte> bytes)
     {
         EnsureRoom(handle, _written + bytes.Length);
-        _checksums.Add(_core.LargeValues.WriteChunk(_firstPage, _checksums.Count, bytes));
+        try
+        {
+            _checksums.Add(_core.LargeValues.WriteChunk(_firstPage, _checksums.Count, bytes));
+        }
+        catch (Exception e) when (_core.Break(e))
+        {
+            throw;
+        }
+
         _written += bytes.Length;
     }
 
     private void EnsureRoom(WriteTree handle, long bytes)
     {
         _ = handle.Count;
+        _core.ThrowIfBroken();
         try
         {
             EnsureRoom(bytes);
@@ -183,46 +251,49 @@ internal sealed class ValueStreamWriter
         ArrayPool<byte>.Shared.Return(buffer);
     }
 
-    private void Store(WriteTree handle, ReadOnlySpan<byte> key, byte[] chunk, long length)
+    private void Store(WriteTree handle, long length)
     {
-        if (_pages == 0)
+        lock (_core.Puts.Exclusion)
         {
-            handle.Put(key, chunk.AsSpan(0, (int)length));
-            return;
-        }
+            ThrowIfUndone();
+            if (_pages == 0)
+            {
+                handle.Put(_key.Span, _chunk.AsSpan(0, (int)length));
+                return;
+            }
 
-        _ = handle.Count;
-        var used = (length + (1L << _pageShift) - 1) >> _pageShift;
-        try
-        {
-            if (used < _pages)
-                _core.Session.FreeRun(new PageNumber(_firstPage + used), checked((int)(_pages - used)));
-            _pages = 0;
-            _core.LargeValues.Attach(_tree.State, key, _firstPage, used, length, CollectionsMarshal.AsSpan(_checksums));
-        }
-        catch (Exception e) when (_core.Break(e))
-        {
-            throw;
+            _ = handle.Count;
+            var used = (length + (1L << _pageShift) - 1) >> _pageShift;
+            try
+            {
+                if (used < _pages)
+                    _core.Session.FreeRun(new PageNumber(_firstPage + used), checked((int)(_pages - used)));
+                _pages = 0;
+                _core.LargeValues.Attach(_tree.State, _key.Span, _firstPage, used, length, CollectionsMarshal.AsSpan(_checksums));
+            }
+            catch (Exception e) when (_core.Break(e))
+            {
+                throw;
+            }
         }
     }
 
     private void Discard(WriteTree handle)
     {
-        try
+        lock (_core.Puts.Exclusion)
         {
-            // A transaction that can only be rolled back gives the pages back when it is.
-            _ = handle.Count;
-            if (_pages == 0 || _core.IsBroken)
+            // A transaction that can only be rolled back gives the pages back when it is; one that has been has done so.
+            if (_undone != null || _pages == 0 || _core.IsBroken)
                 return;
-            _core.Session.FreeRun(new PageNumber(_firstPage), checked((int)_pages));
-        }
-        catch (ObjectDisposedException)
-        {
-            // The transaction was rolled back meanwhile, and the pages with it.
-        }
-        catch (Exception e) when (_core.Break(e))
-        {
-            throw;
+            try
+            {
+                _ = handle.Count;
+                _core.Session.FreeRun(new PageNumber(_firstPage), checked((int)_pages));
+            }
+            catch (Exception e) when (_core.Break(e))
+            {
+                throw;
+            }
         }
     }
 }

@@ -59,6 +59,12 @@ internal sealed class WriteCore : TransactionCore
 
     public LargeValueWriter LargeValues { get; }
 
+    /// <summary>Rises with each rollback to a savepoint.</summary>
+    public long RollbackCount { get; private set; }
+
+    /// <summary>Puts of the open transaction that are still reading their streams.</summary>
+    public PendingPuts Puts { get; } = new();
+
     /// <summary>Starts a transaction. The gate is held. Called by <see cref="WriterHome"/> only.</summary>
     public void Begin(StackTrace? openedAt)
     {
@@ -119,6 +125,7 @@ internal sealed class WriteCore : TransactionCore
         if (tree == null)
             return false;
 
+        Puts.ThrowIfAny(nameof(WriteTransaction.DeleteTree), tree);
         ThrowIfBroken();
         try
         {
@@ -181,6 +188,7 @@ internal sealed class WriteCore : TransactionCore
     public long CreateSavepoint()
     {
         ThrowIfBroken();
+        Puts.ThrowIfAny("A savepoint");
         ApplyPuts();
         var id = _nextSavepointId++;
         _savepoints.Add(new SavepointFrame(id, _savedTrees.Count, TreeCount, Catalog.ToHeader(), Session.Mark()));
@@ -198,6 +206,8 @@ internal sealed class WriteCore : TransactionCore
     {
         var index = FindSavepoint(id);
         var frame = _savepoints[index];
+        Puts.Undo(toSavepoint: true);
+        RollbackCount++;
         Catalog.PrepareForChange();
         for (var i = 0; i < TreeCount; i++)
         {
@@ -224,7 +234,15 @@ internal sealed class WriteCore : TransactionCore
     }
 
     /// <summary>Ends the savepoint, and those inside it, keeping what changed.</summary>
+    /// <exception cref="InvalidOperationException">A put is pending: what it will write is to be kept too.</exception>
     public void ReleaseSavepoint(long id)
+    {
+        Puts.ThrowIfAny("The release of a savepoint, or the commit of a nested transaction,");
+        ForgetSavepoint(id);
+    }
+
+    /// <summary>As <see cref="ReleaseSavepoint"/>; a pending put goes on, as a part of what the savepoint was in.</summary>
+    public void ForgetSavepoint(long id)
     {
         var index = FindSavepoint(id);
         var frame = _savepoints[index];
@@ -240,8 +258,10 @@ internal sealed class WriteCore : TransactionCore
     /// Packs the transaction and hands it to the journal; the transaction has ended then, and the gate is released.
     /// </summary>
     /// <returns>The sequence to wait for; 0 when nothing had changed.</returns>
+    /// <exception cref="InvalidOperationException">A put is pending; the transaction stays open.</exception>
     public long Submit(CommitCompletion? completion)
     {
+        Puts.ThrowIfAny("The commit");
         if (!TryClaim())
             ThrowEnded();
         JournalEntry? entry = null;
@@ -297,6 +317,7 @@ internal sealed class WriteCore : TransactionCore
     /// <summary>As <see cref="Rollback"/>, for whoever has claimed the transaction.</summary>
     public void RollbackClaimed()
     {
+        Puts.Undo(toSavepoint: false);
         Session.Rollback();
         _context.Counters.RolledBackTransactions++;
         End(committed: false);

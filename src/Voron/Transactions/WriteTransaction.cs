@@ -59,6 +59,7 @@ public readonly struct WriteTransaction : IDisposable
     }
 
     /// <summary>Deletes a tree and frees its pages; false when there is none of that name.</summary>
+    /// <exception cref="InvalidOperationException">A <c>PutAsync</c> into the tree has not completed.</exception>
     public bool DeleteTree(string name)
     {
         Span<byte> buffer = stackalloc byte[TreeLimits.MaxNameBytes];
@@ -78,6 +79,7 @@ public readonly struct WriteTransaction : IDisposable
     public IReadOnlyList<string> GetTreeNames() => TreeNames.List(Core);
 
     /// <summary>Marks a place to roll back to.</summary>
+    /// <exception cref="InvalidOperationException">A <c>PutAsync</c> of the transaction has not completed.</exception>
     public Savepoint CreateSavepoint()
     {
         var core = Core;
@@ -85,10 +87,12 @@ public readonly struct WriteTransaction : IDisposable
     }
 
     /// <summary>Begins a transaction inside this one: its changes become part of this one when it is committed, else they are undone.</summary>
+    /// <inheritdoc cref="CreateSavepoint"/>
     public NestedTransaction BeginNested() => new(CreateSavepoint());
 
     /// <summary>Commits. When it returns, the changes are durable and visible to readers that begin from then on.</summary>
     /// <exception cref="StorageFullException">No room; the transaction is rolled back, and the environment goes on.</exception>
+    /// <exception cref="InvalidOperationException">A <c>PutAsync</c> of the transaction has not completed; the transaction stays open.</exception>
     /// <exception cref="EnvironmentPoisonedException">A write failed; the outcome says whether it had begun.</exception>
     public void Commit()
     {
@@ -118,7 +122,7 @@ public readonly struct WriteTransaction : IDisposable
         return cancellationToken.CanBeCanceled ? new ValueTask(task.AsTask().WaitAsync(cancellationToken)) : task;
     }
 
-    /// <summary>Rolls back what has not been committed. Later calls do nothing.</summary>
+    /// <summary>Rolls back what has not been committed, and ends a <c>PutAsync</c> that has not completed. Later calls do nothing.</summary>
     public void Dispose()
     {
         if (_core != null && !_isMerged && _core.Generation == _generation)
@@ -156,19 +160,22 @@ public readonly struct Savepoint : IDisposable
         }
     }
 
-    /// <summary>Takes back everything since the savepoint, which stays. Savepoints made after it end.</summary>
+    /// <summary>
+    /// Takes back everything since the savepoint, which stays. Savepoints made after it end, and so does a <c>PutAsync</c> that has not
+    /// completed: its task fails.
+    /// </summary>
     /// <exception cref="InvalidOperationException">The savepoint has ended.</exception>
     public void Rollback() => Core.RollbackToSavepoint(_id);
 
     /// <summary>Ends the savepoint, and those made after it, and keeps the changes.</summary>
-    /// <exception cref="InvalidOperationException">The savepoint has ended.</exception>
+    /// <exception cref="InvalidOperationException">The savepoint has ended, or a <c>PutAsync</c> of the transaction has not completed.</exception>
     public void Release() => Core.ReleaseSavepoint(_id);
 
-    /// <summary>Releases the savepoint if it has not ended.</summary>
+    /// <summary>Releases the savepoint if it has not ended. A <c>PutAsync</c> that has not completed goes on.</summary>
     public void Dispose()
     {
         if (IsOpen)
-            _core.ReleaseSavepoint(_id);
+            _core.ForgetSavepoint(_id);
     }
 
     internal bool IsOpen => _core != null && _core.Generation == _generation && _core.HasSavepoint(_id);
@@ -182,9 +189,10 @@ public readonly struct NestedTransaction : IDisposable
     internal NestedTransaction(Savepoint savepoint) => _savepoint = savepoint;
 
     /// <summary>Makes the changes part of the outer transaction; they are durable when that is.</summary>
+    /// <exception cref="InvalidOperationException">A <c>PutAsync</c> of the transaction has not completed.</exception>
     public void Commit() => _savepoint.Release();
 
-    /// <summary>Undoes the changes if they were not committed.</summary>
+    /// <summary>Undoes the changes if they were not committed, and ends a <c>PutAsync</c> that has not completed.</summary>
     public void Dispose()
     {
         if (!_savepoint.IsOpen)

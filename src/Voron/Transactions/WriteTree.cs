@@ -13,6 +13,9 @@ namespace Voron;
 /// </remarks>
 public readonly struct WriteTree
 {
+    private const int SmallestReadBytes = 4 << 10;
+    private const int LargestReadBytes = 128 << 10;
+
     private readonly Tree _tree;
 
     internal WriteTree(OpenTree tree) => _tree = new Tree(tree);
@@ -126,6 +129,11 @@ public readonly struct WriteTree
     }
 
     /// <summary>Sets the value of a key to what a stream holds, without keeping it in memory. Its length need not be known.</summary>
+    /// <remarks>
+    /// Until the task completes, the transaction can neither be committed, nor get a savepoint; a rollback ends the put, and the task
+    /// fails. The stream is read on any thread, and the transaction is used there: nothing else should use it meanwhile but the
+    /// stream itself.
+    /// </remarks>
     /// <returns>The length of the value in bytes.</returns>
     /// <exception cref="ArgumentException">The stream holds more than 2,147,483,647 bytes. Nothing of it is kept.</exception>
     /// <inheritdoc cref="Put(ReadOnlySpan{byte}, ReadOnlySpan{byte})"/>
@@ -134,7 +142,9 @@ public readonly struct WriteTree
         ArgumentNullException.ThrowIfNull(value);
         if (value.CanSeek)
             ValueStreamWriter.CheckLength(value.Length - value.Position, ValueStreamWriter.MaxValueBytes);
-        return PutAsync(key, PipeReader.Create(value, new StreamPipeReaderOptions(leaveOpen: true, bufferSize: 128 << 10)), cancellationToken);
+        var bufferBytes = value.CanSeek ? Math.Clamp(value.Length - value.Position + 1, SmallestReadBytes, LargestReadBytes) : LargestReadBytes;
+        var options = new StreamPipeReaderOptions(leaveOpen: true, bufferSize: (int)bufferBytes);
+        return PutAsync(key, PipeReader.Create(value, options), cancellationToken);
     }
 
     /// <summary>Sets the value of a key to what a pipe holds until it completes.</summary>

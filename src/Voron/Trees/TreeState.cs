@@ -37,6 +37,9 @@ internal sealed class TreeState
     /// <summary>Whether the header differs from the one loaded, or saved last: set here, cleared by whoever saves it.</summary>
     public bool Changed { get; set; }
 
+    /// <summary>Rises with each change, and with each rollback: an address into the tree's pages is good while it stays.</summary>
+    public long ChangeCount { get; private set; }
+
     /// <summary>
     /// The last leaf, while keys are being appended to it; else none. Trusted only until the tree is split, merged or loaded.
     /// </summary>
@@ -76,6 +79,7 @@ internal sealed class TreeState
     /// </summary>
     public void PrepareForChange()
     {
+        ChangeCount++;
         for (var cursor = _firstCursor; cursor != null; cursor = cursor.NextOfTree)
             cursor.SavePosition();
     }

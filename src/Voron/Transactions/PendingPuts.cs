@@ -1,0 +1,95 @@
+using Voron.Primitives;
+using Voron.Trees;
+
+namespace Voron.Transactions;
+
+/// <summary>The puts of the open write transaction that are still reading their streams.</summary>
+/// <remarks>
+/// A pending put holds pages that no tree leads to yet. So
+/// 1. a commit, and the release of a savepoint, are refused: the pages would be used for ever if the put failed later;
+/// 2. a savepoint is not created: a rollback to it would take a part of the pages from the put;
+/// 3. the tree that is written to is not deleted;
+/// 4. a rollback and a disposal end the put first: its pages go with the rest, and its task fails.
+/// A put continues on the thread that its stream completes on. All that it does in the transaction, and whatever ends it, is done with
+/// <see cref="Exclusion"/> held, which is never held while a stream is read.
+/// </remarks>
+internal sealed class PendingPuts
+{
+    private readonly List<ValueStreamWriter> _puts = [];
+    private int _count;
+
+    /// <summary>Held by a put while it works in the transaction.</summary>
+    public Lock Exclusion { get; } = new();
+
+    public void Add(ValueStreamWriter put)
+    {
+        lock (Exclusion)
+        {
+            _puts.Add(put);
+            Volatile.Write(ref _count, _puts.Count);
+        }
+    }
+
+    public void Remove(ValueStreamWriter put)
+    {
+        lock (Exclusion)
+        {
+            _puts.Remove(put);
+            Volatile.Write(ref _count, _puts.Count);
+        }
+    }
+
+    /// <exception cref="InvalidOperationException">The put was undone by a rollback to a savepoint.</exception>
+    /// <exception cref="ObjectDisposedException">The transaction of the put has ended.</exception>
+    public void ThrowIfUndone(ValueStreamWriter put)
+    {
+        lock (Exclusion)
+            put.ThrowIfUndone();
+    }
+
+    /// <summary>Refuses a call that a pending put would not survive.</summary>
+    /// <param name="call">The call, for the message.</param>
+    /// <param name="tree">Only puts into this tree count; null for all.</param>
+    /// <exception cref="InvalidOperationException">A put is pending.</exception>
+    public void ThrowIfAny(string call, OpenTree? tree = null)
+    {
+        if (Volatile.Read(ref _count) == 0 || PlantedFault.ForgetPendingPuts)
+            return;
+        lock (Exclusion)
+        {
+            foreach (var put in _puts)
+            {
+                if (tree == null || put.Tree == tree)
+                {
+                    throw new InvalidOperationException(
+                        $"{call} is not possible yet: PutAsync {Describe(put)} has not completed. Await its task first, or roll back.");
+                }
+            }
+        }
+    }
+
+    /// <summary>Ends all puts: the transaction is being rolled back to a savepoint, or as a whole.</summary>
+    public void Undo(bool toSavepoint)
+    {
+        if (Volatile.Read(ref _count) == 0 || PlantedFault.ForgetPendingPuts)
+            return;
+        lock (Exclusion)
+        {
+            foreach (var put in _puts)
+            {
+                put.Undo(toSavepoint
+                    ? new InvalidOperationException(
+                        $"The transaction was rolled back to a savepoint while PutAsync {Describe(put)} was reading its stream: " +
+                        "the value was not stored.")
+                    : new ObjectDisposedException(
+                        "transaction",
+                        $"The transaction ended while PutAsync {Describe(put)} was reading its stream: the value was not stored."));
+            }
+
+            _puts.Clear();
+            Volatile.Write(ref _count, 0);
+        }
+    }
+
+    private static string Describe(ValueStreamWriter put) => $"of key {KeyText.Of(put.Key)} in tree '{Catalog.Decode(put.Tree.Name)}'";
+}

@@ -1,0 +1,141 @@
+using Voron.Torture.Simulation;
+
+namespace Voron.Tests.Faults;
+
+/// <summary>The stream of a value in a write transaction, against every call after which its bytes may belong to something else.</summary>
+public sealed class StreamLifetimeTests
+{
+    private const int Small = 10;
+    private const int Overflow = 12_000;
+    private const int Large = 40_000;
+    private const int LargeWithDescriptor = 300_000;
+
+    public static TheoryData<int, string, bool> Endings()
+    {
+        var data = new TheoryData<int, string, bool>();
+        foreach (var length in new[] { Small, 3000, Overflow, Large, LargeWithDescriptor })
+        {
+            foreach (var ending in new[]
+            {
+                "delete", "cursor delete", "overwrite", "overwrite shorter", "insert again", "rollback", "delete tree", "rename", "commit", "dispose",
+            })
+            {
+                data.Add(length, ending, true);
+                data.Add(length, ending, false);
+            }
+        }
+
+        return data;
+    }
+
+    [Theory]
+    [MemberData(nameof(Endings))]
+    public void A_stream_throws_when_its_value_has_gone(int length, string ending, bool isCommitted)
+    {
+        using var environment = StorageEnvironment.Open(new SimulatedDisk(), FaultBench.Options());
+        FaultBench.Put(environment, 1, FaultBench.Value(1, 100));
+        if (isCommitted)
+            FaultBench.Put(environment, 2, FaultBench.Value(2, length));
+        using var writing = environment.BeginWrite();
+        var tree = writing.OpenTree(FaultBench.TreeName);
+        var savepoint = writing.CreateSavepoint();
+        if (!isCommitted || ending == "rollback")
+            tree.Put(FaultBench.Key(2), FaultBench.Value(2, length));
+        tree.TryOpenStream(FaultBench.Key(2), out var stream).Should().BeTrue();
+        stream!.ReadByte().Should().Be(FaultBench.Value(2, length)[0]);
+        End(ending, writing, tree, savepoint, length);
+
+        var read = () => stream.Read(new byte[length]);
+        if (ending == "rename")
+        {
+            read.Should().NotThrow("its value is where it was");
+            return;
+        }
+
+        read.Should().Throw<InvalidOperationException>();
+        stream.Length.Should().Be(length);
+        FluentActions.Invoking(() => stream.CopyTo(Stream.Null)).Should().Throw<InvalidOperationException>();
+        if (ending is not ("commit" or "dispose" or "delete tree"))
+        {
+            // Another stream of the same key reads what is there now.
+            if (tree.TryOpenStream(FaultBench.Key(2), out var again))
+                again.CopyTo(Stream.Null);
+            writing.Commit();
+        }
+
+        environment.Verify().Problems.Should().BeEmpty();
+    }
+
+    [Fact]
+    public async Task The_stream_of_a_large_value_is_read_while_others_are_put()
+    {
+        using var environment = StorageEnvironment.Open(new SimulatedDisk(), FaultBench.Options());
+        var value = FaultBench.Value(2, LargeWithDescriptor);
+        FaultBench.Put(environment, 2, value);
+        using (var writing = environment.BeginWrite())
+        {
+            var tree = writing.OpenTree(FaultBench.TreeName);
+            tree.TryOpenStream(FaultBench.Key(2), out var source).Should().BeTrue();
+            (await tree.PutAsync(FaultBench.Key(3), source!, TestContext.Current.CancellationToken)).Should().Be(value.Length);
+            source!.Position = 0;
+            for (var i = 10; i < 200; i++)
+            {
+                tree.Put(FaultBench.Key(i), FaultBench.Value(i, 500));
+                source.ReadByte().Should().Be(value[i - 10]);
+            }
+
+            writing.Commit();
+        }
+
+        FaultBench.Get(environment, 3).Should().Equal(value);
+    }
+
+    private static void End(string ending, WriteTransaction writing, WriteTree tree, Savepoint savepoint, int length)
+    {
+        switch (ending)
+        {
+            case "delete":
+                tree.Delete(FaultBench.Key(2));
+                break;
+            case "cursor delete":
+                using (var cursor = tree.OpenCursor())
+                {
+                    cursor.SeekExact(FaultBench.Key(2)).Should().BeTrue();
+                    cursor.Delete();
+                }
+
+                break;
+            case "overwrite":
+                tree.Put(FaultBench.Key(2), FaultBench.Value(77, length));
+                break;
+            case "overwrite shorter":
+                tree.Put(FaultBench.Key(2), FaultBench.Value(77, length - 1));
+                break;
+            case "insert again":
+                tree.Delete(FaultBench.Key(2));
+                tree.Put(FaultBench.Key(2), FaultBench.Value(77, length));
+                break;
+            case "rollback":
+                savepoint.Rollback();
+                break;
+            case "delete tree":
+                writing.DeleteTree(FaultBench.TreeName);
+                break;
+            case "rename":
+                writing.RenameTree(FaultBench.TreeName, "renamed");
+                return;
+            case "commit":
+                writing.Commit();
+                return;
+            default:
+                writing.Dispose();
+                return;
+        }
+
+        // What was freed is used again.
+        var other = writing.CreateTree("other");
+        for (var i = 0; i < 40; i++)
+            other.Put(FaultBench.Key(i), FaultBench.Value(i, 5000));
+        _ = other.Count;
+    }
+}
