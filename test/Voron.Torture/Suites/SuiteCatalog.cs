@@ -23,6 +23,7 @@ internal static class SuiteCatalog
         new LongReaderSuite(),
         new KillSuite(),
         new MemoryFaultSuite(),
+        new LifetimesSuite(),
     ];
 
     /// <exception cref="TortureException">There is no such suite.</exception>

@@ -1,0 +1,21 @@
+namespace Voron.Torture.Lifetimes;
+
+/// <summary>A value by the seed of its bytes.</summary>
+internal readonly record struct LifetimeValue(int Seed, int Length)
+{
+    private static readonly int[] Lengths = [0, 10, 900, 3_000, 12_000, 20_000, 70_000, 200_000];
+
+    /// <summary>Values from here on have pages of their own in the data file, and are never changed in place.</summary>
+    public const int Large = 16 << 10;
+
+    public bool IsLarge => Length >= Large;
+
+    public static LifetimeValue Draw(Random random) => new(random.Next(), Math.Max(0, Lengths[random.Next(Lengths.Length)] - random.Next(3)));
+
+    public byte[] Bytes()
+    {
+        byte[] bytes = new byte[Length];
+        new Random(Seed).NextBytes(bytes);
+        return bytes;
+    }
+}

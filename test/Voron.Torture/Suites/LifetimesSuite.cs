@@ -1,0 +1,30 @@
+using Voron.Torture.Harness;
+using Voron.Torture.Lifetimes;
+
+namespace Voron.Torture.Suites;
+
+/// <summary>What is handed out and may outlive its transaction, a savepoint, or the value that it stands on.</summary>
+internal sealed class LifetimesSuite : Suite
+{
+    public override string Name => "lifetimes";
+
+    public override string Summary => "pending puts, streams, cursors and spans against every call that ends them or takes back what they stand on";
+
+    public override string Unit => "transactions";
+
+    public override long TestCount => 1_000;
+
+    public override long FullCount => 1_000_000;
+
+    public override IReadOnlyList<string> NotCovered =>
+    [
+        "spans of a write transaction after its next write: a span cannot tell that it has ended",
+        "two threads in one write transaction, other than those of streams that are being put",
+    ];
+
+    public override void Run(SuiteRun run)
+    {
+        using var work = new LifetimeRun(run);
+        work.Work(run.Choices.Next(3, 20));
+    }
+}
