@@ -6,42 +6,74 @@ using Voron.Primitives;
 namespace Voron.Flushing;
 
 /// <summary>The journal files of a directory, as their headers tell.</summary>
+/// <remarks>
+/// A file whose name was never made durable may come back under the one that it had while it was being made, with all the commits that were
+/// written to it since (a rename that the file system has lost). So what counts is the header, whatever the name.
+/// </remarks>
 /// <param name="Files">Those that have a life.</param>
-/// <param name="WithoutLife">Those that have none: unfinished, to be deleted.</param>
-internal sealed record JournalInventory(IReadOnlyList<JournalFileInfo> Files, IReadOnlyList<string> WithoutLife)
+/// <param name="WithoutLife">Those that are unfinished, and proven to have no record that could be needed: to be deleted.</param>
+internal sealed unsafe record JournalInventory(IReadOnlyList<JournalFileInfo> Files, IReadOnlyList<string> WithoutLife)
 {
     /// <exception cref="CorruptionException">The header of a file is damaged.</exception>
-    public static JournalInventory Read(IDisk disk, UInt128 environmentId)
+    public static JournalInventory Read(IDisk disk, in CheckpointHeader checkpoint)
     {
         var files = new List<JournalFileInfo>();
         var withoutLife = new List<string>();
         foreach (var entry in disk.List())
         {
-            if (JournalFile.IndexOf(entry.Name) < 0)
-            {
-                if (entry.Name.StartsWith(JournalFile.NamePrefix, StringComparison.Ordinal))
-                    withoutLife.Add(entry.Name);
+            var isNamed = JournalFile.IndexOf(entry.Name) >= 0;
+            if (!isNamed && JournalFile.UnnamedIndexOf(entry.Name) < 0)
                 continue;
-            }
 
             using var file = disk.Open(entry.Name, DiskOpen.Existing, DiskAccess.WriteThrough);
-            var info = JournalFileHeaders.Read(file, entry.Name, environmentId, out var damaged);
+            if (!isNamed && !IsOurs(file))
+                continue;
+            var info = JournalFileHeaders.Read(file, entry.Name, checkpoint.EnvironmentId, out var abandoned);
             if (info != null)
             {
                 files.Add(info);
+                continue;
             }
-            else if (damaged)
+
+            var first = FirstRecord(file);
+            if (abandoned is not { } life)
             {
-                throw new CorruptionException($"Neither copy of the header of '{file.Path}' is valid: a journal file is damaged.");
+                if (isNamed || first.Marker == JournalFormat.RecordMarker)
+                    throw new CorruptionException($"Neither copy of the header of '{file.Path}' is valid: a journal file is damaged.");
             }
-            else
+            else if (life.Number >= checkpoint.ReplayStart.LifeNumber
+                && first.Marker == JournalFormat.RecordMarker && first.Incarnation == life.Incarnation)
             {
-                withoutLife.Add(entry.Name);
+                // A file is taken again when its records are needed no more, or when it never had any.
+                throw new CorruptionException(
+                    $"The header of '{file.Path}' is damaged: it ends life {life.Number}, whose records replay needs from life {checkpoint.ReplayStart.LifeNumber} on.");
             }
+
+            withoutLife.Add(entry.Name);
         }
 
         return new JournalInventory(files, withoutLife);
     }
+
+    /// <summary>Whether a file under a name of ours was begun by us: it has nothing in it yet, or a header's first bytes.</summary>
+    private static bool IsOurs(DiskFile file)
+    {
+        ulong first = 0;
+        if (file.Length >= JournalFormat.Block)
+            file.Read(0, new Span<byte>(&first, sizeof(ulong)));
+        return file.Length == 0 || (file.Length >= JournalFormat.Block && first is 0 or JournalFormat.FileMagic);
+    }
+
+    /// <summary>What stands where the first record would; zeros when the file ends before.</summary>
+    private static RecordHeader FirstRecord(DiskFile file)
+    {
+        RecordHeader record = default;
+        if (file.Length >= JournalFormat.FirstRecordOffset + JournalFormat.Block)
+            file.Read(JournalFormat.FirstRecordOffset, new Span<byte>(&record, RecordHeader.Size));
+        return record;
+    }
+
+    public bool Has(string name) => Files.Any(file => file.Name == name);
 
     /// <summary>
     /// Whether nobody has changed anything since the environment was closed in good order. Whoever changes something begins a life of

@@ -3,6 +3,7 @@ using System.Security.Cryptography;
 using Voron.Format;
 using Voron.IO;
 using Voron.Journal;
+using Voron.Paging;
 using Voron.Primitives;
 using Voron.Transactions;
 
@@ -23,30 +24,73 @@ internal static unsafe class RewriteFile
     // A run may have thousands of pages, and a record is written from one span.
     private const long MaxRecordBytes = 64 << 20;
 
+    // Far from where adding one could overflow.
+    private const long GreatestNewNumber = 999_999_999_999;
+
     private const string Prefix = "rewrite-";
+    private const string Suffix = ".voron";
 
-    public static string NameOf(long number) => $"{Prefix}{number:D8}.voron";
+    public static string NameOf(long number) => NumberedName.Of(Prefix, number, Suffix);
 
-    public static bool IsName(string name) => name.StartsWith(Prefix, StringComparison.Ordinal);
+    /// <summary>The number in the name of a rewrite file, or -1.</summary>
+    public static long NumberOf(string name) => NumberedName.Parse(name, Prefix, Suffix);
 
-    /// <summary>Deletes what an unfinished rewrite has left.</summary>
-    public static void DeleteOthers(IDisk disk, long number)
+    /// <summary>Deletes what an unfinished rewrite has left, or one that neither slot of the header names any more.</summary>
+    public static void DeleteOthers(IDisk disk, CheckpointFile checkpoints)
     {
+        // A slot that cannot be read may name any of them.
+        if (checkpoints.Previous is not { } previous)
+            return;
+        var current = checkpoints.Current.RewriteNumber;
         foreach (var entry in disk.List())
         {
-            if (IsName(entry.Name) && entry.Name != NameOf(number))
+            var number = NumberOf(entry.Name);
+            if (number > 0 && number != current && number != previous.RewriteNumber && IsOurs(disk, entry.Name))
                 TryDelete(disk, entry.Name);
         }
     }
 
+    /// <summary>Whether a file under a name of ours was begun by us: it has nothing in it yet, or a record's first bytes.</summary>
+    private static bool IsOurs(IDisk disk, string name)
+    {
+        try
+        {
+            using var file = disk.Open(name, DiskOpen.Existing, DiskAccess.WriteThrough);
+            ulong marker = 0;
+            if (file.Length >= JournalFormat.Block)
+                file.Read(0, new Span<byte>(&marker, sizeof(ulong)));
+            return file.Length == 0 || (file.Length >= JournalFormat.Block && marker is 0 or JournalFormat.RecordMarker);
+        }
+        catch (DiskException)
+        {
+            return false;
+        }
+    }
+
+    /// <summary>A number above those that were ever used, and above those of all files that are there.</summary>
+    private static long NewNumber(EngineContext context, in CheckpointHeader checkpoint)
+    {
+        IReadOnlyList<DiskEntry> entries;
+        try
+        {
+            entries = context.Disk.List();
+        }
+        catch (DiskException e)
+        {
+            throw new StorageAccessException($"The files of '{context.Disk.Path}' cannot be listed, to find a name for a rewrite file: {e.Message}", e);
+        }
+
+        var taken = entries.Select(entry => NumberOf(entry.Name)).Where(number => number < GreatestNewNumber).DefaultIfEmpty().Max();
+        return Math.Max(taken, Math.Max(checkpoint.RewriteNumber, checkpoint.CheckpointNumber)) + 1;
+    }
+
     public static RewriteInfo Write(EngineContext context, FlushPlan plan, in CheckpointHeader checkpoint)
     {
-        var number = Math.Max(checkpoint.RewriteNumber, checkpoint.CheckpointNumber) + 1;
+        var number = NewNumber(context, checkpoint);
         Span<byte> random = stackalloc byte[16];
         RandomNumberGenerator.Fill(random);
         var incarnation = MemoryMarshal.Read<UInt128>(random);
         var name = NameOf(number);
-        TryDelete(context.Disk, name);
         using var entry = new JournalEntry(1 << 20);
         try
         {

@@ -6,8 +6,12 @@ namespace Voron.Journal;
 /// <summary>A journal file in one of its lives.</summary>
 internal sealed class JournalFile
 {
+    /// <summary>The greatest number that a new file gets: far from where adding one could overflow, and never reached by counting.</summary>
+    public const long GreatestNewIndex = 999_999_999_999;
+
     public const string NamePrefix = "journal-";
-    public const string NameSuffix = ".voron";
+    private const string NameSuffix = ".voron";
+    private const string UnnamedSuffix = NameSuffix + ".new";
 
     public JournalFile(string name, DiskFile handle, long length)
     {
@@ -16,7 +20,8 @@ internal sealed class JournalFile
         Length = length;
     }
 
-    public string Name { get; }
+    /// <summary>What it is called now: while it is being made, a name of <see cref="UnnamedOf"/>.</summary>
+    public string Name { get; set; }
 
     public DiskFile Handle { get; }
 
@@ -36,14 +41,16 @@ internal sealed class JournalFile
 
     public long LifeNumber { get; set; }
 
-    public static string NameOf(long index) => $"{NamePrefix}{index:D8}{NameSuffix}";
+    public static string NameOf(long index) => NumberedName.Of(NamePrefix, index, NameSuffix);
+
+    /// <summary>What a file is called before it has its name: until its headers are durable.</summary>
+    public static string UnnamedOf(long index) => NumberedName.Of(NamePrefix, index, UnnamedSuffix);
 
     /// <summary>The number in a journal file's name, or -1.</summary>
-    public static long IndexOf(string name) =>
-        name.StartsWith(NamePrefix, StringComparison.Ordinal) && name.EndsWith(NameSuffix, StringComparison.Ordinal)
-        && long.TryParse(name.AsSpan(NamePrefix.Length, name.Length - NamePrefix.Length - NameSuffix.Length), out var index)
-            ? index
-            : -1;
+    public static long IndexOf(string name) => NumberedName.Parse(name, NamePrefix, NameSuffix);
+
+    /// <summary>The number in the name of a journal file that has not got its name yet, or -1.</summary>
+    public static long UnnamedIndexOf(string name) => NumberedName.Parse(name, NamePrefix, UnnamedSuffix);
 }
 
 /// <summary>A journal file as recovery finds it: its header, and what it seals.</summary>

@@ -5,6 +5,9 @@ using Voron.Primitives;
 
 namespace Voron.Journal;
 
+/// <summary>The life of a journal file that was over when a new one was to begin.</summary>
+internal readonly record struct AbandonedLife(long Number, UInt128 Incarnation);
+
 /// <summary>Writes and reads the two copies of a journal file's header.</summary>
 internal static unsafe class JournalFileHeaders
 {
@@ -31,12 +34,12 @@ internal static unsafe class JournalFileHeaders
     }
 
     /// <summary>Reads the header of a journal file. Null when the file's life has not begun: no valid copy, or two that differ.</summary>
-    /// <param name="damaged">True when no copy is valid.</param>
+    /// <param name="abandoned">The life that the file had before the one that has not begun; null when no copy is valid.</param>
     /// <exception cref="CorruptionException">The file is shorter than it was made, or its copies cannot be of the lives that they say.</exception>
     /// <exception cref="UnsupportedFormatException">The file has a newer version, or belongs to another environment.</exception>
-    public static JournalFileInfo? Read(DiskFile file, string name, UInt128 environmentId, out bool damaged)
+    public static JournalFileInfo? Read(DiskFile file, string name, UInt128 environmentId, out AbandonedLife? abandoned)
     {
-        damaged = true;
+        abandoned = null;
         var length = file.Length;
         if (length < JournalFormat.FirstRecordOffset)
             return null;
@@ -47,11 +50,14 @@ internal static unsafe class JournalFileHeaders
             file.Read(0, new Span<byte>(blocks, JournalFormat.FirstRecordOffset));
             var first = IsValid(blocks) ? (JournalFileHeader*)blocks : null;
             var second = IsValid(blocks + JournalFormat.Block) ? (JournalFileHeader*)(blocks + JournalFormat.Block) : null;
-            damaged = first == null && second == null;
-            if (damaged)
+            if (first == null && second == null)
                 return null;
             if (PlantedFault.BelieveJournalHeaders && first != null && second != null && first->Incarnation != second->Incarnation)
+            {
+                abandoned = new AbandonedLife(0, 0);
                 return null;
+            }
+
             if (first != null)
                 Check(first, file.Path, environmentId);
             if (second != null)
@@ -59,6 +65,7 @@ internal static unsafe class JournalFileHeaders
             if (first != null && second != null && first->Incarnation != second->Incarnation)
             {
                 // The first copy is durable before the second is written: it can only be ahead.
+                abandoned = new AbandonedLife(second->LifeNumber, second->Incarnation);
                 return first->LifeNumber > second->LifeNumber
                     ? null
                     : throw new CorruptionException(

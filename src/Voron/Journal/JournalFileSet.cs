@@ -87,7 +87,10 @@ internal sealed unsafe class JournalFileSet : IDisposable
     {
         lock (_lock)
         {
-            foreach (var info in files.OrderBy(info => info.Header.LifeNumber))
+            var infos = files.OrderBy(info => info.Header.LifeNumber).ToList();
+            var names = infos.Select(info => info.Name).Concat(withoutLife);
+            _nextIndex = names.Select(NumberOf).Where(index => index < JournalFile.GreatestNewIndex).DefaultIfEmpty().Max() + 1;
+            foreach (var info in GiveNames(infos))
             {
                 var handle = _disk.Open(info.Name, DiskOpen.Existing, DiskAccess.WriteThrough);
                 var length = info.FileLength & -JournalFormat.Block;
@@ -99,17 +102,12 @@ internal sealed unsafe class JournalFileSet : IDisposable
                 };
                 (file.LifeNumber >= firstLife ? _live : _released).Add(file);
                 _nextLife = Math.Max(_nextLife, file.LifeNumber + 1);
-                _nextIndex = Math.Max(_nextIndex, JournalFile.IndexOf(info.Name) + 1);
                 _nextFileBytes = Math.Max(_nextFileBytes, Math.Min(_maxFileBytes, file.Length));
             }
 
             _nextLife = Math.Max(_nextLife, firstLife + 1);
             foreach (var name in withoutLife)
-            {
-                _nextIndex = Math.Max(_nextIndex, JournalFile.IndexOf(name) + 1);
                 _disk.Delete(name);
-            }
-
             Count();
         }
     }
@@ -325,23 +323,81 @@ internal sealed unsafe class JournalFileSet : IDisposable
     {
         if (!PlantedFault.LeaveJournalUnsynced)
             file.Handle.Sync();
-        _disk.Rename(TemporaryName(file.Name), file.Name);
+        var name = Rename(file.Name);
+        file.Name = name;
         if (!PlantedFault.LeaveJournalNameUnsynced)
             _disk.SyncDirectory();
         JournalLog.FileMade(_logger, file.Name, file.Length);
     }
 
+    /// <summary>Gives a file that has none yet a name that nobody has.</summary>
+    private string Rename(string unnamed)
+    {
+        var index = JournalFile.UnnamedIndexOf(unnamed);
+        while (true)
+        {
+            try
+            {
+                var name = JournalFile.NameOf(index);
+                _disk.Rename(unnamed, name);
+                return name;
+            }
+            catch (DiskException e) when (e.Error == DiskError.AlreadyExists)
+            {
+                index = NextIndex();
+            }
+        }
+    }
+
+    /// <summary>Files that come back under the names that they had while they were made: they get names before anything is built on them.</summary>
+    private List<JournalFileInfo> GiveNames(List<JournalFileInfo> files)
+    {
+        var isChanged = false;
+        for (var i = 0; i < files.Count; i++)
+        {
+            if (JournalFile.UnnamedIndexOf(files[i].Name) < 0)
+                continue;
+            files[i] = files[i] with { Name = Rename(files[i].Name) };
+            isChanged = true;
+        }
+
+        if (isChanged)
+            _disk.SyncDirectory();
+        return files;
+    }
+
+    private static long NumberOf(string name) => Math.Max(JournalFile.IndexOf(name), JournalFile.UnnamedIndexOf(name));
+
+    private long NextIndex() => _nextIndex < JournalFile.GreatestNewIndex
+        ? _nextIndex++
+        : throw new DiskException(DiskError.Failed, "create", _disk.Path, $"there is no number left for a journal file behind {_nextIndex}");
+
     private void Discard(JournalFile file)
     {
         file.Handle.Dispose();
-        TryDelete(TemporaryName(file.Name));
         TryDelete(file.Name);
+    }
+
+    private (string Name, DiskFile Handle) Create()
+    {
+        while (true)
+        {
+            var name = JournalFile.UnnamedOf(NextIndex());
+            try
+            {
+                return (name, _disk.Open(name, DiskOpen.New, DiskAccess.WriteThrough));
+            }
+            catch (DiskException e) when (e.Error == DiskError.AlreadyExists)
+            {
+                // Somebody else's: the next number will do.
+            }
+        }
     }
 
     private JournalFile Make(long length)
     {
-        var name = JournalFile.NameOf(_nextIndex++);
-        var file = new JournalFile(name, _disk.Open(TemporaryName(name), DiskOpen.New, DiskAccess.WriteThrough), length);
+        var (name, handle) = Create();
+        var file = new JournalFile(name, handle, length);
         try
         {
             file.Handle.Allocate(0, length);
@@ -357,8 +413,6 @@ internal sealed unsafe class JournalFileSet : IDisposable
             throw;
         }
     }
-
-    private static string TemporaryName(string name) => name + ".new";
 
     // Blocks that have been allocated but never written cost a write of metadata at each commit to them.
     private static void WriteZeros(DiskFile handle, long length)

@@ -27,10 +27,20 @@ internal sealed unsafe class CheckpointFile : IDisposable
     /// <summary>The checkpoint that was written or read last.</summary>
     public CheckpointHeader Current { get; private set; }
 
+    /// <summary>The other slot as it was found at opening; null when it is not valid.</summary>
+    public CheckpointHeader? Previous { get; private set; }
+
     /// <summary>Creates the file under a name, with both slots alike.</summary>
     public static void Create(IDisk disk, string name, CheckpointHeader header)
     {
-        using var file = disk.Open(name, DiskOpen.New, DiskAccess.WriteThrough);
+        disk.Open(name, DiskOpen.New, DiskAccess.WriteThrough).Dispose();
+        Fill(disk, name, header);
+    }
+
+    /// <summary>Writes both slots of a file that has none yet.</summary>
+    public static void Fill(IDisk disk, string name, CheckpointHeader header)
+    {
+        using var file = disk.Open(name, DiskOpen.Existing, DiskAccess.WriteThrough);
         file.Allocate(0, CheckpointHeader.Slots * JournalFormat.Block);
         file.Sync();
         using var checkpoints = new CheckpointFile(file);
@@ -42,9 +52,9 @@ internal sealed unsafe class CheckpointFile : IDisposable
     /// <summary>Opens the file and reads its newer valid slot.</summary>
     /// <exception cref="UnsupportedFormatException">It is no header file, or one of another version.</exception>
     /// <exception cref="CorruptionException">Neither slot is valid.</exception>
-    public static CheckpointFile Open(IDisk disk)
+    public static CheckpointFile Open(IDisk disk, string name = FileName)
     {
-        var file = disk.Open(FileName, DiskOpen.Existing, DiskAccess.WriteThrough);
+        var file = disk.Open(name, DiskOpen.Existing, DiskAccess.WriteThrough);
         CheckpointFile? checkpoints = null;
         try
         {
@@ -117,7 +127,12 @@ internal sealed unsafe class CheckpointFile : IDisposable
             if (header->Version != JournalFormat.Version)
                 throw new UnsupportedFormatException($"'{_file.Path}' has format version {header->Version}; this program knows version {JournalFormat.Version}.");
             if (found >= 0 && header->CheckpointNumber <= Current.CheckpointNumber)
+            {
+                Previous = *header;
                 continue;
+            }
+
+            Previous = found >= 0 ? Current : null;
             found = slot;
             Current = *header;
         }

@@ -41,8 +41,8 @@ public sealed unsafe class FileImageTests
                 new() { Incarnation = Incarnation - 1, LifeNumber = 6, LastSequence = 0, EndOffset = 8192 },
             ];
             JournalFileHeaders.Write(file, SomeJournalHeader(), seals);
-            var info = JournalFileHeaders.Read(file, "journal-00000001.voron", EnvironmentId, out var damaged);
-            damaged.Should().BeFalse();
+            var info = JournalFileHeaders.Read(file, "journal-00000001.voron", EnvironmentId, out var abandoned);
+            abandoned.Should().BeNull();
             info!.Seals.Should().Equal(seals);
         }
 
