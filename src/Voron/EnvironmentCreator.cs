@@ -1,5 +1,6 @@
 using System.Runtime.InteropServices;
 using System.Security.Cryptography;
+using Voron.Flushing;
 using Voron.Format;
 using Voron.FreeSpace;
 using Voron.IO;
@@ -10,80 +11,195 @@ namespace Voron;
 
 /// <summary>Makes a new environment in a directory that has none.</summary>
 /// <remarks>
-/// The header is made first, under another name, and renamed last: while it has that name, whatever else is there is
-/// unfinished and may be made anew; once it has its own, everything is there.
+/// <para>
+/// Header and data file are made under other names, and get their own when they are complete and durable: the data file first, the header
+/// last. Whoever creates holds the lock of the unfinished header; renaming it takes the lock along, so that there is no moment in which an
+/// environment is there and not locked. Who finds a header has nothing to do with its creation any more.
+/// </para>
+/// <para>
+/// So a data file under its own name is never deleted, whatever is beside it: together with an unfinished header that fits, only the last
+/// rename is missing, or was lost by the file system; without one, it is what is left of an environment.
+/// </para>
 /// </remarks>
 internal static unsafe class EnvironmentCreator
 {
     public const string DataFileName = "voron.data";
 
-    private const string UnfinishedHeaderName = CheckpointFile.FileName + ".creating";
+    public const string UnfinishedHeaderName = CheckpointFile.FileName + ".creating";
+    public const string UnfinishedDataName = DataFileName + ".creating";
     private const int InitialBytes = 256 << 10;
 
-    /// <summary>True when the directory has an environment that is complete.</summary>
-    /// <exception cref="CorruptionException">It has parts of one, and no header.</exception>
-    public static bool Exists(IDisk disk)
+    /// <summary>For a directory without a header: whether there is something that cannot be without one.</summary>
+    /// <exception cref="CorruptionException">There is, and nothing that says that an environment was being made.</exception>
+    public static void ThrowIfHeaderIsMissing(IDisk disk)
     {
-        var names = disk.List().Select(entry => entry.Name).ToHashSet();
-        if (names.Contains(CheckpointFile.FileName))
-            return true;
-        if (names.Contains(UnfinishedHeaderName))
-            return false;
-        var part = names.FirstOrDefault(name => name == DataFileName || JournalFile.IndexOf(name) >= 0);
-        if (part != null)
-            throw new CorruptionException($"'{disk.Path}' has '{part}', and no '{CheckpointFile.FileName}': the header of the environment is missing.");
-        return false;
+        var names = NamesOf(disk);
+        if (!names.Contains(CheckpointFile.FileName) && !names.Contains(UnfinishedHeaderName) && PartOf(names) is { } part)
+            throw HeaderIsMissing(disk, part);
     }
 
-    public static void Create(IDisk disk, int pageSize)
+    /// <summary>Makes an environment, or ends what another process has begun, and returns its lock. Null when there is one by now.</summary>
+    /// <exception cref="EnvironmentInUseException">Another process is making it.</exception>
+    /// <exception cref="CorruptionException">The directory has parts of an environment, and no header.</exception>
+    public static IDisposable? TryCreate(IDisk disk, int pageSize)
     {
-        // While there is an unfinished header the data file may be deleted; alone, it would look like what is left of an environment.
-        DeleteIfThere(disk, DataFileName);
-        disk.SyncDirectory();
-        DeleteIfThere(disk, UnfinishedHeaderName);
-        var header = new CheckpointHeader
+        ThrowIfHeaderIsMissing(disk);
+        try
         {
-            PageSize = (uint)pageSize,
-            EnvironmentId = NewEnvironmentId(),
-            CheckpointNumber = 1,
-            State = new EnvironmentState { PageCount = InitialPages.Count, NextTreeId = 1 },
-        };
-        CheckpointFile.Create(disk, UnfinishedHeaderName, header);
-        disk.SyncDirectory();
-        CreateDataFile(disk, header);
+            disk.Open(UnfinishedHeaderName, DiskOpen.New, DiskAccess.WriteThrough).Dispose();
+        }
+        catch (DiskException e) when (e.Error == DiskError.AlreadyExists)
+        {
+            // Somebody is at it, or was.
+        }
+
+        // Not there any more: it has just got its name.
+        var held = EnvironmentLock.TryTake(disk, UnfinishedHeaderName, shared: false);
+        if (held == null)
+            return null;
+        try
+        {
+            if (TryCreateLocked(disk, pageSize))
+                return held;
+        }
+        catch
+        {
+            held.Dispose();
+            throw;
+        }
+
+        held.Dispose();
+        return null;
+    }
+
+    private static bool TryCreateLocked(IDisk disk, int pageSize)
+    {
+        // Only the holder of this lock gives a header its name: what is not there now will not come.
+        var names = NamesOf(disk);
+        if (names.Contains(CheckpointFile.FileName))
+        {
+            DeleteIfEmpty(disk, UnfinishedHeaderName);
+            return false;
+        }
+
+        var header = TryReadHeader(disk);
+        if (PartOf(names) is { } part)
+        {
+            if (header is not { } unfinished || !names.Contains(DataFileName) || !Fits(disk, unfinished))
+                throw HeaderIsMissing(disk, part);
+        }
+        else
+        {
+            var made = NewHeader(pageSize);
+            CheckpointFile.Fill(disk, UnfinishedHeaderName, made);
+            disk.SyncDirectory();
+            CreateDataFile(disk, made);
+            disk.Rename(UnfinishedDataName, DataFileName);
+        }
+
+        // Also when a killed process had come so far: what is seen of its work need not be durable.
         disk.SyncDirectory();
         disk.Rename(UnfinishedHeaderName, CheckpointFile.FileName);
         disk.SyncDirectory();
+        return true;
+    }
+
+    /// <summary>A file that is made before the header is there, and needs one.</summary>
+    private static string? PartOf(HashSet<string> names) => names.FirstOrDefault(
+        name => name == DataFileName || JournalFile.IndexOf(name) > 0 || JournalFile.UnnamedIndexOf(name) > 0 || RewriteFile.NumberOf(name) > 0);
+
+    private static CorruptionException HeaderIsMissing(IDisk disk, string part) => new(
+        $"'{disk.Path}' has '{part}', and no '{CheckpointFile.FileName}' that belongs to it: the header of the environment is missing. " +
+        "Nothing was changed. Restore the whole directory from a backup.");
+
+    /// <summary>The unfinished header, if it is complete. Null when it has never been written, or not to its end.</summary>
+    private static CheckpointHeader? TryReadHeader(IDisk disk)
+    {
+        try
+        {
+            using var file = CheckpointFile.Open(disk, UnfinishedHeaderName);
+            return file.Current;
+        }
+        catch (Exception e) when (e is CorruptionException or UnsupportedFormatException)
+        {
+            // One that was being written when the power failed may hold anything, but no more than a header.
+            using var file = disk.Open(UnfinishedHeaderName, DiskOpen.Existing, DiskAccess.Buffered);
+            if (file.Length % JournalFormat.Block == 0 && file.Length <= CheckpointHeader.Slots * JournalFormat.Block)
+                return null;
+            throw new UnsupportedFormatException(
+                $"'{file.Path}' is in the way: it is not a header that was being made. Nothing was changed; move it to another place.");
+        }
+    }
+
+    /// <summary>Whether data file and journals belong to a header that only lacks its name.</summary>
+    private static bool Fits(IDisk disk, in CheckpointHeader header)
+    {
+        var layout = new SectionMapLayout((int)header.PageSize);
+        using var file = disk.Open(DataFileName, DiskOpen.Existing, DiskAccess.Buffered);
+        if (file.Length < header.State.PageCount * layout.PageSize)
+            return false;
+        var journals = JournalInventory.Read(disk, header);
+        return journals.Files.Count > 0 || IsFirstPage(file, header);
+    }
+
+    private static bool IsFirstPage(DiskFile file, in CheckpointHeader header)
+    {
+        var page = (byte*)EngineMemory.AllocateAligned(header.PageSize, JournalFormat.Block);
+        try
+        {
+            file.Read(0, new Span<byte>(page, (int)header.PageSize));
+            return ((PageHeader*)page)->Checksum == ChecksumOf(page, 0, (int)header.PageSize, header.EnvironmentId);
+        }
+        finally
+        {
+            EngineMemory.FreeAligned(page);
+        }
+    }
+
+    private static CheckpointHeader NewHeader(int pageSize)
+    {
+        Span<byte> id = stackalloc byte[16];
+        RandomNumberGenerator.Fill(id);
+        return new CheckpointHeader
+        {
+            PageSize = (uint)pageSize,
+            EnvironmentId = MemoryMarshal.Read<UInt128>(id),
+            CheckpointNumber = 1,
+            State = new EnvironmentState { PageCount = InitialPages.Count, NextTreeId = 1 },
+        };
     }
 
     private static void CreateDataFile(IDisk disk, in CheckpointHeader header)
     {
+        DeleteUnfinishedData(disk);
         var layout = new SectionMapLayout((int)header.PageSize);
         using var pages = new InitialPages(layout);
-        using var file = disk.Open(DataFileName, DiskOpen.New, DiskAccess.Buffered);
+        using var file = disk.Open(UnfinishedDataName, DiskOpen.New, DiskAccess.Buffered);
         file.Allocate(0, Math.Max(InitialBytes, InitialPages.Count * layout.PageSize));
         for (var page = 0L; page < InitialPages.Count; page++)
-        {
-            pages.Header(page)->Checksum = Checksum.Compute(
-                pages.ReadPage(page) + PageHeader.UnjournaledBytes,
-                (nuint)(layout.PageSize - PageHeader.UnjournaledBytes),
-                Checksum.Seed(header.EnvironmentId, page));
-        }
-
+            pages.Header(page)->Checksum = ChecksumOf(pages.ReadPage(page), page, layout.PageSize, header.EnvironmentId);
         file.Write(0, pages.Bytes);
         file.Sync();
     }
 
-    private static void DeleteIfThere(IDisk disk, string name)
+    private static ulong ChecksumOf(byte* bytes, long page, int pageSize, UInt128 environmentId) => Checksum.Compute(
+        bytes + PageHeader.UnjournaledBytes, (nuint)(pageSize - PageHeader.UnjournaledBytes), Checksum.Seed(environmentId, page));
+
+    /// <summary>Deletes what an attempt that was broken off has left; what that cannot have left stays, and is in the way.</summary>
+    private static void DeleteUnfinishedData(IDisk disk)
     {
-        if (disk.List().Any(entry => entry.Name == name))
+        foreach (var entry in disk.List())
+        {
+            if (entry.Name == UnfinishedDataName && entry.Length <= InitialBytes && entry.Length % JournalFormat.Block == 0)
+                disk.Delete(UnfinishedDataName);
+        }
+    }
+
+    private static void DeleteIfEmpty(IDisk disk, string name)
+    {
+        if (disk.List().Any(entry => entry.Name == name && entry.Length == 0))
             disk.Delete(name);
     }
 
-    private static UInt128 NewEnvironmentId()
-    {
-        Span<byte> bytes = stackalloc byte[16];
-        RandomNumberGenerator.Fill(bytes);
-        return MemoryMarshal.Read<UInt128>(bytes);
-    }
+    private static HashSet<string> NamesOf(IDisk disk) => disk.List().Select(entry => entry.Name).ToHashSet();
 }

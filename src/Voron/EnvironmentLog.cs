@@ -10,4 +10,7 @@ internal static partial class EnvironmentLog
 
     [LoggerMessage(Level = LogLevel.Error, Message = "The environment in {Path} was closed while write transaction {TransactionId} was open; its memory and its lock are kept until the process ends.")]
     public static partial void WriterAbandoned(ILogger logger, string path, long transactionId);
+
+    [LoggerMessage(Level = LogLevel.Warning, Message = "The environment in {Path} has pages of {Actual} bytes, and was opened with a PageSize of {Asked}: it keeps its own.")]
+    public static partial void OtherPageSize(ILogger logger, string path, int actual, int asked);
 }

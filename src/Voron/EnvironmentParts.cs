@@ -14,13 +14,11 @@ namespace Voron;
 /// <summary>Opens and recovers the parts of an environment in the right order, and lets them go in the right order.</summary>
 internal sealed unsafe class EnvironmentParts
 {
-    private const string LockName = "voron.lock";
-
-    private readonly IDisposable _lock;
+    private readonly EnvironmentLock _lock;
     private bool _keepMemory;
 
     private EnvironmentParts(
-        IDisposable directoryLock, EngineContext context, CheckpointFile checkpoints, CommitPublisher publisher, RecoveryResult recovered)
+        EnvironmentLock directoryLock, EngineContext context, CheckpointFile checkpoints, CommitPublisher publisher, RecoveryResult recovered)
     {
         _lock = directoryLock;
         Context = context;
@@ -91,33 +89,30 @@ internal sealed unsafe class EnvironmentParts
     private static EnvironmentParts Open(IDisk disk, StorageOptions options, Stack<IDisposable> owned)
     {
         var logger = options.Logger ?? NullLogger.Instance;
-        var directoryLock = TakeLock(disk, options.ReadOnly);
+        var directoryLock = EnvironmentLock.Take(disk, options);
         owned.Push(directoryLock);
-        if (!EnvironmentCreator.Exists(disk))
-        {
-            if (options.ReadOnly)
-                throw new StorageAccessException($"There is no environment in '{disk.Path}', and one that is opened for reading only is not made.");
-            EnvironmentCreator.Create(disk, options.PageSize);
-        }
-
         var checkpoints = CheckpointFile.Open(disk);
         owned.Push(checkpoints);
         var header = checkpoints.Current;
         var layout = new SectionMapLayout((int)header.PageSize);
+        if (options.PageSize != layout.PageSize)
+        {
+            if (options.IsPageSizeSet)
+                EnvironmentLog.OtherPageSize(logger, disk.Path, layout.PageSize, options.PageSize);
+            options = options.WithPageSize(layout.PageSize);
+        }
+
         var poison = new PoisonState(disk.Path);
         var dataFile = OpenDataFile(disk, header, layout, poison);
         owned.Push(dataFile);
-        var journals = JournalInventory.Read(disk, header.EnvironmentId);
-        if (!options.ReadOnly)
-        {
-            if (!PlantedFault.SkipSyncAtOpen)
-                SyncWhatIsVisible(disk, checkpoints, dataFile, journals);
-            SpillFile.DeleteLeftOver(disk);
-        }
+        directoryLock.TakeDataFile(disk, options.ReadOnly);
+        var journals = JournalInventory.Read(disk, header);
+        if (!options.ReadOnly && !PlantedFault.SkipSyncAtOpen)
+            SyncWhatIsVisible(disk, checkpoints, dataFile, journals);
 
         var frames = new FrameAllocator(layout.PageSize, options.ScratchMemoryBytes, options.ReadOnly ? null : new SpillFile(disk));
         owned.Push(frames);
-        var versions = new VersionTable(layout.MaxPageCount);
+        var versions = new VersionTable(dataFile.PageLimit);
         owned.Push(versions);
         versions.EnsureCapacity(dataFile.CapacityPages);
         var recovered = Recovery.Run(disk, header, journals, dataFile, frames, versions, logger);
@@ -127,7 +122,7 @@ internal sealed unsafe class EnvironmentParts
         owned.Push(ring);
         var readers = new ReaderTable(ring);
         owned.Push(readers);
-        var heads = new BranchHeads(layout.PageSize, layout.MaxPageCount);
+        var heads = new BranchHeads(layout.PageSize, dataFile.PageLimit);
         owned.Push(heads);
         var homeHeads = options.SearchMemoryBytes == 0 ? null : new HomeHeads(layout.PageSize, options.SearchMemoryBytes);
         if (homeHeads != null)
@@ -153,20 +148,8 @@ internal sealed unsafe class EnvironmentParts
         // Before anything is deleted or written: what is damaged is left as it is.
         VerifyDirectRuns(context, recovered);
         if (!options.ReadOnly)
-            OpenJournal(context, publisher, header, recovered, owned);
+            OpenJournal(context, publisher, checkpoints, recovered, owned);
         return new EnvironmentParts(directoryLock, context, checkpoints, publisher, recovered);
-    }
-
-    private static IDisposable TakeLock(IDisk disk, bool readOnly)
-    {
-        try
-        {
-            return disk.Lock(LockName, shared: readOnly);
-        }
-        catch (DiskException e) when (e.Error == DiskError.Locked)
-        {
-            throw new EnvironmentInUseException($"The environment in '{disk.Path}' is open already: {e.Message}", e);
-        }
     }
 
     private static DataFile OpenDataFile(IDisk disk, in CheckpointHeader header, SectionMapLayout layout, PoisonState poison)
@@ -180,7 +163,9 @@ internal sealed unsafe class EnvironmentParts
                 throw new CorruptionException($"'{file.Path}' has been cut: it has {file.Length} bytes, and {needed} are in use.");
             if (disk is { MapsSeeUnbufferedWrites: true, IsReadOnly: false })
                 unbuffered = disk.Open(EnvironmentCreator.DataFileName, DiskOpen.Existing, DiskAccess.Unbuffered);
-            return new DataFile(file, header.EnvironmentId, layout.PageSize, layout.MaxPageCount, poison, unbuffered);
+            var pages = Math.Max(file.Length / layout.PageSize, header.State.PageCount);
+            var limit = AddressPlan.Choose(disk.Path, pages, disk.VolumeBytes, layout.PageSize, layout.MaxPageCount);
+            return new DataFile(file, header.EnvironmentId, layout.PageSize, limit, poison, unbuffered);
         }
         catch
         {
@@ -200,7 +185,7 @@ internal sealed unsafe class EnvironmentParts
         dataFile.File.Sync();
         foreach (var entry in disk.List())
         {
-            if (JournalFile.IndexOf(entry.Name) < 0 && !RewriteFile.IsName(entry.Name))
+            if (!journals.Has(entry.Name) && RewriteFile.NumberOf(entry.Name) != checkpoints.Current.RewriteNumber)
                 continue;
             using var file = disk.Open(entry.Name, DiskOpen.Existing, DiskAccess.WriteThrough);
             file.Sync();
@@ -210,14 +195,14 @@ internal sealed unsafe class EnvironmentParts
     }
 
     private static void OpenJournal(
-        EngineContext context, CommitPublisher publisher, in CheckpointHeader header, RecoveryResult recovered, Stack<IDisposable> owned)
+        EngineContext context, CommitPublisher publisher, CheckpointFile checkpoints, RecoveryResult recovered, Stack<IDisposable> owned)
     {
-        RewriteFile.DeleteOthers(context.Disk, header.RewriteNumber);
+        RewriteFile.DeleteOthers(context.Disk, checkpoints);
         var options = context.Options;
         var files = new JournalFileSet(
             context.Disk, context.EnvironmentId, context.PageSize, options.InitialJournalFileBytes, options.MaxJournalFileBytes, context.Logger);
         owned.Push(files);
-        files.Adopt(recovered.Files, recovered.WithoutLife, header.ReplayStart.LifeNumber);
+        files.Adopt(recovered.Files, recovered.WithoutLife, checkpoints.Current.ReplayStart.LifeNumber);
         var current = PlantedFault.AppendToReplayedJournal ? files.FindLive(recovered.End.LifeNumber) : null;
         context.JournalFiles = files;
         context.Journal = new JournalWriter(files, context.Poison, publisher, context.EnvironmentId, recovered.End, recovered.Seals, current);

@@ -11,6 +11,8 @@ internal static unsafe class DiskRules
     /// </summary>
     public const int Alignment = 4096;
 
+    private const int MostTemporaryNames = 1000;
+
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static bool IsAligned(long offset, byte* address, long length) => ((offset | (long)address | length) & (Alignment - 1)) == 0;
 
@@ -56,6 +58,37 @@ internal static unsafe class DiskRules
         ArgumentException.ThrowIfNullOrEmpty(name);
         if (name is "." or ".." || name.AsSpan().IndexOfAny('/', '\\', '\0') >= 0)
             throw new ArgumentException($"'{name}' is not a file name.", nameof(name));
+    }
+
+    /// <summary>The name that a temporary file has for a moment, where files without one cannot be made.</summary>
+    public static string TemporaryName(int number) => number == 0 ? "voron.scratch" : $"voron.scratch-{number}";
+
+    /// <summary>Makes a file and takes its name away. A name that is taken is somebody's: another one is used.</summary>
+    public static DiskFile OpenTemporaryByName(IDisk disk)
+    {
+        for (int number = 0; ; number++)
+        {
+            string name = TemporaryName(number);
+            DiskFile file;
+            try
+            {
+                file = disk.Open(name, DiskOpen.New, DiskAccess.Buffered);
+            }
+            catch (DiskException e) when (e.Error == DiskError.AlreadyExists && number < MostTemporaryNames)
+            {
+                continue;
+            }
+            try
+            {
+                disk.Delete(name);
+                return file;
+            }
+            catch
+            {
+                file.Dispose();
+                throw;
+            }
+        }
     }
 
     public static void CheckWritable(bool readOnly, string operation, string path)

@@ -7,6 +7,9 @@ namespace Voron.IO;
 /// <summary>Opens a directory of the operating system as a disk.</summary>
 internal static class FileSystemDisk
 {
+    /// <summary>Read and write, for the owner.</summary>
+    public const UnixFileMode OwnerOnly = UnixFileMode.UserRead | UnixFileMode.UserWrite;
+
     /// <summary>
     /// Opens <paramref name="directory"/>, and makes it when it is missing and <paramref name="readOnly"/> is false. Symbolic
     /// links are resolved, so that messages name the real place.
@@ -15,7 +18,11 @@ internal static class FileSystemDisk
     /// <see cref="DiskError.NotFound"/> when it is missing, <see cref="DiskError.NotSupported"/> on a network file system, whose
     /// locks, maps and syncs do not keep the promises of <see cref="IDisk"/>.
     /// </exception>
-    public static IDisk Open(string directory, bool readOnly, ILogger logger)
+    /// <param name="directory">Its path.</param>
+    /// <param name="readOnly">Nothing is to be changed.</param>
+    /// <param name="logger">Gets the warnings.</param>
+    /// <param name="fileMode">Permissions of new files, where the system has such; a new directory may be searched by those who may read.</param>
+    public static IDisk Open(string directory, bool readOnly, ILogger logger, UnixFileMode fileMode = OwnerOnly)
     {
         ArgumentException.ThrowIfNullOrEmpty(directory);
         ArgumentNullException.ThrowIfNull(logger);
@@ -23,17 +30,17 @@ internal static class FileSystemDisk
             throw new PlatformNotSupportedException("Data files are mapped as a whole: a 64-bit process is needed.");
 
         string full = Path.GetFullPath(directory);
-        var created = readOnly ? [] : CreateMissing(full);
+        var created = readOnly ? [] : CreateMissing(full, fileMode);
 
         if (OperatingSystem.IsWindows())
             return WindowsDisk.Open(full, readOnly);
         if (OperatingSystem.IsLinux() || OperatingSystem.IsMacOS())
-            return PosixDisk.Open(full, readOnly, created, logger);
+            return PosixDisk.Open(full, readOnly, created, logger, fileMode);
         throw new PlatformNotSupportedException("Voron runs on Linux, macOS and Windows.");
     }
 
     /// <summary>Makes the directory and the missing ones above it; the result names those that are new, for their parents' sync.</summary>
-    private static List<string> CreateMissing(string directory)
+    private static List<string> CreateMissing(string directory, UnixFileMode fileMode)
     {
         var created = new List<string>();
         for (string? at = directory; at is not null && !Directory.Exists(at); at = Path.GetDirectoryName(at))
@@ -43,12 +50,25 @@ internal static class FileSystemDisk
             return created;
         try
         {
-            Directory.CreateDirectory(directory);
+            if (OperatingSystem.IsWindows())
+                Directory.CreateDirectory(directory);
+            else
+                Directory.CreateDirectory(directory, DirectoryMode(fileMode));
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
             throw SystemErrors.From(e, "create directory", directory);
         }
         return created;
+    }
+
+    private static UnixFileMode DirectoryMode(UnixFileMode fileMode)
+    {
+        var mode = fileMode | UnixFileMode.UserExecute;
+        if ((fileMode & UnixFileMode.GroupRead) != 0)
+            mode |= UnixFileMode.GroupExecute;
+        if ((fileMode & UnixFileMode.OtherRead) != 0)
+            mode |= UnixFileMode.OtherExecute;
+        return mode;
     }
 }

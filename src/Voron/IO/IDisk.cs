@@ -42,7 +42,8 @@ internal readonly record struct DiskEntry(string Name, long Length);
 /// <remarks>
 /// Creation, renaming and deletion are durable only after <see cref="SyncDirectory"/>; growth and content of a buffered
 /// file only after its <see cref="DiskFile.Sync"/>. Every failure is a <see cref="DiskException"/>. Names are file names
-/// without a path. All members may be called from several threads at once.
+/// without a path, and lead to regular files of the directory's own volume: links and pipes are refused. All members may be
+/// called from several threads at once.
 /// </remarks>
 internal interface IDisk : IDisposable
 {
@@ -64,12 +65,20 @@ internal interface IDisk : IDisposable
     /// </summary>
     bool MapsSeeUnbufferedWrites => false;
 
+    /// <summary>How many bytes the volume has, used and free; the greatest number where that is not known.</summary>
+    long VolumeBytes => long.MaxValue;
+
     /// <summary>The files that exist, in no particular order.</summary>
     IReadOnlyList<DiskEntry> List();
 
     DiskFile Open(string name, DiskOpen open, DiskAccess access);
 
-    /// <summary>Renames a file, atomically replacing <paramref name="target"/> when it exists.</summary>
+    /// <summary>
+    /// Makes a file without a name, or one whose name goes with it: nothing is left of it when it is closed or the process dies.
+    /// </summary>
+    DiskFile OpenTemporary();
+
+    /// <summary>Renames a file. Never replaces another: <see cref="DiskError.AlreadyExists"/> when there is a <paramref name="target"/>.</summary>
     void Rename(string source, string target);
 
     void Delete(string name);
@@ -78,9 +87,14 @@ internal interface IDisk : IDisposable
     void SyncDirectory();
 
     /// <summary>
-    /// Takes the lock of that name, exclusive or shared, at once or not at all (<see cref="DiskError.Locked"/>). It ends when
-    /// the result is disposed or the process dies. A read-only disk creates no file: when there is none, it takes no lock.
+    /// Locks a file that exists, exclusively or shared, at once or not at all (<see cref="DiskError.Locked"/>). The lock belongs to the file,
+    /// not to its name: through every path to the directory, and every other name of the file, it is the same one. It ends when the
+    /// result is disposed or the process dies, and keeps nobody from reading or writing the file's bytes.
     /// </summary>
+    /// <remarks>
+    /// When it returns, the name still led to the locked file. While it is held, the disk changes no name in the directory once the
+    /// name leads to another file, or to none: then the directory belongs to somebody else. A rename of the locked file takes the lock along.
+    /// </remarks>
     IDisposable Lock(string name, bool shared);
 }
 

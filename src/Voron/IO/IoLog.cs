@@ -11,4 +11,24 @@ internal static partial class IoLog
         Message = "'{Path}' has no unbuffered write-through ({Reason}). Journal writes go through the page cache with a sync " +
             "each: as durable as the file system makes them, but slower.")]
     public static partial void NotUnbuffered(ILogger logger, string path, string reason);
+
+    [LoggerMessage(
+        EventId = 101,
+        Level = LogLevel.Warning,
+        Message = "'{Path}' is on {Kind}: locks, maps and syncs are as good as the program or the machines behind it. " +
+            "The promise of durability cannot be checked from here; a local ext4, XFS or btrfs keeps it.")]
+    public static partial void DoubtfulFileSystem(ILogger logger, string path, string kind);
+
+    [LoggerMessage(
+        EventId = 102,
+        Level = LogLevel.Warning,
+        Message = "'{Path}' is on {Kind}, which writes changed blocks elsewhere: a full disk may stop changes that need no new space, " +
+            "deletions too. Keep space in reserve, by a quota or a ballast file that can be deleted.")]
+    public static partial void CopiesOnWrite(ILogger logger, string path, string kind);
+
+    [LoggerMessage(
+        EventId = 103,
+        Level = LogLevel.Warning,
+        Message = "The file system of '{Path}' cannot empty the device's cache: what is synced may still be lost when the power fails.")]
+    public static partial void WeakSync(ILogger logger, string path);
 }

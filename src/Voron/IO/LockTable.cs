@@ -1,10 +1,17 @@
 namespace Voron.IO;
 
-/// <summary>Locks by name within one disk object, for disks that no other process can reach.</summary>
-internal sealed class LockTable
+/// <summary>
+/// The locks that this process holds, by the identity of the file: a second path to a file finds the same lock.
+/// </summary>
+/// <remarks>
+/// A disk that no other process can reach needs nothing else. Beside the lock of the operating system it notices what that one may miss:
+/// where a file system keeps locks by process, a process has every lock that it asks for.
+/// </remarks>
+internal sealed class LockTable<TKey>
+    where TKey : notnull
 {
     private readonly Lock _gate = new();
-    private readonly Dictionary<string, int> _holders = new(StringComparer.Ordinal);
+    private readonly Dictionary<TKey, int> _holders = [];
 
     /// <summary>How many locks are held now.</summary>
     public int Count
@@ -16,35 +23,39 @@ internal sealed class LockTable
         }
     }
 
-    public IDisposable Take(string name, bool shared, string path)
+    /// <exception cref="DiskException">The lock is held (<see cref="DiskError.Locked"/>).</exception>
+    public IDisposable Take(TKey file, bool shared, string path)
     {
         lock (_gate)
         {
             // Shared holders are counted upwards; an exclusive one is -1.
-            int holders = _holders.GetValueOrDefault(name);
+            int holders = _holders.GetValueOrDefault(file);
             if (holders < 0 || (holders > 0 && !shared))
-                throw new DiskException(DiskError.Locked, "lock", path, "somebody else holds the lock");
-            _holders[name] = shared ? holders + 1 : -1;
-            return new Holder(this, name);
+            {
+                throw new DiskException(
+                    DiskError.Locked, "lock", path, $"the lock is held by this process (process {Environment.ProcessId})");
+            }
+            _holders[file] = shared ? holders + 1 : -1;
+            return new Holder(this, file);
         }
     }
 
-    private void Release(string name)
+    private void Release(TKey file)
     {
         lock (_gate)
         {
-            int left = _holders[name] - 1;
+            int left = _holders[file] - 1;
             if (left > 0)
-                _holders[name] = left;
+                _holders[file] = left;
             else
-                _holders.Remove(name);
+                _holders.Remove(file);
         }
     }
 
-    private sealed class Holder(LockTable table, string name) : IDisposable
+    private sealed class Holder(LockTable<TKey> table, TKey file) : IDisposable
     {
-        private LockTable? _table = table;
+        private LockTable<TKey>? _table = table;
 
-        public void Dispose() => Interlocked.Exchange(ref _table, null)?.Release(name);
+        public void Dispose() => Interlocked.Exchange(ref _table, null)?.Release(file);
     }
 }

@@ -13,7 +13,7 @@ internal sealed class MemoryDisk : IDisk
 
     private readonly Lock _gate = new();
     private readonly Dictionary<string, MemoryContent> _files = new(StringComparer.Ordinal);
-    private readonly LockTable _locks = new();
+    private readonly LockTable<MemoryContent> _locks = new();
     private readonly long _reservation;
     private bool _disposed;
 
@@ -30,6 +30,8 @@ internal sealed class MemoryDisk : IDisk
     public bool IsReadOnly => false;
 
     public bool IsUnbuffered => true;
+
+    public long VolumeBytes => GC.GetGCMemoryInfo().TotalAvailableMemoryBytes;
 
     public IReadOnlyList<DiskEntry> List()
     {
@@ -63,6 +65,8 @@ internal sealed class MemoryDisk : IDisk
         }
     }
 
+    public DiskFile OpenTemporary() => DiskRules.OpenTemporaryByName(this);
+
     public void Rename(string source, string target)
     {
         DiskRules.CheckName(source);
@@ -71,10 +75,8 @@ internal sealed class MemoryDisk : IDisk
         {
             if (!_files.TryGetValue(source, out var content))
                 throw NotFound("rename", source);
-            if (source == target)
-                return;
-            if (_files.Remove(target, out var replaced))
-                replaced.Release();
+            if (_files.ContainsKey(target))
+                throw new DiskException(DiskError.AlreadyExists, "rename", PathOf(source), $"there is a file '{target}'");
             _files.Remove(source);
             _files.Add(target, content);
         }
@@ -101,9 +103,7 @@ internal sealed class MemoryDisk : IDisk
         lock (_gate)
         {
             ObjectDisposedException.ThrowIf(_disposed, this);
-            if (!_files.ContainsKey(name))
-                Create(name);
-            return _locks.Take(name, shared, PathOf(name));
+            return _locks.Take(_files.TryGetValue(name, out var content) ? content : throw NotFound("lock", name), shared, PathOf(name));
         }
     }
 

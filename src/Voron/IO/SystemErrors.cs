@@ -32,6 +32,38 @@ internal static class SystemErrors
         return new DiskException(error, operation, path, exception.Message.TrimEnd('.'), exception.HResult);
     }
 
+    /// <summary>The exception for a call of Windows that has failed.</summary>
+    public static DiskException FromWindows(int error, string operation, string path)
+    {
+        const int fileNotFound = 2;
+        const int pathNotFound = 3;
+        const int accessDenied = 5;
+        const int notSupported = 50;
+        string message = new System.ComponentModel.Win32Exception(error).Message;
+        Exception exception = error switch
+        {
+            fileNotFound or pathNotFound => new FileNotFoundException(message),
+            accessDenied => new UnauthorizedAccessException(message),
+            notSupported => new NotSupportedException(message),
+            _ => new IOException(message, unchecked((int)0x80070000) | error),
+        };
+        return From(exception, operation, path);
+    }
+
+    /// <summary>Bytes of the volume that a directory is on; the greatest number where the system does not say.</summary>
+    public static long VolumeBytes(string directory)
+    {
+        try
+        {
+            long bytes = new DriveInfo(directory).TotalSize;
+            return bytes > 0 ? bytes : long.MaxValue;
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException or ArgumentException)
+        {
+            return long.MaxValue;
+        }
+    }
+
     /// <summary>The files of a directory; one that vanishes while they are listed is left out.</summary>
     public static List<DiskEntry> List(string directory)
     {

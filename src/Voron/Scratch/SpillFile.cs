@@ -5,15 +5,12 @@ namespace Voron.Scratch;
 /// <summary>The temporary file for page versions beyond the limit in memory. Made at the first need, gone with the environment.</summary>
 internal sealed unsafe class SpillFile : ISpill
 {
-    public const string FileName = "scratch.tmp";
-
     private readonly Lock _lock = new();
     private readonly IDisk _disk;
     private readonly List<SpillPart> _parts = [];
     private readonly Stack<SpillPart> _free = new();
     private DiskFile? _file;
     private long _length;
-    private bool _isNamed;
 
     public SpillFile(IDisk disk) => _disk = disk;
 
@@ -21,7 +18,7 @@ internal sealed unsafe class SpillFile : ISpill
     {
         try
         {
-            _file ??= Create();
+            _file ??= _disk.OpenTemporary();
             lock (_lock)
             {
                 if (_free.TryPeek(out var free))
@@ -76,40 +73,6 @@ internal sealed unsafe class SpillFile : ISpill
         _free.Clear();
         _file?.Dispose();
         _file = null;
-        if (_isNamed)
-            DeleteLeftOver(_disk);
-    }
-
-    /// <summary>Deletes the file of a process that was killed.</summary>
-    public static void DeleteLeftOver(IDisk disk)
-    {
-        if (!disk.List().Any(entry => entry.Name == FileName))
-            return;
-        try
-        {
-            disk.Delete(FileName);
-        }
-        catch (DiskException)
-        {
-            // It is in nobody's way.
-        }
-    }
-
-    private DiskFile Create()
-    {
-        DeleteLeftOver(_disk);
-        var file = _disk.Open(FileName, DiskOpen.New, DiskAccess.Buffered);
-        try
-        {
-            // Where a file can live without a name, it goes with the process, however that ends.
-            _disk.Delete(FileName);
-        }
-        catch (DiskException)
-        {
-            _isNamed = true;
-        }
-
-        return file;
     }
 
     private sealed record SpillPart(ScratchMap Map, long Offset, int Bytes);

@@ -196,7 +196,6 @@ public sealed class OpeningTests
     [InlineData("voron.header")]
     [InlineData("voron.data")]
     [InlineData(Journal)]
-    [InlineData("voron.lock")]
     public void A_file_that_may_not_be_opened_is_named(string name)
     {
         var files = MakeFiles();

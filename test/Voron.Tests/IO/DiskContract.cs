@@ -30,6 +30,8 @@ public abstract unsafe class DiskContract : IDisposable
         using (var file = Disk.Open("b", DiskOpen.New, DiskAccess.Buffered))
             file.Write(0, "three"u8);
         Disk.SyncDirectory();
+        Error(() => Disk.Rename("a", "b")).Should().Be(DiskError.AlreadyExists, "no file is ever replaced");
+        Disk.Delete("b");
         Disk.Rename("a", "b");
         Disk.List().Should().Equal(new DiskEntry("b", 3));
         Disk.Delete("b");
@@ -259,6 +261,10 @@ public abstract unsafe class DiskContract : IDisposable
     [Fact]
     public void Locks_are_taken_at_once_or_not_at_all()
     {
+        Error(() => Disk.Lock("lock", shared: false)).Should().Be(DiskError.NotFound, "a lock is on a file that is there");
+        Disk.List().Should().BeEmpty();
+        Disk.Open("lock", DiskOpen.New, DiskAccess.Buffered).Dispose();
+        Disk.Open("other", DiskOpen.New, DiskAccess.Buffered).Dispose();
         var first = Disk.Lock("lock", shared: false);
         Error(() => Disk.Lock("lock", shared: false)).Should().Be(DiskError.Locked);
         Error(() => Disk.Lock("lock", shared: true)).Should().Be(DiskError.Locked);
@@ -270,6 +276,41 @@ public abstract unsafe class DiskContract : IDisposable
             Error(() => Disk.Lock("lock", shared: false)).Should().Be(DiskError.Locked);
         Disk.Lock("lock", shared: false).Dispose();
         Disk.List().Select(entry => entry.Name).Should().BeEquivalentTo("lock", "other");
+    }
+
+    [Fact]
+    public void A_lock_goes_with_its_file_and_leaves_the_bytes_alone()
+    {
+        using var file = Disk.Open("a", DiskOpen.New, DiskAccess.Buffered);
+        using (Disk.Lock("a", shared: false))
+        {
+            file.Write(0, "written"u8);
+            using (var second = Disk.Open("a", DiskOpen.Existing, DiskAccess.Buffered))
+                ReadAll(second, 0, 7).Should().Equal("written"u8.ToArray());
+            Disk.Rename("a", "b");
+            Error(() => Disk.Lock("b", shared: true)).Should().Be(DiskError.Locked);
+            Error(() => Disk.Lock("a", shared: true)).Should().Be(DiskError.NotFound);
+            Disk.Open("a", DiskOpen.New, DiskAccess.Buffered).Dispose();
+            Disk.Lock("a", shared: false).Dispose();
+        }
+
+        Disk.Lock("b", shared: false).Dispose();
+    }
+
+    [Fact]
+    public void A_temporary_file_leaves_no_name()
+    {
+        Disk.Open("voron.scratch", DiskOpen.New, DiskAccess.Buffered).Dispose();
+        using (var file = Disk.OpenTemporary())
+        {
+            file.Allocate(0, 3 * Block);
+            file.Write(1, "bytes"u8);
+            ReadAll(file, 0, 6).Should().Equal([0, .. "bytes"u8.ToArray()]);
+            using var second = Disk.OpenTemporary();
+            second.Length.Should().Be(0);
+        }
+
+        Disk.List().Should().Equal(new DiskEntry("voron.scratch", 0));
     }
 
     private protected static DiskError? Error(Action action)

@@ -29,6 +29,7 @@ public sealed unsafe class FileSystemDiskTests : DiskContract
         Directory.CreateSymbolicLink(link, Path.Combine(_directory, "data"));
         using var other = FileSystemDisk.Open(link, readOnly: false, NullLogger.Instance);
         other.Path.Should().Be(_disk.Path);
+        _disk.Open("lock", DiskOpen.New, DiskAccess.Buffered).Dispose();
         using (_disk.Lock("lock", shared: false))
         {
             FluentActions.Invoking(() => other.Lock("lock", shared: false)).Should().Throw<DiskException>()
@@ -100,7 +101,7 @@ public sealed unsafe class FileSystemDiskTests : DiskContract
         using (var file = _disk.Open("a", DiskOpen.New, DiskAccess.Buffered))
             file.Write(0, "content"u8);
         using var disk = FileSystemDisk.Open(_disk.Path, readOnly: true, NullLogger.Instance);
-        disk.Lock("lock", shared: true).Dispose();
+        Error(() => disk.Lock("lock", shared: true)).Should().Be(DiskError.NotFound);
         disk.List().Should().Equal(new DiskEntry("a", 7));
 
         using var only = disk.Open("a", DiskOpen.Existing, DiskAccess.Buffered);
@@ -116,9 +117,8 @@ public sealed unsafe class FileSystemDiskTests : DiskContract
         Error(() => disk.Rename("a", "b")).Should().Be(DiskError.AccessDenied);
         Error(disk.SyncDirectory).Should().Be(DiskError.AccessDenied);
 
-        _disk.Lock("lock", shared: false).Dispose();
-        using (disk.Lock("lock", shared: true))
-            Error(() => _disk.Lock("lock", shared: false)).Should().Be(DiskError.Locked);
+        using (disk.Lock("a", shared: true))
+            Error(() => _disk.Lock("a", shared: false)).Should().Be(DiskError.Locked);
     }
 
     [Fact]

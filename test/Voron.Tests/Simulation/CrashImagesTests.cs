@@ -189,11 +189,13 @@ public sealed class CrashImagesTests : IDisposable
 
         _disk.SyncDirectory();
         All(_disk.TraceCount).Should().OnlyContain(image => Names(image) == "new,old");
-        _disk.Rename("new", "old");
+        _disk.Rename("new", "newer");
         images = All(_disk.TraceCount);
-        images.Select(Names).Distinct().Should().BeEquivalentTo("new,old", "old");
-        images.Should().OnlyContain(image => image.Contents("old")[0] == (Names(image) == "old" ? 2 : 1));
+        images.Select(Names).Distinct().Should().BeEquivalentTo("new,old", "newer,old");
+        images.Should().OnlyContain(image => image.Contents(Names(image) == "new,old" ? "new" : "newer")[0] == 2);
 
+        _disk.SyncDirectory();
+        _disk.Delete("newer");
         _disk.SyncDirectory();
         _disk.Delete("old");
         All(_disk.TraceCount).Select(Names).Distinct().Should().BeEquivalentTo("", "old");

@@ -83,7 +83,8 @@ public sealed class SimulatedDiskTests : DiskContract
         using var file = _disk.Open("a", DiskOpen.Existing, DiskAccess.Buffered);
         Error(() => file.Write(0, "x"u8)).Should().Be(DiskError.AccessDenied);
         Error(() => _disk.Delete("a")).Should().Be(DiskError.AccessDenied);
-        _disk.Lock("lock", shared: true).Dispose();
+        _disk.Lock("a", shared: true).Dispose();
+        Error(() => _disk.Lock("lock", shared: true)).Should().Be(DiskError.NotFound);
         _disk.TraceCount.Should().Be(before);
     }
 }

@@ -21,7 +21,7 @@ internal sealed unsafe class ImageDisk : IDisk
     private readonly Lock _gate = new();
     private readonly Dictionary<string, Content> _files = new(StringComparer.Ordinal);
     private readonly List<Content> _contents = [];
-    private readonly LockTable _locks = new();
+    private readonly LockTable<Content> _locks = new();
     private readonly bool _isLent;
     private readonly bool _isGuarded;
 
@@ -101,12 +101,16 @@ internal sealed unsafe class ImageDisk : IDisk
         }
     }
 
+    public DiskFile OpenTemporary() => DiskRules.OpenTemporaryByName(this);
+
     public void Rename(string source, string target)
     {
         lock (_gate)
         {
             if (!_files.TryGetValue(source, out Content? content))
                 throw NotFound("rename", source);
+            if (_files.ContainsKey(target))
+                throw new DiskException(DiskError.AlreadyExists, "rename", PathOf(source), $"there is a file '{target}'");
             Change();
             _files.Remove(source);
             _files[target] = content;
@@ -127,7 +131,11 @@ internal sealed unsafe class ImageDisk : IDisk
     {
     }
 
-    public IDisposable Lock(string name, bool shared) => _locks.Take(name, shared, PathOf(name));
+    public IDisposable Lock(string name, bool shared)
+    {
+        lock (_gate)
+            return _locks.Take(_files.TryGetValue(name, out Content? content) ? content : throw NotFound("lock", name), shared, PathOf(name));
+    }
 
     public void Dispose()
     {
@@ -150,7 +158,7 @@ internal sealed unsafe class ImageDisk : IDisk
     private Content Add(string name)
     {
         // Only the data file is mapped.
-        var content = new Content(_isGuarded && name == EnvironmentCreator.DataFileName);
+        var content = new Content(_isGuarded && name.StartsWith(EnvironmentCreator.DataFileName, StringComparison.Ordinal));
         _files[name] = content;
         _contents.Add(content);
         return content;

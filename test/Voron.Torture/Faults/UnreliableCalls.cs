@@ -52,7 +52,9 @@ internal sealed unsafe class UnreliableCalls(int seed) : PosixCalls
     public override int Allocate(SafeFileHandle handle, int mode, long offset, long length) =>
         IsInterrupted() ? -1 : base.Allocate(handle, mode, offset, length);
 
-    public override bool TrySync(SafeFileHandle handle, bool metadata) => !IsInterrupted() && base.TrySync(handle, metadata);
+    public override int Sync(SafeFileHandle handle) => IsInterrupted() ? -1 : base.Sync(handle);
+
+    public override int SyncData(SafeFileHandle handle) => IsInterrupted() ? -1 : base.SyncData(handle);
 
     private bool IsInterrupted()
     {

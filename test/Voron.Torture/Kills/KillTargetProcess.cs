@@ -13,9 +13,10 @@ internal sealed class KillTargetProcess : IDisposable
     private readonly Stream _output;
 
     /// <param name="held">A directory that it only keeps open, or null: then it waits for <see cref="Work"/>.</param>
-    public KillTargetProcess(string? held = null)
+    /// <param name="addressGibibytes">What it may have of addresses, by ulimit; 0 for no limit.</param>
+    public KillTargetProcess(string? held = null, int addressGibibytes = 0)
     {
-        var start = new ProcessStartInfo("dotnet")
+        var start = new ProcessStartInfo(addressGibibytes == 0 ? "dotnet" : "bash")
         {
             RedirectStandardInput = true,
             RedirectStandardOutput = true,
@@ -23,6 +24,15 @@ internal sealed class KillTargetProcess : IDisposable
             UseShellExecute = false,
             Environment = { ["DOTNET_TieredPGO"] = "0", ["DOTNET_gcServer"] = "0" },
         };
+        if (addressGibibytes != 0)
+        {
+            start.ArgumentList.Add("-c");
+            start.ArgumentList.Add($"ulimit -v {(long)addressGibibytes << 20} && exec dotnet \"$@\"");
+            start.ArgumentList.Add("dotnet");
+
+            // The collector reserves addresses too, by this.
+            start.Environment["DOTNET_GCHeapHardLimit"] = "0x8000000";
+        }
         start.ArgumentList.Add(typeof(KillWorkload).Assembly.Location);
         if (AppContext.GetData("Voron.PlantedFault") is string fault)
             start.Environment[KillWorkload.FaultVariable] = fault;

@@ -32,7 +32,7 @@ internal sealed class ModelPlace : IDisposable
         var copy = new ModelPlace(_inMemory);
         if (!_inMemory)
         {
-            foreach (var file in Directory.GetFiles(_directory).Where(file => !file.EndsWith(".lock", StringComparison.Ordinal)))
+            foreach (var file in Directory.GetFiles(_directory))
                 File.Copy(file, Path.Combine(copy._directory, Path.GetFileName(file)), overwrite: true);
             return copy;
         }
@@ -80,6 +80,8 @@ internal sealed class ModelPlace : IDisposable
             DiskFile file = disk.Open(name, open, access);
             return watch is null ? file : watch(name, file);
         }
+
+        public DiskFile OpenTemporary() => disk.OpenTemporary();
 
         public void Rename(string source, string target)
         {

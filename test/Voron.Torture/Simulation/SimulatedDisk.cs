@@ -13,7 +13,7 @@ namespace Voron.Torture.Simulation;
 internal sealed class SimulatedDisk : IDisk
 {
     private readonly Lock _gate = new();
-    private readonly LockTable _locks = new();
+    private readonly LockTable<int> _locks = new();
     private readonly List<TraceEntry> _trace = [];
     private readonly Dictionary<TraceKind, int> _counts = [];
     private readonly List<(Func<DiskCall, bool> Predicate, DiskError Error, bool Forever, bool DropsDirty)> _faults = [];
@@ -242,6 +242,8 @@ internal sealed class SimulatedDisk : IDisk
         }
     }
 
+    public DiskFile OpenTemporary() => DiskRules.OpenTemporaryByName(this);
+
     public void Rename(string source, string target)
     {
         DiskRules.CheckName(source);
@@ -250,11 +252,9 @@ internal sealed class SimulatedDisk : IDisk
         {
             Enter(DiskCallKind.Rename, source);
             var inode = Find(source, "rename");
-            if (source == target)
-                return;
+            if (_names.ContainsKey(target))
+                throw new DiskException(DiskError.AlreadyExists, "rename", PathOf(source), $"there is a file '{target}'");
             _names.Remove(source);
-            if (_names.Remove(target, out int replaced))
-                DropWhenUnused(_inodes[replaced]);
             _names.Add(target, inode.File);
             inode.Name = target;
             Append(new TraceEntry(TraceKind.Rename) { File = inode.File, Name = source, Target = target });
@@ -294,13 +294,7 @@ internal sealed class SimulatedDisk : IDisk
         lock (_gate)
         {
             Enter(DiskCallKind.Lock, name);
-            if (!_names.ContainsKey(name))
-            {
-                if (IsReadOnly)
-                    return Stream.Null;
-                Create(name);
-            }
-            return _locks.Take(name, shared, PathOf(name));
+            return _locks.Take(Find(name, "lock").File, shared, PathOf(name));
         }
     }
 

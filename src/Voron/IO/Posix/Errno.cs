@@ -13,9 +13,11 @@ internal static class Errno
     public const int Exists = 17;
     public const int NoDevice = 19;
     public const int Invalid = 22;
+    public const int NotATerminal = 25;
     public const int NoSpace = 28;
     public const int ReadOnlyFileSystem = 30;
 
+    public static readonly int Loop = Platform.IsMac ? 62 : 40;
     public static readonly int WouldBlock = Platform.IsMac ? 35 : 11;
     public static readonly int Quota = Platform.IsMac ? 69 : 122;
     public static readonly int NoSystemCall = Platform.IsMac ? 78 : 38;

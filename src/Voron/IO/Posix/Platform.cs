@@ -35,6 +35,22 @@ internal static class Platform
     /// <summary>fallocate: FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE. Linux only.</summary>
     public const int PunchHole = 0x01 | 0x02;
 
+    /// <summary>renameat2 RENAME_NOREPLACE of Linux, renameatx_np RENAME_EXCL of macOS.</summary>
+    public const uint RenameNoReplace = 1;
+    public const uint RenameNoReplaceMac = 4;
+
+    /// <summary>AT_SYMLINK_NOFOLLOW and AT_EMPTY_PATH of Linux, and the former of macOS.</summary>
+    public const int NoFollowAt = 0x100;
+    public const int EmptyPath = 0x1000;
+    public const int NoFollowAtMac = 0x20;
+
+    /// <summary>F_OFD_SETLK and F_OFD_GETLK of Linux: locks of an open description, not of the process.</summary>
+    public const int SetDescriptionLock = 37;
+    public const int GetDescriptionLock = 36;
+
+    /// <summary>FS_NOCOW_FL of Linux: a file is overwritten where it is.</summary>
+    public const long NoCopyOnWrite = 0x0080_0000;
+
     /// <summary>fcntl F_NOCACHE and F_FULLFSYNC. macOS only.</summary>
     public const int NoCache = 48;
     public const int FullSync = 51;
@@ -44,6 +60,29 @@ internal static class Platform
     public static readonly int Create = IsMac ? 0x200 : 0x40;
     public static readonly int Exclusive = IsMac ? 0x800 : 0x80;
     public static readonly int CloseOnExec = IsMac ? 0x1000000 : 0x80000;
+
+    /// <summary>O_NOFOLLOW.</summary>
+    public static readonly int NoFollow = IsMac ? 0x100 : RuntimeInformation.ProcessArchitecture switch
+    {
+        Architecture.Arm or Architecture.Arm64 or Architecture.Ppc64le => 0x8000,
+        _ => 0x20000,
+    };
+
+    /// <summary>O_NONBLOCK, with which the opening of a pipe does not wait for its other end.</summary>
+    public static readonly int NonBlocking = IsMac ? 0x4 : 0x800;
+
+    /// <summary>O_TMPFILE: a file without a name. Linux only.</summary>
+    public static readonly int Unnamed = RuntimeInformation.ProcessArchitecture switch
+    {
+        Architecture.Arm or Architecture.Arm64 or Architecture.Ppc64le => 0x400000 | 0x4000,
+        _ => 0x400000 | 0x10000,
+    };
+
+    /// <summary>FS_IOC_GETFLAGS and FS_IOC_SETFLAGS of Linux.</summary>
+    public static readonly nuint GetFileFlags = RuntimeInformation.ProcessArchitecture == Architecture.Ppc64le ? 0x4008_6601u : 0x8008_6601u;
+    public static readonly nuint SetFileFlags = RuntimeInformation.ProcessArchitecture == Architecture.Ppc64le ? 0x8008_6602u : 0x4008_6602u;
+
+    public static readonly bool IsArm = RuntimeInformation.ProcessArchitecture == Architecture.Arm64;
 
     /// <summary>O_DSYNC. On macOS it does not reach the medium: a full sync after the write does.</summary>
     public static readonly int DataSync = IsMac ? 0 : 0x1000;

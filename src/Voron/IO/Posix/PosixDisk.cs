@@ -1,4 +1,3 @@
-using System.Globalization;
 using System.Runtime.InteropServices;
 using Microsoft.Extensions.Logging;
 using Microsoft.Win32.SafeHandles;
@@ -6,25 +5,36 @@ using Microsoft.Win32.SafeHandles;
 namespace Voron.IO.Posix;
 
 /// <summary>A directory of Linux or macOS.</summary>
+/// <remarks>
+/// It is held open, and names are looked up in it, not along a path: a directory that is renamed while it is in use stays the same one.
+/// No link is followed behind it, and only regular files of its own mount are opened. Links that lead to the directory are the user's affair.
+/// </remarks>
 internal sealed unsafe class PosixDisk : IDisk
 {
-    /// <summary>rw-r--r--, before the process's mask.</summary>
-    private const int FileMode = 0x1A4;
+    /// <summary>How often a file is opened again whose name has led to another one meanwhile.</summary>
+    private const int MostTries = 1000;
 
     private readonly ILogger _logger;
     private readonly SafeFileHandle _directory;
-    private readonly bool _refusesDirect;
+    private readonly FileSystemKind _kind;
+    private readonly ulong _mount;
+    private readonly int _fileMode;
+    private readonly Lock _gate = new();
+    private readonly List<PosixLock> _locks = [];
     private int _buffered;
     private int _warned;
+    private int _warnedOfSync;
+    private int _warnedOfMarks;
 
-    private PosixDisk(string path, bool readOnly, SafeFileHandle directory, FileSystemKind kind, ILogger logger)
+    private PosixDisk(string path, bool readOnly, SafeFileHandle directory, FileSystemKind kind, UnixFileMode fileMode, ILogger logger)
     {
         Path = path;
         IsReadOnly = readOnly;
         _directory = directory;
-        _refusesDirect = kind.IsMemory;
+        _kind = kind;
+        _mount = PosixFileInfo.Of(directory, path).Mount;
+        _fileMode = (int)fileMode;
         _buffered = kind.IsMemory ? 1 : 0;
-        MapsSeeUnbufferedWrites = kind.LocksWrites;
         _logger = logger;
     }
 
@@ -34,7 +44,7 @@ internal sealed unsafe class PosixDisk : IDisk
 
     public bool IsReadOnly { get; }
 
-    public bool MapsSeeUnbufferedWrites { get; }
+    public bool MapsSeeUnbufferedWrites => _kind.LocksWrites;
 
     /// <summary>How its files call the system.</summary>
     public PosixCalls Calls { get; init; } = PosixCalls.OfSystem;
@@ -44,43 +54,184 @@ internal sealed unsafe class PosixDisk : IDisk
     /// <param name="path">A full path.</param>
     /// <param name="readOnly">Nothing is to be changed.</param>
     /// <param name="created">The directories that were just made: their names are made durable here.</param>
-    /// <param name="logger">Gets the one warning about buffered write-through.</param>
+    /// <param name="logger">Gets the warnings about what the file system cannot do, each once.</param>
+    /// <param name="fileMode">Permissions of new files.</param>
     /// <param name="calls">How its files call the system; null for as it is.</param>
-    public static PosixDisk Open(string path, bool readOnly, List<string> created, ILogger logger, PosixCalls? calls = null)
+    /// <param name="kind">What file system to take it for; null for what it is.</param>
+    public static PosixDisk Open(
+        string path, bool readOnly, List<string> created, ILogger logger, UnixFileMode fileMode = FileSystemDisk.OwnerOnly,
+        PosixCalls? calls = null, FileSystemKind? kind = null)
     {
+        calls ??= PosixCalls.OfSystem;
         string real = Resolve(path);
-        var kind = FileSystemKind.Of(real);
-        if (kind.NetworkName is { } network)
-        {
-            throw new DiskException(
-                DiskError.NotSupported, "open", real, $"it is on a network file system ({network}); use a local one");
-        }
-
         foreach (string directory in created)
         {
-            using var parent = OpenHandle(System.IO.Path.GetDirectoryName(directory)!, Platform.ReadOnly, "open");
-            SyncDirectory(parent, directory);
+            using var parent = OpenPath(System.IO.Path.GetDirectoryName(directory)!);
+            SyncDirectory(calls, parent, directory);
         }
-        return new PosixDisk(real, readOnly, OpenHandle(real, Platform.ReadOnly, "open"), kind, logger) { Calls = calls ?? PosixCalls.OfSystem };
+
+        var handle = OpenPath(real);
+        try
+        {
+            var actual = kind ?? FileSystemKind.Of(handle, real);
+            if (actual.NetworkName is { } network)
+            {
+                throw new DiskException(
+                    DiskError.NotSupported, "open", real, $"it is on a file system that other machines share ({network}); use a local one");
+            }
+            if (actual.IsDoubtful)
+                IoLog.DoubtfulFileSystem(logger, real, actual.Name!);
+            if (actual.Overwriting == Overwriting.Elsewhere && !readOnly)
+                IoLog.CopiesOnWrite(logger, real, actual.Name!);
+            if (actual.Overwriting == Overwriting.ElsewhereUnlessMarked && created.Count > 0)
+                calls.TryMarkInPlace(handle);
+            return new PosixDisk(real, readOnly, handle, actual, fileMode, logger) { Calls = calls };
+        }
+        catch
+        {
+            handle.Dispose();
+            throw;
+        }
     }
 
-    public IReadOnlyList<DiskEntry> List() => SystemErrors.List(Path);
+    public long VolumeBytes => SystemErrors.VolumeBytes(Path);
+
+    public IReadOnlyList<DiskEntry> List()
+    {
+        // The directory itself, wherever its path leads by now.
+        string self = $"/proc/self/fd/{_directory.DangerousGetHandle()}";
+        return SystemErrors.List(!Platform.IsMac && Directory.Exists(self) ? self : Path);
+    }
 
     public DiskFile Open(string name, DiskOpen open, DiskAccess access)
     {
         string path = PathOf(name);
-        if (open == DiskOpen.New)
-            DiskRules.CheckWritable(IsReadOnly, "create", path);
-
         int flags = IsReadOnly ? Platform.ReadOnly : Platform.ReadWrite;
         if (open == DiskOpen.New)
+        {
+            DiskRules.CheckWritable(IsReadOnly, "create", path);
+            CheckLocks("create", path);
             flags |= Platform.Create | Platform.Exclusive;
+        }
         if (access == DiskAccess.WriteThrough)
             flags |= Platform.DataSync;
+        return ToFile(OpenRegular(name, path, flags, open == DiskOpen.New ? "create" : "open"), path, open == DiskOpen.New, access);
+    }
 
-        var handle = OpenHandle(path, flags, open == DiskOpen.New ? "create" : "open");
+    /// <summary>Where the file system has no files without a name, one is made with a name, which is taken away at once.</summary>
+    public DiskFile OpenTemporary()
+    {
+        DiskRules.CheckWritable(IsReadOnly, "create", Path);
+        CheckLocks("create", Path);
+        string path = PathOf(DiskRules.TemporaryName(0));
+        if (!Platform.IsMac)
+        {
+            int descriptor = Libc.OpenAt(_directory, ".", Platform.Unnamed | Platform.ReadWrite | Platform.CloseOnExec, _fileMode);
+            if (descriptor >= 0)
+                return ToFile(new SafeFileHandle(descriptor, ownsHandle: true), path, isNew: true, DiskAccess.Buffered);
+        }
+        return DiskRules.OpenTemporaryByName(this);
+    }
+
+    public void Rename(string source, string target)
+    {
+        string from = PathOf(source);
+        string to = PathOf(target);
+        DiskRules.CheckWritable(IsReadOnly, "rename", from);
+        lock (_gate)
+        {
+            CheckLocks("rename", from);
+            if (!TryRenameExclusively(source, target))
+            {
+                // The file system cannot look and rename in one step. Nobody but the holder of the directory's lock makes such names.
+                if (PosixFileInfo.Find(_directory, target, to) is not null)
+                    throw new DiskException(DiskError.AlreadyExists, "rename", from, $"there is a file '{to}'");
+                if (Libc.RenameAt(_directory, source, _directory, target) != 0)
+                    Errno.Throw("rename", from, Marshal.GetLastPInvokeError());
+            }
+            foreach (var held in _locks)
+            {
+                if (held.Name == source)
+                    held.Name = target;
+            }
+        }
+    }
+
+    public void Delete(string name)
+    {
+        string path = PathOf(name);
+        DiskRules.CheckWritable(IsReadOnly, "delete", path);
+        CheckLocks("delete", path);
+        if (Libc.UnlinkAt(_directory, name, 0) != 0)
+            Errno.Throw("delete", path, Marshal.GetLastPInvokeError());
+    }
+
+    public void SyncDirectory()
+    {
+        DiskRules.CheckWritable(IsReadOnly, "sync", Path);
+        SyncDirectory(Calls, _directory, Path);
+    }
+
+    public IDisposable Lock(string name, bool shared)
+    {
+        string path = PathOf(name);
+        for (int tries = 0; tries < MostTries; tries++)
+        {
+            var handle = OpenRegular(name, path, shared || IsReadOnly ? Platform.ReadOnly : Platform.ReadWrite, "lock");
+            var taken = PosixLock.Take(this, name, path, handle, shared);
+
+            // It may have been renamed, replaced or deleted between the opening and the lock.
+            if (LeadsTo(name, path, taken.Identity))
+            {
+                lock (_gate)
+                    _locks.Add(taken);
+                return taken;
+            }
+            taken.Dispose();
+        }
+        throw new DiskException(DiskError.Failed, "lock", path, $"another file has taken its place {MostTries} times");
+    }
+
+    public void Dispose() => _directory.Dispose();
+
+    /// <summary>A lock has ended.</summary>
+    internal void Forget(PosixLock held)
+    {
+        lock (_gate)
+            _locks.Remove(held);
+    }
+
+    /// <summary>Unbuffered transfers were refused: says so once for the whole disk.</summary>
+    internal void NoteNotUnbuffered(string reason)
+    {
+        Volatile.Write(ref _buffered, 1);
+        if (Interlocked.Exchange(ref _warned, 1) == 0)
+            IoLog.NotUnbuffered(_logger, Path, reason);
+    }
+
+    /// <summary>Syncs through the calls of the disk, and warns once where a sync cannot reach the medium. False: the error number says why.</summary>
+    internal bool TrySync(SafeFileHandle handle, bool metadata)
+    {
+        bool isDone = Calls.TrySync(handle, metadata, out bool isWeaker);
+        if (isWeaker && Interlocked.Exchange(ref _warnedOfSync, 1) == 0)
+            IoLog.WeakSync(_logger, Path);
+        return isDone;
+    }
+
+    internal static bool TrySetDirect(SafeFileHandle handle, bool on)
+    {
+        int flags = Libc.Control(handle, Platform.GetFlags, 0);
+        return flags >= 0
+            && Libc.Control(handle, Platform.SetFlags, on ? flags | Platform.Direct : flags & ~Platform.Direct) >= 0;
+    }
+
+    /// <summary>Takes the handle over, and closes it when there is no file of it.</summary>
+    private PosixFile ToFile(SafeFileHandle handle, string path, bool isNew, DiskAccess access)
+    {
         try
         {
+            if (_kind.Overwriting == Overwriting.ElsewhereUnlessMarked && !IsReadOnly)
+                SeeThatItIsMarked(handle, path, isNew);
             bool direct = access != DiskAccess.Buffered && TryMakeUnbuffered(handle);
             return new PosixFile(this, handle, path, access, direct);
         }
@@ -91,79 +242,14 @@ internal sealed unsafe class PosixDisk : IDisk
         }
     }
 
-    public void Rename(string source, string target)
+    /// <summary>
+    /// A file that is overwritten elsewhere needs free space for that, even where it has blocks. The mark has to stand before its first byte.
+    /// </summary>
+    private void SeeThatItIsMarked(SafeFileHandle handle, string path, bool isNew)
     {
-        string from = PathOf(source);
-        DiskRules.CheckWritable(IsReadOnly, "rename", from);
-        if (Libc.Rename(from, PathOf(target)) != 0)
-            Errno.Throw("rename", from, Marshal.GetLastPInvokeError());
-    }
-
-    public void Delete(string name)
-    {
-        string path = PathOf(name);
-        DiskRules.CheckWritable(IsReadOnly, "delete", path);
-        if (Libc.Unlink(path) != 0)
-            Errno.Throw("delete", path, Marshal.GetLastPInvokeError());
-    }
-
-    public void SyncDirectory()
-    {
-        DiskRules.CheckWritable(IsReadOnly, "sync", Path);
-        SyncDirectory(_directory, Path);
-    }
-
-    public IDisposable Lock(string name, bool shared)
-    {
-        string path = PathOf(name);
-        int flags = IsReadOnly ? Platform.ReadOnly : Platform.ReadWrite | Platform.Create;
-        SafeFileHandle handle;
-        try
-        {
-            handle = OpenHandle(path, flags, "lock");
-        }
-        catch (DiskException e) when (IsReadOnly && e.Error == DiskError.NotFound)
-        {
-            return new PosixLock(null, false);
-        }
-
-        try
-        {
-            TakeLock(handle, path, shared);
-            bool owned = !shared && !IsReadOnly;
-            if (owned)
-                PosixLock.WriteOwner(handle, path);
-            return new PosixLock(handle, owned);
-        }
-        catch
-        {
-            handle.Dispose();
-            throw;
-        }
-    }
-
-    public void Dispose() => _directory.Dispose();
-
-    /// <summary>Unbuffered transfers were refused: says so once for the whole disk.</summary>
-    internal void NoteNotUnbuffered(string reason)
-    {
-        Volatile.Write(ref _buffered, 1);
-        if (Interlocked.Exchange(ref _warned, 1) == 0)
-            IoLog.NotUnbuffered(_logger, Path, reason);
-    }
-
-    internal static bool TrySync(SafeFileHandle handle, bool metadata)
-    {
-        if (Platform.IsMac)
-            return Libc.Control(handle, Platform.FullSync, 0) == 0 || Libc.Sync(handle) == 0;
-        return (metadata ? Libc.Sync(handle) : Libc.SyncData(handle)) == 0;
-    }
-
-    internal static bool TrySetDirect(SafeFileHandle handle, bool on)
-    {
-        int flags = Libc.Control(handle, Platform.GetFlags, 0);
-        return flags >= 0
-            && Libc.Control(handle, Platform.SetFlags, on ? flags | Platform.Direct : flags & ~Platform.Direct) >= 0;
+        bool isMarked = isNew ? Calls.TryMarkInPlace(handle) : Calls.IsMarkedInPlace(handle);
+        if (!isMarked && Interlocked.Exchange(ref _warnedOfMarks, 1) == 0)
+            IoLog.CopiesOnWrite(_logger, path, _kind.Name!);
     }
 
     /// <summary>
@@ -180,7 +266,7 @@ internal sealed unsafe class PosixDisk : IDisk
             return false;
         }
 
-        if (_refusesDirect)
+        if (_kind.IsMemory)
         {
             NoteNotUnbuffered("a file system in memory");
             return false;
@@ -195,27 +281,94 @@ internal sealed unsafe class PosixDisk : IDisk
         return false;
     }
 
-    private static void TakeLock(SafeFileHandle handle, string path, bool shared)
+    /// <summary>
+    /// Who holds a lock may change names only while the lock's own name leads to the locked file: else the directory has been taken over by
+    /// another environment, which this one does not know of, nor that one of it.
+    /// </summary>
+    private void CheckLocks(string operation, string path)
     {
-        int operation = (shared ? Platform.LockShared : Platform.LockExclusive) | Platform.LockNonBlocking;
-        while (Libc.Lock(handle, operation) != 0)
+        lock (_gate)
         {
-            int errno = Marshal.GetLastPInvokeError();
-            if (errno == Errno.WouldBlock)
+            foreach (var held in _locks)
             {
-                string owner = PosixLock.ReadOwner(handle) is { } process
-                    ? string.Create(CultureInfo.InvariantCulture, $"; the last to own it was process {process}")
-                    : "";
-                throw new DiskException(DiskError.Locked, "lock", path, "somebody else holds the lock" + owner, errno);
+                string place = PathOf(held.Name);
+                if (!LeadsTo(held.Name, place, held.Identity))
+                {
+                    throw new DiskException(
+                        DiskError.Failed, operation, path, $"'{place}' was removed or replaced while it was in use; nothing in the directory is changed any more");
+                }
             }
-            if (errno != Errno.Interrupted)
-                Errno.Throw("lock", path, errno);
         }
     }
 
-    private static void SyncDirectory(SafeFileHandle directory, string path)
+    private bool LeadsTo(string name, string path, FileIdentity identity) => PosixFileInfo.Find(_directory, name, path)?.Identity == identity;
+
+    /// <summary>False when the system cannot rename and look for the target at once.</summary>
+    private bool TryRenameExclusively(string source, string target)
     {
-        while (!TrySync(directory, metadata: true))
+        try
+        {
+            int result = Platform.IsMac
+                ? Libc.RenameExtendedMac(_directory, source, _directory, target, Platform.RenameNoReplaceMac)
+                : Libc.RenameExtended(_directory, source, _directory, target, Platform.RenameNoReplace);
+            if (result == 0)
+                return true;
+        }
+        catch (EntryPointNotFoundException)
+        {
+            return false;
+        }
+        int errno = Marshal.GetLastPInvokeError();
+        if (errno == Errno.Invalid || Errno.IsUnsupported(errno))
+            return false;
+        throw Errno.ToException("rename", PathOf(source), errno);
+    }
+
+    private SafeFileHandle OpenRegular(string name, string path, int flags, string operation)
+    {
+        while (true)
+        {
+            // A pipe in the place of a file would keep a plain opening waiting for its other end.
+            int careful = flags | Platform.CloseOnExec | Platform.NoFollow | Platform.NonBlocking;
+            int descriptor = Libc.OpenAt(_directory, name, careful, _fileMode);
+            if (descriptor >= 0)
+            {
+                var handle = new SafeFileHandle(descriptor, ownsHandle: true);
+                try
+                {
+                    CheckRegular(handle, path, operation);
+                    return handle;
+                }
+                catch
+                {
+                    handle.Dispose();
+                    throw;
+                }
+            }
+            if (Marshal.GetLastPInvokeError() == Errno.Loop)
+            {
+                throw new DiskException(
+                    DiskError.Failed, operation, path, "it is a symbolic link, which is not followed; link or mount the whole directory instead", Errno.Loop);
+            }
+            Errno.ThrowUnlessInterrupted(operation, path);
+        }
+    }
+
+    private void CheckRegular(SafeFileHandle handle, string path, string operation)
+    {
+        var info = PosixFileInfo.Of(handle, path);
+        if (!info.IsRegular)
+            throw new DiskException(DiskError.Failed, operation, path, "it is not a regular file");
+        if (info.Mount != 0 && _mount != 0 && info.Mount != _mount)
+        {
+            throw new DiskException(
+                DiskError.Failed, operation, path, "it is mounted from elsewhere; the files of an environment stay on the volume of their directory");
+        }
+    }
+
+    private static void SyncDirectory(PosixCalls calls, SafeFileHandle directory, string path)
+    {
+        while (!calls.TrySync(directory, metadata: true, out _))
         {
             // Some file systems have no sync of a directory and make its changes durable in another way.
             if (Marshal.GetLastPInvokeError() == Errno.Invalid)
@@ -224,14 +377,14 @@ internal sealed unsafe class PosixDisk : IDisk
         }
     }
 
-    private static SafeFileHandle OpenHandle(string path, int flags, string operation)
+    private static SafeFileHandle OpenPath(string path)
     {
         while (true)
         {
-            int descriptor = Libc.Open(path, flags | Platform.CloseOnExec, FileMode);
+            int descriptor = Libc.Open(path, Platform.ReadOnly | Platform.CloseOnExec | Platform.NonBlocking, 0);
             if (descriptor >= 0)
                 return new SafeFileHandle(descriptor, ownsHandle: true);
-            Errno.ThrowUnlessInterrupted(operation, path);
+            Errno.ThrowUnlessInterrupted("open", path);
         }
     }
 

@@ -109,7 +109,7 @@ internal sealed unsafe class PosixFile : SystemFile
     {
         DiskRules.CheckWritable(IsReadOnly, "sync", Path);
         bool metadata = Interlocked.Exchange(ref _metadataChanged, 0) != 0;
-        while (!_calls.TrySync(_handle, metadata))
+        while (!_disk.TrySync(_handle, metadata))
             Errno.ThrowUnlessInterrupted("sync", Path);
     }
 

@@ -1,55 +1,144 @@
-using System.Buffers.Text;
+using System.Globalization;
 using System.Runtime.InteropServices;
 using Microsoft.Win32.SafeHandles;
 
 namespace Voron.IO.Posix;
 
 /// <summary>
-/// A lock on the open descriptor of a file: another descriptor, of this process too, cannot have it at the same time, and it
-/// ends with the process. The exclusive owner's process id stands in the file, for messages only.
+/// A lock on the open description of a file: another description, of this process too, cannot have it at the same time, and it
+/// ends with the process.
 /// </summary>
+/// <remarks>
+/// On Linux it is a lock of a range far behind the end of the file, so that it has nothing to do with the file's bytes, nor with the
+/// locks that other programs, and the base library, take on a whole file to read or copy it. The length of the range is the owner's
+/// process id: the system says which range is in the way, but not whose it is. On macOS it is a lock of the whole file.
+/// </remarks>
 internal sealed unsafe class PosixLock : IDisposable
 {
-    private const int MaxDigits = 20;
+    /// <summary>The first byte of the range, which all locks have in common.</summary>
+    private const long RangeStart = 1L << 62;
 
-    private readonly SafeFileHandle? _handle;
-    private readonly bool _owned;
+    private const short ReadLock = 0;
+    private const short WriteLock = 1;
+    private const short NoLock = 2;
 
-    public PosixLock(SafeFileHandle? handle, bool owned)
+    private static readonly LockTable<FileIdentity> OfThisProcess = new();
+
+    private readonly PosixDisk _disk;
+    private readonly SafeFileHandle _handle;
+    private readonly IDisposable _inProcess;
+    private int _disposed;
+
+    private PosixLock(PosixDisk disk, string name, SafeFileHandle handle, FileIdentity identity, IDisposable inProcess)
     {
+        _disk = disk;
+        Name = name;
         _handle = handle;
-        _owned = owned;
+        Identity = identity;
+        _inProcess = inProcess;
     }
 
-    public static void WriteOwner(SafeFileHandle handle, string path)
+    /// <summary>What the file is called now.</summary>
+    public string Name { get; set; }
+
+    public FileIdentity Identity { get; }
+
+    /// <summary>Locks the file behind an open handle, which the lock owns from here on, whether or not it can be had.</summary>
+    public static PosixLock Take(PosixDisk disk, string name, string path, SafeFileHandle handle, bool shared)
     {
-        byte* text = stackalloc byte[MaxDigits];
-        Utf8Formatter.TryFormat(Environment.ProcessId, new Span<byte>(text, MaxDigits), out int length);
-        if (Libc.Truncate(handle, 0) != 0 || Libc.Write(handle, text, (nuint)length, 0) != length)
+        IDisposable? inProcess = null;
+        try
         {
-            // The lock is held all the same, and on a full disk an environment has to open: only a message would be shorter.
-            int errno = Marshal.GetLastPInvokeError();
-            if (Errno.ToDiskError(errno) != DiskError.NoSpace)
-                Errno.Throw("lock", path, errno);
+            var identity = PosixFileInfo.Of(handle, path).Identity;
+            inProcess = OfThisProcess.Take(identity, shared, path);
+            if (!TryTakeRange(handle, path, shared))
+                TakeWhole(handle, path, shared);
+            return new PosixLock(disk, name, handle, identity, inProcess);
         }
-    }
-
-    public static int? ReadOwner(SafeFileHandle handle)
-    {
-        byte* text = stackalloc byte[MaxDigits];
-        nint length = Libc.Read(handle, text, MaxDigits, 0);
-        return length > 0 && Utf8Parser.TryParse(new ReadOnlySpan<byte>(text, (int)length), out int process, out _) ? process : null;
+        catch
+        {
+            handle.Dispose();
+            inProcess?.Dispose();
+            throw;
+        }
     }
 
     public void Dispose()
     {
-        if (_handle is null || _handle.IsClosed)
+        if (Interlocked.Exchange(ref _disposed, 1) != 0)
             return;
-        if (_owned)
-            Libc.Truncate(_handle, 0);
+        _disk.Forget(this);
 
         // A process that is just being started may have a copy of the descriptor, which would keep the lock for a moment.
+        if (!Platform.IsMac)
+        {
+            var range = Range(NoLock, 0);
+            Libc.Control(_handle, Platform.SetDescriptionLock, &range);
+        }
         Libc.Lock(_handle, Platform.Unlock);
         _handle.Dispose();
+        _inProcess.Dispose();
+    }
+
+    /// <summary>False where the system has no such locks.</summary>
+    private static bool TryTakeRange(SafeFileHandle handle, string path, bool shared)
+    {
+        if (Platform.IsMac)
+            return false;
+        var range = Range(shared ? ReadLock : WriteLock, Environment.ProcessId);
+        while (Libc.Control(handle, Platform.SetDescriptionLock, &range) != 0)
+        {
+            int errno = Marshal.GetLastPInvokeError();
+            if (errno == Errno.Invalid)
+                return false;
+            if (errno == Errno.WouldBlock || errno == Errno.AccessDenied)
+                throw Held(path, OwnerOf(handle, shared), errno);
+            if (errno != Errno.Interrupted)
+                Errno.Throw("lock", path, errno);
+        }
+        return true;
+    }
+
+    private static void TakeWhole(SafeFileHandle handle, string path, bool shared)
+    {
+        int operation = (shared ? Platform.LockShared : Platform.LockExclusive) | Platform.LockNonBlocking;
+        while (Libc.Lock(handle, operation) != 0)
+        {
+            int errno = Marshal.GetLastPInvokeError();
+            if (errno == Errno.WouldBlock)
+                throw Held(path, 0, errno);
+            if (errno != Errno.Interrupted)
+                Errno.Throw("lock", path, errno);
+        }
+    }
+
+    /// <summary>The process whose lock is in the way; 0 when it has gone meanwhile, or is not known.</summary>
+    private static long OwnerOf(SafeFileHandle handle, bool shared)
+    {
+        var range = Range(shared ? ReadLock : WriteLock, 1);
+        bool isKnown = Libc.Control(handle, Platform.GetDescriptionLock, &range) == 0 && range.Kind != NoLock && range.Start == RangeStart;
+        return isKnown ? range.Length : 0;
+    }
+
+    private static DiskException Held(string path, long owner, int errno)
+    {
+        string holder = owner > 0 ? string.Create(CultureInfo.InvariantCulture, $"process {owner}") : "another process";
+        return new DiskException(DiskError.Locked, "lock", path, "the lock is held by " + holder, errno);
+    }
+
+    private static LockRange Range(short kind, long length) => new() { Kind = kind, Start = RangeStart, Length = length };
+
+    /// <summary>struct flock of 64-bit Linux. Offsets count from the beginning of the file.</summary>
+    [StructLayout(LayoutKind.Explicit, Size = 32)]
+    private struct LockRange
+    {
+        [FieldOffset(0)]
+        public short Kind;
+
+        [FieldOffset(8)]
+        public long Start;
+
+        [FieldOffset(16)]
+        public long Length;
     }
 }

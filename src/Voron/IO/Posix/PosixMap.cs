@@ -87,7 +87,7 @@ internal sealed unsafe class PosixMap : FileMap
         long wanted = Math.Max(least, DiskRules.RoundUp(Math.Max(MinReservation, checked(length * 8)), PageLength));
         while (true)
         {
-            Address = EngineMemory.Allows((nuint)wanted) ? PosixMemory.TryReserve((nuint)wanted) : null;
+            Address = EngineMemory.Allows((nuint)wanted) ? PosixMemory.TryReserve((nuint)wanted, wanted == least) : null;
             if (Address != null)
                 return wanted;
             if (wanted == least)

@@ -14,6 +14,17 @@ internal static unsafe class PosixMemory
         return address == -1 ? null : (byte*)address;
     }
 
+    /// <summary>As the other, but null also when not as much again is left for everything else, unless <paramref name="leaveNothing"/>.</summary>
+    public static byte* TryReserve(nuint length, bool leaveNothing)
+    {
+        if (leaveNothing)
+            return TryReserve(length);
+        byte* address = TryReserve(length * 2);
+        if (address != null)
+            Release(address + length, length);
+        return address;
+    }
+
     /// <summary>Makes a reserved range readable and writable. Memory comes at the first touch, as zeros.</summary>
     public static bool TryCommit(byte* address, nuint length) => Libc.Protect(address, length, Platform.ProtectReadWrite) == 0;
 

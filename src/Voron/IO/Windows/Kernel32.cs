@@ -8,6 +8,27 @@ internal static unsafe partial class Kernel32
 {
     private const string Library = "kernel32.dll";
 
+    [LibraryImport(Library, EntryPoint = "CreateFileW", SetLastError = true, StringMarshalling = StringMarshalling.Utf16)]
+    public static partial SafeFileHandle CreateFile(
+        string path, uint access, uint share, void* security, uint disposition, uint flags, nint template);
+
+    [LibraryImport(Library, EntryPoint = "GetFileInformationByHandle", SetLastError = true)]
+    [return: MarshalAs(UnmanagedType.Bool)]
+    public static partial bool GetFileInformation(SafeFileHandle file, uint* information);
+
+    [LibraryImport(Library, EntryPoint = "GetFileInformationByHandleEx", SetLastError = true)]
+    [return: MarshalAs(UnmanagedType.Bool)]
+    public static partial bool GetFileInformationExtended(SafeFileHandle file, int kind, uint* information, uint length);
+
+    [LibraryImport(Library, EntryPoint = "LockFileEx", SetLastError = true)]
+    [return: MarshalAs(UnmanagedType.Bool)]
+    public static partial bool LockFile(
+        SafeFileHandle file, uint flags, uint reserved, uint lengthLow, uint lengthHigh, WindowsLock.LockRange* range);
+
+    [LibraryImport(Library, EntryPoint = "MoveFileExW", SetLastError = true, StringMarshalling = StringMarshalling.Utf16)]
+    [return: MarshalAs(UnmanagedType.Bool)]
+    public static partial bool MoveFile(string source, string target, uint flags);
+
     [LibraryImport(Library, EntryPoint = "CreateFileMappingW", SetLastError = true)]
     public static partial nint CreateFileMapping(
         SafeFileHandle file, void* attributes, uint protection, uint maximumHigh, uint maximumLow, char* name);

@@ -1,13 +1,18 @@
-using System.Globalization;
-using System.Text;
+using System.Runtime.InteropServices;
 
 namespace Voron.IO.Windows;
 
-/// <summary>A directory of Windows. Its changes are durable by the file system's journal, so that there is nothing to sync.</summary>
+/// <summary>
+/// A directory of Windows. It has no sync: a rename waits until it is on the device, and what else changes names need not be durable. The
+/// creation of a file is found out, or made again, at the next opening; a deleted file that comes back has been superseded.
+/// </summary>
 internal sealed class WindowsDisk : IDisk
 {
-    /// <summary>FILE_FLAG_NO_BUFFERING, which the base library passes on without a name for it.</summary>
-    private const FileOptions NoBuffering = (FileOptions)0x2000_0000;
+    private const uint MoveWriteThrough = 8;
+    private const int MostTries = 1000;
+
+    private readonly Lock _gate = new();
+    private readonly List<WindowsLock> _locks = [];
 
     private WindowsDisk(string path, bool readOnly)
     {
@@ -35,45 +40,65 @@ internal sealed class WindowsDisk : IDisk
         return new WindowsDisk(real, readOnly);
     }
 
+    public long VolumeBytes => SystemErrors.VolumeBytes(Path);
+
     public IReadOnlyList<DiskEntry> List() => SystemErrors.List(Path);
 
     public DiskFile Open(string name, DiskOpen open, DiskAccess access)
     {
         string path = PathOf(name);
-        if (open == DiskOpen.New)
+        bool isNew = open == DiskOpen.New;
+        if (isNew)
+        {
             DiskRules.CheckWritable(IsReadOnly, "create", path);
-        try
-        {
-            var handle = File.OpenHandle(
-                path,
-                open == DiskOpen.New ? FileMode.CreateNew : FileMode.Open,
-                IsReadOnly ? FileAccess.Read : FileAccess.ReadWrite,
-                FileShare.ReadWrite | FileShare.Delete,
-                access switch
-                {
-                    DiskAccess.WriteThrough => FileOptions.WriteThrough | NoBuffering,
-                    DiskAccess.Unbuffered => NoBuffering,
-                    _ => FileOptions.None,
-                });
-            return new WindowsFile(handle, path, access, IsReadOnly);
+            CheckLocks("create", path);
         }
-        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        uint flags = access switch
         {
-            throw SystemErrors.From(e, open == DiskOpen.New ? "create" : "open", path);
+            DiskAccess.WriteThrough => WindowsHandles.WriteThrough | WindowsHandles.NoBuffering,
+            DiskAccess.Unbuffered => WindowsHandles.NoBuffering,
+            _ => 0,
+        };
+        uint disposition = isNew ? WindowsHandles.CreateNew : WindowsHandles.OpenExisting;
+        var handle = WindowsHandles.Open(path, disposition, IsReadOnly, flags, isNew ? "create" : "open");
+        return new WindowsFile(handle, path, access, IsReadOnly);
+    }
+
+    /// <summary>The system deletes it with its last handle, however that ends.</summary>
+    public DiskFile OpenTemporary()
+    {
+        DiskRules.CheckWritable(IsReadOnly, "create", Path);
+        CheckLocks("create", Path);
+        for (int number = 0; ; number++)
+        {
+            string path = PathOf(DiskRules.TemporaryName(number));
+            try
+            {
+                var handle = WindowsHandles.Open(path, WindowsHandles.CreateNew, false, WindowsHandles.DeleteOnClose, "create");
+                return new WindowsFile(handle, path, DiskAccess.Buffered, readOnly: false);
+            }
+            catch (DiskException e) when (e.Error == DiskError.AlreadyExists && number < MostTries)
+            {
+                // Somebody's: another name will do.
+            }
         }
     }
 
     public void Rename(string source, string target)
     {
         string from = PathOf(source);
+        string to = PathOf(target);
         DiskRules.CheckWritable(IsReadOnly, "rename", from);
-        try
+        lock (_gate)
         {
-            File.Move(from, PathOf(target), overwrite: true);
-        }
-        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
-        {
-            throw SystemErrors.From(e, "rename", from);
+            CheckLocks("rename", from);
+            if (!Kernel32.MoveFile(from, to, MoveWriteThrough))
+                throw SystemErrors.FromWindows(Marshal.GetLastPInvokeError(), "rename", from);
+            foreach (var held in _locks)
+            {
+                if (held.Name == source)
+                    held.Name = target;
+            }
         }
     }
 
@@ -81,6 +106,7 @@ internal sealed class WindowsDisk : IDisk
     {
         string path = PathOf(name);
         DiskRules.CheckWritable(IsReadOnly, "delete", path);
+        CheckLocks("delete", path);
         if (!File.Exists(path))
             throw new DiskException(DiskError.NotFound, "delete", path, "there is no such file");
         try
@@ -95,60 +121,49 @@ internal sealed class WindowsDisk : IDisk
 
     public void SyncDirectory() => DiskRules.CheckWritable(IsReadOnly, "sync", Path);
 
-    /// <summary>
-    /// The sharing mode is the lock: an exclusive holder opens for writing and lets others only read, a shared one reads and
-    /// lets nobody write.
-    /// </summary>
     public IDisposable Lock(string name, bool shared)
     {
         string path = PathOf(name);
-        if (IsReadOnly && !File.Exists(path))
-            return Stream.Null;
-        try
+        for (int tries = 0; tries < MostTries; tries++)
         {
-            bool exclusive = !shared && !IsReadOnly;
-            var mode = IsReadOnly ? FileMode.Open : FileMode.OpenOrCreate;
-
-            // OpenOrCreate needs write access to create, which a shared holder must not keep.
-            if (!exclusive && !IsReadOnly && !File.Exists(path))
-                File.OpenHandle(path, mode, FileAccess.Write, FileShare.ReadWrite).Dispose();
-            var handle = File.OpenHandle(
-                path,
-                exclusive ? mode : FileMode.Open,
-                exclusive ? FileAccess.ReadWrite : FileAccess.Read,
-                shared || exclusive ? FileShare.Read : FileShare.None);
-            if (exclusive)
+            var handle = WindowsHandles.Open(path, WindowsHandles.OpenExisting, shared || IsReadOnly, 0, "lock");
+            var taken = WindowsLock.Take(this, name, path, handle, shared);
+            if (WindowsHandles.Find(path) == taken.Identity)
             {
-                RandomAccess.SetLength(handle, 0);
-                RandomAccess.Write(handle, Encoding.ASCII.GetBytes(Environment.ProcessId.ToString(CultureInfo.InvariantCulture)), 0);
+                lock (_gate)
+                    _locks.Add(taken);
+                return taken;
             }
-            return handle;
+            taken.Dispose();
         }
-        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
-        {
-            var error = SystemErrors.From(e, "lock", path);
-            throw error.Error == DiskError.Locked
-                ? new DiskException(DiskError.Locked, "lock", path, "somebody else holds the lock" + Owner(path), error.NativeError)
-                : error;
-        }
+        throw new DiskException(DiskError.Failed, "lock", path, $"another file has taken its place {MostTries} times");
     }
 
     public void Dispose()
     {
     }
 
-    private static string Owner(string path)
+    /// <summary>A lock has ended.</summary>
+    internal void Forget(WindowsLock held)
     {
-        try
+        lock (_gate)
+            _locks.Remove(held);
+    }
+
+    /// <summary>As on POSIX systems: who holds a lock may change names only while the lock's own name leads to the locked file.</summary>
+    private void CheckLocks(string operation, string path)
+    {
+        lock (_gate)
         {
-            using var handle = File.OpenHandle(path, FileMode.Open, FileAccess.Read, FileShare.ReadWrite);
-            Span<byte> text = stackalloc byte[20];
-            int length = RandomAccess.Read(handle, text, 0);
-            return length > 0 ? $"; the last to own it was process {Encoding.ASCII.GetString(text[..length])}" : "";
-        }
-        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
-        {
-            return "";
+            foreach (var held in _locks)
+            {
+                string place = PathOf(held.Name);
+                if (WindowsHandles.Find(place) != held.Identity)
+                {
+                    throw new DiskException(
+                        DiskError.Failed, operation, path, $"'{place}' was removed or replaced while it was in use; nothing in the directory is changed any more");
+                }
+            }
         }
     }
 

@@ -1,0 +1,94 @@
+using System.Runtime.InteropServices;
+using Microsoft.Win32.SafeHandles;
+
+namespace Voron.IO.Windows;
+
+/// <summary>Opens files without following links, and says which file a handle is of.</summary>
+internal static unsafe class WindowsHandles
+{
+    public const uint CreateNew = 1;
+    public const uint OpenExisting = 3;
+    public const uint WriteThrough = 0x8000_0000;
+    public const uint NoBuffering = 0x2000_0000;
+    public const uint DeleteOnClose = 0x0400_0000;
+
+    private const uint GenericRead = 0x8000_0000;
+    private const uint GenericWrite = 0x4000_0000;
+    private const uint DeleteAccess = 0x0001_0000;
+    private const uint ShareEverything = 7;
+    private const uint OpenReparsePoint = 0x0020_0000;
+    private const uint ReparsePointAttribute = 0x400;
+    private const uint NameSurrogate = 0x2000_0000;
+    private const int AttributeTagKind = 9;
+
+    // BY_HANDLE_FILE_INFORMATION, in words of four bytes.
+    private const int InformationWords = 13;
+    private const int VolumeWord = 7;
+    private const int IndexHighWord = 11;
+    private const int IndexLowWord = 12;
+
+    /// <summary>Opens or makes a file. What leads to another file, such as a symbolic link, is refused.</summary>
+    public static SafeFileHandle Open(string path, uint disposition, bool readOnly, uint flags, string operation)
+    {
+        uint access = readOnly ? GenericRead : GenericRead | GenericWrite;
+        if ((flags & DeleteOnClose) != 0)
+            access |= DeleteAccess;
+        var handle = Kernel32.CreateFile(path, access, ShareEverything, null, disposition, flags | OpenReparsePoint, 0);
+        if (handle.IsInvalid)
+            throw Failed(handle, operation, path);
+        try
+        {
+            if (!TryGetTag(handle, out uint tag))
+                return handle;
+            if ((tag & NameSurrogate) != 0)
+            {
+                throw new DiskException(
+                    DiskError.Failed, operation, path, "it is a symbolic link, which is not followed; link or mount the whole directory instead");
+            }
+        }
+        catch
+        {
+            handle.Dispose();
+            throw;
+        }
+
+        // Such as a file that the system has deduplicated: the file itself, kept in another way.
+        handle.Dispose();
+        handle = Kernel32.CreateFile(path, access, ShareEverything, null, OpenExisting, flags, 0);
+        return handle.IsInvalid ? throw Failed(handle, operation, path) : handle;
+    }
+
+    public static FileIdentity IdentityOf(SafeFileHandle handle, string path)
+    {
+        uint* information = stackalloc uint[InformationWords];
+        if (!Kernel32.GetFileInformation(handle, information))
+            throw SystemErrors.FromWindows(Marshal.GetLastPInvokeError(), "inspect", path);
+        return new FileIdentity(information[VolumeWord], ((ulong)information[IndexHighWord] << 32) | information[IndexLowWord]);
+    }
+
+    /// <summary>Which file a path leads to; null when there is none.</summary>
+    public static FileIdentity? Find(string path)
+    {
+        using var handle = Kernel32.CreateFile(path, 0, ShareEverything, null, OpenExisting, OpenReparsePoint, 0);
+        if (!handle.IsInvalid)
+            return IdentityOf(handle, path);
+        var error = Failed(handle, "inspect", path);
+        return error.Error == DiskError.NotFound ? null : throw error;
+    }
+
+    private static bool TryGetTag(SafeFileHandle handle, out uint tag)
+    {
+        uint* information = stackalloc uint[2];
+        bool isPoint = Kernel32.GetFileInformationExtended(handle, AttributeTagKind, information, 2 * sizeof(uint))
+            && (information[0] & ReparsePointAttribute) != 0;
+        tag = isPoint ? information[1] : 0;
+        return isPoint;
+    }
+
+    private static DiskException Failed(SafeFileHandle handle, string operation, string path)
+    {
+        int error = Marshal.GetLastPInvokeError();
+        handle.Dispose();
+        return SystemErrors.FromWindows(error, operation, path);
+    }
+}

@@ -1,0 +1,123 @@
+using Voron.Tests.Faults;
+
+namespace Voron.Tests.Surroundings;
+
+/// <summary>Links and pipes in the place of files, and who may read what the engine makes.</summary>
+public sealed class FileSafetyTests
+{
+    private const UnixFileMode Owner = UnixFileMode.UserRead | UnixFileMode.UserWrite;
+
+    [Theory]
+    [InlineData("voron.lock")]
+    [InlineData("voron.header")]
+    [InlineData("voron.header.creating")]
+    [InlineData("voron.data")]
+    [InlineData("voron.data.creating")]
+    [InlineData("voron.scratch")]
+    [InlineData("scratch.tmp")]
+    [InlineData("journal-00000001.voron")]
+    [InlineData("journal-00000001.voron.new")]
+    [InlineData("rewrite-00000002.voron")]
+    public void A_link_in_the_place_of_a_file_is_not_followed(string name)
+    {
+        using var directory = new TemporaryDirectory();
+        var victim = Path.Combine(directory.Path, "victim");
+        File.WriteAllText(victim, "precious");
+        var path = Path.Combine(directory.Path, "new");
+        Directory.CreateDirectory(path);
+        File.CreateSymbolicLink(Path.Combine(path, name), victim);
+        try
+        {
+            using var environment = StorageEnvironment.Open(path, FaultBench.Options());
+            FaultBench.Put(environment, 1, [1]);
+            environment.Flush();
+        }
+        catch (VoronException e)
+        {
+            e.Message.Should().Contain(path);
+        }
+
+        File.ReadAllText(victim).Should().Be("precious");
+        File.ResolveLinkTarget(Path.Combine(path, name), false)!.FullName.Should().Be(victim, "the link is the user's");
+    }
+
+    [Theory]
+    [InlineData("voron.header")]
+    [InlineData("voron.data")]
+    [InlineData("journal-00000001.voron")]
+    public void A_file_of_an_environment_that_was_moved_and_linked_is_refused(string name)
+    {
+        using var directory = Place.Killed(3);
+        using var elsewhere = new TemporaryDirectory();
+        var file = Path.Combine(directory.Path, name);
+        File.Move(file, Path.Combine(elsewhere.Path, name));
+        File.CreateSymbolicLink(file, Path.Combine(elsewhere.Path, name));
+        foreach (var readOnly in new[] { true, false })
+        {
+            var open = () => StorageEnvironment.Open(directory.Path, new StorageOptions { ReadOnly = readOnly });
+            open.Should().Throw<StorageAccessException>().WithMessage($"*{name}*symbolic link*");
+        }
+    }
+
+    [Theory]
+    [InlineData("voron.header", true)]
+    [InlineData("voron.header", false)]
+    [InlineData("voron.data", true)]
+    [InlineData("voron.data", false)]
+    [InlineData("journal-00000001.voron", true)]
+    [InlineData("journal-00000001.voron", false)]
+    public void A_pipe_in_the_place_of_a_file_is_refused_at_once(string name, bool readOnly)
+    {
+        if (OperatingSystem.IsWindows())
+            return;
+        using var directory = Place.Killed(3);
+        var file = Path.Combine(directory.Path, name);
+        File.Delete(file);
+        Place.Run("mkfifo", file);
+        Exception? failure = null;
+        var opening = new Thread(() =>
+        {
+            try
+            {
+                StorageEnvironment.Open(directory.Path, new StorageOptions { ReadOnly = readOnly }).Dispose();
+            }
+            catch (VoronException e)
+            {
+                failure = e;
+            }
+        })
+        { IsBackground = true };
+        opening.Start();
+        opening.Join(TimeSpan.FromSeconds(20)).Should().BeTrue("an opening must not wait for a pipe");
+        failure.Should().BeAssignableTo<VoronException>().Which.Message.Should().Contain(name);
+    }
+
+    [Fact]
+    public void What_is_made_is_for_its_owner_alone()
+    {
+        if (OperatingSystem.IsWindows())
+            return;
+        using var directory = new TemporaryDirectory();
+        var path = Path.Combine(directory.Path, "a", "b");
+        Fill(path, new StorageOptions { BackgroundFlush = false, InitialJournalFileBytes = 64 << 10, MaxJournalFileBytes = 64 << 10 }, () =>
+        {
+            new DirectoryInfo(path).UnixFileMode.Should().Be(Owner | UnixFileMode.UserExecute);
+            foreach (var file in Directory.GetFiles(path))
+                new FileInfo(file).UnixFileMode.Should().Be(Owner, "of {0}", file);
+        });
+    }
+
+    private static void Fill(string path, StorageOptions options, Action check)
+    {
+        using var environment = StorageEnvironment.Open(path, options);
+        using (environment.BeginRead())
+        {
+            for (var i = 0; i < 20; i++)
+                FaultBench.Put(environment, i, FaultBench.Value(i, 9000));
+            environment.Rewrite();
+            check();
+        }
+        environment.Flush();
+        check();
+    }
+}

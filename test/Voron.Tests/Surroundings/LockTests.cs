@@ -1,0 +1,159 @@
+using Voron.Tests.Faults;
+using Voron.Torture.Kills;
+
+namespace Voron.Tests.Surroundings;
+
+/// <summary>Who may have a directory open, whatever is done to the files in it.</summary>
+public sealed class LockTests
+{
+    private static readonly StorageOptions Reading = new() { ReadOnly = true };
+
+    [Fact]
+    public void A_reader_of_a_restored_directory_keeps_writers_out()
+    {
+        using var directory = Place.WithEnvironment();
+        File.Delete(Path.Combine(directory.Path, "voron.lock"));
+        using var reader = StorageEnvironment.Open(directory.Path, Reading);
+        ShouldBeInUse(directory.Path, FaultBench.Options());
+        using var second = StorageEnvironment.Open(directory.Path, Reading);
+        FaultBench.Get(second, 1).Should().Equal(1);
+    }
+
+    [Fact]
+    public void A_reader_of_a_directory_that_it_cannot_write_keeps_writers_out()
+    {
+        if (OperatingSystem.IsWindows())
+            return;
+        using var directory = Place.WithEnvironment();
+        File.SetUnixFileMode(directory.Path, UnixFileMode.UserRead | UnixFileMode.UserExecute);
+        File.SetUnixFileMode(Path.Combine(directory.Path, Place.Header), UnixFileMode.UserRead);
+        using (StorageEnvironment.Open(directory.Path, Reading))
+        {
+            File.SetUnixFileMode(directory.Path, UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute);
+            File.SetUnixFileMode(Path.Combine(directory.Path, Place.Header), UnixFileMode.UserRead | UnixFileMode.UserWrite);
+            ShouldBeInUse(directory.Path, FaultBench.Options());
+        }
+    }
+
+    [Fact]
+    public void Removing_the_lock_file_of_earlier_versions_lets_no_second_writer_in()
+    {
+        using var directory = Place.WithEnvironment();
+        using var environment = StorageEnvironment.Open(directory.Path, FaultBench.Options());
+        File.Delete(Path.Combine(directory.Path, "voron.lock"));
+        ShouldBeInUse(directory.Path, FaultBench.Options());
+        ShouldBeInUse(directory.Path, Reading);
+        FaultBench.Put(environment, 2, [2]);
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void Removing_the_header_lets_no_second_environment_in(bool readOnly)
+    {
+        using var directory = Place.WithEnvironment();
+        using var environment = StorageEnvironment.Open(directory.Path, FaultBench.Options());
+        File.Delete(Path.Combine(directory.Path, Place.Header));
+        var open = () => StorageEnvironment.Open(directory.Path, readOnly ? Reading : FaultBench.Options());
+        open.Should().Throw<CorruptionException>().WithMessage("*voron.header*");
+        File.Exists(Path.Combine(directory.Path, Place.Header)).Should().BeFalse();
+    }
+
+    /// <summary>A copy of the header in its place has another identity: the writer that held the old one must change no name any more.</summary>
+    [Fact]
+    public void A_writer_whose_header_was_replaced_makes_and_deletes_no_more_files()
+    {
+        using var directory = Place.WithEnvironment();
+        var header = Path.Combine(directory.Path, Place.Header);
+        using var environment = StorageEnvironment.Open(directory.Path, FaultBench.Options());
+        var bytes = Place.Read(header);
+        File.Delete(header);
+        File.WriteAllBytes(header, bytes);
+        var names = Directory.GetFiles(directory.Path).Order().ToList();
+        var write = () =>
+        {
+            for (var i = 0; i < 100; i++)
+                FaultBench.Put(environment, i, FaultBench.Value(i, 20_000));
+        };
+        write.Should().Throw<VoronException>().WithMessage("*voron.header*");
+        Directory.GetFiles(directory.Path).Order().Should().Equal(names);
+    }
+
+    [Fact]
+    public void Hard_links_to_the_files_of_an_open_environment_are_noticed()
+    {
+        using var directory = Place.WithEnvironment();
+        using var other = new TemporaryDirectory();
+        foreach (var file in Directory.GetFiles(directory.Path))
+            Place.Run("ln", file, Path.Combine(other.Path, Path.GetFileName(file)));
+        using (StorageEnvironment.Open(directory.Path, FaultBench.Options()))
+            ShouldBeInUse(other.Path, FaultBench.Options());
+
+        // A copy of the header alone does not help: the data file is the same.
+        var header = Path.Combine(other.Path, Place.Header);
+        var bytes = Place.Read(header);
+        File.Delete(header);
+        File.WriteAllBytes(header, bytes);
+        using var environment = StorageEnvironment.Open(directory.Path, FaultBench.Options());
+        ShouldBeInUse(other.Path, FaultBench.Options());
+    }
+
+    [Fact]
+    public void Of_many_that_create_an_environment_at_once_one_has_it()
+    {
+        for (var round = 0; round < 20; round++)
+        {
+            using var directory = new TemporaryDirectory();
+            var path = Path.Combine(directory.Path, "new");
+            using var start = new Barrier(6);
+            using var open = new CountdownEvent(6);
+            var owners = 0;
+            var threads = Enumerable.Range(0, 6).Select(_ => new Thread(() =>
+            {
+                start.SignalAndWait();
+                StorageEnvironment? environment = null;
+                try
+                {
+                    environment = StorageEnvironment.Open(path, FaultBench.Options());
+                    Interlocked.Increment(ref owners);
+                }
+                catch (EnvironmentInUseException)
+                {
+                    // Another one has it, or is making it.
+                }
+                open.Signal();
+                open.Wait();
+                environment?.Dispose();
+            })).ToList();
+            threads.ForEach(thread => thread.Start());
+            threads.ForEach(thread => thread.Join());
+            owners.Should().Be(1);
+            Directory.GetFiles(path).Should().NotContain(file => file.EndsWith(".creating", StringComparison.Ordinal));
+            using var reopened = StorageEnvironment.Open(path, FaultBench.Options());
+            FaultBench.Put(reopened, 1, [1]);
+        }
+    }
+
+    [Fact]
+    public void Another_process_behind_a_link_is_named()
+    {
+        using var directory = new TemporaryDirectory();
+        var real = Path.Combine(directory.Path, "real");
+        var link = Path.Combine(directory.Path, "link");
+        Directory.CreateDirectory(real);
+        Directory.CreateSymbolicLink(link, real);
+        using var target = new KillTargetProcess(link);
+        target.Listen();
+        var open = () => StorageEnvironment.Open(real, FaultBench.Options());
+        open.Should().Throw<EnvironmentInUseException>().WithMessage($"*process {target.ProcessId}*");
+        target.Kill();
+        using var environment = StorageEnvironment.Open(real, FaultBench.Options());
+        FaultBench.Put(environment, 1, [1]);
+    }
+
+    private static void ShouldBeInUse(string path, StorageOptions options)
+    {
+        var open = () => StorageEnvironment.Open(path, options);
+        open.Should().Throw<EnvironmentInUseException>();
+    }
+}
