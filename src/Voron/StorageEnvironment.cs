@@ -65,7 +65,7 @@ public sealed class StorageEnvironment : IDisposable
     /// <summary>The directory, or "memory".</summary>
     public string Path => _context.Disk.Path;
 
-    /// <summary>The options that the environment was opened with.</summary>
+    /// <summary>The options that the environment was opened with, with the page size that it has.</summary>
     public StorageOptions Options => _context.Options;
 
     /// <summary>What the opening found in the journal.</summary>
@@ -88,7 +88,7 @@ public sealed class StorageEnvironment : IDisposable
         IDisk disk;
         try
         {
-            disk = FileSystemDisk.Open(directory, options.ReadOnly, options.Logger ?? NullLogger.Instance);
+            disk = FileSystemDisk.Open(directory, options.ReadOnly, options.Logger ?? NullLogger.Instance, options.FileMode);
         }
         catch (DiskException e)
         {

@@ -68,13 +68,29 @@ public sealed class StorageOptions
 {
     private const long MiB = 1 << 20;
 
+    private const UnixFileMode ReadAndWrite = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.GroupRead | UnixFileMode.GroupWrite
+        | UnixFileMode.OtherRead | UnixFileMode.OtherWrite;
+
     /// <summary>A thread cannot wait for longer.</summary>
     private static readonly TimeSpan LongestInterval = TimeSpan.FromDays(24);
 
+    private int? _pageSize;
+
     /// <summary>
-    /// Bytes of a page when an environment is created: 4096, 8192, 16384, 32768 or 65536. An existing one keeps its own.
+    /// Bytes of a page when an environment is created: 4096, 8192, 16384, 32768 or 65536; 4096 unless set. An existing environment keeps its
+    /// own, with a warning in the log when another one was set; <see cref="StorageEnvironment.Options"/> has the actual one.
     /// </summary>
-    public int PageSize { get; init; } = 4096;
+    public int PageSize
+    {
+        get => _pageSize ?? 4096;
+        init => _pageSize = value;
+    }
+
+    /// <summary>
+    /// Permissions of the files that are made, on Linux and macOS, before the process's mask: for the owner alone unless set. A directory that
+    /// is made may also be searched by those who may read.
+    /// </summary>
+    public UnixFileMode FileMode { get; init; } = IO.FileSystemDisk.OwnerOnly;
 
     /// <summary>Opens for reading only: nothing is written, not even by recovery, which then happens in memory.</summary>
     public bool ReadOnly { get; init; }
@@ -183,6 +199,17 @@ public sealed class StorageOptions
     /// <summary>Called after each background verification, on a thread of its own.</summary>
     public Action<VerificationReport>? ScrubObserver { get; init; }
 
+    /// <summary>A page size was asked for, rather than left open.</summary>
+    internal bool IsPageSizeSet => _pageSize != null;
+
+    /// <summary>The same options with the page size of an environment that exists.</summary>
+    internal StorageOptions WithPageSize(int pageSize)
+    {
+        var options = (StorageOptions)MemberwiseClone();
+        options._pageSize = pageSize;
+        return options;
+    }
+
     /// <summary>Checks all options together.</summary>
     /// <exception cref="ArgumentException">One or more are out of range; the message names each of them.</exception>
     public void Validate()
@@ -195,6 +222,9 @@ public sealed class StorageOptions
         }
 
         Check(PageSize is 4096 or 8192 or 16384 or 32768 or 65536, $"{nameof(PageSize)} is {PageSize}; it must be 4096, 8192, 16384, 32768 or 65536.");
+        Check(
+            (FileMode & IO.FileSystemDisk.OwnerOnly) == IO.FileSystemDisk.OwnerOnly && (FileMode & ~ReadAndWrite) == 0,
+            $"{nameof(FileMode)} is {FileMode}; it must let the owner read and write, and nobody execute.");
         Check(Enum.IsDefined(JournalCompression), $"{nameof(JournalCompression)} is {(int)JournalCompression}, which is no setting.");
         Check(Enum.IsDefined(FlushRecords), $"{nameof(FlushRecords)} is {(int)FlushRecords}, which is no setting.");
         Check(InitialJournalFileBytes >= 64 << 10, $"{nameof(InitialJournalFileBytes)} is {InitialJournalFileBytes}; it must be at least 65536.");

@@ -248,7 +248,7 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
         var capacity = file.CapacityPages;
         _context.Ring.Read(out var newest);
         var step = GrowthPolicy.NextStep(capacity, _context.PageSize, _context.Options.MaxGrowthBytes);
-        if (capacity - newest.State.PageCount > step / 2 || capacity + step > _context.Layout.MaxPageCount)
+        if (capacity - newest.State.PageCount > step / 2 || capacity + step > _context.DataFile.PageLimit)
             return;
         try
         {

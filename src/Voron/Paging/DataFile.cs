@@ -28,6 +28,7 @@ internal sealed unsafe class DataFile : IDisposable
     private readonly List<(FileMap Map, long RetiredAtSequence)> _retiredMaps = [];
     private FileMap _map;
     private long _preallocated;
+    private bool _owesCut;
 
     public DataFile(DiskFile file, UInt128 environmentId, int pageSize, long maxPageCount, PoisonState poison, DiskFile? unbuffered = null)
     {
@@ -35,6 +36,7 @@ internal sealed unsafe class DataFile : IDisposable
         Unbuffered = unbuffered;
         _poison = poison;
         PageSize = pageSize;
+        PageLimit = maxPageCount;
         _environmentId = environmentId;
         _pageShift = BitOperations.Log2((uint)pageSize);
         _verifiedSpace = AddressSpace.Reserve((nuint)(maxPageCount / 8 + 8));
@@ -67,6 +69,9 @@ internal sealed unsafe class DataFile : IDisposable
 
     /// <summary>Pages that have blocks in the file and an address in the map.</summary>
     public long CapacityPages { get; private set; }
+
+    /// <summary>The most pages that the file can have while the environment is open: for more there are no addresses.</summary>
+    public long PageLimit { get; }
 
     /// <summary>Where page 0 is mapped. Readers take it from the state that they registered with.</summary>
     public byte* MapAddress => _map.Address;
@@ -309,7 +314,10 @@ internal sealed unsafe class DataFile : IDisposable
 
     public bool HasRetiredMaps => _retiredMaps.Count > 0;
 
-    /// <summary>Cuts the file. Nobody uses, or will come to use, a page behind the cut.</summary>
+    /// <summary>
+    /// Cuts the file. Nobody uses, or will come to use, a page behind the cut. Where a file that is mapped cannot be cut (Windows), that is
+    /// made up for when the file is closed.
+    /// </summary>
     public void Truncate(long pages)
     {
         SchedulePoint.UntilFree(_growth);
@@ -322,7 +330,16 @@ internal sealed unsafe class DataFile : IDisposable
             CapacityPages = pages;
             _preallocated = pages << _pageShift;
             SchedulePoint.Reach(SchedulePlace.FileCut);
-            File.SetLength(pages << _pageShift);
+            try
+            {
+                File.SetLength(pages << _pageShift);
+            }
+            catch (DiskException)
+            {
+                _owesCut = true;
+                throw;
+            }
+
             Sync();
         }
     }
@@ -332,10 +349,28 @@ internal sealed unsafe class DataFile : IDisposable
         foreach (var (map, _) in _retiredMaps)
             map.Dispose();
         _map.Dispose();
+        CutAtLast();
         Unbuffered?.Dispose();
         File.Dispose();
         _verifiedSpace.Dispose();
         _verifiedChunkSpace.Dispose();
+    }
+
+    // Not synced: a file that keeps its tail over a power cut is right too.
+    private void CutAtLast()
+    {
+        if (!_owesCut || _poison.IsPoisoned)
+            return;
+        try
+        {
+            var length = CapacityPages << _pageShift;
+            if (length < File.Length)
+                File.SetLength(length);
+        }
+        catch (DiskException)
+        {
+            // The tail stays; the next environment that gives space back cuts it off.
+        }
     }
 
     private void Allocate(long from, long to)

@@ -22,8 +22,7 @@ internal sealed unsafe class VersionTable : IDisposable
     /// <summary>Pages that share a counter of chains, so that empty stretches are skipped quickly.</summary>
     public const int PagesPerStretch = 512;
 
-    private const long MaxNodes = 1L << 28;
-
+    private readonly long _maxNodes;
     private readonly AddressSpace _headSpace;
     private readonly AddressSpace _nodeSpace;
     private readonly AddressSpace _stretchSpace;
@@ -35,14 +34,16 @@ internal sealed unsafe class VersionTable : IDisposable
     private long _nodeCapacity;
     private long _basedCount;
 
-    /// <param name="maxPageCount">The most pages the environment can ever have; address space is reserved for their heads.</param>
+    /// <param name="maxPageCount">The most pages the environment can have while it is open; address space is reserved for their heads.</param>
     public VersionTable(long maxPageCount)
     {
+        _maxNodes = AddressPlan.Nodes(maxPageCount);
+        maxPageCount = RoundUp(maxPageCount);
         _headSpace = AddressSpace.Reserve((nuint)(maxPageCount * sizeof(ulong)));
         try
         {
             _stretchSpace = AddressSpace.Reserve((nuint)((maxPageCount / PagesPerStretch + 1) * sizeof(int)));
-            _nodeSpace = AddressSpace.Reserve(unchecked((nuint)(MaxNodes * VersionNode.Size)));
+            _nodeSpace = AddressSpace.Reserve(unchecked((nuint)(_maxNodes * VersionNode.Size)));
         }
         catch
         {
@@ -80,7 +81,7 @@ internal sealed unsafe class VersionTable : IDisposable
         if (pageCount <= PageCapacity)
             return;
 
-        var capacity = (pageCount + 8191) & ~8191L;
+        var capacity = RoundUp(pageCount);
         _headSpace.EnsureCommitted((nuint)(capacity * sizeof(ulong)));
         _stretchSpace.EnsureCommitted((nuint)((capacity / PagesPerStretch + 1) * sizeof(int)));
         PageCapacity = capacity;
@@ -296,13 +297,16 @@ internal sealed unsafe class VersionTable : IDisposable
         var end = _nextNode + Math.Max(0, count - free);
         if (end <= _nodeCapacity)
             return;
-        if (end > MaxNodes)
-            throw new StorageFullException($"More than {MaxNodes} page versions are in use: the oldest reader has been open for too long.");
+        if (end > _maxNodes)
+            throw new StorageFullException($"More than {_maxNodes} page versions are in use: the oldest reader has been open for too long.");
 
-        var capacity = Math.Min(MaxNodes, Math.Max(8192, Math.Max(_nodeCapacity * 2, end)));
+        var capacity = Math.Min(_maxNodes, Math.Max(8192, Math.Max(_nodeCapacity * 2, end)));
         _nodeSpace.EnsureCommitted((nuint)(capacity * VersionNode.Size));
         _nodeCapacity = capacity;
     }
+
+    // Heads are made usable in steps, so that most calls find it done.
+    private static long RoundUp(long pages) => (pages + 8191) & ~8191L;
 
     private static int Based(VersionNode* node) => node->WholeSinceId == 0 ? 1 : 0;
 

@@ -284,6 +284,8 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     /// <summary>Grows the data file when it has fewer pages, by more than is asked for when there is room.</summary>
     public void EnsureCapacity(long pageCount)
     {
+        if (pageCount > _context.DataFile.PageLimit && pageCount <= _context.Layout.MaxPageCount)
+            throw AddressPlan.Exceeded(_context.Disk.Path, pageCount, _context.DataFile.PageLimit);
         if (pageCount > _context.Layout.MaxPageCount)
             throw new StorageFullException($"The environment cannot grow to {pageCount} pages of {PageSize} bytes: the most is {_context.Layout.MaxPageCount}.");
         if (pageCount > _dataFile.CapacityPages)
@@ -486,7 +488,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     {
         var capacity = _dataFile.CapacityPages;
         var step = GrowthPolicy.NextStep(capacity, PageSize, _context.Options.MaxGrowthBytes);
-        var wanted = Math.Min(Math.Max(pageCount, capacity + step), _context.Layout.MaxPageCount);
+        var wanted = Math.Min(Math.Max(pageCount, capacity + step), _context.DataFile.PageLimit);
         bool moved;
         try
         {

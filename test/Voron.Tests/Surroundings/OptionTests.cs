@@ -1,0 +1,126 @@
+using Voron.IO;
+using Voron.Tests.Faults;
+using Voron.Torture.Kills;
+using Voron.Torture.Simulation;
+
+namespace Voron.Tests.Surroundings;
+
+/// <summary>What an environment makes of its options, its volume and the limits of its process.</summary>
+public sealed class OptionTests
+{
+    [Fact]
+    public void An_environment_tells_the_page_size_that_it_has()
+    {
+        var disk = new SimulatedDisk();
+        using (var made = StorageEnvironment.Open(disk, new StorageOptions { PageSize = 8192, BackgroundFlush = false }))
+            made.Options.PageSize.Should().Be(8192);
+
+        var logger = new ListLogger();
+        using (var opened = StorageEnvironment.Open(disk, new StorageOptions { PageSize = 16384, BackgroundFlush = false, Logger = logger }))
+        {
+            opened.Options.PageSize.Should().Be(8192);
+            opened.GetStatistics().PageSize.Should().Be(8192);
+            opened.Options.BackgroundFlush.Should().BeFalse("the others stay");
+        }
+
+        logger.Warnings.Should().ContainSingle().Which.Should().Contain("8192").And.Contain("16384");
+
+        // Who asked for none is told of none.
+        logger = new ListLogger();
+        using var again = StorageEnvironment.Open(disk, FaultBench.Options(logger));
+        again.Options.PageSize.Should().Be(8192);
+        logger.Warnings.Should().BeEmpty();
+    }
+
+    [Fact]
+    public void Permissions_are_those_that_were_asked_for()
+    {
+        const UnixFileMode shared = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.GroupRead;
+        var options = new StorageOptions { FileMode = shared, BackgroundFlush = false };
+        foreach (var wrong in new[] { UnixFileMode.UserRead, shared | UnixFileMode.UserExecute, shared | UnixFileMode.SetUser, UnixFileMode.None })
+        {
+            var validate = () => new StorageOptions { FileMode = wrong }.Validate();
+            validate.Should().Throw<ArgumentException>().WithMessage("*FileMode*");
+        }
+
+        if (OperatingSystem.IsWindows())
+            return;
+        using var directory = new TemporaryDirectory();
+        var path = Path.Combine(directory.Path, "new");
+        using var environment = StorageEnvironment.Open(path, options);
+        FaultBench.Put(environment, 1, [1]);
+        new DirectoryInfo(path).UnixFileMode.Should().Be(shared | UnixFileMode.UserExecute | UnixFileMode.GroupExecute);
+        foreach (var file in Directory.GetFiles(path))
+            new FileInfo(file).UnixFileMode.Should().Be(shared, "of {0}", file);
+    }
+
+    /// <summary>As on Windows, where the system refuses to cut a file while any of it is mapped.</summary>
+    [Fact]
+    public void A_file_that_cannot_be_cut_while_it_is_mapped_is_cut_when_it_is_closed()
+    {
+        var disk = new SimulatedDisk();
+        disk.FailNext(
+            call => call.Kind == DiskCallKind.SetLength && call.Name == Place.Data && disk.LiveMaps > 0, DiskError.Failed, forever: true);
+        long grown;
+        using (var environment = StorageEnvironment.Open(disk, FaultBench.Options()))
+        {
+            for (var i = 0; i < 20; i++)
+                FaultBench.Put(environment, i, FaultBench.Value(i, 1 << 20));
+            environment.Flush();
+            using (var writing = environment.BeginWrite())
+            {
+                writing.DeleteTree(FaultBench.TreeName);
+                writing.Commit();
+            }
+            FaultBench.Put(environment, 7, [7]);
+            environment.Flush();
+            environment.ReclaimSpace();
+            grown = disk.Contents(Place.Data).Length;
+            grown.Should().BeGreaterThan(20 << 20);
+        }
+
+        disk.Contents(Place.Data).Length.Should().BeLessThan(9 << 20);
+        using var reopened = StorageEnvironment.Open(disk, FaultBench.Options());
+        FaultBench.Get(reopened, 7).Should().Equal(7);
+        reopened.Verify().Problems.Should().BeEmpty();
+    }
+
+    [Fact]
+    public void An_environment_reserves_addresses_by_need()
+    {
+        if (!OperatingSystem.IsLinux())
+            return;
+        using var directory = new TemporaryDirectory();
+        var before = AddressBytes();
+        using (var environment = StorageEnvironment.Open(directory.Path, FaultBench.Options()))
+        {
+            FaultBench.Put(environment, 1, [1]);
+
+            // Tables for what the volume could hold, and a map that can grow: no fixed sum of many GiB.
+            var volume = new DriveInfo(directory.Path).TotalSize;
+            var bound = (4L << 30) + 2 * (volume / 4096) * 2 * 100;
+            (AddressBytes() - before).Should().BeLessThan(bound);
+        }
+    }
+
+    [Theory]
+    [InlineData(4)]
+    [InlineData(8)]
+    public void An_environment_works_within_a_limit_on_addresses(int gibibytes)
+    {
+        if (!OperatingSystem.IsLinux())
+            return;
+        using var directory = new TemporaryDirectory();
+        using (var target = new KillTargetProcess(directory.Path, gibibytes))
+        {
+            target.Listen();
+            target.Kill();
+        }
+
+        using var environment = StorageEnvironment.Open(directory.Path, FaultBench.Options());
+        FaultBench.Put(environment, 1, [1]);
+    }
+
+    private static long AddressBytes() =>
+        long.Parse(File.ReadAllText("/proc/self/statm").Split(' ')[0], System.Globalization.CultureInfo.InvariantCulture) * Environment.SystemPageSize;
+}
