@@ -9,6 +9,12 @@ public abstract unsafe class DiskContract : IDisposable
 
     private protected abstract IDisk Disk { get; }
 
+    /// <summary>Whether a map of a file of that length is extended where it is.</summary>
+    protected virtual bool ExtendsFrom(int length) => true;
+
+    /// <summary>Whether a file is cut while the part before the cut is mapped.</summary>
+    protected virtual bool CutsMappedFiles => true;
+
     public virtual void Dispose() => GC.SuppressFinalize(this);
 
     [Fact]
@@ -195,34 +201,63 @@ public abstract unsafe class DiskContract : IDisposable
         new ReadOnlySpan<byte>(map.Address, 16 * Block).SequenceEqual(expected).Should().BeTrue();
     }
 
-    [Fact]
-    public void A_map_shows_writes_and_extends_where_it_is()
+    [Theory]
+    [InlineData(5_000)]
+    [InlineData(64 << 10)]
+    public void A_map_shows_writes_and_extends_where_it_is(int length)
     {
         using var file = Disk.Open("a", DiskOpen.New, DiskAccess.Buffered);
-        file.Write(0, Bytes(5_000, 7));
-        using var map = file.Map(5_000);
+        file.Write(0, Bytes(length, 7));
+        using var map = file.Map(length);
         nint address = (nint)map.Address;
-        new ReadOnlySpan<byte>(map.Address, 5_000).SequenceEqual(Bytes(5_000, 7)).Should().BeTrue();
+        new ReadOnlySpan<byte>(map.Address, length).SequenceEqual(Bytes(length, 7)).Should().BeTrue();
 
         file.Write(100, "shown"u8);
         new ReadOnlySpan<byte>(map.Address + 100, 5).SequenceEqual("shown"u8).Should().BeTrue();
 
-        Error(() => map.TryExtend(5_001)).Should().Be(DiskError.EndOfFile, "a map is never longer than its file");
+        Error(() => map.TryExtend(length + 1)).Should().Be(DiskError.EndOfFile, "a map is never longer than its file");
         file.SetLength(1 << 20);
         file.Write((1 << 20) - 4, "tail"u8);
-        map.TryExtend(1 << 20).Should().BeTrue();
+        map.TryExtend(1 << 20).Should().Be(ExtendsFrom(length));
+        using var other = file.Map(1 << 20);
+        var newest = ExtendsFrom(length) ? map : other;
         ((nint)map.Address).Should().Be(address);
-        map.Length.Should().Be(1 << 20);
-        new ReadOnlySpan<byte>(map.Address + (1 << 20) - 4, 4).SequenceEqual("tail"u8).Should().BeTrue();
-        file.Write(6_000, "late"u8);
-        new ReadOnlySpan<byte>(map.Address + 6_000, 4).SequenceEqual("late"u8).Should().BeTrue();
+        map.Length.Should().Be(ExtendsFrom(length) ? 1 << 20 : length);
+        newest.Length.Should().Be(1 << 20);
+        new ReadOnlySpan<byte>(newest.Address + (1 << 20) - 4, 4).SequenceEqual("tail"u8).Should().BeTrue();
+        file.Write(length + 1_000, "late"u8);
+        new ReadOnlySpan<byte>(newest.Address + length + 1_000, 4).SequenceEqual("late"u8).Should().BeTrue();
+        file.Write(200, "both"u8);
+        new ReadOnlySpan<byte>(map.Address + 200, 4).SequenceEqual("both"u8).Should().BeTrue();
+        new ReadOnlySpan<byte>(other.Address + 200, 4).SequenceEqual("both"u8).Should().BeTrue();
+    }
 
-        map.Shrink(8_192);
-        file.SetLength(8_192);
-        map.Length.Should().Be(8_192);
+    [Theory]
+    [InlineData(8_192)]
+    [InlineData(64 << 10)]
+    [InlineData(0)]
+    public void A_map_lets_its_tail_go_before_the_file_is_cut(int length)
+    {
+        using var file = Disk.Open("a", DiskOpen.New, DiskAccess.Buffered);
+        file.SetLength(64 << 10);
+        using var map = file.Map(64 << 10);
         file.SetLength(1 << 20);
         map.TryExtend(1 << 20).Should().BeTrue();
-        new ReadOnlySpan<byte>(map.Address + 8_192, (1 << 20) - 8_192).ContainsAnyExcept((byte)0).Should().BeFalse();
+        file.Write(0, Bytes(1 << 20, 8));
+
+        map.Shrink(length);
+        map.Length.Should().Be(length);
+        bool isCut = Error(() => file.SetLength(length)) == null;
+        isCut.Should().Be(length == 0 || CutsMappedFiles);
+        new ReadOnlySpan<byte>(map.Address, length).SequenceEqual(Bytes(1 << 20, 8).AsSpan(0, length)).Should().BeTrue();
+        if (isCut)
+            file.SetLength(1 << 20);
+        file.Length.Should().Be(1 << 20);
+        map.TryExtend(1 << 20).Should().BeTrue();
+        var expected = Bytes(1 << 20, 8);
+        if (isCut)
+            expected.AsSpan(length).Clear();
+        new ReadOnlySpan<byte>(map.Address, 1 << 20).SequenceEqual(expected).Should().BeTrue();
     }
 
     [Fact]

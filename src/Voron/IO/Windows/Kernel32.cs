@@ -33,8 +33,8 @@ internal static unsafe partial class Kernel32
     public static partial nint CreateFileMapping(
         SafeFileHandle file, void* attributes, uint protection, uint maximumHigh, uint maximumLow, char* name);
 
-    [LibraryImport(Library, EntryPoint = "MapViewOfFile", SetLastError = true)]
-    public static partial void* MapViewOfFile(nint mapping, uint access, uint offsetHigh, uint offsetLow, nuint length);
+    [LibraryImport(Library, EntryPoint = "MapViewOfFileEx", SetLastError = true)]
+    public static partial void* MapViewOfFileAt(nint mapping, uint access, uint offsetHigh, uint offsetLow, nuint length, void* address);
 
     [LibraryImport(Library, EntryPoint = "UnmapViewOfFile", SetLastError = true)]
     [return: MarshalAs(UnmanagedType.Bool)]
@@ -43,6 +43,11 @@ internal static unsafe partial class Kernel32
     [LibraryImport(Library, EntryPoint = "CloseHandle", SetLastError = true)]
     [return: MarshalAs(UnmanagedType.Bool)]
     public static partial bool CloseHandle(nint handle);
+
+    [LibraryImport(Library, EntryPoint = "DeviceIoControl", SetLastError = true)]
+    [return: MarshalAs(UnmanagedType.Bool)]
+    public static partial bool DeviceControl(
+        SafeFileHandle file, uint code, void* input, uint inputLength, void* output, uint outputLength, uint* returned, nint overlapped);
 
     [LibraryImport(Library, EntryPoint = "VirtualAlloc", SetLastError = true)]
     public static partial void* VirtualAlloc(void* address, nuint length, uint type, uint protection);

@@ -53,12 +53,7 @@ internal sealed class WindowsDisk : IDisk
             DiskRules.CheckWritable(IsReadOnly, "create", path);
             CheckLocks("create", path);
         }
-        uint flags = access switch
-        {
-            DiskAccess.WriteThrough => WindowsHandles.WriteThrough | WindowsHandles.NoBuffering,
-            DiskAccess.Unbuffered => WindowsHandles.NoBuffering,
-            _ => 0,
-        };
+        uint flags = access == DiskAccess.Buffered ? 0 : WindowsHandles.NoBuffering;
         uint disposition = isNew ? WindowsHandles.CreateNew : WindowsHandles.OpenExisting;
         var handle = WindowsHandles.Open(path, disposition, IsReadOnly, flags, isNew ? "create" : "open");
         return new WindowsFile(handle, path, access, IsReadOnly);

@@ -1,16 +1,41 @@
+using System.ComponentModel;
 using Microsoft.Win32.SafeHandles;
 
 namespace Voron.IO.Windows;
 
 /// <summary>An open handle.</summary>
+/// <remarks>
+/// Write-through is a write past the cache and a flush. The system's own flag only asks the device to write the one request through,
+/// which many devices do not do.
+/// </remarks>
 internal sealed unsafe class WindowsFile : SystemFile
 {
-    private readonly SafeFileHandle _handle;
+    public const uint SetSparse = 0x000900C4;
+    public const uint SetZeroData = 0x000980C8;
+    public const uint QueryAllocatedRanges = 0x000940CF;
 
-    public WindowsFile(SafeFileHandle handle, string path, DiskAccess access, bool readOnly)
+    private const int InvalidFunction = 1;
+    private const int NotSupported = 50;
+    private const int CallNotImplemented = 120;
+    private const int InvalidParameter = 87;
+    private const int MoreData = 234;
+    private const int UserMappedFile = 1224;
+
+    /// <summary>How many ranges one call names, each an offset and a length.</summary>
+    private const int RangesOfCall = 64;
+
+    private readonly SafeFileHandle _handle;
+    private readonly WindowsCalls _calls;
+
+    /// <summary>The file may have holes. It stays so: a file that is not sparse has blocks for all of its length.</summary>
+    private volatile bool _isSparse;
+
+    public WindowsFile(SafeFileHandle handle, string path, DiskAccess access, bool readOnly, WindowsCalls? calls = null)
         : base(path, access, readOnly)
     {
         _handle = handle;
+        _calls = calls ?? WindowsCalls.OfSystem;
+        _isSparse = Try("open", () => _calls.IsSparse(_handle));
     }
 
     public override long Length => Try("length", () => RandomAccess.GetLength(_handle));
@@ -28,12 +53,15 @@ internal sealed unsafe class WindowsFile : SystemFile
         });
     }
 
-    /// <summary>A file that is not sparse has blocks for all of its length.</summary>
     public override void Allocate(long offset, long length)
     {
         DiskRules.CheckRange(offset, length);
         DiskRules.CheckWritable(IsReadOnly, "allocate", Path);
-        if (length > 0 && offset + length > Length)
+        if (length == 0)
+            return;
+        if (_isSparse)
+            FillHoles(offset, offset + length);
+        else if (offset + length > Length)
             SetLength(offset + length);
     }
 
@@ -41,7 +69,18 @@ internal sealed unsafe class WindowsFile : SystemFile
     {
         DiskRules.CheckRange(offset, length);
         DiskRules.CheckWritable(IsReadOnly, "punch hole", Path);
-        return length == 0;
+        if (length == 0)
+            return true;
+        if (!_isSparse)
+        {
+            if (!TryControl("punch hole", SetSparse, []))
+                return false;
+            _isSparse = true;
+        }
+
+        // Not behind the end, which would not be moved, but not refused either.
+        long end = Math.Min(offset + length, Length);
+        return offset >= end || TryControl("punch hole", SetZeroData, [offset, end]);
     }
 
     public override void WriteVectored(long offset, ReadOnlySpan<IoBlock> blocks)
@@ -54,6 +93,7 @@ internal sealed unsafe class WindowsFile : SystemFile
             WriteAll(offset, block.Address, (long)block.Length);
             offset += (long)block.Length;
         }
+        FinishWrite();
     }
 
     public override void Sync()
@@ -61,7 +101,7 @@ internal sealed unsafe class WindowsFile : SystemFile
         DiskRules.CheckWritable(IsReadOnly, "sync", Path);
         try
         {
-            RandomAccess.FlushToDisk(_handle);
+            _calls.Flush(_handle);
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
@@ -75,7 +115,7 @@ internal sealed unsafe class WindowsFile : SystemFile
         long fileLength = Length;
         if (length > fileLength)
             DiskRules.ThrowEndOfFile("map", Path, 0, length, fileLength);
-        return new WindowsMap(_handle, Path, length);
+        return new WindowsMap(this, _handle, length);
     }
 
     protected override nint ReadSome(long offset, byte* destination, nint length)
@@ -103,7 +143,55 @@ internal sealed unsafe class WindowsFile : SystemFile
         }
     }
 
+    protected override void FinishWrite()
+    {
+        if (Access == DiskAccess.WriteThrough)
+            Sync();
+    }
+
     protected override void Dispose(bool disposing) => _handle.Dispose();
+
+    /// <summary>Writes zeros to those parts of a range of a sparse file that have no blocks.</summary>
+    private void FillHoles(long offset, long end)
+    {
+        Span<long> ranges = stackalloc long[2 * RangesOfCall];
+        long at = offset;
+        while (at < end)
+        {
+            int error = _calls.Control(_handle, QueryAllocatedRanges, [at, end - at], ranges, out int returnedBytes);
+            if (error != 0 && (error != MoreData || returnedBytes == 0))
+                throw Failed(error, "allocate");
+            var found = ranges[..(returnedBytes / sizeof(long))];
+            for (int i = 0; i < found.Length; i += 2)
+            {
+                if (found[i] > at)
+                    AllocateByWriting(at, found[i] - at);
+                at = Math.Max(at, found[i] + found[i + 1]);
+            }
+
+            // All of them are known now, and behind the last there is a hole.
+            if (error == 0 && at < end)
+            {
+                AllocateByWriting(at, end - at);
+                return;
+            }
+        }
+    }
+
+    /// <summary>False when the file system has no such call, or does not do it while the file is mapped.</summary>
+    private bool TryControl(string operation, uint code, ReadOnlySpan<long> input)
+    {
+        int error = _calls.Control(_handle, code, input, [], out _);
+        return error switch
+        {
+            0 => true,
+            InvalidFunction or NotSupported or CallNotImplemented or InvalidParameter or UserMappedFile => false,
+            _ => throw Failed(error, operation),
+        };
+    }
+
+    private DiskException Failed(int error, string operation) =>
+        SystemErrors.From(new IOException(new Win32Exception(error).Message, unchecked((int)0x80070000) | error), operation, Path);
 
     private T Try<T>(string operation, Func<T> action)
     {

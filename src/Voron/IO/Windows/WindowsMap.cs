@@ -1,62 +1,224 @@
 using System.ComponentModel;
+using System.Diagnostics;
 using System.Runtime.InteropServices;
 using Microsoft.Win32.SafeHandles;
 
 namespace Voron.IO.Windows;
 
 /// <summary>
-/// A view of a file. It can be neither extended nor cut where it is, and while it lives the system refuses to cut the file.
+/// A file mapped view by view at the start of a larger reserved range, so that it can be extended where it is. There is no
+/// finalizer: spans into the map can outlive this object.
 /// </summary>
+/// <remarks>
+/// A view cannot replace a part of a reservation, so the reservation behind the map is released before a view is mapped there, and
+/// the rest is reserved again. Another thread may take the addresses in between: then there is no view, never a wrong one, and the
+/// map cannot be extended. A view begins at a multiple of 64 KiB, so a map of a file that ended within such a unit cannot be extended
+/// either. While any view lives, the system refuses to cut the file.
+/// </remarks>
 internal sealed unsafe class WindowsMap : FileMap
 {
     private const uint PageReadOnly = 0x02;
     private const uint FileMapRead = 0x04;
 
-    private nint _view;
+    /// <summary>ERROR_INVALID_ADDRESS: something is there.</summary>
+    private const int AddressTaken = 487;
 
-    public WindowsMap(SafeFileHandle handle, string path, long length)
+    private const long MinReservation = 1L << 30;
+
+    /// <summary>In bytes: the unit of the system in which addresses and offsets of views are given out.</summary>
+    private const long Unit = 64 << 10;
+
+    private static readonly long PageLength = Environment.SystemPageSize;
+
+    private readonly Lock _gate = new();
+    private readonly WindowsFile _file;
+    private readonly SafeFileHandle _handle;
+
+    /// <summary>The views from the first to the last, each with the offset of its first byte.</summary>
+    private readonly List<(nint Address, long Offset)> _views = [];
+
+    /// <summary>In bytes from <see cref="FileMap.Address"/>: the end of the last view, in whole memory pages.</summary>
+    private long _mapped;
+
+    /// <summary>In bytes from <see cref="FileMap.Address"/>: the end of the reservation that begins with the first unit behind the views.</summary>
+    private long _reserved;
+    private bool _disposed;
+
+    public WindowsMap(WindowsFile file, SafeFileHandle handle, long length)
     {
-        Length = length;
-        if (length == 0)
-            return;
-
-        nint mapping = Kernel32.CreateFileMapping(handle, null, PageReadOnly, (uint)(length >> 32), (uint)length, null);
-        if (mapping == 0)
-            throw Failed(path);
+        _file = file;
+        _handle = handle;
         try
         {
-            // The view keeps the mapping alive after its handle is closed.
-            Address = (byte*)Kernel32.MapViewOfFile(mapping, FileMapRead, 0, 0, (nuint)length);
-            if (Address == null)
-                throw Failed(path);
-            _view = (nint)Address;
+            Reserve(length);
+            if (length > 0 && !TryMapTo(length))
+                MapAnywhere(length);
+            Length = length;
         }
-        finally
+        catch
         {
-            Kernel32.CloseHandle(mapping);
+            Dispose(true);
+            throw;
         }
     }
 
-    public override bool TryExtend(long length) => length <= Length;
+    public override bool TryExtend(long length)
+    {
+        lock (_gate)
+        {
+            ObjectDisposedException.ThrowIf(_disposed, this);
+            if (length <= Length)
+                return true;
+            CheckFileLength(length);
+            if (length > _mapped && !TryMapTo(length))
+                return false;
+            Length = length;
+            return true;
+        }
+    }
 
+    /// <summary>Unmaps the views that lie wholly behind the new end. The view that it falls into stays.</summary>
     public override void Shrink(long length)
     {
-        DiskRules.CheckLengthInMap(length, Length);
-        Length = length;
+        lock (_gate)
+        {
+            ObjectDisposedException.ThrowIf(_disposed, this);
+            DiskRules.CheckLengthInMap(length, Length);
+            Length = length;
+            ReleaseRest();
+            while (_views.Count > 0 && _views[^1].Offset >= length)
+            {
+                Unmap(_views[^1].Address);
+                _mapped = _views[^1].Offset;
+                _views.RemoveAt(_views.Count - 1);
+            }
+            ReserveRest(_reserved);
+        }
     }
 
     protected override void Dispose(bool disposing)
     {
-        nint view = Interlocked.Exchange(ref _view, 0);
-        if (view != 0)
-            Kernel32.UnmapViewOfFile((void*)view);
-        Address = null;
-        Length = 0;
+        lock (_gate)
+        {
+            if (_disposed)
+                return;
+            _disposed = true;
+            foreach (var (address, _) in _views)
+                Unmap(address);
+            ReleaseRest();
+            Address = null;
+            Length = 0;
+        }
     }
 
-    private static DiskException Failed(string path)
+    private void Reserve(long length)
+    {
+        long least = Math.Max(Unit, DiskRules.RoundUp(length, Unit));
+        long wanted = Math.Max(least, DiskRules.RoundUp(Math.Max(MinReservation, checked(length * 8)), Unit));
+        while (true)
+        {
+            Address = EngineMemory.Allows((nuint)wanted) ? WindowsMemory.TryReserve((nuint)wanted) : null;
+            if (Address != null)
+            {
+                _reserved = wanted;
+                return;
+            }
+            if (wanted == least)
+                throw Failed();
+            wanted = Math.Max(least, DiskRules.RoundUp(wanted / 2, Unit));
+        }
+    }
+
+    /// <summary>Adds a view behind the others. False when there is no room for it.</summary>
+    private bool TryMapTo(long length)
+    {
+        if (length > _reserved || _mapped % Unit != 0)
+            return false;
+
+        // Up to the end of a unit where the file has it, so that the next view can begin there.
+        long end = Math.Min(CheckFileLength(length), DiskRules.RoundUp(length, Unit));
+        long wasReserved = _reserved;
+        ReleaseRest();
+        try
+        {
+            return MapView(Address + _mapped, end);
+        }
+        finally
+        {
+            ReserveRest(wasReserved);
+        }
+    }
+
+    /// <summary>Maps the first view where the system likes, without room behind it.</summary>
+    private void MapAnywhere(long length)
+    {
+        ReleaseRest();
+        Address = null;
+        _reserved = 0;
+        MapView(null, length);
+        _reserved = DiskRules.RoundUp(_mapped, Unit);
+    }
+
+    private bool MapView(byte* at, long end)
+    {
+        var bytes = (nuint)(end - _mapped);
+        if (!EngineMemory.Allows(bytes))
+            throw Failed();
+        nint section = Kernel32.CreateFileMapping(_handle, null, PageReadOnly, (uint)(end >> 32), (uint)end, null);
+        if (section == 0)
+            throw Failed();
+        try
+        {
+            // The view keeps the section alive after its handle is closed.
+            var view = (byte*)Kernel32.MapViewOfFileAt(section, FileMapRead, (uint)(_mapped >> 32), (uint)_mapped, bytes, at);
+            if (view == null)
+            {
+                return at != null && Marshal.GetLastPInvokeError() == AddressTaken ? false : throw Failed();
+            }
+            if (at == null)
+                Address = view;
+            _views.Add(((nint)view, _mapped));
+            _mapped = DiskRules.RoundUp(end, PageLength);
+            return true;
+        }
+        finally
+        {
+            Kernel32.CloseHandle(section);
+        }
+    }
+
+    private long CheckFileLength(long length)
+    {
+        long fileLength = _file.Length;
+        if (length > fileLength)
+            DiskRules.ThrowEndOfFile("map", _file.Path, 0, length, fileLength);
+        return fileLength;
+    }
+
+    private void ReleaseRest()
+    {
+        long start = DiskRules.RoundUp(_mapped, Unit);
+        if (_reserved > start)
+            WindowsMemory.Release(Address + start);
+    }
+
+    /// <summary>Takes the addresses behind the views, up to <paramref name="end"/>, or none when another thread was there first.</summary>
+    private void ReserveRest(long end)
+    {
+        long start = DiskRules.RoundUp(_mapped, Unit);
+        bool isReserved = end > start && WindowsMemory.TryReserve(Address + start, (nuint)(end - start));
+        _reserved = isReserved ? end : start;
+    }
+
+    private static void Unmap(nint view)
+    {
+        bool unmapped = Kernel32.UnmapViewOfFile((void*)view);
+        Debug.Assert(unmapped, "UnmapViewOfFile failed.");
+    }
+
+    private DiskException Failed()
     {
         int error = Marshal.GetLastPInvokeError();
-        return SystemErrors.From(new IOException(new Win32Exception(error).Message, unchecked((int)0x80070000) | error), "map", path);
+        return SystemErrors.From(new IOException(new Win32Exception(error).Message, unchecked((int)0x80070000) | error), "map", _file.Path);
     }
 }

@@ -1,0 +1,32 @@
+using System.Runtime.InteropServices;
+using Microsoft.Win32.SafeHandles;
+
+namespace Voron.IO.Windows;
+
+/// <summary>
+/// The calls on open files for which not every file system of Windows has an answer, as <see cref="WindowsFile"/> makes them. They
+/// can be replaced, to see what becomes of each answer.
+/// </summary>
+internal unsafe class WindowsCalls
+{
+    public static readonly WindowsCalls OfSystem = new();
+
+    /// <summary>A control code of the file system. Returns the error number, 0 for none.</summary>
+    public virtual int Control(SafeFileHandle handle, uint code, ReadOnlySpan<long> input, Span<long> output, out int returnedBytes)
+    {
+        uint returned = 0;
+        fixed (long* from = input)
+        fixed (long* to = output)
+        {
+            bool done = Kernel32.DeviceControl(
+                handle, code, from, (uint)input.Length * sizeof(long), to, (uint)output.Length * sizeof(long), &returned, 0);
+            returnedBytes = (int)returned;
+            return done ? 0 : Marshal.GetLastPInvokeError();
+        }
+    }
+
+    public virtual bool IsSparse(SafeFileHandle handle) => (File.GetAttributes(handle) & FileAttributes.SparseFile) != 0;
+
+    /// <summary>Writes what the system has of the file to the device, and empties the device's cache.</summary>
+    public virtual void Flush(SafeFileHandle handle) => RandomAccess.FlushToDisk(handle);
+}
