@@ -20,11 +20,15 @@ namespace Voron.Journal;
 /// </remarks>
 internal static unsafe class ManagedLz4Codec
 {
-    private const int MinMatch = 4;
+    /// <summary>What a match has beyond the length that the block names.</summary>
+    public const int MinMatch = 4;
+
     private const int LiteralsAtEnd = 5;
     private const int LastMatchDistanceFromEnd = 12;
     private const int MaxOffset = 65535;
-    private const int LongLength = 15;
+
+    /// <summary>The length in a half of the token behind which more bytes of it follow.</summary>
+    public const int LongLength = 15;
 
     private const int HashBits = 12;
     private const int TableEntries = 1 << HashBits;
@@ -249,7 +253,8 @@ internal static unsafe class ManagedLz4Codec
         return to;
     }
 
-    private static bool TryReadLength(ref byte* from, byte* sourceEnd, ref long length)
+    /// <summary>Adds the bytes of a length that follow the token. False when the block ends within them.</summary>
+    public static bool TryReadLength(ref byte* from, byte* sourceEnd, ref long length)
     {
         // The sum is at most 255 for each of fewer than 2^31 bytes, so it cannot overflow.
         byte more;

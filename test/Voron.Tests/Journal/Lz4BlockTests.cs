@@ -96,10 +96,11 @@ public unsafe class Lz4BlockTests
     [Fact]
     public void Golden_blocks_are_read()
     {
-        // Each by hand from the format: literals; a match that overlaps itself; lengths that go on behind the token.
+        // Each by hand from the format: literals; a match that overlaps itself, and begins 12 bytes before the end as the last one
+        // may; lengths that go on behind the token.
         Decompress([0x00], 10).Should().BeEmpty();
         Decompress([0x50, .. "hello"u8], 5).Should().Equal([.. "hello"u8]);
-        Decompress([0x12, (byte)'a', 1, 0, 0x50, .. "bcdef"u8], 12).Should().Equal([.. "aaaaaaabcdef"u8]);
+        Decompress([0x12, (byte)'a', 1, 0, 0x60, .. "bcdefg"u8], 13).Should().Equal([.. "aaaaaaabcdefg"u8]);
         Decompress([0x2F, (byte)'a', (byte)'b', 2, 0, 255, 1, 0x50, .. "vwxyz"u8], 282)
             .Should().Equal(Encoding.ASCII.GetBytes(string.Concat(Enumerable.Repeat("ab", 138)) + "avwxyz"));
         Decompress([0xF0, 5, .. "12345678901234567890"u8], 20).Should().Equal([.. "12345678901234567890"u8]);
@@ -119,6 +120,7 @@ public unsafe class Lz4BlockTests
     [InlineData("literals cut off", new byte[] { 0x50, 1, 2 })]
     [InlineData("no offset", new byte[] { 0x10, 1, 1 })]
     [InlineData("offset zero", new byte[] { 0x10, 1, 0, 0, 0x50, 1, 2, 3, 4, 5 })]
+    [InlineData("offset zero far from the end", new byte[] { 0x14, 1, 0, 0, 0xF0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 })]
     [InlineData("offset before the start", new byte[] { 0x10, 1, 2, 0, 0x50, 1, 2, 3, 4, 5 })]
     [InlineData("ends behind a match", new byte[] { 0x10, 1, 1, 0 })]
     [InlineData("length cut off", new byte[] { 0xF0, 255, 255 })]
@@ -153,7 +155,7 @@ public unsafe class Lz4BlockTests
             using var source = new GuardedBuffer(block);
             using var target = new GuardedBuffer(random.Next(1200), fill: 0x11);
             var written = Lz4Block.Decompress(source.Pointer, source.Length, target.Pointer, target.Length);
-            target.IsIntact.Should().BeTrue("seed {0}, round {1}", seed, round);
+            target.IsIntact.Should().BeTrue("nothing is written beside the target: seed {0}, round {1}", seed, round);
             source.IsIntact.Should().BeTrue();
             written.Should().BeInRange(-1, target.Length);
             if (written < 0)
@@ -167,7 +169,8 @@ public unsafe class Lz4BlockTests
             using var again = new GuardedBuffer(target.Length, fill: 0xEE);
             fixed (byte* elsewhere = block.Append((byte)0xFF).ToArray())
                 Lz4Block.Decompress(elsewhere, block.Length, again.Pointer, again.Length).Should().Be(written);
-            again.Span[..written].SequenceEqual(target.Span[..written]).Should().BeTrue("seed {0}, round {1}", seed, round);
+            again.Span[..written].SequenceEqual(target.Span[..written]).Should()
+                .BeTrue("the content does not depend on what the target held: seed {0}, round {1}", seed, round);
         }
 
         refused.Should().BeGreaterThan(1000);
