@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs the system libraries that tests and benchmarks hold the engine against: LZ4 for the codec's tests, and
-# LMDB, RocksDB, SQLite and Berkeley DB as peers of the benchmarks, and the model checker with its compiler. Does nothing when they are there, and only says so when it cannot install them.
+# LMDB, RocksDB, SQLite and Berkeley DB as peers of the benchmarks, the model checker with its compiler, and Wine for the tests of
+# Windows. Does nothing when they are there, and only says so when it cannot install them.
 set -euo pipefail
 
 missing=()
@@ -12,6 +13,7 @@ have libdb-5.3.so || missing+=(libdb5.3)
 have liblz4.so.1 || missing+=(liblz4-1)
 command -v spin >/dev/null || missing+=(spin)
 command -v gcc >/dev/null || missing+=(gcc libc6-dev)
+[ -x /usr/lib/wine/wine64 ] || command -v wine64 >/dev/null || missing+=(wine wine64)
 [ ${#missing[@]} -eq 0 ] && exit 0
 
 if ! command -v apt-get >/dev/null || [ "$(id -u)" -ne 0 ]; then

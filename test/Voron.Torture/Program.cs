@@ -17,6 +17,7 @@ internal static class Program
 
     public static int Main(string[] args)
     {
+        WineFrames.Mend();
         EngineSetup.SwitchHooksOn();
         TemporaryPlace.Take();
         RootCommand root = TortureCommand.Create();

@@ -9,6 +9,7 @@ public sealed class SpaceReclaimerTests
     [Fact]
     public void Free_sections_at_the_end_are_cut_off_and_the_rest_is_punched()
     {
+        Assert.SkipWhen(OperatingSystem.IsWindows(), "sees space given back at once, for which Wine has neither cuts nor holes");
         using var directory = new TestDirectory();
         using var environment = StorageEnvironment.Open(directory, Manual);
         Fill(environment, "a", 200, 100_000);
@@ -42,6 +43,7 @@ public sealed class SpaceReclaimerTests
     [Fact]
     public void What_a_reader_sees_is_not_given_back()
     {
+        Assert.SkipWhen(OperatingSystem.IsWindows(), "sees space given back at once, for which Wine has neither cuts nor holes");
         using var directory = new TestDirectory();
         using var environment = StorageEnvironment.Open(directory, Manual);
         Fill(environment, "a", 100, 100_000);

@@ -134,26 +134,10 @@ internal sealed class SuiteProcess(Suite suite, RunPlan plan)
             .Take(MaxLastCases),
     ];
 
-    /// <summary>This same program with other arguments.</summary>
+    /// <summary>This same program with other arguments; beside the tests it is another than the running one.</summary>
     private static ProcessStartInfo StartInfo(List<string> arguments)
     {
-        // Started by the tests, the running program is theirs; beside it lies this one.
-        string assembly = typeof(SuiteProcess).Assembly.Location;
-        string self = Environment.ProcessPath ?? "dotnet";
-        bool isThis = Path.GetFileNameWithoutExtension(self) == Path.GetFileNameWithoutExtension(assembly);
-        bool isHost = Path.GetFileNameWithoutExtension(self).Equals("dotnet", StringComparison.OrdinalIgnoreCase);
-        var start = new ProcessStartInfo(isThis || isHost ? self : "dotnet")
-        {
-            RedirectStandardInput = true,
-            RedirectStandardOutput = true,
-            RedirectStandardError = true,
-            UseShellExecute = false,
-        };
-        if (!isThis)
-        {
-            start.ArgumentList.Add("exec");
-            start.ArgumentList.Add(assembly);
-        }
+        ProcessStartInfo start = ChildProgram.Of(typeof(SuiteProcess).Assembly);
         foreach (string argument in arguments)
             start.ArgumentList.Add(argument);
         return start;

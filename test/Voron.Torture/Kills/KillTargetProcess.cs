@@ -16,24 +16,22 @@ internal sealed class KillTargetProcess : IDisposable
     /// <param name="addressGibibytes">What it may have of addresses, by ulimit; 0 for no limit.</param>
     public KillTargetProcess(string? held = null, int addressGibibytes = 0)
     {
-        var start = new ProcessStartInfo(addressGibibytes == 0 ? "dotnet" : "bash")
-        {
-            RedirectStandardInput = true,
-            RedirectStandardOutput = true,
-            RedirectStandardError = true,
-            UseShellExecute = false,
-            Environment = { ["DOTNET_TieredPGO"] = "0", ["DOTNET_gcServer"] = "0" },
-        };
+        ProcessStartInfo start = ChildProgram.Of(typeof(KillWorkload).Assembly);
+        start.Environment["DOTNET_TieredPGO"] = "0";
+        start.Environment["DOTNET_gcServer"] = "0";
         if (addressGibibytes != 0)
         {
+            string[] program = [start.FileName, .. start.ArgumentList];
+            start.FileName = "bash";
+            start.ArgumentList.Clear();
             start.ArgumentList.Add("-c");
-            start.ArgumentList.Add($"ulimit -v {(long)addressGibibytes << 20} && exec dotnet \"$@\"");
-            start.ArgumentList.Add("dotnet");
+            start.ArgumentList.Add($"ulimit -v {(long)addressGibibytes << 20} && exec \"$0\" \"$@\"");
+            foreach (string part in program)
+                start.ArgumentList.Add(part);
 
             // The collector reserves addresses too, by this.
             start.Environment["DOTNET_GCHeapHardLimit"] = "0x8000000";
         }
-        start.ArgumentList.Add(typeof(KillWorkload).Assembly.Location);
         if (AppContext.GetData("Voron.PlantedFault") is string fault)
             start.Environment[KillWorkload.FaultVariable] = fault;
         if (held is not null)

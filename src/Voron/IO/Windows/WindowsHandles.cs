@@ -8,7 +8,6 @@ internal static unsafe class WindowsHandles
 {
     public const uint CreateNew = 1;
     public const uint OpenExisting = 3;
-    public const uint WriteThrough = 0x8000_0000;
     public const uint NoBuffering = 0x2000_0000;
     public const uint DeleteOnClose = 0x0400_0000;
 

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Builds the tests for Windows and runs them on Wine, which stands in for it: docs/windows.md says what that can tell and what not.
+# Usage: scripts/test-windows.sh [--quick] [arguments of the test runner, such as -class Voron.Tests.IO.FileSystemDiskTests]
+# "--quick" takes the tests of the parts that meet the system: some minutes instead of an hour.
+# The last line counts the tests. Exit code 2 says that nothing was run.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+export DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1
+
+limit=9000
+if [ "${1:-}" = --quick ]; then
+  shift
+  limit=1500
+  for part in IO Environments Flushing Paging Scratch Format Maintenance; do
+    set -- "$@" -namespace "Voron.Tests.$part"
+  done
+  for class in OpeningTests OtherProcessTests DiskFullTests StreamTests; do
+    set -- "$@" -class "Voron.Tests.Faults.$class"
+  done
+  set -- "$@" -class Voron.Tests.ReadmeTests -class Voron.Tests.Trees.TreeModelTests
+fi
+
+wine=
+for candidate in /usr/lib/wine/wine64 "$(command -v wine64)" "$(command -v wine)"; do
+  [ -x "$candidate" ] && { wine=$candidate; break; }
+done
+if [ -z "$wine" ] || ! command -v wineserver >/dev/null; then
+  echo "Wine is not installed (scripts/install-packages.sh, or: apt-get install wine wine64): the tests of Windows were NOT RUN." >&2
+  exit 2
+fi
+
+out=$PWD/artifacts/windows
+echo "Building for Windows ..."
+dotnet publish -c Release test/Voron.Tests -r win-x64 --self-contained -v q -nologo \
+  -p:UseArtifactsOutput=true -p:ArtifactsPath="$out" -o "$out/publish" || exit 1
+
+# A Wine of its own for this run, without a display, ended with all that it started however the run ends.
+work=$(mktemp -d "${TMPDIR:-/tmp}/voron-wine-XXXXXX")
+export WINEPREFIX=$work/prefix WINEDEBUG=-all WINEDLLOVERRIDES="winemenubuilder.exe,winedbg.exe="
+unset DISPLAY WAYLAND_DISPLAY
+cleanup() {
+  timeout 20 wineserver -k >/dev/null 2>&1
+  timeout 20 wineserver -w >/dev/null 2>&1
+  rm -rf "$work"
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM
+mkdir -p "$WINEPREFIX"
+if ! timeout 300 "$wine" wineboot -i >"$work/boot.log" 2>&1 </dev/null; then
+  tail -5 "$work/boot.log" >&2
+  echo "Wine does not start: the tests of Windows were NOT RUN." >&2
+  exit 2
+fi
+
+# Wine has no mapping that is written and run at two addresses, which the runtime uses for the code that it makes. And what flushes the
+# write buffers of all processors does nothing in Wine 8: on one processor there is nothing to flush.
+export DOTNET_EnableWriteXorExecute=0
+pin=()
+command -v taskset >/dev/null && pin=(taskset -c "$(taskset -cp $$ | sed -E 's/.*: *([0-9]+).*/\1/')")
+log=$work/tests.log
+timeout -k 10 "$limit" "${pin[@]}" "$wine" "$out/publish/Voron.Tests.exe" -noColor -longRunning 300 "$@" </dev/null 2>&1 | tr -d '\r' | tee "$log"
+status=${PIPESTATUS[0]}
+[ "$status" -eq 124 ] && echo "The tests did not end within $limit seconds." >&2
+
+echo "Not run on Windows, and why:"
+grep -A1 -E '\[SKIP\]$' "$log" | grep -vE '\[SKIP\]$|^--$' | sed 's/^ */  /' | sort | uniq -c
+read -r total failed skipped < <(sed -nE 's/.*Voron\.Tests +Total: ([0-9]+), Errors: ([0-9]+), Failed: ([0-9]+), Skipped: ([0-9]+),.*/\1 \2 \3 \4/p' "$log" |
+  awk '{ print $1, $2 + $3, $4 }')
+if [ -z "${total:-}" ] || [ "$total" -eq 0 ] || { [ "$failed" -eq 0 ] && [ "$status" -ne 0 ]; }; then
+  echo "The run broke off, or ran no test (exit code $status)." >&2
+  echo "0 passed, 1 failed"
+  exit 1
+fi
+echo "$((total - failed - skipped)) passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,11 @@
+using System.Runtime.CompilerServices;
+using Voron.Torture.Harness;
+
+namespace Voron.Tests;
+
+/// <summary>Runs before the first line of the tests.</summary>
+internal static class Startup
+{
+    [ModuleInitializer]
+    internal static void Run() => WineFrames.Mend();
+}

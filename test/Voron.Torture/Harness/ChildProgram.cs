@@ -1,0 +1,43 @@
+using System.Diagnostics;
+using System.Reflection;
+
+namespace Voron.Torture.Harness;
+
+/// <summary>Starts programs that lie beside this one.</summary>
+public static class ChildProgram
+{
+    /// <summary>
+    /// How to start the program of an assembly, with its standard streams redirected. A program that was published with its runtime is
+    /// started itself: there need be no installed one.
+    /// </summary>
+    public static ProcessStartInfo Of(Assembly assembly)
+    {
+        ArgumentNullException.ThrowIfNull(assembly);
+        string? own = OwnRuntime(assembly.Location);
+        string? self = Environment.ProcessPath;
+        string? name = Path.GetFileNameWithoutExtension(self);
+        bool isHost = name?.Equals("dotnet", StringComparison.OrdinalIgnoreCase) == true;
+        if (name == Path.GetFileNameWithoutExtension(assembly.Location))
+            own = self;
+        var start = new ProcessStartInfo(own ?? (isHost ? self! : "dotnet"))
+        {
+            RedirectStandardInput = true,
+            RedirectStandardOutput = true,
+            RedirectStandardError = true,
+            UseShellExecute = false,
+        };
+        if (own is null)
+        {
+            start.ArgumentList.Add("exec");
+            start.ArgumentList.Add(assembly.Location);
+        }
+        return start;
+    }
+
+    private static string? OwnRuntime(string assembly)
+    {
+        string program = Path.ChangeExtension(assembly, OperatingSystem.IsWindows() ? ".exe" : null);
+        string library = OperatingSystem.IsWindows() ? "coreclr.dll" : OperatingSystem.IsMacOS() ? "libcoreclr.dylib" : "libcoreclr.so";
+        return File.Exists(Path.Combine(AppContext.BaseDirectory, library)) && File.Exists(program) ? program : null;
+    }
+}
