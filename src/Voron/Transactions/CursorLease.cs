@@ -1,0 +1,68 @@
+using System.Diagnostics.CodeAnalysis;
+using System.Runtime.CompilerServices;
+using Voron.Trees;
+
+namespace Voron.Transactions;
+
+/// <summary>A pooled cursor of an open tree.</summary>
+internal sealed class CursorLease(OpenTree tree)
+{
+    private const int Free = 0;
+    private const int Open = 1;
+    private const int Closing = 2;
+
+    public TreeCursor Cursor { get; } = new();
+
+    public OpenTree Tree => tree;
+
+    /// <summary>Moves on when the cursor is disposed or its tree ends.</summary>
+    public long Generation { get; set; }
+
+    // Free, open or closing: of two threads that dispose the cursor only one closes it.
+    private int _state;
+
+    public bool TryOpen()
+    {
+        if (Interlocked.CompareExchange(ref _state, Open, Free) != Free)
+            return false;
+        Cursor.Open(tree.State, tree.Owner.Pages, canChange: tree.Owner is WriteCore);
+        return true;
+    }
+
+    public void Return()
+    {
+        if (Interlocked.CompareExchange(ref _state, Closing, Open) != Open)
+            return;
+        Generation++;
+        Cursor.Close();
+        Volatile.Write(ref _state, Free);
+    }
+
+    /// <summary>Marks the transaction as being read in; to be followed by a call of its <see cref="TransactionCore.Leave"/>.</summary>
+    /// <exception cref="ObjectDisposedException">The cursor was disposed, or its transaction has ended.</exception>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public TransactionCore Enter(long generation, out bool mark)
+    {
+        ThrowIfClosed(generation);
+        var owner = tree.Owner;
+        mark = owner.Enter();
+        if (generation != Generation)
+        {
+            owner.Leave(mark);
+            ThrowClosed();
+        }
+
+        return owner;
+    }
+
+    /// <summary>Throws when the handle has ended; else the tree is as the cursor should see it.</summary>
+    public void ThrowIfClosed(long generation)
+    {
+        if (generation != Generation)
+            ThrowClosed();
+        _ = tree.State;
+    }
+
+    [DoesNotReturn]
+    private static void ThrowClosed() => throw new ObjectDisposedException("cursor", "The cursor was disposed, or its transaction has ended.");
+}
