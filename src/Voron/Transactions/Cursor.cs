@@ -7,7 +7,7 @@ namespace Voron;
 /// <summary>A place in a tree, to be moved both ways.</summary>
 /// <remarks>
 /// A handle: copies stand for the same cursor. In a write transaction it keeps its place while the tree changes; when its
-/// entry is deleted, the next move goes to the neighbour.
+/// entry is deleted, it stands on no entry, and the next move goes to the neighbour. After a seek that threw it has to seek again.
 /// </remarks>
 public readonly struct Cursor : IDisposable
 {
@@ -24,7 +24,7 @@ public readonly struct Cursor : IDisposable
     public bool IsOnEntry => Opened.Cursor.IsOnEntry;
 
     /// <summary>The key of the entry; valid until the cursor moves or the transaction writes.</summary>
-    /// <exception cref="InvalidOperationException">The cursor stands on no entry.</exception>
+    /// <exception cref="InvalidOperationException">The cursor stands on no entry, or its entry or its tree has been deleted.</exception>
     public ReadOnlySpan<byte> Key => Opened.Cursor.Key;
 
     /// <summary>The value of the entry; valid until the transaction ends, in a write transaction until its next write.</summary>

@@ -17,6 +17,9 @@ namespace Voron.Trees;
 /// </code>
 /// Saved, it holds a copy of its key and no address. When its entry is deleted it stands where the entry was: the next move
 /// goes to the neighbour.
+///
+/// The leaf is set if and only if the place is Entry, and both only when nothing can fail any more. A seek that fails leaves the
+/// cursor Lost, until another seek; a step that fails leaves it Saved, at the entry that it wanted to leave.
 /// </remarks>
 internal sealed unsafe class TreeCursor
 {
@@ -34,7 +37,7 @@ internal sealed unsafe class TreeCursor
     // Leaves that it has moved on by since it last came down from the root, backwards below zero.
     private long _distance;
     private Place _place;
-    private bool _isAttached;
+    private bool _canChange;
     private byte[] _savedKey = [];
     private int _savedLength;
 
@@ -45,7 +48,11 @@ internal sealed unsafe class TreeCursor
         AfterLast,
         Entry,
         Saved,
+        Lost,
     }
+
+    /// <summary>True while the tree has it in its list, to have its page released before a change.</summary>
+    internal bool IsAttached { get; set; }
 
     internal TreeCursor? NextOfTree { get; set; }
 
@@ -54,7 +61,8 @@ internal sealed unsafe class TreeCursor
     /// <summary>Whether there is an entry to be read; false too when it has been deleted since.</summary>
     public bool IsOnEntry => _place == Place.Entry || (_place == Place.Saved && TryRestore());
 
-    /// <summary>The key of the entry, or of the entry that was here when it has been deleted. Valid until the next move or change.</summary>
+    /// <summary>The key of the entry. Valid until the next move or change.</summary>
+    /// <exception cref="InvalidOperationException">There is no entry here, or it has been deleted.</exception>
     public ReadOnlySpan<byte> Key
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -62,7 +70,7 @@ internal sealed unsafe class TreeCursor
         {
             // Read once: should another thread end the transaction meanwhile, there is no page, and no fault.
             var leaf = _leaf;
-            return leaf != null ? LeafPage.Key(SlottedPage.Record(leaf, _index)) : SavedKey();
+            return leaf != null ? LeafPage.Key(SlottedPage.Record(leaf, _index)) : RestoredKey();
         }
     }
 
@@ -97,17 +105,14 @@ internal sealed unsafe class TreeCursor
         _tree = tree;
         _reader = reader;
         _place = Place.Unset;
-        _isAttached = canChange;
-        if (canChange)
-            tree.Attach(this);
+        _canChange = canChange;
     }
 
     /// <summary>Lets go of the tree. Does nothing a second time.</summary>
     public void Close()
     {
-        if (_isAttached)
+        if (IsAttached)
             _tree?.Detach(this);
-        _isAttached = false;
         _tree = null;
         _reader = null;
         _leaf = null;
@@ -115,11 +120,16 @@ internal sealed unsafe class TreeCursor
     }
 
     /// <summary>Goes to the first entry whose key is not below this one; false, and behind the end, when there is none.</summary>
-    public bool Seek(ReadOnlySpan<byte> key) => SeekFrom(key, out _);
+    public bool Seek(ReadOnlySpan<byte> key)
+    {
+        Leave();
+        return SeekFrom(key, out _);
+    }
 
     /// <summary>Goes to this key; when the tree has no such entry returns false and stands at the one after it.</summary>
     public bool SeekExact(ReadOnlySpan<byte> key)
     {
+        Leave();
         SeekFrom(key, out var exact);
         return exact;
     }
@@ -127,32 +137,20 @@ internal sealed unsafe class TreeCursor
     /// <summary>Goes to the last entry whose key is not above this one; false, and before the start, when there is none.</summary>
     public bool SeekForPrevious(ReadOnlySpan<byte> key)
     {
-        if (!Descend(key, out var index))
-            return End(Place.BeforeFirst);
-
-        _index = index >= 0 ? index : ~index - 1;
-        _place = Place.Entry;
-        return _index >= 0 || PreviousLeaf();
+        Leave();
+        return SeekBack(key, out _);
     }
 
     public bool SeekFirst()
     {
-        if (_tree!.Root.IsNone)
-            return End(Place.AfterLast);
-
-        _distance = 0;
-        DescendEdge(0, _tree.Root, first: true);
-        return true;
+        Leave();
+        return SeekEdge(first: true);
     }
 
     public bool SeekLast()
     {
-        if (_tree!.Root.IsNone)
-            return End(Place.BeforeFirst);
-
-        _distance = 0;
-        DescendEdge(0, _tree.Root, first: false);
-        return true;
+        Leave();
+        return SeekEdge(first: false);
     }
 
     /// <summary>The value of the entry, if there is an entry and its leaf has its value.</summary>
@@ -202,9 +200,6 @@ internal sealed unsafe class TreeCursor
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool MovePrevious() => TryStepPrevious() || MovePreviousSlowly();
 
-    /// <summary>Orders the key of the entry against a bound: below zero when the key is the smaller.</summary>
-    public int CompareKey(ReadOnlySpan<byte> bound) => Key.SequenceCompareTo(bound);
-
     /// <summary>Deletes the entry; false when it is gone already. The next move goes to a neighbour.</summary>
     public bool DeleteCurrent(PageWriter writer)
     {
@@ -231,25 +226,71 @@ internal sealed unsafe class TreeCursor
         _place = Place.Saved;
     }
 
+    // What comes may fail half-way, when the branches on the way no longer belong to the leaf.
+    private void Leave()
+    {
+        _leaf = null;
+        _place = Place.Lost;
+    }
+
+    /// <summary>Stands on an entry. Nothing in here fails.</summary>
+    private void Stand(byte* leaf, int index)
+    {
+        _count = SlottedPage.Count(leaf);
+        _index = index;
+        _leaf = leaf;
+        _place = Place.Entry;
+        if (_canChange && !IsAttached)
+            _tree!.Attach(this);
+    }
+
     private bool SeekFrom(ReadOnlySpan<byte> key, out bool exact)
     {
         exact = false;
-        if (!Descend(key, out var index))
+        var leaf = Descend(key, out var index);
+        if (leaf == null)
             return End(Place.AfterLast);
 
-        _place = Place.Entry;
         exact = index >= 0;
-        _index = exact ? index : ~index;
-        return _index < _count || NextLeaf();
+        var at = exact ? index : ~index;
+        if (at == SlottedPage.Count(leaf))
+            return NextLeaf();
+        Stand(leaf, at);
+        return true;
     }
 
-    /// <summary>Goes to the leaf for the key; false when the tree is empty.</summary>
-    private bool Descend(ReadOnlySpan<byte> key, out int index)
+    private bool SeekBack(ReadOnlySpan<byte> key, out bool exact)
+    {
+        exact = false;
+        var leaf = Descend(key, out var index);
+        if (leaf == null)
+            return End(Place.BeforeFirst);
+
+        exact = index >= 0;
+        var at = exact ? index : ~index - 1;
+        if (at < 0)
+            return PreviousLeaf();
+        Stand(leaf, at);
+        return true;
+    }
+
+    private bool SeekEdge(bool first)
+    {
+        if (_tree!.Root.IsNone)
+            return End(first ? Place.AfterLast : Place.BeforeFirst);
+
+        _distance = 0;
+        DescendEdge(0, _tree.Root, first);
+        return true;
+    }
+
+    /// <summary>Finds the leaf for the key, and the key in it; null when the tree is empty. The cursor does not stand there yet.</summary>
+    private byte* Descend(ReadOnlySpan<byte> key, out int index)
     {
         index = 0;
         var tree = _tree!;
         if (tree.Root.IsNone)
-            return false;
+            return null;
 
         TreeReader.CheckDepth(tree);
         _distance = 0;
@@ -267,17 +308,11 @@ internal sealed unsafe class TreeCursor
                 page = BranchPage.Child(branch, child);
             }
 
-            EnterLeaf(last, page);
-            index = LeafPage.Search(_leaf, search);
-            return true;
+            var leaf = TreeReader.ReadLeaf(_reader!, page);
+            _leafLevel = last;
+            index = LeafPage.Search(leaf, search);
+            return leaf;
         }
-    }
-
-    private void EnterLeaf(int level, PageNumber page)
-    {
-        _leaf = TreeReader.ReadLeaf(_reader!, page);
-        _count = SlottedPage.Count(_leaf);
-        _leafLevel = level;
     }
 
     /// <summary>From a page at a level goes down to its first entry, or to its last.</summary>
@@ -294,9 +329,9 @@ internal sealed unsafe class TreeCursor
             page = BranchPage.Child(branch, index);
         }
 
-        EnterLeaf(last, page);
-        _index = first ? 0 : _count - 1;
-        _place = Place.Entry;
+        var leaf = TreeReader.ReadLeaf(_reader!, page);
+        _leafLevel = last;
+        Stand(leaf, first ? 0 : SlottedPage.Count(leaf) - 1);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -305,10 +340,21 @@ internal sealed unsafe class TreeCursor
         switch (_place)
         {
             case Place.Entry:
-                return NextLeaf();
+                try
+                {
+                    return NextLeaf();
+                }
+                catch when (LosePages())
+                {
+                    throw;
+                }
+
             case Place.Saved:
                 return SeekFrom(SavedKey(), out var exact) && (!exact || MoveNext());
             case Place.AfterLast:
+                return false;
+            case Place.Lost:
+                TreeErrors.ThrowLost();
                 return false;
             default:
                 return SeekFirst();
@@ -321,15 +367,40 @@ internal sealed unsafe class TreeCursor
         switch (_place)
         {
             case Place.Entry:
-                return PreviousLeaf();
+                try
+                {
+                    return PreviousLeaf();
+                }
+                catch when (LosePages())
+                {
+                    throw;
+                }
+
             case Place.Saved:
-                var key = SavedKey();
-                return SeekForPrevious(key) && (!Key.SequenceEqual(key) || MovePrevious());
+                return SeekBack(SavedKey(), out var exact) && (!exact || MovePrevious());
             case Place.BeforeFirst:
+                return false;
+            case Place.Lost:
+                TreeErrors.ThrowLost();
                 return false;
             default:
                 return SeekLast();
         }
+    }
+
+    /// <summary>A step has failed: the branches may lead elsewhere than to the leaf. Always false, for use in a filter.</summary>
+    private bool LosePages()
+    {
+        try
+        {
+            SavePosition();
+        }
+        catch (OutOfMemoryException)
+        {
+            Leave();
+        }
+
+        return false;
     }
 
     private bool NextLeaf()
@@ -420,6 +491,15 @@ internal sealed unsafe class TreeCursor
         }
 
         return exact;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private ReadOnlySpan<byte> RestoredKey()
+    {
+        if (PlantedFault.ShowDeletedKey && _place == Place.Saved)
+            return SavedKey();
+        RestoreOrThrow();
+        return LeafPage.Key(SlottedPage.Record(_leaf, _index));
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]

@@ -43,6 +43,10 @@ internal static unsafe class TreeErrors
     public static void ThrowNoEntry() => throw new InvalidOperationException("The cursor does not stand on an entry.");
 
     [DoesNotReturn]
+    public static void ThrowLost() => throw new InvalidOperationException(
+        "The cursor has lost its place: the seek before this call failed. Seek again before moving on.");
+
+    [DoesNotReturn]
     public static void ThrowNegativeLength(int length) =>
         throw new ArgumentOutOfRangeException(nameof(length), length, "A value cannot have a negative length.");
 }

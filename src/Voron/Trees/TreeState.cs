@@ -3,17 +3,26 @@ using Voron.Primitives;
 
 namespace Voron.Trees;
 
+/// <summary>Keeps what a tree was at an open savepoint.</summary>
+internal interface ITreeOwner
+{
+    /// <summary>Called before each change of the tree, while its header is as it was.</summary>
+    void BeforeChange();
+}
+
 /// <summary>
 /// A tree as one transaction has it open: the fields of its header, which change with it, and its open cursors. Made to be
 /// pooled: <see cref="Load"/> starts it anew.
 /// </summary>
 internal sealed class TreeState
 {
+    private readonly ITreeOwner? _owner;
+
+    // Only cursors that stand on an entry: the others hold no page.
     private TreeCursor? _firstCursor;
 
-    public TreeState()
-    {
-    }
+    /// <param name="owner">Notified before each change; null where nothing changes, or nobody takes a change back.</param>
+    public TreeState(ITreeOwner? owner = null) => _owner = owner;
 
     public TreeState(in TreeHeader header) => Load(header);
 
@@ -48,7 +57,8 @@ internal sealed class TreeState
     /// <summary>Takes over a header, of this or another tree. Open cursors find their place again by their keys.</summary>
     public void Load(in TreeHeader header)
     {
-        PrepareForChange();
+        ChangeCount++;
+        ReleaseCursors();
         Root = new PageNumber(header.RootPage);
         EntryCount = header.EntryCount;
         LeafPages = header.LeafPages;
@@ -74,14 +84,29 @@ internal sealed class TreeState
     };
 
     /// <summary>
-    /// To be called while the pages are still as the cursors know them: before each change, and before a rollback to a
-    /// savepoint, which <see cref="Load"/> follows. Cursors keep their keys and let go of their pages.
+    /// To be called before each change, while the pages are still as the cursors know them. Cursors keep their keys and
+    /// release their pages, and the owner keeps the header if a savepoint needs it.
     /// </summary>
     public void PrepareForChange()
     {
         ChangeCount++;
-        for (var cursor = _firstCursor; cursor != null; cursor = cursor.NextOfTree)
+        if (_firstCursor != null)
+            ReleaseCursors();
+        _owner?.BeforeChange();
+    }
+
+    /// <summary>
+    /// Has the cursors keep their keys and release their pages. To be called before a rollback to a savepoint, which
+    /// <see cref="Load"/> follows.
+    /// </summary>
+    /// <remarks>Each cursor leaves the list until it stands on an entry again, so a cursor that is left alone costs nothing.</remarks>
+    public void ReleaseCursors()
+    {
+        while (_firstCursor is { } cursor)
+        {
             cursor.SavePosition();
+            Detach(cursor);
+        }
     }
 
     internal void Attach(TreeCursor cursor)
@@ -91,6 +116,7 @@ internal sealed class TreeState
         if (_firstCursor != null)
             _firstCursor.PreviousOfTree = cursor;
         _firstCursor = cursor;
+        cursor.IsAttached = true;
     }
 
     internal void Detach(TreeCursor cursor)
@@ -103,5 +129,6 @@ internal sealed class TreeState
             cursor.NextOfTree.PreviousOfTree = cursor.PreviousOfTree;
         cursor.NextOfTree = null;
         cursor.PreviousOfTree = null;
+        cursor.IsAttached = false;
     }
 }

@@ -55,11 +55,19 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
         }
     }
 
-    public override byte* Read(PageNumber page) => Find(page).Bytes;
+    /// <summary>When this many pages more have been read, one cannot be; below zero all can.</summary>
+    public int FailReadAfter { get; set; } = -1;
+
+    public override byte* Read(PageNumber page)
+    {
+        if (FailReadAfter >= 0 && FailReadAfter-- == 0)
+            throw new CorruptionException($"page {page} cannot be read, as planned");
+        return Find(page).Bytes;
+    }
 
     public override BranchHeads Heads { get; }
 
-    public override byte* Peek(PageNumber page) => Read(page);
+    public override byte* Peek(PageNumber page) => Find(page).Bytes;
 
     public override byte* Home(PageNumber page)
     {
@@ -72,7 +80,7 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
         // There is nothing to find them by.
     }
 
-    public override byte* PeekUnlessWritable(PageNumber page) => Read(page);
+    public override byte* PeekUnlessWritable(PageNumber page) => Find(page).Bytes;
 
     public override ReadOnlySpan<byte> ReadLarge(in LargeRunReference reference, long offset, int count) =>
         throw new NotSupportedException("These pages have no file to write large values to.");

@@ -69,7 +69,8 @@ public sealed class TreeCursorTests
         tree.Delete(Number(50));
 
         forward.IsOnEntry.Should().BeFalse();
-        forward.Key.ToArray().Should().Equal(Number(50));
+        var key = () => forward.Key.Length;
+        key.Should().Throw<InvalidOperationException>();
         var value = () => forward.Value.Length;
         value.Should().Throw<InvalidOperationException>();
         forward.MoveNext().Should().BeTrue();
@@ -141,6 +142,126 @@ public sealed class TreeCursorTests
     }
 
     [Fact]
+    public void A_move_that_fails_leaves_the_cursor_where_it_was_and_can_be_tried_again()
+    {
+        using var tree = Filled(3_000);
+        var cursor = tree.OpenCursor();
+        var found = new List<int>();
+        var failures = 0;
+        var attempts = 0;
+        for (var isDone = false; !isDone;)
+        {
+            // The page that is needed cannot be read, at every second attempt, or the one after it.
+            tree.Pages.FailReadAfter = (attempts++ % 4) switch { 0 => 0, 2 => 1, _ => -1 };
+            try
+            {
+                isDone = !cursor.MoveNext();
+                if (!isDone)
+                    found.Add(NumberOf(cursor));
+            }
+            catch (CorruptionException)
+            {
+                tree.Pages.FailReadAfter = -1;
+                failures++;
+                if (found.Count > 0)
+                    NumberOf(cursor).Should().Be(found[^1], "it stands where it stood");
+                else
+                    cursor.SeekForPrevious(Number(-1)).Should().BeFalse("it has to seek again");
+            }
+
+            tree.Pages.FailReadAfter = -1;
+        }
+
+        found.Should().Equal(Enumerable.Range(0, 3_000).Select(i => i * 2));
+        failures.Should().BeGreaterThan(20);
+        for (var i = 2_999; i >= 0; i--)
+        {
+            tree.Pages.FailReadAfter = i % 2;
+            try
+            {
+                cursor.MovePrevious().Should().BeTrue();
+            }
+            catch (CorruptionException)
+            {
+                tree.Pages.FailReadAfter = -1;
+                cursor.MovePrevious().Should().BeTrue();
+            }
+
+            tree.Pages.FailReadAfter = -1;
+            NumberOf(cursor).Should().Be(i * 2);
+        }
+    }
+
+    [Fact]
+    public void A_seek_that_fails_leaves_no_place_behind()
+    {
+        using var tree = Filled(3_000);
+        var cursor = tree.OpenCursor();
+        cursor.Seek(Number(1_000)).Should().BeTrue();
+        for (var pages = 0; pages < 2; pages++)
+        {
+            Action[] seeks =
+            [
+                () => cursor.Seek(Number(4_000)),
+                () => cursor.SeekExact(Number(4_001)),
+                () => cursor.SeekForPrevious(Number(4_000)),
+                () => cursor.SeekFirst(),
+                () => cursor.SeekLast(),
+            ];
+            foreach (var seek in seeks)
+            {
+                tree.Pages.FailReadAfter = pages;
+                seek.Should().Throw<CorruptionException>();
+                tree.Pages.FailReadAfter = -1;
+                Lost(cursor);
+                cursor.Seek(Number(1_000)).Should().BeTrue();
+                NumberOf(cursor).Should().Be(1_000);
+            }
+        }
+
+        // Behind the last entry of a leaf the search goes on in the next one, which cannot be read.
+        var behind = Enumerable.Range(0, 3_000).First(i =>
+        {
+            tree.Pages.FailReadAfter = tree.State.Depth;
+            try
+            {
+                return !cursor.Seek(Number((2 * i) + 1));
+            }
+            catch (CorruptionException)
+            {
+                return true;
+            }
+            finally
+            {
+                tree.Pages.FailReadAfter = -1;
+            }
+        });
+        behind.Should().BeLessThan(2_999);
+        Lost(cursor);
+        tree.Put(Number(behind), [1]);
+        Lost(cursor);
+    }
+
+    [Fact]
+    public void An_entry_that_cannot_be_found_again_can_be_when_its_page_can_be_read()
+    {
+        using var tree = Filled(3_000);
+        var cursor = tree.OpenCursor();
+        cursor.Seek(Number(1_000)).Should().BeTrue();
+        tree.Put(Number(1_001), [1]);
+        for (var pages = 0; pages < tree.State.Depth; pages++)
+        {
+            tree.Pages.FailReadAfter = pages;
+            FluentActions.Invoking(() => cursor.IsOnEntry).Should().Throw<CorruptionException>();
+            tree.Pages.FailReadAfter = -1;
+        }
+
+        NumberOf(cursor).Should().Be(1_000);
+        cursor.MoveNext().Should().BeTrue();
+        NumberOf(cursor).Should().Be(1_001);
+    }
+
+    [Fact]
     public void Loading_a_header_again_after_a_rollback_keeps_the_cursors_place()
     {
         using var tree = Filled(10);
@@ -202,12 +323,26 @@ public sealed class TreeCursorTests
             }
 
             if (places[which] is { } now)
-                NumberOf(cursor).Should().Be(now, $"seed {seed}, step {step}");
+            {
+                cursor.IsOnEntry.Should().Be(model.Contains(now), $"seed {seed}, step {step}");
+                if (model.Contains(now))
+                    NumberOf(cursor).Should().Be(now, $"seed {seed}, step {step}");
+            }
+
             if (step % 50 == 0)
                 tree.Pages.EndTransaction();
         }
 
         tree.Check();
+    }
+
+    private static void Lost(TreeCursor cursor)
+    {
+        cursor.IsOnEntry.Should().BeFalse();
+        FluentActions.Invoking(() => cursor.Key.Length).Should().Throw<InvalidOperationException>();
+        FluentActions.Invoking(() => cursor.Value.Length).Should().Throw<InvalidOperationException>();
+        FluentActions.Invoking(() => cursor.MoveNext()).Should().Throw<InvalidOperationException>().WithMessage("*lost its place*");
+        FluentActions.Invoking(() => cursor.MovePrevious()).Should().Throw<InvalidOperationException>().WithMessage("*lost its place*");
     }
 
     private static int? Above(SortedSet<int> model, int number)
