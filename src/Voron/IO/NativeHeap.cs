@@ -27,6 +27,16 @@ internal sealed unsafe class NativeHeap : IDisposable
         }
     }
 
+    /// <summary>Gives a block back.</summary>
+    public void Free(void* block)
+    {
+        lock (_lock)
+        {
+            if (_blocks.Remove((nint)block))
+                EngineMemory.Free(block);
+        }
+    }
+
     public void Dispose()
     {
         lock (_lock)

@@ -70,6 +70,17 @@ internal sealed unsafe class NativeList<T>(NativeHeap heap)
 
     public void Clear() => Count = _first = 0;
 
+    /// <summary>Takes out all items, and gives memory back that is beyond what so many items need.</summary>
+    public void ClearAndTrim(int capacity)
+    {
+        Clear();
+        if (_capacity <= capacity)
+            return;
+        heap.Free(_items);
+        _items = null;
+        _capacity = 0;
+    }
+
     /// <summary>The items. Valid until the list changes.</summary>
     public Span<T> AsSpan() => new(_items + _first, Count);
 

@@ -41,7 +41,7 @@ internal unsafe struct VersionNode
     [FieldOffset(8)]
     public int Pages;
 
-    /// <summary>The savepoint level the version was made at; a later level copies it before changing it.</summary>
+    /// <summary>The stamp of the newest savepoint when the version was made; within a later one it is copied before it changes.</summary>
     [FieldOffset(12)]
     public int Level;
 

@@ -184,6 +184,24 @@ internal sealed unsafe class VersionTable : IDisposable
     }
 
     /// <summary>
+    /// Has the version below the newest one take its place: both are of one transaction, and the older one is not needed any
+    /// more. The frame that this had is the caller's.
+    /// </summary>
+    /// <remarks>A walker may find fields of both. It takes neither, since the transaction is newer than every snapshot.</remarks>
+    public void JoinWithOlder(VersionNode* node)
+    {
+        var older = Follow(node->Older);
+        Debug.Assert(older->TransactionId == node->TransactionId);
+        older->Frame = node->Frame;
+        older->Pages = node->Pages;
+        older->Flags = node->Flags;
+        older->DirtyLines = node->DirtyLines;
+        var wholeSinceId = node->WholeSinceId;
+        Pop(node);
+        SetWhole(older, wholeSinceId);
+    }
+
+    /// <summary>
     /// Takes a version that is not the newest out of its chain and gives the node back. The frame is the caller's.
     /// </summary>
     public void Unlink(VersionNode* newer, VersionNode* node)

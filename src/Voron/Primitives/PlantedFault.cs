@@ -205,4 +205,25 @@ internal static class PlantedFault
 
     /// <summary>The stream of a value goes on reading where the value was.</summary>
     public static readonly bool ReadChangedValues = Name == nameof(ReadChangedValues);
+
+    /// <summary>A cursor shows the key of an entry that has been deleted.</summary>
+    public static readonly bool ShowDeletedKey = Name == nameof(ShowDeletedKey);
+
+    /// <summary>A commit keeps what nested transactions that are open have not committed.</summary>
+    public static readonly bool KeepUncommittedNested = Name == nameof(KeepUncommittedNested);
+
+    /// <summary>Handles of a merged operation stay of use in the operations after it.</summary>
+    public static readonly bool LetHandlesEscape = Name == nameof(LetHandlesEscape);
+
+    /// <summary>A cursor of a tree that has been deleted goes on as if the tree were empty.</summary>
+    public static readonly bool MoveInDeletedTree = Name == nameof(MoveInDeletedTree);
+
+    /// <summary>Puts that wait are forgotten when another tree gets the buffer.</summary>
+    public static readonly bool ForgetWaitingPuts = Name == nameof(ForgetWaitingPuts);
+
+    /// <summary>A tree is not kept as it was at a savepoint when another savepoint has kept it before.</summary>
+    public static readonly bool KeepTreeOnce = Name == nameof(KeepTreeOnce);
+
+    /// <summary>The end of a savepoint takes copies away that the savepoints around it need.</summary>
+    public static readonly bool JoinNeededCopies = Name == nameof(JoinNeededCopies);
 }

@@ -8,7 +8,7 @@ namespace Voron.Transactions;
 internal sealed class CursorLease(OpenTree tree)
 {
     private const int Free = 0;
-    private const int Open = 1;
+    private const int Opened = 1;
     private const int Closing = 2;
 
     public TreeCursor Cursor { get; } = new();
@@ -21,21 +21,24 @@ internal sealed class CursorLease(OpenTree tree)
     // Free, open or closing: of two threads that dispose the cursor only one closes it.
     private int _state;
 
-    public bool TryOpen()
+    /// <summary>The next one in the list of those that nobody uses.</summary>
+    public CursorLease? NextFree { get; set; }
+
+    /// <summary>Opens the cursor, which nobody uses.</summary>
+    public void Open()
     {
-        if (Interlocked.CompareExchange(ref _state, Open, Free) != Free)
-            return false;
         Cursor.Open(tree.State, tree.Owner.Pages, canChange: tree.Owner is WriteCore);
-        return true;
+        Volatile.Write(ref _state, Opened);
     }
 
     public void Return()
     {
-        if (Interlocked.CompareExchange(ref _state, Closing, Open) != Open)
+        if (Interlocked.CompareExchange(ref _state, Closing, Opened) != Opened)
             return;
         Generation++;
         Cursor.Close();
         Volatile.Write(ref _state, Free);
+        tree.ReturnCursor(this);
     }
 
     /// <summary>Marks the transaction as being read in; to be followed by a call of its <see cref="TransactionCore.Leave"/>.</summary>

@@ -1,51 +1,104 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 using Voron.Format;
+using Voron.Primitives;
 using Voron.Trees;
 
 namespace Voron.Transactions;
 
 /// <summary>A tree as one transaction has it open.</summary>
-internal sealed class OpenTree
+internal sealed class OpenTree : ITreeOwner
 {
+    /// <summary>A tree that had more cursors open than this is not kept for the next transaction.</summary>
+    private const int MaxKeptCursors = 16;
+
+    private readonly TreeState _state;
+    private readonly TreeLog? _log;
     private readonly List<CursorLease> _cursors = [];
-    private readonly TreeState _state = new();
+    private CursorLease? _freeCursors;
     private byte[] _name = [];
     private PutBuffer? _puts;
-    private bool _hasPuts;
+    private Pending _pending;
     private bool _hasStored;
 
-    public OpenTree(TransactionCore owner) => Owner = owner;
+    /// <param name="owner">The transaction.</param>
+    /// <param name="log">Where it keeps what trees were at its savepoints; null for a reader.</param>
+    public OpenTree(TransactionCore owner, TreeLog? log)
+    {
+        Owner = owner;
+        _log = log;
+        _state = new TreeState(log == null ? null : this);
+    }
+
+    [Flags]
+    private enum Pending : byte
+    {
+        None = 0,
+        Puts = 1,
+        Dropped = 2,
+    }
 
     public TransactionCore Owner { get; }
 
     /// <summary>The tree with all puts applied. Applying them may fail, as the puts themselves would have.</summary>
+    /// <exception cref="InvalidOperationException">The tree has been deleted in this transaction.</exception>
     public TreeState State
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
         get
         {
-            if (_hasPuts)
-                ApplyPuts();
+            if (_pending != Pending.None)
+                Settle();
             return _state;
         }
     }
 
+    /// <summary>The tree without the puts that wait, and also when it has been deleted.</summary>
+    public TreeState StateAsIs => _state;
+
+    /// <summary>Its place among the trees of the transaction.</summary>
+    public int Index { get; private set; }
+
     /// <summary>Moves on when the tree's handles end.</summary>
     public long Generation { get; private set; }
 
+    /// <summary>The merged operation that opened the tree last; 0 outside of these.</summary>
+    public long Operation { get; set; }
+
+    /// <summary>The innermost savepoint for which the tree has been kept as it was.</summary>
+    public int SavedStamp { get; set; }
+
     /// <summary>True after the tree was deleted in this transaction.</summary>
-    public bool IsDropped { get; set; }
+    public bool IsDropped
+    {
+        get => (_pending & Pending.Dropped) != 0;
+        set => _pending = value ? _pending | Pending.Dropped : _pending & ~Pending.Dropped;
+    }
+
+    /// <summary>True while puts wait to be applied.</summary>
+    public bool HasPuts => (_pending & Pending.Puts) != 0;
 
     public ReadOnlySpan<byte> Name => _name;
 
     /// <summary>The name as an array that never changes, to be restored by <see cref="SetName(byte[])"/>.</summary>
     public byte[] NameBytes => _name;
 
-    public void Open(ReadOnlySpan<byte> name, in TreeHeader header)
+    /// <summary>For <see cref="OpenTreeNames"/>.</summary>
+    public int NameHash { get; set; }
+
+    /// <inheritdoc cref="NameHash"/>
+    public OpenTree? NextWithHash { get; set; }
+
+    /// <summary>False when the tree has grown too large to be kept for another transaction.</summary>
+    public bool IsReusable => _cursors.Count <= MaxKeptCursors;
+
+    public void Open(ReadOnlySpan<byte> name, in TreeHeader header, int index)
     {
         SetName(name);
-        IsDropped = false;
+        Index = index;
+        SavedStamp = _log?.Stamp ?? 0;
+        Operation = 0;
+        _pending = Pending.None;
         _hasStored = false;
         _state.Load(header);
     }
@@ -56,30 +109,54 @@ internal sealed class OpenTree
     /// </summary>
     public bool TryDefer(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
-        if (!PutBuffer.CanHold(key.Length, value.Length) || (!_hasPuts && (!_state.RightmostLeaf.IsNone || !_hasStored)))
+        if (!PutBuffer.CanHold(key.Length, value.Length) || (!HasPuts && (!_state.RightmostLeaf.IsNone || !_hasStored)))
         {
             _hasStored = true;
             return false;
         }
 
-        _puts ??= new PutBuffer();
+        _puts ??= ((WriteCore)Owner).Buffers.Rent(this);
         if (!_puts.TryAdd(key, value))
         {
             ApplyPuts();
             _puts.TryAdd(key, value);
         }
 
-        _hasPuts = true;
+        _pending |= Pending.Puts;
         return true;
+    }
+
+    /// <summary>Applies the puts that wait.</summary>
+    public void ApplyPuts()
+    {
+        if (!HasPuts)
+            return;
+        _pending &= ~Pending.Puts;
+        var core = (WriteCore)Owner;
+        try
+        {
+            _puts!.Apply(core.Session, _state, core.Buffers.MayGrow);
+        }
+        catch (Exception e) when (core.Break(e))
+        {
+            throw;
+        }
     }
 
     /// <summary>Forgets puts that have not been applied: they are being rolled back.</summary>
     public void DiscardPuts()
     {
-        if (!_hasPuts)
+        if (!HasPuts)
             return;
-        _hasPuts = false;
+        _pending &= ~Pending.Puts;
         _puts!.Clear();
+    }
+
+    /// <summary>Takes the buffer for puts away, which may be another tree's from here on.</summary>
+    public void TakeBuffer()
+    {
+        DiscardPuts();
+        _puts = null;
     }
 
     public void SetName(ReadOnlySpan<byte> name)
@@ -90,11 +167,24 @@ internal sealed class OpenTree
 
     public void SetName(byte[] name) => _name = name;
 
+    /// <summary>Keeps the tree as it is if a savepoint needs it and does not have it.</summary>
+    public void BeforeChange()
+    {
+        if (SavedStamp < _log!.Stamp && !(PlantedFault.KeepTreeOnce && SavedStamp > 0))
+            _log.Save(this);
+    }
+
     /// <summary>Ends all handles of the tree and of its cursors.</summary>
     public void Close()
     {
         DiscardPuts();
-        _puts?.Trim();
+        EndHandles();
+        NextWithHash = null;
+    }
+
+    /// <summary>Ends all handles of the tree and of its cursors, and keeps the tree open for others.</summary>
+    public void EndHandles()
+    {
         CloseHandles();
         foreach (var cursor in _cursors)
             cursor.Return();
@@ -125,46 +215,71 @@ internal sealed class OpenTree
         }
     }
 
-    private CursorLease RentCursor()
+    /// <summary>Takes back a cursor that has been closed. By any thread.</summary>
+    public void ReturnCursor(CursorLease cursor)
     {
-        foreach (var pooled in _cursors)
+        CursorLease? first;
+        do
         {
-            if (pooled.TryOpen())
-                return pooled;
+            first = Volatile.Read(ref _freeCursors);
+            cursor.NextFree = first;
         }
-
-        var lease = new CursorLease(this);
-        _cursors.Add(lease);
-        lease.TryOpen();
-        return lease;
+        while (Interlocked.CompareExchange(ref _freeCursors, cursor, first) != first);
     }
 
     public void ThrowIfClosed(long generation)
     {
-        if (generation != Generation || IsDropped)
-            ThrowClosed();
+        if (generation != Generation)
+            ThrowEnded();
+        if (IsDropped)
+            ThrowDropped();
+    }
+
+    // Only one thread at a time takes cursors, so that the first one cannot have been taken and returned meanwhile.
+    private CursorLease RentCursor()
+    {
+        var lease = Volatile.Read(ref _freeCursors);
+        while (lease != null)
+        {
+            var first = Interlocked.CompareExchange(ref _freeCursors, lease.NextFree, lease);
+            if (first == lease)
+                break;
+            lease = first;
+        }
+
+        if (lease == null)
+        {
+            lease = new CursorLease(this);
+            _cursors.Add(lease);
+        }
+
+        try
+        {
+            lease.Open();
+        }
+        catch
+        {
+            ReturnCursor(lease);
+            throw;
+        }
+
+        return lease;
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private void ApplyPuts()
+    private void Settle()
     {
-        _hasPuts = false;
-        var core = (WriteCore)Owner;
-        try
-        {
-            _puts!.Apply(core.Session, _state);
-        }
-        catch (Exception e) when (core.Break(e))
-        {
-            throw;
-        }
+        if (IsDropped && !PlantedFault.MoveInDeletedTree)
+            ThrowDropped();
+        ApplyPuts();
     }
 
     [DoesNotReturn]
-    private void ThrowClosed()
-    {
-        if (IsDropped)
-            throw new InvalidOperationException($"The tree '{Catalog.Decode(Name)}' has been deleted in this transaction.");
-        throw new ObjectDisposedException("tree", "The transaction that this tree was opened in has ended, or was rolled back to before that.");
-    }
+    private void ThrowDropped() =>
+        throw new InvalidOperationException($"The tree '{Catalog.Decode(Name)}' has been deleted in this transaction.");
+
+    [DoesNotReturn]
+    private static void ThrowEnded() => throw new ObjectDisposedException(
+        "tree",
+        "The transaction that this tree was opened in has ended, or was rolled back to before that, or the operation that opened it has returned.");
 }

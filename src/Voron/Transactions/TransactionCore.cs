@@ -12,7 +12,11 @@ namespace Voron.Transactions;
 /// </remarks>
 internal abstract class TransactionCore
 {
+    /// <summary>Objects for open trees that are kept for the next transaction.</summary>
+    private const int MaxKeptTrees = 64;
+
     private readonly List<OpenTree> _trees = [];
+    private readonly OpenTreeNames _names = new();
     private int _treeCount;
     private int _isBusy;
     private int _sharedInside;
@@ -34,6 +38,9 @@ internal abstract class TransactionCore
     public TreeState Catalog { get; } = new();
 
     protected int TreeCount => _treeCount;
+
+    /// <summary>Where the transaction keeps what trees were at its savepoints; null for a reader.</summary>
+    protected virtual TreeLog? Log => null;
 
     protected OpenTree TreeAt(int index) => _trees[index];
 
@@ -57,35 +64,74 @@ internal abstract class TransactionCore
             _trees[i].CloseHandles();
     }
 
-    protected void EndTrees() => CloseTrees(0);
+    /// <summary>Closes all trees. Of what they needed, little is kept for the next transaction.</summary>
+    protected void EndTrees()
+    {
+        var areReusable = true;
+        for (var i = 0; i < _treeCount; i++)
+        {
+            _trees[i].Close();
+            areReusable &= _trees[i].IsReusable;
+        }
+
+        _names.Clear();
+        _treeCount = 0;
+        if (!areReusable)
+            _trees.RemoveAll(static tree => !tree.IsReusable);
+        if (_trees.Count > MaxKeptTrees)
+        {
+            _trees.RemoveRange(MaxKeptTrees, _trees.Count - MaxKeptTrees);
+            _trees.TrimExcess();
+        }
+    }
 
     /// <summary>Ends the handles of the trees from an index on.</summary>
     protected void CloseTrees(int from)
     {
-        for (var i = from; i < _treeCount; i++)
+        for (var i = _treeCount - 1; i >= from; i--)
+        {
+            if (!_trees[i].IsDropped)
+                _names.Remove(_trees[i]);
             _trees[i].Close();
+        }
+
         _treeCount = from;
     }
 
     /// <summary>A tree that is open already, or null.</summary>
-    protected OpenTree? FindOpen(ReadOnlySpan<byte> name)
-    {
-        for (var i = 0; i < _treeCount; i++)
-        {
-            if (!_trees[i].IsDropped && _trees[i].Name.SequenceEqual(name))
-                return _trees[i];
-        }
-
-        return null;
-    }
+    protected OpenTree? FindOpen(ReadOnlySpan<byte> name) => _names.Find(name);
 
     protected OpenTree Add(ReadOnlySpan<byte> name, in TreeHeader header)
     {
         if (_treeCount == _trees.Count)
-            _trees.Add(new OpenTree(this));
-        var tree = _trees[_treeCount++];
-        tree.Open(name, header);
+            _trees.Add(new OpenTree(this, Log));
+        var tree = _trees[_treeCount];
+        tree.Open(name, header, _treeCount);
+        _names.Add(tree);
+        _treeCount++;
         return tree;
+    }
+
+    /// <summary>Gives an open tree another name, or the one that it had at a savepoint.</summary>
+    protected void SetName(OpenTree tree, byte[] name)
+    {
+        if (!tree.IsDropped)
+            _names.Remove(tree);
+        tree.SetName(name);
+        if (!tree.IsDropped)
+            _names.Add(tree);
+    }
+
+    /// <summary>Says of an open tree that it has been deleted, or has not.</summary>
+    protected void SetDropped(OpenTree tree, bool isDropped)
+    {
+        if (tree.IsDropped == isDropped)
+            return;
+        if (isDropped)
+            _names.Remove(tree);
+        tree.IsDropped = isDropped;
+        if (!isDropped)
+            _names.Add(tree);
     }
 
     /// <summary>

@@ -9,6 +9,9 @@ namespace Voron.Transactions;
 /// <summary>Makes the journal record of the open write transaction.</summary>
 internal sealed unsafe class TransactionPacker
 {
+    /// <summary>Room for the numbers of freed pages that is kept for the next transaction.</summary>
+    private const int MaxKeptPages = 16 << 10;
+
     private readonly EngineContext _context;
     private readonly List<long> _freed = [];
 
@@ -25,7 +28,7 @@ internal sealed unsafe class TransactionPacker
             var record = new RecordBuilder(entry, RecordKind.Transaction);
             _freed.Clear();
             foreach (var change in session.FinalChanges())
-                AddChange(ref record, session, (VersionNode*)change);
+                AddChange(ref record, session, (VersionNode*)change.Node);
             AddFreed(ref record);
             foreach (var run in session.DirectRuns)
             {
@@ -87,6 +90,10 @@ internal sealed unsafe class TransactionPacker
                 i++;
             record.AddFree(_freed[first], (uint)(i - first));
         }
+
+        _freed.Clear();
+        if (_freed.Capacity > MaxKeptPages)
+            _freed.Capacity = 0;
     }
 
     private bool ShouldCompress(JournalWriter journal) => _context.Options.JournalCompression switch

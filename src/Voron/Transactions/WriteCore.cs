@@ -22,18 +22,23 @@ internal sealed class WriteCore : TransactionCore
     /// <summary>Bytes of journal kept free beyond the next flush list: for padding and for records that vouch.</summary>
     private const long SlackBytes = 16 << 10;
 
+    /// <summary>Entries of lists that are kept for the next transaction.</summary>
+    private const int MaxKeptEntries = 1024;
+
     private readonly EngineContext _context;
     private readonly WriterGate _gate;
     private readonly WriterHome _home;
     private readonly TransactionPacker _packer;
     private readonly List<SavepointFrame> _savepoints = [];
-    private readonly List<SavedTree> _savedTrees = [];
+    private readonly TreeLog _log = new();
+    private readonly List<OpenTree> _treesOfOperation = [];
     private Exception? _broken;
     private StackTrace? _openedAt;
 
     // 1 while a transaction is open: whoever changes it to 0 ends the transaction.
     private int _open;
     private long _nextSavepointId = 1;
+    private long _lastOperation;
 
     public WriteCore(EngineContext context, WriterGate gate, WriterHome home)
     {
@@ -65,6 +70,14 @@ internal sealed class WriteCore : TransactionCore
     /// <summary>Puts of the open transaction that are still reading their streams.</summary>
     public PendingPuts Puts { get; } = new();
 
+    /// <summary>The buffers for puts that wait.</summary>
+    public PutBuffers Buffers { get; } = new();
+
+    /// <summary>The merged operation that runs in the transaction; 0 when there is none. No two have the same number.</summary>
+    public long Operation { get; private set; }
+
+    protected override TreeLog? Log => _log;
+
     /// <summary>Starts a transaction. The gate is held. Called by <see cref="WriterHome"/> only.</summary>
     public void Begin(StackTrace? openedAt)
     {
@@ -90,12 +103,33 @@ internal sealed class WriteCore : TransactionCore
         GC.ReRegisterForFinalize(this);
     }
 
+    /// <summary>Begins an operation of several that share the transaction: it has handles of its own, which end with it.</summary>
+    public WriteTransaction BeginOperation()
+    {
+        EndOperation();
+        Operation = ++_lastOperation;
+        return new WriteTransaction(this);
+    }
+
+    /// <summary>Ends the handles of the operation, of trees, cursors and streams too. A later operation opens its own.</summary>
+    public void EndOperation()
+    {
+        Operation = 0;
+        if (PlantedFault.LetHandlesEscape)
+            return;
+        foreach (var tree in _treesOfOperation)
+            tree.EndHandles();
+        _treesOfOperation.Clear();
+        if (_treesOfOperation.Capacity > MaxKeptEntries)
+            _treesOfOperation.Capacity = 0;
+    }
+
     public OpenTree? OpenTree(ReadOnlySpan<byte> name)
     {
         var open = FindOpen(name);
         if (open != null)
-            return open;
-        return Trees.Catalog.TryFind(Catalog, Session, name, out var header) ? Add(name, header) : null;
+            return Note(open);
+        return Trees.Catalog.TryFind(Catalog, Session, name, out var header) ? Note(Add(name, header)) : null;
     }
 
     /// <summary>Opens the tree, making it when there is none.</summary>
@@ -111,7 +145,7 @@ internal sealed class WriteCore : TransactionCore
             var header = new TreeHeader { TreeId = Session.State.NextTreeId };
             Trees.Catalog.Create(Session, Catalog, name, header);
             Session.State.NextTreeId++;
-            return Add(name, header);
+            return Note(Add(name, header));
         }
         catch (Exception e) when (Break(e))
         {
@@ -129,8 +163,9 @@ internal sealed class WriteCore : TransactionCore
         ThrowIfBroken();
         try
         {
+            tree.BeforeChange();
             Trees.Catalog.Delete(Session, Catalog, name, tree.State);
-            tree.IsDropped = true;
+            SetDropped(tree, isDropped: true);
             return true;
         }
         catch (Exception e) when (Break(e))
@@ -151,8 +186,10 @@ internal sealed class WriteCore : TransactionCore
         ThrowIfBroken();
         try
         {
+            tree.BeforeChange();
+            var newBytes = newName.ToArray();
             Trees.Catalog.Rename(Session, Catalog, name, newName);
-            tree.SetName(newName);
+            SetName(tree, newBytes);
             tree.State.Changed = true;
             return true;
         }
@@ -184,20 +221,20 @@ internal sealed class WriteCore : TransactionCore
     }
 
     /// <summary>Begins a savepoint.</summary>
+    /// <param name="isNested">It is a nested transaction: its changes are not kept unless it is released by itself.</param>
     /// <returns>Its number, which no other savepoint of the environment has.</returns>
-    public long CreateSavepoint()
+    public long CreateSavepoint(bool isNested = false)
     {
         ThrowIfBroken();
         Puts.ThrowIfAny("A savepoint");
-        ApplyPuts();
-        var id = _nextSavepointId++;
-        _savepoints.Add(new SavepointFrame(id, _savedTrees.Count, TreeCount, Catalog.ToHeader(), Session.Mark()));
-        for (var i = 0; i < TreeCount; i++)
-        {
-            var tree = TreeAt(i);
-            _savedTrees.Add(new SavedTree(tree.State.ToHeader(), tree.State.Changed, tree.IsDropped, tree.NameBytes));
-        }
+        Buffers.Apply();
 
+        // Nothing is begun if there is no memory for it.
+        _savepoints.EnsureCapacity(_savepoints.Count + 1);
+        Session.Mark();
+        _log.Begin(Session.InnermostStamp);
+        var id = _nextSavepointId++;
+        _savepoints.Add(new SavepointFrame(id, isNested, Session.InnermostStamp, _log.Count, TreeCount, Catalog.ToHeader()));
         return id;
     }
 
@@ -208,60 +245,64 @@ internal sealed class WriteCore : TransactionCore
         var frame = _savepoints[index];
         Puts.Undo(toSavepoint: true);
         RollbackCount++;
-        Catalog.PrepareForChange();
-        for (var i = 0; i < TreeCount; i++)
+        Buffers.Discard();
+        try
         {
-            TreeAt(i).DiscardPuts();
-            TreeAt(i).State.PrepareForChange();
+            // Cursors keep their keys while they have their pages.
+            Catalog.ReleaseCursors();
+            for (var i = frame.FirstSavedTree; i < _log.Count; i++)
+                _log[i].Tree.StateAsIs.ReleaseCursors();
+            Session.RollbackTo(index);
+        }
+        catch (Exception e) when (Break(e))
+        {
+            throw;
         }
 
-        Session.RollbackTo(PlantedFault.RollBackNeighbours ? frame.Mark with { Changes = 0 } : frame.Mark);
         Catalog.Load(frame.Catalog);
-        for (var i = 0; i < frame.Trees; i++)
-        {
-            var saved = _savedTrees[frame.FirstSavedTree + i];
-            var tree = TreeAt(i);
-            tree.State.Load(saved.Header);
-            tree.State.Changed = saved.Changed;
-            tree.IsDropped = saved.IsDropped;
-            tree.SetName(saved.Name);
-        }
-
         CloseTrees(frame.Trees);
-        _savedTrees.RemoveRange(frame.FirstSavedTree + frame.Trees, _savedTrees.Count - frame.FirstSavedTree - frame.Trees);
+        for (var i = _log.Count - 1; i >= frame.FirstSavedTree; i--)
+            Restore(_log[i]);
+        _log.Truncate(frame.FirstSavedTree, frame.Stamp);
         _savepoints.RemoveRange(index + 1, _savepoints.Count - index - 1);
         _broken = null;
     }
 
     /// <summary>Ends the savepoint, and those inside it, keeping what changed.</summary>
     /// <exception cref="InvalidOperationException">A put is pending: what it will write is to be kept too.</exception>
+    /// <exception cref="InvalidOperationException">A nested transaction inside it is open: its changes would be kept uncommitted.</exception>
     public void ReleaseSavepoint(long id)
     {
         Puts.ThrowIfAny("The release of a savepoint, or the commit of a nested transaction,");
-        ForgetSavepoint(id);
+        var index = FindSavepoint(id);
+        ThrowIfNestedOpen(index + 1, "The savepoint or nested transaction around it cannot end");
+        Release(index);
     }
 
-    /// <summary>As <see cref="ReleaseSavepoint"/>; a pending put goes on, as a part of what the savepoint was in.</summary>
-    public void ForgetSavepoint(long id)
+    /// <summary>
+    /// As <see cref="ReleaseSavepoint"/>, but what nested transactions inside it have not committed is taken back. A pending put goes on
+    /// otherwise, as a part of what the savepoint was in.
+    /// </summary>
+    public void EndSavepoint(long id)
     {
         var index = FindSavepoint(id);
-        var frame = _savepoints[index];
-        ApplyPuts();
-        Session.Release(frame.Mark);
-        _savedTrees.RemoveRange(frame.FirstSavedTree, _savedTrees.Count - frame.FirstSavedTree);
-        _savepoints.RemoveRange(index, _savepoints.Count - index);
+        var nested = FindNested(index + 1);
+        if (nested >= 0)
+            RollbackToSavepoint(_savepoints[nested].Id);
+        Release(index);
     }
 
-    public bool HasSavepoint(long id) => _savepoints.Exists(frame => frame.Id == id);
+    public bool HasSavepoint(long id) => IndexOfSavepoint(id) >= 0;
 
     /// <summary>
     /// Packs the transaction and hands it to the journal; the transaction has ended then, and the gate is released.
     /// </summary>
     /// <returns>The sequence to wait for; 0 when nothing had changed.</returns>
-    /// <exception cref="InvalidOperationException">A put is pending; the transaction stays open.</exception>
+    /// <exception cref="InvalidOperationException">A put is pending, or a nested transaction is open; the transaction stays open.</exception>
     public long Submit(CommitCompletion? completion)
     {
         Puts.ThrowIfAny("The commit");
+        ThrowIfNestedOpen(0, "The commit is refused");
         if (!TryClaim())
             ThrowEnded();
         JournalEntry? entry = null;
@@ -329,26 +370,25 @@ internal sealed class WriteCore : TransactionCore
             Session.End();
         else
             Session.Rollback();
+        Buffers.Reset();
         _savepoints.Clear();
-        _savedTrees.Clear();
+        if (_savepoints.Capacity > MaxKeptEntries)
+            _savepoints.Capacity = 0;
+        _log.Clear();
         _openedAt = null;
+        EndOperation();
         EndGeneration();
         _home.Rest(this);
         _gate.Release();
     }
 
-    private void ApplyPuts()
-    {
-        for (var i = 0; i < TreeCount; i++)
-            _ = TreeAt(i).State;
-    }
-
     private void SaveTrees()
     {
+        Buffers.Apply();
         for (var i = 0; i < TreeCount; i++)
         {
             var tree = TreeAt(i);
-            if (tree.State.Changed && !tree.IsDropped)
+            if (!tree.IsDropped && tree.State.Changed)
                 Trees.Catalog.Save(Session, Catalog, tree.Name, tree.State);
         }
     }
@@ -391,24 +431,84 @@ internal sealed class WriteCore : TransactionCore
     {
         foreach (var change in Session.FinalChanges())
         {
-            var node = (Paging.VersionNode*)change;
+            var node = (Paging.VersionNode*)change.Node;
             if (node->Older != 0)
                 _home.Keeper.Superseded(node->Page, node->TransactionId);
         }
     }
 
-    private int FindSavepoint(long id)
+    private OpenTree Note(OpenTree tree)
     {
-        for (var i = _savepoints.Count - 1; i >= 0; i--)
+        if (Operation != 0 && tree.Operation != Operation)
         {
-            if (_savepoints[i].Id == id)
-                return i;
+            tree.Operation = Operation;
+            _treesOfOperation.Add(tree);
         }
 
-        throw new InvalidOperationException("The savepoint has ended: it was released, or an outer one was rolled back or released.");
+        return tree;
     }
 
-    private readonly record struct SavepointFrame(long Id, int FirstSavedTree, int Trees, TreeHeader Catalog, SessionMark Mark);
+    private void Restore(in SavedTree saved)
+    {
+        saved.RestoreState();
 
-    private readonly record struct SavedTree(TreeHeader Header, bool Changed, bool IsDropped, byte[] Name);
+        // One that was opened since has been closed.
+        var tree = saved.Tree;
+        if (tree.Index >= TreeCount)
+            return;
+        SetDropped(tree, saved.IsDropped);
+        if (tree.NameBytes != saved.Name)
+            SetName(tree, saved.Name);
+    }
+
+    private void Release(int index)
+    {
+        Buffers.Apply();
+        Session.Release(index);
+        if (index == 0)
+            _log.Release(0, 0);
+        else
+            _log.Release(_savepoints[index - 1].FirstSavedTree, _savepoints[index - 1].Stamp);
+        _savepoints.RemoveRange(index, _savepoints.Count - index);
+    }
+
+    private void ThrowIfNestedOpen(int from, string consequence)
+    {
+        if (!PlantedFault.KeepUncommittedNested && FindNested(from) >= 0)
+        {
+            throw new InvalidOperationException(
+                $"{consequence}: a nested transaction inside is open, neither committed nor disposed. Nothing has changed: end it, and try again.");
+        }
+    }
+
+    private int FindNested(int from) => _savepoints.FindIndex(from, static frame => frame.IsNested);
+
+    private int FindSavepoint(long id)
+    {
+        var index = IndexOfSavepoint(id);
+        if (index < 0)
+            throw new InvalidOperationException("The savepoint has ended: it was released, or an outer one was rolled back or released.");
+        return index;
+    }
+
+    // Numbers rise from the outermost savepoint to the innermost.
+    private int IndexOfSavepoint(long id)
+    {
+        var low = 0;
+        var high = _savepoints.Count - 1;
+        while (low <= high)
+        {
+            var middle = (low + high) / 2;
+            if (_savepoints[middle].Id == id)
+                return middle;
+            if (_savepoints[middle].Id < id)
+                low = middle + 1;
+            else
+                high = middle - 1;
+        }
+
+        return -1;
+    }
+
+    private readonly record struct SavepointFrame(long Id, bool IsNested, int Stamp, int FirstSavedTree, int Trees, TreeHeader Catalog);
 }

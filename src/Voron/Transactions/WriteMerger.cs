@@ -145,7 +145,7 @@ internal sealed class WriteMerger : IThreadPoolWorkItem
 
         try
         {
-            operation.Run(new WriteTransaction(core, isMerged: true));
+            operation.Run(core.BeginOperation());
             core.ThrowIfBroken();
             core.ReleaseSavepoint(savepoint);
             _batch.Add(operation);
@@ -161,6 +161,10 @@ internal sealed class WriteMerger : IThreadPoolWorkItem
             {
                 operation.Fail(e);
             }
+        }
+        finally
+        {
+            core.EndOperation();
         }
     }
 

@@ -4,7 +4,6 @@ using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.FreeSpace;
-using Voron.IO;
 using Voron.Paging;
 using Voron.Primitives;
 using Voron.Trees;
@@ -17,19 +16,24 @@ namespace Voron.Transactions;
 /// </summary>
 /// <remarks>
 /// Every version pushed is noted in order, so that a rollback pops them in reverse. Savepoints are stamps that only rise: a
-/// page is changed in place when its version is of this transaction and no older than the innermost open savepoint.
+/// page is changed in place when its version is of this transaction and no older than the innermost open savepoint. When a
+/// savepoint ends, <see cref="ChangeList"/> says which versions no open one needs: these are joined with the one below them.
 /// </remarks>
 internal sealed unsafe class WriteSession : PageWriter, ISpacePages
 {
+    /// <summary>Entries of lists that are kept for the next transaction.</summary>
+    private const int MaxKeptEntries = 1024;
+
     private readonly EngineContext _context;
     private readonly VersionTable _versions;
     private readonly DataFile _dataFile;
     private readonly int _pageShift;
     private readonly int _lineShift;
     private readonly bool _verifyEveryRead;
-    private readonly NativeList<nint> _changes;
+    private readonly ChangeList _changes;
     private readonly List<WrittenRun> _directRuns = [];
     private readonly SpaceAllocator _space;
+    private readonly List<SessionMark> _marks = [];
     private EnvironmentState _state;
     private long _id;
     private int _stamp;
@@ -42,7 +46,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     public WriteSession(EngineContext context)
     {
         _context = context;
-        _changes = new NativeList<nint>(context.Heap);
+        _changes = new ChangeList(context.Heap);
         _versions = context.Versions;
         _dataFile = context.DataFile;
         PageSize = context.PageSize;
@@ -70,8 +74,11 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     /// <summary>Bytes of scratch memory that this transaction has taken.</summary>
     public long ChangedBytes => _changedBytes;
 
-    /// <summary>Versions that the transaction has made.</summary>
+    /// <summary>Versions that the transaction has made, at most.</summary>
     public int ChangeCount => _changes.Count;
+
+    /// <summary>The stamp of the innermost savepoint; 0 when there is none.</summary>
+    public int InnermostStamp => _innermostStamp;
 
     public bool HasChanges => _changes.Count > 0 || _state.PageCount != _pageCountBefore;
 
@@ -95,7 +102,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     /// <summary>Starts on the newest submitted state.</summary>
     public void Begin(in EnvironmentState submitted)
     {
-        Debug.Assert(_changes.Count == 0 && _directRuns.Count == 0);
+        Debug.Assert(_changes.Count == 0 && _directRuns.Count == 0 && _marks.Count == 0);
         if (submitted.TransactionId >= StateStructure.MaxTransactionId && !PlantedFault.WrapTransactionIds)
             throw new StorageFullException($"The environment has used up its transaction ids: {submitted.TransactionId} is the last.");
         _state = submitted;
@@ -293,32 +300,46 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         _versions.EnsureCapacity(_dataFile.CapacityPages);
     }
 
-    /// <summary>Begins a savepoint: what changes from here on can be taken back.</summary>
-    public SessionMark Mark()
+    /// <summary>Begins a savepoint inside those that are open: what changes from here on can be taken back.</summary>
+    /// <exception cref="InvalidOperationException">There have been too many savepoints in this transaction.</exception>
+    public void Mark()
     {
-        var mark = new SessionMark(_changes.Count, _directRuns.Count, _innermostStamp, ++_stamp, _state, _changedBytes);
+        if (_stamp == int.MaxValue)
+            throw new InvalidOperationException($"The transaction has had {int.MaxValue} savepoints, and can have no more. Commit it and begin another.");
+        _marks.EnsureCapacity(_marks.Count + 1);
+        _changes.BeginSavepoint(_stamp + 1);
+        _marks.Add(new SessionMark(_directRuns.Count, ++_stamp, _state, _changedBytes));
         _innermostStamp = _stamp;
-        return mark;
     }
 
-    /// <summary>Ends a savepoint and keeps what has changed since.</summary>
-    public void Release(in SessionMark mark) => _innermostStamp = mark.OuterStamp;
+    /// <summary>Ends a savepoint, with those inside it, and keeps what has changed since.</summary>
+    /// <param name="mark">Its number, from 0 for the outermost.</param>
+    public void Release(int mark)
+    {
+        while (_changes.TryEndSavepoint(mark, out var node))
+            Join(node);
+        _marks.RemoveRange(mark, _marks.Count - mark);
+        _innermostStamp = mark == 0 ? 0 : _marks[mark - 1].Stamp;
+    }
 
-    /// <summary>Takes back everything since the mark, which stays open.</summary>
-    public void RollbackTo(in SessionMark mark)
+    /// <summary>Takes back everything since a savepoint, which stays open; those inside it end.</summary>
+    /// <inheritdoc cref="Release"/>
+    public void RollbackTo(int mark)
     {
         Stage?.Settle();
-        PopChanges(mark.Changes + (PlantedFault.KeepPageInRollback && _changes.Count > mark.Changes ? 1 : 0));
-        _directRuns.RemoveRange(mark.DirectRuns, _directRuns.Count - mark.DirectRuns);
+        var at = _marks[mark];
+        PopChanges(PlantedFault.RollBackNeighbours ? -1 : mark);
+        _directRuns.RemoveRange(at.DirectRuns, _directRuns.Count - at.DirectRuns);
         for (var i = 0; i < _directRuns.Count; i++)
         {
-            if (_directRuns[i].FreedAtStamp >= mark.Stamp)
+            if (_directRuns[i].FreedAtStamp >= at.Stamp)
                 _directRuns[i] = _directRuns[i] with { FreedAtStamp = -1 };
         }
 
-        _state = mark.State;
-        _changedBytes = mark.ChangedBytes;
-        _innermostStamp = mark.Stamp;
+        _state = at.State;
+        _changedBytes = at.ChangedBytes;
+        _marks.RemoveRange(mark + 1, _marks.Count - mark - 1);
+        _innermostStamp = at.Stamp;
         _space.Forget();
     }
 
@@ -328,35 +349,17 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         Stage?.Discard();
         if (_changes.Count > 0 || _directRuns.Count > 0)
             _space.Forget();
-        PopChanges(0);
-        _directRuns.Clear();
+        PopChanges(-1);
+        EndLists();
     }
 
-    /// <summary>The changed pages in the order of their first change; those superseded within the transaction are dropped.</summary>
-    public ReadOnlySpan<nint> FinalChanges()
+    /// <summary>
+    /// The changed pages in the order of their first change, each with its newest version. All savepoints end.
+    /// </summary>
+    public ReadOnlySpan<PageChange> FinalChanges()
     {
-        var kept = 0;
-        for (var i = 0; i < _changes.Count; i++)
-        {
-            var node = (VersionNode*)_changes[i];
-            var newer = _versions.Head(node->Page);
-            if (newer == node)
-            {
-                _changes[kept++] = (nint)node;
-                continue;
-            }
-
-            while (_versions.Follow(newer->Older) != node)
-                newer = _versions.Follow(newer->Older);
-            var frame = node->Frame;
-            var pages = node->Pages;
-            _versions.Unlink(newer, node);
-            if (frame != null)
-                _context.Frames.ReturnRun(frame, pages);
-        }
-
-        _changes.Truncate(kept);
-        return _changes.AsSpan();
+        Release(0);
+        return _changes.Compact();
     }
 
     /// <summary>The version that a page had before this transaction, or null: then it is in the data file, or nowhere.</summary>
@@ -366,8 +369,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     public void End()
     {
         Debug.Assert(Stage is not { HasBytes: true });
-        _changes.Clear();
-        _directRuns.Clear();
+        EndLists();
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -462,16 +464,32 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     private VersionNode* Push(long page, byte* frame, int pages, VersionFlags flags, ulong dirtyLines)
     {
         var node = _versions.Push(page, _id, _stamp, frame, pages, flags, dirtyLines);
-        _changes.Add((nint)node);
+        var older = _versions.Follow(node->Older);
+        _changes.Add(node, older != null && older->TransactionId == _id ? older->Level : ChangeList.CoversNothing);
         _changedBytes += (long)pages << _pageShift;
         return node;
     }
 
-    private void PopChanges(int count)
+    /// <summary>Puts the newest version of a page in the place of the one below it, which no savepoint needs.</summary>
+    private void Join(VersionNode* node)
     {
-        for (var i = _changes.Count - 1; i >= count; i--)
+        var older = _versions.Follow(node->Older);
+        if (older->Frame != null)
         {
-            var node = (VersionNode*)_changes[i];
+            _context.Frames.ReturnRun(older->Frame, older->Pages);
+            _changedBytes -= (long)older->Pages << _pageShift;
+        }
+
+        _versions.JoinWithOlder(node);
+    }
+
+    /// <summary>Takes back the versions since a savepoint, or all of them when it is -1.</summary>
+    private void PopChanges(int mark)
+    {
+        while (_changes.TryTakeBack(mark, out var node))
+        {
+            if (PlantedFault.KeepPageInRollback && mark >= 0 && _changes.IsFirstOf(mark))
+                continue;
             if (node->Frame != null)
             {
                 ForgetHeads(node);
@@ -480,8 +498,20 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
 
             _versions.Pop(node);
         }
+    }
 
-        _changes.Truncate(count);
+    // What a large transaction needed is given back.
+    private void EndLists()
+    {
+        _changes.Clear();
+        _directRuns.Clear();
+        _marks.Clear();
+        if (_directRuns.Capacity > MaxKeptEntries)
+            _directRuns.Capacity = 0;
+        if (_marks.Capacity > MaxKeptEntries)
+            _marks.Capacity = 0;
+        if (_punchedSections.Count == 0 && _punchedSections.Capacity > MaxKeptEntries)
+            _punchedSections.TrimExcess();
     }
 
     private void Grow(long pageCount)
@@ -522,4 +552,4 @@ internal readonly record struct WrittenRun(long FirstPage, uint Pages, DirectRun
 }
 
 /// <summary>Where a savepoint began.</summary>
-internal readonly record struct SessionMark(int Changes, int DirectRuns, int OuterStamp, int Stamp, EnvironmentState State, long ChangedBytes);
+internal readonly record struct SessionMark(int DirectRuns, int Stamp, EnvironmentState State, long ChangedBytes);

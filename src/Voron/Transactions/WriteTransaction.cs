@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using Voron.Journal;
 using Voron.Transactions;
 using Voron.Trees;
@@ -13,13 +14,13 @@ public readonly struct WriteTransaction : IDisposable
 {
     private readonly WriteCore _core;
     private readonly long _generation;
-    private readonly bool _isMerged;
+    private readonly long _operation;
 
-    internal WriteTransaction(WriteCore core, bool isMerged = false)
+    internal WriteTransaction(WriteCore core)
     {
         _core = core;
         _generation = core.Generation;
-        _isMerged = isMerged;
+        _operation = core.Operation;
     }
 
     /// <summary>The id that the transaction will have when it is committed.</summary>
@@ -32,6 +33,8 @@ public readonly struct WriteTransaction : IDisposable
         {
             var core = _core ?? throw new ObjectDisposedException(nameof(WriteTransaction), "The transaction was never begun.");
             core.ThrowIfEnded(_generation);
+            if (_operation != core.Operation)
+                ThrowReturned();
             return core;
         }
     }
@@ -88,12 +91,17 @@ public readonly struct WriteTransaction : IDisposable
 
     /// <summary>Begins a transaction inside this one: its changes become part of this one when it is committed, else they are undone.</summary>
     /// <inheritdoc cref="CreateSavepoint"/>
-    public NestedTransaction BeginNested() => new(CreateSavepoint());
+    public NestedTransaction BeginNested()
+    {
+        var core = Core;
+        return new NestedTransaction(new Savepoint(core, _generation, core.CreateSavepoint(isNested: true)));
+    }
 
     /// <summary>Commits. When it returns, the changes are durable and visible to readers that begin from then on.</summary>
     /// <exception cref="StorageFullException">No room; the transaction is rolled back, and the environment goes on.</exception>
     /// <exception cref="InvalidOperationException">A <c>PutAsync</c> of the transaction has not completed; the transaction stays open.</exception>
     /// <exception cref="EnvironmentPoisonedException">A write failed; the outcome says whether it had begun.</exception>
+    /// <exception cref="InvalidOperationException">A <see cref="NestedTransaction"/> is open: commit or dispose it first. This transaction goes on.</exception>
     public void Commit()
     {
         var core = Core;
@@ -125,15 +133,19 @@ public readonly struct WriteTransaction : IDisposable
     /// <summary>Rolls back what has not been committed, and ends a <c>PutAsync</c> that has not completed. Later calls do nothing.</summary>
     public void Dispose()
     {
-        if (_core != null && !_isMerged && _core.Generation == _generation)
+        if (_core != null && _operation == 0 && _core.Generation == _generation)
             _core.Rollback();
     }
 
     private void ThrowIfMerged()
     {
-        if (_isMerged)
+        if (_operation != 0)
             throw new InvalidOperationException("An operation given to WriteAsync does not commit by itself: it is committed together with others when it returns.");
     }
+
+    [DoesNotReturn]
+    private static void ThrowReturned() => throw new ObjectDisposedException(
+        nameof(WriteTransaction), "The operation that this transaction was given to has returned. Each operation uses the transaction that it is given.");
 }
 
 /// <summary>A place in a write transaction to roll back to.</summary>
@@ -168,14 +180,20 @@ public readonly struct Savepoint : IDisposable
     public void Rollback() => Core.RollbackToSavepoint(_id);
 
     /// <summary>Ends the savepoint, and those made after it, and keeps the changes.</summary>
-    /// <exception cref="InvalidOperationException">The savepoint has ended, or a <c>PutAsync</c> of the transaction has not completed.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// The savepoint has ended, or a <see cref="NestedTransaction"/> begun after it is open, or a <c>PutAsync</c> of the transaction has not
+    /// completed.
+    /// </exception>
     public void Release() => Core.ReleaseSavepoint(_id);
 
-    /// <summary>Releases the savepoint if it has not ended. A <c>PutAsync</c> that has not completed goes on.</summary>
+    /// <summary>
+    /// Releases the savepoint if it has not ended. Changes of nested transactions begun after it that are open, and all that came after
+    /// these, are undone. Else a <c>PutAsync</c> that has not completed goes on.
+    /// </summary>
     public void Dispose()
     {
         if (IsOpen)
-            _core.ForgetSavepoint(_id);
+            _core.EndSavepoint(_id);
     }
 
     internal bool IsOpen => _core != null && _core.Generation == _generation && _core.HasSavepoint(_id);
@@ -189,7 +207,9 @@ public readonly struct NestedTransaction : IDisposable
     internal NestedTransaction(Savepoint savepoint) => _savepoint = savepoint;
 
     /// <summary>Makes the changes part of the outer transaction; they are durable when that is.</summary>
-    /// <exception cref="InvalidOperationException">A <c>PutAsync</c> of the transaction has not completed.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// It has ended, or a nested transaction inside this one is open, or a <c>PutAsync</c> of the transaction has not completed.
+    /// </exception>
     public void Commit() => _savepoint.Release();
 
     /// <summary>Undoes the changes if they were not committed, and ends a <c>PutAsync</c> that has not completed.</summary>

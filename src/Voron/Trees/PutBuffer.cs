@@ -53,6 +53,9 @@ internal sealed unsafe class PutBuffer
     /// <summary>Puts that wait.</summary>
     public int Count { get; private set; }
 
+    /// <summary>Bytes that the buffer holds beyond those that it begins with.</summary>
+    public int GrownBytes => _bytes.Length - FirstBytes;
+
     public static bool CanHold(int keyLength, int valueLength) => keyLength + valueLength <= MaxItemBytes;
 
     /// <summary>Copies a put to the end; false when there is no room before the others are applied.</summary>
@@ -93,7 +96,10 @@ internal sealed unsafe class PutBuffer
     }
 
     /// <summary>Applies all puts and forgets them, also when one of them fails.</summary>
-    public void Apply(PageWriter writer, TreeState state)
+    /// <param name="writer">The pages of the tree.</param>
+    /// <param name="state">The tree.</param>
+    /// <param name="mayGrow">False to have the buffer stay at its size, however often it was full.</param>
+    public void Apply(PageWriter writer, TreeState state, bool mayGrow = true)
     {
         try
         {
@@ -105,7 +111,7 @@ internal sealed unsafe class PutBuffer
             Clear();
         }
 
-        if (_wasFull)
+        if (_wasFull && mayGrow)
             Grow();
     }
 

@@ -102,7 +102,7 @@ public sealed class PendingPutTests : IDisposable
         {
             var tree = writing.CreateTree(FaultBench.TreeName);
             var savepoint = writing.CreateSavepoint();
-            var nested = writing.BeginNested();
+            var nested = disposed == "nested" ? writing.BeginNested() : default;
             var (put, pipe) = await BeginPut(tree, 2);
             switch (disposed)
             {

@@ -161,6 +161,8 @@ internal sealed class ModelRun : IDisposable
             }
 
             Commit(transaction, id, writer.State);
+            if (_random.Next(8) == 0)
+                writer.Escape().CheckEnded();
         }
         finally
         {
@@ -269,6 +271,7 @@ internal sealed class ModelRun : IDisposable
         History.Note("merged writes");
         Settle();
         var state = _state;
+        ModelEscape? escaped = null;
         var tasks = new List<Task>();
         for (var i = _random.Next(1, 12); i > 0; i--)
         {
@@ -278,6 +281,8 @@ internal sealed class ModelRun : IDisposable
             {
                 var writer = new ModelWriter(_settings, random, History, transaction, state);
                 writer.Run(random.Next(1, 20), simple: random.Next(2) == 0);
+                escaped?.CheckEnded();
+                escaped = writer.Escape();
                 if (fails || writer.IsBroken)
                 {
                     History.Note("  (fails)");

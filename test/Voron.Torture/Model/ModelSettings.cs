@@ -1,8 +1,14 @@
 namespace Voron.Torture.Model;
 
 /// <summary>How one run is set up; all of it is drawn, with what is plainest first.</summary>
-internal sealed record ModelSettings(StorageOptions Options, bool InMemory, int TargetEntries, int Trees, bool Background)
+internal sealed record ModelSettings(StorageOptions Options, bool InMemory, int TargetEntries, int Trees, int Savepoints, bool Background)
 {
+    /// <summary>More trees than a transaction has buffers for, and than it finds without a table.</summary>
+    private const int ManyTrees = 40;
+
+    private const int FewSavepoints = 6;
+    private const int ManySavepoints = 60;
+
     private static readonly int[] PageSizes = [4096, 8192, 16384, 32768, 65536];
 
     /// <param name="random">Decides.</param>
@@ -12,7 +18,8 @@ internal sealed record ModelSettings(StorageOptions Options, bool InMemory, int 
         int pageSize = random.Next(2) == 0 ? 4096 : PageSizes[random.Next(PageSizes.Length)];
         bool inMemory = random.Next(3) < 2;
         int target = random.Next(pageSize <= 8192 ? 1_400 : 280) + (pageSize <= 8192 ? 100 : 20);
-        int trees = random.Next(1, 7);
+        int trees = random.Next(4) == 3 ? ManyTrees : random.Next(1, 7);
+        int savepoints = random.Next(4) == 3 ? ManySavepoints : FewSavepoints;
         int journal = random.Next(3) > 0 ? 64 << 10 : 1 << 20;
         int journalFactor = random.Next(1, 3);
         var compression = (JournalCompression)random.Next(3);
@@ -58,12 +65,19 @@ internal sealed record ModelSettings(StorageOptions Options, bool InMemory, int 
             ScrubObserver = observer.OnScrub,
             SlowReaderObserver = observer.OnSlowReader,
         };
-        return new ModelSettings(options, inMemory, target, trees, background);
+        return new ModelSettings(options, inMemory, target, trees, savepoints, background);
     }
+
+    /// <summary>True where transactions open many trees.</summary>
+    public bool HasManyTrees => Trees == ManyTrees;
+
+    /// <summary>True where savepoints are begun deep inside each other.</summary>
+    public bool HasManySavepoints => Savepoints == ManySavepoints;
 
     public override string ToString() =>
         $"pages of {Options.PageSize}, compression {Options.JournalCompression}, flush records {Options.FlushRecords}, verify every read " +
         $"{Options.VerifyEveryRead}, background flush {Background}, journal files {Options.InitialJournalFileBytes} to {Options.MaxJournalFileBytes}, " +
         $"large values from {Options.LargeValueBytes}, scratch {Options.ScratchMemoryBytes}, search {Options.SearchMemoryBytes}, " +
-        $"{(InMemory ? "in memory" : "in a directory")}, {Trees} trees of about {TargetEntries}";
+        $"{(InMemory ? "in memory" : "in a directory")}, {Trees} trees of about {TargetEntries}, " +
+        $"up to {Savepoints} savepoints";
 }

@@ -34,6 +34,7 @@ internal sealed partial class ModelWriter
     private void Move(OpenCursor cursor, string name)
     {
         var entries = State.Trees[name];
+        CheckPlace(cursor, name);
         var key = _keys.AnyKey(entries);
         bool moved;
         int at;
@@ -99,6 +100,19 @@ internal sealed partial class ModelWriter
         Require(moved == expected, $"the cursor of '{name}' says {moved} where entry {at} of {entries.Count} is", cursor.Key);
         if (moved)
             ModelReading.CheckEntry(name, cursor.Cursor, entries[at]);
+    }
+
+    /// <summary>A cursor has a key while its entry is there, whatever has happened to the tree since it went there.</summary>
+    private void CheckPlace(OpenCursor cursor, string name)
+    {
+        if (cursor.Place == Place.Key && State.TryGet(name, cursor.Key!, out var entry))
+        {
+            ModelReading.CheckEntry(name, cursor.Cursor, entry);
+            return;
+        }
+
+        Require(!cursor.Cursor.IsOnEntry, "the cursor stands on an entry that is not there", cursor.Key);
+        Fails<InvalidOperationException>(() => cursor.Cursor.Key.Length.ToString());
     }
 
     private void DeleteWhileIterating(Handle handle, string name, int steps)

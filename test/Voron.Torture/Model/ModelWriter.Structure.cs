@@ -8,8 +8,10 @@ internal sealed partial class ModelWriter
         switch (random.Next(10))
         {
             case 0:
-                if (State.Trees.Count < settings.Trees)
-                    Create(Names[random.Next(Names.Length)]);
+                for (var i = settings.HasManyTrees ? random.Next(1, 20) : 1; i > 0 && State.Trees.Count < settings.Trees; i--)
+                    Create(AnyName());
+                if (settings.HasManyTrees)
+                    WriteSideBySide();
                 break;
             case 1:
                 Rename();
@@ -23,7 +25,7 @@ internal sealed partial class ModelWriter
                 Require(transaction.GetTreeNames().SequenceEqual(State.Trees.Keys), "wrong names of trees");
                 break;
             case < 7:
-                if (_marks.Count < 6)
+                for (var i = settings.HasManySavepoints ? random.Next(1, 12) : 1; i > 0 && _marks.Count < settings.Savepoints; i--)
                     AddMark();
                 break;
             default:
@@ -38,7 +40,7 @@ internal sealed partial class ModelWriter
         if (State.Trees.Count == 0)
             return;
         var name = State.Trees.Keys.ElementAt(random.Next(State.Trees.Count));
-        var newName = Names[random.Next(Names.Length)];
+        var newName = AnyName();
         history.Add($"rename to '{newName}'", name);
         if (newName == name)
         {
@@ -65,7 +67,7 @@ internal sealed partial class ModelWriter
 
     private void Drop()
     {
-        var name = Names[random.Next(Names.Length)];
+        var name = AnyName();
         history.Add("delete tree", name);
         var deleted = transaction.DeleteTree(name);
         Require(deleted == State.Has(name), $"deleting tree '{name}' returned {deleted}");
@@ -76,7 +78,30 @@ internal sealed partial class ModelWriter
         if (handle == null)
             return;
         Fails<InvalidOperationException>(() => handle.Tree.Put([1], [1]));
+        foreach (var cursor in _cursors.Where(cursor => cursor.Handle == handle).Select(cursor => cursor.Cursor))
+        {
+            Fails<InvalidOperationException>(() => cursor.MoveNext());
+            Fails<InvalidOperationException>(() => cursor.Key.Length.ToString());
+        }
+
         handle.Name = null;
+    }
+
+    /// <summary>Small puts to many trees in turn.</summary>
+    private void WriteSideBySide()
+    {
+        var handles = State.Trees.Keys.Where(_ => random.Next(4) > 0).Select(Open).ToList();
+        for (var round = random.Next(1, 4); round > 0; round--)
+        {
+            foreach (var handle in handles)
+            {
+                var key = _keys.NewKey();
+                var entry = Pad.Draw(random, key, random.Next(100));
+                history.Add("put", handle.Name, key, entry.Length);
+                handle.Tree.Put(key, entry.Value);
+                State = State.Put(handle.Name!, entry);
+            }
+        }
     }
 
     private void AddMark()
@@ -106,29 +131,38 @@ internal sealed partial class ModelWriter
 
         history.Add($"release {index}");
         var mark = _marks[index];
-        if (mark.Savepoint is { } savepoint)
-            savepoint.Release();
-        else
-            mark.Nested.Commit();
+        var left = _marks.FindIndex(index + 1, inner => inner.Savepoint == null);
+        if (left < 0)
+        {
+            mark.Release();
+            CheckEnded(index);
+            return;
+        }
+
+        // A nested transaction inside has not been committed: releasing is refused, disposing takes its changes back.
+        Fails<InvalidOperationException>(mark.Release);
+        if (mark.Savepoint is not { } savepoint || random.Next(2) == 0)
+            return;
+        history.Note($"  takes back to {left}");
+        GoBackTo(_marks[left]);
+        savepoint.Dispose();
         CheckEnded(index);
+    }
+
+    private bool HasNested => _marks.Exists(mark => mark.Savepoint == null);
+
+    private void CheckCommitIsRefused()
+    {
+        history.Note("commit with a nested transaction open");
+        Fails<InvalidOperationException>(transaction.Commit);
+        Fails<InvalidOperationException>(() => transaction.CommitAsync().AsTask().GetAwaiter().GetResult());
     }
 
     private void RollbackTo(int index)
     {
         history.Add($"rollback to {index}");
         var mark = _marks[index];
-        State = mark.State;
-
-        // Trees that were not open then have to be opened again.
-        for (var i = _handles.Count - 1; i >= mark.Names.Count; i--)
-        {
-            _cursors.RemoveAll(cursor => cursor.Handle == _handles[i]);
-            _handles.RemoveAt(i);
-        }
-
-        for (var i = 0; i < _handles.Count; i++)
-            _handles[i].Name = mark.Names[i];
-
+        GoBackTo(mark);
         if (mark.Savepoint is { } savepoint)
         {
             savepoint.Rollback();
@@ -146,6 +180,21 @@ internal sealed partial class ModelWriter
         }
 
         CheckEnded(index);
+    }
+
+    private void GoBackTo(Mark mark)
+    {
+        State = mark.State;
+
+        // Trees that were not open then have to be opened again.
+        for (var i = _handles.Count - 1; i >= mark.Names.Count; i--)
+        {
+            _cursors.RemoveAll(cursor => cursor.Handle == _handles[i]);
+            _handles.RemoveAt(i);
+        }
+
+        for (var i = 0; i < _handles.Count; i++)
+            _handles[i].Name = mark.Names[i];
     }
 
     private void CheckEnded(int index)
@@ -166,5 +215,50 @@ internal sealed partial class ModelWriter
         public required List<string?> Names;
         public Savepoint? Savepoint;
         public NestedTransaction Nested;
+
+        public void Release()
+        {
+            if (Savepoint is { } savepoint)
+                savepoint.Release();
+            else
+                Nested.Commit();
+        }
+    }
+}
+
+/// <summary>Handles of a transaction, or of an operation that shares one.</summary>
+internal sealed record ModelEscape(WriteTransaction Transaction, List<WriteTree> Trees, List<Cursor> Cursors)
+{
+    /// <summary>Nothing of it is of use any more.</summary>
+    public void CheckEnded()
+    {
+        Ended(() => Transaction.CreateTree("escaped"));
+        Ended(() => Transaction.GetTreeNames());
+        Ended(() => Transaction.CreateSavepoint());
+        foreach (var tree in Trees)
+        {
+            Ended(() => tree.Put([1], [1]));
+            Ended(() => tree.TryGet([1], out _));
+        }
+
+        foreach (var cursor in Cursors)
+        {
+            Ended(() => cursor.MoveNext());
+            Ended(() => cursor.Delete());
+        }
+    }
+
+    private static void Ended(Action use)
+    {
+        try
+        {
+            use();
+        }
+        catch (ObjectDisposedException)
+        {
+            return;
+        }
+
+        throw new ModelMismatchException("a handle is of use after the end of what it belongs to");
     }
 }

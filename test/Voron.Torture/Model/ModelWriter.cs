@@ -3,7 +3,10 @@ namespace Voron.Torture.Model;
 /// <summary>Does random things in one write transaction, and the same to the model.</summary>
 internal sealed partial class ModelWriter(ModelSettings settings, Random random, ModelHistory history, WriteTransaction transaction, ModelState state)
 {
-    private static readonly string[] Names = ["a", "b", "users", "users by name", "é", "zz", new string('n', 255)];
+    private static readonly string[] Names =
+        [.. new[] { "a", "b", "users", "users by name", "é", "zz", new string('n', 255) }, .. Enumerable.Range(0, 60).Select(i => $"tree {i}")];
+
+    private const int FewNames = 7;
 
     private readonly List<Handle> _handles = [];
     private readonly List<OpenCursor> _cursors = [];
@@ -34,9 +37,18 @@ internal sealed partial class ModelWriter(ModelSettings settings, Random random,
             }
         }
 
-        while (!IsBroken && !simple && _marks.Count > 0)
+        // Savepoints may stay open over the end of the transaction. Nested transactions may not, which the commit says.
+        while (!IsBroken && !simple && _marks.Count > 0 && (HasNested || random.Next(3) > 0))
+        {
+            if (HasNested && random.Next(3) == 0)
+                CheckCommitIsRefused();
             EndMark(random.Next(2) == 0);
+        }
     }
+
+    /// <summary>What has been opened, for others that should not be able to use it.</summary>
+    public ModelEscape Escape() => new(
+        transaction, _handles.ConvertAll(handle => handle.Tree), _cursors.ConvertAll(cursor => cursor.Cursor));
 
     // The operation has failed in the middle: all is well again only after a rollback.
     private void Break()
@@ -236,9 +248,11 @@ internal sealed partial class ModelWriter(ModelSettings settings, Random random,
         }
 
         if (State.Trees.Count == 0)
-            return Create(Names[random.Next(Names.Length)]);
+            return Create(AnyName());
         return Open(State.Trees.Keys.ElementAt(random.Next(State.Trees.Count)));
     }
+
+    private string AnyName() => Names[random.Next(settings.HasManyTrees ? Names.Length : FewNames)];
 
     private Handle Open(string name)
     {

@@ -1,0 +1,225 @@
+using System.Diagnostics;
+using System.Runtime.InteropServices;
+using Voron.IO;
+using Voron.Paging;
+using Voron.Primitives;
+
+namespace Voron.Transactions;
+
+/// <summary>A version that the open write transaction has pushed.</summary>
+/// <param name="Node">The version; 0 once it has been joined with the one below it.</param>
+/// <param name="Savepoint">Which savepoint needs the version of the same transaction below this one; -1 when there is none.</param>
+/// <param name="Next">The next older entry that covers a version for the same savepoint, or -1.</param>
+internal readonly record struct PageChange(nint Node, int Savepoint, int Next);
+
+/// <summary>The versions that the open write transaction has pushed, in order, and which of them its savepoints need.</summary>
+/// <remarks>
+/// A version is copied when it is older than the innermost savepoint: the copy *covers* it. The covered version belongs to the
+/// innermost savepoint that was open when it was made, or to the transaction as a whole. When that one is the innermost again, nothing
+/// can be rolled back to between the two, and the copy takes the place of what it covers. So each savepoint has a list of the
+/// entries that cover its versions: releasing looks at these and at nothing else, and each entry is looked at once.
+///
+/// Entries that have been joined leave holes: those at the end go at once, the others when they are half of the list.
+/// Used by the holder of the writer.
+/// </remarks>
+internal sealed unsafe class ChangeList(NativeHeap heap)
+{
+    /// <summary>The stamp of what an entry covers that covers no version of the same transaction.</summary>
+    public const int CoversNothing = -1;
+
+    private const int MaxKeptEntries = 16 << 10;
+    private const int LeastHoles = 1024;
+
+    private readonly NativeList<PageChange> _changes = new(heap);
+
+    // The first stands for the transaction as a whole, and never ends.
+    private readonly List<Savepoint> _savepoints = [new Savepoint(0, 0)];
+    private int _holes;
+
+    /// <summary>Entries, holes among them.</summary>
+    public int Count => _changes.Count;
+
+    /// <summary>Makes sure that so many versions can be added without asking for memory.</summary>
+    public void EnsureRoom(int versions) => _changes.EnsureRoom(versions);
+
+    /// <summary>Notes a version that has become the newest of its page.</summary>
+    /// <param name="node">The version.</param>
+    /// <param name="coveredStamp">The stamp of the version of the same transaction below it, or <see cref="CoversNothing"/>.</param>
+    public void Add(VersionNode* node, int coveredStamp)
+    {
+        if (coveredStamp == CoversNothing)
+        {
+            _changes.Add(new PageChange((nint)node, -1, -1));
+            return;
+        }
+
+        var index = FindSavepoint(coveredStamp);
+        ref var savepoint = ref CollectionsMarshal.AsSpan(_savepoints)[index];
+        _changes.Add(new PageChange((nint)node, index, savepoint.FirstCover));
+        savepoint.FirstCover = _changes.Count - 1;
+    }
+
+    /// <summary>Begins a savepoint, whose stamp is above those of all versions so far.</summary>
+    public void BeginSavepoint(int stamp) => _savepoints.Add(new Savepoint(stamp, _changes.Count));
+
+    /// <summary>
+    /// Ends a savepoint and those inside it: to be called until it returns false. Gives versions to be joined with those that they
+    /// cover, each the newest of its page by then.
+    /// </summary>
+    /// <param name="savepoint">Its number, from 0 for the outermost.</param>
+    /// <param name="node">The version to be joined.</param>
+    public bool TryEndSavepoint(int savepoint, out VersionNode* node)
+    {
+        // From the innermost outwards, so that the newest of several versions of a page comes first.
+        var savepoints = CollectionsMarshal.AsSpan(_savepoints);
+        var last = PlantedFault.JoinNeededCopies ? 0 : savepoint;
+        for (var i = savepoints.Length - 1; i >= last; i--)
+        {
+            var cover = savepoints[i].FirstCover;
+            if (cover < 0)
+                continue;
+            var change = _changes[cover];
+            savepoints[i].FirstCover = change.Next;
+            _changes[cover] = default;
+            _holes++;
+            node = (VersionNode*)change.Node;
+            return true;
+        }
+
+        // Number 0 of the caller is the second here: what ends is behind the one that is innermost then.
+        _savepoints.RemoveRange(savepoint + 1, _savepoints.Count - savepoint - 1);
+        TakeHolesOffTheEnd();
+        if (_holes > LeastHoles && _holes > _changes.Count / 2)
+            TakeHolesOut();
+        node = null;
+        return false;
+    }
+
+    /// <summary>
+    /// Takes back what was added since a savepoint, which stays open, while those inside it end: to be called until it returns false.
+    /// Gives the versions from the newest to the oldest.
+    /// </summary>
+    /// <param name="savepoint">Its number, from 0 for the outermost; -1 for the transaction as a whole.</param>
+    /// <param name="node">The version to be taken off its page.</param>
+    public bool TryTakeBack(int savepoint, out VersionNode* node)
+    {
+        var savepoints = CollectionsMarshal.AsSpan(_savepoints);
+        var first = savepoints[savepoint + 1].FirstChange;
+        while (_changes.Count > first)
+        {
+            var last = _changes.Count - 1;
+            var change = _changes[last];
+            _changes.Truncate(last);
+            if (change.Node == 0)
+            {
+                _holes--;
+                continue;
+            }
+
+            if (change.Savepoint >= 0)
+            {
+                Debug.Assert(savepoints[change.Savepoint].FirstCover == last);
+                savepoints[change.Savepoint].FirstCover = change.Next;
+            }
+
+            node = (VersionNode*)change.Node;
+            return true;
+        }
+
+        _savepoints.RemoveRange(savepoint + 2, _savepoints.Count - savepoint - 2);
+        node = null;
+        return false;
+    }
+
+    /// <summary>True when nothing has been added since a savepoint.</summary>
+    public bool IsFirstOf(int savepoint) => _changes.Count == _savepoints[savepoint + 1].FirstChange;
+
+    /// <summary>All versions, without holes. No savepoint is open.</summary>
+    public ReadOnlySpan<PageChange> Compact()
+    {
+        Debug.Assert(_savepoints.Count == 1);
+        if (_holes > 0)
+            TakeHolesOut();
+        return _changes.AsSpan();
+    }
+
+    /// <summary>Forgets everything, at the end of the transaction. Of the memory for very many changes little is kept.</summary>
+    public void Clear()
+    {
+        _changes.ClearAndTrim(MaxKeptEntries);
+        _savepoints.RemoveRange(1, _savepoints.Count - 1);
+        _savepoints[0] = new Savepoint(0, 0);
+        if (_savepoints.Capacity > MaxKeptEntries)
+            _savepoints.TrimExcess();
+        _holes = 0;
+    }
+
+    /// <summary>The innermost savepoint that was open when a version with that stamp was made, of those that are open now.</summary>
+    private int FindSavepoint(int stamp)
+    {
+        var low = 0;
+        var high = _savepoints.Count - 1;
+        while (low < high)
+        {
+            var middle = (low + high + 1) / 2;
+            if (_savepoints[middle].Stamp <= stamp)
+                low = middle;
+            else
+                high = middle - 1;
+        }
+
+        return low;
+    }
+
+    // Not beyond the beginning of a savepoint: what is added later has to be behind it.
+    private void TakeHolesOffTheEnd()
+    {
+        var first = _savepoints[^1].FirstChange;
+        var count = _changes.Count;
+        while (count > first && _changes[count - 1].Node == 0)
+            count--;
+        _holes -= _changes.Count - count;
+        _changes.Truncate(count);
+    }
+
+    private void TakeHolesOut()
+    {
+        var savepoints = CollectionsMarshal.AsSpan(_savepoints);
+        foreach (ref var savepoint in savepoints)
+            savepoint.FirstCover = -1;
+        var kept = 0;
+        var next = 0;
+        for (var i = 0; i < _changes.Count; i++)
+        {
+            for (; next < savepoints.Length && savepoints[next].FirstChange == i; next++)
+                savepoints[next].FirstChange = kept;
+            var change = _changes[i];
+            if (change.Node == 0)
+                continue;
+            if (change.Savepoint >= 0)
+            {
+                change = change with { Next = savepoints[change.Savepoint].FirstCover };
+                savepoints[change.Savepoint].FirstCover = kept;
+            }
+
+            _changes[kept++] = change;
+        }
+
+        for (; next < savepoints.Length; next++)
+            savepoints[next].FirstChange = kept;
+        _changes.Truncate(kept);
+        _holes = 0;
+    }
+
+    /// <summary>A savepoint.</summary>
+    /// <param name="stamp">Of the versions made in it, until one inside it begins.</param>
+    /// <param name="firstChange">The first entry that was added in it.</param>
+    private struct Savepoint(int stamp, int firstChange)
+    {
+        public readonly int Stamp = stamp;
+        public int FirstChange = firstChange;
+
+        /// <summary>The newest entry that covers a version of this savepoint, or -1.</summary>
+        public int FirstCover = -1;
+    }
+}

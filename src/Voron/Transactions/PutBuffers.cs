@@ -1,0 +1,104 @@
+using Voron.Primitives;
+using Voron.Trees;
+
+namespace Voron.Transactions;
+
+/// <summary>
+/// The buffers of the open write transaction for puts that wait. There are a few, however many trees are written to: a tree
+/// that wants one when all are in use gets that of another tree, whose puts are applied first.
+/// </summary>
+/// <remarks>Used by the holder of the writer.</remarks>
+internal sealed class PutBuffers
+{
+    /// <summary>As many trees as are usually written to side by side: a table and its indexes.</summary>
+    private const int MaxBuffers = 16;
+
+    /// <summary>Bytes by which all buffers together may have grown before another one is allowed to.</summary>
+    private const int MaxGrownBytes = 64 << 20;
+
+    private readonly List<PutBuffer> _buffers = new(MaxBuffers);
+    private readonly OpenTree?[] _owners = new OpenTree?[MaxBuffers];
+    private int _next;
+
+    /// <summary>False when the buffers have grown by as much as they may.</summary>
+    public bool MayGrow
+    {
+        get
+        {
+            var grown = 0L;
+            foreach (var buffer in _buffers)
+                grown += buffer.GrownBytes;
+            return grown < MaxGrownBytes;
+        }
+    }
+
+    /// <summary>A buffer without puts, which is the tree's until it is taken from it, or the transaction ends.</summary>
+    /// <remarks>May apply the puts of another tree, which fails as these puts would have.</remarks>
+    public PutBuffer Rent(OpenTree tree)
+    {
+        var index = FindFree();
+        if (index < 0)
+        {
+            // In turn, so that each tree gathers puts for as long as the others.
+            index = _next;
+            _next = (_next + 1) % MaxBuffers;
+            if (!PlantedFault.ForgetWaitingPuts)
+                _owners[index]!.ApplyPuts();
+        }
+
+        _owners[index]?.TakeBuffer();
+        _owners[index] = tree;
+        return _buffers[index];
+    }
+
+    /// <summary>Applies all puts that wait.</summary>
+    public void Apply()
+    {
+        for (var i = 0; i < _buffers.Count; i++)
+            _owners[i]?.ApplyPuts();
+    }
+
+    /// <summary>Forgets all puts that wait: they are being rolled back.</summary>
+    public void Discard()
+    {
+        for (var i = 0; i < _buffers.Count; i++)
+            _owners[i]?.DiscardPuts();
+    }
+
+    /// <summary>Takes all buffers back at the end of a transaction. Puts that wait are forgotten.</summary>
+    public void Reset()
+    {
+        for (var i = 0; i < _buffers.Count; i++)
+        {
+            _owners[i]?.TakeBuffer();
+            _owners[i] = null;
+            _buffers[i].Trim();
+        }
+
+        _next = 0;
+    }
+
+    // A buffer that nobody has, else a new one, else one in which no puts wait.
+    private int FindFree()
+    {
+        for (var i = 0; i < _buffers.Count; i++)
+        {
+            if (_owners[i] == null)
+                return i;
+        }
+
+        if (_buffers.Count < MaxBuffers)
+        {
+            _buffers.Add(new PutBuffer());
+            return _buffers.Count - 1;
+        }
+
+        for (var i = 0; i < MaxBuffers; i++)
+        {
+            if (!_owners[i]!.HasPuts)
+                return i;
+        }
+
+        return -1;
+    }
+}

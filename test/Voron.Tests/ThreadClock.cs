@@ -1,0 +1,39 @@
+using System.Diagnostics;
+using System.Runtime.InteropServices;
+
+namespace Voron.Tests;
+
+/// <summary>
+/// The processor time of the calling thread: how much work something was, however busy the machine is. Where the system does not tell, the
+/// time that has passed.
+/// </summary>
+internal static partial class ThreadClock
+{
+    private const int ThreadCpuTime = 3;
+
+    /// <summary>Runs work on this thread and returns the processor time that it took.</summary>
+    public static TimeSpan Measure(Action work)
+    {
+        var begun = Now();
+        work();
+        return Now() - begun;
+    }
+
+    private static TimeSpan Now()
+    {
+        if (!OperatingSystem.IsLinux())
+            return Stopwatch.GetElapsedTime(0);
+        _ = GetTime(ThreadCpuTime, out var time);
+        return TimeSpan.FromTicks((time.Seconds * TimeSpan.TicksPerSecond) + (time.Nanoseconds / TimeSpan.NanosecondsPerTick));
+    }
+
+    [LibraryImport("libc", EntryPoint = "clock_gettime")]
+    private static partial int GetTime(int clock, out TimeSpec time);
+
+    [StructLayout(LayoutKind.Sequential)]
+    private struct TimeSpec
+    {
+        public long Seconds;
+        public long Nanoseconds;
+    }
+}
