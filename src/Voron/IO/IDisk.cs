@@ -139,6 +139,14 @@ internal abstract unsafe class DiskFile : IDisposable
     public abstract void Sync();
 
     /// <summary>
+    /// Has what is durable leave the page cache, so that the next read asks the device. After a write-back that failed the cache holds
+    /// bytes that the device never got, and no later sync tells. Does nothing where there is no cache, or no way to empty it.
+    /// </summary>
+    public virtual void DropCache()
+    {
+    }
+
+    /// <summary>
     /// Maps the first <paramref name="length"/> bytes (of a buffered file, read-only), leaving address space behind them to
     /// extend into where the system allows. The file must be at least that long.
     /// </summary>

@@ -171,6 +171,9 @@ internal sealed class CrashImages(SimulatedDisk disk)
             ExtendableMaps = disk.ExtendableMaps,
             MapSlack = disk.MapSlack,
             MapsSeeUnbufferedWrites = disk.MapsSeeUnbufferedWrites,
+
+            // Another for each cut, and the same whenever this one is made again.
+            ListingOrder = _cut,
         };
 
     /// <returns>How many sectors hold garbage.</returns>

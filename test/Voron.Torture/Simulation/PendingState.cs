@@ -197,7 +197,7 @@ internal sealed class DurableState
             Sequence = index,
             Returned = !entry.WriteThrough || entry.Kind != TraceKind.Write,
             Stuck = entry.Kind == TraceKind.WriteFailed,
-            Unbuffered = entry.WriteThrough,
+            Unbuffered = entry.WriteThrough && !entry.IsCached,
             Fragments = entry.Fragments,
         });
 

@@ -40,7 +40,8 @@ internal sealed class SimulatedDisk : IDisk
         foreach (var (name, file) in names)
         {
             _names.Add(name, file);
-            _inodes.Add(file, new SimulatedInode { File = file, Name = name, Content = contents[file] });
+            bool hasStuck = initial.Files.TryGetValue(file, out var known) && known.Pending.Exists(change => change.Stuck);
+            _inodes.Add(file, new SimulatedInode { File = file, Name = name, Content = contents[file], HasStuck = hasStuck });
         }
         foreach (int file in initial.Files.Keys.Concat(_inodes.Keys))
             _nextFile = Math.Max(_nextFile, file + 1);
@@ -61,6 +62,9 @@ internal sealed class SimulatedDisk : IDisk
 
     /// <summary>In bytes: how far a map can be extended where it is.</summary>
     public long MapSlack { get; init; } = 64L << 20;
+
+    /// <summary>Chooses the order in which the directory is listed, which no file system promises; 0 for the order of creation.</summary>
+    public int ListingOrder { get; set; }
 
     /// <summary>The size of the medium in bytes: no more blocks than that can be in use.</summary>
     public long SpaceLimit { get; set; } = long.MaxValue;
@@ -210,12 +214,22 @@ internal sealed class SimulatedDisk : IDisk
             return Find(name, "read").Content.ToArray();
     }
 
+    /// <summary>The visible content of a file, which later writes leave as it is.</summary>
+    public BlockContent CopyOf(string name)
+    {
+        lock (_gate)
+            return Find(name, "copy").Content.Clone();
+    }
+
     public IReadOnlyList<DiskEntry> List()
     {
         lock (_gate)
         {
             Enter(DiskCallKind.List, "");
-            return _names.Select(pair => new DiskEntry(pair.Key, _inodes[pair.Value].Content.Length)).ToList();
+            var entries = _names.Select(pair => new DiskEntry(pair.Key, _inodes[pair.Value].Content.Length)).ToArray();
+            if (ListingOrder != 0)
+                new Random(ListingOrder).Shuffle(entries);
+            return entries;
         }
     }
 
@@ -336,9 +350,17 @@ internal sealed class SimulatedDisk : IDisk
     {
         if (!_lastFaultDrops)
         {
+            inode.HasStuck = true;
             Append(new TraceEntry(TraceKind.SyncFailed) { File = inode.File });
             return;
         }
+        DropStuck(inode);
+    }
+
+    /// <summary>Takes back what is written and not durable: the file reads as the medium has it. The caller holds the lock.</summary>
+    internal void DropStuck(SimulatedInode inode)
+    {
+        inode.HasStuck = false;
         Append(new TraceEntry(TraceKind.SyncDropped) { File = inode.File });
         var state = _initial.Clone();
         for (int i = 0; i < _trace.Count; i++)

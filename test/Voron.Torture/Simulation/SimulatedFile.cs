@@ -15,6 +15,9 @@ internal sealed class SimulatedInode
 
     public int Handles { get; set; }
 
+    /// <summary>A sync has failed on it, or a write by way of the cache: the cache may hold what the medium does not.</summary>
+    public bool HasStuck { get; set; }
+
     public void ShowInMaps(long offset, long length)
     {
         foreach (var map in Maps)
@@ -143,6 +146,16 @@ internal sealed unsafe class SimulatedFile(SimulatedDisk disk, SimulatedInode in
             disk.Append(new TraceEntry(TraceKind.SyncEnd) { File = inode.File, Begin = begin });
     }
 
+    // After a sync only what a failed one has left behind can still be pending: the device need not have it.
+    public override void DropCache()
+    {
+        lock (disk.Gate)
+        {
+            if (inode.HasStuck)
+                disk.DropStuck(inode);
+        }
+    }
+
     public override FileMap Map(long length)
     {
         DiskRules.CheckMappable(Access, Path, length);
@@ -183,6 +196,7 @@ internal sealed unsafe class SimulatedFile(SimulatedDisk disk, SimulatedInode in
                 LengthBefore = before,
                 LengthAfter = length == 0 ? before : Math.Max(before, offset + length),
                 WriteThrough = through,
+                IsCached = through && !disk.IsUnbuffered,
                 Fragments = fragments,
             };
             try
@@ -193,20 +207,31 @@ internal sealed unsafe class SimulatedFile(SimulatedDisk disk, SimulatedInode in
             catch (DiskException e) when (e.Error == DiskError.Failed)
             {
                 disk.Append(entry with { Kind = TraceKind.WriteFailed });
+                if (entry.IsCached)
+                {
+                    inode.HasStuck = true;
+                    Show(entry);
+                }
+
                 throw;
             }
 
             begin = disk.Append(entry);
-            inode.Content.Length = entry.LengthAfter;
-            foreach (var fragment in fragments)
-                inode.Content.Apply(fragment);
-            inode.ShowInMaps(offset, length);
+            Show(entry);
             if (!through)
                 return;
         }
         disk.InProgress?.Invoke(entry);
         lock (disk.Gate)
             disk.Append(new TraceEntry(TraceKind.WriteEnd) { File = inode.File, Begin = begin });
+    }
+
+    private void Show(TraceEntry entry)
+    {
+        inode.Content.Length = entry.LengthAfter;
+        foreach (var fragment in entry.Fragments)
+            inode.Content.Apply(fragment);
+        inode.ShowInMaps(entry.Offset, entry.Length);
     }
 
     private void Enter(DiskCallKind kind, long offset = 0, long length = 0)

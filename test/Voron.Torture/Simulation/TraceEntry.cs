@@ -58,6 +58,9 @@ internal sealed record TraceEntry(TraceKind Kind)
 
     public bool WriteThrough { get; init; }
 
+    /// <summary>A write-through write that goes by the page cache, since the disk has no other: what fails may stay there.</summary>
+    public bool IsCached { get; init; }
+
     public IReadOnlyList<Fragment> Fragments { get; init; } = [];
 
     /// <summary>For the end of a write or sync: the index of its beginning.</summary>

@@ -109,6 +109,9 @@ internal static unsafe partial class Libc
     [LibraryImport(Library, EntryPoint = "mprotect", SetLastError = true)]
     public static partial int Protect(byte* address, nuint length, int protection);
 
+    [LibraryImport(Library, EntryPoint = "posix_fadvise")]
+    public static partial int AdviseFile(SafeFileHandle handle, long offset, long length, int advice);
+
     [LibraryImport(Library, EntryPoint = "madvise")]
     public static partial int Advise(byte* address, nuint length, int advice);
 

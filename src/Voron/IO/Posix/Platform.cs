@@ -11,6 +11,8 @@ internal static class Platform
     public const int ReadOnly = 0;
     public const int ReadWrite = 2;
 
+    public const int DontNeed = 4;
+
     public const int ProtectNone = 0;
     public const int ProtectRead = 1;
     public const int ProtectReadWrite = 3;

@@ -113,6 +113,13 @@ internal sealed unsafe class PosixFile : SystemFile
             Errno.ThrowUnlessInterrupted("sync", Path);
     }
 
+    public override void DropCache()
+    {
+        // A hint: pages that are dirty or mapped stay.
+        if (OperatingSystem.IsLinux())
+            _ = Libc.AdviseFile(_handle, 0, 0, Platform.DontNeed);
+    }
+
     public override FileMap Map(long length)
     {
         DiskRules.CheckMappable(Access, Path, length);
