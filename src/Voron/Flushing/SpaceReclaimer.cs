@@ -110,13 +110,13 @@ internal sealed class SpaceReclaimer
 
     private long Punch()
     {
-        var sections = Withhold();
+        var sections = Withhold(out var pageCount);
         var bytes = 0L;
         foreach (var section in sections)
         {
-            if (TryPunch(section))
+            if (TryPunch(section, pageCount, out var punched))
             {
-                bytes += Format.SectionMapLayout.SectionBytes;
+                bytes += punched;
                 _punched.Add(section);
             }
         }
@@ -140,7 +140,7 @@ internal sealed class SpaceReclaimer
         return bytes;
     }
 
-    private List<long> Withhold()
+    private List<long> Withhold(out long pageCount)
     {
         var sections = new List<long>();
         _gate.Enter(CancellationToken.None);
@@ -148,6 +148,7 @@ internal sealed class SpaceReclaimer
         try
         {
             var space = core.Session.Space;
+            pageCount = core.Session.State.PageCount;
             for (var section = 0L; section < space.Map.SectionCount; section++)
             {
                 if (!space.IsUntouched(section))
@@ -169,11 +170,14 @@ internal sealed class SpaceReclaimer
         return sections;
     }
 
-    private bool TryPunch(long section)
+    // Not behind the page count: the file grows into what is there, which has its blocks already.
+    private bool TryPunch(long section, long pageCount, out long bytes)
     {
+        var from = section * Format.SectionMapLayout.SectionBytes;
+        bytes = Math.Min(Format.SectionMapLayout.SectionBytes, pageCount * _context.PageSize - from);
         try
         {
-            return _context.DataFile.File.TryPunchHole(section * Format.SectionMapLayout.SectionBytes, Format.SectionMapLayout.SectionBytes);
+            return _context.DataFile.File.TryPunchHole(from, bytes);
         }
         catch (DiskException)
         {
