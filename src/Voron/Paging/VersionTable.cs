@@ -33,6 +33,7 @@ internal sealed unsafe class VersionTable : IDisposable
     private uint _freeNode;
     private long _nodeCapacity;
     private long _basedCount;
+    private long _frameCount;
 
     /// <param name="maxPageCount">The most pages the environment can have while it is open; address space is reserved for their heads.</param>
     public VersionTable(long maxPageCount)
@@ -65,6 +66,11 @@ internal sealed unsafe class VersionTable : IDisposable
 
     /// <summary>How many pages have at least one version.</summary>
     public long ChainCount { get; private set; }
+
+    /// <summary>
+    /// How many pages a flush may have to write, at most: those that are free, and the inside of runs, have a chain and no frame.
+    /// </summary>
+    public long MostFlushed => Math.Min(ChainCount, _frameCount);
 
     /// <summary>
     /// How many pages have a newest version that can be made again only from what the data file holds: no record since the last
@@ -148,6 +154,7 @@ internal sealed unsafe class VersionTable : IDisposable
         node->Level = level;
         node->TransactionId = transactionId;
         node->Frame = frame;
+        _frameCount += frame != null ? 1 : 0;
         node->Older = older;
         node->DirtyLines = dirtyLines;
         node->Page = page;
@@ -159,6 +166,15 @@ internal sealed unsafe class VersionTable : IDisposable
         _basedCount += Based(node);
         Volatile.Write(ref _heads[page], ((ulong)node->Generation << 32) | index);
         return node;
+    }
+
+    /// <summary>Gives a page's newest version another content. The frame it had is the caller's.</summary>
+    public void Refill(VersionNode* node, byte* frame, int pages, VersionFlags flags)
+    {
+        _frameCount += (frame != null ? 1 : 0) - (node->Frame != null ? 1 : 0);
+        node->Frame = frame;
+        node->Pages = pages;
+        node->Flags = flags;
     }
 
     /// <summary>Says of a page's newest version that the record of a transaction makes the page without a base.</summary>
@@ -247,6 +263,7 @@ internal sealed unsafe class VersionTable : IDisposable
         node->NextFree = _freeNode;
         _freeNode = (uint)(node - _nodes);
         NodeCount--;
+        _frameCount -= node->Frame != null ? 1 : 0;
     }
 
     public void Dispose()

@@ -140,6 +140,13 @@ internal sealed class WriteCore : TransactionCore
             return tree;
 
         ThrowIfBroken();
+        if (Session.State.NextTreeId == uint.MaxValue)
+        {
+            throw new StorageFullException(
+                $"No tree can be made: the environment has given out all {uint.MaxValue} tree ids, and none is used twice. " +
+                "Copy the trees into a new environment.");
+        }
+
         try
         {
             var header = new TreeHeader { TreeId = Session.State.NextTreeId };
@@ -395,7 +402,7 @@ internal sealed class WriteCore : TransactionCore
 
     // The list of a flush of everything that has a version now, and a small transaction: so that a full disk can be emptied.
     private long FlushListReserve() =>
-        JournalFormat.AlignUp(RecordHeader.Size + _context.Versions.ChainCount * FlushListEntry.Size) + SlackBytes;
+        JournalFormat.AlignUp(RecordHeader.Size + _context.Versions.MostFlushed * FlushListEntry.Size) + SlackBytes;
 
     private long FlushImagesReserve() => _context.Options.FlushRecords == FlushRecordForm.WholeImages
         ? FlushImageRecords.MaxBytes(_context.Versions.BasedCount, _context.PageSize)

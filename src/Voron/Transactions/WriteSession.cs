@@ -447,9 +447,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
             _changedBytes -= (long)node->Pages << _pageShift;
         }
 
-        node->Frame = frame;
-        node->Pages = pages;
-        node->Flags = flags;
+        _versions.Refill(node, frame, pages, flags);
         Debug.Assert((flags & VersionFlags.Whole) != 0);
         _versions.SetWhole(node, _id);
     }
