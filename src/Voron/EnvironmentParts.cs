@@ -51,12 +51,21 @@ internal sealed unsafe class EnvironmentParts
             DisposeAll(owned);
             throw Translate(disk, e);
         }
+        catch (OutOfMemoryException e)
+        {
+            DisposeAll(owned);
+            throw NoMemory(disk.Path, options, e);
+        }
         catch
         {
             DisposeAll(owned);
             throw;
         }
     }
+
+    public static StorageMemoryException NoMemory(string path, StorageOptions options, OutOfMemoryException e) => new(
+        $"The environment in '{path}' cannot be opened for lack of memory: {e.Message} Recovery takes up to {options.ScratchMemoryBytes} bytes " +
+        $"for page versions ({nameof(StorageOptions.ScratchMemoryBytes)}) before it uses a temporary file, and memory for its largest record.", e);
 
     /// <summary>Ends everything that writes; what readers use stays until <see cref="Release"/>.</summary>
     public void CloseWriting()
@@ -91,7 +100,7 @@ internal sealed unsafe class EnvironmentParts
         var logger = options.Logger ?? NullLogger.Instance;
         var directoryLock = EnvironmentLock.Take(disk, options);
         owned.Push(directoryLock);
-        var checkpoints = CheckpointFile.Open(disk);
+        var checkpoints = CheckpointFile.Open(disk, makesDurable: !options.ReadOnly && !PlantedFault.SkipSyncAtOpen);
         owned.Push(checkpoints);
         var header = checkpoints.Current;
         var layout = new SectionMapLayout((int)header.PageSize);
@@ -107,10 +116,14 @@ internal sealed unsafe class EnvironmentParts
         owned.Push(dataFile);
         directoryLock.TakeDataFile(disk, options.ReadOnly);
         var journals = JournalInventory.Read(disk, header);
-        if (!options.ReadOnly && !PlantedFault.SkipSyncAtOpen)
-            SyncWhatIsVisible(disk, checkpoints, dataFile, journals);
+        if (!options.ReadOnly && !PlantedFault.SkipSyncAtOpen && !journals.IsUntouchedSince(header))
+        {
+            SyncWhatIsVisible(disk, header, dataFile, journals);
+            journals = JournalInventory.Read(disk, header);
+        }
 
-        var frames = new FrameAllocator(layout.PageSize, options.ScratchMemoryBytes, options.ReadOnly ? null : new SpillFile(disk));
+        var spill = options.ReadOnly ? SpillFile.ForReader(logger) : new SpillFile(disk);
+        var frames = new FrameAllocator(layout.PageSize, options.ScratchMemoryBytes, spill);
         owned.Push(frames);
         var versions = new VersionTable(dataFile.PageLimit);
         owned.Push(versions);
@@ -148,7 +161,12 @@ internal sealed unsafe class EnvironmentParts
         // Before anything is deleted or written: what is damaged is left as it is.
         VerifyDirectRuns(context, recovered);
         if (!options.ReadOnly)
+        {
+            KeepStamp(dataFile, header, recovered.Stamp);
+            checkpoints.SkipTo(recovered.HighestNumber);
             OpenJournal(context, publisher, checkpoints, recovered, owned);
+        }
+
         return new EnvironmentParts(directoryLock, context, checkpoints, publisher, recovered);
     }
 
@@ -176,22 +194,31 @@ internal sealed unsafe class EnvironmentParts
     }
 
     // A killed process leaves visible what is not durable; nothing may be built on that. What a header of a closed environment names was
-    // synced before it was written, so that only the header itself may still be on its way.
-    private static void SyncWhatIsVisible(IDisk disk, CheckpointFile checkpoints, DataFile dataFile, JournalInventory journals)
+    // synced before it was written, so that only the header itself may still be on its way. What a failed write left in the page cache
+    // is not made durable by a sync: it has to leave the cache, so that recovery does not take it for a record.
+    private static void SyncWhatIsVisible(IDisk disk, in CheckpointHeader header, DataFile dataFile, JournalInventory journals)
     {
-        checkpoints.Sync();
-        if (journals.IsUntouchedSince(checkpoints.Current))
-            return;
         dataFile.File.Sync();
+        dataFile.File.DropCache();
         foreach (var entry in disk.List())
         {
-            if (!journals.Has(entry.Name) && RewriteFile.NumberOf(entry.Name) != checkpoints.Current.RewriteNumber)
+            if (!journals.Has(entry.Name) && RewriteFile.NumberOf(entry.Name) != header.RewriteNumber)
                 continue;
             using var file = disk.Open(entry.Name, DiskOpen.Existing, DiskAccess.WriteThrough);
             file.Sync();
+            file.DropCache();
         }
 
         disk.SyncDirectory();
+    }
+
+    // What a flush that broke off has left there may be in the page cache only, after a sync of it has failed: the next header names it.
+    private static void KeepStamp(DataFile dataFile, in CheckpointHeader header, ulong stamp)
+    {
+        if (stamp == header.DataFileStamp)
+            return;
+        dataFile.WriteStamp(stamp);
+        dataFile.Sync();
     }
 
     private static void OpenJournal(
@@ -202,7 +229,7 @@ internal sealed unsafe class EnvironmentParts
         var files = new JournalFileSet(
             context.Disk, context.EnvironmentId, context.PageSize, options.InitialJournalFileBytes, options.MaxJournalFileBytes, context.Logger);
         owned.Push(files);
-        files.Adopt(recovered.Files, recovered.WithoutLife, checkpoints.Current.ReplayStart.LifeNumber);
+        files.Adopt(recovered.Files, recovered.WithoutLife, checkpoints.Current.ReplayStart, recovered.Unused);
         var current = PlantedFault.AppendToReplayedJournal ? files.FindLive(recovered.End.LifeNumber) : null;
         context.JournalFiles = files;
         context.Journal = new JournalWriter(files, context.Poison, publisher, context.EnvironmentId, recovered.End, recovered.Seals, current);

@@ -20,6 +20,8 @@ public sealed class StorageEnvironment : IDisposable
     /// <summary>Who waits for the writer for longer has the collector look whether it has been leaked.</summary>
     private static readonly TimeSpan SuspiciousWait = TimeSpan.FromSeconds(5);
 
+    private const int MostOpeningsUnflushed = 8;
+
     private readonly EnvironmentParts _parts;
     private readonly EngineContext _context;
     private readonly ReaderPool _readers;
@@ -54,7 +56,8 @@ public sealed class StorageEnvironment : IDisposable
         _merger = new WriteMerger(
             () => Begin(TimeSpan.MaxValue, nameof(WriteAsync), CancellationToken.None), _context.Options.MaxMergedBytes, CountMerged);
         _flusher = new Flusher(_context, parts.Checkpoints, _gate, _writer);
-        _flusher.Start();
+        _flusher.Start(parts.Recovered.Stamp);
+        FlushAfterCrashes(parts.Recovered.Openings);
         _reclaimer = new SpaceReclaimer(_context, _gate, _writer, _flusher);
         _trimmer = new MemoryTrimmer(_context, _gate, _writer);
         _scheduler = new FlushScheduler(_context, _flusher, () => _reclaimer.Run(), _trimmer, parts.ReplayedBytes, _context.Options.BackgroundFlush);
@@ -79,6 +82,7 @@ public sealed class StorageEnvironment : IDisposable
     /// <exception cref="UnsupportedFormatException">The files are not Voron's, or of a newer version.</exception>
     /// <exception cref="CorruptionException">The files are damaged; nothing was changed.</exception>
     /// <exception cref="StorageAccessException">The files cannot be read or written, or the directory is on a network.</exception>
+    /// <exception cref="StorageMemoryException">The system has not enough memory.</exception>
     /// <exception cref="ArgumentException">The options do not fit.</exception>
     public static StorageEnvironment Open(string directory, StorageOptions? options = null)
     {
@@ -114,6 +118,12 @@ public sealed class StorageEnvironment : IDisposable
         try
         {
             return new StorageEnvironment(parts);
+        }
+        catch (OutOfMemoryException e)
+        {
+            parts.CloseWriting();
+            parts.Release();
+            throw EnvironmentParts.NoMemory(disk.Path, options, e);
         }
         catch
         {
@@ -348,6 +358,21 @@ public sealed class StorageEnvironment : IDisposable
         _flusher!.Flush();
         if (journal.End.LifeNumber != 0 && _flusher.CheckpointId == _writer!.Submitted.TransactionId)
             _flusher.Seal(journal.End);
+    }
+
+    // Each opening begins a journal file, which only a flush releases. A process that dies sooner, again and again, would fill the directory.
+    private void FlushAfterCrashes(int openings)
+    {
+        if (openings <= MostOpeningsUnflushed)
+            return;
+        try
+        {
+            _flusher!.Flush();
+        }
+        catch (StorageFullException e)
+        {
+            EnvironmentLog.OpeningFlushFailed(_context.Logger, Path, openings, e.Message);
+        }
     }
 
     private VerificationReport VerifyPaced(VerificationPace pace)

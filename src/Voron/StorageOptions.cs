@@ -71,6 +71,9 @@ public sealed class StorageOptions
     private const UnixFileMode ReadAndWrite = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.GroupRead | UnixFileMode.GroupWrite
         | UnixFileMode.OtherRead | UnixFileMode.OtherWrite;
 
+    /// <summary>More than any device has, and far from where sums of a few files overflow.</summary>
+    private const long MostBytes = 1L << 40;
+
     /// <summary>A thread cannot wait for longer.</summary>
     private static readonly TimeSpan LongestInterval = TimeSpan.FromDays(24);
 
@@ -228,6 +231,7 @@ public sealed class StorageOptions
         Check(Enum.IsDefined(JournalCompression), $"{nameof(JournalCompression)} is {(int)JournalCompression}, which is no setting.");
         Check(Enum.IsDefined(FlushRecords), $"{nameof(FlushRecords)} is {(int)FlushRecords}, which is no setting.");
         Check(InitialJournalFileBytes >= 64 << 10, $"{nameof(InitialJournalFileBytes)} is {InitialJournalFileBytes}; it must be at least 65536.");
+        Check(MaxJournalFileBytes <= MostBytes, $"{nameof(MaxJournalFileBytes)} is {MaxJournalFileBytes}; it must be at most {MostBytes}.");
         Check(MaxJournalFileBytes >= InitialJournalFileBytes, $"{nameof(MaxJournalFileBytes)} ({MaxJournalFileBytes}) is below {nameof(InitialJournalFileBytes)} ({InitialJournalFileBytes}).");
         Check(FlushThresholdBytes > 0, $"{nameof(FlushThresholdBytes)} is {FlushThresholdBytes}; it must be positive.");
         Check(FlushInterval > TimeSpan.Zero, $"{nameof(FlushInterval)} is {FlushInterval}; it must be positive.");

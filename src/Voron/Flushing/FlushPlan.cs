@@ -34,6 +34,9 @@ internal sealed unsafe class FlushPlan(NativeHeap heap)
     /// <summary>The state whose pages these are.</summary>
     public PublishedState Target { get; private set; }
 
+    /// <summary>The number that the flush stamps the data file with; 0 when it has nothing to write.</summary>
+    public long Number { get; set; }
+
     /// <summary>What to write, by page number.</summary>
     public NativeList<FlushItem> Items { get; } = new(heap);
 
@@ -58,6 +61,7 @@ internal sealed unsafe class FlushPlan(NativeHeap heap)
     public void Collect(EngineContext context, in PublishedState target, long checkpointId)
     {
         Target = target;
+        Number = 0;
         Items.Clear();
         Touched.Clear();
         Freed.Clear();

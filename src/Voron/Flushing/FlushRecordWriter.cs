@@ -1,4 +1,5 @@
 using Voron.Format;
+using Voron.IO;
 using Voron.Journal;
 using Voron.Primitives;
 using Voron.Transactions;
@@ -20,6 +21,9 @@ internal sealed unsafe class FlushRecordWriter
     /// <summary>Bytes of journal that the records of the last plan took.</summary>
     public long Bytes { get; private set; }
 
+    /// <summary>The number of the flush that the last record is of.</summary>
+    public long Number { get; private set; }
+
     /// <summary>Returns when it is durable.</summary>
     /// <param name="plan">Its pages have their checksums.</param>
     /// <param name="rewriteId">The transaction of the rewrite file, which has all pages up to there whole; or 0.</param>
@@ -32,6 +36,8 @@ internal sealed unsafe class FlushRecordWriter
             images = Math.Max(0, images - 1);
         if (images > 0)
             WriteImages(plan, images);
+        if (_writesImages && plan.Items.Count > 0 && plan.Items[0].Page != 0)
+            WriteImageOfPageZero(plan);
         if (plan.Items.Count > images)
             WriteList(plan, images);
     }
@@ -59,6 +65,28 @@ internal sealed unsafe class FlushRecordWriter
         }
     }
 
+    // The stamp is written into its sector, which may be anything after a power cut. Where the page is damaged already, the image would
+    // hide that.
+    private void WriteImageOfPageZero(FlushPlan plan)
+    {
+        if (_context.DataFile.TryVerify(0, out _) != null)
+            return;
+        var page = (byte*)EngineMemory.Allocate((nuint)_context.PageSize);
+        try
+        {
+            _context.DataFile.File.Read(0, new Span<byte>(page, _context.PageSize));
+            Submit(plan, RecordKind.FlushImages, (ref RecordBuilder record) => record.AddPage(0, page, null, _context.PageSize, ulong.MaxValue));
+        }
+        catch (DiskException e)
+        {
+            throw new StorageAccessException($"Page 0 of '{_context.DataFile.File.Path}' cannot be read, and nothing is flushed: {e.Message}", e);
+        }
+        finally
+        {
+            EngineMemory.Free(page);
+        }
+    }
+
     private void WriteList(FlushPlan plan, int images) => Submit(plan, RecordKind.FlushList, (ref RecordBuilder record) =>
     {
         foreach (var item in plan.Items.AsSpan())
@@ -82,8 +110,10 @@ internal sealed unsafe class FlushRecordWriter
             fill(ref record);
             if (record.Finish(plan.Target.State, compressed) == compressed)
                 (entry, compressed) = (compressed, entry);
+            entry.Header->FlushNumber = (ushort)plan.Number;
             var bytes = entry.Length;
             sequence = journal.Submit(entry, mayUseReserve: true);
+            Number = plan.Number;
             Bytes += bytes;
         }
         catch

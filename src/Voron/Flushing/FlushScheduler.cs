@@ -13,6 +13,9 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
 {
     private const int MaxJournalFiles = 48;
 
+    // Small files reach it long before the limit in bytes. Recovery looks into each of them.
+    private const int MostHeldFiles = 256;
+
     private static readonly TimeSpan Tick = TimeSpan.FromMilliseconds(100);
     private static readonly TimeSpan LongestDelay = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan ReclaimEvery = TimeSpan.FromSeconds(30);
@@ -230,7 +233,8 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
     // Half the limit: enough is left to go on while the rewrite is being written. Again only when more was written than is rewritten,
     // or, where that is more than the journal may hold, when it is half full once more.
     private bool IsHeldBack() =>
-        _flusher.BlockingReader != null && _context.JournalFiles!.LiveRecordBytes > _context.Options.JournalLimitBytes / 2
+        _flusher.BlockingReader != null
+        && (_context.JournalFiles!.LiveRecordBytes > _context.Options.JournalLimitBytes / 2 || _context.JournalFiles.LiveCount > MostHeldFiles)
         && Volatile.Read(ref _writtenBytes) - _rewrittenAtBytes
             > Math.Max(Math.Min(_context.Frames.UsedBytes, _context.Options.JournalLimitBytes / 2), _context.Options.FlushThresholdBytes);
 

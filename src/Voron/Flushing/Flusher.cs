@@ -33,6 +33,7 @@ internal sealed unsafe class Flusher
     private readonly FlushRecordWriter _records;
     private readonly FlushPlan _plan;
     private FlushPlan? _paused;
+    private ulong _stamp;
 
     public Flusher(EngineContext context, CheckpointFile checkpoints, WriterGate gate, WriterHome writer)
     {
@@ -77,7 +78,12 @@ internal sealed unsafe class Flusher
     /// <summary>The environment has been closed: nothing is written any more. Set and looked at with <see cref="Exclusion"/> held.</summary>
     public bool IsClosed { get; set; }
 
-    public void Start() => _checkpointId = _checkpoints.Current.State.TransactionId;
+    /// <param name="stamp">What the data file is stamped with.</param>
+    public void Start(ulong stamp)
+    {
+        _checkpointId = _checkpoints.Current.State.TransactionId;
+        _stamp = stamp;
+    }
 
     /// <summary>Flushes what can be. Null when there was nothing to do.</summary>
     /// <exception cref="EnvironmentPoisonedException">A write or a sync failed, now or before.</exception>
@@ -97,7 +103,7 @@ internal sealed unsafe class Flusher
             _paused = plan;
             WritePages(plan);
             var transactions = plan.Target.State.TransactionId - _checkpointId;
-            MoveCheckpoint(plan.Target, rewrite: default);
+            MoveCheckpoint(plan.Target, plan.Number, rewrite: default);
             _paused = null;
             _target.Release();
             Detach(plan);
@@ -113,10 +119,11 @@ internal sealed unsafe class Flusher
         {
             var header = _checkpoints.Current;
             header.ReplayStart = journalEnd;
-            header.Flags = CheckpointFlags.ClosedCleanly;
+            header.Flags = CheckpointFlags.ClosedCleanly | CheckpointFlags.IsStamped;
+            header.DataFileStamp = _stamp;
             try
             {
-                _checkpoints.Write(header);
+                _checkpoints.Write(header, _checkpoints.TakeNumber());
                 _checkpoints.WriteBothAlike();
             }
             catch (DiskException e)
@@ -149,7 +156,7 @@ internal sealed unsafe class Flusher
                     return false;
                 _plan.Collect(_context, target, _checkpointId);
                 var rewrite = RewriteFile.Write(_context, _plan, _checkpoints.Current);
-                MoveCheckpoint(target, rewrite);
+                MoveCheckpoint(target, 0, rewrite);
                 _context.Counters.RewriteCount++;
                 return true;
             }
@@ -180,6 +187,7 @@ internal sealed unsafe class Flusher
         try
         {
             _plan.Collect(_context, target, _checkpointId);
+            _plan.Number = _plan.Items.Count > 0 ? _checkpoints.TakeNumber() : 0;
             _pages.SetChecksums(_plan);
             _records.Write(_plan, _checkpoints.Current.RewriteTransactionId);
             SchedulePoint.Reach(SchedulePlace.FlushListed);
@@ -187,6 +195,9 @@ internal sealed unsafe class Flusher
         }
         catch
         {
+            // A full disk is tried again and again; what no record names has been used by nobody.
+            if (_plan.Number != 0 && _records.Number != _plan.Number)
+                _checkpoints.ReturnNumber(_plan.Number);
             _target.Release();
             throw;
         }
@@ -198,7 +209,11 @@ internal sealed unsafe class Flusher
             _context.JournalFiles!.ReleaseBefore(plan.Target.JournalEnd.LifeNumber);
         try
         {
+            if (plan.Number != 0 && !PlantedFault.StampAtEnd)
+                Stamp(DataFileStamp.Begun(plan.Number));
             _pages.Write(plan);
+            if (plan.Number != 0)
+                _context.DataFile.WriteStamp(_stamp = DataFileStamp.Finished(plan.Number));
             SchedulePoint.Reach(SchedulePlace.FlushWritten);
         }
         catch (DiskException e) when (e.Error == DiskError.NoSpace)
@@ -216,14 +231,25 @@ internal sealed unsafe class Flusher
         SchedulePoint.Reach(SchedulePlace.FlushSynced);
     }
 
-    private void MoveCheckpoint(in PublishedState target, in RewriteInfo rewrite)
+    // Durable before the first page is overwritten: a data file that has any page of a flush says so, wherever it is copied to.
+    private void Stamp(ulong stamp)
+    {
+        if (stamp == _stamp)
+            return;
+        _context.DataFile.WriteStamp(stamp);
+        _context.DataFile.Sync();
+        _stamp = stamp;
+    }
+
+    private void MoveCheckpoint(in PublishedState target, long number, in RewriteInfo rewrite)
     {
         var header = _checkpoints.Current;
         var oldRewrite = header.RewriteNumber;
         if (rewrite.Number == 0)
             header.State = target.State;
         header.ReplayStart = target.JournalEnd;
-        header.Flags = CheckpointFlags.None;
+        header.Flags = CheckpointFlags.IsStamped;
+        header.DataFileStamp = _stamp;
         header.RewriteNumber = rewrite.Number;
         header.RewriteTransactionId = rewrite.Number == 0 ? 0 : target.State.TransactionId;
         header.RewriteLength = rewrite.Length;
@@ -232,7 +258,7 @@ internal sealed unsafe class Flusher
         {
             // Whoever synced the data file last may have been told of a failure that was this flush's.
             _context.Poison.ThrowIfPoisoned();
-            _checkpoints.Write(header);
+            _checkpoints.Write(header, number != 0 ? number : _checkpoints.TakeNumber());
             SchedulePoint.Reach(SchedulePlace.CheckpointWritten);
 
             // The slot before this one may name the old rewrite file: it goes when neither does.

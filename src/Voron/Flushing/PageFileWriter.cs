@@ -34,6 +34,10 @@ internal sealed unsafe class PageFileWriter
     {
         foreach (var item in plan.Items.AsSpan())
             ((PageHeader*)item.Frame)->Checksum = _context.DataFile.ComputeChecksum(item.Page, item.Frame, (long)item.Pages << _pageShift);
+
+        // Page 0 is written with the stamp that the file has by then.
+        if (plan.Items.Count > 0 && plan.Items[0].Page == 0)
+            ((PageHeader*)plan.Items[0].Frame)->Stamp = DataFileStamp.Begun(plan.Number);
     }
 
     /// <summary>Writes all pages of the plan. They are durable after a sync.</summary>

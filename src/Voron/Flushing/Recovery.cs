@@ -14,22 +14,30 @@ namespace Voron.Flushing;
 /// <param name="End">Where the journal ends.</param>
 /// <param name="Seals">What the next journal file has to seal.</param>
 /// <param name="Files">The journal files that have a life.</param>
+/// <param name="Openings">How often the environment was opened and written since the checkpoint.</param>
+/// <param name="Unused">Names of those of which no record counts, though they are behind the start.</param>
 /// <param name="WithoutLife">Those that have none: unfinished, to be deleted.</param>
 /// <param name="DirectRuns">Large values of replayed records that are still there, to be verified.</param>
 /// <param name="ReplayedRecords">Records that were applied.</param>
 /// <param name="ReplayedBytes">Bytes of these, padding included.</param>
 /// <param name="Dropped">What stood behind the end of the journal; null when nothing did.</param>
+/// <param name="Stamp">What the data file is stamped with.</param>
+/// <param name="HighestNumber">Of a checkpoint or a flush, finished or not.</param>
 /// <param name="Duration">How long it took.</param>
 internal sealed record RecoveryResult(
     EnvironmentState State,
     JournalPosition End,
     JournalSeal[] Seals,
     IReadOnlyList<JournalFileInfo> Files,
+    int Openings,
+    IReadOnlyList<string> Unused,
     IReadOnlyList<string> WithoutLife,
     IReadOnlyDictionary<long, DirectRun> DirectRuns,
     long ReplayedRecords,
     long ReplayedBytes,
     DroppedTail? Dropped,
+    ulong Stamp,
+    long HighestNumber,
     TimeSpan Duration);
 
 /// <summary>Brings the version table to the newest durable state: checkpoint, rewrite file, journal.</summary>
@@ -48,9 +56,11 @@ internal static class Recovery
             disk, checkpoint.EnvironmentId, files, checkpoint.ReplayStart, (checkpoint.Flags & CheckpointFlags.ClosedCleanly) != 0);
 
         var finished = Math.Max(checkpoint.State.TransactionId, checkpoint.RewriteTransactionId);
-        var lists = new FlushListCollector(finished, frames, dataFile.PageSize);
+        var lists = new FlushListCollector(checkpoint.State.TransactionId, finished, frames, dataFile.PageSize);
         chain.Follow(lists);
         lists.Finish();
+        var stamp = dataFile.ReadStamp();
+        var highest = DataFileFit.Check(stamp, checkpoint, lists, dataFile);
 
         var replay = new PageReplay(dataFile, frames, lists, checkpoint.State);
         if (checkpoint.RewriteNumber != 0)
@@ -82,7 +92,8 @@ internal static class Recovery
 
         var duration = Stopwatch.GetElapsedTime(start);
         return new RecoveryResult(
-            state, end.End, end.Seals, files, journals.WithoutLife, replay.DirectRuns, end.Records, end.Bytes, end.Dropped, duration);
+            state, end.End, end.Seals, files, chain.Openings, end.Unused, journals.WithoutLife, replay.DirectRuns, end.Records, end.Bytes,
+            end.Dropped, stamp, highest, duration);
     }
 
     /// <summary>Verifies the large values that the replayed records name.</summary>

@@ -124,20 +124,20 @@ internal static unsafe class RewriteFile
     {
         var name = NameOf(checkpoint.RewriteNumber);
         var info = new JournalFileInfo(name, checkpoint.RewriteLength, new JournalFileHeader { Incarnation = checkpoint.RewriteIncarnation }, []);
-        JournalFileReader reader;
+        using var window = new RecordWindow();
+        var reader = new JournalFileReader(disk, info, environmentId, window);
         try
         {
-            reader = new JournalFileReader(disk, info, environmentId);
+            if (reader.CountBytes() < checkpoint.RewriteLength)
+                throw new CorruptionException($"'{reader.Path}' has been cut: it has {reader.CountBytes()} bytes of {checkpoint.RewriteLength}.");
         }
         catch (DiskException e) when (e.Error == DiskError.NotFound)
         {
             throw new CorruptionException($"The header names '{name}', and it is not in '{disk.Path}'.", e);
         }
 
-        using (reader)
+        try
         {
-            if (reader.FileBytes < checkpoint.RewriteLength)
-                throw new CorruptionException($"'{reader.Path}' has been cut: it has {reader.FileBytes} bytes of {checkpoint.RewriteLength}.");
             var sequence = 0L;
             for (var offset = 0L; offset < checkpoint.RewriteLength;)
             {
@@ -149,6 +149,10 @@ internal static unsafe class RewriteFile
                 visitor.Visit(record, reader.Path);
                 offset += record->AlignedLength;
             }
+        }
+        finally
+        {
+            reader.Close();
         }
     }
 
@@ -163,6 +167,8 @@ internal static unsafe class RewriteFile
         while (item < plan.Items.Count || freed < plan.Freed.Count)
         {
             var record = new RecordBuilder(entry, RecordKind.Rewrite);
+            if (sequence == 0 && (plan.Items.Count == 0 || plan.Items[0].Page != 0))
+                AddPageZero(context, ref record);
             for (var end = Math.Min(plan.Items.Count, item + PagesPerRecord); item < end && record.Length < MaxRecordBytes; item++)
             {
                 var page = plan.Items[item];
@@ -187,6 +193,24 @@ internal static unsafe class RewriteFile
         }
 
         return offset;
+    }
+
+    // A flush up to the rewrite leaves no image of it, and stamps its sector: see FlushRecordWriter.
+    private static void AddPageZero(EngineContext context, ref RecordBuilder record)
+    {
+        var file = context.DataFile;
+        if (file.TryVerify(0, out _) != null)
+            return;
+        var page = (byte*)EngineMemory.Allocate((nuint)context.PageSize);
+        try
+        {
+            file.File.Read(0, new Span<byte>(page, context.PageSize));
+            record.AddPage(0, page, null, context.PageSize, ulong.MaxValue);
+        }
+        finally
+        {
+            EngineMemory.Free(page);
+        }
     }
 
     private static void TryDelete(IDisk disk, string name)

@@ -39,6 +39,12 @@ internal enum CheckpointFlags : uint
     /// very end. It holds until a journal file of a later life is there: nothing is written before one is.
     /// </summary>
     ClosedCleanly = 1,
+
+    /// <summary>
+    /// <see cref="CheckpointHeader.DataFileStamp"/> is what the data file is stamped with. Engines that know no stamps write headers
+    /// without the flag.
+    /// </summary>
+    IsStamped = 2,
 }
 
 /// <summary>One of the two slots of the header file: what the data file holds, and where replay starts.</summary>
@@ -102,5 +108,9 @@ internal struct CheckpointHeader
     [FieldOffset(240)]
     public UInt128 RewriteIncarnation;
 
-    // 256 to 319: zero.
+    /// <summary>The stamp of the data file as of this checkpoint: what <see cref="Format.DataFileStamp"/> says, or its zero.</summary>
+    [FieldOffset(256)]
+    public ulong DataFileStamp;
+
+    // 264 to 319: zero.
 }

@@ -104,7 +104,12 @@ internal struct RecordHeader
     [FieldOffset(65)]
     public RecordFlags Flags;
 
-    // 66 to 67: zero.
+    /// <summary>
+    /// Flush list or images: the lowest 16 bits, which are never all zero, of the number that the flush stamps the data file with. Zero
+    /// in other records, and where nothing was stamped.
+    /// </summary>
+    [FieldOffset(66)]
+    public ushort FlushNumber;
 
     /// <summary>How many page entries the payload has.</summary>
     [FieldOffset(68)]

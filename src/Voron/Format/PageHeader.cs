@@ -28,7 +28,7 @@ internal enum PageKind : byte
 /// <code>
 ///      0        1        2        3        4        5        6        7
 ///  0 | checksum                                                              |
-///  8 | (rest of a 16-byte checksum or authentication tag, zero)              |
+///  8 | page 0: stamp of the data file; else zero                             |
 /// 16 | nonce (zero)                                                          |
 /// 24 |                                                                       |
 /// 32 | page number                                                           |
@@ -48,6 +48,10 @@ internal struct PageHeader
     /// <summary>Checksum of the page, or of the whole run, from byte 32 on.</summary>
     [FieldOffset(0)]
     public ulong Checksum;
+
+    /// <summary>Page 0 only: which checkpoint the data file belongs to, as in <see cref="DataFileStamp"/>. Otherwise zero.</summary>
+    [FieldOffset(8)]
+    public ulong Stamp;
 
     [FieldOffset(32)]
     public long PageNumber;

@@ -21,11 +21,16 @@ internal sealed unsafe class FlushListCollector : IRecordVisitor
     private readonly Dictionary<long, PageImage> _images = [];
     private readonly Dictionary<long, List<long>> _imagesByFlushId = [];
 
+    private readonly long _stampedTransactionId;
+    private readonly HashSet<ushort> _flushNumbers = [];
+
+    /// <param name="stampedTransactionId">The transaction whose state the data file has: any flush behind it may have stamped the file.</param>
     /// <param name="baseTransactionId">Lists of flushes up to this one are of finished flushes, and say nothing any more.</param>
     /// <param name="frames">Where images are kept until replay takes them.</param>
     /// <param name="pageSize">Bytes of a page.</param>
-    public FlushListCollector(long baseTransactionId, FrameAllocator frames, int pageSize)
+    public FlushListCollector(long stampedTransactionId, long baseTransactionId, FrameAllocator frames, int pageSize)
     {
+        _stampedTransactionId = stampedTransactionId;
         _baseTransactionId = baseTransactionId;
         _frames = frames;
         _pageSize = pageSize;
@@ -34,6 +39,11 @@ internal sealed unsafe class FlushListCollector : IRecordVisitor
     /// <summary>The last transaction of the chain.</summary>
     public long LastTransactionId { get; private set; }
 
+    /// <summary>
+    /// What the records of unfinished flushes say of their numbers: the lowest 16 bits, or 0 for a flush of an engine that stamps nothing.
+    /// </summary>
+    public IReadOnlySet<ushort> FlushNumbers => _flushNumbers;
+
     /// <summary>Images that replay has not taken yet.</summary>
     public int ImageCount => _images.Count;
 
@@ -41,6 +51,8 @@ internal sealed unsafe class FlushListCollector : IRecordVisitor
     {
         if (record->Kind == RecordKind.Transaction)
             LastTransactionId = record->State.TransactionId;
+        if (record->Kind is RecordKind.FlushList or RecordKind.FlushImages && record->State.TransactionId > _stampedTransactionId)
+            _flushNumbers.Add(record->FlushNumber);
         if (record->State.TransactionId <= _baseTransactionId)
             return;
         if (record->Kind == RecordKind.FlushList)
@@ -81,6 +93,9 @@ internal sealed unsafe class FlushListCollector : IRecordVisitor
     /// <summary>True when the page begins anew with an image as of a flush at or behind a transaction.</summary>
     public bool HasImageFrom(long page, long transactionId) =>
         _images.Count > 0 && _images.TryGetValue(page, out var image) && image.FlushId >= transactionId;
+
+    /// <summary>True when an unfinished flush has listed the page, or left an image of it: in the data file it may be damaged.</summary>
+    public bool MayBeDamaged(long page) => _pages.ContainsKey(page) || _images.ContainsKey(page);
 
     /// <summary>The pages whose newest list is that flush's, with what they must be like.</summary>
     public IEnumerable<(long Page, ListedPage Listed)> PagesOf(long flushId) =>

@@ -17,16 +17,21 @@ internal unsafe interface IRecordVisitor
 /// <param name="Bytes">Bytes of these records, padding included.</param>
 /// <param name="Dropped">What stands behind the end, of writes that were under way; null when nothing does.</param>
 /// <param name="Seals">What a new file has to seal: the file where the chain ends, as far as it was read, and all behind it.</param>
-internal sealed record JournalChainEnd(JournalPosition End, long Records, long Bytes, DroppedTail? Dropped, JournalSeal[] Seals);
+/// <param name="Unused">Names of the live files behind the end that have no record, not even one of a write that was under way.</param>
+internal sealed record JournalChainEnd(
+    JournalPosition End, long Records, long Bytes, DroppedTail? Dropped, JournalSeal[] Seals, IReadOnlyList<string> Unused);
 
 /// <summary>Follows the records from where replay starts, over all live files, and judges where they end.</summary>
 /// <remarks>
 /// The next record stands behind the last one, or first in a later file; sequence and chain say that it is the one. When it
 /// is in neither place, nothing is believed that comes later, and what comes later tells why: a record that was submitted
 /// when the missing one was already durable proves a loss; records that were not are a write that was under way.
+/// Files are told apart by their incarnations. Two may have one life number, where a power cut has brought back a file whose
+/// deletion was not durable; that one has no record that counts.
 /// </remarks>
 internal sealed unsafe class JournalChain : IDisposable
 {
+    private readonly RecordWindow _window = new();
     private readonly List<JournalFileReader> _files;
     private readonly Dictionary<UInt128, JournalSeal> _seals = [];
     private readonly JournalPosition _start;
@@ -42,19 +47,14 @@ internal sealed unsafe class JournalChain : IDisposable
         _start = start;
         _endsAtStart = endsAtStart;
         _path = disk.Path;
-        var firstLife = start.LifeNumber;
-        _files = [];
-        try
-        {
-            foreach (var file in files.Where(file => file.Header.LifeNumber >= firstLife).OrderBy(file => file.Header.LifeNumber))
-                _files.Add(new JournalFileReader(disk, file, environmentId));
-        }
-        catch
-        {
-            Dispose();
-            throw;
-        }
 
+        // The one where replay starts is the first, whatever else has its life number.
+        var position = start;
+        _files = files.Where(file => IsLive(file, position))
+            .OrderBy(file => file.Header.LifeNumber)
+            .ThenBy(file => file.Header.Incarnation)
+            .Select(file => new JournalFileReader(disk, file, environmentId, _window))
+            .ToList();
         foreach (var seal in _files.SelectMany(file => file.Info.Seals))
         {
             if (!_seals.TryGetValue(seal.Incarnation, out var other) || seal.EndOffset < other.EndOffset)
@@ -62,8 +62,13 @@ internal sealed unsafe class JournalChain : IDisposable
         }
     }
 
-    /// <summary>The live files, by life.</summary>
-    public IEnumerable<JournalFileInfo> Files => _files.Select(file => file.Info);
+    /// <summary>Whether replay needs the file, when it starts at that position; the others can be used again.</summary>
+    public static bool IsLive(JournalFileInfo file, in JournalPosition start) =>
+        file.Header.LifeNumber > start.LifeNumber
+        || (file.Header.LifeNumber == start.LifeNumber && (file.Header.Incarnation == start.Incarnation || PlantedFault.RepeatLifeNumbers));
+
+    /// <summary>How often the environment was opened and written since replay's start: the first file of each opening seals those before.</summary>
+    public int Openings => _files.Count(file => file.Info.Seals.Length > 0);
 
     /// <summary>Goes over the chain once. May be called again, for a second pass over the same bytes.</summary>
     /// <exception cref="CorruptionException">A record is missing that had been durable, or the file where replay starts is.</exception>
@@ -89,6 +94,8 @@ internal sealed unsafe class JournalChain : IDisposable
         // Whoever wrote after the close began a file of a later life first. Without one there is nothing to look for: not the
         // next record, and nothing behind a hole.
         var isOver = _endsAtStart && _files.Count == 1 && _start.LifeNumber != 0;
+        if (!isOver && !_isJudged && _start.LifeNumber != 0)
+            CheckStart(_files[0]);
         while (!isOver && TryNext(position, ref index, out var record))
         {
             CheckRecord(record, _files[index].Path);
@@ -123,13 +130,21 @@ internal sealed unsafe class JournalChain : IDisposable
             LastSequence = ends[i].Sequence,
             EndOffset = ends[i].Offset,
         });
-        return new JournalChainEnd(position, records, bytes, _dropped, seals.Skip(index).TakeLast(JournalFileHeader.MaxSeals).ToArray());
+        var unused = _files.Skip(index + 1).Where(file => !file.HasBegun()).Select(file => file.Info.Name).ToArray();
+        return new JournalChainEnd(position, records, bytes, _dropped, seals.Skip(index).TakeLast(JournalFileHeader.MaxSeals).ToArray(), unused);
     }
 
-    public void Dispose()
+    public void Dispose() => _window.Dispose();
+
+    // A copy of the file from before the checkpoint has the right incarnation, and nothing behind the start: it would look like a
+    // journal that ends there.
+    private void CheckStart(JournalFileReader file)
     {
-        foreach (var file in _files)
-            file.Dispose();
+        if (_start.Offset <= JournalFormat.FirstRecordOffset || PlantedFault.BelieveStart || file.HoldsRecordBefore(_start))
+            return;
+        throw new CorruptionException(
+            $"Record {_start.Sequence}, behind which replay starts, is not in '{file.Path}' before offset {_start.Offset}: the header is newer than " +
+            "this journal file. Restore all files of the environment from one copy.");
     }
 
     private bool TryNext(in JournalPosition position, ref int index, out RecordHeader* record)
@@ -140,7 +155,7 @@ internal sealed unsafe class JournalChain : IDisposable
 
         // In the same file, behind the last record, but not behind a seal.
         var file = _files[index];
-        var inFile = position.LifeNumber == file.Info.Header.LifeNumber;
+        var inFile = position.Incarnation == file.Info.Header.Incarnation;
         if (inFile && position.Offset < EndOf(file))
         {
             record = file.TryRead(position.Offset);
@@ -206,7 +221,7 @@ internal sealed unsafe class JournalChain : IDisposable
         {
             var file = _files[i];
             var end = EndOf(file);
-            var offset = position.LifeNumber == file.Info.Header.LifeNumber ? position.Offset : JournalFormat.FirstRecordOffset;
+            var offset = position.Incarnation == file.Info.Header.Incarnation ? position.Offset : JournalFormat.FirstRecordOffset;
             while (offset < end)
             {
                 var record = file.TryRead(offset);
@@ -254,7 +269,7 @@ internal sealed unsafe class JournalChain : IDisposable
         for (var i = index; i < _files.Count; i++)
         {
             var file = _files[i];
-            var offset = position.LifeNumber == file.Info.Header.LifeNumber ? position.Offset : JournalFormat.FirstRecordOffset;
+            var offset = position.Incarnation == file.Info.Header.Incarnation ? position.Offset : JournalFormat.FirstRecordOffset;
             if (offset >= EndOf(file) || file.TryRead(offset) != null)
                 continue;
             var header = file.Peek(offset);

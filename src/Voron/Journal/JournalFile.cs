@@ -13,17 +13,33 @@ internal sealed class JournalFile
     private const string NameSuffix = ".voron";
     private const string UnnamedSuffix = NameSuffix + ".new";
 
-    public JournalFile(string name, DiskFile handle, long length)
+    private readonly IDisk _disk;
+    private DiskFile? _handle;
+
+    /// <param name="handle">The file where it is open already.</param>
+    public JournalFile(IDisk disk, string name, long length, DiskFile? handle = null)
     {
+        _disk = disk;
         Name = name;
-        Handle = handle;
         Length = length;
+        _handle = handle;
     }
 
     /// <summary>What it is called now: while it is being made, a name of <see cref="UnnamedOf"/>.</summary>
     public string Name { get; set; }
 
-    public DiskFile Handle { get; }
+    /// <summary>
+    /// The file, opened when it is not. For the thread that writes the journal, while the file is current; for the holder of the file
+    /// set's lock before and after that.
+    /// </summary>
+    public DiskFile Handle => _handle ??= _disk.Open(Name, DiskOpen.Existing, DiskAccess.WriteThrough);
+
+    /// <summary>Closes the file until it is written again: full files cost no descriptor.</summary>
+    public void Close()
+    {
+        _handle?.Dispose();
+        _handle = null;
+    }
 
     /// <summary>Bytes that are zeroed or written, headers included.</summary>
     public long Length { get; set; }

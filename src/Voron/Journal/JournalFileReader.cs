@@ -4,36 +4,30 @@ using Voron.Primitives;
 
 namespace Voron.Journal;
 
-/// <summary>Reads the records of one journal file at given offsets, through a window of memory.</summary>
-internal sealed unsafe class JournalFileReader : IDisposable
+/// <summary>Reads the records of one journal file at given offsets. The file is opened when it is read, and closed with its window.</summary>
+internal sealed unsafe class JournalFileReader
 {
-    private const long WindowBytes = 1 << 20;
-
-    private readonly DiskFile _file;
+    private readonly IDisk _disk;
     private readonly UInt128 _environmentId;
-    private readonly long _fileLength;
-    private byte* _window;
-    private long _windowCapacity;
-    private long _windowOffset;
-    private long _windowLength;
+    private readonly RecordWindow _window;
+    private DiskFile? _file;
 
-    public JournalFileReader(IDisk disk, JournalFileInfo info, UInt128 environmentId)
+    public JournalFileReader(IDisk disk, JournalFileInfo info, UInt128 environmentId, RecordWindow window)
     {
+        _disk = disk;
         Info = info;
-        _file = disk.Open(info.Name, DiskOpen.Existing, DiskAccess.WriteThrough);
         _environmentId = environmentId;
-        _fileLength = info.FileLength & -JournalFormat.Block;
+        _window = window;
+        Length = info.FileLength & -JournalFormat.Block;
+        Path = System.IO.Path.Combine(disk.Path, info.Name);
     }
 
     public JournalFileInfo Info { get; }
 
-    public string Path => _file.Path;
-
-    /// <summary>Bytes that the file has now.</summary>
-    public long FileBytes => _file.Length;
+    public string Path { get; }
 
     /// <summary>Bytes that whole blocks of the file have.</summary>
-    public long Length => _fileLength;
+    public long Length { get; }
 
     /// <summary>
     /// The record that stands at an offset, whole and with the right checksum, incarnation and offset, or null. It stays where
@@ -42,60 +36,93 @@ internal sealed unsafe class JournalFileReader : IDisposable
     /// <exception cref="StorageAccessException">The file cannot be read: that is never taken for an end of the journal.</exception>
     public RecordHeader* TryRead(long offset)
     {
-        if (offset + JournalFormat.Block > _fileLength)
+        if (offset + JournalFormat.Block > Length)
             return null;
-        var header = (RecordHeader*)Load(offset, JournalFormat.Block);
+        var header = (RecordHeader*)_window.Load(this, offset, JournalFormat.Block);
         if (header->Marker != JournalFormat.RecordMarker || header->Incarnation != Info.Header.Incarnation || header->Offset != offset)
             return null;
-        if (header->StoredLength < 0 || header->PayloadLength < 0 || header->StoredLength > _fileLength - offset - RecordHeader.Size)
+        if (header->StoredLength < 0 || header->PayloadLength < 0 || header->StoredLength > Length - offset - RecordHeader.Size)
             return null;
 
         var checksum = header->Checksum;
-        header = (RecordHeader*)Load(offset, header->AlignedLength);
+        header = (RecordHeader*)_window.Load(this, offset, header->AlignedLength);
         return RecordChecksum.Compute(_environmentId, (byte*)header) == checksum || PlantedFault.BelieveAnyRecord ? header : null;
     }
 
     /// <summary>What may be the header of a record at an offset, whatever its checksum says; null beyond the end of the file.</summary>
     public RecordHeader* Peek(long offset) =>
-        offset + JournalFormat.Block > _fileLength ? null : (RecordHeader*)Load(offset, JournalFormat.Block);
+        offset + JournalFormat.Block > Length ? null : (RecordHeader*)_window.Load(this, offset, JournalFormat.Block);
 
-    public void Dispose()
+    /// <summary>Whether the first record of this life, or what is left of one, stands in the file.</summary>
+    public bool HasBegun()
     {
-        EngineMemory.FreeAligned(_window);
-        _window = null;
-        _file.Dispose();
+        var header = Peek(JournalFormat.FirstRecordOffset);
+        return header != null && header->Marker == JournalFormat.RecordMarker && header->Incarnation == Info.Header.Incarnation;
     }
 
-    private byte* Load(long offset, long length)
+    /// <summary>Bytes that the file has now.</summary>
+    public long CountBytes() => Open().Length;
+
+    /// <summary>Whether the record that ends at a position stands in the file, as far as can be seen without all of its bytes.</summary>
+    /// <remarks>
+    /// From the position back, block by block, to the record before it. If that is an older one, the block behind it decides: where
+    /// nothing of the missing record's header is left, it was never written to this copy of the file.
+    /// </remarks>
+    public bool HoldsRecordBefore(in JournalPosition position)
     {
-        if (offset < _windowOffset || offset + length > _windowOffset + _windowLength)
+        var above = position.Offset;
+        for (var step = 4L; above > JournalFormat.FirstRecordOffset; step = Math.Min(step * 4, 256))
         {
-            var wanted = Math.Min(Math.Max(length, WindowBytes), _fileLength - offset);
-            if (wanted > _windowCapacity)
+            var from = Math.Max(JournalFormat.FirstRecordOffset, above - step * JournalFormat.Block);
+            for (var at = above - JournalFormat.Block; at >= from; at -= JournalFormat.Block)
             {
-                EngineMemory.FreeAligned(_window);
-                _window = null;
-                _windowCapacity = _windowLength = 0;
-                _window = (byte*)EngineMemory.AllocateAligned((nuint)wanted, JournalFormat.Block);
-                _windowCapacity = wanted;
+                // The lowest first: the window then has the others.
+                if (at == above - JournalFormat.Block && Peek(from) == null)
+                    return false;
+                var header = Peek(at);
+                if (header == null)
+                    return false;
+                if (header->Marker != JournalFormat.RecordMarker || header->Incarnation != position.Incarnation || header->Offset != at)
+                    continue;
+                if (header->StoredLength < 0 || header->StoredLength > Length)
+                    return header->Sequence == position.Sequence;
+                var end = at + header->AlignedLength;
+                return header->Sequence == position.Sequence || end == position.Offset || IsTraceOf(position, end);
             }
 
-            _windowLength = 0;
-            try
-            {
-                // A span is at most 2 GiB.
-                for (var at = 0L; at < wanted; at += WindowBytes)
-                    _file.Read(offset + at, new Span<byte>(_window + at, (int)Math.Min(WindowBytes, wanted - at)));
-            }
-            catch (DiskException e)
-            {
-                throw new StorageAccessException($"The journal file '{_file.Path}' cannot be read at offset {offset}: {e.Message}", e);
-            }
-
-            _windowOffset = offset;
-            _windowLength = wanted;
+            above = from;
         }
 
-        return _window + (offset - _windowOffset);
+        return IsTraceOf(position, JournalFormat.FirstRecordOffset);
+    }
+
+    /// <exception cref="StorageAccessException">The file cannot be read there.</exception>
+    public void Read(long offset, Span<byte> target)
+    {
+        try
+        {
+            Open().Read(offset, target);
+        }
+        catch (DiskException e) when (_file != null)
+        {
+            throw new StorageAccessException($"The journal file '{Path}' cannot be read at offset {offset}: {e.Message}", e);
+        }
+    }
+
+    public void Close()
+    {
+        _file?.Dispose();
+        _file = null;
+    }
+
+    private DiskFile Open() => _file ??= _disk.Open(Info.Name, DiskOpen.Existing, DiskAccess.WriteThrough);
+
+    private bool IsTraceOf(in JournalPosition position, long offset)
+    {
+        if (offset >= position.Offset || Peek(offset) is var header && header == null)
+            return false;
+        var signs = (header->Marker == JournalFormat.RecordMarker ? 1 : 0) + (header->Incarnation == position.Incarnation ? 1 : 0)
+            + (header->Offset == offset ? 1 : 0) + (header->Sequence == position.Sequence ? 1 : 0) + (header->Checksum == position.Checksum ? 1 : 0);
+        return signs >= 2;
     }
 }

@@ -55,6 +55,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
     private long _noSpareBeforeTick;
     private long _filledBytes;
     private JournalFile? _newest;
+    private bool _deletionsAreDurable;
     private long _totalBytes;
     private int _liveCount;
 
@@ -82,8 +83,13 @@ internal sealed unsafe class JournalFileSet : IDisposable
 
     public bool HasSpare => Volatile.Read(ref _spare) != null;
 
-    /// <summary>Takes over the files that are there: those from <paramref name="firstLife"/> on are live, the others can be used again.</summary>
-    public void Adopt(IEnumerable<JournalFileInfo> files, IEnumerable<string> withoutLife, long firstLife)
+    /// <summary>Takes over the files that are there: those that replay needs are live, the others can be used again.</summary>
+    /// <param name="files">All files that have a life.</param>
+    /// <param name="withoutLife">Those that have none, to be deleted.</param>
+    /// <param name="start">Where replay starts.</param>
+    /// <param name="unused">Those of which no record counts, and so the first to be used again.</param>
+    public void Adopt(
+        IEnumerable<JournalFileInfo> files, IEnumerable<string> withoutLife, in JournalPosition start, IReadOnlyCollection<string> unused)
     {
         lock (_lock)
         {
@@ -92,20 +98,19 @@ internal sealed unsafe class JournalFileSet : IDisposable
             _nextIndex = names.Select(NumberOf).Where(index => index < JournalFile.GreatestNewIndex).DefaultIfEmpty().Max() + 1;
             foreach (var info in GiveNames(infos))
             {
-                var handle = _disk.Open(info.Name, DiskOpen.Existing, DiskAccess.WriteThrough);
                 var length = info.FileLength & -JournalFormat.Block;
-                var file = new JournalFile(info.Name, handle, length)
+                var file = new JournalFile(_disk, info.Name, length)
                 {
                     Incarnation = info.Header.Incarnation,
                     LifeNumber = info.Header.LifeNumber,
                     UsedBytes = length,
                 };
-                (file.LifeNumber >= firstLife ? _live : _released).Add(file);
+                (JournalChain.IsLive(info, start) && !unused.Contains(info.Name) ? _live : _released).Add(file);
                 _nextLife = Math.Max(_nextLife, file.LifeNumber + 1);
                 _nextFileBytes = Math.Max(_nextFileBytes, Math.Min(_maxFileBytes, file.Length));
             }
 
-            _nextLife = Math.Max(_nextLife, firstLife + 1);
+            _nextLife = Math.Max(_nextLife, start.LifeNumber + 1);
             foreach (var name in withoutLife)
                 _disk.Delete(name);
             Count();
@@ -135,7 +140,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
             _spare = PlantedFault.UseSpareTwice ? file : null;
             if (file != null && (file.Length < minLength + more + JournalFormat.FirstRecordOffset || seals.Length > 0))
             {
-                _released.Add(file);
+                Release(file);
                 file = null;
             }
 
@@ -187,7 +192,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
         {
             while (_live.Count > 1 && _live[0].LifeNumber < lifeNumber)
             {
-                _released.Add(_live[0]);
+                Release(_live[0]);
                 _live.RemoveAt(0);
             }
 
@@ -217,8 +222,8 @@ internal sealed unsafe class JournalFileSet : IDisposable
         lock (_lock)
         {
             foreach (var file in _live.Concat(_released))
-                file.Handle.Dispose();
-            _spare?.Handle.Dispose();
+                file.Close();
+            _spare?.Close();
             _live.Clear();
             _released.Clear();
             _spare = null;
@@ -242,6 +247,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
         var file = taken ?? MakeWithAllRoom(length);
         try
         {
+            MakeDeletionsDurable();
             file.LifeNumber = _nextLife++;
             file.Incarnation = NewIncarnation();
             var header = new JournalFileHeader
@@ -261,7 +267,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
         catch
         {
             if (taken != null)
-                _released.Add(file);
+                Release(file);
             else
                 Discard(file);
             throw;
@@ -269,6 +275,22 @@ internal sealed unsafe class JournalFileSet : IDisposable
 
         _nextFileBytes = Math.Min(_maxFileBytes, _nextFileBytes * 2);
         return file;
+    }
+
+    // What an earlier process deleted last may have had the highest life number, and comes back with a power cut as long as the directory
+    // has not been synced. Then that number must not be another file's too.
+    private void MakeDeletionsDurable()
+    {
+        if (_deletionsAreDurable || PlantedFault.RepeatLifeNumbers)
+            return;
+        _disk.SyncDirectory();
+        _deletionsAreDurable = true;
+    }
+
+    private void Release(JournalFile file)
+    {
+        file.Close();
+        _released.Add(file);
     }
 
     private long LargestKeptBytes => LargestKeptFiles * _maxFileBytes;
@@ -299,7 +321,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
 
     private void Delete(JournalFile file)
     {
-        file.Handle.Dispose();
+        file.Close();
         TryDelete(file.Name);
     }
 
@@ -374,7 +396,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
 
     private void Discard(JournalFile file)
     {
-        file.Handle.Dispose();
+        file.Close();
         TryDelete(file.Name);
     }
 
@@ -397,7 +419,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
     private JournalFile Make(long length)
     {
         var (name, handle) = Create();
-        var file = new JournalFile(name, handle, length);
+        var file = new JournalFile(_disk, name, length, handle);
         try
         {
             file.Handle.Allocate(0, length);

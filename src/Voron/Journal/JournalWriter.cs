@@ -44,6 +44,9 @@ internal sealed unsafe class JournalWriter : IDisposable
     private JournalSeal[] _seals;
     private Thread? _thread;
     private JournalFile? _current;
+
+    // The one whose records were written last; only the thread that writes looks at it.
+    private JournalFile? _written;
     private long _offset;
     private long _submittedSequence;
     private long _issuedSequence;
@@ -462,8 +465,16 @@ internal sealed unsafe class JournalWriter : IDisposable
             blocks[i] = new IoBlock(_batch[i].Buffer, (nuint)_batch[i].Length);
         }
 
+        // All records of the file before are durable: it is full, and is not written again in this life.
+        var file = _batch[0].File!;
+        if (file != _written)
+        {
+            _written?.Close();
+            _written = file;
+        }
+
         var start = Stopwatch.GetTimestamp();
-        _batch[0].File!.Handle.WriteVectored(_batch[0].Offset, new ReadOnlySpan<IoBlock>(blocks, _batch.Count));
+        file.Handle.WriteVectored(_batch[0].Offset, new ReadOnlySpan<IoBlock>(blocks, _batch.Count));
         var ticks = Stopwatch.GetTimestamp() - start;
         WriteTicks += ticks;
         _speed.Add(bytes, ticks);

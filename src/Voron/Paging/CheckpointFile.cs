@@ -17,6 +17,7 @@ internal sealed unsafe class CheckpointFile : IDisposable
     private readonly DiskFile _file;
     private readonly byte* _block;
     private int _nextSlot;
+    private long _lastNumber;
 
     private CheckpointFile(DiskFile file)
     {
@@ -50,15 +51,24 @@ internal sealed unsafe class CheckpointFile : IDisposable
     }
 
     /// <summary>Opens the file and reads its newer valid slot.</summary>
+    /// <param name="disk">The directory of the environment.</param>
+    /// <param name="name">Of the file.</param>
+    /// <param name="makesDurable">Makes what a killed process left visible durable, and reads what the device has then.</param>
     /// <exception cref="UnsupportedFormatException">It is no header file, or one of another version.</exception>
     /// <exception cref="CorruptionException">Neither slot is valid.</exception>
-    public static CheckpointFile Open(IDisk disk, string name = FileName)
+    public static CheckpointFile Open(IDisk disk, string name = FileName, bool makesDurable = false)
     {
         var file = disk.Open(name, DiskOpen.Existing, DiskAccess.WriteThrough);
         CheckpointFile? checkpoints = null;
         try
         {
             checkpoints = new CheckpointFile(file);
+            if (makesDurable)
+            {
+                file.Sync();
+                file.DropCache();
+            }
+
             checkpoints.ReadSlots();
             return checkpoints;
         }
@@ -70,13 +80,28 @@ internal sealed unsafe class CheckpointFile : IDisposable
         }
     }
 
-    /// <summary>Makes what a killed process left visible durable.</summary>
-    public void Sync() => _file.Sync();
-
-    /// <summary>Writes the next checkpoint into the older slot; durable when it returns.</summary>
-    public void Write(CheckpointHeader header)
+    /// <summary>
+    /// A number for the next checkpoint, higher than any that a header or a flush has had. Its lowest 16 bits are not zero: in the
+    /// journal's records they stand for the whole.
+    /// </summary>
+    public long TakeNumber()
     {
-        header.CheckpointNumber = Current.CheckpointNumber + 1;
+        do
+            _lastNumber = Math.Max(_lastNumber, Current.CheckpointNumber) + 1;
+        while ((ushort)_lastNumber == 0);
+        return _lastNumber;
+    }
+
+    /// <summary>Takes back the number that was taken last.</summary>
+    public void ReturnNumber(long number) => _lastNumber = Math.Min(_lastNumber, number - 1);
+
+    /// <summary>Numbers up to this one have been taken.</summary>
+    public void SkipTo(long number) => _lastNumber = Math.Max(_lastNumber, number);
+
+    /// <summary>Writes the next checkpoint, with a number that was taken for it, into the older slot; durable when it returns.</summary>
+    public void Write(CheckpointHeader header, long number)
+    {
+        header.CheckpointNumber = number;
         WriteSlot(_nextSlot, header);
         if (!PlantedFault.OneCheckpointSlot)
             _nextSlot = 1 - _nextSlot;

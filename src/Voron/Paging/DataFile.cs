@@ -88,6 +88,19 @@ internal sealed unsafe class DataFile : IDisposable
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool IsVerified(long page) => (Volatile.Read(ref _verified[page >> 6]) & (1UL << (int)(page & 63))) != 0;
 
+    /// <summary>What the file says of the checkpoint that it belongs to.</summary>
+    /// <exception cref="DiskException">It cannot be read.</exception>
+    public ulong ReadStamp()
+    {
+        ulong stamp;
+        File.Read(DataFileStamp.Offset, new Span<byte>(&stamp, DataFileStamp.Size));
+        return stamp;
+    }
+
+    /// <summary>Stamps the file. Durable after a sync.</summary>
+    /// <exception cref="DiskException">It cannot be written.</exception>
+    public void WriteStamp(ulong stamp) => File.Write(DataFileStamp.Offset, new ReadOnlySpan<byte>(&stamp, DataFileStamp.Size));
+
     /// <summary>
     /// Makes what was written durable. A failure poisons the environment: the system tells of a failed write-back only once,
     /// so whoever hears of it has to end all writing before anybody else can sync without hearing of it.

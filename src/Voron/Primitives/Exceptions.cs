@@ -48,6 +48,15 @@ public sealed class StorageFullException : VoronException
     }
 }
 
+/// <summary>The system has not enough memory to open the environment, or limits it. Nothing was changed.</summary>
+public sealed class StorageMemoryException : VoronException
+{
+    internal StorageMemoryException(string message, Exception? cause = null)
+        : base(message, cause)
+    {
+    }
+}
+
 /// <summary>The operating system refused an operation on a file: access denied, read error, a missing file.</summary>
 public sealed class StorageAccessException : VoronException
 {

@@ -194,6 +194,18 @@ internal static class PlantedFault
     /// <summary>Of a journal file that has become shorter, what is left is all there is.</summary>
     public static readonly bool BelieveCutJournals = Name == nameof(BelieveCutJournals);
 
+    /// <summary>A life number is given out again although the file that had it may come back, and replay tells files apart by it.</summary>
+    public static readonly bool RepeatLifeNumbers = Name == nameof(RepeatLifeNumbers);
+
+    /// <summary>Replay starts where the header says, whether the journal file reaches to there or not.</summary>
+    public static readonly bool BelieveStart = Name == nameof(BelieveStart);
+
+    /// <summary>A data file of any checkpoint is used with any header.</summary>
+    public static readonly bool BelieveStamp = Name == nameof(BelieveStamp);
+
+    /// <summary>The data file is not marked as being flushed before its first page is overwritten.</summary>
+    public static readonly bool StampAtEnd = Name == nameof(StampAtEnd);
+
     /// <summary>An operation that runs out of memory half-way leaves a transaction that can be committed.</summary>
     public static readonly bool CommitAfterNoMemory = Name == nameof(CommitAfterNoMemory);
 

@@ -1,3 +1,4 @@
+using Microsoft.Extensions.Logging;
 using Voron.IO;
 
 namespace Voron.Scratch;
@@ -6,7 +7,8 @@ namespace Voron.Scratch;
 internal sealed unsafe class SpillFile : ISpill
 {
     private readonly Lock _lock = new();
-    private readonly IDisk _disk;
+    private readonly Func<IDisk>? _openDisk;
+    private IDisk? _disk;
     private readonly List<SpillPart> _parts = [];
     private readonly Stack<SpillPart> _free = new();
     private DiskFile? _file;
@@ -14,10 +16,18 @@ internal sealed unsafe class SpillFile : ISpill
 
     public SpillFile(IDisk disk) => _disk = disk;
 
+    private SpillFile(Func<IDisk> openDisk) => _openDisk = openDisk;
+
+    /// <summary>
+    /// For an environment that is only read, in whose directory nothing may be made: a file in the system's directory for temporary files.
+    /// </summary>
+    public static SpillFile ForReader(ILogger logger) => new(() => FileSystemDisk.Open(Path.GetTempPath(), readOnly: false, logger));
+
     public byte* Allocate(int bytes)
     {
         try
         {
+            _disk ??= _openDisk!();
             _file ??= _disk.OpenTemporary();
             lock (_lock)
             {
@@ -73,6 +83,8 @@ internal sealed unsafe class SpillFile : ISpill
         _free.Clear();
         _file?.Dispose();
         _file = null;
+        if (_openDisk != null)
+            _disk?.Dispose();
     }
 
     private sealed record SpillPart(ScratchMap Map, long Offset, int Bytes);

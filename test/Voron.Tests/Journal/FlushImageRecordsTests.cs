@@ -175,7 +175,7 @@ public sealed unsafe class FlushImageRecordsTests(ITestOutputHelper output)
     private static FlushListCollector Collect(
         IEnumerable<JournalEntry> records, FrameAllocator frames, int pageSize, long baseId = 0, long lastId = FlushId)
     {
-        var lists = new FlushListCollector(baseId, frames, pageSize);
+        var lists = new FlushListCollector(baseId, baseId, frames, pageSize);
         foreach (var record in records)
             lists.Visit(record.Header, "journal");
         using var last = new JournalEntry(4096);

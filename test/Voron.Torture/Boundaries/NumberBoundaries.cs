@@ -9,6 +9,7 @@ namespace Voron.Torture.Boundaries;
 internal static class NumberBoundaries
 {
     private const int TransactionIdOffset = 56;
+    private const int NextTreeIdOffset = TransactionIdOffset + 16;
     private const int LifeNumberOffset = 176;
     private const int JournalLifeOffset = 64;
 
@@ -17,6 +18,7 @@ internal static class NumberBoundaries
         get
         {
             yield return ("the last transaction ids", LastTransactions);
+            yield return ("the last tree id", LastTree);
             foreach (long id in new[] { StateStructure.MaxTransactionId + 1, long.MaxValue, -1, long.MinValue })
                 yield return ($"transaction id {id} in the header", () => Refused(TransactionIdOffset, id));
             foreach (long number in new[] { StateStructure.MaxTransactionId, StateStructure.MaxTransactionId + 1000 })
@@ -61,6 +63,28 @@ internal static class NumberBoundaries
                 Require(reading.TransactionId == StateStructure.MaxTransactionId, $"transaction {reading.TransactionId} is the last");
                 Require(reading.OpenTree("last").Count == left, "what the last transactions wrote is not there");
             }
+        }
+        finally
+        {
+            disk.Free();
+        }
+    }
+
+    private static void LastTree()
+    {
+        ImageDisk disk = Forge(NextTreeIdOffset, uint.MaxValue - 1);
+        try
+        {
+            using StorageEnvironment environment = StorageEnvironment.Open(disk, StoreMaker.Options(FlushRecordForm.Checksums));
+            using (WriteTransaction writing = environment.BeginWrite())
+            {
+                writing.CreateTree("last").Put([1], [1]);
+                string message = Throws<StorageFullException>(() => writing.CreateTree("no"), "a tree behind the last id").Message;
+                Require(message.Contains("tree ids", StringComparison.Ordinal), $"the message does not say why: {message}");
+                writing.CreateTree("last").Put([2], [2]);
+                writing.Commit();
+            }
+            Require(environment.Verify().IsSound, "it is not sound");
         }
         finally
         {

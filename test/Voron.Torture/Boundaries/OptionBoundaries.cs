@@ -34,7 +34,8 @@ internal static class OptionBoundaries
         StorageOptions[] bad =
         [
             new() { PageSize = 0 }, new() { PageSize = 2048 }, new() { PageSize = 131072 }, new() { PageSize = 4097 },
-            new() { InitialJournalFileBytes = (64 << 10) - 1 },
+            new() { InitialJournalFileBytes = (64 << 10) - 1 }, new() { MaxJournalFileBytes = (1L << 40) + 1 },
+            new() { MaxJournalFileBytes = long.MaxValue },
             new() { InitialJournalFileBytes = 1 << 20, MaxJournalFileBytes = (1 << 20) - 1 }, new() { FlushThresholdBytes = 0 },
             new() { FlushThresholdBytes = 2, JournalLimitBytes = 1 }, new() { ScratchMemoryBytes = (4 << 20) - 1 },
             new() { ScratchMemoryBytes = 8 << 20, ScratchLimitBytes = (8 << 20) - 1 }, new() { SearchMemoryBytes = -1 },

@@ -155,7 +155,7 @@ internal sealed class MemoryFaultRun : IDisposable
             _environment = _place.Open(_options);
             return true;
         }
-        catch (Exception e) when (_watch.Refused > before && IsMemory(e))
+        catch (Exception e) when (_watch.Refused > before && IsMemory(e) && e is not OutOfMemoryException)
         {
             Told++;
             return false;
@@ -405,7 +405,7 @@ internal sealed class MemoryFaultRun : IDisposable
         _held = null;
     }
 
-    private static bool IsMemory(Exception e) => e is OutOfMemoryException or StorageFullException or StorageAccessException;
+    private static bool IsMemory(Exception e) => e is OutOfMemoryException or StorageMemoryException or StorageFullException or StorageAccessException;
 
     private sealed class MergedPart
     {

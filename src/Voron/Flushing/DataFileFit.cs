@@ -1,0 +1,75 @@
+using Voron.Format;
+using Voron.Journal;
+using Voron.Paging;
+using Voron.Primitives;
+
+namespace Voron.Flushing;
+
+/// <summary>Decides whether a data file and a header are of one moment, or of two that a crash can have left.</summary>
+/// <remarks>
+/// <code>
+///   header of n ─▶ journal: the flush of m begins ─▶ stamp: m, unfinished ─▶ pages ─▶ stamp: m ─▶ synced ─▶ header of m
+/// </code>
+/// The header names the stamp that the data file had when it was written. So a stamp is right when it is the header's; or when it is
+/// that of a flush which the journal behind the header's start has begun, since replay then makes every page that the flush may have
+/// touched. Any other belongs to a file of another moment. No two flushes have one number, whatever became of them.
+/// </remarks>
+internal static class DataFileFit
+{
+    /// <summary>Checks the stamp of a data file; returns the highest number that may have been taken.</summary>
+    /// <exception cref="CorruptionException">The data file is older or newer than the header, or page 0 is damaged.</exception>
+    public static long Check(ulong stamp, in CheckpointHeader header, FlushListCollector lists, DataFile file)
+    {
+        var isStamped = (header.Flags & CheckpointFlags.IsStamped) != 0;
+        var candidates = new List<ulong> { isStamped ? header.DataFileStamp : 0 };
+        var highest = header.CheckpointNumber;
+        foreach (var low in lists.FlushNumbers)
+        {
+            // Flushes before this checkpoint had lower numbers; what they have left the header itself tells.
+            var number = NumberNear(header.CheckpointNumber, low);
+            if (low == 0 || number <= header.CheckpointNumber)
+                continue;
+            candidates.Add(DataFileStamp.Begun(number));
+            candidates.Add(DataFileStamp.Finished(number));
+            highest = Math.Max(highest, number);
+        }
+
+        // A stamp was being written when the flush broke off, and page 0 with it: what has not even been listed is nowhere else.
+        var isMadeAnew = lists.MayBeDamaged(0) || (header.RewriteNumber != 0 && lists.FlushNumbers.Count > 0);
+        var fits = IsMixture(stamp, candidates) || IsOfOlderEngine(stamp, header, isStamped);
+        if (!isMadeAnew && (!fits || lists.FlushNumbers.Count > 0) && file.TryVerify(0, out var cause) is { } fault)
+            throw DataFile.Failure($"{fault} So nothing says which checkpoint the file belongs to.", cause);
+        if (!fits && !PlantedFault.BelieveStamp && !(isMadeAnew && IsSpoilt(lists, file)))
+        {
+            throw new CorruptionException(
+                $"'{file.File.Path}' is not of the same moment as its header: it belongs to checkpoint {DataFileStamp.Describe(stamp)}, and the header is " +
+                $"checkpoint {header.CheckpointNumber} over a data file of checkpoint {DataFileStamp.Describe(candidates[0])}. Files of different copies " +
+                "have been mixed: restore all files of the environment from one copy.");
+        }
+
+        return highest;
+    }
+
+    /// <summary>The number that has these bits lowest and is the nearest to another: one process takes no more than a few at a time.</summary>
+    private static long NumberNear(long number, ushort low) => number + (short)(low - (ushort)number);
+
+    // A sector that was being written when the power failed has old bytes, new bytes, or some of each.
+    private static bool IsMixture(ulong stamp, List<ulong> candidates)
+    {
+        for (var shift = 0; shift < 64; shift += 8)
+        {
+            if (!candidates.Exists(candidate => (byte)(candidate >> shift) == (byte)(stamp >> shift)))
+                return false;
+        }
+
+        return true;
+    }
+
+    // An engine that knows no stamps leaves the last one where it is, under headers of higher numbers. A new environment has none.
+    private static bool IsOfOlderEngine(ulong stamp, in CheckpointHeader header, bool isStamped) =>
+        !isStamped && DataFileStamp.NumberOf(stamp) <= header.CheckpointNumber;
+
+    // Page 0 itself was being overwritten, so that its first bytes tell nothing; replay makes it anew.
+    private static bool IsSpoilt(FlushListCollector lists, DataFile file) =>
+        lists.FlushNumbers.Contains(0) || file.TryVerify(0, out _) != null;
+}

@@ -1,0 +1,75 @@
+using Voron.Format;
+using Voron.IO;
+
+namespace Voron.Journal;
+
+/// <summary>The memory through which recovery reads journal files, one file at a time.</summary>
+/// <remarks>
+/// All readers of a recovery share one window, and only the file that it shows is open: neither memory nor file descriptors grow with
+/// the number of files. A window that a large record has widened is given back when its file is left.
+/// </remarks>
+internal sealed unsafe class RecordWindow : IDisposable
+{
+    private const long LeastBytes = 1 << 20;
+
+    private byte* _memory;
+    private long _capacity;
+    private JournalFileReader? _reader;
+    private long _offset;
+    private long _length;
+
+    /// <summary>The bytes of a file at an offset; they stay where they are until the next call.</summary>
+    /// <exception cref="StorageAccessException">The file cannot be read.</exception>
+    public byte* Load(JournalFileReader reader, long offset, long length)
+    {
+        if (reader != _reader)
+        {
+            Leave();
+            _reader = reader;
+        }
+
+        if (offset < _offset || offset + length > _offset + _length)
+        {
+            var wanted = Math.Min(Math.Max(length, LeastBytes), reader.Length - offset);
+            if (wanted > _capacity)
+            {
+                Free();
+                _memory = (byte*)EngineMemory.AllocateAligned((nuint)wanted, JournalFormat.Block);
+                _capacity = wanted;
+            }
+
+            _length = 0;
+
+            // A span is at most 2 GiB.
+            for (var at = 0L; at < wanted; at += LeastBytes)
+                reader.Read(offset + at, new Span<byte>(_memory + at, (int)Math.Min(LeastBytes, wanted - at)));
+            _offset = offset;
+            _length = wanted;
+        }
+
+        return _memory + (offset - _offset);
+    }
+
+    /// <summary>Closes the file that was read last, and gives back what only its records needed.</summary>
+    public void Leave()
+    {
+        _reader?.Close();
+        _reader = null;
+        _length = 0;
+        if (_capacity > LeastBytes)
+            Free();
+    }
+
+    public void Dispose()
+    {
+        Leave();
+        Free();
+    }
+
+    private void Free()
+    {
+        EngineMemory.FreeAligned(_memory);
+        _memory = null;
+        _capacity = _length = 0;
+    }
+}

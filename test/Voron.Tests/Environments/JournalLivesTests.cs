@@ -1,0 +1,170 @@
+using Voron.Flushing;
+using Voron.Journal;
+using Voron.Torture.Simulation;
+
+namespace Voron.Tests.Environments;
+
+/// <summary>Life numbers of journal files that an unsynced directory brings back, and how many files crashes and readers leave.</summary>
+public sealed class JournalLivesTests
+{
+    private static StorageOptions Options => new()
+    {
+        BackgroundFlush = false,
+        InitialJournalFileBytes = 64 << 10,
+        MaxJournalFileBytes = 64 << 10,
+        JournalCompression = JournalCompression.Never,
+    };
+
+    /// <summary>
+    /// The close deletes the spare, which had the highest life number, and does not sync the directory. The next opening gave a
+    /// released file that number; the power cut brought the spare back, and replay knew two files of one life.
+    /// </summary>
+    [Fact]
+    public void A_spare_that_a_power_cut_brings_back_does_not_hide_the_file_where_replay_starts()
+    {
+        var disk = new SimulatedDisk();
+        using (var environment = StorageEnvironment.Open(disk, Options))
+        {
+            for (var i = 0; i < 4000; i += 40)
+                Put(environment, i, 40);
+            environment.Flush();
+            Put(environment, 4000, 1);
+            JournalSpare.Prepare(environment.Context);
+        }
+
+        var from = disk.TraceCount;
+        using (var environment = StorageEnvironment.Open(disk, Options))
+        {
+            Put(environment, 4001, 1);
+            environment.Flush();
+            Put(environment, 4002, 1);
+        }
+
+        var images = new CrashImages(disk);
+        for (var cut = from; cut <= disk.TraceCount; cut++)
+        {
+            for (var seed = 0; seed < 6; seed++)
+            {
+                var image = seed == 0 ? images.BuildLost(cut) : images.Build(cut, new Random(seed));
+                image.ListingOrder = seed;
+                using var opened = StorageEnvironment.Open(image, Options);
+                Count(opened).Should().BeInRange(4001, 4003, $"cut {cut}, seed {seed}");
+                opened.Verify().Problems.Should().BeEmpty();
+            }
+        }
+    }
+
+    /// <summary>What earlier engines have left: two whole files of one life, in every order that a directory may be listed in.</summary>
+    [Fact]
+    public void Two_files_of_one_life_are_told_apart_by_their_incarnation()
+    {
+        var disk = new SimulatedDisk();
+        FileSet spare;
+        using (var environment = StorageEnvironment.Open(disk, Options))
+        {
+            for (var i = 0; i < 4000; i += 40)
+                Put(environment, i, 40);
+            environment.Flush();
+            Put(environment, 4000, 1);
+            var before = disk.List().Select(entry => entry.Name).ToHashSet();
+            JournalSpare.Prepare(environment.Context);
+            spare = FileSet.Of(disk);
+            disk.List().Select(entry => entry.Name).Should().BeEquivalentTo(before, "a released file became the spare");
+        }
+
+        // The close has deleted the spare, or kept the file and begun no life: either way its old life comes back under a name of its own.
+        var highest = spare.Names.Where(name => JournalFile.IndexOf(name) >= 0).MaxBy(name => LifeOf(spare, name))!;
+        FileSet after;
+        using (var environment = StorageEnvironment.Open(disk, Options))
+        {
+            Put(environment, 4001, 1);
+            environment.Flush();
+            Put(environment, 4002, 1);
+            after = FileSet.Of(disk);
+        }
+
+        after["journal-00000099.voron"] = spare[highest];
+        for (var order = 0; order < 40; order++)
+        {
+            using var opened = StorageEnvironment.Open(after.ToDisk(order), Options);
+            Count(opened).Should().Be(4003, $"order {order}");
+            Put(opened, 4003, 1);
+        }
+    }
+
+    [Fact]
+    public void A_thousand_crashes_leave_few_journal_files()
+    {
+        var disk = new SimulatedDisk();
+        using (var environment = StorageEnvironment.Open(disk, Options))
+            Put(environment, 0, 1);
+        for (var i = 1; i <= 1000; i++)
+        {
+            var environment = StorageEnvironment.Open(disk, Options);
+            Put(environment, i, 1);
+            disk = FileSet.Of(disk).ToDisk(i);
+            environment.Context.Poison.Set(new InvalidOperationException("killed"));
+            environment.Dispose();
+        }
+
+        disk.List().Count(entry => JournalFile.IndexOf(entry.Name) >= 0).Should().BeLessThan(40);
+        using var last = StorageEnvironment.Open(disk, Options);
+        Count(last).Should().Be(1001);
+    }
+
+    [Fact]
+    public void An_open_environment_with_many_journal_files_keeps_few_of_them_open()
+    {
+        var disk = new SimulatedDisk();
+        using (var environment = StorageEnvironment.Open(disk, Options))
+        {
+            for (var i = 0; i < 100; i++)
+                Put(environment, i * 200, 200);
+            environment.Context.JournalFiles!.LiveCount.Should().BeGreaterThan(60);
+            disk.OpenFiles.Should().BeLessThan(12);
+
+            // They are there for the next flush to be used again, and are opened for that.
+            environment.Flush();
+            for (var i = 0; i < 100; i++)
+                Put(environment, i * 200, 200);
+            disk.OpenFiles.Should().BeLessThan(12);
+            environment.Context.Poison.Set(new InvalidOperationException("killed"));
+        }
+
+        // The most that are open at once while all of them are read.
+        var most = 0;
+        disk.FailNext(_ => (most = Math.Max(most, disk.OpenFiles)) < 0, Voron.IO.DiskError.Failed, forever: true);
+        using var again = StorageEnvironment.Open(disk, Options);
+        disk.ClearFaults();
+        Count(again).Should().Be(20_000);
+        most.Should().BeLessThan(12);
+    }
+
+    private static long LifeOf(FileSet files, string name)
+    {
+        var block = new byte[72];
+        files[name].Read(0, block);
+        return BitConverter.ToInt64(block, 64);
+    }
+
+    private static void Put(StorageEnvironment environment, int first, int count)
+    {
+        using var writing = environment.BeginWrite();
+        var tree = writing.CreateTree("t");
+        var random = new Random(first);
+        var value = new byte[200];
+        for (var i = 0; i < count; i++)
+        {
+            random.NextBytes(value);
+            tree.Put(BitConverter.GetBytes(first + i), value);
+        }
+
+        writing.Commit();
+    }
+
+    private static long Count(StorageEnvironment environment)
+    {
+        using var reading = environment.BeginRead();
+        return reading.OpenTree("t").Count;
+    }
+}

@@ -1,0 +1,102 @@
+using Voron.Torture.Simulation;
+
+namespace Voron.Tests.Environments;
+
+/// <summary>Recovery stays within the memory that the options allow, whoever opens.</summary>
+public sealed class RecoveryMemoryTests
+{
+    private const int Values = 150;
+    private const int ValueBytes = 100_000;
+
+    private static StorageOptions Options(bool readOnly) => new()
+    {
+        ReadOnly = readOnly,
+        BackgroundFlush = false,
+        LargeValueBytes = 1 << 20,
+        ScratchMemoryBytes = 4 << 20,
+        InitialJournalFileBytes = 64 << 10,
+        MaxJournalFileBytes = 1 << 20,
+    };
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void What_is_replayed_goes_to_a_temporary_file_beyond_the_limit(bool readOnly)
+    {
+        using var directory = new TestDirectory();
+        var environment = StorageEnvironment.Open(directory, Options(readOnly: false));
+        for (var i = 0; i < Values; i++)
+        {
+            using var writing = environment.BeginWrite();
+            writing.CreateTree("t").Put([(byte)i], Bytes(i));
+            writing.Commit();
+        }
+
+        // As a kill leaves it: nothing is flushed.
+        environment.Context.Poison.Set(new InvalidOperationException("killed"));
+        environment.Dispose();
+        var before = Names(directory);
+
+        using (var again = StorageEnvironment.Open(directory, Options(readOnly)))
+        {
+            var statistics = again.GetStatistics();
+            statistics.ScratchBytes.Should().BeGreaterThan(Values * ValueBytes);
+            statistics.SpilledBytes.Should().BeGreaterThan(0);
+            statistics.ScratchReservedBytes.Should().BeLessThan(8 << 20);
+            using var reading = again.BeginRead();
+            var tree = reading.OpenTree("t");
+            for (var i = 0; i < Values; i++)
+            {
+                tree.TryGet([(byte)i], out var value).Should().BeTrue();
+                value.SequenceEqual(Bytes(i)).Should().BeTrue();
+            }
+
+            if (readOnly)
+                Names(directory).Should().Equal(before, "a read-only opening makes nothing in the directory");
+        }
+
+        Directory.GetFiles(System.IO.Path.GetTempPath(), $"voron-{Environment.ProcessId}-*.tmp").Should().BeEmpty();
+    }
+
+    /// <summary>Pages that are free have a version each until the next flush, and need no place in its list.</summary>
+    [Fact]
+    public void Freed_pages_are_not_in_the_room_that_the_journal_keeps_for_a_flush()
+    {
+        var disk = new SimulatedDisk();
+        using var environment = StorageEnvironment.Open(disk, new StorageOptions { BackgroundFlush = false });
+        for (var i = 0; i < 4; i++)
+        {
+            using var writing = environment.BeginWrite();
+            writing.CreateTree("t").Put([(byte)i], new byte[8 << 20]);
+            writing.Commit();
+        }
+
+        environment.Flush();
+        using (var writing = environment.BeginWrite())
+        {
+            for (var i = 0; i < 4; i++)
+                writing.OpenTree("t").Delete([(byte)i]);
+            writing.Commit();
+        }
+
+        using (var writing = environment.BeginWrite())
+        {
+            writing.CreateTree("t").Put([9], [9]);
+            writing.Commit();
+        }
+
+        environment.Context.Versions.ChainCount.Should().BeGreaterThan(8_000);
+        environment.Context.Journal!.ReservedBytes.Should().BeLessThan(100_000);
+        environment.Flush();
+        environment.Verify().Problems.Should().BeEmpty();
+    }
+
+    private static byte[] Bytes(int seed)
+    {
+        var bytes = new byte[ValueBytes];
+        new Random(seed).NextBytes(bytes);
+        return bytes;
+    }
+
+    private static string[] Names(string directory) => Directory.GetFiles(directory).Order(StringComparer.Ordinal).ToArray();
+}

@@ -1,0 +1,163 @@
+using Voron.Torture.Simulation;
+
+namespace Voron.Tests.Faults;
+
+/// <summary>Files of different moments of one environment: refused, unless recovery makes one of the moments of them.</summary>
+public sealed class MixedMomentsTests
+{
+    private const string Data = "voron.data";
+    private const string Header = "voron.header";
+
+    private static StorageOptions Options => FaultBench.Options();
+
+    [Theory]
+    [InlineData(0)]
+    [InlineData(1)]
+    public void An_older_data_file_in_a_current_directory_is_refused(int flushesBefore)
+    {
+        var (older, newer) = Moments(flushesBefore);
+        var open = () => StorageEnvironment.Open(newer.With(older, Data).ToDisk(), Options).Dispose();
+        open.Should().Throw<CorruptionException>().WithMessage("*voron.data*checkpoint*");
+    }
+
+    [Theory]
+    [InlineData(0)]
+    [InlineData(1)]
+    public void A_newer_data_file_in_an_older_directory_is_refused(int flushesBefore)
+    {
+        var (older, newer) = Moments(flushesBefore);
+        var open = () => StorageEnvironment.Open(older.With(newer, Data).ToDisk(), Options).Dispose();
+        open.Should().Throw<CorruptionException>().WithMessage("*voron.data*checkpoint*");
+    }
+
+    [Fact]
+    public void A_data_file_copied_while_it_was_flushed_does_not_fit_the_header_after_the_flush()
+    {
+        var disk = new SimulatedDisk();
+        using var environment = StorageEnvironment.Open(disk, Options);
+        for (var i = 0; i < 300; i++)
+            FaultBench.Put(environment, i, FaultBench.Value(i, 300));
+        environment.Flush();
+        for (var i = 0; i < 300; i++)
+            FaultBench.Put(environment, i, FaultBench.Value(i + 1000, 300));
+        FileSet? during = null;
+        disk.InProgress = entry => during ??= entry.Kind == TraceKind.Sync && disk.NameOf(entry) == Data ? FileSet.Of(disk) : null;
+        environment.Flush();
+        disk.InProgress = null;
+        var after = FileSet.Of(disk);
+
+        // In itself the copy is what a kill in the flush leaves.
+        using (var killed = StorageEnvironment.Open(during!.ToDisk(), Options))
+            FaultBench.Get(killed, 7).Should().Equal(FaultBench.Value(1007, 300));
+        var mixed = () => StorageEnvironment.Open(after.With(during!, Data).ToDisk(), Options).Dispose();
+        mixed.Should().Throw<CorruptionException>().WithMessage("*voron.data*checkpoint*");
+    }
+
+    [Fact]
+    public void A_newer_header_does_not_start_behind_the_end_of_an_older_journal()
+    {
+        var disk = new SimulatedDisk();
+        using var environment = StorageEnvironment.Open(disk, Options);
+        FaultBench.Put(environment, 1, FaultBench.Value(1, 100));
+        var older = FileSet.Of(disk);
+        FaultBench.Put(environment, 2, FaultBench.Value(2, 100));
+        environment.Flush();
+        FaultBench.Put(environment, 3, FaultBench.Value(3, 100));
+        var newer = FileSet.Of(disk);
+        var journals = newer.Names.Where(name => name.StartsWith("journal-", StringComparison.Ordinal)).ToArray();
+        var open = () => StorageEnvironment.Open(newer.With(older, journals).ToDisk(), Options).Dispose();
+        open.Should().Throw<CorruptionException>().WithMessage("*journal*");
+    }
+
+    [Fact]
+    public void The_data_file_says_which_checkpoint_it_belongs_to()
+    {
+        var disk = new SimulatedDisk();
+        using (var environment = StorageEnvironment.Open(disk, Options))
+        {
+            Stamp(disk).Should().Be(0, "a new environment has none");
+            FaultBench.Put(environment, 1, FaultBench.Value(1, 100));
+            environment.Flush();
+            Stamp(disk).Should().Be(NumberOf(disk));
+            environment.Verify().Problems.Should().BeEmpty();
+        }
+
+        var closed = Stamp(disk);
+        using var again = StorageEnvironment.Open(disk, Options);
+        FaultBench.Get(again, 1).Should().NotBeNull();
+        Stamp(disk).Should().Be(closed);
+    }
+
+    [Theory]
+    [InlineData(FlushRecordForm.Checksums)]
+    [InlineData(FlushRecordForm.WholeImages)]
+    public void A_rewrite_after_a_flush_that_broke_off_still_fits(FlushRecordForm form)
+    {
+        var options = new StorageOptions
+        {
+            BackgroundFlush = false,
+            InitialJournalFileBytes = 64 << 10,
+            MaxJournalFileBytes = 256 << 10,
+            FlushRecords = form,
+        };
+        var disk = new SimulatedDisk();
+        FileSet? during = null;
+        using (var environment = StorageEnvironment.Open(disk, options))
+        {
+            for (var i = 0; i < 100; i++)
+                FaultBench.Put(environment, i, FaultBench.Value(i, 300));
+            disk.InProgress = entry => during ??= entry.Kind == TraceKind.Sync && disk.NameOf(entry) == Data ? FileSet.Of(disk) : null;
+            environment.Flush();
+            disk.InProgress = null;
+        }
+
+        var killed = during!.ToDisk();
+        using (var environment = StorageEnvironment.Open(killed, options))
+        {
+            using var reading = environment.BeginRead();
+            FaultBench.Put(environment, 100, FaultBench.Value(100, 300));
+            environment.Rewrite().Should().BeTrue();
+            during = FileSet.Of(killed);
+        }
+
+        using var last = StorageEnvironment.Open(during.ToDisk(), options);
+        FaultBench.Get(last, 100).Should().NotBeNull();
+        FaultBench.Get(last, 7).Should().Equal(FaultBench.Value(7, 300));
+        last.Verify().Problems.Should().BeEmpty();
+    }
+
+    private static (FileSet Older, FileSet Newer) Moments(int flushesBefore)
+    {
+        var disk = new SimulatedDisk();
+        using var environment = StorageEnvironment.Open(disk, Options);
+        for (var i = 0; i < 200; i++)
+            FaultBench.Put(environment, i, FaultBench.Value(i, 300));
+        if (flushesBefore > 0)
+            environment.Flush();
+        var older = FileSet.Of(disk);
+        for (var i = 0; i < 200; i++)
+            FaultBench.Put(environment, i, FaultBench.Value(i + 1000, 300));
+        environment.Flush();
+        return (older, FileSet.Of(disk));
+    }
+
+    private static ulong Stamp(SimulatedDisk disk)
+    {
+        var bytes = new byte[8];
+        disk.CopyOf(Data).Read(8, bytes);
+        return BitConverter.ToUInt64(bytes);
+    }
+
+    private static ulong NumberOf(SimulatedDisk disk)
+    {
+        var bytes = new byte[8];
+        var highest = 0UL;
+        for (var slot = 0; slot < 2; slot++)
+        {
+            disk.CopyOf(Header).Read(slot * 4096 + 48, bytes);
+            highest = Math.Max(highest, BitConverter.ToUInt64(bytes));
+        }
+
+        return highest;
+    }
+}
