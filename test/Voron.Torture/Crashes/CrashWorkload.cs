@@ -82,6 +82,8 @@ internal sealed class CrashWorkload : IDisposable
     {
         while (_readers.Count > 0)
             EndReader(0);
+        if (_random.Next(2) == 1)
+            PrepareSpare();
         _environment!.Dispose();
         _environment = null;
     }
@@ -363,8 +365,13 @@ internal sealed class CrashWorkload : IDisposable
         _flushing = false;
         if (report != null)
             _counts.Flushes++;
+        if (_random.Next(4) == 3)
+            PrepareSpare();
         CheckReaders();
     }
+
+    // As the thread of the flusher does, which these environments have not.
+    private void PrepareSpare() => Voron.Flushing.JournalSpare.Prepare(_environment!.Context);
 
     private void BeginReader(Content expected)
     {

@@ -101,6 +101,10 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.KeepRewrites), "long-reader", 30_000),
         new(nameof(PlantedFault.ReadBehindFlush), "isolation", 60_000),
         new(nameof(PlantedFault.BelieveCutJournals), "bit-rot", 20_000),
+        new(nameof(PlantedFault.RepeatLifeNumbers), "kill-then-cut", 8_000),
+        new(nameof(PlantedFault.BelieveStamp), "copies", 4_000),
+        new(nameof(PlantedFault.StampAtEnd), "copies", 8_000),
+        new(nameof(PlantedFault.BelieveStart), "copies", 8_000),
 
         // By a second suite, whose business it is as well.
         new(nameof(PlantedFault.SkipSyncAtOpen), "recovery-cut", 4_000),

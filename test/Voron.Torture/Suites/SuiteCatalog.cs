@@ -10,6 +10,7 @@ internal static class SuiteCatalog
         new PowerCutSuite(),
         new KillThenCutSuite(),
         new RecoveryCutSuite(),
+        new CopiesSuite(),
         new IoFaultSuite(),
         new DiskFullSuite(),
         new ModelSuite(),

@@ -1,0 +1,193 @@
+using Voron.Torture.Crashes;
+using Voron.Torture.Harness;
+using Voron.Torture.Simulation;
+
+namespace Voron.Torture.Copies;
+
+/// <summary>One workload, and copies of its files taken at any two moments of it, put together in any way.</summary>
+/// <remarks>
+/// What opens has to be one of the states that were committed, whole and sound: that of either moment where all journal files are of
+/// one, and else any before the later moment, since nothing tells of a newest journal file that is missing. All else is refused.
+/// </remarks>
+internal sealed class CopyRun(SuiteRun run)
+{
+    private const int Pairs = 5;
+    private const int MostMixtures = 40;
+    private const int NearEntries = 30;
+    private const string Header = Voron.Paging.CheckpointFile.FileName;
+    private const string Data = EnvironmentCreator.DataFileName;
+
+    private readonly Tape _choices = run.Choices;
+    private StorageOptions _options = null!;
+    private CutPoints _cuts = null!;
+    private IReadOnlyList<Content> _history = null!;
+
+    public void Run()
+    {
+        var disk = new SimulatedDisk { ExtendableMaps = _choices.Next(3) < 2, MapsSeeUnbufferedWrites = _choices.Next(4) < 3 };
+        var form = _choices.Next(2) == 0 ? FlushRecordForm.Checksums : FlushRecordForm.WholeImages;
+        _options = CrashWorkload.RandomOptions(_choices, form);
+        using var workload = new CrashWorkload(disk, run, _options, new CrashCounts())
+        {
+            Overlaps = _choices.Next(2) == 1,
+            Reclaims = _choices.Next(4) == 3,
+        };
+        var content = workload.Open([Content.Empty]);
+        var first = disk.TraceCount;
+        var steps = _choices.Next(6, 20);
+        for (var i = 0; ; i++)
+        {
+            _choices.Mark();
+            if (!_choices.GoesOn(i < steps))
+                break;
+            workload.Step();
+        }
+
+        if (_choices.Next(3) == 2)
+            workload.Close();
+        _history = workload.History;
+        _cuts = new CutPoints(disk, workload.History, [content]);
+        _cuts.Advance();
+        for (var i = 0; ; i++)
+        {
+            var drawn = _choices.Drawn.Count;
+            _choices.Mark();
+            if (!_choices.GoesOn(i < Pairs && !run.Stop.IsCancellationRequested))
+                return;
+            var older = _choices.Next(first, disk.TraceCount + 1);
+            var rest = disk.TraceCount - older;
+            var newer = older + _choices.Next((_choices.Next(2) == 0 ? Math.Min(rest, NearEntries) : rest) + 1);
+            Examine(older, newer);
+            _choices.Forget(drawn);
+        }
+    }
+
+    private void Examine(int older, int newer)
+    {
+        var a = FilesAt(older);
+        var b = FilesAt(newer);
+        var names = a.Names.Union(b.Names).ToArray();
+        Open(a, _cuts.Allowed(older), $"all of {older}", mayBeRefused: false);
+        Open(b, _cuts.Allowed(newer), $"all of {newer}", mayBeRefused: false);
+
+        var subsets = 1 << Math.Min(names.Length, 30);
+        var mixtures = names.Length <= 5 ? subsets : MostMixtures;
+        for (var i = 0; ; i++)
+        {
+            var drawn = _choices.Drawn.Count;
+            _choices.Mark();
+            if (!_choices.GoesOn(i < 2 * mixtures))
+                break;
+            var parts = i < mixtures && mixtures == subsets ? _choices.Choose(i, subsets) : _choices.Next(subsets);
+            var left = i < mixtures ? 0 : _choices.Next(subsets) & _choices.Next(subsets);
+            Mix(older, newer, a, b, names, parts, left);
+            _choices.Forget(drawn);
+        }
+
+        CopyWhileRunning(older, newer);
+        CopyInOrder(older, newer);
+    }
+
+    private void Mix(int older, int newer, FileSet a, FileSet b, string[] names, long ofNewer, long left)
+    {
+        var set = a.With(b, names.Where((_, i) => (ofNewer >> i & 1) != 0));
+        foreach (var name in names.Where((_, i) => (left >> i & 1) != 0))
+            set.Remove(name);
+
+        // Files of other kinds than these begin a new environment.
+        if (!set.Names.Any(name => name == Header || name == Data || IsJournal(name)))
+            return;
+        var journals = names.Where(IsJournal).ToArray();
+        var isWhole = Array.TrueForAll(journals, name => Same(set, a, name)) || Array.TrueForAll(journals, name => Same(set, b, name));
+        Open(
+            set, isWhole ? [.. _cuts.Allowed(older), .. _cuts.Allowed(newer)] : Before(newer),
+            $"of {newer} [{string.Join(' ', names.Where((_, i) => (ofNewer >> i & 1) != 0))}], of {older} the others, " +
+            $"without [{string.Join(' ', names.Where((_, i) => (left >> i & 1) != 0))}]");
+    }
+
+    // Each file whole, in any order, while the environment goes on.
+    private void CopyWhileRunning(int older, int newer)
+    {
+        var set = new FileSet();
+        var cut = older;
+        var names = FilesAt(older).Names.ToArray();
+        _choices.Shuffle(names);
+        for (var i = 0; i < names.Length; i++)
+        {
+            cut = _choices.Next(cut, newer + 1);
+            var now = FilesAt(cut);
+            if (now.Contains(names[i]))
+                set[names[i]] = now[names[i]];
+        }
+
+        if (set.Names.Count > 0)
+            Open(set, Before(newer), $"copied one by one between {older} and {newer}: {string.Join(' ', names)}");
+    }
+
+    // Header, data file, then everything else: the data file may then even change while it is copied.
+    private void CopyInOrder(int older, int newer)
+    {
+        var set = new FileSet { [Header] = FilesAt(older)[Header] };
+        var data = new BlockContent();
+        var cut = older;
+        var now = FilesAt(cut)[Data];
+        var length = now.Length / BlockContent.BlockSize;
+        for (var block = 0L; block < length; block++)
+        {
+            if (_choices.Next(8) == 7)
+            {
+                cut = _choices.Next(cut, newer + 1);
+                now = FilesAt(cut)[Data];
+                length = now.Length / BlockContent.BlockSize;
+            }
+
+            if (now.BlockAt(block) is { } bytes)
+                data.SetBlock(block, bytes);
+        }
+
+        data.Length = length * BlockContent.BlockSize;
+        set[Data] = data;
+        var end = FilesAt(newer);
+        set = set.With(end, end.Names.Where(name => name is not (Header or Data)));
+        Open(set, Before(newer), $"header of {older}, data file from then to {cut}, the others of {newer}");
+    }
+
+    private void Open(FileSet files, IReadOnlyList<Content> allowed, string what, bool mayBeRefused = true)
+    {
+        run.Count();
+        var disk = files.ToDisk(_choices.Next(1, 100));
+        StorageEnvironment? environment = null;
+        try
+        {
+            environment = StorageEnvironment.Open(disk, _options);
+            ContentCheck.Check(environment, allowed);
+            run.Tally(mayBeRefused ? "opened" : "opened whole");
+        }
+        catch (VoronException) when (mayBeRefused)
+        {
+            run.Tally(environment == null ? "refused" : "refused when read");
+        }
+        catch (Exception e) when (e is not TapeRunOutException)
+        {
+            run.Tell(what);
+            throw new CrashViolationException($"{(e is CrashViolationException ? "" : e.GetType().Name + ": ")}{e.Message} / {what}", e);
+        }
+        finally
+        {
+            environment?.Dispose();
+        }
+    }
+
+    private FileSet FilesAt(int cut) => FileSet.Of(_cuts.Images.BuildKilled(cut));
+
+    private List<Content> Before(int cut)
+    {
+        var newest = _cuts.Allowed(cut)[^1];
+        return [.. _history.TakeWhile(content => !ReferenceEquals(content, newest)), newest];
+    }
+
+    private static bool Same(FileSet set, FileSet other, string name) =>
+        set.Contains(name) == other.Contains(name) && (!set.Contains(name) || ReferenceEquals(set[name], other[name]));
+
+    private static bool IsJournal(string name) => name.StartsWith(Voron.Journal.JournalFile.NamePrefix, StringComparison.Ordinal);
+}
