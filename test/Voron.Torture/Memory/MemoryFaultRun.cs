@@ -405,7 +405,8 @@ internal sealed class MemoryFaultRun : IDisposable
         _held = null;
     }
 
-    private static bool IsMemory(Exception e) => e is OutOfMemoryException or StorageMemoryException or StorageFullException or StorageAccessException;
+    private static bool IsMemory(Exception e) =>
+        e is OutOfMemoryException or StorageMemoryException or StorageFullException or StorageAccessException;
 
     private sealed class MergedPart
     {
