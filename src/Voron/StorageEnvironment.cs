@@ -13,7 +13,7 @@ namespace Voron;
 /// durable when it returns.
 /// </summary>
 /// <remarks>All members may be called by several threads at once. One environment a directory and process tree at a time.</remarks>
-public sealed class StorageEnvironment : IDisposable
+public sealed partial class StorageEnvironment : IDisposable
 {
     private static readonly TimeSpan AbandonedWriterWait = TimeSpan.FromSeconds(5);
 
@@ -54,7 +54,7 @@ public sealed class StorageEnvironment : IDisposable
         };
         _writer = new WriterHome(_context, _gate, keeper) { Submitted = parts.Recovered.State };
         _merger = new WriteMerger(
-            () => Begin(TimeSpan.MaxValue, nameof(WriteAsync), CancellationToken.None), _context.Options.MaxMergedBytes, CountMerged);
+            () => Begin(TimeSpan.MaxValue, nameof(WriteAsync), CancellationToken.None), _context.Options, CountMerged);
         _flusher = new Flusher(_context, parts.Checkpoints, _gate, _writer);
         _flusher.Start(parts.Recovered.Stamp);
         FlushAfterCrashes(parts.Recovered.Openings);
@@ -138,7 +138,7 @@ public sealed class StorageEnvironment : IDisposable
     public ReadTransaction BeginRead() => new(PlantedFault.ReadBehindFlush ? _flusher!.RentBehind(_readers) : _readers.Rent());
 
     /// <summary>Begins the write transaction, waiting until the one before has been committed or disposed.</summary>
-    /// <exception cref="InvalidOperationException">The environment is read-only, or this is called inside an operation of <see cref="WriteAsync"/>.</exception>
+    /// <exception cref="InvalidOperationException">The environment is read-only, or this is called inside a merged operation.</exception>
     /// <exception cref="EnvironmentPoisonedException">A write has failed before.</exception>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
     public WriteTransaction BeginWrite() => BeginWrite(TimeSpan.MaxValue);
@@ -163,22 +163,6 @@ public sealed class StorageEnvironment : IDisposable
         }
 
         return new WriteTransaction(BeginHeld());
-    }
-
-    /// <summary>
-    /// Runs an operation in a write transaction that it shares with those of other callers; the task completes when its
-    /// changes are durable. Operations run one at a time, in the order of the calls. One that throws is undone alone.
-    /// </summary>
-    /// <param name="operation">Must not commit, nor wait for another write.</param>
-    /// <param name="cancellationToken">Takes the operation back if it has not started; otherwise only ends the wait.</param>
-    /// <exception cref="InvalidOperationException">Called inside an operation: it would wait for itself.</exception>
-    public ValueTask WriteAsync(Action<WriteTransaction> operation, CancellationToken cancellationToken = default)
-    {
-        ArgumentNullException.ThrowIfNull(operation);
-        ThrowIfNotWritable(nameof(WriteAsync));
-        return cancellationToken.IsCancellationRequested
-            ? ValueTask.FromCanceled(cancellationToken)
-            : _merger!.Enqueue(operation, cancellationToken);
     }
 
     /// <summary>Brings the data file up to the newest state that it can take: what is published, or what the oldest reader sees.</summary>
@@ -258,6 +242,7 @@ public sealed class StorageEnvironment : IDisposable
             FlushSeeks = counters.FlushSeeks,
             Rewrites = counters.RewriteCount,
             MergedOperations = counters.MergedOperations,
+            QueuedOperations = _merger?.QueuedCount ?? 0,
             BackPressureWaits = counters.BackPressureWaits,
             FreedPages = counters.FreedPages,
             ReclaimedBytes = counters.PunchedBytes + counters.TruncatedBytes,
@@ -343,6 +328,9 @@ public sealed class StorageEnvironment : IDisposable
         finally
         {
             _flusher!.IsClosed = true;
+
+            // What still waits fails: no transaction begins any more.
+            _merger!.Dispose();
 
             // The last flush still tells it of the list that it writes.
             _scheduler!.Dispose();

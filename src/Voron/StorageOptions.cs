@@ -139,7 +139,10 @@ public sealed class StorageOptions
     /// <summary>Bytes of changed pages that one transaction may leave; more is refused before anything is written.</summary>
     public long MaxTransactionBytes { get; init; } = 1024 * MiB;
 
-    /// <summary>Bytes of changed pages after which <see cref="StorageEnvironment.WriteAsync"/> merges no more callers into a transaction.</summary>
+    /// <summary>
+    /// Bytes of changed pages after which no more operations are merged into a transaction: see
+    /// <see cref="StorageEnvironment.Write(Action{WriteTransaction})"/>.
+    /// </summary>
     public long MaxMergedBytes { get; init; } = 4 * MiB;
 
     /// <summary>Bytes from which on a value is written straight to the data file, once, instead of through the journal.</summary>
@@ -195,6 +198,9 @@ public sealed class StorageOptions
     /// How long a transaction that was never ended stays as it is after the collector has found it: a span of it may be in use.
     /// </summary>
     internal TimeSpan LeakGrace { get; init; } = TimeSpan.FromSeconds(10);
+
+    /// <summary>For how long a batch of merged operations goes on taking more of them.</summary>
+    internal TimeSpan MaxMergedDuration { get; init; } = TimeSpan.FromMilliseconds(20);
 
     /// <summary>Transactions journal each changed page whole, never its difference: what tests hold differences against.</summary>
     internal bool JournalsWholePages { get; init; }

@@ -90,6 +90,10 @@ public sealed record EnvironmentStatistics
     /// <summary>Operations that were merged into transactions with others.</summary>
     public required long MergedOperations { get; init; }
 
+    /// <summary>Operations given to <see cref="StorageEnvironment.WriteAsync(Action{WriteTransaction}, CancellationToken)"/> or
+    /// <see cref="StorageEnvironment.Write(Action{WriteTransaction})"/> that wait to be run.</summary>
+    public required long QueuedOperations { get; init; }
+
     /// <summary>Times that a writer was slowed because journal or scratch were over their limits.</summary>
     public required long BackPressureWaits { get; init; }
 

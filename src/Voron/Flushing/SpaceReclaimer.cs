@@ -59,9 +59,7 @@ internal sealed class SpaceReclaimer
         if (!isLower)
             return;
         var journal = core.Journal;
-        var sequence = core.Submit(null);
-        if (sequence != 0)
-            journal.WaitUntilDurable(sequence);
+        journal.WaitUntilDurable(core.Submit(null));
     }
 
     private bool TryLowerPageCount(WriteCore core)

@@ -1,18 +1,18 @@
-using System.Threading.Tasks.Sources;
+using Voron.Primitives;
 
 namespace Voron.Journal;
 
-/// <summary>What an awaited commit waits for. Pooled: a completion goes back when its result has been taken.</summary>
-/// <remarks>Continuations never run on the thread that completes it, which is writing the journal.</remarks>
-internal sealed class CommitCompletion : IValueTaskSource
+/// <summary>What an awaited commit waits for.</summary>
+internal sealed class CommitCompletion : PooledCompletion
 {
     private const int PoolSize = 64;
 
     private static readonly CommitCompletion?[] Pool = new CommitCompletion?[PoolSize];
 
-    private ManualResetValueTaskSourceCore<bool> _core = new() { RunContinuationsAsynchronously = true };
+    /// <summary>The record to be durable, for a commit that has none of its own.</summary>
+    public long Sequence { get; set; }
 
-    public ValueTask Task => new(this, _core.Version);
+    protected override bool IsReusable => true;
 
     public static CommitCompletion Rent()
     {
@@ -26,32 +26,16 @@ internal sealed class CommitCompletion : IValueTaskSource
         return new CommitCompletion();
     }
 
-    public void SetResult() => _core.SetResult(true);
+    public void SetResult() => Complete(null);
 
-    public void SetException(Exception exception) => _core.SetException(exception);
+    public void SetException(Exception exception) => Complete(exception);
 
-    void IValueTaskSource.GetResult(short token)
+    protected override void Return()
     {
-        // Asked too early, or once too often, it throws and stays where it is: in the journal's hands, or in the pool.
-        if (_core.GetStatus(token) == ValueTaskSourceStatus.Pending)
-            throw new InvalidOperationException("The commit has not completed. Await the task, or turn it into a Task before blocking on it.");
-        try
+        for (var i = 0; i < PoolSize; i++)
         {
-            _core.GetResult(token);
-        }
-        finally
-        {
-            _core.Reset();
-            for (var i = 0; i < PoolSize; i++)
-            {
-                if (Interlocked.CompareExchange(ref Pool[i], this, null) == null)
-                    break;
-            }
+            if (Interlocked.CompareExchange(ref Pool[i], this, null) == null)
+                break;
         }
     }
-
-    ValueTaskSourceStatus IValueTaskSource.GetStatus(short token) => _core.GetStatus(token);
-
-    void IValueTaskSource.OnCompleted(Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) =>
-        _core.OnCompleted(continuation, state, token, flags);
 }

@@ -39,6 +39,7 @@ internal sealed unsafe class JournalWriter : IDisposable
     private readonly PoisonState _poison;
     private readonly IJournalListener _listener;
     private readonly UInt128 _environmentId;
+    private EmptyCommits _emptyCommits;
     private readonly AutoResetEvent _work = new(false);
     private readonly DeviceSpeed _speed = new();
     private JournalSeal[] _seals;
@@ -270,7 +271,7 @@ internal sealed unsafe class JournalWriter : IDisposable
     /// <exception cref="EnvironmentPoisonedException">The write failed; the outcome says whether it had begun.</exception>
     public void WaitUntilDurable(long sequence)
     {
-        while (true)
+        while (DurableSequence < sequence)
         {
             lock (_queueLock)
             {
@@ -290,6 +291,34 @@ internal sealed unsafe class JournalWriter : IDisposable
 
             WriteBatch();
         }
+    }
+
+    /// <summary>
+    /// Completes a commit that has no record of its own when the record of what it read is durable and published: at once if it is.
+    /// The caller sees to it that the journal is written.
+    /// </summary>
+    public void CompleteWhenDurable(long sequence, CommitCompletion completion)
+    {
+        EnvironmentPoisonedException? failure = null;
+        lock (_queueLock)
+        {
+            if (_durableSequence < sequence)
+            {
+                if (!_poison.IsPoisoned)
+                {
+                    completion.Sequence = sequence;
+                    _emptyCommits.Add(completion);
+                    return;
+                }
+
+                failure = _poison.Exception(sequence <= _issuedSequence ? CommitOutcome.Unknown : CommitOutcome.NotCommitted);
+            }
+        }
+
+        if (failure == null)
+            completion.SetResult();
+        else
+            completion.SetException(failure);
     }
 
     /// <summary>Writes a record that says nothing but that all before it are durable; returns its sequence when it is.</summary>
@@ -508,14 +537,21 @@ internal sealed unsafe class JournalWriter : IDisposable
             Volatile.Write(ref _durableSequence, Math.Max(_durableSequence, entry.Sequence));
         }
 
+        CommitCompletion? empty;
+        lock (_queueLock)
+            empty = _emptyCommits.TakeUpTo(_durableSequence);
+
         // Outside the lock: completing a source may take its own time.
         if (PlantedFault.AcknowledgeOutOfOrder)
             _batch.Reverse();
         foreach (var entry in _batch)
         {
             entry.Completion?.SetResult();
+            empty = EmptyCommits.Complete(empty, entry.Sequence);
             SchedulePoint.Reach(SchedulePlace.Acknowledged);
         }
+
+        EmptyCommits.Complete(empty, long.MaxValue);
 
         bool more;
         lock (_queueLock)
@@ -551,6 +587,13 @@ internal sealed unsafe class JournalWriter : IDisposable
 
     private void FailQueued()
     {
+        for (var empty = _emptyCommits.TakeUpTo(long.MaxValue); empty != null;)
+        {
+            var next = (CommitCompletion?)empty.Next;
+            empty.SetException(_poison.Exception(empty.Sequence <= _issuedSequence ? CommitOutcome.Unknown : CommitOutcome.NotCommitted));
+            empty = next;
+        }
+
         while (_queue.TryDequeue(out var entry))
         {
             entry.Completion?.SetException(_poison.Exception(CommitOutcome.NotCommitted));

@@ -209,6 +209,9 @@ internal static class PlantedFault
     /// <summary>An operation that runs out of memory half-way leaves a transaction that can be committed.</summary>
     public static readonly bool CommitAfterNoMemory = Name == nameof(CommitAfterNoMemory);
 
+    /// <summary>A commit that changes nothing is acknowledged although what it read may still be on its way to the journal.</summary>
+    public static readonly bool AcknowledgeEmptyAtOnce = Name == nameof(AcknowledgeEmptyAtOnce);
+
     /// <summary>A commit that fails before it is submitted leaves its versions in the table.</summary>
     public static readonly bool KeepFailedVersions = Name == nameof(KeepFailedVersions);
 

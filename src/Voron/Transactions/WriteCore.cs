@@ -217,6 +217,9 @@ internal sealed class WriteCore : TransactionCore
     /// <summary>True when the open transaction, or a part of it, can only be rolled back.</summary>
     public bool IsBroken => _broken != null;
 
+    /// <summary>The failure that has broken the open transaction, or null.</summary>
+    public Exception? BrokenBy => _broken;
+
     public void ThrowIfBroken()
     {
         if (_broken != null)
@@ -304,7 +307,10 @@ internal sealed class WriteCore : TransactionCore
     /// <summary>
     /// Packs the transaction and hands it to the journal; the transaction has ended then, and the gate is released.
     /// </summary>
-    /// <returns>The sequence to wait for; 0 when nothing had changed.</returns>
+    /// <returns>
+    /// The sequence of the record to wait for. When nothing has changed it is that of the state which the transaction began on: what was
+    /// read there is durable no earlier.
+    /// </returns>
     /// <exception cref="InvalidOperationException">A put is pending, or a nested transaction is open; the transaction stays open.</exception>
     public long Submit(CommitCompletion? completion)
     {
@@ -314,27 +320,25 @@ internal sealed class WriteCore : TransactionCore
             ThrowEnded();
         JournalEntry? entry = null;
         var journal = _context.Journal!;
-        long sequence;
+        var sequence = 0L;
+        bool hasChanges;
         try
         {
             ThrowIfBroken();
             SaveTrees();
-            if (!Session.HasChanges)
+            hasChanges = Session.HasChanges;
+            if (hasChanges)
             {
-                End(committed: false);
-                completion?.SetResult();
-                return 0;
+                Session.State.TransactionId = Session.Id;
+                Session.State.Catalog = Catalog.ToHeader();
+                journal.ReservedBytes = FlushListReserve();
+                journal.ReservedImageBytes = FlushImagesReserve();
+                entry = _packer.Pack(Session);
+                MakeValuesDurable();
+                entry.Completion = completion;
+                _home.Keeper.EnsureRoom(Session.ChangeCount);
+                sequence = journal.Submit(entry);
             }
-
-            Session.State.TransactionId = Session.Id;
-            Session.State.Catalog = Catalog.ToHeader();
-            journal.ReservedBytes = FlushListReserve();
-            journal.ReservedImageBytes = FlushImagesReserve();
-            entry = _packer.Pack(Session);
-            MakeValuesDurable();
-            entry.Completion = completion;
-            _home.Keeper.EnsureRoom(Session.ChangeCount);
-            sequence = journal.Submit(entry);
         }
         catch
         {
@@ -346,12 +350,25 @@ internal sealed class WriteCore : TransactionCore
             throw;
         }
 
+        if (!hasChanges)
+            return EndUnchanged(completion);
         SchedulePoint.Reach(SchedulePlace.Queued);
 
         // The record is on its way: nothing is taken back any more, and nothing here asks for memory.
         NoteSuperseded();
         _home.Submitted = Session.State;
+        _home.SubmittedSequence = sequence;
         End(committed: true);
+        return sequence;
+    }
+
+    // What it read may have been submitted and not yet be durable. To answer "it is there already" is to promise that it stays there.
+    private long EndUnchanged(CommitCompletion? completion)
+    {
+        var sequence = PlantedFault.AcknowledgeEmptyAtOnce ? 0 : _home.SubmittedSequence;
+        End(committed: false);
+        if (completion != null)
+            _context.Journal!.CompleteWhenDurable(sequence, completion);
         return sequence;
     }
 

@@ -1,289 +1,372 @@
-using System.Threading.Tasks.Sources;
 using Voron.Primitives;
 
 namespace Voron.Transactions;
 
 /// <summary>Runs the operations of many callers in few transactions: whatever waits when the writer is free goes together.</summary>
 /// <remarks>
-/// Greedy, with no timer: while one transaction is being written, the operations for the next one gather. Each runs in a
-/// savepoint, so that one that throws is undone alone.
+/// Greedy, with no timer: while one transaction is being written, the operations for the next one gather. One thread at a time runs
+/// batches, the leader:
+/// <code>
+///   nobody ──a blocking caller comes──▶ that caller, until its own operation is answered ──▶ the caller at the head of the queue if it
+///     ▲ │                                        ▲                                           blocks; else offered
+///     │ └────an asynchronous caller comes──▶ offered ──▶ a thread of the pool, or the merger's own one, until the queue is empty
+///     └──────the queue is empty──────────────────────────────────────────────────────────────────┘
+/// </code>
+/// What is offered is taken by the pool as a rule: its thread goes on with the continuations of those whom it has answered, and no
+/// thread has to be woken. When all threads of the pool are busy or blocked, the merger's own thread finds that the offer has stood for
+/// 10 ms, and takes it; the next ones are made to it alone, for a while. The lock guards the queue and who leads; nothing else is called under it.
 /// </remarks>
-internal sealed class WriteMerger : IThreadPoolWorkItem
+internal sealed class WriteMerger : IThreadPoolWorkItem, IDisposable
 {
-    private const int MaxOperations = 4096;
+    /// <summary>How many offers are made to the merger's own thread when the pool has left one standing.</summary>
+    private const int OffersWithoutPool = 64;
 
-    [ThreadStatic]
-    private static WriteMerger? Running;
+    private static readonly TimeSpan LookEvery = TimeSpan.FromMilliseconds(10);
+
+    /// <summary>The watch ends when there was no offer for so long.</summary>
+    private static readonly TimeSpan IdleTime = TimeSpan.FromSeconds(1);
 
     private readonly Lock _lock = new();
-    private readonly Queue<MergedOperation> _queue = new();
-    private readonly List<MergedOperation> _batch = [];
     private readonly Func<WriteCore> _begin;
-    private readonly long _maxBytes;
-    private readonly Action<int> _merged;
-    private bool _scheduled;
+    private readonly MergedBatch _batch;
+    private readonly AutoResetEvent _work = new(false);
+    private MergedOperation? _head;
+    private MergedOperation? _tail;
+    private Thread? _thread;
+    private int _count;
+    private bool _isLed;
+    private bool _isOffered;
+    private bool _isForThread;
+    private bool _isWatched;
+    private bool _isStopped;
+    private long _offers;
+    private int _offersToThread;
 
     /// <param name="begin">Takes the writer and begins a transaction.</param>
     /// <param name="merged">Told how many operations a transaction had.</param>
-    public WriteMerger(Func<WriteCore> begin, long maxBytes, Action<int> merged)
+    public WriteMerger(Func<WriteCore> begin, StorageOptions options, Action<int> merged)
     {
         _begin = begin;
-        _maxBytes = maxBytes;
-        _merged = merged;
+        _batch = new MergedBatch(this, options, merged);
     }
+
+    /// <summary>Operations that wait to be started.</summary>
+    public int QueuedCount => Volatile.Read(ref _count);
 
     /// <summary>Throws when the calling thread is inside an operation of this environment: it would wait for itself.</summary>
     public void ThrowIfInside(string call)
     {
-        if (Running == this)
+        if (_batch.IsRunningHere)
         {
             throw new InvalidOperationException(
-                $"{call} was called inside an operation given to WriteAsync: it would wait for the writer that it holds. Use the operation's own transaction.");
+                $"{call} was called inside a merged operation (see {nameof(StorageEnvironment.WriteAsync)}), which holds the writer that the call " +
+                "would wait for. Use the operation's own transaction.");
         }
     }
 
+    /// <summary>Queues an operation; the task completes when it is durable.</summary>
     public ValueTask Enqueue(Action<WriteTransaction> operation, CancellationToken cancellationToken)
     {
         ThrowIfInside(nameof(StorageEnvironment.WriteAsync));
-        var queued = MergedOperation.Rent(operation);
+        var queued = MergedOperation.Rent(this, operation);
         var task = queued.Begin(cancellationToken);
-        bool schedule;
-        lock (_lock)
-        {
-            _queue.Enqueue(queued);
-            schedule = !_scheduled;
-            _scheduled = true;
-        }
-
-        if (schedule)
-            SchedulePoint.Queue(this);
+        if (Append(queued))
+            Offer();
         return task;
     }
 
+    /// <summary>Runs an operation and returns when it is durable. The calling thread runs the batch when nobody else does.</summary>
+    public void Run(Action<WriteTransaction> operation)
+    {
+        ThrowIfInside(nameof(StorageEnvironment.Write));
+        var queued = MergedOperation.Rent(this, operation);
+        queued.BeginBlocking();
+        var isInterrupted = false;
+        if (Append(queued) || queued.WaitUntilFinishedOrLeading(ref isInterrupted))
+            LeadUntilFinished(queued, ref isInterrupted);
+
+        try
+        {
+            queued.TakeResult();
+        }
+        finally
+        {
+            // Not before: others may have depended on this thread.
+            if (isInterrupted)
+                Thread.CurrentThread.Interrupt();
+        }
+    }
+
+    /// <summary>Fails what is queued and ends the thread. The environment is closed: no batch can begin any more.</summary>
+    public void Dispose()
+    {
+        lock (_lock)
+            _isStopped = true;
+        _work.Set();
+        if (_thread is { } thread && thread != Thread.CurrentThread)
+            thread.Join();
+
+        // The event stays: a caller who leads may yet hand over.
+    }
+
+    /// <summary>Takes an operation out of the queue, if it is there.</summary>
+    public void Remove(MergedOperation operation)
+    {
+        lock (_lock)
+        {
+            if (operation.IsInQueue)
+                Unlink(operation);
+        }
+    }
+
+    /// <summary>The next operation that its caller has not taken back, or null. For the leader.</summary>
+    public MergedOperation? Dequeue()
+    {
+        while (true)
+        {
+            MergedOperation? next;
+            lock (_lock)
+            {
+                next = _head;
+                if (next == null)
+                    return null;
+                Unlink(next);
+            }
+
+            if (next.TryStart())
+                return next;
+        }
+    }
+
+    /// <summary>Puts an operation that was undone back to the head of the queue. For the leader.</summary>
+    public void PutBack(MergedOperation operation)
+    {
+        if (!operation.TryUndoStart())
+            return;
+        lock (_lock)
+        {
+            operation.Ahead = null;
+            operation.Behind = _head;
+            if (_head == null)
+                _tail = operation;
+            else
+                _head.Ahead = operation;
+            _head = operation;
+            operation.IsInQueue = true;
+            _count++;
+        }
+    }
+
     void IThreadPoolWorkItem.Execute()
+    {
+        lock (_lock)
+        {
+            if (!_isOffered)
+                return;
+            _isOffered = false;
+        }
+
+        LeadAll();
+    }
+
+    /// <returns>Whether the caller leads from here on.</returns>
+    private bool Append(MergedOperation operation)
+    {
+        lock (_lock)
+        {
+            if (!_isStopped)
+            {
+                if (!operation.IsFinished)
+                    Link(operation);
+                if (_head == null || (_isLed && !(_isOffered && operation.IsBlocking)))
+                    return false;
+                _isLed = true;
+                _isOffered = false;
+                return true;
+            }
+        }
+
+        operation.Answer(new ObjectDisposedException(nameof(StorageEnvironment)));
+        return false;
+    }
+
+    private void Link(MergedOperation operation)
+    {
+        operation.Ahead = _tail;
+        operation.Behind = null;
+        if (_tail == null)
+            _head = operation;
+        else
+            _tail.Behind = operation;
+        _tail = operation;
+        operation.IsInQueue = true;
+        _count++;
+    }
+
+    private void Unlink(MergedOperation operation)
+    {
+        if (operation.Ahead == null)
+            _head = operation.Behind;
+        else
+            operation.Ahead.Behind = operation.Behind;
+        if (operation.Behind == null)
+            _tail = operation.Ahead;
+        else
+            operation.Behind.Ahead = operation.Ahead;
+        operation.Ahead = operation.Behind = null;
+        operation.IsInQueue = false;
+        _count--;
+    }
+
+    private void LeadUntilFinished(MergedOperation own, ref bool isInterrupted)
+    {
+        // What others have handed in is not run in the context of this caller's window.
+        var context = SynchronizationContext.Current;
+        if (context != null)
+            SynchronizationContext.SetSynchronizationContext(null);
+        try
+        {
+            while (!own.IsFinished)
+                isInterrupted |= _batch.Run(_begin);
+        }
+        finally
+        {
+            HandOver();
+            if (context != null)
+                SynchronizationContext.SetSynchronizationContext(context);
+        }
+    }
+
+    private void HandOver()
+    {
+        lock (_lock)
+        {
+            if (_head == null)
+            {
+                _isLed = false;
+                return;
+            }
+
+            if (!_isStopped && _head.IsBlocking)
+            {
+                _head.Lead();
+                return;
+            }
+        }
+
+        Offer();
+    }
+
+    private void LeadAll()
     {
         while (true)
         {
             lock (_lock)
             {
-                if (_queue.Count == 0)
+                if (_head == null)
                 {
-                    _scheduled = false;
+                    _isLed = false;
                     return;
                 }
             }
 
-            RunBatch();
+            _batch.Run(_begin);
         }
     }
 
-    private void RunBatch()
+    // By whoever leads, which ends with it.
+    private void Offer()
     {
-        _batch.Clear();
-        WriteCore? core = null;
-        var generation = 0L;
-        try
+        bool isOffered, isForThread = false, wakes = false;
+        lock (_lock)
         {
-            core = _begin();
-            generation = core.Generation;
-            RunOperations(core);
-            var journal = core.Journal;
-            var sequence = core.Submit(null);
-            if (sequence != 0)
-                journal.WaitUntilDurable(sequence);
-            _merged(_batch.Count);
+            isOffered = !_isStopped;
+            if (isOffered)
+            {
+                isForThread = _offersToThread > 0;
+                if (isForThread)
+                    _offersToThread--;
+                wakes = isForThread || !_isWatched;
+                _isForThread = isForThread;
+                _isOffered = true;
+                _isWatched = true;
+                _offers++;
+            }
         }
-        catch (Exception e)
+
+        // The thread has ended, and takes nothing any more: what waits fails here.
+        if (!isOffered)
         {
-            if (core != null && core.Generation == generation)
-                core.Rollback();
-            FailBatch(e);
+            LeadAll();
             return;
         }
 
-        foreach (var operation in _batch)
-            operation.Succeed();
+        // A schedule gives every work item its turn.
+        if (wakes && SchedulePoint.Current == null)
+            WakeThread();
+        if (!isForThread)
+            SchedulePoint.Queue(this);
     }
 
-    private void RunOperations(WriteCore core)
+    private void WakeThread()
     {
-        Running = this;
-        try
+        lock (_lock)
         {
-            do
-            {
-                MergedOperation? operation;
-                lock (_lock)
-                {
-                    if (!_queue.TryDequeue(out operation))
-                        break;
-                }
+            if (_thread == null && !_isStopped)
+                _thread = StartThread();
+        }
 
-                if (operation.TryStart())
-                    RunOne(core, operation);
-            }
-            while (_batch.Count < MaxOperations && core.Session.ChangedBytes < _maxBytes);
-        }
-        finally
-        {
-            Running = null;
-        }
+        _work.Set();
     }
 
-    private void RunOne(WriteCore core, MergedOperation operation)
+    private Thread? StartThread()
     {
-        long savepoint;
         try
         {
-            savepoint = core.CreateSavepoint();
+            var thread = new Thread(RunThread) { IsBackground = true, Name = "Voron group commit" };
+            thread.UnsafeStart();
+            return thread;
         }
-        catch (Exception e)
+        catch (OutOfMemoryException)
         {
-            operation.Fail(e);
-            throw;
-        }
-
-        try
-        {
-            operation.Run(core.BeginOperation());
-            core.ThrowIfBroken();
-            core.ReleaseSavepoint(savepoint);
-            _batch.Add(operation);
-        }
-        catch (Exception e)
-        {
-            try
-            {
-                core.RollbackToSavepoint(savepoint);
-                core.ReleaseSavepoint(savepoint);
-            }
-            finally
-            {
-                operation.Fail(e);
-            }
-        }
-        finally
-        {
-            core.EndOperation();
+            // The pool has to do; the next caller tries again.
+            _isWatched = false;
+            return null;
         }
     }
 
-    // Begin, submit or write failed: nothing of the batch is known to be there, and nobody else's operation ran in it.
-    private void FailBatch(Exception cause)
+    private void RunThread()
     {
-        if (_batch.Count == 0)
+        var seen = -1L;
+        var seenAt = 0L;
+        while (true)
         {
+            bool takes, sleeps;
             lock (_lock)
             {
-                while (_queue.TryDequeue(out var operation))
-                    _batch.Add(operation);
-            }
-        }
-
-        foreach (var operation in _batch)
-            operation.Fail(cause);
-        _batch.Clear();
-    }
-}
-
-/// <summary>An operation that waits to be merged, and the task of its caller. Pooled.</summary>
-internal sealed class MergedOperation : IValueTaskSource
-{
-    private const int PoolSize = 1024;
-    private const int Queued = 0;
-    private const int Started = 1;
-    private const int Finished = 2;
-
-    private static readonly Lock PoolLock = new();
-    private static readonly Stack<MergedOperation> Pool = new(PoolSize);
-
-    private ManualResetValueTaskSourceCore<bool> _core = new() { RunContinuationsAsynchronously = true };
-    private Action<WriteTransaction>? _operation;
-    private CancellationTokenRegistration _registration;
-    private CancellationToken _cancellationToken;
-    private int _state;
-    private bool _reusable;
-
-    public static MergedOperation Rent(Action<WriteTransaction> operation)
-    {
-        MergedOperation? rented;
-        lock (PoolLock)
-            Pool.TryPop(out rented);
-        rented ??= new MergedOperation();
-        rented._operation = operation;
-        return rented;
-    }
-
-    /// <summary>The caller's task. Cancelling takes an operation back that has not been started; else it only ends the wait.</summary>
-    public ValueTask Begin(CancellationToken cancellationToken)
-    {
-        Volatile.Write(ref _state, Queued);
-        _reusable = !cancellationToken.CanBeCanceled;
-        var task = new ValueTask(this, _core.Version);
-        if (cancellationToken.CanBeCanceled)
-        {
-            _cancellationToken = cancellationToken;
-            _registration = cancellationToken.UnsafeRegister(static state => ((MergedOperation)state!).Cancel(), this);
-        }
-
-        return task;
-    }
-
-    public bool TryStart() => Interlocked.CompareExchange(ref _state, Started, Queued) == Queued;
-
-    public void Run(WriteTransaction transaction) => _operation!(transaction);
-
-    public void Succeed()
-    {
-        if (Interlocked.Exchange(ref _state, Finished) != Finished)
-        {
-            _registration.Dispose();
-            _core.SetResult(true);
-        }
-    }
-
-    public void Fail(Exception cause)
-    {
-        if (Interlocked.Exchange(ref _state, Finished) != Finished)
-        {
-            _registration.Dispose();
-            _core.SetException(cause);
-        }
-    }
-
-    void IValueTaskSource.GetResult(short token)
-    {
-        // Asked too early, or once too often, it throws and stays where it is: in the merger's hands, or in the pool.
-        if (_core.GetStatus(token) == ValueTaskSourceStatus.Pending)
-            throw new InvalidOperationException("The operation has not completed. Await the task, or turn it into a Task before blocking on it.");
-        try
-        {
-            _core.GetResult(token);
-        }
-        finally
-        {
-            // One that was cancelled may still be in the merger's hands.
-            if (_reusable)
-            {
-                _core.Reset();
-                _operation = null;
-                lock (PoolLock)
+                if (_isStopped && !_isOffered)
+                    return;
+                var now = Environment.TickCount64;
+                if (_offers != seen)
+                    (seen, seenAt) = (_offers, now);
+                var hasStood = now - seenAt >= LookEvery.TotalMilliseconds;
+                takes = _isOffered && (_isForThread || hasStood || _isStopped);
+                if (takes)
                 {
-                    if (Pool.Count < PoolSize)
-                        Pool.Push(this);
+                    if (!_isForThread)
+                        _offersToThread = OffersWithoutPool;
+                    _isOffered = false;
                 }
+
+                sleeps = !takes && now - seenAt >= IdleTime.TotalMilliseconds;
+                if (sleeps)
+                    _isWatched = false;
             }
+
+            if (takes)
+                LeadAll();
+            else
+                _work.WaitOne(sleeps ? Timeout.InfiniteTimeSpan : LookEvery);
         }
-    }
-
-    ValueTaskSourceStatus IValueTaskSource.GetStatus(short token) => _core.GetStatus(token);
-
-    void IValueTaskSource.OnCompleted(Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) =>
-        _core.OnCompleted(continuation, state, token, flags);
-
-    private void Cancel()
-    {
-        if (Interlocked.Exchange(ref _state, Finished) != Finished)
-            _core.SetException(new OperationCanceledException(_cancellationToken));
     }
 }

@@ -97,7 +97,10 @@ public readonly struct WriteTransaction : IDisposable
         return new NestedTransaction(new Savepoint(core, _generation, core.CreateSavepoint(isNested: true)));
     }
 
-    /// <summary>Commits. When it returns, the changes are durable and visible to readers that begin from then on.</summary>
+    /// <summary>
+    /// Commits. When it returns, the changes are durable and visible to readers that begin from then on; when there are none, that holds
+    /// for everything that the transaction has read.
+    /// </summary>
     /// <exception cref="StorageFullException">No room; the transaction is rolled back, and the environment goes on.</exception>
     /// <exception cref="InvalidOperationException">A <c>PutAsync</c> of the transaction has not completed; the transaction stays open.</exception>
     /// <exception cref="EnvironmentPoisonedException">A write failed; the outcome says whether it had begun.</exception>
@@ -106,9 +109,7 @@ public readonly struct WriteTransaction : IDisposable
     {
         var core = Core;
         ThrowIfMerged();
-        var sequence = core.Submit(null);
-        if (sequence != 0)
-            core.Journal.WaitUntilDurable(sequence);
+        core.Journal.WaitUntilDurable(core.Submit(null));
     }
 
     /// <summary>
@@ -125,7 +126,7 @@ public readonly struct WriteTransaction : IDisposable
         var completion = CommitCompletion.Rent();
         var task = completion.Task;
         var journal = core.Journal;
-        if (core.Submit(completion) != 0)
+        if (core.Submit(completion) > journal.DurableSequence)
             journal.WriteInBackground();
         return cancellationToken.CanBeCanceled ? new ValueTask(task.AsTask().WaitAsync(cancellationToken)) : task;
     }
@@ -140,7 +141,7 @@ public readonly struct WriteTransaction : IDisposable
     private void ThrowIfMerged()
     {
         if (_operation != 0)
-            throw new InvalidOperationException("An operation given to WriteAsync does not commit by itself: it is committed together with others when it returns.");
+            throw new InvalidOperationException("A merged operation must not commit: its transaction is committed together with those of others when it has returned.");
     }
 
     [DoesNotReturn]

@@ -34,6 +34,9 @@ internal sealed class WriterHome
     /// <summary>The state that the next transaction begins on.</summary>
     public Format.EnvironmentState Submitted { get; set; }
 
+    /// <summary>The sequence of the journal record that made <see cref="Submitted"/>; 0 when that is as old as the opening.</summary>
+    public long SubmittedSequence { get; set; }
+
     /// <summary>The open transaction, or the last one; for messages.</summary>
     public long TransactionId => Session.Id;
 

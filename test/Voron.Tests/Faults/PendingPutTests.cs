@@ -140,7 +140,8 @@ public sealed class PendingPutTests : IDisposable
         await pipe.Writer.WriteAsync(FaultBench.Value(2, Sent), Cancellation);
         Task<long>? put = null;
         var faulty = environment.WriteAsync(
-            writing => put = writing.OpenTree(FaultBench.TreeName).PutAsync(FaultBench.Key(2), pipe.Reader, Cancellation).AsTask(), Cancellation);
+            writing => { put = writing.OpenTree(FaultBench.TreeName).PutAsync(FaultBench.Key(2), pipe.Reader, Cancellation).AsTask(); },
+            Cancellation);
         var good = environment.WriteAsync(
             writing => writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(3), FaultBench.Value(3, Sent)), Cancellation);
         await FluentActions.Awaiting(() => faulty.AsTask().WaitAsync(Patience, Cancellation))

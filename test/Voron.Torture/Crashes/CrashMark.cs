@@ -28,6 +28,7 @@ internal sealed partial class CrashCounts
     public int CutsInManyCombinations;
     public int CutsWithoutBudgetForCombinations;
     public int AcknowledgedWithinPipelines;
+    public int EmptyCommits;
     public int Images;
     public int Lost;
     public int Kept;

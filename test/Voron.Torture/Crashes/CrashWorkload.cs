@@ -20,9 +20,8 @@ internal sealed class CrashWorkload : IDisposable
     private readonly CrashCounts _counts;
     private readonly List<(ReadTransaction Transaction, Content Expected)> _readers = [];
     private readonly HeldWrite _held;
-    private readonly List<ValueTask> _pipeline = [];
+    private readonly List<Pipelined> _pipeline = [];
     private StorageEnvironment? _environment;
-    private int _acknowledgedBefore;
     private int _pipeliningThread;
     private int _acknowledged;
     private int _submitted;
@@ -56,6 +55,7 @@ internal sealed class CrashWorkload : IDisposable
     {
         FlushRecords = form,
         BackgroundFlush = false,
+        MaxMergedDuration = TimeSpan.FromDays(1),
         InitialJournalFileBytes = 64 << 10,
         MaxJournalFileBytes = random.Next(2) == 0 ? 64 << 10 : 128 << 10,
         LargeValueBytes = 16 << 10,
@@ -228,7 +228,6 @@ internal sealed class CrashWorkload : IDisposable
     private void CommitPipelined()
     {
         var durable = Newest;
-        _acknowledgedBefore = _acknowledged;
         _pipeliningThread = Environment.CurrentManagedThreadId;
         _held.Arm();
         Thread? flusher = null;
@@ -238,7 +237,13 @@ internal sealed class CrashWorkload : IDisposable
             CommitBehind();
             _held.WaitUntilEntered();
             for (var i = _random.Next(4); _random.GoesOn(i > 0); i--)
-                CommitBehind();
+            {
+                if (_random.Next(4) == 3)
+                    CommitNothingBehind();
+                else
+                    CommitBehind();
+            }
+
             if (_random.Next(2) == 0)
                 BeginReader(durable);
             if (_random.Next(2) == 0)
@@ -254,7 +259,7 @@ internal sealed class CrashWorkload : IDisposable
         _pipeliningThread = 0;
         var completed = _pipeline.ToArray();
         _pipeline.Clear();
-        foreach (var task in completed)
+        foreach (var (task, _) in completed)
             task.GetAwaiter().GetResult();
         Acknowledge();
         if (failure != null)
@@ -266,15 +271,32 @@ internal sealed class CrashWorkload : IDisposable
     {
         using var writing = _environment!.BeginWrite();
         Submit(new ModelTransaction(writing, Newest, _random).Touch().Change(_random.Next(1, 5)).Content);
-        var task = writing.CommitAsync(CancellationToken.None);
+        AddToPipeline(writing.CommitAsync(CancellationToken.None));
+    }
+
+    // It has found everything that was submitted before it, and does nothing: to acknowledge that is to acknowledge all of it.
+    private void CommitNothingBehind()
+    {
+        _counts.EmptyCommits++;
+        using var writing = _environment!.BeginWrite();
+        AddToPipeline(writing.CommitAsync(CancellationToken.None));
+    }
+
+    private void AddToPipeline(ValueTask task)
+    {
         lock (_pipeline)
-            _pipeline.Add(task);
+        {
+            // Before the write of what it stands on has ended.
+            if (task.IsCompletedSuccessfully)
+                Acknowledge();
+            _pipeline.Add(new Pipelined(task, _submitted));
+        }
     }
 
     // They are looked at by other threads until they have completed, so none can be turned into a task that can be waited for.
     private void AwaitPipeline()
     {
-        foreach (var task in _pipeline)
+        foreach (var (task, _) in _pipeline)
         {
             for (var spin = new SpinWait(); !task.IsCompleted;)
                 spin.SpinOnce(sleep1Threshold: -1);
@@ -294,13 +316,11 @@ internal sealed class CrashWorkload : IDisposable
             return;
         lock (_pipeline)
         {
-            int completed = 0;
-            while (completed < _pipeline.Count && _pipeline[completed].IsCompletedSuccessfully)
-                completed++;
-            if (_acknowledgedBefore + completed <= _acknowledged)
+            int acknowledged = _pipeline.Where(commit => commit.Task.IsCompletedSuccessfully).Select(commit => commit.Pinned).DefaultIfEmpty().Max();
+            if (acknowledged <= _acknowledged)
                 return;
             _counts.AcknowledgedWithinPipelines++;
-            _acknowledged = _acknowledgedBefore + completed;
+            _acknowledged = acknowledged;
             Mark();
         }
     }
@@ -406,6 +426,9 @@ internal sealed class CrashWorkload : IDisposable
         _acknowledged = _submitted;
         Mark();
     }
+
+    /// <summary>A commit under way, and the newest content that is promised when it is acknowledged.</summary>
+    private readonly record struct Pipelined(ValueTask Task, int Pinned);
 
     private void Mark() => _disk.Mark(new CrashMark(_acknowledged, _submitted));
 

@@ -1,4 +1,3 @@
-using System.Diagnostics.CodeAnalysis;
 using System.Text;
 using Voron.IO;
 using Voron.Torture.Crashes;
@@ -268,65 +267,46 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
             ReadDespiteFaults(CheckContent);
     }
 
-    // Queued while the writer is taken, so that one transaction has them all. One that has run may still fail, when what it has put is
-    // applied; those that come after it then find what was there before it.
-    [SuppressMessage("Reliability", "CA2012", Justification = "Each is turned into a task once; until then it tells at once that it has failed.")]
+    // Queued while the writer is taken, so that one transaction has them all, unless that finds no room: then they are run again, apart.
     private void CommitMerged(Tape choices)
     {
-        Content content = Acknowledged;
-        Content before = content;
-        int last = -1;
-        var queued = new List<ValueTask>();
+        var merged = new MergedContents(Acknowledged);
+        var tasks = new List<(Task Task, MergedContents.Part Part)>();
         Attempt(() =>
         {
             using (Environment.BeginWrite())
             {
                 for (int i = choices.Next(1, 4); choices.GoesOn(i > 0); i--)
                 {
-                    int number = queued.Count;
-                    queued.Add(Environment.WriteAsync(writing =>
-                    {
-                        if (last >= 0 && queued[last].IsFaulted)
-                            content = before;
-                        (last, before) = (number, content);
-                        content = new ModelTransaction(writing, content, choices).Change(choices.Next(1, 4)).Content;
-                    }));
+                    var part = new MergedContents.Part();
+                    tasks.Add((Environment.WriteAsync(writing => merged.Run(writing, part, choices)).AsTask(), part));
                 }
             }
         });
-        List<Task> tasks = [.. queued.Select(task => task.AsTask())];
-        if (last >= 0 && Wait(tasks[last]) is not (null or EnvironmentPoisonedException))
-            content = before;
-        bool isCommitted = false;
-        bool isUnknown = false;
-        foreach (Task task in tasks)
+        long committed = 0;
+        long unknown = 0;
+        foreach ((Task task, MergedContents.Part part) in tasks)
         {
             Attempt(
                 () =>
                 {
                     task.GetAwaiter().GetResult();
-                    isCommitted = true;
+                    committed = Math.Max(committed, part.TransactionId);
                 },
                 () =>
                 {
-                    isUnknown = true;
+                    unknown = Math.Max(unknown, part.TransactionId);
                     return null;
                 }, judge: false);
         }
         BrokenPromiseException.Require(
-            !isCommitted || !isUnknown, "Of operations in one transaction, some are committed, and of some it is unknown.");
-        if (isCommitted)
-            Acknowledged = content;
-        else if (isUnknown)
-            _unknown.Add(content);
+            committed == 0 || committed != unknown, "Of operations in one transaction, some are committed, and of some it is unknown.");
+        if (committed > 0)
+            Acknowledged = merged.After(committed);
+        if (unknown > committed)
+            _unknown.Add(merged.After(unknown));
         if (LastTold is not null)
             ReadDespiteFaults(CheckContent);
-    }
-
-    private static Exception? Wait(Task task)
-    {
-        task.ContinueWith(_ => { }, TaskScheduler.Default).Wait();
-        return task.Exception?.InnerException;
     }
 
     /// <summary>Does something that may fail, in one of the ways in which an environment may say so.</summary>

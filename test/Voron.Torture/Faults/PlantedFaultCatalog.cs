@@ -38,6 +38,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.DiffAgainstSavepoint), "power-cut", 4_000),
         new(nameof(PlantedFault.LeaveImageOut), "power-cut", 4_000),
         new(nameof(PlantedFault.SubmitBeforeValueSync), "power-cut", 4_000),
+        new(nameof(PlantedFault.AcknowledgeEmptyAtOnce), "power-cut", 4_000),
         new(nameof(PlantedFault.RetryFailedSync), "io-fault", 5_000),
         new(nameof(PlantedFault.IgnorePoison), "io-fault", 5_000),
         new(nameof(PlantedFault.WriteWhenPoisoned), "io-fault", 5_000),
@@ -107,6 +108,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.BelieveStart), "copies", 8_000),
 
         // By a second suite, whose business it is as well.
+        new(nameof(PlantedFault.AcknowledgeEmptyAtOnce), "schedules", 4_000),
         new(nameof(PlantedFault.SkipSyncAtOpen), "recovery-cut", 4_000),
         new(nameof(PlantedFault.AcknowledgeBeforeWrite), "kill", 200),
         new(nameof(PlantedFault.DropVersionsEarly), "isolation", 60_000),

@@ -329,7 +329,9 @@ internal sealed class MemoryFaultRun : IDisposable
             ValueTask task = _environment!.WriteAsync(writing =>
             {
                 box.Id = writing.TransactionId;
-                int[] state = _model.Begin(box.Id);
+                box.IsLeft = false;
+                int[] state = _model.Begin(writing);
+                box.Generation = _model.Generation;
                 Change(writing, state, own);
                 _model.Leave(box.Id, state);
                 box.IsLeft = true;
@@ -348,7 +350,7 @@ internal sealed class MemoryFaultRun : IDisposable
             catch (Exception e)
             {
                 failure = e;
-                if (box.IsLeft && box.Id == _model.Newest)
+                if (box.IsLeft && box.Generation == _model.Generation && box.Id == _model.Newest)
                     _model.TakeBack(box.Id);
             }
         }
@@ -411,6 +413,8 @@ internal sealed class MemoryFaultRun : IDisposable
     private sealed class MergedPart
     {
         public long Id { get; set; }
+
+        public long Generation { get; set; }
 
         public bool IsLeft { get; set; }
     }

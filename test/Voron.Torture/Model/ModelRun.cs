@@ -237,13 +237,15 @@ internal sealed class ModelRun : IDisposable
         }
         catch (TimeoutException)
         {
-            var operation = _environment.WriteAsync(_ => throw new InvalidOperationException("it was cancelled"), new CancellationToken(canceled: true));
+            var operation = _environment.WriteAsync(Cancelled, new CancellationToken(canceled: true));
             BrokenPromiseException.Require(operation.IsCanceled, "an operation that was cancelled is not");
             return;
         }
 
         throw new ModelMismatchException("two write transactions are open");
     }
+
+    private static void Cancelled(WriteTransaction writing) => throw new InvalidOperationException("it was cancelled");
 
     private void CheckStatistics()
     {

@@ -41,6 +41,19 @@ internal sealed class ScheduleModel(int keys)
         state[key] = isDeleted ? 0 : stamp;
     }
 
+    /// <summary>The transaction that was begun last, by its generation: an id is used again when its transaction was not committed.</summary>
+    public long Generation { get; private set; }
+
+    /// <summary>As <see cref="Begin(long)"/>, for one of several operations of a transaction that may be run again in another one.</summary>
+    public int[] Begin(WriteTransaction writing)
+    {
+        long generation = writing.Core.Generation;
+        if (generation != Generation && _states.ContainsKey(writing.TransactionId))
+            TakeBack(writing.TransactionId);
+        Generation = generation;
+        return Begin(writing.TransactionId);
+    }
+
     /// <summary>What a transaction of that id begins with, or has left so far.</summary>
     public int[] Begin(long id)
     {
@@ -61,6 +74,17 @@ internal sealed class ScheduleModel(int keys)
     {
         _states.Remove(id);
         Newest = _states.Keys.Last();
+    }
+
+    /// <summary>The oldest transaction that was said not to be committed, now or after a reopening.</summary>
+    public long NotCommitted { get; private set; } = long.MaxValue;
+
+    /// <summary>A commit has failed, or one that changed nothing and stands on that transaction.</summary>
+    public void Fail(long id, CommitOutcome outcome)
+    {
+        BrokenPromiseException.Require(id > Acknowledged, $"Transaction {id} fails, and {Acknowledged} was acknowledged.");
+        if (outcome == CommitOutcome.NotCommitted)
+            NotCommitted = Math.Min(NotCommitted, id);
     }
 
     public void Acknowledge(long id) => Acknowledged = Math.Max(Acknowledged, id);

@@ -11,6 +11,12 @@ internal enum ScriptedKind
     /// <summary>Commits without waiting.</summary>
     CommitAsync,
 
+    /// <summary>Reads everything in a write transaction, changes nothing, and commits.</summary>
+    CommitNothing,
+
+    /// <summary>As <see cref="CommitNothing"/>, without waiting.</summary>
+    CommitNothingAsync,
+
     /// <summary>Writes, and takes it back.</summary>
     RollBack,
 
@@ -22,6 +28,9 @@ internal enum ScriptedKind
 
     /// <summary>As <see cref="Merge"/>, and one of them throws.</summary>
     MergeFailing,
+
+    /// <summary>Hands in one operation to be merged with others, and blocks until it is durable.</summary>
+    MergeBlocking,
 
     /// <summary>Waits for everything that was committed without waiting.</summary>
     Await,
@@ -42,6 +51,9 @@ internal enum ScriptedKind
 
     /// <summary>Notes what a killed process would leave.</summary>
     Kill,
+
+    /// <summary>From here on every write to the journal fails.</summary>
+    FailWrites,
     Close,
 }
 
@@ -76,12 +88,16 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
     /// <summary>Bytes of a value that is put and deleted first, so that the file can be cut.</summary>
     public int Ballast { get; init; }
 
+    /// <summary>Whether writes fail at some time.</summary>
+    public bool FailsWrites => Threads.Any(thread => thread.Any(scripted => scripted.Kind == ScriptedKind.FailWrites));
+
     /// <summary>Small scripts, of which all schedules are tried that depart in a few places from the usual one.</summary>
     public static IReadOnlyList<ScheduleScript> Small { get; } = MakeSmall();
 
     public static StorageOptions OptionsWith(bool background = false, long search = 0, int flushThreshold = 1 << 20, bool images = false) => new()
     {
         BackgroundFlush = background,
+        MaxMergedDuration = TimeSpan.FromDays(1),
         ScrubInterval = Timeout.InfiniteTimeSpan,
         InitialJournalFileBytes = 64 << 10,
         MaxJournalFileBytes = 64 << 10,
@@ -103,6 +119,7 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
         bool cutsFile = choices.Next(64) == 63;
         bool closes = choices.Next(10) == 9;
         bool background = choices.Next(6) == 5;
+        bool fails = choices.Next(8) == 7;
         int keys = choices.Next(3, MaxKeys + 1);
         long search = choices.Next(3) switch { 0 => 0, 1 => 1, _ => 1 << 16 };
         var script = new ScheduleScript([], [])
@@ -121,6 +138,8 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
         var threads = new List<IReadOnlyList<Scripted>>();
         for (int thread = choices.Next(2, 5); thread > 0 && choices.HasMore; thread--)
             threads.Add(DrawThread(run, $"thread {threads.Count}", keys, cutsFile, closes, threads.Count == 1));
+        if (fails && threads.Count > 0)
+            threads[0] = [.. threads[0].Take(1), new Scripted(ScriptedKind.FailWrites), .. threads[0].Skip(1)];
         return script with { Setup = setup, Threads = threads };
     }
 
@@ -131,10 +150,11 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
         {
             0 => [ScriptedKind.Read, ScriptedKind.Glance, ScriptedKind.Read, ScriptedKind.Verify],
             1 => [ScriptedKind.Commit, ScriptedKind.CommitAsync, ScriptedKind.Savepoint, ScriptedKind.RollBack, ScriptedKind.Await,
-                ScriptedKind.Commit],
+                ScriptedKind.Commit, ScriptedKind.CommitNothing, ScriptedKind.CommitNothingAsync, ScriptedKind.MergeBlocking],
             2 => [ScriptedKind.Flush, ScriptedKind.Flush, ScriptedKind.Rewrite, ScriptedKind.PrepareSpare, ScriptedKind.GrowAhead, ScriptedKind.Vouch,
                 ScriptedKind.Trim, ScriptedKind.Kill],
-            _ => [.. Enum.GetValues<ScriptedKind>().Where(kind => kind is not (ScriptedKind.Close or ScriptedKind.Reclaim))],
+            _ => [.. Enum.GetValues<ScriptedKind>()
+                .Where(kind => kind is not (ScriptedKind.Close or ScriptedKind.Reclaim or ScriptedKind.FailWrites))],
         };
         if (cutsFile)
             kinds = [.. kinds, ScriptedKind.Reclaim, ScriptedKind.GrowAhead, ScriptedKind.GrowAhead];
@@ -162,6 +182,7 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
         Scripted one = new(ScriptedKind.Commit, 0b1);
         Scripted read = new(ScriptedKind.Read, 1, 2), glance = new(ScriptedKind.Glance, 0b110), flush = new(ScriptedKind.Flush);
         Scripted failing = new(ScriptedKind.MergeFailing, 0b11, 2), merge = new(ScriptedKind.Merge, 0b110, 1), wait = new(ScriptedKind.Await);
+        Scripted nothing = new(ScriptedKind.CommitNothingAsync), blocking = new(ScriptedKind.MergeBlocking, 0b11);
         Scripted large = new(ScriptedKind.Commit, 1 << 11), spare = new(ScriptedKind.PrepareSpare), runs = new(ScriptedKind.Commit, 1 << 5);
         return
         [
@@ -181,6 +202,9 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
             new ScheduleScript([[read], [flush, other, commit]], [commit, other]),
             new ScheduleScript([[new(ScriptedKind.GrowAhead)], [new(ScriptedKind.Reclaim)]], [commit]) { Ballast = BallastBytes },
             new ScheduleScript([[commit, glance], [other]], [commit, flush]) { Options = OptionsWith(background: true, flushThreshold: 8 << 10) },
+            new ScheduleScript([[pipelined, nothing, wait], [new(ScriptedKind.CommitNothing), glance]], [commit]),
+            new ScheduleScript([[blocking], [merge], [blocking, glance]], [commit]),
+            new ScheduleScript([[pipelined, nothing, wait], [blocking], [new(ScriptedKind.FailWrites), merge]], [commit]),
         ];
     }
 }

@@ -22,6 +22,7 @@ internal sealed class ScheduleWorld
     private readonly ScheduleModel _model;
     private readonly ModelPlace _place;
     private readonly BlockWatch? _blocks;
+    private readonly FailingJournal? _failing;
     private readonly MemoryWatch _memory = new();
     private readonly List<Pending> _pending = [];
     private readonly List<Left> _killed = [];
@@ -37,6 +38,7 @@ internal sealed class ScheduleWorld
         _model = new ScheduleModel(script.KeyCount) { HasForeignTransactions = script.Ballast > 0 };
         _place = new ModelPlace(inMemory: true, script.Reservation);
         _blocks = script.Ballast > 0 ? new BlockWatch() : null;
+        _failing = script.FailsWrites && _blocks is null ? new FailingJournal() : null;
     }
 
     public Scheduler Scheduler => _scheduler;
@@ -49,7 +51,7 @@ internal sealed class ScheduleWorld
         try
         {
             RunThreads();
-            LookAgain(_place, _model.Newest, _model.Newest, "reopened");
+            LookAgain(_place, _failing is { Fails: true } ? _model.Acknowledged : _model.Newest, _model.Newest, "reopened");
             foreach (Left left in _killed)
                 LookAgain(left.Place, left.Acknowledged, left.Newest, "after a kill");
         }
@@ -83,7 +85,7 @@ internal sealed class ScheduleWorld
 
     private void Open()
     {
-        _environment = _place.Open(_script.Options, _blocks is null ? null : _blocks.Watch);
+        _environment = _place.Open(_script.Options, _blocks is not null ? _blocks.Watch : _failing is null ? null : _failing.Watch);
         if (_script.Ballast > 0)
             SinkBallast();
         foreach (Scripted scripted in _script.Setup)
@@ -121,6 +123,9 @@ internal sealed class ScheduleWorld
             catch (ObjectDisposedException) when (_isClosing)
             {
             }
+            catch (EnvironmentPoisonedException) when (_failing is { Fails: true })
+            {
+            }
             SchedulePoint.Reach(SchedulePlace.Script);
             LookAtPending();
         }
@@ -133,6 +138,16 @@ internal sealed class ScheduleWorld
         {
             case ScriptedKind.Commit or ScriptedKind.CommitAsync or ScriptedKind.RollBack or ScriptedKind.Savepoint:
                 Write(scripted);
+                break;
+            case ScriptedKind.CommitNothing or ScriptedKind.CommitNothingAsync:
+                WriteNothing(who, scripted.Kind == ScriptedKind.CommitNothing);
+                break;
+            case ScriptedKind.MergeBlocking:
+                MergeBlocking(scripted);
+                break;
+            case ScriptedKind.FailWrites:
+                if (_failing is not null)
+                    _failing.Fails = true;
                 break;
             case ScriptedKind.Merge or ScriptedKind.MergeFailing:
                 Merge(scripted);
@@ -208,8 +223,71 @@ internal sealed class ScheduleWorld
             _pending.Add(pending);
             return;
         }
-        writing.Commit();
+        Commit(writing, id);
+    }
+
+    private void Commit(WriteTransaction writing, long id)
+    {
+        try
+        {
+            writing.Commit();
+        }
+        catch (EnvironmentPoisonedException e)
+        {
+            _model.Fail(id, e.Outcome);
+            throw;
+        }
         _model.Acknowledge(id);
+    }
+
+    // Once it is acknowledged, everything that it stands on is there to stay, and to be seen.
+    private void WriteNothing(string who, bool waits)
+    {
+        using WriteTransaction writing = Environment.BeginWrite();
+        long id = writing.TransactionId - 1;
+        if (writing.TryOpenTree(TreeName, out WriteTree tree))
+        {
+            for (int key = 0; key < _model.Keys; key++)
+                _model.Check(tree, id, key, who);
+        }
+        else
+        {
+            _model.CheckEmpty(id, who);
+        }
+        SchedulePoint.Reach(SchedulePlace.Script);
+        if (waits)
+        {
+            Commit(writing, id);
+            return;
+        }
+        var pending = new Pending(id, fails: false);
+        pending.Task = writing.CommitAsync();
+        _pending.Add(pending);
+    }
+
+    private void MergeBlocking(Scripted scripted)
+    {
+        long id = 0;
+        try
+        {
+            Environment.Write(writing => id = Merge(writing, scripted.Keys));
+        }
+        catch (EnvironmentPoisonedException e)
+        {
+            if (id > 0)
+                _model.Fail(id, e.Outcome);
+            throw;
+        }
+        _model.Acknowledge(id);
+    }
+
+    private long Merge(WriteTransaction writing, int keys)
+    {
+        long id = writing.TransactionId;
+        int[] state = _model.Begin(writing);
+        Change(writing, state, keys);
+        _model.Leave(id, state);
+        return id;
     }
 
     private void Merge(Scripted scripted)
@@ -222,7 +300,7 @@ internal sealed class ScheduleWorld
             pending.Task = Environment.WriteAsync(writing =>
             {
                 pending.Id = writing.TransactionId;
-                int[] state = _model.Begin(pending.Id);
+                int[] state = _model.Begin(writing);
                 Change(writing, state, keys);
                 if (fails)
                     throw new PlannedException();
@@ -269,8 +347,16 @@ internal sealed class ScheduleWorld
             if (!pending.IsCompleted)
                 continue;
             _pending.RemoveAt(i);
-            if (pending.Complete(_isClosing))
-                _model.Acknowledge(pending.Id);
+            try
+            {
+                if (pending.Complete(_isClosing))
+                    _model.Acknowledge(pending.Id);
+            }
+            catch (EnvironmentPoisonedException e) when (_failing is { Fails: true })
+            {
+                if (pending.Id > 0)
+                    _model.Fail(pending.Id, e.Outcome);
+            }
         }
     }
 
@@ -330,6 +416,8 @@ internal sealed class ScheduleWorld
         using StorageEnvironment environment = place.Open(ScheduleScript.OptionsWith());
         using ReadTransaction reading = environment.BeginRead();
         long id = reading.TransactionId;
+        BrokenPromiseException.Require(
+            id < _model.NotCommitted, $"{who}: transaction {id} is the newest, and transaction {_model.NotCommitted} was said not to be committed.");
         BrokenPromiseException.Require(
             id >= least && (id <= most || _model.HasForeignTransactions), $"{who}: transaction {id} is the newest, of {least} to {most}.");
         _model.CheckAll(reading, who);

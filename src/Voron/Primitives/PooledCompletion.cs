@@ -1,0 +1,181 @@
+using System.Threading.Tasks.Sources;
+
+namespace Voron.Primitives;
+
+/// <summary>What the task of a write waits for. Pooled: it goes back when its result has been taken.</summary>
+/// <remarks>
+/// The thread that completes it is committing, and never runs foreign code here. The continuation of an <c>await</c> goes to the pool.
+/// Two kinds go to the <see cref="CompletionRelay"/> instead: one that its caller's context has to schedule, since the context may do
+/// anything; and that of <see cref="ValueTask.AsTask"/>, since a caller may block on the task, with no thread of the pool free.
+/// </remarks>
+internal abstract class PooledCompletion : IValueTaskSource
+{
+    private readonly object _gate = new();
+    private ManualResetValueTaskSourceCore<bool> _core = new() { RunContinuationsAsynchronously = true };
+    private Action<object?>? _asTask;
+    private object? _asTaskState;
+    private Exception? _failure;
+    private bool _usesContext;
+    private bool _isDone;
+
+    public ValueTask Task => new(this, _core.Version);
+
+    /// <summary>The next one in the list that it is in: of the journal, or of the relay.</summary>
+    public PooledCompletion? Next { get; set; }
+
+    /// <summary>What a caller that blocks waits on.</summary>
+    protected object Gate => _gate;
+
+    /// <summary>True once the outcome is known. Exact for the holder of <see cref="Gate"/>.</summary>
+    protected bool IsDone => _isDone;
+
+    /// <summary>True when nothing but the caller's task leads here once the result has been taken.</summary>
+    protected abstract bool IsReusable { get; }
+
+    /// <summary>Puts it back into its pool.</summary>
+    protected abstract void Return();
+
+    /// <summary>Ends the wait, with a failure or without. The object may be in use again as soon as this returns.</summary>
+    protected void Complete(Exception? failure)
+    {
+        bool isRelayed;
+        lock (_gate)
+        {
+            _isDone = true;
+            _failure = failure;
+            isRelayed = _usesContext || _asTask != null;
+            if (!_usesContext)
+                SetOutcome();
+            SchedulePoint.PulseAll(_gate);
+        }
+
+        if (isRelayed)
+            CompletionRelay.Shared.Add(this);
+    }
+
+    /// <summary>What the relay does, on a thread that nothing depends on.</summary>
+    public void RunRelayed()
+    {
+        if (_asTask is { } continuation)
+        {
+            var state = _asTaskState;
+            _asTask = null;
+            _asTaskState = null;
+            continuation(state);
+            return;
+        }
+
+        SetOutcome();
+    }
+
+    /// <summary>Throws what the wait ended with, if it was a failure, and gives the object back.</summary>
+    public void TakeResult() => ((IValueTaskSource)this).GetResult(_core.Version);
+
+    void IValueTaskSource.GetResult(short token)
+    {
+        // Asked too early, or once too often, it throws and stays where it is: in the engine's hands, or in the pool.
+        if (_core.GetStatus(token) == ValueTaskSourceStatus.Pending)
+        {
+            throw new InvalidOperationException(
+                $"The write has not completed. Await its task. A caller that has to block calls {nameof(StorageEnvironment)}.{nameof(StorageEnvironment.Write)} " +
+                $"or {nameof(WriteTransaction)}.{nameof(WriteTransaction.Commit)}, which wait without a task.");
+        }
+
+        try
+        {
+            _core.GetResult(token);
+        }
+        finally
+        {
+            if (IsReusable)
+            {
+                _core.Reset();
+                _failure = null;
+                _usesContext = false;
+                _isDone = false;
+                Return();
+            }
+        }
+    }
+
+    ValueTaskSourceStatus IValueTaskSource.GetStatus(short token) => _core.GetStatus(token);
+
+    void IValueTaskSource.OnCompleted(Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags)
+    {
+        if (ReferenceEquals(continuation, AsTaskProbe.Continuation))
+        {
+            CompleteTask(continuation, state, token);
+            return;
+        }
+
+        if ((flags & ValueTaskSourceOnCompletedFlags.UseSchedulingContext) != 0 && HasContext)
+        {
+            lock (_gate)
+                _usesContext |= !_isDone;
+        }
+
+        _core.OnCompleted(continuation, state, token, flags);
+    }
+
+    private static bool HasContext =>
+        (SynchronizationContext.Current is { } context && context.GetType() != typeof(SynchronizationContext))
+        || TaskScheduler.Current != TaskScheduler.Default;
+
+    private void CompleteTask(Action<object?> continuation, object? state, short token)
+    {
+        if (_core.GetStatus(token) == ValueTaskSourceStatus.Pending)
+        {
+            lock (_gate)
+            {
+                if (!_isDone)
+                {
+                    _asTask = continuation;
+                    _asTaskState = state;
+                    return;
+                }
+            }
+        }
+
+        // Nothing but this caller has the task yet: completing it here runs nothing else.
+        continuation(state);
+    }
+
+    private void SetOutcome()
+    {
+        try
+        {
+            if (_failure == null)
+                _core.SetResult(true);
+            else
+                _core.SetException(_failure);
+        }
+        catch (Exception)
+        {
+            // The context of the awaiting caller, a closed window perhaps, has refused the continuation: the outcome is set all the same.
+        }
+    }
+
+    /// <summary>Finds out what a value task has its source call when it is turned into a task: then somebody may block on it.</summary>
+    private sealed class AsTaskProbe : IValueTaskSource
+    {
+        private Action<object?>? _continuation;
+
+        public static Action<object?>? Continuation { get; } = Find();
+
+        public void GetResult(short token)
+        {
+        }
+
+        public ValueTaskSourceStatus GetStatus(short token) => ValueTaskSourceStatus.Pending;
+
+        public void OnCompleted(Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) =>
+            _continuation = continuation;
+
+        private static Action<object?>? Find()
+        {
+            var probe = new AsTaskProbe();
+            _ = new ValueTask(probe, 0).AsTask();
+            return probe._continuation;
+        }
+    }
+}

@@ -1,0 +1,249 @@
+using System.Diagnostics;
+using Voron.Journal;
+
+namespace Voron.Transactions;
+
+/// <summary>Runs operations from the head of the queue in one transaction. Used by the leader of the <see cref="WriteMerger"/> only.</summary>
+/// <remarks>
+/// Each operation runs in a savepoint, so that one that throws is undone alone. A batch ends when it has run enough operations, has
+/// changed enough bytes, or has lasted long enough. All of it is answered when it is durable, failures too: an operation that throws
+/// because of what it saw has seen what its neighbours did.
+///
+/// What runs out of room, of memory, or of what a transaction may change, may do so because of its neighbours. An operation that does is
+/// undone, ends the batch, and is run again first in the next one. When a whole batch cannot be submitted, all of it is run again in
+/// batches of half as many. So a caller is told of such a failure only when its operation met it alone.
+/// </remarks>
+internal sealed class MergedBatch
+{
+    private const int MaxOperations = 4096;
+
+    private readonly WriteMerger _merger;
+    private readonly long _maxBytes;
+    private readonly TimeSpan _maxDuration;
+    private readonly Action<int> _merged;
+    private readonly List<(MergedOperation Operation, Exception? Failure)> _run = [];
+    private int _most = MaxOperations;
+    private int _succeeded;
+    private int _threadId;
+
+    public MergedBatch(WriteMerger merger, StorageOptions options, Action<int> merged)
+    {
+        _merger = merger;
+        _maxBytes = options.MaxMergedBytes;
+        _maxDuration = options.MaxMergedDuration;
+        _merged = merged;
+    }
+
+    /// <summary>True on the thread that runs an operation at the moment, inside it.</summary>
+    public bool IsRunningHere => Volatile.Read(ref _threadId) == Environment.CurrentManagedThreadId;
+
+    /// <summary>Runs a batch and answers its callers. Throws nothing.</summary>
+    /// <returns>Whether the thread was interrupted meanwhile.</returns>
+    public bool Run(Func<WriteCore> begin)
+    {
+        var isInterrupted = false;
+        WriteCore core;
+        try
+        {
+            core = Begin(begin, ref isInterrupted);
+        }
+        catch (Exception e)
+        {
+            FailToBegin(e);
+            return isInterrupted;
+        }
+
+        try
+        {
+            RunAndWrite(core, ref isInterrupted);
+        }
+        catch (Exception e)
+        {
+            Answer(e);
+        }
+
+        _run.Clear();
+        return isInterrupted;
+    }
+
+    private static WriteCore Begin(Func<WriteCore> begin, ref bool isInterrupted)
+    {
+        while (true)
+        {
+            try
+            {
+                return begin();
+            }
+            catch (ThreadInterruptedException)
+            {
+                isInterrupted = true;
+            }
+        }
+    }
+
+    private void RunAndWrite(WriteCore core, ref bool isInterrupted)
+    {
+        var generation = core.Generation;
+        var isSubmitted = false;
+        Exception? failure = null;
+        try
+        {
+            RunOperations(core);
+            var journal = core.Journal;
+            var sequence = core.Submit(null);
+            isSubmitted = true;
+            Wait(journal, sequence, ref isInterrupted);
+            _merged(_succeeded);
+        }
+        catch (Exception e)
+        {
+            failure = e;
+            if (core.Generation == generation)
+                core.Rollback();
+        }
+
+        if (failure == null || isSubmitted || _run.Count <= 1 || !IsForWantOfRoom(failure))
+        {
+            Answer(failure);
+            _most = Math.Min(_most * 2, MaxOperations);
+            return;
+        }
+
+        _most = Math.Max(_run.Count / 2, 1);
+        for (var i = _run.Count - 1; i >= 0; i--)
+            _merger.PutBack(_run[i].Operation);
+    }
+
+    private static void Wait(JournalWriter journal, long sequence, ref bool isInterrupted)
+    {
+        while (true)
+        {
+            try
+            {
+                journal.WaitUntilDurable(sequence);
+                return;
+            }
+            catch (ThreadInterruptedException)
+            {
+                isInterrupted = true;
+            }
+        }
+    }
+
+    private void RunOperations(WriteCore core)
+    {
+        var start = Stopwatch.GetTimestamp();
+        _succeeded = 0;
+        long largeBytes = 0;
+        var largeRuns = 0;
+        while (_run.Count < _most && _merger.Dequeue() is { } operation)
+        {
+            if (!RunOne(core, operation))
+                return;
+            var runs = core.Session.DirectRuns;
+            for (; largeRuns < runs.Count; largeRuns++)
+                largeBytes += runs[largeRuns].Run.Length;
+            largeRuns = runs.Count;
+            if (core.Session.ChangedBytes + largeBytes >= _maxBytes || Stopwatch.GetElapsedTime(start) >= _maxDuration)
+                return;
+        }
+    }
+
+    /// <returns>False when the batch has to end here.</returns>
+    private bool RunOne(WriteCore core, MergedOperation operation)
+    {
+        var hasNeighbours = core.Session.HasChanges;
+        long savepoint;
+        try
+        {
+            savepoint = core.CreateSavepoint();
+        }
+        catch (Exception e)
+        {
+            GiveUp(operation, e, hasNeighbours);
+            return false;
+        }
+
+        Exception failure;
+        try
+        {
+            RunInside(core, operation);
+            core.ThrowIfBroken();
+            core.ReleaseSavepoint(savepoint);
+            core.EndOperation();
+            _run.Add((operation, null));
+            _succeeded++;
+            return true;
+        }
+        catch (Exception e)
+        {
+            failure = e;
+        }
+
+        var isNeighboursFault = hasNeighbours && (IsForWantOfRoom(failure) || IsForWantOfRoom(core.BrokenBy));
+        try
+        {
+            core.RollbackToSavepoint(savepoint);
+            core.ReleaseSavepoint(savepoint);
+        }
+        finally
+        {
+            core.EndOperation();
+            GiveUp(operation, failure, isNeighboursFault);
+        }
+
+        return !isNeighboursFault;
+    }
+
+    private void RunInside(WriteCore core, MergedOperation operation)
+    {
+        Volatile.Write(ref _threadId, Environment.CurrentManagedThreadId);
+        try
+        {
+            operation.Run(core.BeginOperation());
+        }
+        finally
+        {
+            Volatile.Write(ref _threadId, 0);
+        }
+    }
+
+    private void GiveUp(MergedOperation operation, Exception failure, bool isNeighboursFault)
+    {
+        if (isNeighboursFault)
+            _merger.PutBack(operation);
+        else
+            _run.Add((operation, failure));
+    }
+
+    // Also where the operation has wrapped it in an exception of its own.
+    private static bool IsForWantOfRoom(Exception? failure)
+    {
+        for (; failure != null; failure = failure.InnerException)
+        {
+            if (failure is StorageFullException or OutOfMemoryException)
+                return true;
+        }
+
+        return false;
+    }
+
+    // What ends the whole batch ends those that failed too: what they saw may be gone.
+    private void Answer(Exception? failure)
+    {
+        foreach (var (operation, own) in _run)
+            operation.Answer(failure ?? own);
+    }
+
+    // The writer could not be had, or no transaction begun. When it was for want of memory, the next one may have more luck.
+    private void FailToBegin(Exception failure)
+    {
+        do
+        {
+            if (_merger.Dequeue() is not { } operation)
+                return;
+            operation.Answer(failure);
+        }
+        while (failure is EnvironmentPoisonedException or ObjectDisposedException);
+    }
+}

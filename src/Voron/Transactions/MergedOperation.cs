@@ -1,0 +1,171 @@
+using Voron.Primitives;
+
+namespace Voron.Transactions;
+
+/// <summary>An operation that waits to be merged, and the wait of its caller. Pooled.</summary>
+/// <remarks>
+/// <code>
+///   queued ──TryStart──▶ started ──Answer──▶ finished
+///     │  ▲                  │ │
+///     │  └────PutBack───────┘ │ Cancel: only the wait ends
+///     └───────Cancel──────────┴──────────▶ finished
+/// </code>
+/// </remarks>
+internal sealed class MergedOperation : PooledCompletion
+{
+    private const int PoolSize = 1024;
+    private const int Queued = 0;
+    private const int Started = 1;
+    private const int Finished = 2;
+
+    private static readonly Lock PoolLock = new();
+    private static readonly Stack<MergedOperation> Pool = new(PoolSize);
+
+    private WriteMerger? _owner;
+    private Action<WriteTransaction>? _operation;
+    private ExecutionContext? _context;
+    private WriteTransaction _transaction;
+    private CancellationTokenRegistration _registration;
+    private CancellationToken _cancellationToken;
+    private int _state;
+    private bool _leads;
+
+    /// <summary>The neighbours in the queue of the merger, for the holder of its lock.</summary>
+    public MergedOperation? Ahead { get; set; }
+
+    public MergedOperation? Behind { get; set; }
+
+    public bool IsInQueue { get; set; }
+
+    /// <summary>True when a thread stands still until the operation has finished: it can run batches as well.</summary>
+    public bool IsBlocking { get; private set; }
+
+    /// <summary>True once the caller has been answered.</summary>
+    public bool IsFinished => Volatile.Read(ref _state) == Finished;
+
+    // One that can be cancelled may still be in the merger's hands.
+    protected override bool IsReusable => !_cancellationToken.CanBeCanceled;
+
+    public static MergedOperation Rent(WriteMerger owner, Action<WriteTransaction> operation)
+    {
+        MergedOperation? rented;
+        lock (PoolLock)
+            Pool.TryPop(out rented);
+        rented ??= new MergedOperation();
+        rented._owner = owner;
+        rented._operation = operation;
+        rented._context = ExecutionContext.Capture();
+        Volatile.Write(ref rented._state, Queued);
+        return rented;
+    }
+
+    /// <summary>The caller's task. Cancelling takes an operation back that has not been started; else it only ends the wait.</summary>
+    public ValueTask Begin(CancellationToken cancellationToken)
+    {
+        var task = Task;
+        if (cancellationToken.CanBeCanceled)
+        {
+            _cancellationToken = cancellationToken;
+            _registration = cancellationToken.UnsafeRegister(static state => ((MergedOperation)state!).Cancel(), this);
+        }
+
+        return task;
+    }
+
+    /// <summary>Its caller is going to block in <see cref="WaitUntilFinishedOrLeading"/>.</summary>
+    public void BeginBlocking() => IsBlocking = true;
+
+    /// <summary>Blocks until the operation has finished, or its caller has been made the one who runs batches.</summary>
+    /// <returns>Whether it has to run batches.</returns>
+    public bool WaitUntilFinishedOrLeading(ref bool isInterrupted)
+    {
+        lock (Gate)
+        {
+            while (!IsDone && !_leads)
+            {
+                try
+                {
+                    SchedulePoint.Wait(Gate);
+                }
+                catch (ThreadInterruptedException)
+                {
+                    isInterrupted = true;
+                }
+            }
+
+            return _leads;
+        }
+    }
+
+    /// <summary>Makes the blocked caller the one who runs batches.</summary>
+    public void Lead()
+    {
+        lock (Gate)
+        {
+            _leads = true;
+            SchedulePoint.PulseAll(Gate);
+        }
+    }
+
+    public bool TryStart() => Interlocked.CompareExchange(ref _state, Started, Queued) == Queued;
+
+    /// <summary>What it did was taken back: it is as if it had not been started. False when it has been cancelled meanwhile.</summary>
+    public bool TryUndoStart() => Interlocked.CompareExchange(ref _state, Queued, Started) == Started;
+
+    /// <summary>Runs it with the execution context of its caller, on whatever thread runs the batch.</summary>
+    public void Run(WriteTransaction transaction)
+    {
+        if (_context == null)
+        {
+            _operation!(transaction);
+            return;
+        }
+
+        _transaction = transaction;
+        try
+        {
+            ExecutionContext.Run(_context, static state => ((MergedOperation)state!).RunInContext(), this);
+        }
+        finally
+        {
+            _transaction = default;
+        }
+    }
+
+    /// <summary>Answers the caller, unless it has cancelled the wait.</summary>
+    public void Answer(Exception? failure)
+    {
+        if (Interlocked.Exchange(ref _state, Finished) == Finished)
+            return;
+        _registration.Dispose();
+        Complete(failure);
+    }
+
+    protected override void Return()
+    {
+        _operation = null;
+        _context = null;
+        _owner = null;
+        _leads = false;
+        IsBlocking = false;
+        lock (PoolLock)
+        {
+            if (Pool.Count < PoolSize)
+                Pool.Push(this);
+        }
+    }
+
+    private void RunInContext() => _operation!(_transaction);
+
+    private void Cancel()
+    {
+        if (Interlocked.Exchange(ref _state, Finished) == Finished)
+            return;
+
+        // Those who have given up are not kept by those who have not.
+        _owner!.Remove(this);
+        _operation = null;
+        _context = null;
+        Complete(new OperationCanceledException(_cancellationToken));
+    }
+}

@@ -1,0 +1,100 @@
+using System.Diagnostics.CodeAnalysis;
+using Voron.Tests.Faults;
+
+namespace Voron.Tests.Transactions;
+
+/// <summary>Callers that block on a write come on without a free thread of the pool.</summary>
+[SuppressMessage("Reliability", "CA2012", Justification = "Each task is used once; it is the way of using it that is tested.")]
+public sealed class BlockingCallerTests
+{
+    private const int Callers = 200;
+
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
+
+    private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Threads_of_the_pool_may_block_on_writes(bool commits)
+    {
+        using var environment = StorageEnvironment.OpenInMemory(FaultBench.Options());
+        FaultBench.Put(environment, 9999, [9]);
+        var done = 0;
+        var all = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        using (environment.BeginWrite())
+        {
+            for (var i = 0; i < Callers; i++)
+            {
+                ThreadPool.UnsafeQueueUserWorkItem(
+                    caller =>
+                    {
+                        if (commits)
+                        {
+                            using var writing = environment.BeginWrite();
+                            writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(caller), [1]);
+                            writing.CommitAsync().AsTask().Wait();
+                        }
+                        else
+                        {
+                            environment.WriteAsync(writing => writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(caller), [1])).AsTask().Wait();
+                        }
+
+                        if (Interlocked.Increment(ref done) == Callers)
+                            all.SetResult();
+                    },
+                    i,
+                    preferLocal: false);
+            }
+        }
+
+        var inTime = await Task.WhenAny(all.Task, Task.Delay(Patience, Cancellation)) == all.Task;
+        var then = done;
+        await all.Task.WaitAsync(TimeSpan.FromMinutes(5), Cancellation);
+        inTime.Should().BeTrue($"only {then} of {Callers} blocked callers had come on by then");
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_context_that_refuses_a_continuation_does_no_harm(bool commits)
+    {
+        using var journal = new HeldJournal();
+        using var environment = StorageEnvironment.Open(journal.Disk, HeldJournal.Options());
+        FaultBench.Put(environment, 1, [1]);
+        journal.Hold();
+        var before = SynchronizationContext.Current;
+        SynchronizationContext.SetSynchronizationContext(new RefusingContext());
+        try
+        {
+            if (commits)
+            {
+                var writing = environment.BeginWrite();
+                writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(2), [2]);
+                writing.CommitAsync(CancellationToken.None).GetAwaiter().OnCompleted(() => { });
+            }
+            else
+            {
+                environment.WriteAsync(writing => writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(2), [2]), CancellationToken.None)
+                    .GetAwaiter().OnCompleted(() => { });
+            }
+        }
+        finally
+        {
+            SynchronizationContext.SetSynchronizationContext(before);
+        }
+
+        journal.WaitUntilHeld();
+        journal.Release();
+        FaultBench.Put(environment, 3, [3]);
+        await environment.WriteAsync(writing => writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(4), [4]), Cancellation).AsTask()
+            .WaitAsync(Patience, Cancellation);
+        FaultBench.Get(environment, 2).Should().Equal(2);
+    }
+
+    /// <summary>As that of a window that has been closed.</summary>
+    private sealed class RefusingContext : SynchronizationContext
+    {
+        public override void Post(SendOrPostCallback d, object? state) => throw new ObjectDisposedException("window");
+    }
+}

@@ -1,0 +1,285 @@
+using System.Reflection;
+using Voron.Tests.Faults;
+
+namespace Voron.Tests.Transactions;
+
+/// <summary>
+/// <see cref="StorageEnvironment.Write(Action{WriteTransaction})"/>: the caller's thread runs the batch, its own operation and those of others.
+/// </summary>
+public sealed class BlockingWriteTests
+{
+    private static readonly TimeSpan Patience = HeldJournal.Patience;
+
+    // What is queued together is run together, however slow the machine is.
+    private static readonly StorageOptions Options = new() { BackgroundFlush = false, MaxMergedDuration = TimeSpan.FromMinutes(1) };
+
+    private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
+
+    [Fact]
+    public void It_runs_on_the_calling_thread_and_is_durable_when_it_returns()
+    {
+        using var environment = StorageEnvironment.OpenInMemory(Options);
+        var thread = 0;
+        environment.Write(writing =>
+        {
+            thread = Environment.CurrentManagedThreadId;
+            writing.CreateTree(FaultBench.TreeName).Put(FaultBench.Key(1), [1]);
+        });
+        thread.Should().Be(Environment.CurrentManagedThreadId);
+        FaultBench.Get(environment, 1).Should().Equal(1);
+        environment.Write(writing => writing.OpenTree(FaultBench.TreeName).Delete(FaultBench.Key(1))).Should().BeTrue();
+        FaultBench.Get(environment, 1).Should().BeNull();
+        environment.Invoking(open => open.Write((Action<WriteTransaction>)(_ => throw new InvalidDataException("no"))))
+            .Should().Throw<InvalidDataException>().WithMessage("no");
+    }
+
+    [Fact]
+    public async Task Blocking_and_waiting_callers_share_transactions()
+    {
+        using var environment = StorageEnvironment.OpenInMemory(Options);
+        environment.Write(writing => writing.CreateTree(FaultBench.TreeName));
+        var before = environment.GetStatistics().CommittedTransactions;
+        var threads = new List<Task>();
+        Task[] waiting;
+        using (environment.BeginWrite())
+        {
+            for (var i = 0; i < 16; i++)
+                threads.Add(Start(environment, i));
+            waiting = Enumerable.Range(16, 16)
+                .Select(i => environment.WriteAsync(
+                    writing => writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(i), [2]), Cancellation).AsTask())
+                .ToArray();
+
+            // One of them leads, and waits for the writer with its operation still in the queue.
+            SpinWait.SpinUntil(() => environment.GetStatistics().QueuedOperations == 32, Patience).Should().BeTrue();
+        }
+
+        await Task.WhenAll([.. threads, .. waiting]).WaitAsync(Patience, Cancellation);
+        using var reading = environment.BeginRead();
+        reading.OpenTree(FaultBench.TreeName).Count.Should().Be(32);
+        (environment.GetStatistics().CommittedTransactions - before).Should().Be(1, "all of them waited together");
+        environment.GetStatistics().QueuedOperations.Should().Be(0);
+    }
+
+    [Fact]
+    public async Task An_operation_runs_in_the_context_of_its_own_caller()
+    {
+        using var environment = StorageEnvironment.OpenInMemory(Options);
+        var ambient = new AsyncLocal<int>();
+        var seen = new int[3];
+        var contexts = new SynchronizationContext?[3];
+        void Note(int i)
+        {
+            seen[i] = ambient.Value;
+            contexts[i] = SynchronizationContext.Current;
+        }
+
+        Task waiting, leading;
+        using (environment.BeginWrite())
+        {
+            leading = Task.Factory.StartNew(
+                () =>
+                {
+                    ambient.Value = 1;
+                    SynchronizationContext.SetSynchronizationContext(new SynchronizationContext());
+                    environment.Write(_ => Note(1));
+                },
+                Cancellation,
+                TaskCreationOptions.LongRunning,
+                TaskScheduler.Default);
+            SpinWait.SpinUntil(() => environment.GetStatistics().QueuedOperations == 1, Patience).Should().BeTrue();
+            ambient.Value = 2;
+            waiting = environment.WriteAsync(_ => Note(2), Cancellation).AsTask();
+        }
+
+        await leading.WaitAsync(Patience, Cancellation);
+        await waiting.WaitAsync(Patience, Cancellation);
+        seen.Should().Equal(0, 1, 2);
+        contexts[2].Should().BeNull("the window of another caller is nothing to this operation");
+    }
+
+    [Fact]
+    public void Inside_an_operation_it_is_refused_also_through_another_environment()
+    {
+        using var outer = StorageEnvironment.OpenInMemory(Options);
+        using var inner = StorageEnvironment.OpenInMemory(Options);
+        outer.Write(writing =>
+        {
+            writing.CreateTree("outer");
+            inner.Write(_ => outer.Invoking(environment => environment.Write(_ => { }))
+                .Should().Throw<InvalidOperationException>().WithMessage("Write*"));
+            inner.Write(other => other.CreateTree("inner"));
+            outer.Invoking(environment => environment.Write(_ => { })).Should().Throw<InvalidOperationException>();
+        });
+        outer.Write(writing => writing.OpenTree("outer"));
+        inner.Write(writing => writing.OpenTree("inner"));
+    }
+
+    [Fact]
+    public async Task Inside_an_operation_reading_is_safe_and_what_needs_the_writer_is_refused()
+    {
+        using var environment = StorageEnvironment.OpenInMemory(Options);
+        FaultBench.Put(environment, 1, [1]);
+        var refused = new List<Action>
+        {
+            () => environment.Write(_ => { }),
+            () => _ = environment.WriteAsync(_ => { }).AsTask(),
+            () => _ = environment.BeginWriteAsync().AsTask().GetAwaiter().GetResult(),
+            () => environment.BeginWrite(TimeSpan.Zero),
+            () => environment.Flush(),
+            () => environment.ReclaimSpace(),
+        };
+        await environment.WriteAsync(
+            writing =>
+            {
+                writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(2), [2]);
+                foreach (var call in refused)
+                    call.Should().Throw<InvalidOperationException>();
+                FaultBench.Get(environment, 2).Should().BeNull("a snapshot shows what is durable");
+                FaultBench.Get(environment, 1).Should().Equal(1);
+                environment.Verify().Problems.Should().BeEmpty();
+                environment.GetStatistics().QueuedOperations.Should().Be(0);
+            },
+            Cancellation);
+        FaultBench.Get(environment, 2).Should().Equal(2);
+    }
+
+    [Fact]
+    public void An_operation_that_would_go_on_after_it_returns_is_refused()
+    {
+        using var environment = StorageEnvironment.OpenInMemory(Options);
+        foreach (var refused in typeof(StorageEnvironment).GetMethods()
+            .Where(method => method.Name is "Write" or "WriteAsync" && method.GetParameters()[0].ParameterType == typeof(Func<WriteTransaction, Task>)))
+        {
+            refused.GetCustomAttribute<ObsoleteAttribute>()!.IsError.Should().BeTrue("the compiler takes this overload for an asynchronous lambda");
+        }
+
+        environment.Invoking(open => open.Write(_ => ValueTask.CompletedTask)).Should().Throw<ArgumentException>().WithMessage("*task*");
+        environment.Invoking(open => open.Write(_ => new ValueTask<int>(1))).Should().Throw<ArgumentException>();
+        var task = () => { _ = environment.Write(_ => Task.FromResult(1)); };
+        task.Should().Throw<ArgumentException>();
+    }
+
+    [Fact]
+    public void A_caller_that_is_interrupted_is_so_after_its_write()
+    {
+        using var environment = StorageEnvironment.OpenInMemory(Options);
+        var wasInterrupted = false;
+        var thread = new Thread(() =>
+        {
+            environment.Write(writing => writing.CreateTree("interrupted"));
+            try
+            {
+                Thread.Sleep(Timeout.Infinite);
+            }
+            catch (ThreadInterruptedException)
+            {
+                wasInterrupted = true;
+            }
+        });
+        using (environment.BeginWrite())
+        {
+            thread.Start();
+            SpinWait.SpinUntil(
+                () => environment.GetStatistics().QueuedOperations == 1 && (thread.ThreadState & ThreadState.WaitSleepJoin) != 0,
+                Patience).Should().BeTrue();
+            thread.Interrupt();
+        }
+
+        thread.Join(Patience).Should().BeTrue();
+        wasInterrupted.Should().BeTrue();
+        environment.Write(writing => writing.OpenTree("interrupted"));
+    }
+
+    [Fact]
+    public async Task Cancelled_operations_leave_the_queue_at_once()
+    {
+        using var environment = StorageEnvironment.OpenInMemory(Options);
+        using var source = new CancellationTokenSource();
+        var run = 0;
+        Task[] tasks;
+        Task last;
+        using (environment.BeginWrite())
+        {
+            tasks = Enumerable.Range(0, 1000).Select(_ => environment.WriteAsync(_ => run++, source.Token).AsTask()).ToArray();
+            last = environment.WriteAsync(writing => writing.CreateTree("last"), Cancellation).AsTask();
+            environment.GetStatistics().QueuedOperations.Should().Be(1001);
+            source.Cancel();
+            environment.GetStatistics().QueuedOperations.Should().Be(1);
+        }
+
+        await last.WaitAsync(Patience, Cancellation);
+        foreach (var task in tasks)
+            await FluentActions.Awaiting(() => task.WaitAsync(Patience, Cancellation)).Should().ThrowAsync<OperationCanceledException>();
+        run.Should().Be(0);
+    }
+
+    [Fact]
+    public async Task A_closed_environment_answers_all_who_wait()
+    {
+        var environment = StorageEnvironment.OpenInMemory(FaultBench.Options());
+        using var isRunning = new ManualResetEventSlim();
+        using var mayGoOn = new ManualResetEventSlim();
+        var first = environment.WriteAsync(
+            writing =>
+            {
+                writing.CreateTree("first");
+                isRunning.Set();
+                mayGoOn.Wait(Patience);
+
+                // Long enough to end the batch.
+                for (var start = Environment.TickCount64; Environment.TickCount64 - start < 100;)
+                    Thread.SpinWait(1000);
+            },
+            Cancellation).AsTask();
+        isRunning.Wait(Patience, Cancellation).Should().BeTrue();
+        var blocked = Enumerable.Range(0, 3).Select(i => Start(environment, i)).ToArray();
+        SpinWait.SpinUntil(() => environment.GetStatistics().QueuedOperations == 3, Patience).Should().BeTrue();
+        var waiting = environment.WriteAsync(writing => writing.CreateTree("waiting"), Cancellation).AsTask();
+        var closing = Task.Factory.StartNew(environment.Dispose, Cancellation, TaskCreationOptions.LongRunning, TaskScheduler.Default);
+        SpinWait.SpinUntil(() => IsClosed(environment), Patience).Should().BeTrue();
+        mayGoOn.Set();
+        await first.WaitAsync(Patience, Cancellation);
+        foreach (var task in blocked.Append(waiting))
+            await FluentActions.Awaiting(() => task.WaitAsync(Patience, Cancellation)).Should().ThrowAsync<ObjectDisposedException>();
+        await closing.WaitAsync(Patience, Cancellation);
+    }
+
+    [Fact]
+    public async Task No_continuation_runs_on_a_thread_that_commits()
+    {
+        using var environment = StorageEnvironment.OpenInMemory(Options);
+        FaultBench.Put(environment, 0, [0]);
+        string? merged = null, committed = null;
+        Task first, second;
+        var writer = environment.BeginWrite();
+        first = environment.WriteAsync(writing => writing.CreateTree("merged"), Cancellation).AsTask().ContinueWith(
+            _ => merged = Thread.CurrentThread.Name, Cancellation, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
+        writer.CreateTree("committed");
+        second = writer.CommitAsync(Cancellation).AsTask().ContinueWith(
+            _ => committed = Thread.CurrentThread.Name, Cancellation, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
+        await first.WaitAsync(Patience, Cancellation);
+        await second.WaitAsync(Patience, Cancellation);
+        merged.Should().NotBe("Voron group commit");
+        committed.Should().NotBe("Voron journal");
+    }
+
+    private static Task Start(StorageEnvironment environment, int i) => Task.Factory.StartNew(
+        () => environment.Write(writing => writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(i), [1])),
+        Cancellation,
+        TaskCreationOptions.LongRunning,
+        TaskScheduler.Default);
+
+    private static bool IsClosed(StorageEnvironment environment)
+    {
+        try
+        {
+            _ = environment.WriteAsync(_ => { }, new CancellationToken(canceled: true)).AsTask();
+            return false;
+        }
+        catch (ObjectDisposedException)
+        {
+            return true;
+        }
+    }
+}

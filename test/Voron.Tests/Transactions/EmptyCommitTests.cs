@@ -1,0 +1,166 @@
+using Voron.IO;
+using Voron.Tests.Faults;
+using Voron.Torture.Simulation;
+
+namespace Voron.Tests.Transactions;
+
+/// <summary>A transaction that changes nothing is acknowledged on durable ground: "if it is there, do nothing" is an answer too.</summary>
+public sealed class EmptyCommitTests
+{
+    private static readonly TimeSpan Patience = HeldJournal.Patience;
+
+    public enum Way
+    {
+        Commit,
+        CommitAsync,
+        WriteAsync,
+    }
+
+    private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
+
+    [Theory]
+    [InlineData(Way.Commit)]
+    [InlineData(Way.CommitAsync)]
+    [InlineData(Way.WriteAsync)]
+    public async Task It_is_acknowledged_when_what_it_read_is_durable_and_published(Way way)
+    {
+        using var journal = new HeldJournal();
+        using var environment = StorageEnvironment.Open(journal.Disk, HeldJournal.Options());
+        FaultBench.Put(environment, 1, [1]);
+        var first = SubmitHeld(environment, journal);
+        var wasHeld = true;
+        var empty = FindSecond(environment, way).ContinueWith(
+            told =>
+            {
+                wasHeld = journal.IsHeld;
+                told.GetAwaiter().GetResult();
+                FaultBench.Get(environment, 2).Should().Equal([2], "a snapshot that begins after the answer shows what the answer was based on");
+            },
+            Cancellation,
+            TaskContinuationOptions.ExecuteSynchronously,
+            TaskScheduler.Default);
+
+        // An engine that answers too early has done so by then; one that waits passes however long this takes.
+        await Task.WhenAny(empty, Task.Delay(200, Cancellation));
+        journal.Release();
+        await empty.WaitAsync(Patience, Cancellation);
+        await first.WaitAsync(Patience, Cancellation);
+        wasHeld.Should().BeFalse("the commit that it read was still being written");
+    }
+
+    [Theory]
+    [InlineData(Way.Commit)]
+    [InlineData(Way.CommitAsync)]
+    [InlineData(Way.WriteAsync)]
+    public async Task It_fails_when_what_it_read_cannot_be_written(Way way)
+    {
+        using var journal = new HeldJournal();
+        using var environment = StorageEnvironment.Open(journal.Disk, HeldJournal.Options());
+        FaultBench.Put(environment, 1, [1]);
+        journal.Disk.FailNext(call => call.Kind == DiskCallKind.Write, DiskError.Failed);
+        var first = SubmitHeld(environment, journal, isReached: false);
+        var empty = Task.Run(() => FindSecond(environment, way), Cancellation);
+        journal.Release();
+
+        // The write of what it read had begun, or was refused because the environment was poisoned by then.
+        await FluentActions.Awaiting(() => empty.WaitAsync(Patience, Cancellation)).Should().ThrowAsync<EnvironmentPoisonedException>();
+        await FluentActions.Awaiting(() => first.WaitAsync(Patience, Cancellation)).Should().ThrowAsync<EnvironmentPoisonedException>();
+    }
+
+    [Fact]
+    public async Task It_is_told_whether_the_write_of_what_it_read_had_begun()
+    {
+        using var journal = new HeldJournal();
+        using var environment = StorageEnvironment.Open(journal.Disk, HeldJournal.Options());
+        FaultBench.Put(environment, 1, [1]);
+        journal.Disk.FailNext(call => call.Kind == DiskCallKind.Sync && call.Name == "voron.data", DiskError.Failed);
+        var first = SubmitHeld(environment, journal);
+        var onFirst = FindSecond(environment, Way.CommitAsync);
+        var second = environment.BeginWrite();
+        second.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(3), [3]);
+        var queued = second.CommitAsync(Cancellation).AsTask();
+        var onQueued = FindSecond(environment, Way.CommitAsync);
+
+        // Growing the data file poisons while the first commit is being written: that one comes through, what is queued is never written.
+        using (var growing = environment.BeginWrite())
+        {
+            var grow = () => growing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(9), FaultBench.Value(9, 3_000_000));
+            grow.Should().Throw<EnvironmentPoisonedException>();
+        }
+
+        journal.Release();
+        await first.WaitAsync(Patience, Cancellation);
+        await onFirst.WaitAsync(Patience, Cancellation);
+        foreach (var commit in new[] { queued, onQueued })
+        {
+            var waiting = () => commit.WaitAsync(Patience, Cancellation);
+            var told = await waiting.Should().ThrowAsync<EnvironmentPoisonedException>();
+            told.Which.Outcome.Should().Be(CommitOutcome.NotCommitted);
+        }
+    }
+
+    [Theory]
+    [InlineData(Way.Commit)]
+    [InlineData(Way.CommitAsync)]
+    public async Task It_is_acknowledged_in_a_poisoned_environment_when_what_it_read_is_durable(Way way)
+    {
+        using var journal = new HeldJournal();
+        using var environment = StorageEnvironment.Open(journal.Disk, HeldJournal.Options());
+        FaultBench.Put(environment, 2, [2]);
+        journal.Disk.FailNext(call => call.Kind == DiskCallKind.Sync && call.Name == "voron.data", DiskError.Failed);
+        using var empty = environment.BeginWrite();
+        empty.OpenTree(FaultBench.TreeName).Contains(FaultBench.Key(2)).Should().BeTrue();
+        environment.Invoking(poisoned => poisoned.Flush()).Should().Throw<EnvironmentPoisonedException>();
+        if (way == Way.Commit)
+            empty.Commit();
+        else
+            await empty.CommitAsync(Cancellation).AsTask().WaitAsync(Patience, Cancellation);
+    }
+
+    [Fact]
+    public async Task Nothing_is_written_for_it_and_a_durable_one_does_not_wait()
+    {
+        using var journal = new HeldJournal();
+        using var environment = StorageEnvironment.Open(journal.Disk, HeldJournal.Options());
+        environment.BeginWrite().Commit();
+        FaultBench.Put(environment, 2, [2]);
+        var before = environment.GetStatistics();
+        FindSecond(environment, Way.CommitAsync).IsCompleted.Should().BeTrue("what it read is durable");
+        await FindSecond(environment, Way.Commit);
+        await FindSecond(environment, Way.WriteAsync);
+        var after = environment.GetStatistics();
+        after.JournalBytes.Should().Be(before.JournalBytes);
+        after.CommittedTransactions.Should().Be(before.CommittedTransactions);
+    }
+
+    private static Task SubmitHeld(StorageEnvironment environment, HeldJournal journal, bool isReached = true)
+    {
+        journal.Hold();
+        var writing = environment.BeginWrite();
+        writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(2), [2]);
+        var commit = writing.CommitAsync(Cancellation).AsTask();
+        if (isReached)
+            journal.WaitUntilHeld();
+        return commit;
+    }
+
+    private static Task FindSecond(StorageEnvironment environment, Way way)
+    {
+        switch (way)
+        {
+            case Way.WriteAsync:
+                return environment.WriteAsync(Find, Cancellation).AsTask();
+            case Way.CommitAsync:
+                var writing = environment.BeginWrite();
+                Find(writing);
+                return writing.CommitAsync(Cancellation).AsTask();
+            default:
+                var empty = environment.BeginWrite();
+                Find(empty);
+                return Task.Factory.StartNew(empty.Commit, Cancellation, TaskCreationOptions.LongRunning, TaskScheduler.Default);
+        }
+    }
+
+    private static void Find(WriteTransaction writing) =>
+        writing.OpenTree(FaultBench.TreeName).Contains(FaultBench.Key(2)).Should().BeTrue();
+}

@@ -1,0 +1,59 @@
+using Voron.Torture.Simulation;
+
+namespace Voron.Tests.Transactions;
+
+/// <summary>A simulated disk whose next write to the journal stands still until it is released.</summary>
+internal sealed class HeldJournal : IDisposable
+{
+    private readonly ManualResetEventSlim _isWriting = new();
+    private readonly ManualResetEventSlim _mayGoOn = new(true);
+    private int _armed;
+
+    public HeldJournal()
+    {
+        Disk.InProgress = entry =>
+        {
+            if (entry.Kind != TraceKind.Write || !entry.WriteThrough || Interlocked.Exchange(ref _armed, 0) == 0)
+                return;
+            _isWriting.Set();
+            _mayGoOn.Wait(Patience).Should().BeTrue("the test has to release the write");
+        };
+    }
+
+    public static TimeSpan Patience => TimeSpan.FromSeconds(60);
+
+    public SimulatedDisk Disk { get; } = new();
+
+    /// <summary>True from <see cref="Hold"/> to <see cref="Release"/>.</summary>
+    public bool IsHeld => !_mayGoOn.IsSet;
+
+    public void Hold()
+    {
+        _isWriting.Reset();
+        _mayGoOn.Reset();
+        Volatile.Write(ref _armed, 1);
+    }
+
+    /// <summary>Returns when a write stands still.</summary>
+    public void WaitUntilHeld() => _isWriting.Wait(Patience).Should().BeTrue("a write has to reach the disk");
+
+    public void Release()
+    {
+        Volatile.Write(ref _armed, 0);
+        _mayGoOn.Set();
+    }
+
+    public void Dispose()
+    {
+        Release();
+        Disk.InProgress = null;
+    }
+
+    /// <summary>Options with one journal file for everything, and nothing in the background.</summary>
+    public static StorageOptions Options() => new()
+    {
+        BackgroundFlush = false,
+        InitialJournalFileBytes = 1 << 20,
+        MaxMergedDuration = TimeSpan.FromMinutes(1),
+    };
+}

@@ -1,0 +1,254 @@
+using Voron.Tests.Faults;
+using Voron.Torture.Simulation;
+
+namespace Voron.Tests.Transactions;
+
+/// <summary>What merged operations owe each other: nothing. None fails, waits or changes because of those beside it.</summary>
+public sealed class MergedWriteTests
+{
+    private static readonly TimeSpan Patience = HeldJournal.Patience;
+
+    // What is queued together is run together, however slow the machine is.
+    private static readonly StorageOptions Options = new() { BackgroundFlush = false, MaxMergedDuration = TimeSpan.FromMinutes(1) };
+
+    private static readonly StorageOptions SmallTransactions = new()
+    {
+        BackgroundFlush = false,
+        MaxTransactionBytes = 1 << 20,
+        MaxMergedDuration = TimeSpan.FromMinutes(1),
+    };
+
+    private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
+
+    [Fact]
+    public async Task Operations_that_fit_alone_all_succeed_when_they_are_queued_together()
+    {
+        using var environment = StorageEnvironment.OpenInMemory(SmallTransactions);
+        var tasks = QueueTogether(environment, 40, (writing, i) => PutMany(writing, i, 40));
+        foreach (var task in tasks)
+            await task.WaitAsync(Patience, Cancellation);
+        using var reading = environment.BeginRead();
+        reading.OpenTree(FaultBench.TreeName).Count.Should().Be(40 * 40);
+        environment.Verify().Problems.Should().BeEmpty();
+    }
+
+    [Fact]
+    public async Task An_operation_that_hides_the_limit_it_met_is_run_again_too()
+    {
+        using var environment = StorageEnvironment.OpenInMemory(SmallTransactions);
+        var tasks = QueueTogether(environment, 40, (writing, i) =>
+        {
+            try
+            {
+                PutMany(writing, i, 40);
+            }
+            catch (StorageFullException e) when (i % 2 == 0)
+            {
+                throw new InvalidDataException("wrapped", e);
+            }
+            catch (StorageFullException)
+            {
+            }
+        });
+        foreach (var task in tasks)
+            await task.WaitAsync(Patience, Cancellation);
+        using var reading = environment.BeginRead();
+        reading.OpenTree(FaultBench.TreeName).Count.Should().Be(40 * 40);
+    }
+
+    [Fact]
+    public async Task An_operation_that_is_too_large_by_itself_fails_alone_and_runs_twice_at_most()
+    {
+        using var environment = StorageEnvironment.OpenInMemory(SmallTransactions);
+        var runs = 0;
+        var tasks = QueueTogether(environment, 5, (writing, i) =>
+        {
+            if (i == 2)
+                runs++;
+            PutMany(writing, i, i == 2 ? 1000 : 5);
+        });
+        for (var i = 0; i < tasks.Length; i++)
+        {
+            if (i == 2)
+                await FluentActions.Awaiting(() => tasks[2].WaitAsync(Patience, Cancellation)).Should().ThrowAsync<StorageFullException>();
+            else
+                await tasks[i].WaitAsync(Patience, Cancellation);
+        }
+
+        runs.Should().BeInRange(1, 2);
+        using var reading = environment.BeginRead();
+        reading.OpenTree(FaultBench.TreeName).Count.Should().Be(4 * 5);
+    }
+
+    [Fact]
+    public async Task A_batch_whose_record_finds_no_room_is_tried_again_in_parts()
+    {
+        var disk = new SimulatedDisk();
+        using var environment = StorageEnvironment.Open(disk, FaultBench.Options());
+        FaultBench.Put(environment, 9999, [1]);
+        var small = FaultBench.Value(1, 6000);
+        disk.SpaceLimit = disk.UsedBytes;
+        var tasks = QueueTogether(environment, 16, (writing, i) => writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(i), small));
+        var failed = 0;
+        for (var i = 0; i < tasks.Length; i++)
+        {
+            try
+            {
+                await tasks[i].WaitAsync(Patience, Cancellation);
+                FaultBench.Get(environment, i).Should().Equal(small);
+            }
+            catch (StorageFullException)
+            {
+                failed++;
+                FaultBench.Get(environment, i).Should().BeNull("its caller was told that it failed");
+            }
+        }
+
+        // The journal's file of 64 KiB takes some of them, and not all.
+        failed.Should().BeInRange(1, 14);
+        disk.SpaceLimit = long.MaxValue;
+        environment.Verify().Problems.Should().BeEmpty();
+    }
+
+    [Fact]
+    public async Task Operations_that_throw_end_a_batch_like_others()
+    {
+        const int Throwing = 10_000;
+        int run = 0, runWhenDurable = -1;
+        using var environment = StorageEnvironment.OpenInMemory(new StorageOptions
+        {
+            BackgroundFlush = false,
+            CommitObserver = _ => Interlocked.CompareExchange(ref runWhenDurable, Volatile.Read(ref run), -1),
+        });
+        var tasks = QueueTogether(environment, Throwing, (writing, i) =>
+        {
+            run++;
+            writing.CreateTree("t");
+            if (i > 0)
+                throw new InvalidDataException();
+        });
+        await tasks[0].WaitAsync(Patience, Cancellation);
+        runWhenDurable.Should().BeInRange(1, 4096, "the first operation must not wait for all that come after it");
+        await Task.WhenAll(tasks).WaitAsync(Patience, Cancellation)
+            .ContinueWith(_ => { }, Cancellation, TaskContinuationOptions.None, TaskScheduler.Default);
+        tasks.Count(task => task.Exception?.InnerException is InvalidDataException).Should().Be(Throwing - 1);
+    }
+
+    [Fact]
+    public async Task An_operation_that_runs_long_ends_its_batch()
+    {
+        using var environment = StorageEnvironment.OpenInMemory(new StorageOptions
+        {
+            BackgroundFlush = false,
+            MaxMergedDuration = TimeSpan.FromSeconds(1),
+        });
+        var ids = new long[3];
+        var tasks = QueueTogether(environment, 3, (writing, i) =>
+        {
+            ids[i] = writing.TransactionId;
+            writing.CreateTree($"t{i}");
+            for (var start = Environment.TickCount64; i == 1 && Environment.TickCount64 - start < 1100;)
+                Thread.SpinWait(1000);
+        });
+        foreach (var task in tasks)
+            await task.WaitAsync(Patience, Cancellation);
+        ids[1].Should().Be(ids[0]);
+        ids[2].Should().Be(ids[0] + 1, "those before and at the long operation need not wait for the one after it");
+    }
+
+    [Fact]
+    public async Task A_failure_is_told_no_earlier_than_what_it_saw_is_durable()
+    {
+        using var journal = new HeldJournal();
+        using var environment = StorageEnvironment.Open(journal.Disk, HeldJournal.Options());
+        FaultBench.Put(environment, 1, [1]);
+        journal.Hold();
+        var tasks = QueueTogether(environment, 2, (writing, i) =>
+        {
+            if (!writing.OpenTree(FaultBench.TreeName).Insert(FaultBench.Key(2), [2]))
+                throw new InvalidDataException("It is there already.");
+        });
+        var wasHeld = true;
+        var told = tasks[1].ContinueWith(
+            _ => wasHeld = journal.IsHeld, Cancellation, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
+        journal.WaitUntilHeld();
+        await Task.WhenAny(told, Task.Delay(200, Cancellation));
+        journal.Release();
+        await tasks[0].WaitAsync(Patience, Cancellation);
+        await FluentActions.Awaiting(() => tasks[1].WaitAsync(Patience, Cancellation)).Should().ThrowAsync<InvalidDataException>();
+        await told;
+        wasHeld.Should().BeFalse("the caller takes the entry for durable, and it was not yet written");
+    }
+
+    [Fact]
+    public async Task A_transaction_of_one_operation_is_of_no_use_to_another()
+    {
+        using var environment = StorageEnvironment.OpenInMemory(Options);
+        var kept = default(WriteTransaction);
+        Exception? inNext = null;
+        Task late = Task.CompletedTask;
+        using var hasEnded = new ManualResetEventSlim();
+        var tasks = QueueTogether(environment, 3, (writing, i) =>
+        {
+            switch (i)
+            {
+                case 0:
+                    kept = writing;
+                    writing.CreateTree("first");
+                    break;
+                case 1:
+                    inNext = Record(() => kept.CreateTree("of another operation"));
+                    late = Task.Run(
+                        () =>
+                        {
+                            hasEnded.Wait(Patience);
+                            writing.CreateTree("too late");
+                        },
+                        CancellationToken.None);
+                    break;
+                default:
+                    hasEnded.Set();
+                    Record(() => late.Wait(Patience));
+                    writing.CreateTree("third");
+                    break;
+            }
+        });
+        foreach (var task in tasks)
+            await task.WaitAsync(Patience, Cancellation);
+        inNext.Should().BeOfType<ObjectDisposedException>();
+        await FluentActions.Awaiting(() => late.WaitAsync(Patience, Cancellation)).Should().ThrowAsync<ObjectDisposedException>();
+        using var reading = environment.BeginRead();
+        reading.GetTreeNames().Should().Equal("first", "third");
+    }
+
+    /// <summary>Queues operations while the writer is taken, so that they wait together.</summary>
+    internal static Task[] QueueTogether(StorageEnvironment environment, int count, Action<WriteTransaction, int> operation)
+    {
+        using (environment.BeginWrite())
+        {
+            return Enumerable.Range(0, count)
+                .Select(i => environment.WriteAsync(writing => operation(writing, i), Cancellation).AsTask())
+                .ToArray();
+        }
+    }
+
+    private static void PutMany(WriteTransaction writing, int operation, int count)
+    {
+        var tree = writing.CreateTree(FaultBench.TreeName);
+        for (var i = 0; i < count; i++)
+            tree.Put(FaultBench.Key((operation * 1000) + i), FaultBench.Value(i, 2000));
+    }
+
+    private static Exception? Record(Action action)
+    {
+        try
+        {
+            action();
+            return null;
+        }
+        catch (Exception e)
+        {
+            return e;
+        }
+    }
+}

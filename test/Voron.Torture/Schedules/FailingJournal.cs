@@ -1,0 +1,45 @@
+using Voron.IO;
+using Voron.Journal;
+
+namespace Voron.Torture.Schedules;
+
+/// <summary>Lets the records of the journal fail to be written, from some time on.</summary>
+internal sealed class FailingJournal
+{
+    public bool Fails { get; set; }
+
+    public DiskFile Watch(string name, DiskFile file) =>
+        name.StartsWith(JournalFile.NamePrefix, StringComparison.Ordinal) ? new FailingFile(this, file) : file;
+
+    private sealed class FailingFile(FailingJournal journal, DiskFile file) : DiskFile(file.Path, file.Access)
+    {
+        public override long Length => file.Length;
+
+        public override void SetLength(long length) => file.SetLength(length);
+
+        public override void Allocate(long offset, long length) => file.Allocate(offset, length);
+
+        public override bool TryPunchHole(long offset, long length) => file.TryPunchHole(offset, length);
+
+        public override void Read(long offset, Span<byte> destination) => file.Read(offset, destination);
+
+        public override void Write(long offset, ReadOnlySpan<byte> source) => file.Write(offset, source);
+
+        // Records are written so, and nothing else is. Some of them arrive.
+        public override void WriteVectored(long offset, ReadOnlySpan<IoBlock> blocks)
+        {
+            if (journal.Fails)
+            {
+                file.WriteVectored(offset, blocks[..(blocks.Length / 2)]);
+                throw new DiskException(DiskError.Failed, "write", Path, "planned");
+            }
+            file.WriteVectored(offset, blocks);
+        }
+
+        public override void Sync() => file.Sync();
+
+        public override FileMap Map(long length) => file.Map(length);
+
+        protected override void Dispose(bool disposing) => file.Dispose();
+    }
+}
