@@ -11,13 +11,10 @@ limit=9000
 if [ "${1:-}" = --quick ]; then
   shift
   limit=1500
-  for part in IO Environments Flushing Paging Scratch Format Maintenance; do
-    set -- "$@" -namespace "Voron.Tests.$part"
+  for part in "IO.*" "Environments.*" "Flushing.*" "Paging.*" "Scratch.*" "Format.*" "Maintenance.*" Faults.OpeningTests \
+    Faults.OtherProcessTests Faults.DiskFullTests Faults.StreamTests "Surroundings.*" ReadmeTests Trees.TreeModelTests; do
+    set -- "$@" -class "Voron.Tests.$part"
   done
-  for class in OpeningTests OtherProcessTests DiskFullTests StreamTests; do
-    set -- "$@" -class "Voron.Tests.Faults.$class"
-  done
-  set -- "$@" -class Voron.Tests.ReadmeTests -class Voron.Tests.Trees.TreeModelTests
 fi
 
 wine=

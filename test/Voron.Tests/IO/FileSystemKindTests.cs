@@ -16,8 +16,7 @@ public sealed class FileSystemKindTests
     [InlineData(0x6969, "NFS")]
     public void File_systems_that_other_machines_write_to_are_refused(uint type, string name)
     {
-        if (OperatingSystem.IsWindows())
-            return;
+        Assert.SkipWhen(OperatingSystem.IsWindows(), "judges the file systems of Linux and macOS");
         using var directory = new TemporaryDirectory();
         var open = () => Open(directory.Path, type, new ListLogger(), PosixCalls.OfSystem);
         open.Should().Throw<DiskException>().WithMessage($"*{name}*").Which.Error.Should().Be(DiskError.NotSupported);
@@ -32,8 +31,7 @@ public sealed class FileSystemKindTests
     [InlineData(0xCA451A4E, "bcachefs")]
     public void File_systems_that_promise_less_are_warned_of_once(uint type, string name)
     {
-        if (OperatingSystem.IsWindows())
-            return;
+        Assert.SkipWhen(OperatingSystem.IsWindows(), "judges the file systems of Linux and macOS");
         using var directory = new TemporaryDirectory();
         var logger = new ListLogger();
         using var environment = StorageEnvironment.Open(Open(directory.Path, type, logger, PosixCalls.OfSystem), FaultBench.Options(logger));
@@ -44,8 +42,7 @@ public sealed class FileSystemKindTests
     [Fact]
     public void On_btrfs_every_new_file_is_marked_before_its_first_byte_and_one_that_is_not_is_warned_of()
     {
-        if (OperatingSystem.IsWindows())
-            return;
+        Assert.SkipWhen(OperatingSystem.IsWindows(), "judges the file systems of Linux and macOS");
         using var directory = new TemporaryDirectory();
         var logger = new ListLogger();
         var calls = new MarkingCalls();
@@ -79,8 +76,7 @@ public sealed class FileSystemKindTests
     [InlineData(28, false)]
     public void On_macOS_only_a_full_sync_that_is_not_known_is_made_do_without(int errno, bool fallsBack)
     {
-        if (OperatingSystem.IsWindows())
-            return;
+        Assert.SkipWhen(OperatingSystem.IsWindows(), "judges the file systems of Linux and macOS");
         using var directory = new TemporaryDirectory();
         using var handle = File.OpenHandle(Path.Combine(directory.Path, "a"), FileMode.CreateNew, FileAccess.ReadWrite);
         var calls = new MacCalls { FullSyncError = errno };
@@ -97,8 +93,7 @@ public sealed class FileSystemKindTests
     [Fact]
     public void A_sync_that_reaches_less_is_warned_of_once_and_an_interrupted_one_is_repeated()
     {
-        if (OperatingSystem.IsWindows())
-            return;
+        Assert.SkipWhen(OperatingSystem.IsWindows(), "judges the file systems of Linux and macOS");
         using var directory = new TemporaryDirectory();
         var logger = new ListLogger();
         var calls = new MacCalls { IsMac = true, FullSyncError = 22 };
@@ -120,8 +115,7 @@ public sealed class FileSystemKindTests
     [Fact]
     public void A_file_that_is_mounted_from_elsewhere_is_refused()
     {
-        if (!OperatingSystem.IsLinux())
-            return;
+        Assert.SkipUnless(OperatingSystem.IsLinux(), "judges the file systems of Linux");
         using var directory = new TemporaryDirectory();
         using (var environment = StorageEnvironment.Open(directory.Path, FaultBench.Options()))
             FaultBench.Put(environment, 1, [1]);

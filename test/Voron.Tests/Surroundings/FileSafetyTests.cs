@@ -68,8 +68,7 @@ public sealed class FileSafetyTests
     [InlineData("journal-00000001.voron", false)]
     public void A_pipe_in_the_place_of_a_file_is_refused_at_once(string name, bool readOnly)
     {
-        if (OperatingSystem.IsWindows())
-            return;
+        Assert.SkipWhen(OperatingSystem.IsWindows(), "wants a pipe among the files");
         using var directory = Place.Killed(3);
         var file = Path.Combine(directory.Path, name);
         File.Delete(file);
@@ -95,8 +94,7 @@ public sealed class FileSafetyTests
     [Fact]
     public void What_is_made_is_for_its_owner_alone()
     {
-        if (OperatingSystem.IsWindows())
-            return;
+        Assert.SkipWhen(OperatingSystem.IsWindows(), "wants permissions of POSIX systems");
         using var directory = new TemporaryDirectory();
         var path = Path.Combine(directory.Path, "a", "b");
         Fill(path, new StorageOptions { BackgroundFlush = false, InitialJournalFileBytes = 64 << 10, MaxJournalFileBytes = 64 << 10 }, () =>

@@ -43,8 +43,7 @@ public sealed class OptionTests
             validate.Should().Throw<ArgumentException>().WithMessage("*FileMode*");
         }
 
-        if (OperatingSystem.IsWindows())
-            return;
+        Assert.SkipWhen(OperatingSystem.IsWindows(), "wants permissions of POSIX systems");
         using var directory = new TemporaryDirectory();
         var path = Path.Combine(directory.Path, "new");
         using var environment = StorageEnvironment.Open(path, options);
@@ -88,8 +87,7 @@ public sealed class OptionTests
     [Fact]
     public void An_environment_reserves_addresses_by_need()
     {
-        if (!OperatingSystem.IsLinux())
-            return;
+        Assert.SkipUnless(OperatingSystem.IsLinux(), "reads what Linux says of its addresses");
         using var directory = new TemporaryDirectory();
         var before = AddressBytes();
         using (var environment = StorageEnvironment.Open(directory.Path, FaultBench.Options()))
@@ -108,8 +106,7 @@ public sealed class OptionTests
     [InlineData(8)]
     public void An_environment_works_within_a_limit_on_addresses(int gibibytes)
     {
-        if (!OperatingSystem.IsLinux())
-            return;
+        Assert.SkipUnless(OperatingSystem.IsLinux(), "wants ulimit");
         using var directory = new TemporaryDirectory();
         using (var target = new KillTargetProcess(directory.Path, gibibytes))
         {

@@ -71,6 +71,15 @@ public sealed partial class StyleTests
 
     // Paths of one machine and addresses of package registries have no place in what others build.
     [Fact]
+    public void A_test_that_a_system_cannot_run_is_skipped_with_a_reason()
+    {
+        var found = SourceText.Load("test/Voron.Tests")
+            .Where(file => SilentReturn().IsMatch(string.Join('\n', file.Lines)))
+            .Select(file => file.Path);
+        found.Should().BeEmpty("a test that returns has passed: Assert.SkipWhen says why it did not run");
+    }
+
+    [Fact]
     public void No_file_names_a_machine_or_a_registry()
     {
         var found = new List<string>();
@@ -99,6 +108,9 @@ public sealed partial class StyleTests
     // Put together, so that this file does not find itself.
     [GeneratedRegex("TO" + "DO|FIX" + "ME|XX" + "X|NotImplemented" + @"Exception|\bSki" + "p =|\\bHA" + "CK\\b")]
     private static partial Regex Unfinished();
+
+    [GeneratedRegex(@"if \(!?OperatingSystem\.Is\w+\(\)\)\s*\{?\s*return;")]
+    private static partial Regex SilentReturn();
 
     [GeneratedRegex(@"(?<![\w.~<])/(home|root|work|Users|mnt|tmp/)\b|[A-Z]:\\\\|nu" + "get\\.or" + "g|npm" + "js\\.|py" + "pi\\.or" + "g|pack" + "ages\\.\\w+\\.\\w+/")]
     private static partial Regex MachineOrRegistry();

@@ -20,6 +20,10 @@ internal static unsafe class WindowsHandles
     private const uint NameSurrogate = 0x2000_0000;
     private const int AttributeTagKind = 9;
 
+    // FILE_ID_INFO: the volume's number, then the file's in two halves.
+    private const int IdentityKind = 18;
+    private const int IdentityWords = 3;
+
     // BY_HANDLE_FILE_INFORMATION, in words of four bytes.
     private const int InformationWords = 13;
     private const int VolumeWord = 7;
@@ -59,6 +63,11 @@ internal static unsafe class WindowsHandles
 
     public static FileIdentity IdentityOf(SafeFileHandle handle, string path)
     {
+        ulong* identity = stackalloc ulong[IdentityWords];
+        if (Kernel32.GetFileInformationExtended(handle, IdentityKind, (uint*)identity, IdentityWords * sizeof(ulong)))
+            return new FileIdentity(identity[0], identity[1], identity[2]);
+
+        // A file system that has no such numbers has these, of 64 bits.
         uint* information = stackalloc uint[InformationWords];
         if (!Kernel32.GetFileInformation(handle, information))
             throw SystemErrors.FromWindows(Marshal.GetLastPInvokeError(), "inspect", path);
