@@ -54,7 +54,11 @@ public sealed class HomeHeadsTests
 
         using var stop = new CancellationTokenSource(TimeSpan.FromSeconds(3));
         var readers = Enumerable.Range(0, 3)
-            .Select(thread => Task.Run(() => Read(environment, new Random(thread), stop.Token), CancellationToken.None))
+            .Select(thread => Task.Factory.StartNew(
+                () => Read(environment, new Random(thread), stop.Token),
+                CancellationToken.None,
+                TaskCreationOptions.LongRunning,
+                TaskScheduler.Default))
             .ToArray();
         var flushes = Task.Run(() =>
         {

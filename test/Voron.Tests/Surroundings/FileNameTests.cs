@@ -18,7 +18,10 @@ public sealed class FileNameTests
     public void Files_that_are_not_the_engines_are_left_alone()
     {
         using var directory = Place.Killed(20);
-        foreach (var name in Foreign)
+
+        // Where names that differ in case lead to one file, such a name is the engine's.
+        var foreign = Foreign.Where(name => !File.Exists(Path.Combine(directory.Path, name))).ToList();
+        foreach (var name in foreign)
             File.WriteAllText(Path.Combine(directory.Path, name), "mine: " + name);
         var options = new StorageOptions
         {
@@ -46,7 +49,7 @@ public sealed class FileNameTests
             environment.Flush();
         }
 
-        foreach (var name in Foreign)
+        foreach (var name in foreign)
             File.ReadAllText(Path.Combine(directory.Path, name)).Should().Be("mine: " + name);
     }
 

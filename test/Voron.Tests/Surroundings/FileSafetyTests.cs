@@ -25,7 +25,7 @@ public sealed class FileSafetyTests
         File.WriteAllText(victim, "precious");
         var path = Path.Combine(directory.Path, "new");
         Directory.CreateDirectory(path);
-        File.CreateSymbolicLink(Path.Combine(path, name), victim);
+        TestLinks.ToFile(Path.Combine(path, name), victim);
         try
         {
             using var environment = StorageEnvironment.Open(path, FaultBench.Options());
@@ -51,7 +51,7 @@ public sealed class FileSafetyTests
         using var elsewhere = new TemporaryDirectory();
         var file = Path.Combine(directory.Path, name);
         File.Move(file, Path.Combine(elsewhere.Path, name));
-        File.CreateSymbolicLink(file, Path.Combine(elsewhere.Path, name));
+        TestLinks.ToFile(file, Path.Combine(elsewhere.Path, name));
         foreach (var readOnly in new[] { true, false })
         {
             var open = () => StorageEnvironment.Open(directory.Path, new StorageOptions { ReadOnly = readOnly });

@@ -54,6 +54,13 @@ public sealed class LockTests
         using var environment = StorageEnvironment.Open(directory.Path, FaultBench.Options());
         File.Delete(Path.Combine(directory.Path, Place.Header));
         var open = () => StorageEnvironment.Open(directory.Path, readOnly ? Reading : FaultBench.Options());
+        if (OperatingSystem.IsWindows())
+        {
+            // The name may stay until the last handle is closed, and still leads to the lock.
+            open.Should().Throw<VoronException>().WithMessage("*voron.header*");
+            return;
+        }
+
         open.Should().Throw<CorruptionException>().WithMessage("*voron.header*");
         File.Exists(Path.Combine(directory.Path, Place.Header)).Should().BeFalse();
     }
@@ -62,6 +69,7 @@ public sealed class LockTests
     [Fact]
     public void A_writer_whose_header_was_replaced_makes_and_deletes_no_more_files()
     {
+        Assert.SkipWhen(OperatingSystem.IsWindows(), "replaces an open file, which Windows refuses");
         using var directory = Place.WithEnvironment();
         var header = Path.Combine(directory.Path, Place.Header);
         using var environment = StorageEnvironment.Open(directory.Path, FaultBench.Options());
@@ -81,6 +89,7 @@ public sealed class LockTests
     [Fact]
     public void Hard_links_to_the_files_of_an_open_environment_are_noticed()
     {
+        Assert.SkipWhen(OperatingSystem.IsWindows(), "makes hard links by the command ln");
         using var directory = Place.WithEnvironment();
         using var other = new TemporaryDirectory();
         foreach (var file in Directory.GetFiles(directory.Path))
@@ -140,7 +149,7 @@ public sealed class LockTests
         var real = Path.Combine(directory.Path, "real");
         var link = Path.Combine(directory.Path, "link");
         Directory.CreateDirectory(real);
-        Directory.CreateSymbolicLink(link, real);
+        TestLinks.ToDirectory(link, real);
         using var target = new KillTargetProcess(link);
         target.Listen();
         var open = () => StorageEnvironment.Open(real, FaultBench.Options());
