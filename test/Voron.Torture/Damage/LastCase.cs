@@ -16,7 +16,9 @@ internal sealed class LastCase : IDisposable
         string directory = System.IO.Path.Combine(System.IO.Path.GetTempPath(), "voron-torture");
         Directory.CreateDirectory(directory);
         string path = System.IO.Path.Combine(directory, $"{suite}-{Environment.ProcessId}-{run}.last");
-        _file = new FileStream(path, FileMode.Create, FileAccess.Write, FileShare.Read, bufferSize: 0, FileOptions.DeleteOnClose);
+
+        // Not to be deleted by the system: Windows does that when the process dies, too.
+        _file = new FileStream(path, FileMode.Create, FileAccess.Write, FileShare.Read, bufferSize: 0);
         Begin = $"--suite {suite} --seed {seed.ToString(CultureInfo.InvariantCulture)} --first {run} --count 1 --threads 1: ";
     }
 
@@ -24,5 +26,9 @@ internal sealed class LastCase : IDisposable
 
     public void Note(string what) => RandomAccess.Write(_file.SafeFileHandle, Encoding.UTF8.GetBytes($"{Begin}{what}\n"), 0);
 
-    public void Dispose() => _file.Dispose();
+    public void Dispose()
+    {
+        _file.Dispose();
+        File.Delete(_file.Name);
+    }
 }
