@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Microsoft.Extensions.Logging;
 using Voron.Format;
 using Voron.IO;
@@ -47,6 +48,9 @@ internal sealed class EngineContext
 
     public JournalFileSet? JournalFiles { get; set; }
 
+    /// <summary>Null when there is no writer: while the environment is being opened, and when that is for reading only.</summary>
+    public WriterGate? Gate { get; set; }
+
     /// <summary>Memory of lists that grow with what is unflushed.</summary>
     public NativeHeap Heap { get; } = new();
 
@@ -54,4 +58,8 @@ internal sealed class EngineContext
 
     /// <summary>The slot of the flusher in <see cref="Readers"/>, scanned last; -1 without one.</summary>
     public int FlusherSlot { get; set; } = -1;
+
+    /// <inheritdoc cref="WriterGate.AssertHeld"/>
+    [Conditional("DEBUG")]
+    public void AssertWriterHeld() => Gate?.AssertHeld();
 }

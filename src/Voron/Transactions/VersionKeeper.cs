@@ -39,6 +39,9 @@ internal sealed unsafe class VersionKeeper
         _ring = ring;
     }
 
+    /// <summary>What the holder of the writer holds; null in tests of this class alone.</summary>
+    public WriterGate? Gate { get; set; }
+
     /// <summary>The flusher's slot, scanned last.</summary>
     public int FlusherSlot { get; set; } = -1;
 
@@ -50,11 +53,16 @@ internal sealed unsafe class VersionKeeper
     public void EnsureRoom(int pages) => _superseded.EnsureRoom(pages);
 
     /// <summary>Notes that a page got a version in a submitted transaction and had one before.</summary>
-    public void Superseded(long page, long successorId) => _superseded.Add(new Superseded(page, successorId));
+    public void Superseded(long page, long successorId)
+    {
+        Gate?.AssertHeld();
+        _superseded.Add(new Superseded(page, successorId));
+    }
 
     /// <summary>Drops and reclaims what can be; cheap when there is nothing to do.</summary>
     public void Reclaim()
     {
+        Gate?.AssertHeld();
         if (_superseded.Count == 0 && _blocked.Count == 0 && _detached.Count == 0)
             return;
 
@@ -77,6 +85,7 @@ internal sealed unsafe class VersionKeeper
     /// <returns>The state sequence from which on readers do not find them.</returns>
     public long Detach(ReadOnlySpan<long> pages, long flushedId, byte* map)
     {
+        Gate?.AssertHeld();
         var frames = _freeLists.TryPop(out var pooled) ? pooled : new NativeList<DetachedFrame>(_heap);
         try
         {

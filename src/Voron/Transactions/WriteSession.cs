@@ -63,7 +63,14 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
 
     public override long PageCount => _state.PageCount;
 
-    public override BranchHeads Heads => _context.Heads;
+    public override BranchHeads Heads
+    {
+        get
+        {
+            _context.AssertWriterHeld();
+            return _context.Heads;
+        }
+    }
 
     /// <summary>The id that this transaction will have.</summary>
     public long Id => _id;
@@ -102,6 +109,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     /// <summary>Starts on the newest submitted state.</summary>
     public void Begin(in EnvironmentState submitted)
     {
+        _context.AssertWriterHeld();
         Debug.Assert(_changes.Count == 0 && _directRuns.Count == 0 && _marks.Count == 0);
         if (submitted.TransactionId >= StateStructure.MaxTransactionId && !PlantedFault.WrapTransactionIds)
             throw new StorageFullException($"The environment has used up its transaction ids: {submitted.TransactionId} is the last.");
@@ -176,6 +184,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
 
     public override WritablePage Modify(PageNumber page)
     {
+        _context.AssertWriterHeld();
         var node = _versions.Head(page.Value);
         if (node == null || node->TransactionId != _id || node->Level < _innermostStamp)
             node = Copy(page.Value, node);
@@ -213,6 +222,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
 
     public override WritablePage ModifyRun(PageNumber first)
     {
+        _context.AssertWriterHeld();
         var node = _versions.Head(first.Value);
         if (node == null || node->TransactionId != _id || node->Level < _innermostStamp)
         {
@@ -304,6 +314,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     /// <exception cref="InvalidOperationException">There have been too many savepoints in this transaction.</exception>
     public void Mark()
     {
+        _context.AssertWriterHeld();
         if (_stamp == int.MaxValue)
             throw new InvalidOperationException($"The transaction has had {int.MaxValue} savepoints, and can have no more. Commit it and begin another.");
         _marks.EnsureCapacity(_marks.Count + 1);
@@ -316,6 +327,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     /// <param name="mark">Its number, from 0 for the outermost.</param>
     public void Release(int mark)
     {
+        _context.AssertWriterHeld();
         while (_changes.TryEndSavepoint(mark, out var node))
             Join(node);
         _marks.RemoveRange(mark, _marks.Count - mark);
@@ -326,6 +338,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     /// <inheritdoc cref="Release"/>
     public void RollbackTo(int mark)
     {
+        _context.AssertWriterHeld();
         Stage?.Settle();
         var at = _marks[mark];
         PopChanges(PlantedFault.RollBackNeighbours ? -1 : mark);
@@ -346,6 +359,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     /// <summary>Takes everything back.</summary>
     public void Rollback()
     {
+        _context.AssertWriterHeld();
         Stage?.Discard();
         if (_changes.Count > 0 || _directRuns.Count > 0)
             _space.Forget();
@@ -455,6 +469,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     // Memory may fail to come only before anything has changed: a version that is not among the changes would outlive a rollback.
     private void PrepareToPush(int nodes)
     {
+        _context.AssertWriterHeld();
         _changes.EnsureRoom(nodes);
         _versions.EnsureNodes(nodes);
     }
@@ -501,6 +516,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     // What a large transaction needed is given back.
     private void EndLists()
     {
+        _context.AssertWriterHeld();
         _changes.Clear();
         _directRuns.Clear();
         _marks.Clear();

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Voron.Primitives;
 
 namespace Voron.Transactions;
@@ -21,6 +22,10 @@ internal sealed class WriterGate : IDisposable
         _semaphore.Release();
         SchedulePoint.Reach(SchedulePlace.WriterReleased);
     }
+
+    /// <summary>In debug builds: stops where the writer should be held, and nobody holds it.</summary>
+    [Conditional("DEBUG")]
+    public void AssertHeld() => Debug.Assert(_semaphore.CurrentCount == 0, "This is for the holder of the writer, and nobody holds it.");
 
     public void Dispose() => _semaphore.Dispose();
 }

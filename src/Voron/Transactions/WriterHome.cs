@@ -22,6 +22,8 @@ internal sealed class WriterHome
     public WriterHome(EngineContext context, WriterGate gate, VersionKeeper keeper)
     {
         _context = context;
+        context.Gate = gate;
+        keeper.Gate = gate;
         Keeper = keeper;
         Session = new WriteSession(context);
         _resting = new WriteCore(context, gate, this);
@@ -43,6 +45,7 @@ internal sealed class WriterHome
     /// <summary>Starts a transaction. The gate is held.</summary>
     public WriteCore Begin()
     {
+        _context.AssertWriterHeld();
         var core = _resting ?? throw new UnreachableException("The writer's gate was free, and its core is not at home.");
         core.Begin(_context.Options.TrackReaders ? new StackTrace(2, fNeedFileInfo: false) : null);
         _resting = null;
@@ -50,7 +53,11 @@ internal sealed class WriterHome
     }
 
     /// <summary>The core's transaction has ended; the gate is still held.</summary>
-    public void Rest(WriteCore core) => _resting = core;
+    public void Rest(WriteCore core)
+    {
+        _context.AssertWriterHeld();
+        _resting = core;
+    }
 
     /// <summary>Called by a finalizer: the core's transaction is open, and nobody can end it any more.</summary>
     public void Abandoned(WriteCore core)
