@@ -168,7 +168,7 @@ internal sealed unsafe class VersionTable : IDisposable
         return node;
     }
 
-    /// <summary>Gives a page's newest version another content. The frame it had is the caller's.</summary>
+    /// <summary>Gives a version of the open transaction another content. The frame it had is the caller's.</summary>
     public void Refill(VersionNode* node, byte* frame, int pages, VersionFlags flags)
     {
         _frameCount += (frame != null ? 1 : 0) - (node->Frame != null ? 1 : 0);
@@ -208,9 +208,7 @@ internal sealed unsafe class VersionTable : IDisposable
     {
         var older = Follow(node->Older);
         Debug.Assert(older->TransactionId == node->TransactionId);
-        older->Frame = node->Frame;
-        older->Pages = node->Pages;
-        older->Flags = node->Flags;
+        Refill(older, node->Frame, node->Pages, node->Flags);
         older->DirtyLines = node->DirtyLines;
         var wholeSinceId = node->WholeSinceId;
         Pop(node);

@@ -91,6 +91,37 @@ public sealed class RecoveryMemoryTests
         environment.Verify().Problems.Should().BeEmpty();
     }
 
+    /// <summary>Savepoints join, pop and refill versions: what is counted has to stay what a flush finds.</summary>
+    [Fact]
+    public void The_room_that_is_kept_for_a_flush_is_that_of_its_pages()
+    {
+        using var environment = StorageEnvironment.OpenInMemory(new StorageOptions { BackgroundFlush = false });
+        for (var round = 0; round < 5; round++)
+        {
+            using (var writing = environment.BeginWrite())
+            {
+                var tree = writing.CreateTree("t");
+                for (var i = 0; i < 300; i++)
+                {
+                    var savepoint = writing.CreateSavepoint();
+                    tree.Put(BitConverter.GetBytes(i * 7 % 300), new byte[500]);
+                    if (i % 3 == 0)
+                        savepoint.Rollback();
+                    savepoint.Dispose();
+                    if (i % 10 == 0)
+                        tree.Delete(BitConverter.GetBytes(i));
+                }
+
+                writing.Commit();
+            }
+
+            var counted = environment.Context.Versions.MostFlushed;
+            var flushed = environment.Flush()!.Value;
+            counted.Should().BeInRange(flushed.Pages, flushed.Pages + 20);
+            environment.Context.Versions.MostFlushed.Should().Be(0);
+        }
+    }
+
     private static byte[] Bytes(int seed)
     {
         var bytes = new byte[ValueBytes];
