@@ -25,9 +25,13 @@ byte life[TXS + 1];             /* of the file that it stands in */
 bit gone[LIVES];              /* that life has ended: its file was made anew or deleted */
 byte medium[2];               /* the pages, as synced */
 byte listed = 0;              /* the newest durable list of what a flush was about to overwrite */
+byte stampMedium = 0;         /* of the data file: twice the number of the last flush, less one while that is unfinished */
+byte headerStamp = 0;         /* the stamp of the data file as of the header */
 
 /* Visible to the process. */
 byte file[2];                 /* the pages, through the map */
+byte stamp = 0;
+byte number = 0;              /* flushes that were begun; a crash does not take it back, since the journal has it */
 byte current = 0;             /* the newest life */
 byte inCurrent = 0;           /* records in it */
 byte submitted = 0;
@@ -89,6 +93,7 @@ inline choose() {
 inline moveHeader() {
     checkpoint = k;
     startLife = life[k];
+    headerStamp = stamp;
 }
 
 /* A reader finds the version of a page in the table, or reads the file, where it must find what it expects. */
@@ -110,6 +115,10 @@ inline loseUnsynced(p) {
 byte t;
 byte i;
 
+/* A data file that has the header's stamp is that checkpoint's and no other's. */
+#define checkStamp(first, second, s) assert(s != headerStamp || (first == asOf(0, checkpoint) && second == asOf(1, checkpoint)))
+
+
 inline recover(p) {
     if
     :: asOf(p, t) > checkpoint ->
@@ -129,6 +138,14 @@ inline crash() {
     fi;
     loseUnsynced(0);
     loseUnsynced(1);
+    if
+    :: true
+    :: stampMedium = stamp
+    fi;
+
+    /* What recovery would refuse as files of two moments: no crash may leave it. */
+    assert(stampMedium == headerStamp || (stampMedium > headerStamp && stampMedium <= 2 * number));
+    checkStamp(medium[0], medium[1], stampMedium);
 
     /* Recovery: from the checkpoint on, as far as records follow one another. */
     t = checkpoint;
@@ -154,6 +171,7 @@ inline crash() {
     :: else
     fi;
     file[0] = medium[0]; file[1] = medium[1];
+    stamp = stampMedium;
     detached = checkpoint;
     releasedBefore = startLife;
     current++; inCurrent = 0;
@@ -172,22 +190,31 @@ active proctype environment() {
     /* Flush. A record of its own, behind all that is submitted, says what is going to be overwritten. */
     :: atomic { flusher == 0 -> choose() }
 #if defined(OVERWRITE_UNLISTED)
-    :: atomic { flusher == 1 -> flusher = 2 }
+    :: atomic { flusher == 1 -> number++; flusher = 2 }
 #elif defined(FLUSH_PAST_DURABLE)
-    :: atomic { flusher == 1 -> listed = k; flusher = 2 }
+    :: atomic { flusher == 1 -> listed = k; number++; flusher = 2 }
 #else
-    :: atomic { flusher == 1 && submitted == published -> listed = k; flusher = 2 }
+    :: atomic { flusher == 1 && submitted == published -> listed = k; number++; flusher = 2 }
 #endif
-    :: atomic { flusher == 2 && file[0] != asOf(0, k) -> file[0] = TORN; flusher = 3 }
-    :: atomic { flusher == 2 && file[0] == asOf(0, k) -> flusher = 4 }
+#if defined(STAMP_AT_END)
+    :: atomic { flusher == 2 -> flusher = 12 }
+#elif defined(STAMP_UNSYNCED)
+    :: atomic { flusher == 2 -> stamp = 2 * number - 1; flusher = 12 }
+#else
+    :: atomic { flusher == 2 -> stamp = 2 * number - 1; flusher = 11 }
+#endif
+    :: atomic { flusher == 11 -> stampMedium = stamp; flusher = 12 }
+    :: atomic { flusher == 12 && file[0] != asOf(0, k) -> file[0] = TORN; flusher = 3 }
+    :: atomic { flusher == 12 && file[0] == asOf(0, k) -> flusher = 4 }
     :: atomic { flusher == 3 -> file[0] = asOf(0, k); flusher = 4 }
     :: atomic { flusher == 4 && file[1] != asOf(1, k) -> file[1] = TORN; flusher = 5 }
-    :: atomic { flusher == 4 && file[1] == asOf(1, k) -> flusher = 6 }
-    :: atomic { flusher == 5 -> file[1] = asOf(1, k); flusher = 6 }
+    :: atomic { flusher == 4 && file[1] == asOf(1, k) -> flusher = 13 }
+    :: atomic { flusher == 5 -> file[1] = asOf(1, k); flusher = 13 }
+    :: atomic { flusher == 13 -> stamp = 2 * number; flusher = 6 }
 #ifdef SKIP_SYNC
     :: atomic { flusher == 6 -> flusher = 7 }
 #else
-    :: atomic { flusher == 6 -> medium[0] = file[0]; medium[1] = file[1]; flusher = 7 }
+    :: atomic { flusher == 6 -> medium[0] = file[0]; medium[1] = file[1]; stampMedium = stamp; flusher = 7 }
 #endif
 #ifdef RECYCLE_BEFORE_CHECKPOINT
     :: atomic { flusher == 7 -> releasedBefore = life[k]; flusher = 8 }
@@ -217,7 +244,8 @@ active proctype invariants() {
         assert(published <= submitted);
         assert(!reading || checkpoint <= snapshot);
         check(0);
-        check(1)
+        check(1);
+        checkStamp(file[0], file[1], stamp)
     }
     od
 }
