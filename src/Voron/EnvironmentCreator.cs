@@ -6,6 +6,7 @@ using Voron.FreeSpace;
 using Voron.IO;
 using Voron.Journal;
 using Voron.Paging;
+using Voron.Primitives;
 
 namespace Voron;
 
@@ -83,7 +84,9 @@ internal static unsafe class EnvironmentCreator
         }
 
         var header = TryReadHeader(disk);
-        if (PartOf(names) is { } part)
+        if (PlantedFault.RemakeDataFile && names.Contains(DataFileName))
+            disk.Delete(DataFileName);
+        if (PartOf(NamesOf(disk)) is { } part)
         {
             if (header is not { } unfinished || !names.Contains(DataFileName) || !Fits(disk, unfinished))
                 throw HeaderIsMissing(disk, part);

@@ -114,7 +114,8 @@ internal sealed unsafe class EnvironmentParts
         var poison = new PoisonState(disk.Path);
         var dataFile = OpenDataFile(disk, header, layout, poison);
         owned.Push(dataFile);
-        directoryLock.TakeDataFile(disk, options.ReadOnly);
+        if (!PlantedFault.LockHeaderAlone)
+            directoryLock.TakeDataFile(disk, options.ReadOnly);
         var journals = JournalInventory.Read(disk, header);
         if (!options.ReadOnly && !PlantedFault.SkipSyncAtOpen && !journals.IsUntouchedSince(header))
         {

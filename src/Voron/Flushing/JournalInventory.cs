@@ -29,7 +29,7 @@ internal sealed unsafe record JournalInventory(IReadOnlyList<JournalFileInfo> Fi
             if (!isNamed && !IsOurs(file))
                 continue;
             var info = JournalFileHeaders.Read(file, entry.Name, checkpoint.EnvironmentId, out var abandoned);
-            if (info != null)
+            if (info != null && (isNamed || !PlantedFault.ForgetUnnamedJournals))
             {
                 files.Add(info);
                 continue;
@@ -38,7 +38,7 @@ internal sealed unsafe record JournalInventory(IReadOnlyList<JournalFileInfo> Fi
             var first = FirstRecord(file);
             if (abandoned is not { } life)
             {
-                if (isNamed || first.Marker == JournalFormat.RecordMarker)
+                if (isNamed || (first.Marker == JournalFormat.RecordMarker && !PlantedFault.ForgetUnnamedJournals))
                     throw new CorruptionException($"Neither copy of the header of '{file.Path}' is valid: a journal file is damaged.");
             }
             else if (life.Number >= checkpoint.ReplayStart.LifeNumber

@@ -1,4 +1,5 @@
 using System.Globalization;
+using Voron.Primitives;
 
 namespace Voron.IO;
 
@@ -20,7 +21,7 @@ internal static class NumberedName
             || !name.StartsWith(prefix, StringComparison.Ordinal) || !name.EndsWith(suffix, StringComparison.Ordinal))
             return -1;
         ReadOnlySpan<char> digits = name.AsSpan(prefix.Length, name.Length - prefix.Length - suffix.Length);
-        bool isCanonical = digits.Length == LeastDigits || digits[0] != '0';
+        bool isCanonical = digits.Length == LeastDigits || digits[0] != '0' || PlantedFault.AcceptAnySpelling;
         return isCanonical && !digits.ContainsAnyExceptInRange('0', '9')
             && long.TryParse(digits, NumberStyles.None, CultureInfo.InvariantCulture, out long number) && number > 0
             ? number

@@ -95,7 +95,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
         {
             var infos = files.OrderBy(info => info.Header.LifeNumber).ToList();
             var names = infos.Select(info => info.Name).Concat(withoutLife);
-            _nextIndex = names.Select(NumberOf).Where(index => index < JournalFile.GreatestNewIndex).DefaultIfEmpty().Max() + 1;
+            _nextIndex = names.Select(NumberOf).Where(index => index <= JournalFile.GreatestNewIndex).DefaultIfEmpty().Max() + 1;
             foreach (var info in GiveNames(infos))
             {
                 var length = info.FileLength & -JournalFormat.Block;
@@ -390,9 +390,13 @@ internal sealed unsafe class JournalFileSet : IDisposable
 
     private static long NumberOf(string name) => Math.Max(JournalFile.IndexOf(name), JournalFile.UnnamedIndexOf(name));
 
-    private long NextIndex() => _nextIndex < JournalFile.GreatestNewIndex
-        ? _nextIndex++
-        : throw new DiskException(DiskError.Failed, "create", _disk.Path, $"there is no number left for a journal file behind {_nextIndex}");
+    // Numbers that are taken are passed over, wherever it goes on.
+    private long NextIndex()
+    {
+        if (_nextIndex > JournalFile.GreatestNewIndex)
+            _nextIndex = 1;
+        return _nextIndex++;
+    }
 
     private void Discard(JournalFile file)
     {

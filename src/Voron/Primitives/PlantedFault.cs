@@ -241,4 +241,22 @@ internal static class PlantedFault
 
     /// <summary>The end of a savepoint takes copies away that the savepoints around it need.</summary>
     public static readonly bool JoinNeededCopies = Name == nameof(JoinNeededCopies);
+
+    /// <summary>Symbolic links in the place of files are followed.</summary>
+    public static readonly bool FollowLinks = Name == nameof(FollowLinks);
+
+    /// <summary>Names go on being changed after the locked file has been replaced.</summary>
+    public static readonly bool ChangeForeignDirectory = Name == nameof(ChangeForeignDirectory);
+
+    /// <summary>The header alone is locked.</summary>
+    public static readonly bool LockHeaderAlone = Name == nameof(LockHeaderAlone);
+
+    /// <summary>A number in the name of a file may have any number of zeros in front.</summary>
+    public static readonly bool AcceptAnySpelling = Name == nameof(AcceptAnySpelling);
+
+    /// <summary>A journal file that comes back under the name that it had while it was made is taken for unfinished.</summary>
+    public static readonly bool ForgetUnnamedJournals = Name == nameof(ForgetUnnamedJournals);
+
+    /// <summary>A data file beside an unfinished header is taken for unfinished too.</summary>
+    public static readonly bool RemakeDataFile = Name == nameof(RemakeDataFile);
 }

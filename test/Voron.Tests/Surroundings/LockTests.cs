@@ -160,6 +160,37 @@ public sealed class LockTests
         FaultBench.Put(environment, 1, [1]);
     }
 
+    /// <summary>A creation whose last rename was lost, even after the environment has been worked with: everything is there but that name.</summary>
+    [Fact]
+    public void A_header_that_has_lost_its_name_gets_it_back()
+    {
+        using var directory = Place.Killed(30);
+        File.Move(Path.Combine(directory.Path, Place.Header), Path.Combine(directory.Path, Place.Header + ".creating"));
+        var open = () => StorageEnvironment.Open(directory.Path, Reading);
+        open.Should().Throw<StorageAccessException>();
+        using var environment = StorageEnvironment.Open(directory.Path, FaultBench.Options());
+        for (var i = 1; i <= 30; i++)
+            FaultBench.Get(environment, i).Should().Equal(FaultBench.Value(i, 300));
+        File.Exists(Path.Combine(directory.Path, Place.Header + ".creating")).Should().BeFalse();
+    }
+
+    [Theory]
+    [InlineData(0, false)]
+    [InlineData(8192, false)]
+    [InlineData(0, true)]
+    public void An_unfinished_header_beside_a_lost_one_costs_no_data(int length, bool isOfAnother)
+    {
+        using var directory = Place.Killed(5);
+        using var other = Place.WithEnvironment();
+        var unfinished = Path.Combine(directory.Path, Place.Header + ".creating");
+        File.Delete(Path.Combine(directory.Path, Place.Header));
+        File.WriteAllBytes(unfinished, isOfAnother ? Place.Read(Path.Combine(other.Path, Place.Header)) : new byte[length]);
+        var before = FaultBench.Bytes(directory.Path);
+        var open = () => StorageEnvironment.Open(directory.Path, FaultBench.Options());
+        open.Should().Throw<VoronException>();
+        FaultBench.ShouldBeUnchanged(FaultBench.Bytes(directory.Path), before);
+    }
+
     private static void ShouldBeInUse(string path, StorageOptions options)
     {
         var open = () => StorageEnvironment.Open(path, options);

@@ -112,6 +112,12 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.SkipSyncAtOpen), "recovery-cut", 4_000),
         new(nameof(PlantedFault.AcknowledgeBeforeWrite), "kill", 200),
         new(nameof(PlantedFault.DropVersionsEarly), "isolation", 60_000),
+        new(nameof(PlantedFault.FollowLinks), "surroundings", 400),
+        new(nameof(PlantedFault.ChangeForeignDirectory), "surroundings", 400),
+        new(nameof(PlantedFault.LockHeaderAlone), "surroundings", 400),
+        new(nameof(PlantedFault.AcceptAnySpelling), "surroundings", 400),
+        new(nameof(PlantedFault.ForgetUnnamedJournals), "surroundings", 400),
+        new(nameof(PlantedFault.RemakeDataFile), "surroundings", 400),
     ];
 
     /// <summary>Names of all switches in the engine.</summary>

@@ -25,6 +25,7 @@ internal static class SuiteCatalog
         new KillSuite(),
         new MemoryFaultSuite(),
         new LifetimesSuite(),
+        new SurroundingsSuite(),
     ];
 
     /// <exception cref="TortureException">There is no such suite.</exception>

@@ -1,6 +1,7 @@
 using System.Runtime.InteropServices;
 using Microsoft.Extensions.Logging;
 using Microsoft.Win32.SafeHandles;
+using Voron.Primitives;
 
 namespace Voron.IO.Posix;
 
@@ -292,7 +293,7 @@ internal sealed unsafe class PosixDisk : IDisk
             foreach (var held in _locks)
             {
                 string place = PathOf(held.Name);
-                if (!LeadsTo(held.Name, place, held.Identity))
+                if (!LeadsTo(held.Name, place, held.Identity) && !PlantedFault.ChangeForeignDirectory)
                 {
                     throw new DiskException(
                         DiskError.Failed, operation, path, $"'{place}' was removed or replaced while it was in use; nothing in the directory is changed any more");
@@ -329,7 +330,7 @@ internal sealed unsafe class PosixDisk : IDisk
         while (true)
         {
             // A pipe in the place of a file would keep a plain opening waiting for its other end.
-            int careful = flags | Platform.CloseOnExec | Platform.NoFollow | Platform.NonBlocking;
+            int careful = flags | Platform.CloseOnExec | Platform.NonBlocking | (PlantedFault.FollowLinks ? 0 : Platform.NoFollow);
             int descriptor = Libc.OpenAt(_directory, name, careful, _fileMode);
             if (descriptor >= 0)
             {

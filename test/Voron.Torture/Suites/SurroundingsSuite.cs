@@ -1,0 +1,37 @@
+using Voron.Torture.Harness;
+using Voron.Torture.Surroundings;
+
+namespace Voron.Torture.Suites;
+
+/// <summary>Things happen to the files of an environment on a real file system, while it is closed, killed or running.</summary>
+internal sealed class SurroundingsSuite : Suite
+{
+    public override string Name => "surroundings";
+
+    public override string Summary => "files removed, renamed, replaced, linked and added beside an environment that is closed, killed or running";
+
+    public override string Unit => "events";
+
+    public override long TestCount => 200;
+
+    public override long FullCount => 100_000;
+
+    public override IReadOnlyList<string> NotCovered =>
+    [
+        "bytes of the engine's files that are changed by others while it runs: a map shows them, and only pages that were not used yet are verified",
+        "clocks that jump: the engine looks at no clock but one that counts from the start of the system",
+    ];
+
+    public override void Run(SuiteRun run)
+    {
+        if (OperatingSystem.IsWindows())
+            throw new TortureException("surroundings wants links of a POSIX system.");
+        using var place = new SurroundedPlace(run);
+        place.Work();
+        SurroundingEvent happening = SurroundingEvents.All[run.Choices.Next(SurroundingEvents.All.Count)];
+        run.Step(happening.Name);
+        happening.Happen(place);
+        run.Count();
+        run.Tally(happening.Name);
+    }
+}

@@ -1,0 +1,184 @@
+using System.Text;
+using Voron.Torture.Harness;
+
+namespace Voron.Torture.Surroundings;
+
+/// <summary>A directory with an environment, what was acknowledged in it, and the files of other people beside it.</summary>
+internal sealed class SurroundedPlace : IDisposable
+{
+    private const string TreeName = "items";
+    private const int MostKeys = 300;
+
+    private readonly SortedDictionary<int, byte[]> _items = [];
+    private readonly string _root = Directory.CreateTempSubdirectory("voron-surroundings-").FullName;
+    private int _killed;
+
+    public SurroundedPlace(SuiteRun run)
+    {
+        Run = run;
+        Path = System.IO.Path.Combine(_root, "store");
+    }
+
+    public SuiteRun Run { get; }
+
+    /// <summary>Where the environment is now.</summary>
+    public string Path { get; set; }
+
+    /// <summary>The files of other people, with what has to be in them.</summary>
+    public Dictionary<string, byte[]> Foreign { get; } = [];
+
+    /// <summary>A path beside the environment's directory.</summary>
+    public string Beside(string name) => System.IO.Path.Combine(_root, name);
+
+    public string FileOf(string name) => System.IO.Path.Combine(Path, name);
+
+    public static StorageOptions Options(bool readOnly = false) => new()
+    {
+        BackgroundFlush = false,
+        InitialJournalFileBytes = 64 << 10,
+        MaxJournalFileBytes = 128 << 10,
+        ReadOnly = readOnly,
+    };
+
+    /// <summary>An environment with some history, closed in good order.</summary>
+    public void Work()
+    {
+        using StorageEnvironment environment = StorageEnvironment.Open(Path, Options());
+        for (int left = 1 + Run.Choices.Next(20); left > 0; left--)
+            Commit(environment);
+    }
+
+    /// <summary>One transaction, and now and then a flush.</summary>
+    public void Commit(StorageEnvironment environment, bool mayFlush = true)
+    {
+        int count = 1 + Run.Choices.Next(4);
+        var changes = new List<(int Key, byte[] Value)>();
+        using (WriteTransaction writing = environment.BeginWrite())
+        {
+            WriteTree tree = writing.CreateTree(TreeName);
+            for (int i = 0; i < count; i++)
+            {
+                int key = Run.Choices.Next(MostKeys);
+                var value = new byte[1 + Run.Choices.Next(9_000)];
+                new Random(Run.Choices.Next()).NextBytes(value);
+                tree.Put(KeyOf(key), value);
+                changes.Add((key, value));
+            }
+            writing.Commit();
+        }
+        foreach ((int key, byte[] value) in changes)
+            _items[key] = value;
+        if (mayFlush && Run.Choices.Next(5) == 0)
+            environment.Flush();
+    }
+
+    /// <summary>Works on, and leaves the files as a killed process would.</summary>
+    public void Kill()
+    {
+        string next = Beside($"killed-{++_killed}");
+        using (StorageEnvironment environment = StorageEnvironment.Open(Path, Options()))
+        {
+            for (int left = 1 + Run.Choices.Next(12); left > 0; left--)
+                Commit(environment);
+            CopyTo(next);
+        }
+        Path = next;
+    }
+
+    public void CopyTo(string target)
+    {
+        Directory.CreateDirectory(target);
+        foreach (string file in Directory.GetFiles(Path))
+            File.WriteAllBytes(System.IO.Path.Combine(target, System.IO.Path.GetFileName(file)), ReadFile(file));
+    }
+
+    /// <summary>Adds a file that is not the engine's.</summary>
+    public void AddForeign(string name)
+    {
+        string path = FileOf(name);
+        if (File.Exists(path))
+            return;
+        byte[] bytes = Encoding.UTF8.GetBytes("not the engine's: " + name);
+        File.WriteAllBytes(path, bytes);
+        Foreign[name] = bytes;
+    }
+
+    /// <summary>Everything that was acknowledged is there, for readers and writers, and the files of others are as they were.</summary>
+    public void ShouldHaveAll()
+    {
+        if (Run.Choices.Next(2) == 0)
+        {
+            using StorageEnvironment reading = StorageEnvironment.Open(Path, Options(readOnly: true));
+            Compare(reading);
+        }
+        for (int round = 0; round < 2; round++)
+        {
+            using StorageEnvironment environment = StorageEnvironment.Open(Path, Options());
+            Compare(environment);
+            Commit(environment);
+            environment.Flush();
+            VerificationReport report = environment.Verify();
+            BrokenPromiseException.Require(report.IsSound, report.ToString());
+        }
+        foreach ((string name, byte[] bytes) in Foreign)
+        {
+            BrokenPromiseException.Require(File.Exists(FileOf(name)), $"'{name}' is not the engine's, and is gone.");
+            BrokenPromiseException.Require(ReadFile(FileOf(name)).AsSpan().SequenceEqual(bytes), $"'{name}' is not the engine's, and was changed.");
+        }
+    }
+
+    public void Compare(StorageEnvironment environment)
+    {
+        using ReadTransaction reading = environment.BeginRead();
+        Tree tree = reading.OpenTree(TreeName);
+        BrokenPromiseException.Require(tree.Count == _items.Count, $"There are {tree.Count} items, and {_items.Count} were acknowledged.");
+        foreach ((int key, byte[] value) in _items)
+        {
+            bool isRight = tree.TryGet(KeyOf(key), out ReadOnlySpan<byte> found) && found.SequenceEqual(value);
+            BrokenPromiseException.Require(isRight, $"Item {key} is not what was acknowledged.");
+        }
+    }
+
+    /// <summary>An opening is refused with an exception of ours, and changes no file.</summary>
+    public void ShouldBeRefused<TException>(string path, bool readOnly)
+        where TException : VoronException
+    {
+        SortedDictionary<string, byte[]> before = FilesOf(path);
+        try
+        {
+            StorageEnvironment.Open(path, Options(readOnly)).Dispose();
+        }
+        catch (TException)
+        {
+            SortedDictionary<string, byte[]> after = FilesOf(path);
+            bool isSame = before.Keys.SequenceEqual(after.Keys) && before.All(file => file.Value.AsSpan().SequenceEqual(after[file.Key]));
+            BrokenPromiseException.Require(isSame, $"An opening that was refused has changed files in '{path}'.");
+            return;
+        }
+        catch (VoronException e)
+        {
+            throw new BrokenPromiseException($"An opening of '{path}' that should be refused by {typeof(TException).Name} ended with {e.GetType().Name}: {e.Message}", e);
+        }
+        throw new BrokenPromiseException($"An opening of '{path}' should be refused by {typeof(TException).Name}, and was not.");
+    }
+
+    public static SortedDictionary<string, byte[]> FilesOf(string path)
+    {
+        var files = new SortedDictionary<string, byte[]>(StringComparer.Ordinal);
+        foreach (string file in Directory.GetFiles(path))
+            files.Add(System.IO.Path.GetFileName(file), ReadFile(file));
+        return files;
+    }
+
+    public static byte[] ReadFile(string file)
+    {
+        using var stream = new FileStream(file, FileMode.Open, FileAccess.Read, FileShare.ReadWrite | FileShare.Delete);
+        var bytes = new byte[stream.Length];
+        stream.ReadExactly(bytes);
+        return bytes;
+    }
+
+    public void Dispose() => Directory.Delete(_root, recursive: true);
+
+    private static byte[] KeyOf(int key) => [(byte)(key >> 8), (byte)key];
+}

@@ -1,0 +1,264 @@
+using System.Diagnostics;
+using Voron.Torture.Harness;
+
+namespace Voron.Torture.Surroundings;
+
+/// <summary>Something that happens to an environment's files, and what has to hold then.</summary>
+internal sealed record SurroundingEvent(string Name, Action<SurroundedPlace> Happen);
+
+/// <summary>All of them.</summary>
+internal static class SurroundingEvents
+{
+    private const string Header = "voron.header";
+    private const string UnfinishedHeader = "voron.header.creating";
+    private const string Data = "voron.data";
+
+    private static readonly string[] SimilarNames =
+    [
+        "journal-00000001.voron.bak", "journal-", "journal--0000001.voron", "journal-7.voron", "journal-000000000007.voron",
+        "journal-00000000.voron", "journal-99999999999999999999.voron", "journal-0000000x.voron", "journal-00000007.voron.new",
+        "journal-000000000003.voron.new", "rewrite-00000001.voron", "rewrite-00000003.voron", "rewrite-000000000004.voron", "rewrite-1.voron",
+        "rewrite-notes.txt", "scratch.tmp", "voron.scratch", "voron.lock", "voron.data.old", "voron.data.creating", "voron.header.bak",
+        "journal-9223372036854775807.voron.bak", "journal-00000001.voron.NEW", "Journal-00000009.voron",
+    ];
+
+    public static IReadOnlyList<SurroundingEvent> All { get; } =
+    [
+        new("files with similar names", SimilarFiles),
+        new("a journal file under another name", RenamedJournal),
+        new("the lock file of earlier versions removed", WithoutLockFile),
+        new("the header removed", WithoutHeader),
+        new("an unfinished header beside a lost one", UnfinishedBesideLost),
+        new("the last rename of a creation lost", LostRename),
+        new("a second opening through links", SecondOpening),
+        new("the header replaced beside a writer", ReplacedHeader),
+        new("the directory renamed beside a writer", RenamedDirectory),
+        new("a link in the place of a file", LinkedFile),
+        new("a file cut", CutFile),
+        new("readers and writers in turn", ReadersAndWriters),
+    ];
+
+    private static void SimilarFiles(SurroundedPlace place)
+    {
+        EndSomehow(place);
+        foreach (string name in SimilarNames)
+        {
+            if (place.Run.Choices.Next(2) == 0)
+                place.AddForeign(name);
+        }
+        place.ShouldHaveAll();
+    }
+
+    private static void RenamedJournal(SurroundedPlace place)
+    {
+        place.Kill();
+        string[] journals = Directory.GetFiles(place.Path, "journal-*.voron");
+        string journal = journals.Order(StringComparer.Ordinal).ElementAt(place.Run.Choices.Next(journals.Length));
+        string name = place.Run.Choices.Next(4) switch
+        {
+            0 => Path.GetFileName(journal) + ".new",
+            1 => $"journal-{100 + place.Run.Choices.Next(100):D8}.voron.new",
+            2 => $"journal-{long.MaxValue - place.Run.Choices.Next(1_000)}.voron",
+            _ => $"journal-{1_000_000_000_000 - place.Run.Choices.Next(3)}.voron",
+        };
+        place.Run.Tell($"{Path.GetFileName(journal)} to {name}");
+        File.Move(journal, place.FileOf(name));
+        place.ShouldHaveAll();
+        place.Kill();
+        place.ShouldHaveAll();
+    }
+
+    private static void WithoutLockFile(SurroundedPlace place)
+    {
+        File.WriteAllText(place.FileOf("voron.lock"), "4711");
+        using (StorageEnvironment environment = StorageEnvironment.Open(place.Path, SurroundedPlace.Options(place.Run.Choices.Next(2) == 0)))
+        {
+            File.Delete(place.FileOf("voron.lock"));
+            place.ShouldBeRefused<EnvironmentInUseException>(place.Path, readOnly: false);
+            place.Compare(environment);
+        }
+        place.ShouldHaveAll();
+    }
+
+    private static void WithoutHeader(SurroundedPlace place)
+    {
+        EndSomehow(place);
+        File.Delete(place.FileOf(Header));
+        place.ShouldBeRefused<CorruptionException>(place.Path, place.Run.Choices.Next(2) == 0);
+    }
+
+    private static void UnfinishedBesideLost(SurroundedPlace place)
+    {
+        EndSomehow(place);
+        if (place.Run.Choices.Next(2) == 0)
+        {
+            File.WriteAllBytes(place.FileOf(UnfinishedHeader), new byte[place.Run.Choices.Next(3) * 4096]);
+        }
+        else
+        {
+            // Of another environment, that was never finished.
+            string other = place.Beside("other");
+            StorageEnvironment.Open(other, SurroundedPlace.Options()).Dispose();
+            File.Move(Path.Combine(other, Header), place.FileOf(UnfinishedHeader));
+        }
+        File.Delete(place.FileOf(Header));
+        SortedDictionary<string, byte[]> before = SurroundedPlace.FilesOf(place.Path);
+        try
+        {
+            StorageEnvironment.Open(place.Path, SurroundedPlace.Options()).Dispose();
+            throw new BrokenPromiseException("An environment whose header is lost was opened.");
+        }
+        catch (VoronException)
+        {
+            BrokenPromiseException.Require(
+                before.SequenceEqual(SurroundedPlace.FilesOf(place.Path), FileComparer.Instance), "An opening without a header has changed files.");
+        }
+    }
+
+    private static void LostRename(SurroundedPlace place)
+    {
+        EndSomehow(place);
+        File.Move(place.FileOf(Header), place.FileOf(UnfinishedHeader));
+
+        // A reader cannot give a name back.
+        place.ShouldBeRefused<StorageAccessException>(place.Path, readOnly: true);
+        StorageEnvironment.Open(place.Path, SurroundedPlace.Options()).Dispose();
+        place.ShouldHaveAll();
+    }
+
+    private static void SecondOpening(SurroundedPlace place)
+    {
+        string link = place.Beside("link");
+        string copy = place.Beside("hard");
+        Directory.CreateSymbolicLink(link, place.Path);
+        Directory.CreateDirectory(copy);
+        foreach (string file in Directory.GetFiles(place.Path))
+            HardLink(file, Path.Combine(copy, Path.GetFileName(file)));
+        if (place.Run.Choices.Next(2) == 0)
+            Replace(Path.Combine(copy, Header));
+        using (StorageEnvironment environment = StorageEnvironment.Open(place.Path, SurroundedPlace.Options()))
+        {
+            foreach (string path in new[] { place.Path, link, copy, place.Path + "/../store" })
+                place.ShouldBeRefused<EnvironmentInUseException>(path, place.Run.Choices.Next(2) == 0);
+            place.Commit(environment);
+        }
+        place.ShouldHaveAll();
+    }
+
+    private static void ReplacedHeader(SurroundedPlace place)
+    {
+        using (StorageEnvironment environment = StorageEnvironment.Open(place.Path, SurroundedPlace.Options()))
+        {
+            string name = place.Run.Choices.Next(2) == 0 ? Header : Data;
+            Replace(place.FileOf(name));
+            List<string> names = [.. Directory.GetFiles(place.Path).Order(StringComparer.Ordinal)];
+            try
+            {
+                // More than the files that are there have room for.
+                for (int i = 0; i < 300; i++)
+                    place.Commit(environment, mayFlush: false);
+                throw new BrokenPromiseException($"A writer whose {name} was replaced goes on making files.");
+            }
+            catch (VoronException e)
+            {
+                BrokenPromiseException.Require(e.Message.Contains(name, StringComparison.Ordinal), $"The message does not name {name}: {e.Message}");
+            }
+            BrokenPromiseException.Require(
+                names.SequenceEqual(Directory.GetFiles(place.Path).Order(StringComparer.Ordinal)), "A writer whose header was replaced has changed names.");
+        }
+    }
+
+    private static void RenamedDirectory(SurroundedPlace place)
+    {
+        using (StorageEnvironment environment = StorageEnvironment.Open(place.Path, SurroundedPlace.Options()))
+        {
+            string moved = place.Beside("moved");
+            Directory.Move(place.Path, moved);
+            if (place.Run.Choices.Next(2) == 0)
+                Directory.CreateDirectory(place.Path);
+            string old = place.Path;
+            place.Path = moved;
+            for (int i = 0; i < 40; i++)
+                place.Commit(environment);
+            place.ShouldBeRefused<EnvironmentInUseException>(moved, readOnly: false);
+            BrokenPromiseException.Require(
+                !Directory.Exists(old) || Directory.GetFiles(old).Length == 0, "Files were made where the directory had been.");
+        }
+        place.ShouldHaveAll();
+    }
+
+    private static void LinkedFile(SurroundedPlace place)
+    {
+        EndSomehow(place);
+        string[] files = Directory.GetFiles(place.Path);
+        string file = files.Order(StringComparer.Ordinal).ElementAt(place.Run.Choices.Next(files.Length));
+        string elsewhere = place.Beside("elsewhere");
+        File.Move(file, elsewhere);
+        File.CreateSymbolicLink(file, elsewhere);
+        place.ShouldBeRefused<StorageAccessException>(place.Path, place.Run.Choices.Next(2) == 0);
+        File.Delete(file);
+        File.Move(elsewhere, file);
+        place.ShouldHaveAll();
+    }
+
+    private static void CutFile(SurroundedPlace place)
+    {
+        EndSomehow(place);
+        string[] files = Directory.GetFiles(place.Path);
+        string file = files.Order(StringComparer.Ordinal).ElementAt(place.Run.Choices.Next(files.Length));
+        using (var stream = new FileStream(file, FileMode.Open))
+            stream.SetLength(stream.Length * place.Run.Choices.Next(100) / 100);
+        try
+        {
+            place.ShouldHaveAll();
+        }
+        catch (VoronException)
+        {
+            place.Run.Tally("cuts that were refused");
+        }
+    }
+
+    private static void ReadersAndWriters(SurroundedPlace place)
+    {
+        EndSomehow(place);
+        using (StorageEnvironment first = StorageEnvironment.Open(place.Path, SurroundedPlace.Options(readOnly: true)))
+        using (StorageEnvironment second = StorageEnvironment.Open(place.Path, SurroundedPlace.Options(readOnly: true)))
+        {
+            place.ShouldBeRefused<EnvironmentInUseException>(place.Path, readOnly: false);
+            place.Compare(first);
+            place.Compare(second);
+        }
+        place.ShouldHaveAll();
+    }
+
+    private static void EndSomehow(SurroundedPlace place)
+    {
+        if (place.Run.Choices.Next(2) == 0)
+            place.Kill();
+    }
+
+    private static void Replace(string file)
+    {
+        byte[] bytes = SurroundedPlace.ReadFile(file);
+        File.Delete(file);
+        File.WriteAllBytes(file, bytes);
+    }
+
+    private static void HardLink(string file, string name)
+    {
+        using Process link = Process.Start("ln", [file, name]);
+        link.WaitForExit();
+        if (link.ExitCode != 0)
+            throw new TortureException($"There is no hard link '{name}'.");
+    }
+
+    private sealed class FileComparer : IEqualityComparer<KeyValuePair<string, byte[]>>
+    {
+        public static readonly FileComparer Instance = new();
+
+        public bool Equals(KeyValuePair<string, byte[]> x, KeyValuePair<string, byte[]> y) =>
+            x.Key == y.Key && x.Value.AsSpan().SequenceEqual(y.Value);
+
+        public int GetHashCode(KeyValuePair<string, byte[]> file) => StringComparer.Ordinal.GetHashCode(file.Key);
+    }
+}
