@@ -43,6 +43,7 @@ internal static class TortureCommand
         root.Subcommands.Add(LedgerCommand.Create());
         root.Subcommands.Add(FaultsCommand.Create());
         root.Subcommands.Add(CoverageCommand.Create());
+        root.Subcommands.Add(FillCommand.Create());
         root.SetAction(parsed =>
         {
             EngineSetup.LetAssertionsThrow();

@@ -41,7 +41,9 @@ internal sealed class KillSuite : Suite
 
     public override void Run(SuiteRun run)
     {
-        string directory = Directory.CreateTempSubdirectory("voron-kill-").FullName;
+        string directory = VolumeCut.Volume is { } volume
+            ? Directory.CreateDirectory(Path.Combine(volume, $"voron-kill-{run.Index}")).FullName
+            : Directory.CreateTempSubdirectory("voron-kill-").FullName;
         var next = new KillTargetProcess();
         try
         {
@@ -52,9 +54,9 @@ internal sealed class KillSuite : Suite
                 using KillTargetProcess target = next;
                 next = new KillTargetProcess();
                 KillPhase wanted = isLeft ? KillPhase.Opening : Wanted[run.Choices.Next(Wanted.Length)];
-                if (!TryKill(run, target, directory, wanted))
+                if (!TryKill(run, target, directory, wanted, out long least))
                     return;
-                ledger.Told(target.Acknowledged);
+                ledger.Told(least, target.Acknowledged);
                 run.Count();
                 run.Tally($"killed while {(isLeft && target.Phase == KillPhase.Opening ? "recovering" : Tell(target.Phase))}");
                 isLeft = !isLeft && run.Choices.Next(LeftOneIn) == 0;
@@ -72,17 +74,25 @@ internal sealed class KillSuite : Suite
     }
 
     /// <summary>False when the run is to stop: then the process has been killed anywhere, and it is not known where.</summary>
-    private static bool TryKill(SuiteRun run, KillTargetProcess target, string directory, KillPhase wanted)
+    private static bool TryKill(SuiteRun run, KillTargetProcess target, string directory, KillPhase wanted, out long least)
     {
         int delay = run.Choices.Next(LongestDelayMicroseconds);
         run.Step($"{wanted}, {delay} microseconds");
         target.Work(directory, run.Choices.Next());
+        least = 0;
         if (!TryListen(run, target, wanted))
             return false;
         long begun = Stopwatch.GetTimestamp();
         while (Stopwatch.GetElapsedTime(begun).TotalMicroseconds < delay)
             Thread.SpinWait(20);
+
+        // What is acknowledged after a cut has begun may be lost with it.
+        least = target.Acknowledged;
+        VolumeCut.Cut();
         target.Kill();
+        if (!VolumeCut.IsOn)
+            least = target.Acknowledged;
+        VolumeCut.Restore();
         return true;
     }
 
@@ -115,9 +125,15 @@ internal sealed class KillSuite : Suite
     {
         private readonly Dictionary<long, (long Number, int Length)> _items = [];
         private long _acknowledged;
+        private long _newest;
         private long _at;
 
-        public void Told(long acknowledged) => _acknowledged = Math.Max(_acknowledged, acknowledged);
+        /// <summary>Commits up to the first must be there, and up to the second may be.</summary>
+        public void Told(long least, long most)
+        {
+            _acknowledged = Math.Max(_acknowledged, least);
+            _newest = Math.Max(_newest, most);
+        }
 
         public void Compare(SuiteRun run, string directory, int kill)
         {
@@ -127,11 +143,12 @@ internal sealed class KillSuite : Suite
 
             // Of two processes that were killed one after the other, each may have had commits under way.
             BrokenPromiseException.Require(
-                newest >= _acknowledged && newest <= _acknowledged + (2 * KillWorkload.MostUnderWay),
+                newest >= _acknowledged && newest <= _newest + (2 * KillWorkload.MostUnderWay),
                 $"Kill {kill}: commit {_acknowledged} was acknowledged, and {newest} is the newest found.");
             run.Tally("commits", newest - _at);
             run.Tally("commits found though not acknowledged", newest - _acknowledged);
             _acknowledged = newest;
+            _newest = newest;
             while (_at < newest)
                 Follow(++_at);
             CompareItems(environment, kill);

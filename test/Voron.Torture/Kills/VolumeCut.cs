@@ -1,0 +1,32 @@
+using System.Diagnostics;
+using Voron.Torture.Harness;
+
+namespace Voron.Torture.Kills;
+
+/// <summary>
+/// Cuts the power of a volume, as far as a program can: commands of the caller's, given by the environment. One is run while the process that is
+/// to be killed works, the other when it is dead, before what is left is looked at. Without them a process is only killed.
+/// </summary>
+internal static class VolumeCut
+{
+    /// <summary>Where to work in place of the directory for temporary files; null for there.</summary>
+    public static string? Volume { get; } = Environment.GetEnvironmentVariable("VORON_VOLUME");
+
+    private static readonly string? Command = Environment.GetEnvironmentVariable("VORON_VOLUME_CUT");
+
+    public static bool IsOn => Command is not null;
+
+    public static void Cut() => Run("cut");
+
+    public static void Restore() => Run("restore");
+
+    private static void Run(string what)
+    {
+        if (Command is null)
+            return;
+        using Process process = Process.Start(Command, [what]);
+        process.WaitForExit();
+        if (process.ExitCode != 0)
+            throw new TortureException($"'{Command} {what}' ended with {process.ExitCode}.");
+    }
+}
