@@ -66,6 +66,12 @@ public readonly record struct SlowReaderReport(
 /// <summary>How an environment is opened. Checked as a whole by <see cref="Validate"/>.</summary>
 public sealed class StorageOptions
 {
+    /// <summary>Bytes of the largest journal file that may be asked for: ten of them are kept at most, and are counted in 63 bits.</summary>
+    internal const long LargestJournalFile = 1L << 40;
+
+    /// <summary>The largest value that may be journaled as a whole; with its pages' headers it must stay below 2 GiB.</summary>
+    internal const int GreatestLargeValue = 1 << 30;
+
     private const long MiB = 1 << 20;
 
     private const UnixFileMode ReadAndWrite = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.GroupRead | UnixFileMode.GroupWrite
@@ -238,6 +244,7 @@ public sealed class StorageOptions
         Check(Enum.IsDefined(FlushRecords), $"{nameof(FlushRecords)} is {(int)FlushRecords}, which is no setting.");
         Check(InitialJournalFileBytes >= 64 << 10, $"{nameof(InitialJournalFileBytes)} is {InitialJournalFileBytes}; it must be at least 65536.");
         Check(MaxJournalFileBytes <= MostBytes, $"{nameof(MaxJournalFileBytes)} is {MaxJournalFileBytes}; it must be at most {MostBytes}.");
+        Check(MaxJournalFileBytes <= LargestJournalFile, $"{nameof(MaxJournalFileBytes)} is {MaxJournalFileBytes}; it must be at most {LargestJournalFile}.");
         Check(MaxJournalFileBytes >= InitialJournalFileBytes, $"{nameof(MaxJournalFileBytes)} ({MaxJournalFileBytes}) is below {nameof(InitialJournalFileBytes)} ({InitialJournalFileBytes}).");
         Check(FlushThresholdBytes > 0, $"{nameof(FlushThresholdBytes)} is {FlushThresholdBytes}; it must be positive.");
         Check(FlushInterval > TimeSpan.Zero, $"{nameof(FlushInterval)} is {FlushInterval}; it must be positive.");
@@ -252,7 +259,9 @@ public sealed class StorageOptions
         Check(SearchMemoryBytes is >= 0 and <= 1L << 40, $"{nameof(SearchMemoryBytes)} is {SearchMemoryBytes}; it must be between 0 and {1L << 40}.");
         Check(MaxTransactionBytes >= MiB, $"{nameof(MaxTransactionBytes)} is {MaxTransactionBytes}; it must be at least {MiB}.");
         Check(MaxMergedBytes > 0, $"{nameof(MaxMergedBytes)} is {MaxMergedBytes}; it must be positive.");
-        Check(LargeValueBytes >= 16 << 10, $"{nameof(LargeValueBytes)} is {LargeValueBytes}; it must be at least 16384.");
+        Check(
+            LargeValueBytes is >= 16 << 10 and <= GreatestLargeValue,
+            $"{nameof(LargeValueBytes)} is {LargeValueBytes}; it must be between 16384 and {GreatestLargeValue}.");
         Check(PreferredFreeFraction is > 0 and <= 1, $"{nameof(PreferredFreeFraction)} is {PreferredFreeFraction}; it must be above 0 and at most 1.");
         Check(MaxGrowthBytes >= MiB, $"{nameof(MaxGrowthBytes)} is {MaxGrowthBytes}; it must be at least {MiB}.");
         if (faults.Count > 0)

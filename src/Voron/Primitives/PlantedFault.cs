@@ -212,6 +212,12 @@ internal static class PlantedFault
     /// <summary>A commit that changes nothing is acknowledged although what it read may still be on its way to the journal.</summary>
     public static readonly bool AcknowledgeEmptyAtOnce = Name == nameof(AcknowledgeEmptyAtOnce);
 
+    /// <summary>A merged operation for which its neighbours have left no room fails, as it does when it finds none alone.</summary>
+    public static readonly bool FailWithNeighbours = Name == nameof(FailWithNeighbours);
+
+    /// <summary>A batch of merged operations does not end when it has changed enough bytes.</summary>
+    public static readonly bool MergeWithoutEnd = Name == nameof(MergeWithoutEnd);
+
     /// <summary>A commit that fails before it is submitted leaves its versions in the table.</summary>
     public static readonly bool KeepFailedVersions = Name == nameof(KeepFailedVersions);
 

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using Voron.Journal;
+using Voron.Primitives;
 
 namespace Voron.Transactions;
 
@@ -144,7 +145,8 @@ internal sealed class MergedBatch
             for (; largeRuns < runs.Count; largeRuns++)
                 largeBytes += runs[largeRuns].Run.Length;
             largeRuns = runs.Count;
-            if (core.Session.ChangedBytes + largeBytes >= _maxBytes || Stopwatch.GetElapsedTime(start) >= _maxDuration)
+            var isFull = core.Session.ChangedBytes + largeBytes >= _maxBytes && !PlantedFault.MergeWithoutEnd;
+            if (isFull || Stopwatch.GetElapsedTime(start) >= _maxDuration)
                 return;
         }
     }
@@ -210,7 +212,7 @@ internal sealed class MergedBatch
 
     private void GiveUp(MergedOperation operation, Exception failure, bool isNeighboursFault)
     {
-        if (isNeighboursFault)
+        if (isNeighboursFault && !PlantedFault.FailWithNeighbours)
             _merger.PutBack(operation);
         else
             _run.Add((operation, failure));

@@ -107,6 +107,9 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.StampAtEnd), "copies", 8_000),
         new(nameof(PlantedFault.BelieveStart), "copies", 8_000),
 
+        new(nameof(PlantedFault.FailWithNeighbours), "options", 400),
+        new(nameof(PlantedFault.MergeWithoutEnd), "options", 400),
+
         // By a second suite, whose business it is as well.
         new(nameof(PlantedFault.AcknowledgeEmptyAtOnce), "schedules", 4_000),
         new(nameof(PlantedFault.SkipSyncAtOpen), "recovery-cut", 4_000),

@@ -26,6 +26,7 @@ internal static class SuiteCatalog
         new MemoryFaultSuite(),
         new LifetimesSuite(),
         new SurroundingsSuite(),
+        new OptionsSuite(),
     ];
 
     /// <exception cref="TortureException">There is no such suite.</exception>

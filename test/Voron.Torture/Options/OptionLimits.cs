@@ -1,0 +1,66 @@
+using System.Reflection;
+using Voron.Torture.Harness;
+
+namespace Voron.Torture.Options;
+
+/// <summary>The values of each numeric option that are worth trying: its limits, its default, and what lies beside powers of two.</summary>
+internal static class OptionLimits
+{
+    private const long KiB = 1 << 10;
+    private const long MiB = 1 << 20;
+
+    private static readonly (string Name, object[] Values)[] Limits =
+    [
+        (nameof(StorageOptions.PageSize), [4096, 65536]),
+        (nameof(StorageOptions.InitialJournalFileBytes), [64 * KiB, 64 * KiB + 1, MiB - 1, 4 * MiB]),
+        (nameof(StorageOptions.MaxJournalFileBytes), [64 * KiB, 64 * KiB + 1, 16 * MiB, (long)int.MaxValue, StorageOptions.LargestJournalFile]),
+        (nameof(StorageOptions.FlushThresholdBytes), [1L, 4096L, 64 * KiB, 64 * MiB, long.MaxValue]),
+        (nameof(StorageOptions.JournalLimitBytes), [64 * MiB, 512 * MiB, (long)int.MaxValue + 1, long.MaxValue]),
+        (nameof(StorageOptions.ScratchMemoryBytes), [4 * MiB, 4 * MiB + 1, 512 * MiB, (long)int.MaxValue, long.MaxValue]),
+        (nameof(StorageOptions.ScratchLimitBytes), [4 * MiB, 2048 * MiB, (long)int.MaxValue, long.MaxValue]),
+        (nameof(StorageOptions.SearchMemoryBytes), [0L, 1L, 80 * MiB, (long)int.MaxValue, (long)int.MaxValue + 1]),
+        (nameof(StorageOptions.MaxTransactionBytes), [MiB, 1024 * MiB, (long)int.MaxValue + 1, long.MaxValue]),
+        (nameof(StorageOptions.MaxMergedBytes), [1L, 4096L, 64 * KiB, 4 * MiB, long.MaxValue]),
+        (nameof(StorageOptions.LargeValueBytes), [16 << 10, (16 << 10) + 1, StorageOptions.GreatestLargeValue]),
+        (nameof(StorageOptions.PreferredFreeFraction), [double.Epsilon, 0.25, 1.0]),
+        (nameof(StorageOptions.MaxGrowthBytes), [MiB, MiB + 1, 64 * MiB, long.MaxValue]),
+        (nameof(StorageOptions.ScrubBytesPerSecond), [0L, 1L, 16 * MiB, long.MaxValue]),
+        (nameof(StorageOptions.FlushInterval), [TimeSpan.FromTicks(1), TimeSpan.FromSeconds(10), TimeSpan.MaxValue]),
+        (nameof(StorageOptions.ScrubInterval), [TimeSpan.FromMilliseconds(1), TimeSpan.FromDays(24), Timeout.InfiniteTimeSpan]),
+        (nameof(StorageOptions.SlowReaderInterval), [TimeSpan.FromTicks(1), TimeSpan.FromMinutes(1), TimeSpan.MaxValue]),
+    ];
+
+    /// <summary>Numeric options of the engine of which nothing is known here: they would not be tried.</summary>
+    public static IEnumerable<string> Untried =>
+        typeof(StorageOptions).GetProperties(BindingFlags.Public | BindingFlags.Instance)
+            .Where(option => option.PropertyType == typeof(int) || option.PropertyType == typeof(long) || option.PropertyType == typeof(double)
+                || option.PropertyType == typeof(TimeSpan))
+            .Select(option => option.Name)
+            .Except(Limits.Select(limit => limit.Name));
+
+    /// <summary>Draws options: one or a few at their limits, or all of them.</summary>
+    public static StorageOptions Draw(SuiteRun run)
+    {
+        Tape choices = run.Choices;
+        var options = new StorageOptions
+        {
+            BackgroundFlush = choices.Next(4) > 0,
+            JournalCompression = (JournalCompression)choices.Next(3),
+            FlushRecords = choices.Next(3) == 2 ? FlushRecordForm.WholeImages : FlushRecordForm.Checksums,
+            CommitObserver = null,
+        };
+        run.Tell($"background flush {options.BackgroundFlush}, {options.JournalCompression}, {options.FlushRecords}");
+        bool all = choices.Next(4) == 3;
+        for (int i = all ? Limits.Length : choices.Next(1, 4); i > 0 && choices.HasMore; i--)
+        {
+            choices.Mark();
+            (string name, object[] values) = Limits[all ? i - 1 : choices.Next(Limits.Length)];
+            object value = values[choices.Next(values.Length)];
+            run.Step($"{name} = {value}");
+
+            // They can be set when an object is made; this one is still being made.
+            typeof(StorageOptions).GetProperty(name)!.SetValue(options, value);
+        }
+        return options;
+    }
+}

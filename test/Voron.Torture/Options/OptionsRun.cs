@@ -1,0 +1,173 @@
+using System.Diagnostics;
+using System.Text;
+using Voron.Torture.Harness;
+using Voron.Torture.Model;
+
+namespace Voron.Torture.Options;
+
+/// <summary>Work with options at their limits: it is right, and it is never slower than <see cref="Floor"/>.</summary>
+internal sealed class OptionsRun(SuiteRun run)
+{
+    /// <summary>Commits a second that any options have to allow, in memory and on a crowded machine. Writers who are slowed make one.</summary>
+    public const int Floor = 20;
+
+    private const string TreeName = "t";
+    private const int Commits = 40;
+    private const int Operations = 12;
+
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
+
+    private readonly SortedDictionary<int, byte[]> _expected = [];
+    private int _next;
+
+    /// <returns>False when the options do not fit together.</returns>
+    public bool Run()
+    {
+        StorageOptions options = OptionLimits.Draw(run);
+        try
+        {
+            options.Validate();
+        }
+        catch (ArgumentException e)
+        {
+            run.Tell($"refused: {e.Message}");
+            return false;
+        }
+        using var place = new ModelPlace(inMemory: true);
+        using (StorageEnvironment environment = place.Open(options))
+        {
+            Commit(environment, "commits");
+            Merge(environment, options);
+            PutLarge(environment);
+            CommitBesideReader(environment);
+            Delete(environment);
+            environment.Flush();
+            environment.ReclaimSpace();
+            Commit(environment, "commits after space was given back");
+            Check(environment);
+        }
+        using (StorageEnvironment again = place.Open(new StorageOptions { BackgroundFlush = false }))
+            Check(again);
+        return true;
+    }
+
+    private void Commit(StorageEnvironment environment, string what)
+    {
+        run.Tell(what);
+        long start = Stopwatch.GetTimestamp();
+        for (int i = 0; i < Commits; i++)
+        {
+            using WriteTransaction writing = environment.BeginWrite();
+            Put(writing.CreateTree(TreeName), run.Choices.Next(300, 1200));
+            writing.Commit();
+        }
+        TimeSpan took = Stopwatch.GetElapsedTime(start);
+        BrokenPromiseException.Require(
+            took < TimeSpan.FromSeconds((double)Commits / Floor), $"{Commits} {what} took {took.TotalSeconds:F1} s: fewer than {Floor} a second.");
+    }
+
+    // Each of them fits alone, if only just a few fit together.
+    private void Merge(StorageEnvironment environment, StorageOptions options)
+    {
+        run.Tell("operations that fit alone, merged");
+        long pages = Math.Min(options.MaxTransactionBytes / options.PageSize / 4, 100);
+        var entries = new List<(int Key, byte[] Value)>[Operations];
+        var largest = new long[Operations];
+        Task[] tasks;
+        using (environment.BeginWrite())
+        {
+            tasks = [.. Enumerable.Range(0, Operations).Select(i =>
+            {
+                entries[i] = [];
+                for (int entry = 0; entry < Math.Max(pages / 2, 1); entry++)
+                    entries[i].Add((_next++, Value(1500)));
+                return environment.WriteAsync(writing =>
+                {
+                    largest[i] = writing.Core.Session.ChangedBytes;
+                    WriteTree tree = writing.CreateTree(TreeName);
+                    foreach ((int key, byte[] value) in entries[i])
+                        tree.Put(Key(key), value);
+                }).AsTask();
+            })];
+        }
+        bool areAnswered = Task.WhenAll(tasks).ContinueWith(_ => { }, TaskScheduler.Default).Wait(Patience);
+        BrokenPromiseException.Require(areAnswered, "Merged operations are not answered.");
+        for (int i = 0; i < Operations; i++)
+        {
+            BrokenPromiseException.Require(
+                tasks[i].IsCompletedSuccessfully, $"Operation {i} of {Operations} fits alone, and failed: {tasks[i].Exception?.InnerException?.Message}");
+            BrokenPromiseException.Require(
+                largest[i] < options.MaxMergedBytes,
+                $"Operation {i} was merged into a transaction that had changed {largest[i]} bytes, and MaxMergedBytes is {options.MaxMergedBytes}.");
+            foreach ((int key, byte[] value) in entries[i])
+                _expected[key] = value;
+        }
+    }
+
+    private void PutLarge(StorageEnvironment environment)
+    {
+        run.Tell("large values");
+        foreach (int length in (int[])[16_383, 16_384, 16_385, 65_536, run.Choices.Next(20_000, 150_000)])
+        {
+            using WriteTransaction writing = environment.BeginWrite();
+            Put(writing.OpenTree(TreeName), length);
+            writing.Commit();
+        }
+    }
+
+    private void CommitBesideReader(StorageEnvironment environment)
+    {
+        using ReadTransaction reading = environment.BeginRead();
+        int before = _expected.Count;
+        Commit(environment, "commits beside a reader");
+        environment.Flush();
+        BrokenPromiseException.Require(reading.OpenTree(TreeName).Count == before, "A snapshot has changed.");
+    }
+
+    private void Delete(StorageEnvironment environment)
+    {
+        run.Tell("delete");
+        using WriteTransaction writing = environment.BeginWrite();
+        WriteTree tree = writing.OpenTree(TreeName);
+        foreach (int key in _expected.Keys.Where(key => key % 3 > 0).Take(60).ToList())
+        {
+            BrokenPromiseException.Require(tree.Delete(Key(key)), $"Key {key} is not there.");
+            _expected.Remove(key);
+        }
+        writing.Commit();
+    }
+
+    private void Check(StorageEnvironment environment)
+    {
+        run.Tell("check");
+        using (ReadTransaction reading = environment.BeginRead())
+        {
+            Tree tree = reading.OpenTree(TreeName);
+            BrokenPromiseException.Require(tree.Count == _expected.Count, $"There are {tree.Count} entries, and should be {_expected.Count}.");
+            foreach ((int key, byte[] expected) in _expected)
+            {
+                BrokenPromiseException.Require(
+                    tree.TryGet(Key(key), out ReadOnlySpan<byte> value) && value.SequenceEqual(expected), $"The value of key {key} is another one.");
+            }
+        }
+        VerificationReport report = environment.Verify();
+        BrokenPromiseException.Require(report.IsSound, report.ToString());
+        BrokenPromiseException.Require(!environment.GetStatistics().IsPoisoned, "Writing has ended.");
+    }
+
+    private void Put(WriteTree tree, int length)
+    {
+        byte[] value = Value(length);
+        tree.Put(Key(_next), value);
+        _expected[_next++] = value;
+    }
+
+    private byte[] Value(int length)
+    {
+        byte[] value = new byte[length];
+        new Random(run.Choices.Next()).NextBytes(value.AsSpan(0, length / 2));
+        return value;
+    }
+
+    private static byte[] Key(int number) => Encoding.ASCII.GetBytes($"{number * 7919 % 100_003:D6}");
+}

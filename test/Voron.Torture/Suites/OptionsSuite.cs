@@ -1,0 +1,40 @@
+using Voron.Torture.Harness;
+using Voron.Torture.Options;
+
+namespace Voron.Torture.Suites;
+
+/// <summary>Numeric options at their limits and beside their neighbours, under load.</summary>
+internal sealed class OptionsSuite : Suite
+{
+    public override string Name => "options";
+
+    public override string Summary =>
+        $"each numeric option at its limits, alone and with others, under load: right, and no slower than {OptionsRun.Floor} commits a second";
+
+    public override string Unit => "settings";
+
+    public override long TestCount => 40;
+
+    public override long FullCount => 20_000;
+
+    // The background flusher makes choices of its own.
+    public override bool IsReplayable => false;
+
+    // Speed is measured.
+    public override int Threads => 1;
+
+    public override IReadOnlyList<string> NotCovered =>
+    [
+        "journals of more than some megabytes, and limits that are reached only by gigabytes",
+        "options of a store on a device: it stands in memory",
+    ];
+
+    public override void Run(SuiteRun run)
+    {
+        if (OptionLimits.Untried.ToList() is [var untried, ..])
+            throw new TortureException($"The option {untried} has no values to be tried.");
+        bool fits = new OptionsRun(run).Run();
+        run.Tally(fits ? "that fit" : "refused");
+        run.Count();
+    }
+}
