@@ -33,7 +33,10 @@ internal sealed unsafe class PageFileWriter
     public void SetChecksums(FlushPlan plan)
     {
         foreach (var item in plan.Items.AsSpan())
+        {
+            PageHeader.ClearSpareBytes(item.Frame, item.Page);
             ((PageHeader*)item.Frame)->Checksum = _context.DataFile.ComputeChecksum(item.Page, item.Frame, (long)item.Pages << _pageShift);
+        }
 
         // Page 0 is written with the stamp that the file has by then.
         if (plan.Items.Count > 0 && plan.Items[0].Page == 0)

@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using System.Numerics;
 using System.Runtime.CompilerServices;
 
@@ -98,6 +99,13 @@ internal static unsafe class Checksum
                 lane3 = BitOperations.Crc32C(lane3, PartialWord(at + 24, rest - 24));
         }
 
+        return FoldLanes(lane0, lane1, lane2, lane3, length, seed);
+    }
+
+    /// <summary>The checksum that follows from the lanes at the end of so many bytes.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static ulong FoldLanes(uint lane0, uint lane1, uint lane2, uint lane3, ulong length, ulong seed)
+    {
         // The length tells apart inputs that differ only in zeros at their end.
         var state = seed ^ (length * Odd0);
         state = Fold(state, lane0 | ((ulong)lane1 << 32));
@@ -135,5 +143,42 @@ internal static unsafe class Checksum
         for (var i = 0; i < bytes; i++)
             word |= (ulong)at[i] << (8 * i);
         return word;
+    }
+
+    /// <summary>The checksum of bytes that come in pieces, so that a long run is verified without a buffer of its length.</summary>
+    /// <remarks>Gives what <see cref="Compute(byte*, nuint, ulong)"/> gives for all pieces in a row.</remarks>
+    internal struct Stream
+    {
+        /// <summary>Every piece has a multiple of this many bytes, as pages have.</summary>
+        public const int BlockBytes = 32;
+
+        private uint _lane0;
+        private uint _lane1;
+        private uint _lane2;
+        private uint _lane3;
+        private ulong _length;
+
+        public Stream()
+        {
+            (_lane0, _lane1, _lane2, _lane3) = (Lane0, Lane1, Lane2, Lane3);
+        }
+
+        /// <summary>Adds the next piece.</summary>
+        public void Add(byte* data, nuint length)
+        {
+            Debug.Assert(length % BlockBytes == 0);
+            for (var end = data + length; data < end; data += BlockBytes)
+            {
+                _lane0 = BitOperations.Crc32C(_lane0, Word(data));
+                _lane1 = BitOperations.Crc32C(_lane1, Word(data + 8));
+                _lane2 = BitOperations.Crc32C(_lane2, Word(data + 16));
+                _lane3 = BitOperations.Crc32C(_lane3, Word(data + 24));
+            }
+
+            _length += length;
+        }
+
+        /// <summary>The checksum of all that was added.</summary>
+        public readonly ulong Finish(ulong seed) => FoldLanes(_lane0, _lane1, _lane2, _lane3, _length, seed);
     }
 }

@@ -81,4 +81,24 @@ internal struct PageHeader
     /// <summary>Overflow: length in bytes of what the run holds, which starts right behind this header.</summary>
     [FieldOffset(56)]
     public long RunLength;
+
+    /// <summary>
+    /// Whether the bytes that the checksum leaves out, and that this version writes as zeros, are zeros: nothing else would tell that
+    /// they have changed. Bytes 8 to 15 of page 0 are left to those who write them.
+    /// </summary>
+    public static unsafe bool HasSpareBytes(byte* page, long number)
+    {
+        var words = (ulong*)page;
+        return ((number == 0 ? 0 : words[1]) | words[2] | words[3]) != 0;
+    }
+
+    /// <summary>Makes the spare bytes zeros, as they stand on disk. A page in memory may have others there.</summary>
+    public static unsafe void ClearSpareBytes(byte* page, long number)
+    {
+        var words = (ulong*)page;
+        if (number != 0)
+            words[1] = 0;
+        words[2] = 0;
+        words[3] = 0;
+    }
 }

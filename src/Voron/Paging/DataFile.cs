@@ -14,6 +14,8 @@ namespace Voron.Paging;
 /// </remarks>
 internal sealed unsafe class DataFile : IDisposable
 {
+    private const int RunPieceBytes = 64 << 10;
+
     private readonly Lock _sync = new();
     private readonly Lock _growth = new();
     private readonly PoisonState _poison;
@@ -187,43 +189,43 @@ internal sealed unsafe class DataFile : IDisposable
     /// What to throw for a page that is not as it was written: a disk that cannot be read is something else than one that has other
     /// bytes. A file that ends too early has lost some.
     /// </summary>
-    /// <param name="fault">What is wrong, as of <see cref="TryVerify"/>.</param>
+    /// <param name="fault">What is wrong, as of <see cref="TryVerify(long, out Exception?)"/>.</param>
     /// <param name="cause">The failure of the disk, if it is one.</param>
     public static VoronException Failure(string fault, Exception? cause) => cause is DiskException { Error: not DiskError.EndOfFile }
         ? new StorageAccessException(fault, cause)
         : new CorruptionException(fault, cause);
 
     /// <summary>Checks a page on disk. Null when it is as it was written, else a sentence that says what is wrong.</summary>
+    public string? TryVerify(long page, out Exception? cause) => TryVerify(page, CancellationToken.None, out _, out cause);
+
+    /// <inheritdoc cref="TryVerify(long, out Exception?)"/>
+    /// <param name="page">The page, or the first one of a run, which is checked as a whole.</param>
+    /// <param name="stop">Ends the reading of a long run.</param>
+    /// <param name="pages">How many pages were read.</param>
+    /// <param name="cause">The failure of the disk, if it is one.</param>
+    /// <exception cref="OperationCanceledException">The check was stopped.</exception>
     [SkipLocalsInit]
-    public string? TryVerify(long page, out Exception? cause)
+    public string? TryVerify(long page, CancellationToken stop, out long pages, out Exception? cause)
     {
         cause = null;
+        pages = 1;
         if (page < 0 || page >= CapacityPages)
             return $"Page {page} is beyond the end of '{File.Path}', which has {CapacityPages} pages of {PageSize} bytes.";
 
-        byte* run = null;
         try
         {
             byte* buffer = stackalloc byte[PageSize];
             File.Read(page << _pageShift, new Span<byte>(buffer, PageSize));
             var header = (PageHeader*)buffer;
-            var pages = header->Kind == PageKind.Overflow ? header->RunPages : 1L;
-            if (pages > 1 && pages << _pageShift <= int.MaxValue && page + pages <= CapacityPages)
-            {
-                var length = pages << _pageShift;
-                run = buffer = (byte*)EngineMemory.Allocate((nuint)length);
-                File.Read(page << _pageShift, new Span<byte>(buffer, checked((int)length)));
-                header = (PageHeader*)buffer;
-            }
-            else
-            {
-                pages = 1;
-            }
-
+            var claimed = header->Kind == PageKind.Overflow ? header->RunPages : 1L;
+            if (claimed > 1 && claimed << _pageShift <= int.MaxValue && page + claimed <= CapacityPages)
+                pages = claimed;
             var expected = header->Checksum;
-            var actual = ComputeChecksum(page, buffer, pages << _pageShift);
+            var actual = pages == 1 ? ComputeChecksum(page, buffer, PageSize) : ReadRunChecksum(page, buffer, pages, stop);
             if (expected != actual && !PlantedFault.BelievePages)
                 return $"Page {page} of '{File.Path}' is damaged: it carries the checksum {expected:X16}, its bytes have {actual:X16}.";
+            if (PageHeader.HasSpareBytes(buffer, page) && !PlantedFault.BelieveSpareBytes)
+                return $"Page {page} of '{File.Path}' is damaged: bytes 8 to 31, which no checksum covers, are not the zeros that were written.";
             return PageStructure.FindFault(buffer, pages, page, PageSize) is { } malformed && !PlantedFault.BelievePageStructure
                 ? $"Page {page} of '{File.Path}' is malformed, though its checksum is right: {malformed}."
                 : null;
@@ -233,9 +235,30 @@ internal sealed unsafe class DataFile : IDisposable
             cause = e;
             return $"Page {page} of '{File.Path}' cannot be read: {e.Message}";
         }
+    }
+
+    // In pieces: a run may be as long as memory.
+    private ulong ReadRunChecksum(long page, byte* first, long pages, CancellationToken stop)
+    {
+        var stream = new Checksum.Stream();
+        stream.Add(first + PageHeader.UnjournaledBytes, (nuint)(PageSize - PageHeader.UnjournaledBytes));
+        var buffer = (byte*)EngineMemory.AllocateAligned(RunPieceBytes, 4096);
+        try
+        {
+            var end = (page + pages) << _pageShift;
+            for (var offset = (page + 1) << _pageShift; offset < end; offset += RunPieceBytes)
+            {
+                stop.ThrowIfCancellationRequested();
+                var piece = new Span<byte>(buffer, (int)Math.Min(RunPieceBytes, end - offset));
+                File.Read(offset, piece);
+                stream.Add(buffer, (nuint)piece.Length);
+            }
+
+            return stream.Finish(Seed(page));
+        }
         finally
         {
-            EngineMemory.Free(run);
+            EngineMemory.FreeAligned(buffer);
         }
     }
 

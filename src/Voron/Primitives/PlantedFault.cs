@@ -265,4 +265,7 @@ internal static class PlantedFault
 
     /// <summary>A data file beside an unfinished header is taken for unfinished too.</summary>
     public static readonly bool RemakeDataFile = Name == nameof(RemakeDataFile);
+
+    /// <summary>What stands in the bytes of a page header that no checksum covers is not looked at.</summary>
+    public static readonly bool BelieveSpareBytes = Name == nameof(BelieveSpareBytes);
 }

@@ -243,4 +243,21 @@ public class ChecksumTests
         data.AsSpan(right, length).CopyTo(data.AsSpan(left, length));
         kept.CopyTo(data.AsSpan(right, length));
     }
+
+    [Theory]
+    [InlineData(32, 32)]
+    [InlineData(4_064, 4_096)]
+    [InlineData(65_536, 96)]
+    public unsafe void In_pieces_it_is_the_same(int first, int piece)
+    {
+        var data = Pattern(300_000 / 32 * 32);
+        fixed (byte* start = data)
+        {
+            var stream = new Checksum.Stream();
+            stream.Add(start, (nuint)first);
+            for (var at = first; at < data.Length; at += piece)
+                stream.Add(start + at, (nuint)Math.Min(piece, data.Length - at));
+            stream.Finish(Seed).Should().Be(Checksum.Compute(data, Seed));
+        }
+    }
 }

@@ -10,8 +10,8 @@ namespace Voron.Torture.Damage;
 /// them changes, that has to be told; a change that is not told has to be elsewhere.
 /// </summary>
 /// <remarks>
-/// Elsewhere is: a free page; a page of which the journal or the rewrite file has a newer version, as replay has found; bytes 8 to 31 of
-/// a page's header, which are spare and outside of its checksum; what lies behind the end of a large value in its last page.
+/// Elsewhere is: a free page; a page of which the journal or the rewrite file has a newer version, as replay has found; bytes 8 to 15 of
+/// page 0, which are outside of its checksum; what lies behind the end of a large value in its last page.
 /// </remarks>
 internal sealed unsafe class NeededBytes
 {
@@ -92,7 +92,7 @@ internal sealed unsafe class NeededBytes
             var header = (PageHeader*)snapshot.Read(new PageNumber(page));
             long pages = header->Kind == PageKind.Overflow ? header->RunPages : 1;
             Add(page * pageSize, (page * pageSize) + ChecksumBytes);
-            Add((page * pageSize) + PageHeader.UnjournaledBytes, (page + pages) * pageSize);
+            Add((page * pageSize) + (page == 0 ? 2 * ChecksumBytes : ChecksumBytes), (page + pages) * pageSize);
             page += pages - 1;
         }
     }

@@ -106,6 +106,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.BelieveStamp), "copies", 4_000),
         new(nameof(PlantedFault.StampAtEnd), "copies", 8_000),
         new(nameof(PlantedFault.BelieveStart), "copies", 8_000),
+        new(nameof(PlantedFault.BelieveSpareBytes), "bit-rot", 20_000),
 
         new(nameof(PlantedFault.FailWithNeighbours), "options", 400),
         new(nameof(PlantedFault.MergeWithoutEnd), "options", 400),
