@@ -46,7 +46,7 @@ public sealed partial class StorageEnvironment : IDisposable
         if (_context.Options.ReadOnly)
             return;
 
-        _context.FlusherSlot = _context.Readers.TakeSlot();
+        _context.FlusherSlot = _context.Readers.TakeSlot(forEngine: true);
         var keeper = new VersionKeeper(
             _context.Versions, _context.Frames, _context.Readers, _context.Ring, _context.HomeHeads, _context.Heap)
         {
@@ -62,7 +62,7 @@ public sealed partial class StorageEnvironment : IDisposable
         _trimmer = new MemoryTrimmer(_context, _gate, _writer);
         _scheduler = new FlushScheduler(_context, _flusher, () => _reclaimer.Run(), _trimmer, parts.ReplayedBytes, _context.Options.BackgroundFlush);
         parts.Publisher.BackPressure = _scheduler;
-        _scrubber = new Scrubber(_context.Options, _context.Logger, VerifyPaced);
+        _scrubber = new Scrubber(_context, () => new EngineSnapshot(_context, _readers));
     }
 
     /// <summary>The directory, or "memory".</summary>
@@ -202,21 +202,25 @@ public sealed partial class StorageEnvironment : IDisposable
     /// </summary>
     public VerificationReport Verify()
     {
-        return VerifyPaced(new VerificationPace(0, CancellationToken.None));
+        using var reading = new EngineSnapshot(_context, _readers);
+        return Verifier.Run(_context, reading.Snapshot);
     }
 
     /// <summary>What the environment has done and holds.</summary>
-    public EnvironmentStatistics GetStatistics()
+    public EnvironmentStatistics GetStatistics() => WhileOpen(static environment => environment.CollectStatistics());
+
+    // Without a snapshot: the figures are there also when no more readers can be.
+    private EnvironmentStatistics CollectStatistics()
     {
-        using var reading = BeginRead();
+        _context.Ring.Read(out var published);
         var counters = _context.Counters;
         var journal = _context.Journal;
         return new EnvironmentStatistics
         {
             PageSize = _context.PageSize,
-            PublishedTransactionId = reading.Core.Snapshot.Id,
+            PublishedTransactionId = published.State.TransactionId,
             CheckpointTransactionId = _parts.Checkpoints.Current.State.TransactionId,
-            PageCount = reading.Core.Snapshot.State.PageCount,
+            PageCount = published.State.PageCount,
             DataFileBytes = _context.DataFile.CapacityPages * _context.PageSize,
             LiveJournalBytes = _context.JournalFiles?.LiveRecordBytes ?? 0,
             TotalJournalBytes = _context.JournalFiles?.TotalBytes ?? 0,
@@ -361,12 +365,6 @@ public sealed partial class StorageEnvironment : IDisposable
         {
             EnvironmentLog.OpeningFlushFailed(_context.Logger, Path, openings, e.Message);
         }
-    }
-
-    private VerificationReport VerifyPaced(VerificationPace pace)
-    {
-        using var reading = BeginRead();
-        return Verifier.Run(_context, reading.Core.Snapshot, pace);
     }
 
     private WriteCore Begin(TimeSpan timeout, string call, CancellationToken cancellationToken)

@@ -116,16 +116,19 @@ internal sealed unsafe class SectionMap
     public long MapPage(long group)
     {
         while (_mapPages.Count <= group)
-        {
-            var next = _mapPages.Count;
-            var directory = Number(SectionMapLayout.RootPage.Value, next / _layout.NumbersPerPage);
-            var map = directory == 0 ? 0 : Number(directory, next % _layout.NumbersPerPage);
-            if (map <= 0 || map >= _pages.PageCount || !IsMap(map))
-                throw new CorruptionException($"The section map of group {next} is said to be page {map}, of {_pages.PageCount} pages.");
-            _mapPages.Add(map);
-        }
+            _mapPages.Add(LocateMapPage(_mapPages.Count));
 
         return _mapPages[(int)group];
+    }
+
+    /// <summary>The map page of a group, found by itself: those of the groups before it are not looked for.</summary>
+    public long LocateMapPage(long group)
+    {
+        var directory = Number(SectionMapLayout.RootPage.Value, (int)(group / _layout.NumbersPerPage));
+        var map = directory == 0 ? 0 : Number(directory, (int)(group % _layout.NumbersPerPage));
+        if (map <= 0 || map >= _pages.PageCount || !IsMap(map))
+            throw new CorruptionException($"The section map of group {group} is said to be page {map}, of {_pages.PageCount} pages.");
+        return map;
     }
 
     private bool IsMap(long page) => ((PageHeader*)_pages.ReadPage(page))->Kind == PageKind.SectionMap;

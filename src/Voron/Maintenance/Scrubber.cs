@@ -1,67 +1,121 @@
 using Microsoft.Extensions.Logging;
+using Voron.Primitives;
+using Voron.Transactions;
 
 namespace Voron.Maintenance;
 
 /// <summary>
 /// Verifies everything from time to time, slowly, so that bytes which rot at rest are noticed before they are needed.
 /// </summary>
+/// <remarks>
+/// <code>
+///   waiting for the interval ─▶ slice (snapshot held, lock held) ─▶ waiting for the pace ─▶ slice ... ─▶ log and observer ─▶ waiting
+/// </code>
+/// Closing waits for a slice, which ends at the next page, and for nothing else: not for the log and not for the observer, which may
+/// be closing the environment themselves, or wait for one who is. Whatever fails ends one pass, never the process.
+/// </remarks>
 internal sealed partial class Scrubber : IDisposable
 {
-    private readonly CancellationTokenSource _stop = new();
-    private readonly Func<VerificationPace, VerificationReport> _verify;
-    private readonly ILogger _logger;
-    private readonly Action<VerificationReport>? _observer;
-    private readonly Thread? _thread;
+    /// <summary>A device that hangs must not hang the closing: the slice keeps its memory until the call returns.</summary>
+    private static readonly TimeSpan LongestWait = TimeSpan.FromSeconds(5);
 
-    public Scrubber(StorageOptions options, ILogger logger, Func<VerificationPace, VerificationReport> verify)
+    private readonly CancellationTokenSource _stop = new();
+    private readonly CancellationToken _stopped;
+    private readonly Lock _slice = new();
+    private readonly EngineContext _context;
+    private readonly Func<EngineSnapshot> _beginSnapshot;
+    private readonly ScrubClock _clock;
+
+    public Scrubber(EngineContext context, Func<EngineSnapshot> beginSnapshot)
     {
-        _verify = verify;
-        _logger = logger;
-        _observer = options.ScrubObserver;
+        _context = context;
+        _beginSnapshot = beginSnapshot;
+        _stopped = _stop.Token;
+        var options = context.Options;
+        _clock = options.ScrubClock ?? new ScrubClock();
         if (options.ScrubInterval == Timeout.InfiniteTimeSpan || !options.BackgroundFlush)
             return;
-        _thread = new Thread(() => Run(options.ScrubInterval, options.ScrubBytesPerSecond))
+        var thread = new Thread(() => Run(options.ScrubInterval))
         {
             IsBackground = true,
             Name = "Voron scrubber",
             Priority = ThreadPriority.BelowNormal,
         };
-        _thread.Start();
+        thread.Start();
     }
 
-    /// <summary>Stops a walk that is under way; returns when the thread has ended.</summary>
+    /// <summary>Ends a pass that is under way; returns when nothing more is read. May be called by the observer.</summary>
     public void Dispose()
     {
         _stop.Cancel();
-        _thread?.Join();
-        _stop.Dispose();
+        if (_slice.TryEnter(LongestWait))
+            _slice.Exit();
     }
 
-    private void Run(TimeSpan interval, long bytesPerSecond)
+    private void Run(TimeSpan interval)
     {
-        while (!_stop.Token.WaitHandle.WaitOne(interval))
+        while (!_clock.Wait(interval, _stopped))
         {
             try
             {
-                var report = _verify(new VerificationPace(bytesPerSecond, _stop.Token));
-                foreach (var problem in report.Problems)
-                    LogProblem(_logger, report.TransactionId, problem);
-                _observer?.Invoke(report);
+                Tell(Pass());
             }
-            catch (OperationCanceledException)
+            catch (OperationCanceledException) when (_stopped.IsCancellationRequested)
             {
                 return;
             }
-            catch (Exception e) when (e is VoronException or ObjectDisposedException)
+            catch (Exception e)
             {
-                LogFailed(_logger, e.Message, e);
+                // No memory, an unreadable disk, no slot for a reader: the next pass may have more luck.
+                LogSafely(() => LogFailed(_context.Logger, e.Message, e));
             }
         }
     }
 
-    [LoggerMessage(Level = LogLevel.Error, Message = "Scrubbing transaction {TransactionId} found: {Problem}")]
+    private VerificationReport Pass()
+    {
+        var pace = new ScrubPace(_context.Options.ScrubBytesPerSecond, _clock, _stopped);
+        var pass = new ScrubPass(_context, pace);
+        while (!RunSlice(pass))
+            pace.Wait();
+        return pass.Report;
+    }
+
+    private bool RunSlice(ScrubPass pass)
+    {
+        lock (_slice)
+        {
+            _stopped.ThrowIfCancellationRequested();
+            using var reading = _beginSnapshot();
+            return pass.RunSlice(reading.Snapshot);
+        }
+    }
+
+    private void Tell(VerificationReport report)
+    {
+        _stopped.ThrowIfCancellationRequested();
+        foreach (var problem in report.Problems)
+            LogSafely(() => LogProblem(_context.Logger, report.TransactionId, problem));
+        if (_context.Options.ScrubObserver is { } observer)
+            LogSafely(() => Observers.Tell(observer, report, _context.Logger));
+    }
+
+    // The log is the user's too.
+    private static void LogSafely(Action log)
+    {
+        try
+        {
+            log();
+        }
+        catch (Exception)
+        {
+            // There is nobody left to tell.
+        }
+    }
+
+    [LoggerMessage(Level = LogLevel.Error, Message = "Scrubbing up to transaction {TransactionId} found: {Problem}")]
     private static partial void LogProblem(ILogger logger, long transactionId, string problem);
 
-    [LoggerMessage(Level = LogLevel.Warning, Message = "Scrubbing failed: {Reason}")]
+    [LoggerMessage(Level = LogLevel.Warning, Message = "Scrubbing failed, and starts again after the interval: {Reason}")]
     private static partial void LogFailed(ILogger logger, string reason, Exception exception);
 }

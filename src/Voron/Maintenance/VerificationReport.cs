@@ -1,7 +1,9 @@
 namespace Voron;
 
-/// <summary>What <see cref="StorageEnvironment.Verify"/> found.</summary>
-/// <param name="TransactionId">The snapshot that was verified.</param>
+/// <summary>
+/// What <see cref="StorageEnvironment.Verify"/> found, or a verification in the background, whose figures are of several snapshots.
+/// </summary>
+/// <param name="TransactionId">The snapshot that was verified, or the last one.</param>
 /// <param name="Trees">Named trees walked.</param>
 /// <param name="Entries">Entries in them.</param>
 /// <param name="UsedPages">Pages that belong to trees, values, or the section maps.</param>

@@ -1,6 +1,5 @@
 using Voron.Format;
 using Voron.FreeSpace;
-using Voron.Paging;
 using Voron.Primitives;
 using Voron.Transactions;
 using Voron.Trees;
@@ -11,48 +10,85 @@ namespace Voron.Maintenance;
 /// Walks one snapshot: every tree, every value, the section maps; each page has to be owned once, and to be as it was written.
 /// </summary>
 /// <remarks>
-/// Nothing else has to stop. A page that has no version for the snapshot is not overwritten in the data file while the snapshot
-/// is registered: no flush goes beyond the oldest reader.
+/// Nothing else has to stop. The snapshot is held until the end, since only one state tells whether each page has one owner; the
+/// scrubber does without that, see <see cref="ScrubPass"/>. Memory: a bit for each page.
 /// </remarks>
-internal sealed unsafe class Verifier
+internal sealed unsafe class Verifier : ITreeCheckHost
 {
-    private const int MaxProblems = 1000;
-
     private readonly EngineContext _context;
     private readonly ReadSnapshot _snapshot;
     private readonly SectionMapLayout _layout;
-    private readonly VerificationPace _pace;
-    private readonly long _pageCount;
-    private readonly List<string> _problems = [];
-    private readonly List<long> _ownedRuns = [];
-    private readonly HashSet<long> _largeRuns = [];
+    private readonly CheckedPages _pages;
+    private readonly ProblemList _problems = new();
+    private readonly TreeChecker _trees;
     private readonly ulong[] _owned;
+    private string _owner = "";
     private long _ownedPages;
     private long _entries;
-    private int _trees;
+    private int _treeCount;
 
-    private Verifier(EngineContext context, ReadSnapshot snapshot, VerificationPace pace)
+    private Verifier(EngineContext context, ReadSnapshot snapshot)
     {
         _context = context;
         _snapshot = snapshot;
         _layout = context.Layout;
-        _pace = pace;
-        _pageCount = snapshot.State.PageCount;
-        _owned = new ulong[_pageCount / 64 + 1];
+        _pages = new CheckedPages(context, snapshot, ScrubPace.Unlimited(), Report);
+        _trees = new TreeChecker(this);
+        _owned = new ulong[_pages.PageCount / 64 + 1];
     }
 
-    public static VerificationReport Run(EngineContext context, ReadSnapshot snapshot, VerificationPace pace) =>
-        new Verifier(context, snapshot, pace).Run();
+    public static VerificationReport Run(EngineContext context, ReadSnapshot snapshot) => new Verifier(context, snapshot).Run();
+
+    public int PageSize => _context.PageSize;
+
+    public long PageLimit => _pages.PageCount;
+
+    public bool IsOver => false;
+
+    public void Report(string problem) => _problems.Add(_owner.Length == 0 ? problem : $"{_owner}: {problem}");
+
+    public byte* Read(PageNumber page, bool again) => _pages.Read(page.Value, again);
+
+    public bool CheckValue(in LargeRunReference reference, ref long chunk) => _pages.CheckValue(reference, ref chunk);
+
+    public bool Own(long first, int pages)
+    {
+        var isFirst = true;
+        for (var page = first; page < first + pages; page++)
+        {
+            if (page < 0 || page >= PageLimit)
+            {
+                Report($"page {page} is owned, and there are {PageLimit} pages");
+                return false;
+            }
+
+            var bit = 1UL << (int)(page & 63);
+            if ((_owned[page >> 6] & bit) != 0)
+            {
+                Report($"page {page} is owned, and has been owned before");
+                isFirst = false;
+            }
+            else
+            {
+                _ownedPages++;
+            }
+
+            _owned[page >> 6] |= bit;
+        }
+
+        return isFirst;
+    }
 
     private VerificationReport Run()
     {
-        if (_pageCount > _context.DataFile.CapacityPages)
-            Report($"the state has {_pageCount} pages, the data file {_context.DataFile.CapacityPages}");
+        if (PageLimit > _context.DataFile.CapacityPages)
+            Report($"the state has {PageLimit} pages, the data file {_context.DataFile.CapacityPages}");
 
         Guard("catalog", CheckTrees);
+        _owner = "";
         var free = 0L;
         Guard("section map", () => free = CheckSpace());
-        return new VerificationReport(_snapshot.Id, _trees, _entries, _ownedPages, free, _problems);
+        return new VerificationReport(_snapshot.Id, _treeCount, _entries, _ownedPages, free, _problems.All);
     }
 
     private void CheckTrees()
@@ -61,138 +97,55 @@ internal sealed unsafe class Verifier
         if (!CheckTree("catalog", header))
             return;
 
-        CheckPages();
         var catalog = new TreeState(header);
         var cursor = new TreeCursor();
-        cursor.Open(catalog, _snapshot);
-        var ids = new HashSet<uint>();
+        cursor.Open(catalog, _snapshot, canChange: false);
         for (var found = cursor.SeekFirst(); found; found = cursor.MoveNext())
         {
-            var name = Catalog.Decode(cursor.Key);
-            var tree = Catalog.ToHeader(cursor.Key, cursor.Value, _pageCount);
-            if (!ids.Add(tree.TreeId) || tree.TreeId >= _snapshot.State.NextTreeId)
-                Report($"tree '{name}': its id {tree.TreeId} is taken or not below {_snapshot.State.NextTreeId}");
-            _trees++;
+            _owner = $"tree '{Catalog.Decode(cursor.Key)}'";
+            var tree = Catalog.ToHeader(cursor.Key, cursor.Value, PageLimit);
+            _treeCount++;
             _entries += tree.EntryCount;
-            if (CheckTree($"tree '{name}'", tree))
-                Guard($"tree '{name}'", () => CheckLargeValues(name, tree));
-            CheckPages();
+            CheckTree(_owner, tree);
         }
 
         cursor.Close();
+        _owner = "";
+        new TreeIdChecker(_snapshot, Report).Run();
     }
 
-    private bool CheckTree(string name, TreeHeader header) => TreeChecker.Check(
-        _snapshot, header, _pageCount, problem => Report($"{name}: {problem}"), (first, pages) => Own(first.Value, pages, name));
-
-    private void CheckLargeValues(string name, TreeHeader header)
+    private bool CheckTree(string owner, TreeHeader header)
     {
-        if (header.OverflowPages == 0)
-            return;
-        var tree = new TreeState(header);
-        var cursor = new TreeCursor();
-        cursor.Open(tree, _snapshot);
-        for (var found = cursor.SeekFirst(); found; found = cursor.MoveNext())
-        {
-            if (LeafPage.Kind(cursor.Record) != ValueKind.LargeRun)
-                continue;
-            var reference = *(LargeRunReference*)LeafPage.InlineBytes(cursor.Record);
-            _largeRuns.Add(reference.FirstPage);
-            Guard($"tree '{name}', value at page {reference.FirstPage}", () => CheckLargeValue(reference));
-            _pace.Read(reference.Length);
-        }
-
-        cursor.Close();
-    }
-
-    private void CheckLargeValue(in LargeRunReference reference)
-    {
-        var checksums = LargeValueReader.Checksums(_snapshot, reference);
-        LargeValues.Verify(_context.DataFile, reference.FirstPage, reference.Length, checksums, 0, reference.Length, always: true);
-    }
-
-    private void Own(long first, int pages, string owner)
-    {
-        for (var page = first; page < first + pages; page++)
-        {
-            if (page < 0 || page >= _pageCount)
-            {
-                Report($"page {page} is owned by {owner}, and there are {_pageCount} pages");
-                return;
-            }
-
-            if (IsOwned(page))
-                Report($"page {page} is owned by {owner}, and has been owned before");
-            else
-                _ownedPages++;
-            _owned[page >> 6] |= 1UL << (int)(page & 63);
-        }
-
-        _ownedRuns.Add(first);
-    }
-
-    private bool IsOwned(long page) => (_owned[page >> 6] & (1UL << (int)(page & 63))) != 0;
-
-    // What stands in a run without headers has been verified with its value.
-    private void CheckPages()
-    {
-        foreach (var page in _ownedRuns)
-        {
-            if (_largeRuns.Contains(page) || _context.Versions.Find(page, _snapshot.Id, out _))
-                continue;
-            var fault = _context.DataFile.TryVerify(page, out _);
-            if (fault != null)
-                Report(fault);
-            _pace.Read(_context.PageSize);
-        }
-
-        _ownedRuns.Clear();
-        _largeRuns.Clear();
+        _owner = owner;
+        _trees.Begin();
+        _trees.Run(header);
+        return _trees.CompareCounts(header);
     }
 
     private long CheckSpace()
     {
+        _owner = "the section map";
         var map = new SectionMap(_layout, new SnapshotSpace(_snapshot));
-        Own(SectionMapLayout.RootPage.Value, 1, "the section map");
-        for (var group = 0L; group <= _layout.GroupOf(_pageCount - 1); group++)
+        var sections = new SectionChecker(_layout, problem => _problems.Add(problem));
+        var groups = _layout.GroupOf(PageLimit - 1) + 1;
+        Enter(SectionMapLayout.RootPage.Value);
+        for (var group = 0L; group < groups; group++)
         {
-            Own(map.MapPage(group), 1, "the section map");
             if (group % _layout.NumbersPerPage == 0)
-                Own(map.DirectoryPage(group), 1, "the section map");
+                Enter(map.DirectoryPage(group));
+            Enter(map.MapPage(group));
         }
 
-        CheckPages();
         var free = 0L;
-        for (var section = 0L; section < map.SectionCount; section++)
-            free += CheckSection(map, section);
+        for (var group = 0L; group < groups; group++)
+            free += sections.Check(_snapshot.Read(new PageNumber(map.MapPage(group))), group, PageLimit, _owned);
         return free;
     }
 
-    private long CheckSection(SectionMap map, long section)
+    private void Enter(long page)
     {
-        var bitmap = map.ReadBitmap(section);
-        var used = 0;
-        var free = 0L;
-        for (var bit = 0; bit < _layout.PagesPerSection; bit++)
-        {
-            var page = section * _layout.PagesPerSection + bit;
-            var isUsed = Bitmap.IsSet(bitmap, bit);
-            used += isUsed ? 1 : 0;
-            if (page >= _pageCount)
-            {
-                if (isUsed)
-                    Report($"page {page} is marked as used, and there are {_pageCount} pages");
-                continue;
-            }
-
-            free += isUsed ? 0 : 1;
-            if (isUsed != IsOwned(page))
-                Report($"page {page} is {(isUsed ? "marked as used, and nobody owns it" : "marked as free, and is owned")}");
-        }
-
-        if (used != map.UsedPages(section))
-            Report($"section {section} says that {map.UsedPages(section)} pages are used; its bitmap has {used}");
-        return free;
+        if (Own(page, 1))
+            _pages.Read(page, again: false);
     }
 
     private void Guard(string what, Action check)
@@ -203,35 +156,7 @@ internal sealed unsafe class Verifier
         }
         catch (VoronException e)
         {
-            Report($"{what}: {e.Message}");
+            _problems.Add($"{what}: {e.Message}");
         }
-    }
-
-    private void Report(string problem)
-    {
-        if (_problems.Count < MaxProblems)
-            _problems.Add(problem);
-    }
-
-    /// <summary>The section maps of a snapshot, to be read.</summary>
-    private sealed class SnapshotSpace(ReadSnapshot snapshot) : ISpacePages
-    {
-        public long PageCount
-        {
-            get => snapshot.State.PageCount;
-            set => throw new InvalidOperationException("A snapshot does not grow.");
-        }
-
-        public byte* ReadPage(long page) => snapshot.Read(new PageNumber(page));
-
-        public void EnsureCapacity(long pageCount) => throw new InvalidOperationException("A snapshot does not grow.");
-
-        public WritablePage ModifyPage(long page) => throw new InvalidOperationException("A snapshot does not change.");
-
-        public WritablePage AddPage(long page, PageKind kind) => throw new InvalidOperationException("A snapshot does not change.");
-
-        public void EnsureBlocks(long firstPage, long pages) => throw new InvalidOperationException("A snapshot does not change.");
-
-        public bool HasVersion(long page) => false;
     }
 }

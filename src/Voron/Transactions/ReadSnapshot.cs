@@ -16,12 +16,14 @@ internal sealed unsafe class ReadSnapshot : PageReader
     private readonly int _slot;
     private readonly int _pageShift;
     private readonly bool _verifyEveryRead;
+    private readonly bool _isEngine;
     private PublishedState* _published;
     private byte* _map;
     private long _id;
     private long _pageCount;
 
-    public ReadSnapshot(EngineContext context)
+    /// <param name="forEngine">One of the slots is taken that are kept for the engine.</param>
+    public ReadSnapshot(EngineContext context, bool forEngine = false)
     {
         _context = context;
         _versions = context.Versions;
@@ -29,7 +31,8 @@ internal sealed unsafe class ReadSnapshot : PageReader
         PageSize = context.PageSize;
         _pageShift = BitOperations.Log2((uint)PageSize);
         _verifyEveryRead = context.Options.VerifyEveryRead;
-        _slot = context.Readers.TakeSlot();
+        _isEngine = forEngine;
+        _slot = context.Readers.TakeSlot(forEngine);
         HomeHeads = _verifyEveryRead ? null : context.HomeHeads;
     }
 
@@ -58,7 +61,7 @@ internal sealed unsafe class ReadSnapshot : PageReader
     public void End() => _context.Readers.Release(_slot);
 
     /// <summary>Gives the slot back; the object is done with.</summary>
-    public void Retire() => _context.Readers.GiveSlotBack(_slot);
+    public void Retire() => _context.Readers.GiveSlotBack(_slot, _isEngine);
 
     public override byte* Read(PageNumber page)
     {

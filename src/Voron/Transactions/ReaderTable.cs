@@ -23,8 +23,11 @@ internal readonly record struct ReaderOrigin(long Use, TimeSpan Age, int ThreadI
 /// </remarks>
 internal sealed unsafe class ReaderTable : IDisposable
 {
-    /// <summary>The most readers that can be registered at once.</summary>
-    public const int MaxReaders = 1 << 16;
+    /// <summary>The most readers that can be registered at once, those of the engine apart.</summary>
+    public const int MaxReaders = (1 << 16) - 1;
+
+    /// <summary>How many more may be for the engine's own use, so that readers in great number keep nothing of its from working.</summary>
+    private const int EngineReaders = 16;
 
     private readonly Lock _slotsLock = new();
     private readonly AddressSpace _space;
@@ -32,13 +35,15 @@ internal sealed unsafe class ReaderTable : IDisposable
     private readonly StateRing _ring;
     private readonly Stack<int> _freeSlots = new();
     private int _slotCount;
+    private int _takenSlots;
+    private int _engineSlots;
     private long _horizon;
     private StackTrace?[]? _origins;
 
     public ReaderTable(StateRing ring)
     {
         _ring = ring;
-        _space = AddressSpace.Reserve(MaxReaders * (nuint)ReaderSlot.Size);
+        _space = AddressSpace.Reserve((MaxReaders + EngineReaders) * (nuint)ReaderSlot.Size);
         _slots = (ReaderSlot*)_space.Address;
     }
 
@@ -46,25 +51,37 @@ internal sealed unsafe class ReaderTable : IDisposable
     public long Horizon => Volatile.Read(ref _horizon);
 
     /// <summary>Gives out a slot; a reader object keeps its slot for life.</summary>
+    /// <param name="forEngine">The slot is for the engine's own use, and does not count as a reader's.</param>
     /// <exception cref="InvalidOperationException">There are too many readers.</exception>
-    public int TakeSlot()
+    public int TakeSlot(bool forEngine = false)
     {
         lock (_slotsLock)
         {
-            if (_freeSlots.TryPop(out var free))
-                return free;
-            if (_slotCount == MaxReaders)
+            if (_takenSlots - _engineSlots == MaxReaders && !forEngine)
                 throw new InvalidOperationException($"{MaxReaders} read transactions are open, and no more can be.");
-            _space.EnsureCommitted((nuint)(_slotCount + 1) * ReaderSlot.Size);
-            Volatile.Write(ref _slotCount, _slotCount + 1);
-            return _slotCount - 1;
+            if (forEngine && _engineSlots == EngineReaders)
+                throw new InvalidOperationException($"{EngineReaders} verifications are under way, and no more can be.");
+            if (!_freeSlots.TryPop(out var slot))
+            {
+                slot = _slotCount;
+                _space.EnsureCommitted((nuint)(slot + 1) * ReaderSlot.Size);
+                Volatile.Write(ref _slotCount, slot + 1);
+            }
+
+            _takenSlots++;
+            _engineSlots += forEngine ? 1 : 0;
+            return slot;
         }
     }
 
-    public void GiveSlotBack(int slot)
+    public void GiveSlotBack(int slot, bool forEngine = false)
     {
         lock (_slotsLock)
+        {
             _freeSlots.Push(slot);
+            _takenSlots--;
+            _engineSlots -= forEngine ? 1 : 0;
+        }
     }
 
     /// <summary>Notes who is about to register a slot that is not registered; costs next to nothing without a stack trace.</summary>
@@ -74,7 +91,7 @@ internal sealed unsafe class ReaderTable : IDisposable
         slot->BeganTick = Environment.TickCount64;
         slot->ThreadId = thread;
         if (openedAt != null && _origins == null)
-            Interlocked.CompareExchange(ref _origins, new StackTrace?[MaxReaders], null);
+            Interlocked.CompareExchange(ref _origins, new StackTrace?[MaxReaders + EngineReaders], null);
         if (_origins is { } origins)
             origins[slotIndex] = openedAt;
     }

@@ -1,3 +1,4 @@
+using System.Buffers;
 using Voron.Format;
 using Voron.Primitives;
 
@@ -11,7 +12,6 @@ internal static unsafe class PageChecker
     public static bool Check(byte* page, int pageSize, PageNumber number, PageKind kind, Action<string> report)
     {
         var header = (PageHeader*)page;
-        var usable = true;
         if (header->PageNumber != number.Value)
             report($"page {number}: names itself page {header->PageNumber}");
 
@@ -36,10 +36,26 @@ internal static unsafe class PageChecker
         if (heapStart < slotsEnd || heapStart > pageSize)
             report($"page {number}: heap starts at {heapStart}, outside of {slotsEnd} to {pageSize}");
 
-        var records = new (int Start, int End)[count];
-        var bytes = 0;
-        for (var i = 0; i < count; i++)
+        var records = ArrayPool<(int Start, int End)>.Shared.Rent(count);
+        try
         {
+            return CheckRecords(page, pageSize, number, kind, slotsEnd, records.AsSpan(0, count), report)
+                && CheckOrder(page, count, number, kind, report);
+        }
+        finally
+        {
+            ArrayPool<(int Start, int End)>.Shared.Return(records);
+        }
+    }
+
+    private static bool CheckRecords(
+        byte* page, int pageSize, PageNumber number, PageKind kind, int slotsEnd, Span<(int Start, int End)> records, Action<string> report)
+    {
+        var usable = true;
+        var bytes = 0;
+        for (var i = 0; i < records.Length; i++)
+        {
+            records[i] = default;
             int start = SlottedPage.Slots(page)[i];
             if (!TryMeasure(page, pageSize, start, slotsEnd, kind, out var size))
             {
@@ -55,11 +71,9 @@ internal static unsafe class PageChecker
                 : CheckBranchRecord(page + start, pageSize, number, i, report);
         }
 
-        if (!usable)
-            return false;
-
-        CheckHeap(header, records, bytes, heapStart, pageSize, number, report);
-        return CheckOrder(page, count, number, kind, report);
+        if (usable)
+            CheckHeap((PageHeader*)page, records, bytes, pageSize, number, report);
+        return usable;
     }
 
     private static bool TryMeasure(byte* page, int pageSize, int start, int slotsEnd, PageKind kind, out int size)
@@ -111,15 +125,10 @@ internal static unsafe class PageChecker
     }
 
     private static void CheckHeap(
-        PageHeader* header,
-        (int Start, int End)[] records,
-        int bytes,
-        int heapStart,
-        int pageSize,
-        PageNumber number,
-        Action<string> report)
+        PageHeader* header, Span<(int Start, int End)> records, int bytes, int pageSize, PageNumber number, Action<string> report)
     {
-        Array.Sort(records);
+        var heapStart = SlottedPage.HeapStart((byte*)header, pageSize);
+        records.Sort(static (left, right) => left.Start.CompareTo(right.Start));
         for (var i = 1; i < records.Length; i++)
         {
             if (records[i].Start < records[i - 1].End)

@@ -3,185 +3,291 @@ using Voron.Primitives;
 
 namespace Voron.Trees;
 
-/// <summary>Walks a whole tree and reports what does not fit together. No bytes, however damaged, make it fail.</summary>
+/// <summary>
+/// Walks a tree and reports what does not fit together; at once, or in slices, each with a newer snapshot than the one before. No
+/// bytes, however damaged, make it fail.
+/// </summary>
+/// <remarks>
+/// A slice ends between two subtrees, or at a value in a leaf, and leaves the key from which the next one goes on; a value of many
+/// chunks also the chunk. The tree may have changed by then: the walk goes on at the first key that is not below. What was changed
+/// behind its back was written since, and is left to the next walk; so each slice makes progress, whatever writers do.
+/// Keys outside of the separators that lead to them end the way down: so no page is walked twice by way of two links.
+/// </remarks>
 internal sealed unsafe class TreeChecker
 {
-    private readonly PageReader _reader;
-    private readonly long _pageLimit;
+    private readonly ITreeCheckHost _host;
     private readonly Action<string> _report;
-    private readonly Action<PageNumber, int>? _owned;
-    private readonly HashSet<PageNumber> _visited = [];
-    private readonly int _depth;
-    private long _entries;
+    private readonly long[] _path = new long[TreeLimits.MaxDepth];
+    private byte[] _resumeKey = [];
+    private int _resumeLength;
+    private LargeRunReference _resumeValue;
+    private long _resumeChunk;
+    private bool _isResuming;
+    private bool _isClean;
+    private bool _isComplete;
+    private int _depth;
     private long _leafPages;
     private long _branchPages;
     private long _overflowPages;
-    private bool _complete = true;
 
-    private TreeChecker(PageReader reader, int depth, long pageLimit, Action<string> report, Action<PageNumber, int>? owned)
+    public TreeChecker(ITreeCheckHost host)
     {
-        _reader = reader;
-        _depth = depth;
-        _pageLimit = pageLimit;
-        _report = report;
-        _owned = owned;
+        _host = host;
+        _report = Report;
     }
 
-    /// <summary>Checks a tree.</summary>
-    /// <param name="reader">Gives the pages below <paramref name="pageLimit"/>; it may throw <see cref="CorruptionException"/>.</param>
-    /// <param name="header">What the catalog says of the tree.</param>
-    /// <param name="pageLimit">Page numbers from here on do not exist.</param>
-    /// <param name="report">Gets a sentence for each problem, with the page number.</param>
-    /// <param name="owned">Gets the first page and the number of pages of all that the tree owns.</param>
-    /// <returns>Whether nothing was found.</returns>
-    public static bool Check(
-        PageReader reader,
-        in TreeHeader header,
-        long pageLimit,
-        Action<string> report,
-        Action<PageNumber, int>? owned = null)
-    {
-        var clean = true;
-        void Report(string problem)
-        {
-            clean = false;
-            report(problem);
-        }
+    /// <summary>Entries that were walked since <see cref="Begin"/>.</summary>
+    public long Entries { get; private set; }
 
-        var checker = new TreeChecker(reader, header.Depth, pageLimit, Report, owned);
-        checker.Run(header);
-        return clean;
+    /// <summary>Pages that were walked since <see cref="Begin"/>.</summary>
+    public long Pages => _leafPages + _branchPages + _overflowPages;
+
+    /// <summary>True while nothing has been found since <see cref="Begin"/>.</summary>
+    public bool IsClean => _isClean;
+
+    /// <summary>Starts with another tree.</summary>
+    public void Begin()
+    {
+        _resumeLength = 0;
+        _resumeChunk = 0;
+        _isResuming = false;
+        _isClean = _isComplete = true;
+        Entries = _leafPages = _branchPages = _overflowPages = 0;
+        Array.Clear(_path);
     }
 
-    private void Run(in TreeHeader header)
+    /// <summary>Goes on with the tree until its end, or until the host says that it is enough.</summary>
+    /// <returns>Whether the end was reached.</returns>
+    public bool Run(in TreeHeader header)
     {
         if (header.Depth > TreeLimits.MaxDepth)
         {
-            _report($"tree header: depth is {header.Depth}, more than {TreeLimits.MaxDepth}");
-            return;
+            Report($"tree header: depth is {header.Depth}, more than {TreeLimits.MaxDepth}");
+            _isComplete = false;
+            return true;
         }
 
         if ((header.RootPage == 0) != (header.Depth == 0))
         {
-            _report($"tree header: depth is {header.Depth} with root page {header.RootPage}");
-            return;
+            Report($"tree header: depth is {header.Depth} with root page {header.RootPage}");
+            _isComplete = false;
+            return true;
         }
 
-        if (header.RootPage != 0)
-            Walk(new PageNumber(header.RootPage), 0, default, default);
+        // Levels count from the root: a tree that has grown or shrunk has other pages on each of them.
+        if (header.Depth != _depth)
+            Array.Clear(_path);
+        _depth = header.Depth;
+        return header.RootPage == 0 || Walk(new PageNumber(header.RootPage), 0, default, default);
+    }
 
+    /// <summary>
+    /// Holds the tree's header against what was counted, to be called when the end was reached and nothing was changed since the walk
+    /// began.
+    /// </summary>
+    /// <returns>Whether nothing at all was found.</returns>
+    public bool CompareCounts(in TreeHeader header)
+    {
         // What hangs below a damaged page was not counted: another message for it would tell nothing new.
-        if (!_complete)
-            return;
+        if (_isComplete)
+        {
+            Compare("entries", header.EntryCount, Entries);
+            Compare("leaf pages", header.LeafPages, _leafPages);
+            Compare("branch pages", header.BranchPages, _branchPages);
+            Compare("overflow pages", header.OverflowPages, _overflowPages);
+        }
 
-        Compare("entries", header.EntryCount, _entries);
-        Compare("leaf pages", header.LeafPages, _leafPages);
-        Compare("branch pages", header.BranchPages, _branchPages);
-        Compare("overflow pages", header.OverflowPages, _overflowPages);
+        return _isClean;
     }
 
     private void Compare(string what, long claimed, long counted)
     {
         if (claimed != counted)
-            _report($"tree header: claims {claimed} {what}, counted {counted}");
+            Report($"tree header: claims {claimed} {what}, counted {counted}");
     }
 
-    private void Walk(PageNumber page, int level, Bound lower, Bound upper)
+    private bool Walk(PageNumber page, int level, Bound lower, Bound upper)
     {
         var isLeaf = level == _depth - 1;
-        var bytes = Read(page);
-        if (bytes == null || !_visited.Add(page))
+        var bytes = Enter(page, level);
+        if (bytes == null || !PageChecker.Check(bytes, _host.PageSize, page, isLeaf ? PageKind.Leaf : PageKind.Branch, _report)
+            || !IsInside(bytes, page, isLeaf, lower, upper))
         {
-            if (bytes != null)
-                _report($"page {page}: is linked to the tree twice");
-            _complete = false;
-            return;
+            _isComplete = false;
+            return true;
         }
 
-        _owned?.Invoke(page, 1);
-        if (!PageChecker.Check(bytes, _reader.PageSize, page, isLeaf ? PageKind.Leaf : PageKind.Branch, _report))
-        {
-            _complete = false;
-            return;
-        }
-
-        CheckBounds(bytes, page, isLeaf, lower, upper);
-        if (isLeaf)
-            WalkLeaf(bytes, page);
-        else
-            WalkBranch(bytes, level, lower, upper);
+        return isLeaf ? WalkLeaf(bytes, page) : WalkBranch(bytes, level, lower, upper);
     }
 
-    private void WalkBranch(byte* branch, int level, Bound lower, Bound upper)
+    private byte* Enter(PageNumber page, int level)
     {
-        _branchPages++;
+        if (page.Value <= 0 || page.Value >= _host.PageLimit)
+        {
+            Report($"page {page}: is linked to the tree, but pages go from 1 to {_host.PageLimit - 1}");
+            return null;
+        }
+
+        var again = _isResuming && _path[level] == page.Value;
+        _path[level] = page.Value;
+        if (!again && !_host.Own(page.Value, 1))
+        {
+            _isClean = false;
+            return null;
+        }
+
+        return Read(page, again);
+    }
+
+    private bool WalkBranch(byte* branch, int level, Bound lower, Bound upper)
+    {
         var count = SlottedPage.Count(branch);
-        for (var i = 0; i < count; i++)
+        var first = _isResuming ? FindChild(branch) : 0;
+        for (var i = first; i < count; i++)
         {
             var from = i == 0 ? lower : Bound.OfSeparator(branch, i);
             var to = i + 1 == count ? upper : Bound.OfSeparator(branch, i + 1);
-            Walk(BranchPage.Child(branch, i), level + 1, from, to);
+            if (!Walk(BranchPage.Child(branch, i), level + 1, from, to))
+                return false;
+            _isResuming = false;
+            if (_host.IsOver && to.Exists && i + 1 < count)
+                return Stop(to.Span);
         }
+
+        _branchPages++;
+        return true;
     }
 
-    private void WalkLeaf(byte* leaf, PageNumber page)
+    private int FindChild(byte* branch)
     {
-        _leafPages++;
+        fixed (byte* key = _resumeKey)
+            return BranchPage.Search(branch, new SearchKey(key, _resumeLength));
+    }
+
+    private bool WalkLeaf(byte* leaf, PageNumber page)
+    {
         var count = SlottedPage.Count(leaf);
-        _entries += count;
-        for (var i = 0; i < count; i++)
+        var first = _isResuming ? FindEntry(leaf) : 0;
+        _isResuming = false;
+        for (var i = first; i < count; i++)
         {
             var record = SlottedPage.Record(leaf, i);
-            switch (LeafPage.Kind(record))
+            var kind = LeafPage.Kind(record);
+            if (kind != ValueKind.Inline)
             {
-                case ValueKind.Overflow:
-                    var overflow = *(OverflowReference*)LeafPage.InlineBytes(record);
-                    CheckOverflowRun(page, i, overflow.FirstPage, overflow.Length);
-                    break;
-                case ValueKind.LargeRun:
-                    CheckLargeRun(page, i, *(LargeRunReference*)LeafPage.InlineBytes(record));
-                    break;
-                default:
-                    break;
+                if (i > first && _host.IsOver)
+                    return Stop(LeafPage.Key(record));
+                if (!WalkValue(page, i, record, kind))
+                    return Stop(LeafPage.Key(record));
             }
+
+            _resumeChunk = 0;
+            Entries++;
         }
+
+        _leafPages++;
+        return true;
     }
 
-    private void CheckLargeRun(PageNumber leaf, int slot, in LargeRunReference reference)
+    // The entry of the key, or the one behind it. Chunks that were checked count for the value that they were of.
+    private int FindEntry(byte* leaf)
     {
-        var pageSize = _reader.PageSize;
+        int index;
+        fixed (byte* key = _resumeKey)
+            index = LeafPage.Search(leaf, new SearchKey(key, _resumeLength));
+        if (_resumeChunk == 0)
+            return index >= 0 ? index : ~index;
+        if (index < 0)
+        {
+            _resumeChunk = 0;
+            return ~index;
+        }
+
+        var record = SlottedPage.Record(leaf, index);
+        if (LeafPage.Kind(record) == ValueKind.LargeRun)
+        {
+            var reference = *(LargeRunReference*)LeafPage.InlineBytes(record);
+            if (reference.FirstPage == _resumeValue.FirstPage && reference.Length == _resumeValue.Length)
+                return index;
+        }
+
+        // Another value: it was written since the walk began.
+        _resumeChunk = 0;
+        Entries++;
+        return index + 1;
+    }
+
+    private bool WalkValue(PageNumber leaf, int slot, byte* record, ValueKind kind)
+    {
+        if (kind == ValueKind.Overflow)
+        {
+            var overflow = *(OverflowReference*)LeafPage.InlineBytes(record);
+            CheckOverflowRun(leaf, slot, overflow.FirstPage, overflow.Length);
+            return true;
+        }
+
+        if (kind != ValueKind.LargeRun)
+            return true;
+        var reference = *(LargeRunReference*)LeafPage.InlineBytes(record);
+        if (_resumeChunk == 0 && !EnterLargeRun(leaf, slot, reference))
+            return true;
+        _resumeValue = reference;
+        return _host.CheckValue(reference, ref _resumeChunk);
+    }
+
+    private bool EnterLargeRun(PageNumber leaf, int slot, in LargeRunReference reference)
+    {
+        var pageSize = _host.PageSize;
         if (!IsRunInside(leaf, slot, reference.FirstPage, reference.Length, (reference.Length + pageSize - 1) / pageSize))
-            return;
+            return false;
 
         Own(reference.FirstPage, TreeLimits.LargeRunPages(pageSize, reference.Length));
-        if (reference.ChecksumPage == 0)
-            return;
+        if (reference.IsOneChunk)
+            return true;
+        if (reference.ChecksumPage <= 0 || reference.ChecksumPage >= _host.PageLimit)
+        {
+            Report($"page {reference.ChecksumPage}: is linked to the tree, but pages go from 1 to {_host.PageLimit - 1}");
+            _isComplete = false;
+            return false;
+        }
 
-        var bytes = Read(new PageNumber(reference.ChecksumPage));
+        // How long the run of checksums is stands in it alone.
+        var bytes = Read(new PageNumber(reference.ChecksumPage), again: false);
         if (bytes == null)
-            _complete = false;
-        else
-            CheckOverflowRun(leaf, slot, reference.ChecksumPage, ((PageHeader*)bytes)->RunLength);
+        {
+            _isComplete = false;
+            return false;
+        }
+
+        var length = ((PageHeader*)bytes)->RunLength;
+        if (!IsRunInside(leaf, slot, reference.ChecksumPage, length, (length - 1 + PageHeader.Size + pageSize) / pageSize))
+            return false;
+        var pages = TreeLimits.OverflowPages(pageSize, length);
+        Own(reference.ChecksumPage, pages);
+        CheckRunHeader(leaf, slot, (PageHeader*)bytes, reference.ChecksumPage, length, pages);
+        return true;
     }
 
     private void CheckOverflowRun(PageNumber leaf, int slot, long first, long length)
     {
-        var pageSize = _reader.PageSize;
+        var pageSize = _host.PageSize;
         if (!IsRunInside(leaf, slot, first, length, (length - 1 + PageHeader.Size + pageSize) / pageSize))
             return;
 
         var pages = TreeLimits.OverflowPages(pageSize, length);
         Own(first, pages);
-        var bytes = Read(new PageNumber(first));
-        if (bytes == null)
-            return;
+        var bytes = Read(new PageNumber(first), again: false);
+        if (bytes != null)
+            CheckRunHeader(leaf, slot, (PageHeader*)bytes, first, length, pages);
+    }
 
-        var header = (PageHeader*)bytes;
+    private void CheckRunHeader(PageNumber leaf, int slot, PageHeader* header, long first, long length, int pages)
+    {
         if (header->Kind != PageKind.Overflow)
-            _report($"page {first}: is of kind {header->Kind}, but page {leaf} has it as the run of slot {slot}");
+            Report($"page {first}: is of kind {header->Kind}, but page {leaf} has it as the run of slot {slot}");
         else if (header->PageNumber != first || header->RunPages != pages || header->RunLength != length)
         {
-            _report(
+            Report(
                 $"page {first}: run of page {header->PageNumber} with {header->RunPages} pages and {header->RunLength} bytes, " +
                 $"but slot {slot} of page {leaf} expects {pages} pages and {length} bytes");
         }
@@ -190,33 +296,35 @@ internal sealed unsafe class TreeChecker
     private bool IsRunInside(PageNumber leaf, int slot, long first, long length, long pages)
     {
         // Compared by subtraction: damaged numbers must not overflow.
-        if (length >= 0 && pages is >= 0 and <= int.MaxValue && first > 0 && first < _pageLimit && pages <= _pageLimit - first)
+        if (length >= 0 && pages is >= 0 and <= int.MaxValue && first > 0 && first < _host.PageLimit && pages <= _host.PageLimit - first)
             return true;
 
-        _report($"page {leaf}: slot {slot}: run at page {first} with {length} bytes does not lie inside {_pageLimit} pages");
-        _complete = false;
+        Report($"page {leaf}: slot {slot}: run at page {first} with {length} bytes does not lie inside {_host.PageLimit} pages");
+        _isComplete = false;
         return false;
     }
 
     private void Own(long first, int pages)
     {
         _overflowPages += pages;
-        _owned?.Invoke(new PageNumber(first), pages);
+        if (!_host.Own(first, pages))
+            _isClean = false;
     }
 
-    private void CheckBounds(byte* bytes, PageNumber page, bool isLeaf, Bound lower, Bound upper)
+    private bool IsInside(byte* bytes, PageNumber page, bool isLeaf, Bound lower, Bound upper)
     {
         var firstKeyed = isLeaf ? 0 : 1;
         var count = SlottedPage.Count(bytes);
         if (count <= firstKeyed)
-            return;
+            return true;
 
-        var first = KeyOf(bytes, firstKeyed, isLeaf);
-        var last = KeyOf(bytes, count - 1, isLeaf);
-        if (lower.Exists && first.SequenceCompareTo(lower.Span) < 0)
-            _report($"page {page}: its first key is below the separator that leads to it");
-        if (upper.Exists && last.SequenceCompareTo(upper.Span) >= 0)
-            _report($"page {page}: its last key is not below the separator that follows it");
+        var isAbove = !lower.Exists || KeyOf(bytes, firstKeyed, isLeaf).SequenceCompareTo(lower.Span) >= 0;
+        var isBelow = !upper.Exists || KeyOf(bytes, count - 1, isLeaf).SequenceCompareTo(upper.Span) < 0;
+        if (!isAbove)
+            Report($"page {page}: its first key is below the separator that leads to it");
+        if (!isBelow)
+            Report($"page {page}: its last key is not below the separator that follows it");
+        return isAbove && isBelow;
     }
 
     private static ReadOnlySpan<byte> KeyOf(byte* page, int index, bool isLeaf)
@@ -225,23 +333,28 @@ internal sealed unsafe class TreeChecker
         return isLeaf ? LeafPage.Key(record) : BranchPage.Key(record);
     }
 
-    private byte* Read(PageNumber page)
+    private byte* Read(PageNumber page, bool again)
     {
-        if (page.Value <= 0 || page.Value >= _pageLimit)
-        {
-            _report($"page {page}: is linked to the tree, but pages go from 1 to {_pageLimit - 1}");
-            return null;
-        }
+        var bytes = _host.Read(page, again);
+        if (bytes == null)
+            _isClean = false;
+        return bytes;
+    }
 
-        try
-        {
-            return _reader.Read(page);
-        }
-        catch (VoronException problem)
-        {
-            _report($"page {page}: {problem.Message}");
-            return null;
-        }
+    private void Report(string problem)
+    {
+        _isClean = false;
+        _host.Report(problem);
+    }
+
+    private bool Stop(ReadOnlySpan<byte> key)
+    {
+        if (_resumeKey.Length < key.Length)
+            _resumeKey = new byte[Math.Max(256, key.Length)];
+        key.CopyTo(_resumeKey);
+        _resumeLength = key.Length;
+        _isResuming = true;
+        return false;
     }
 
     /// <summary>A separator in a page, or none.</summary>

@@ -1,14 +1,19 @@
+using System.Collections.Concurrent;
 using System.Text;
+using Voron.Tests.Faults;
 
 namespace Voron.Tests.Maintenance;
 
 public sealed class ScrubberTests
 {
+    private static readonly TimeSpan Interval = TimeSpan.FromHours(1);
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
+
     [Fact]
     public void A_bit_that_flips_after_its_page_was_verified_is_found()
     {
         using var directory = new TestDirectory();
-        using var found = new BlockingCollectionOfReports();
+        using var found = new BlockingCollection<VerificationReport>();
         var options = new StorageOptions { ScrubInterval = TimeSpan.FromMilliseconds(20), ScrubBytesPerSecond = 0, ScrubObserver = found.Add };
         using var environment = StorageEnvironment.Open(directory, options);
         using (var writing = environment.BeginWrite())
@@ -22,14 +27,179 @@ public sealed class ScrubberTests
         // The scrubber itself may be reading an older state, which a flush waits for.
         while (environment.GetStatistics() is var now && now.CheckpointTransactionId != now.PublishedTransactionId)
             environment.Flush();
-        found.Take().Problems.Should().BeEmpty();
+        Take(found).Problems.Should().BeEmpty();
         FlipBit(System.IO.Path.Combine(directory, "voron.data"), "key 0500");
 
         VerificationReport report;
         do
-            report = found.Take();
+            report = Take(found);
         while (report.IsSound);
         report.Problems.Should().Contain(problem => problem.Contains("is damaged", StringComparison.Ordinal));
+    }
+
+    /// <summary>The scrub held one snapshot over the whole store: at the default rate, nothing was flushed for hours.</summary>
+    [Fact]
+    public void Between_two_slices_of_a_scrub_no_snapshot_is_held_and_everything_is_flushed()
+    {
+        var disk = ScrubBench.MakeStore(2_000);
+        using var reports = new BlockingCollection<VerificationReport>();
+        using var opened = new ManualResetEventSlim();
+        StorageEnvironment? environment = null;
+        var waits = 0;
+        var left = new List<string>();
+        var clock = new FastClock(Interval, passes: 1)
+        {
+            Between = () =>
+            {
+                opened.Wait();
+                FaultBench.Put(environment!, waits++, [1, 2, 3]);
+                environment!.Flush();
+                var now = environment.GetStatistics();
+                if (now.OpenReaders != 0 || now.CheckpointTransactionId != now.PublishedTransactionId)
+                    left.Add($"wait {waits}: {now.OpenReaders} readers, {now.CheckpointTransactionId} of {now.PublishedTransactionId} flushed");
+            },
+        };
+        environment = StorageEnvironment.Open(disk, Options(clock, 512 << 10, reports.Add));
+        opened.Set();
+        using (environment)
+        {
+            var report = Take(reports);
+            report.Problems.Should().BeEmpty();
+            waits.Should().BeGreaterThan(30, "two megabytes go in slices of 64 KiB at this rate");
+            left.Should().BeEmpty();
+        }
+    }
+
+    /// <summary>The walk over the trees read what it liked: 656 MiB in 1.5 seconds at 1 MiB a second.</summary>
+    [Fact]
+    public void What_is_read_stays_within_the_bytes_a_second()
+    {
+        var disk = ScrubBench.MakeStore(2_000);
+        using var reports = new BlockingCollection<VerificationReport>();
+        const int Rate = 1 << 20;
+        var clock = new FastClock(Interval, passes: 1);
+        long read = 0, most = 0;
+        ScrubBench.OnRead(disk, call =>
+        {
+            // The opening reads too.
+            if (Thread.CurrentThread.Name != "Voron scrubber")
+                return;
+            read += call.Length;
+            most = Math.Max(most, read - (long)((clock.Now - Interval).TotalSeconds * Rate));
+        });
+        using var environment = StorageEnvironment.Open(disk, Options(clock, Rate, reports.Add));
+        Take(reports).Problems.Should().BeEmpty();
+        read.Should().BeGreaterThan(3 << 19);
+        most.Should().BeLessThan(400 << 10, "an eighth of a second is read at once, and a page more with the run that it begins");
+    }
+
+    [Fact]
+    public void An_observer_that_throws_is_called_again()
+    {
+        using var calls = new BlockingCollection<VerificationReport>();
+        var logger = new ListLogger();
+        var options = new StorageOptions
+        {
+            ScrubInterval = TimeSpan.FromMilliseconds(1),
+            Logger = logger,
+            ScrubObserver = report =>
+            {
+                calls.Add(report);
+                throw new InvalidOperationException("the observer's own");
+            },
+        };
+        using var environment = StorageEnvironment.OpenInMemory(options);
+        Take(calls);
+        Take(calls);
+        logger.Warnings.Should().Contain(warning => warning.Contains("the observer's own", StringComparison.Ordinal));
+    }
+
+    /// <summary>Closing joined the thread that the observer runs on: itself.</summary>
+    [Fact]
+    public void An_observer_may_close_the_environment()
+    {
+        using var opened = new ManualResetEventSlim();
+        using var closed = new ManualResetEventSlim();
+        StorageEnvironment? environment = null;
+        var options = new StorageOptions
+        {
+            ScrubInterval = TimeSpan.FromMilliseconds(1),
+            ScrubObserver = _ =>
+            {
+                opened.Wait();
+                environment!.Dispose();
+                closed.Set();
+            },
+        };
+        environment = StorageEnvironment.OpenInMemory(options);
+        opened.Set();
+        closed.Wait(Patience, TestContext.Current.CancellationToken).Should().BeTrue();
+        environment.Invoking(one => one.BeginRead()).Should().Throw<ObjectDisposedException>();
+    }
+
+    /// <summary>An observer may wait for the thread that closes; closing must not wait for the observer.</summary>
+    [Fact]
+    public void Closing_does_not_wait_for_the_observer()
+    {
+        using var entered = new ManualResetEventSlim();
+        using var closed = new ManualResetEventSlim();
+        using var left = new ManualResetEventSlim();
+        var options = new StorageOptions
+        {
+            ScrubInterval = TimeSpan.FromMilliseconds(1),
+            ScrubObserver = _ =>
+            {
+                entered.Set();
+                closed.Wait();
+                left.Set();
+            },
+        };
+        var environment = StorageEnvironment.OpenInMemory(options);
+        entered.Wait(Patience, TestContext.Current.CancellationToken).Should().BeTrue();
+        environment.Dispose();
+        closed.Set();
+        left.Wait(Patience, TestContext.Current.CancellationToken).Should().BeTrue();
+    }
+
+    /// <summary>Memory runs out in the middle of a pass, or the disk fails: the next pass comes all the same.</summary>
+    [Fact]
+    public void A_pass_that_fails_is_followed_by_another()
+    {
+        var disk = ScrubBench.MakeStore(100);
+        using var reports = new BlockingCollection<VerificationReport>();
+        var logger = new ListLogger();
+        var fails = true;
+        var clock = new FastClock(Interval, passes: 2)
+        {
+            Between = () =>
+            {
+                if (fails)
+                {
+                    fails = false;
+                    throw new InsufficientMemoryException("no memory left for this pass");
+                }
+            },
+        };
+        var options = Options(clock, 64 << 10, reports.Add, logger);
+        using var environment = StorageEnvironment.Open(disk, options);
+        Take(reports).Problems.Should().BeEmpty();
+        logger.Warnings.Should().ContainSingle().Which.Should().Contain("no memory left for this pass");
+    }
+
+    private static StorageOptions Options(FastClock clock, long rate, Action<VerificationReport> observer, ListLogger? logger = null) => new()
+    {
+        ScrubInterval = Interval,
+        ScrubClock = clock,
+        ScrubBytesPerSecond = rate,
+        ScrubObserver = observer,
+        FlushInterval = TimeSpan.FromDays(1),
+        Logger = logger,
+    };
+
+    private static VerificationReport Take(BlockingCollection<VerificationReport> reports)
+    {
+        reports.TryTake(out var report, Patience).Should().BeTrue("the scrubber reports after each pass");
+        return report!;
     }
 
     private static void FlipBit(string path, string marker)
@@ -41,20 +211,5 @@ public sealed class ScrubberTests
         at.Should().BePositive();
         file.Position = at;
         file.WriteByte((byte)(bytes[at] ^ 1));
-    }
-
-    private sealed class BlockingCollectionOfReports : IDisposable
-    {
-        private readonly System.Collections.Concurrent.BlockingCollection<VerificationReport> _reports = [];
-
-        public void Add(VerificationReport report) => _reports.Add(report);
-
-        public VerificationReport Take()
-        {
-            _reports.TryTake(out var report, TimeSpan.FromSeconds(30)).Should().BeTrue("the scrubber reports every few milliseconds");
-            return report!;
-        }
-
-        public void Dispose() => _reports.Dispose();
     }
 }

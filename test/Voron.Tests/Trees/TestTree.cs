@@ -1,4 +1,3 @@
-using Voron.Primitives;
 using Voron.Trees;
 
 namespace Voron.Tests.Trees;
@@ -71,19 +70,10 @@ internal sealed class TestTree : IDisposable
     public void CheckStructure()
     {
         var problems = new List<string>();
-        var owned = new HashSet<long>();
-        void Own(PageNumber first, int pages)
-        {
-            for (var i = 0; i < pages; i++)
-            {
-                if (!owned.Add(first.Value + i))
-                    problems.Add($"page {first + i}: owned twice");
-            }
-        }
-
-        TreeChecker.Check(Pages, State.ToHeader(), Pages.PageLimit, problems.Add, Own);
+        var check = new TreeCheck(Pages, Pages.PageLimit, problems.Add);
+        check.Run(State.ToHeader());
         problems.Should().BeEmpty();
-        owned.Count.Should().Be((int)Pages.PagesInUse, "the tree owns all pages that are not free");
+        check.Owned.Count.Should().Be((int)Pages.PagesInUse, "the tree owns all pages that are not free");
     }
 
     public void Dispose() => Pages.Dispose();

@@ -89,7 +89,7 @@ public sealed unsafe class TreeCheckerTests
         var header = tree.State.ToHeader();
         header.RootPage = root;
         header.Depth = depth;
-        TreeChecker.Check(tree.Pages, header, tree.Pages.PageLimit, _problems.Add).Should().BeFalse();
+        new TreeCheck(tree.Pages, tree.Pages.PageLimit, _problems.Add).Run(header).Should().BeFalse();
         _problems.Should().ContainMatch("tree header*");
     }
 
@@ -118,6 +118,22 @@ public sealed unsafe class TreeCheckerTests
         Check(tree).Should().BeTrue();
     }
 
+    [Theory]
+    [InlineData(1)]
+    [InlineData(3)]
+    [InlineData(50)]
+    public void In_slices_every_page_is_walked_once(int pages)
+    {
+        using var tree = new TestTree();
+        for (var i = 0; i < 5_000; i++)
+            tree.Put(BitConverter.GetBytes(i), new byte[i % 100 == 0 ? 5_000 : 100]);
+        var check = new TreeCheck(tree.Pages, tree.Pages.PageLimit, _problems.Add) { SlicePages = pages };
+        check.Run(tree.State.ToHeader()).Should().BeTrue();
+        _problems.Should().BeEmpty();
+        check.Owned.Count.Should().Be((int)tree.Pages.PagesInUse);
+        check.Slices.Should().BeGreaterThan(check.Owned.Count / (4 * pages));
+    }
+
     private void Plant(Planting damage, string expected)
     {
         using var tree = Filled();
@@ -130,7 +146,7 @@ public sealed unsafe class TreeCheckerTests
     private bool Check(TestTree tree)
     {
         _problems.Clear();
-        return TreeChecker.Check(tree.Pages, tree.State.ToHeader(), tree.Pages.PageLimit, _problems.Add);
+        return new TreeCheck(tree.Pages, tree.Pages.PageLimit, _problems.Add).Run(tree.State.ToHeader());
     }
 
     private static PageHeader* Header(byte* page) => (PageHeader*)page;

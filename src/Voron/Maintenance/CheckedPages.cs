@@ -1,0 +1,87 @@
+using Voron.Format;
+using Voron.Paging;
+using Voron.Primitives;
+using Voron.Transactions;
+
+namespace Voron.Maintenance;
+
+/// <summary>
+/// The pages of a snapshot as verification reads them: what the data file has of them is read from the disk and checked, also when it
+/// has been before. Pages that have a version for the snapshot are not on disk yet, and nothing is read of them.
+/// </summary>
+/// <remarks>
+/// While the snapshot is registered, no flush writes a page that has no version for it: what is read is what was written.
+/// </remarks>
+internal sealed unsafe class CheckedPages(EngineContext context, ReadSnapshot snapshot, ScrubPace pace, Action<string> report)
+{
+    private readonly DataFile _file = context.DataFile;
+
+    public ReadSnapshot Snapshot => snapshot;
+
+    public long PageCount { get; } = snapshot.State.PageCount;
+
+    /// <summary>The content of a page below the page count, or null when it cannot be used; that is reported.</summary>
+    /// <param name="page">Its number.</param>
+    /// <param name="again">It has been checked before: it is not read from the disk once more.</param>
+    /// <exception cref="OperationCanceledException">The verification is to stop.</exception>
+    public byte* Read(long page, bool again)
+    {
+        if (!again && !Check(page))
+            return null;
+        try
+        {
+            return snapshot.Read(new PageNumber(page));
+        }
+        catch (VoronException problem)
+        {
+            report($"page {page}: {problem.Message}");
+            return null;
+        }
+    }
+
+    /// <summary>Checks the chunks of a value from one on, until the pace says that it is enough.</summary>
+    /// <returns>False when chunks are left.</returns>
+    /// <exception cref="OperationCanceledException">The verification is to stop.</exception>
+    public bool CheckValue(in LargeRunReference reference, ref long chunk)
+    {
+        var chunks = LargeValues.ChunkCount(reference.Length);
+        try
+        {
+            while (chunk < chunks)
+            {
+                var from = chunk * LargeValues.ChunkBytes;
+                var count = Math.Min(LargeValues.ChunkBytes, reference.Length - from);
+                var checksums = LargeValueReader.Checksums(snapshot, reference);
+                LargeValues.Verify(_file, reference.FirstPage, reference.Length, checksums, from, count, always: true);
+                pace.Count(count);
+                chunk++;
+                if (pace.IsSliceOver && chunk < chunks)
+                    return false;
+            }
+        }
+        catch (VoronException problem)
+        {
+            report($"value at page {reference.FirstPage}: {problem.Message}");
+        }
+
+        return true;
+    }
+
+    // A page that was found right before may be in use: what is in memory of it still has the structure that was found.
+    private bool Check(long page)
+    {
+        pace.Count(context.PageSize);
+        if (context.Versions.Find(page, snapshot.Id, out _))
+            return true;
+        var fault = _file.TryVerify(page, pace.Stop, out var pages, out var cause);
+        pace.Count((pages - 1) * context.PageSize);
+        if (fault == null)
+        {
+            _file.MarkVerified(page);
+            return true;
+        }
+
+        report(fault);
+        return cause == null && _file.IsVerified(page);
+    }
+}

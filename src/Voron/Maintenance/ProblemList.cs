@@ -1,0 +1,17 @@
+namespace Voron.Maintenance;
+
+/// <summary>The sentences that a verification has found: each once, and no more than a reader can use.</summary>
+internal sealed class ProblemList
+{
+    private const int MaxProblems = 1000;
+
+    private readonly List<string> _problems = [];
+
+    public IReadOnlyList<string> All => _problems;
+
+    public void Add(string problem)
+    {
+        if (_problems.Count < MaxProblems && !_problems.Contains(problem))
+            _problems.Add(problem);
+    }
+}

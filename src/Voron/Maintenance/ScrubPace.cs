@@ -1,0 +1,97 @@
+namespace Voron.Maintenance;
+
+/// <summary>Divides a verification into slices, keeps it to a number of bytes a second, and lets it be stopped.</summary>
+/// <remarks>
+/// A slice is short, and reads as fast as it goes. The waiting is done between slices, when no snapshot is held: so neither a low rate
+/// nor a large store makes the snapshot older.
+/// </remarks>
+internal sealed class ScrubPace
+{
+    private const long MostSliceBytes = 1 << 20;
+    private const long LeastSliceBytes = 64 << 10;
+
+    private static readonly TimeSpan LongestSlice = TimeSpan.FromMilliseconds(250);
+
+    private readonly ScrubClock _clock;
+    private readonly double _bytesPerSecond;
+    private readonly bool _hasSlices;
+    private readonly long _sliceBytes;
+    private TimeSpan _sliceBegan;
+    private TimeSpan _paidUntil;
+    private long _bytes;
+
+    /// <param name="bytesPerSecond">0 for as fast as it goes.</param>
+    /// <param name="stop">Ends the verification.</param>
+    public ScrubPace(long bytesPerSecond, ScrubClock clock, CancellationToken stop)
+    {
+        _clock = clock;
+        _bytesPerSecond = bytesPerSecond;
+        _hasSlices = true;
+        _sliceBytes = bytesPerSecond == 0 ? MostSliceBytes : Math.Clamp(bytesPerSecond / 8, LeastSliceBytes, MostSliceBytes);
+        Stop = stop;
+    }
+
+    private ScrubPace()
+    {
+        _clock = new ScrubClock();
+    }
+
+    /// <summary>One slice of everything, at full speed.</summary>
+    public static ScrubPace Unlimited() => new();
+
+    /// <summary>Cancelled when the verification is to stop.</summary>
+    public CancellationToken Stop { get; }
+
+    /// <summary>True when the slice has read enough, or taken long enough.</summary>
+    public bool IsSliceOver => _hasSlices && (_bytes >= _sliceBytes || _clock.Now - _sliceBegan >= LongestSlice);
+
+    /// <summary>Starts a slice.</summary>
+    public void BeginSlice()
+    {
+        _bytes = 0;
+        _sliceBegan = _clock.Now;
+    }
+
+    /// <summary>Counts what is read.</summary>
+    /// <exception cref="OperationCanceledException">The verification is to stop.</exception>
+    public void Count(long bytes)
+    {
+        _bytes += bytes;
+        Stop.ThrowIfCancellationRequested();
+    }
+
+    /// <summary>Waits, after a slice, as long as its bytes are to take. A slice that was slow earns the next ones nothing.</summary>
+    /// <exception cref="OperationCanceledException">The verification is to stop.</exception>
+    public void Wait()
+    {
+        if (_bytesPerSecond == 0)
+            return;
+        _paidUntil = (_paidUntil > _sliceBegan ? _paidUntil : _sliceBegan) + TimeSpan.FromSeconds(_bytes / _bytesPerSecond);
+        var ahead = _paidUntil - _clock.Now;
+        if (ahead > TimeSpan.Zero && _clock.Wait(ahead, Stop))
+            Stop.ThrowIfCancellationRequested();
+    }
+}
+
+/// <summary>The time that the scrubber goes by. Tests have one of their own.</summary>
+internal class ScrubClock
+{
+    /// <summary>Time since any fixed moment.</summary>
+    public virtual TimeSpan Now => TimeSpan.FromMilliseconds(Environment.TickCount64);
+
+    /// <summary>Waits; true when it was cancelled before the time was over.</summary>
+    public virtual bool Wait(TimeSpan time, CancellationToken stop)
+    {
+        // No wait handle waits for longer than some 24 days.
+        while (time > LongestWait)
+        {
+            if (stop.WaitHandle.WaitOne(LongestWait))
+                return true;
+            time -= LongestWait;
+        }
+
+        return stop.WaitHandle.WaitOne(time);
+    }
+
+    private static readonly TimeSpan LongestWait = TimeSpan.FromDays(20);
+}

@@ -1,0 +1,29 @@
+using Voron.Format;
+using Voron.FreeSpace;
+using Voron.Primitives;
+using Voron.Transactions;
+using Voron.Trees;
+
+namespace Voron.Maintenance;
+
+/// <summary>The section maps of a snapshot, to be read.</summary>
+internal sealed unsafe class SnapshotSpace(ReadSnapshot snapshot) : ISpacePages
+{
+    public long PageCount
+    {
+        get => snapshot.State.PageCount;
+        set => throw new InvalidOperationException("A snapshot does not grow.");
+    }
+
+    public byte* ReadPage(long page) => snapshot.Read(new PageNumber(page));
+
+    public void EnsureCapacity(long pageCount) => throw new InvalidOperationException("A snapshot does not grow.");
+
+    public WritablePage ModifyPage(long page) => throw new InvalidOperationException("A snapshot does not change.");
+
+    public WritablePage AddPage(long page, PageKind kind) => throw new InvalidOperationException("A snapshot does not change.");
+
+    public void EnsureBlocks(long firstPage, long pages) => throw new InvalidOperationException("A snapshot does not change.");
+
+    public bool HasVersion(long page) => false;
+}

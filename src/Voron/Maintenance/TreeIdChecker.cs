@@ -1,0 +1,57 @@
+using Voron.Transactions;
+using Voron.Trees;
+
+namespace Voron.Maintenance;
+
+/// <summary>Whether the ids of all trees are below the next one, and none is there twice.</summary>
+/// <remarks>
+/// With a bit for each id of a window, and one walk over the catalog for each window: a store that has made and deleted trees for years
+/// has ids far beyond the number of its pages, and must not cost more memory for that.
+/// </remarks>
+internal sealed class TreeIdChecker(ReadSnapshot snapshot, Action<string> report)
+{
+    private const long LeastWindow = 8 << 20;
+
+    private readonly long _window = Math.Max(LeastWindow, snapshot.State.PageCount);
+
+    /// <exception cref="CorruptionException">The catalog cannot be read.</exception>
+    public void Run()
+    {
+        var taken = new ulong[Math.Min(_window, snapshot.State.NextTreeId) / 64 + 1];
+        var from = 0L;
+        do
+        {
+            Array.Clear(taken);
+            from = CheckWindow(taken, from);
+        }
+        while (from >= 0);
+    }
+
+    /// <summary>Checks the ids of a window; returns where the next one begins, or -1.</summary>
+    private long CheckWindow(ulong[] taken, long from)
+    {
+        var next = -1L;
+        var cursor = new TreeCursor();
+        cursor.Open(new TreeState(snapshot.State.Catalog), snapshot, canChange: false);
+        for (var found = cursor.SeekFirst(); found; found = cursor.MoveNext())
+        {
+            var id = Catalog.ToHeader(cursor.Key, cursor.Value, snapshot.State.PageCount).TreeId - from;
+            if (id < 0)
+                continue;
+            if (id >= _window && id + from < snapshot.State.NextTreeId)
+            {
+                next = from + _window;
+                continue;
+            }
+
+            var isBelow = id + from < snapshot.State.NextTreeId;
+            if (!isBelow || (taken[id / 64] & 1UL << (int)(id % 64)) != 0)
+                report($"tree '{Catalog.Decode(cursor.Key)}': its id {id + from} is taken or not below {snapshot.State.NextTreeId}");
+            else
+                taken[id / 64] |= 1UL << (int)(id % 64);
+        }
+
+        cursor.Close();
+        return next;
+    }
+}

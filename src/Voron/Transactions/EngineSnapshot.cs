@@ -1,0 +1,34 @@
+namespace Voron.Transactions;
+
+/// <summary>A snapshot for the engine's own use: it is there also when all read transactions that there can be are open.</summary>
+internal sealed class EngineSnapshot : IDisposable
+{
+    private readonly ReaderPool _users;
+
+    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
+    public EngineSnapshot(EngineContext context, ReaderPool users)
+    {
+        _users = users;
+        users.AddUser();
+        try
+        {
+            Snapshot = new ReadSnapshot(context, forEngine: true);
+            Snapshot.Begin(thread: Environment.CurrentManagedThreadId);
+        }
+        catch
+        {
+            Snapshot?.Retire();
+            users.RemoveUser();
+            throw;
+        }
+    }
+
+    public ReadSnapshot Snapshot { get; }
+
+    public void Dispose()
+    {
+        Snapshot.End();
+        Snapshot.Retire();
+        _users.RemoveUser();
+    }
+}

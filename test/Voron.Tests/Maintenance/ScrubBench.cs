@@ -1,0 +1,66 @@
+using Voron.IO;
+using Voron.Maintenance;
+using Voron.Tests.Faults;
+using Voron.Torture.Simulation;
+
+namespace Voron.Tests.Maintenance;
+
+/// <summary>What the tests of verification share: a store of all kinds of pages, a count of what is read of it, a time of their own.</summary>
+internal static class ScrubBench
+{
+    public const string DataFile = "voron.data";
+
+    /// <summary>Everything in the data file: small values, overflow runs, large values of one chunk and of many.</summary>
+    public static SimulatedDisk MakeStore(int smallValues, int largeBytes = 400_000)
+    {
+        var disk = new SimulatedDisk();
+        var options = new StorageOptions { BackgroundFlush = false, JournalCompression = JournalCompression.Never };
+        using var environment = StorageEnvironment.Open(disk, options);
+        using (var writing = environment.BeginWrite())
+        {
+            var tree = writing.CreateTree(FaultBench.TreeName);
+            for (var i = 0; i < smallValues; i++)
+                tree.Put(FaultBench.Key(i), FaultBench.Value(i, 900));
+            var mixed = writing.CreateTree("mixed");
+            for (var i = 0; i < 40; i++)
+                mixed.Put(FaultBench.Key(i), FaultBench.Value(i, i % 4 == 0 ? 9_000 : i % 10 == 3 ? 30_000 : 100));
+            mixed.Put(FaultBench.Key(33), FaultBench.Value(33, largeBytes));
+            writing.CreateTree("empty");
+            writing.Commit();
+        }
+
+        return disk;
+    }
+
+    /// <summary>Has each read of the data file told; what is told may be anything but a failure.</summary>
+    public static void OnRead(SimulatedDisk disk, Action<DiskCall> told) => disk.FailNext(
+        call =>
+        {
+            if (call.Kind == DiskCallKind.Read && call.Name == DataFile)
+                told(call);
+            return false;
+        },
+        DiskError.Failed);
+}
+
+/// <summary>A time in which every wait is over at once, until the passes that were asked for are done.</summary>
+internal sealed class FastClock(TimeSpan interval, int passes) : ScrubClock
+{
+    private long _ticks;
+    private int _left = passes;
+
+    /// <summary>Called instead of each wait between two slices.</summary>
+    public Action? Between { get; init; }
+
+    public override TimeSpan Now => TimeSpan.FromTicks(Interlocked.Read(ref _ticks));
+
+    public override bool Wait(TimeSpan time, CancellationToken stop)
+    {
+        if (time == interval && Interlocked.Decrement(ref _left) < 0)
+            return stop.WaitHandle.WaitOne();
+        if (time != interval)
+            Between?.Invoke();
+        Interlocked.Add(ref _ticks, time.Ticks);
+        return stop.IsCancellationRequested;
+    }
+}

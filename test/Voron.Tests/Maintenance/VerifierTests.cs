@@ -1,0 +1,74 @@
+using Voron.Tests.Faults;
+
+namespace Voron.Tests.Maintenance;
+
+public sealed class VerifierTests
+{
+    /// <summary>It took 240 bytes a page: more memory than many machines have, for a store of 100 GiB.</summary>
+    [Fact]
+    public void Verification_takes_two_bits_a_page_and_a_constant()
+    {
+        using var directory = new TestDirectory();
+        using var environment = StorageEnvironment.Open(directory, new StorageOptions { BackgroundFlush = false });
+        using (var writing = environment.BeginWrite())
+        {
+            var tree = writing.CreateTree(FaultBench.TreeName);
+            for (var i = 0; i < 20_000; i++)
+                tree.Put(FaultBench.Key(i), FaultBench.Value(i, 900));
+            writing.Commit();
+        }
+
+        environment.Flush();
+        environment.Verify().Problems.Should().BeEmpty();
+        var before = GC.GetAllocatedBytesForCurrentThread();
+        var report = environment.Verify();
+        var bytes = GC.GetAllocatedBytesForCurrentThread() - before;
+        report.UsedPages.Should().BeGreaterThan(5_000);
+        bytes.Should().BeLessThan(report.UsedPages / 4 + (16 << 10), $"it walked {report.UsedPages} pages");
+    }
+
+    /// <summary>Bytes 8 to 31 of a page are outside of its checksum, and were not looked at.</summary>
+    [Fact]
+    public void A_bit_in_the_spare_bytes_of_a_page_is_found()
+    {
+        var disk = ScrubBench.MakeStore(100, largeBytes: 100_000);
+        using var environment = StorageEnvironment.Open(disk, new StorageOptions { BackgroundFlush = false });
+        var large = Enumerable.Range(0, 40).Where(i => i % 10 == 3).Select(i => i == 33 ? 100_000 : 30_000).Sum(length => (length + 4095) / 4096);
+        var before = environment.Verify();
+        before.Problems.Should().BeEmpty();
+        var headers = 0;
+        for (var page = 0L; page < environment.GetStatistics().PageCount; page++)
+        {
+            var offset = page * 4096 + (page == 0 ? 16 : 8) + page % 16;
+            disk.FlipBit(ScrubBench.DataFile, offset, (int)(page % 8));
+            var problems = environment.Verify().Problems;
+            disk.FlipBit(ScrubBench.DataFile, offset, (int)(page % 8));
+            headers += problems.Any(problem => problem.Contains($"Page {page} ", StringComparison.Ordinal)) ? 1 : 0;
+        }
+
+        // Each page in use but those of values, whose own bytes these are, and the inside of runs, which their checksum covers.
+        headers.Should().BeGreaterThan((int)before.UsedPages - large - 40);
+        environment.Verify().Problems.Should().BeEmpty();
+    }
+
+    [Fact]
+    public void With_as_many_readers_as_there_can_be_statistics_and_verification_work()
+    {
+        using var environment = StorageEnvironment.OpenInMemory();
+        FaultBench.Put(environment, 1, [1]);
+        var readers = new List<ReadTransaction>();
+        try
+        {
+            for (var i = 0; i < 65_535; i++)
+                readers.Add(environment.BeginRead());
+            environment.Invoking(one => one.BeginRead()).Should().Throw<InvalidOperationException>().WithMessage("65535 read transactions are open*");
+            environment.GetStatistics().OpenReaders.Should().Be(65_535);
+            environment.Verify().Problems.Should().BeEmpty();
+            FaultBench.Put(environment, 2, [2]);
+        }
+        finally
+        {
+            readers.ForEach(reader => reader.Dispose());
+        }
+    }
+}

@@ -1,0 +1,67 @@
+using Voron.Format;
+using Voron.Primitives;
+using Voron.Trees;
+
+namespace Voron.Tests.Trees;
+
+/// <summary>Checks a tree whose pages are in memory, at once or a few pages at a time.</summary>
+internal sealed unsafe class TreeCheck(PageReader pages, long pageLimit, Action<string> report) : ITreeCheckHost
+{
+    private readonly HashSet<long> _owned = [];
+    private int _left;
+
+    /// <summary>How many pages a slice reads before it ends; 0 for all.</summary>
+    public int SlicePages { get; init; }
+
+    public IReadOnlySet<long> Owned => _owned;
+
+    public int Slices { get; private set; }
+
+    public int PageSize => pages.PageSize;
+
+    public long PageLimit => pageLimit;
+
+    public bool IsOver => SlicePages > 0 && _left <= 0;
+
+    /// <summary>Whether nothing was found.</summary>
+    public bool Run(in TreeHeader header)
+    {
+        var checker = new TreeChecker(this);
+        checker.Begin();
+        do
+        {
+            _left = SlicePages;
+            Slices++;
+        }
+        while (!checker.Run(header));
+        return checker.CompareCounts(header);
+    }
+
+    public void Report(string problem) => report(problem);
+
+    public bool Own(long first, int count)
+    {
+        var isFirst = true;
+        for (var i = 0; i < count; i++)
+            isFirst &= _owned.Add(first + i);
+        if (!isFirst)
+            report($"page {first}: is linked to the tree twice");
+        return isFirst;
+    }
+
+    public byte* Read(PageNumber page, bool again)
+    {
+        _left -= again ? 0 : 1;
+        try
+        {
+            return pages.Read(page);
+        }
+        catch (VoronException problem)
+        {
+            report($"page {page}: {problem.Message}");
+            return null;
+        }
+    }
+
+    public bool CheckValue(in LargeRunReference reference, ref long chunk) => true;
+}
