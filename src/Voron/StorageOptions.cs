@@ -80,6 +80,9 @@ public sealed class StorageOptions
     /// <summary>More than any device has, and far from where sums of a few files overflow.</summary>
     private const long MostBytes = 1L << 40;
 
+    /// <summary>Four of the smallest journal files: what a quiet journal holds when nothing is left to be flushed is far below.</summary>
+    private const long LeastJournalLimit = 256 << 10;
+
     /// <summary>A thread cannot wait for longer.</summary>
     private static readonly TimeSpan LongestInterval = TimeSpan.FromDays(24);
 
@@ -125,15 +128,16 @@ public sealed class StorageOptions
     public TimeSpan FlushInterval { get; init; } = TimeSpan.FromSeconds(10);
 
     /// <summary>
-    /// Bytes of journal at which writers are slowed until the flusher has caught up. What journal files keep free for the records of a
-    /// flush comes on top.
+    /// Bytes of journal records that replay would need at which writers are slowed until the flusher has caught up: at least 256 KiB, and
+    /// no less than <see cref="FlushThresholdBytes"/>. What journal files keep free, and what they hold of records that are not needed any
+    /// more, comes on top, so the files may be larger than this. From half of it on a flush is begun.
     /// </summary>
     public long JournalLimitBytes { get; init; } = 512 * MiB;
 
     /// <summary>Bytes of page versions that are kept in memory; beyond, they go to a temporary file.</summary>
     public long ScratchMemoryBytes { get; init; } = 512 * MiB;
 
-    /// <summary>Bytes of page versions at which writers are slowed until the flusher has caught up.</summary>
+    /// <summary>Bytes of page versions at which writers are slowed until the flusher has caught up. From half of it on a flush is begun.</summary>
     public long ScratchLimitBytes { get; init; } = 2048 * MiB;
 
     /// <summary>
@@ -164,8 +168,9 @@ public sealed class StorageOptions
     public bool VerifyEveryRead { get; init; }
 
     /// <summary>
-    /// How often everything is verified in the background, to find bytes that have rotted at rest;
-    /// <see cref="Timeout.InfiniteTimeSpan"/> for never.
+    /// How often everything is read and verified in the background, to find bytes that have rotted at rest;
+    /// <see cref="Timeout.InfiniteTimeSpan"/> for never. It goes in slices of a quarter of a second at most, each with a snapshot of its
+    /// own; that each page in use has one owner, and no more, only <see cref="StorageEnvironment.Verify"/> tells.
     /// </summary>
     public TimeSpan ScrubInterval { get; init; } = TimeSpan.FromDays(1);
 
@@ -211,7 +216,10 @@ public sealed class StorageOptions
     /// <summary>Transactions journal each changed page whole, never its difference: what tests hold differences against.</summary>
     internal bool JournalsWholePages { get; init; }
 
-    /// <summary>Called after each background verification, on a thread of its own.</summary>
+    /// <summary>
+    /// Called after each background verification, on a thread of its own. It may take its time, may throw, which is logged, and may
+    /// close the environment.
+    /// </summary>
     public Action<VerificationReport>? ScrubObserver { get; init; }
 
     /// <summary>A page size was asked for, rather than left open.</summary>
@@ -224,6 +232,9 @@ public sealed class StorageOptions
         options._pageSize = pageSize;
         return options;
     }
+
+    /// <summary>The time that the background verification goes by; null for that of the system.</summary>
+    internal Maintenance.ScrubClock? ScrubClock { get; init; }
 
     /// <summary>Checks all options together.</summary>
     /// <exception cref="ArgumentException">One or more are out of range; the message names each of them.</exception>
@@ -253,6 +264,7 @@ public sealed class StorageOptions
             $"{nameof(ScrubInterval)} is {ScrubInterval}; it must be positive and at most {LongestInterval}, or infinite.");
         Check(SlowReaderInterval > TimeSpan.Zero, $"{nameof(SlowReaderInterval)} is {SlowReaderInterval}; it must be positive.");
         Check(ScrubBytesPerSecond >= 0, $"{nameof(ScrubBytesPerSecond)} is {ScrubBytesPerSecond}; it must not be negative.");
+        Check(JournalLimitBytes >= LeastJournalLimit, $"{nameof(JournalLimitBytes)} is {JournalLimitBytes}; it must be at least {LeastJournalLimit}.");
         Check(JournalLimitBytes >= FlushThresholdBytes, $"{nameof(JournalLimitBytes)} ({JournalLimitBytes}) is below {nameof(FlushThresholdBytes)} ({FlushThresholdBytes}).");
         Check(ScratchMemoryBytes >= 4 * MiB, $"{nameof(ScratchMemoryBytes)} is {ScratchMemoryBytes}; it must be at least {4 * MiB}.");
         Check(ScratchLimitBytes >= ScratchMemoryBytes, $"{nameof(ScratchLimitBytes)} ({ScratchLimitBytes}) is below {nameof(ScratchMemoryBytes)} ({ScratchMemoryBytes}).");

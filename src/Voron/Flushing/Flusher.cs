@@ -55,6 +55,11 @@ internal sealed unsafe class Flusher
     /// <summary>Bytes of journal that the last flush took for itself; they need no flush.</summary>
     public long RecordBytes => _records.Bytes;
 
+    /// <summary>How many of the bytes that replay would read are records of the last flush: the next one makes them needless.</summary>
+    public long LiveOwnBytes => Volatile.Read(ref _liveOwnBytes);
+
+    private long _liveOwnBytes;
+
     /// <summary>The oldest reader that held the last flush back, or null.</summary>
     public ActiveReader? BlockingReader { get; private set; }
 
@@ -132,7 +137,7 @@ internal sealed unsafe class Flusher
                 throw _context.Poison.Exception(CommitOutcome.NotCommitted);
             }
 
-            _context.JournalFiles!.ReleaseBefore(journalEnd.LifeNumber, keepFew: true);
+            _context.JournalFiles!.ReleaseBefore(journalEnd, keepFew: true);
         }
     }
 
@@ -206,7 +211,7 @@ internal sealed unsafe class Flusher
     private void WritePages(FlushPlan plan)
     {
         if (PlantedFault.RecycleJournalEarly)
-            _context.JournalFiles!.ReleaseBefore(plan.Target.JournalEnd.LifeNumber);
+            _context.JournalFiles!.ReleaseBefore(plan.Target.JournalEnd);
         try
         {
             if (plan.Number != 0 && !PlantedFault.StampAtEnd)
@@ -275,9 +280,11 @@ internal sealed unsafe class Flusher
             throw _context.Poison.Exception(CommitOutcome.NotCommitted);
         }
 
+        // Behind the state that a flush brings home, and before the one that a rewrite stands for.
+        Volatile.Write(ref _liveOwnBytes, rewrite.Number == 0 ? RecordBytes : 0);
         if (rewrite.Number == 0)
             Volatile.Write(ref _checkpointId, target.State.TransactionId);
-        _context.JournalFiles!.ReleaseBefore(target.JournalEnd.LifeNumber);
+        _context.JournalFiles!.ReleaseBefore(target.JournalEnd);
         SchedulePoint.Reach(SchedulePlace.JournalReleased);
     }
 

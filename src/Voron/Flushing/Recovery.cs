@@ -13,6 +13,7 @@ namespace Voron.Flushing;
 /// <param name="State">The newest durable state.</param>
 /// <param name="End">Where the journal ends.</param>
 /// <param name="Seals">What the next journal file has to seal.</param>
+/// <param name="EndOffsets">By incarnation of a journal file, where its last record ends that was read.</param>
 /// <param name="Files">The journal files that have a life.</param>
 /// <param name="Openings">How often the environment was opened and written since the checkpoint.</param>
 /// <param name="Unused">Names of those of which no record counts, though they are behind the start.</param>
@@ -28,6 +29,7 @@ internal sealed record RecoveryResult(
     EnvironmentState State,
     JournalPosition End,
     JournalSeal[] Seals,
+    IReadOnlyDictionary<UInt128, long> EndOffsets,
     IReadOnlyList<JournalFileInfo> Files,
     int Openings,
     IReadOnlyList<string> Unused,
@@ -92,8 +94,8 @@ internal static class Recovery
 
         var duration = Stopwatch.GetElapsedTime(start);
         return new RecoveryResult(
-            state, end.End, end.Seals, files, chain.Openings, end.Unused, journals.WithoutLife, replay.DirectRuns, end.Records, end.Bytes,
-            end.Dropped, stamp, highest, duration);
+            state, end.End, end.Seals, end.EndOffsets, files, chain.Openings, end.Unused, journals.WithoutLife, replay.DirectRuns, end.Records,
+            end.Bytes, end.Dropped, stamp, highest, duration);
     }
 
     /// <summary>Verifies the large values that the replayed records name.</summary>

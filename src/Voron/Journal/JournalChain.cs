@@ -18,8 +18,10 @@ internal unsafe interface IRecordVisitor
 /// <param name="Dropped">What stands behind the end, of writes that were under way; null when nothing does.</param>
 /// <param name="Seals">What a new file has to seal: the file where the chain ends, as far as it was read, and all behind it.</param>
 /// <param name="Unused">Names of the live files behind the end that have no record, not even one of a write that was under way.</param>
+/// <param name="EndOffsets">By incarnation of a file, where the last record ends that the chain has in it.</param>
 internal sealed record JournalChainEnd(
-    JournalPosition End, long Records, long Bytes, DroppedTail? Dropped, JournalSeal[] Seals, IReadOnlyList<string> Unused);
+    JournalPosition End, long Records, long Bytes, DroppedTail? Dropped, JournalSeal[] Seals, IReadOnlyList<string> Unused,
+    IReadOnlyDictionary<UInt128, long> EndOffsets);
 
 /// <summary>Follows the records from where replay starts, over all live files, and judges where they end.</summary>
 /// <remarks>
@@ -131,7 +133,11 @@ internal sealed unsafe class JournalChain : IDisposable
             EndOffset = ends[i].Offset,
         });
         var unused = _files.Skip(index + 1).Where(file => !file.HasBegun()).Select(file => file.Info.Name).ToArray();
-        return new JournalChainEnd(position, records, bytes, _dropped, seals.Skip(index).TakeLast(JournalFileHeader.MaxSeals).ToArray(), unused);
+        var endOffsets = new Dictionary<UInt128, long>();
+        for (var i = 0; i < _files.Count; i++)
+            endOffsets[_files[i].Info.Header.Incarnation] = ends[i].Offset;
+        return new JournalChainEnd(
+            position, records, bytes, _dropped, seals.Skip(index).TakeLast(JournalFileHeader.MaxSeals).ToArray(), unused, endOffsets);
     }
 
     public void Dispose() => _window.Dispose();

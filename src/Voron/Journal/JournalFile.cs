@@ -44,7 +44,7 @@ internal sealed class JournalFile
     /// <summary>Bytes that are zeroed or written, headers included.</summary>
     public long Length { get; set; }
 
-    /// <summary>Bytes that have records, the headers before them included; of a file that recovery found, all of them.</summary>
+    /// <summary>Where the last record ends; of a file that recovery found, the last one that it read.</summary>
     public long UsedBytes
     {
         get => Volatile.Read(ref _usedBytes);
@@ -52,6 +52,18 @@ internal sealed class JournalFile
     }
 
     private long _usedBytes;
+
+    /// <summary>Where the records begin that replay would need.</summary>
+    public long StartOffset
+    {
+        get => Volatile.Read(ref _startOffset);
+        set => Volatile.Write(ref _startOffset, value);
+    }
+
+    private long _startOffset = JournalFormat.FirstRecordOffset;
+
+    /// <summary>Bytes of the records that replay would need.</summary>
+    public long LiveBytes => Math.Max(0, UsedBytes - StartOffset);
 
     public UInt128 Incarnation { get; set; }
 

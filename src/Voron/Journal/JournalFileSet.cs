@@ -34,8 +34,6 @@ internal sealed unsafe class JournalFileSet : IDisposable
     // One that a single huge record asked for would hold back what small ones need, and look like a full journal.
     private const int LargestKeptFiles = 4;
 
-    private static readonly TimeSpan SpareRetry = TimeSpan.FromSeconds(1);
-
     private readonly Lock _lock = new();
     private readonly IDisk _disk;
     private readonly UInt128 _environmentId;
@@ -52,7 +50,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
     // What the record that began the newest file asked for, room kept free included, and whether it was a large one.
     private long _wantedLength;
     private bool _isForLarge;
-    private long _noSpareBeforeTick;
+    private readonly RetryPause _spareRetry = new(TimeSpan.FromSeconds(1), TimeSpan.FromMinutes(1));
     private long _filledBytes;
     private JournalFile? _newest;
     private bool _deletionsAreDurable;
@@ -70,10 +68,10 @@ internal sealed unsafe class JournalFileSet : IDisposable
     }
 
     /// <summary>
-    /// Bytes of records that replay would need. What a file has free at its end, for the records of a flush, does not count: it may be
-    /// more than all the rest, and no flush makes it less.
+    /// Bytes of records that replay would need: from where the checkpoint says that it starts, in the middle of a file perhaps. What a
+    /// file has free at its end, for the records of a flush, does not count: it may be more than all the rest, and no flush makes it less.
     /// </summary>
-    public long LiveRecordBytes => Volatile.Read(ref _filledBytes) + (Volatile.Read(ref _newest)?.UsedBytes ?? 0);
+    public long LiveRecordBytes => Volatile.Read(ref _filledBytes) + (Volatile.Read(ref _newest)?.LiveBytes ?? 0);
 
     /// <summary>How many files replay would need.</summary>
     public int LiveCount => Volatile.Read(ref _liveCount);
@@ -88,8 +86,10 @@ internal sealed unsafe class JournalFileSet : IDisposable
     /// <param name="withoutLife">Those that have none, to be deleted.</param>
     /// <param name="start">Where replay starts.</param>
     /// <param name="unused">Those of which no record counts, and so the first to be used again.</param>
+    /// <param name="ends">By incarnation, where the last record ends that was read; of those that are not there, none was.</param>
     public void Adopt(
-        IEnumerable<JournalFileInfo> files, IEnumerable<string> withoutLife, in JournalPosition start, IReadOnlyCollection<string> unused)
+        IEnumerable<JournalFileInfo> files, IEnumerable<string> withoutLife, in JournalPosition start, IReadOnlyCollection<string> unused,
+        IReadOnlyDictionary<UInt128, long> ends)
     {
         lock (_lock)
         {
@@ -103,8 +103,10 @@ internal sealed unsafe class JournalFileSet : IDisposable
                 {
                     Incarnation = info.Header.Incarnation,
                     LifeNumber = info.Header.LifeNumber,
-                    UsedBytes = length,
+                    UsedBytes = ends.GetValueOrDefault(info.Header.Incarnation, JournalFormat.FirstRecordOffset),
                 };
+                if (file.Incarnation == start.Incarnation)
+                    file.StartOffset = start.Offset;
                 (JournalChain.IsLive(info, start) && !unused.Contains(info.Name) ? _live : _released).Add(file);
                 _nextLife = Math.Max(_nextLife, file.LifeNumber + 1);
                 _nextFileBytes = Math.Max(_nextFileBytes, Math.Min(_maxFileBytes, file.Length));
@@ -147,7 +149,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
             _wantedLength = minLength + more;
             _isForLarge = recordBytes >= LargeRecordBytes;
             file ??= Prepare(minLength, more, seals);
-            file.UsedBytes = JournalFormat.FirstRecordOffset;
+            file.UsedBytes = file.StartOffset = JournalFormat.FirstRecordOffset;
             _live.Add(file);
             Count();
             return file;
@@ -156,7 +158,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
 
     /// <summary>
     /// Prepares a spare when there is none, so that the next switch costs the commit nothing. Does nothing for a while after it has
-    /// failed, or until files have been released.
+    /// failed, longer each time, or until files have been released.
     /// </summary>
     /// <exception cref="DiskException">There is no room for a file; nothing has changed.</exception>
     /// <exception cref="OutOfMemoryException">There is no memory; nothing has changed.</exception>
@@ -164,7 +166,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
     {
         lock (_lock)
         {
-            if (_spare != null || Environment.TickCount64 < _noSpareBeforeTick)
+            if (_spare != null || !_spareRetry.IsOver)
                 return;
 
             // What is wanted grows: what wants a little more than the last should find a file that fits.
@@ -172,10 +174,11 @@ internal sealed unsafe class JournalFileSet : IDisposable
             try
             {
                 _spare = Prepare(wanted <= LargestKeptBytes ? wanted : 0, 0, default);
+                _spareRetry.Clear();
             }
             catch (Exception e) when (e is DiskException or OutOfMemoryException)
             {
-                _noSpareBeforeTick = Environment.TickCount64 + (long)SpareRetry.TotalMilliseconds;
+                _spareRetry.Failed();
                 throw;
             }
 
@@ -184,20 +187,23 @@ internal sealed unsafe class JournalFileSet : IDisposable
     }
 
     /// <summary>Lets go of the files before the one where replay starts, now that a durable checkpoint says so.</summary>
-    /// <param name="lifeNumber">The life of that file.</param>
+    /// <param name="start">Where that is.</param>
     /// <param name="keepFew">Nothing more will be written: no more than a few files are worth their room, and the spare is not.</param>
-    public void ReleaseBefore(long lifeNumber, bool keepFew = false)
+    public void ReleaseBefore(in JournalPosition start, bool keepFew = false)
     {
         lock (_lock)
         {
-            while (_live.Count > 1 && _live[0].LifeNumber < lifeNumber)
+            while (_live.Count > 1 && _live[0].LifeNumber < start.LifeNumber)
             {
                 Release(_live[0]);
                 _live.RemoveAt(0);
             }
 
+            if (_live.Count > 0 && _live[0].LifeNumber <= start.LifeNumber)
+                _live[0].StartOffset = _live[0].LifeNumber == start.LifeNumber ? start.Offset : _live[0].Length;
+
             // The largest are kept, but for huge ones: they serve every size.
-            _noSpareBeforeTick = 0;
+            _spareRetry.Clear();
             _released.Sort((left, right) => left.Length.CompareTo(right.Length));
             while (_released.Count > 0 && _released[^1].Length > LargestKeptBytes)
                 DeleteReleased(_released.Count - 1);
@@ -235,7 +241,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
     {
         Volatile.Write(ref _liveCount, _live.Count);
         var newest = _live.Count > 0 ? _live[^1] : null;
-        Volatile.Write(ref _filledBytes, _live.Sum(file => file == newest ? 0 : file.UsedBytes));
+        Volatile.Write(ref _filledBytes, _live.Sum(file => file == newest ? 0 : file.LiveBytes));
         Volatile.Write(ref _newest, newest);
         Volatile.Write(ref _totalBytes, _live.Sum(file => file.Length) + _released.Sum(file => file.Length) + (_spare?.Length ?? 0));
     }

@@ -10,7 +10,7 @@ internal static class OptionBoundaries
         StorageOptions[] good =
         [
             new() { InitialJournalFileBytes = 64 << 10, MaxJournalFileBytes = 64 << 10 },
-            new() { FlushThresholdBytes = 1, JournalLimitBytes = 1 },
+            new() { FlushThresholdBytes = 1, JournalLimitBytes = 256 << 10 },
             new() { ScratchMemoryBytes = 4 << 20, ScratchLimitBytes = 4 << 20 }, new() { SearchMemoryBytes = 0 },
             new() { MaxTransactionBytes = 1 << 20 },
             new() { MaxMergedBytes = 1 }, new() { LargeValueBytes = 16 << 10 }, new() { LargeValueBytes = 1 << 30 },
@@ -38,7 +38,8 @@ internal static class OptionBoundaries
             new() { InitialJournalFileBytes = (64 << 10) - 1 }, new() { MaxJournalFileBytes = (1L << 40) + 1 },
             new() { MaxJournalFileBytes = long.MaxValue },
             new() { InitialJournalFileBytes = 1 << 20, MaxJournalFileBytes = (1 << 20) - 1 }, new() { FlushThresholdBytes = 0 },
-            new() { FlushThresholdBytes = 2, JournalLimitBytes = 1 }, new() { ScratchMemoryBytes = (4 << 20) - 1 },
+            new() { FlushThresholdBytes = 1, JournalLimitBytes = (256 << 10) - 1 },
+            new() { FlushThresholdBytes = (256 << 10) + 1, JournalLimitBytes = 256 << 10 }, new() { ScratchMemoryBytes = (4 << 20) - 1 },
             new() { ScratchMemoryBytes = 8 << 20, ScratchLimitBytes = (8 << 20) - 1 }, new() { SearchMemoryBytes = -1 },
             new() { SearchMemoryBytes = (1L << 40) + 1 },
             new() { MaxTransactionBytes = (1 << 20) - 1 }, new() { MaxMergedBytes = 0 }, new() { LargeValueBytes = (16 << 10) - 1 },

@@ -1,0 +1,128 @@
+using System.Diagnostics;
+using Voron.Tests.Faults;
+using Voron.Torture.Simulation;
+
+namespace Voron.Tests.Environments;
+
+/// <summary>What the limit of the journal is held against: the records that replay would need, wherever in a file they begin.</summary>
+public sealed class JournalAccountingTests
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
+
+    /// <summary>All of the newest file was counted, flushed or not.</summary>
+    [Theory]
+    [InlineData(4 << 20)]
+    [InlineData(64 << 10)]
+    public void After_a_flush_only_its_own_records_are_left(long fileBytes)
+    {
+        var disk = new SimulatedDisk();
+        var options = new StorageOptions { BackgroundFlush = false, InitialJournalFileBytes = fileBytes, MaxJournalFileBytes = fileBytes };
+        using var environment = StorageEnvironment.Open(disk, options);
+        for (var round = 0; round < 3; round++)
+        {
+            for (var i = 0; i < 200; i++)
+                FaultBench.Put(environment, i, FaultBench.Value(i + round, 4_000));
+            environment.GetStatistics().LiveJournalBytes.Should().BeGreaterThan(200 * 4_000);
+            environment.Flush();
+            environment.GetStatistics().LiveJournalBytes.Should().BeInRange(1, 32 << 10);
+        }
+    }
+
+    [Fact]
+    public void A_rewrite_leaves_nothing_to_be_replayed_before_it()
+    {
+        using var environment = StorageEnvironment.Open(new SimulatedDisk(), new StorageOptions { BackgroundFlush = false });
+        FaultBench.Put(environment, 0, [1]);
+        environment.Flush();
+        using var reading = environment.BeginRead();
+        for (var i = 0; i < 200; i++)
+            FaultBench.Put(environment, i, FaultBench.Value(i, 4_000));
+        environment.Rewrite().Should().BeTrue();
+        environment.GetStatistics().LiveJournalBytes.Should().Be(0);
+    }
+
+    /// <summary>Of a file that an opening found, its whole length was counted.</summary>
+    [Theory]
+    [InlineData(4 << 20)]
+    [InlineData(64 << 10)]
+    public void An_opening_counts_the_records_that_it_has_replayed(long fileBytes)
+    {
+        var disk = new SimulatedDisk();
+        var options = new StorageOptions { BackgroundFlush = false, InitialJournalFileBytes = fileBytes, MaxJournalFileBytes = fileBytes };
+        var environment = StorageEnvironment.Open(disk, options);
+        for (var i = 0; i < 100; i++)
+            FaultBench.Put(environment, i, FaultBench.Value(i, 4_000));
+        environment.Flush();
+        for (var i = 0; i < 100; i++)
+            FaultBench.Put(environment, i, FaultBench.Value(i + 1, 4_000));
+        var live = environment.GetStatistics().LiveJournalBytes;
+        var crashed = new CrashImages(disk).BuildLost(disk.TraceCount);
+        environment.Dispose();
+
+        using var again = StorageEnvironment.Open(crashed, options);
+        again.Recovery.ReplayedBytes.Should().Be(live);
+        again.GetStatistics().LiveJournalBytes.Should().Be(live);
+        FaultBench.Put(again, 1, [1]);
+        again.GetStatistics().LiveJournalBytes.Should().BeInRange(live + 4096, live + 8192);
+        again.Flush();
+        again.GetStatistics().LiveJournalBytes.Should().BeLessThan(32 << 10);
+    }
+
+    /// <summary>With a limit below the length of a file, each commit waited a second for a flush that had nothing to do.</summary>
+    [Theory]
+    [InlineData(256 << 10, 16 << 20, FlushRecordForm.Checksums)]
+    [InlineData(1 << 20, 16 << 20, FlushRecordForm.Checksums)]
+    [InlineData(8 << 20, 64 << 20, FlushRecordForm.Checksums)]
+    [InlineData(256 << 10, 256 << 10, FlushRecordForm.WholeImages)]
+    public void With_everything_flushed_no_writer_is_slowed_whatever_the_limit(long limit, long fileBytes, FlushRecordForm form)
+    {
+        var options = new StorageOptions
+        {
+            InitialJournalFileBytes = Math.Min(4 << 20, fileBytes),
+            MaxJournalFileBytes = fileBytes,
+            JournalLimitBytes = limit,
+            FlushThresholdBytes = limit / 4,
+            FlushInterval = TimeSpan.FromMilliseconds(1),
+            FlushRecords = form,
+            JournalCompression = JournalCompression.Never,
+            ScrubInterval = Timeout.InfiniteTimeSpan,
+        };
+        using var environment = StorageEnvironment.Open(new SimulatedDisk(), options);
+        using (var writing = environment.BeginWrite())
+        {
+            var tree = writing.CreateTree(FaultBench.TreeName);
+            for (var i = 0; i < 2_000; i++)
+                tree.Put(FaultBench.Key(i), FaultBench.Value(i, 900));
+            writing.Commit();
+        }
+
+        // A page each: with images, the flush writes far more into the journal than the commits have.
+        WaitUntilFlushed(environment);
+        using (var writing = environment.BeginWrite())
+        {
+            var tree = writing.OpenTree(FaultBench.TreeName);
+            for (var i = 0; i < 2_000; i += 4)
+                tree.Put(FaultBench.Key(i), FaultBench.Value(i + 1, 900));
+            writing.Commit();
+        }
+
+        for (var i = 0; i < 40; i++)
+        {
+            WaitUntilFlushed(environment);
+            FaultBench.Put(environment, i, FaultBench.Value(i, 20_000));
+        }
+
+        // A commit may come between the checkpoint and the moment in which the journal is counted anew.
+        environment.GetStatistics().BackPressureWaits.Should().BeLessThan(5);
+    }
+
+    private static void WaitUntilFlushed(StorageEnvironment environment)
+    {
+        var start = Stopwatch.GetTimestamp();
+        while (environment.GetStatistics() is var now && now.CheckpointTransactionId != now.PublishedTransactionId)
+        {
+            Stopwatch.GetElapsedTime(start).Should().BeLessThan(Patience);
+            Thread.Yield();
+        }
+    }
+}
