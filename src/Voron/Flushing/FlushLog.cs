@@ -14,7 +14,15 @@ internal static partial class FlushLog
     [LoggerMessage(Level = LogLevel.Warning, Message = "A background flush failed: {Reason}")]
     public static partial void Failed(ILogger logger, string reason, Exception exception);
 
-    [LoggerMessage(Level = LogLevel.Warning, Message = "The data file could not be grown ahead: {Reason}")]
+    [LoggerMessage(
+        Level = LogLevel.Warning,
+        Message = "Unflushed pages could not be rewritten to make the journal shorter, so writers are slowed until an old reader ends: {Reason}")]
+    public static partial void NoRewrite(ILogger logger, string reason);
+
+    [LoggerMessage(Level = LogLevel.Warning, Message = "The journal's last records could not be vouched for: {Reason}")]
+    public static partial void NoVouching(ILogger logger, string reason);
+
+    [LoggerMessage(Level = LogLevel.Warning, Message = "The data file could not be grown ahead; flushing goes on: {Reason}")]
     public static partial void NoGrowth(ILogger logger, string reason);
 
     [LoggerMessage(Level = LogLevel.Warning, Message = "The next journal file could not be prepared ahead: {Reason}")]

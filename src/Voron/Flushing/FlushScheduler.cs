@@ -19,6 +19,14 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
     private static readonly TimeSpan Tick = TimeSpan.FromMilliseconds(100);
     private static readonly TimeSpan LongestDelay = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan ReclaimEvery = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan LongestPause = TimeSpan.FromMinutes(1);
+
+    // A flush may find room at any time, and writers wait for it; the others wait for what a person does.
+    private readonly RetryPause _flushRetry = new(Tick, TimeSpan.FromSeconds(5));
+    private readonly RetryPause _growthRetry = new(Second, LongestPause);
+    private readonly RetryPause _rewriteRetry = new(Second, LongestPause);
+    private readonly RetryPause _vouchRetry = new(Second, LongestPause);
 
     private readonly EngineContext _context;
     private readonly Flusher _flusher;
@@ -124,7 +132,11 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
     }
 
     private bool IsOverLimit =>
-        _context.JournalFiles!.LiveRecordBytes > _context.Options.JournalLimitBytes || _context.Frames.UsedBytes > _context.Options.ScratchLimitBytes;
+        HeldJournalBytes > _context.Options.JournalLimitBytes || _context.Frames.UsedBytes > _context.Options.ScratchLimitBytes;
+
+    // What the last flush has written for itself goes with the next one. Held against the limit, it would slow writers when nothing is left
+    // to be flushed.
+    private long HeldJournalBytes => _context.JournalFiles!.LiveRecordBytes - _flusher.LiveOwnBytes;
 
     private void Run()
     {
@@ -146,7 +158,8 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
             catch (Exception e) when (e is VoronException or OutOfMemoryException)
             {
                 // That there is no memory is foreseen at each step, as it is where a caller flushes: the next tick tries again.
-                FlushLog.Failed(_context.Logger, e.Message, e);
+                if (_flushRetry.Failed() || _context.Poison.IsPoisoned)
+                    FlushLog.Failed(_context.Logger, e.Message, e);
                 if (_context.Poison.IsPoisoned)
                     return;
             }
@@ -172,16 +185,41 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
     {
         JournalSpare.Prepare(_context);
         _spareWanted = false;
-        PreallocateAhead();
-        if (ShouldFlush())
-            FlushNow();
+        if (_growthRetry.IsOver)
+            Try(_growthRetry, static scheduler => scheduler.PreallocateAhead());
+        if (_flushRetry.IsOver && ShouldFlush())
+            Try(_flushRetry, static scheduler => scheduler.FlushNow());
         _slowReaders.Look(_flusher.CheckpointId);
-        if (IsHeldBack())
-            RewriteNow();
+        if (_rewriteRetry.IsOver && IsHeldBack())
+            Try(_rewriteRetry, static scheduler => scheduler.RewriteNow());
         _trimmer.LookInTime(_closing.Token);
 
         // Last, since it fails on a full disk, which a flush may empty.
-        Vouch();
+        if (_vouchRetry.IsOver)
+            Try(_vouchRetry, static scheduler => scheduler.Vouch());
+    }
+
+    // One step that fails keeps none of the others from being made: a file that cannot grow can be flushed to.
+    private void Try(RetryPause pause, Action<FlushScheduler> step)
+    {
+        try
+        {
+            step(this);
+            pause.Clear();
+        }
+        catch (Exception e) when (e is VoronException or OutOfMemoryException && !_context.Poison.IsPoisoned)
+        {
+            if (!pause.Failed())
+                return;
+            if (pause == _growthRetry)
+                FlushLog.NoGrowth(_context.Logger, e.Message);
+            else if (pause == _rewriteRetry)
+                FlushLog.NoRewrite(_context.Logger, e.Message);
+            else if (pause == _vouchRetry)
+                FlushLog.NoVouching(_context.Logger, e.Message);
+            else
+                FlushLog.Failed(_context.Logger, e.Message, e);
+        }
     }
 
     private bool ShouldFlush()
@@ -201,6 +239,7 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
             || Environment.TickCount64 - _dirtySinceTick >= _context.Options.FlushInterval.TotalMilliseconds
             || _context.Journal!.ReservedImageBytes >= _context.Options.FlushThresholdBytes
             || _context.JournalFiles!.LiveCount > MaxJournalFiles
+            || _context.Frames.UsedBytes > _context.Options.ScratchLimitBytes / SlowReaderWatch.PartOfLimit
             || IsOverLimit;
     }
 
@@ -254,15 +293,9 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
         var step = GrowthPolicy.NextStep(capacity, _context.PageSize, _context.Options.MaxGrowthBytes);
         if (capacity - newest.State.PageCount > step / 2 || capacity + step > _context.DataFile.PageLimit)
             return;
-        try
-        {
-            file.Preallocate(capacity + step);
-        }
-        catch (StorageFullException e)
-        {
-            // The transaction that needs it will say so.
-            FlushLog.NoGrowth(_context.Logger, e.Message);
-        }
+
+        // When it fails, the transaction that needs the room will say so.
+        file.Preallocate(capacity + step);
     }
 
     // A record that says that all before it are durable: without it, rot in the last record looks like a torn write.
@@ -272,17 +305,7 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
         var sequence = journal.SubmittedSequence;
         if (sequence == _lastSequence && sequence != _vouchedSequence)
         {
-            try
-            {
-                _vouchedSequence = journal.Vouch();
-            }
-            catch (StorageFullException)
-            {
-                // The next flush may make room.
-                return;
-            }
-
-            _lastSequence = _vouchedSequence;
+            _lastSequence = _vouchedSequence = journal.Vouch();
             return;
         }
 

@@ -91,11 +91,19 @@ internal static unsafe class RewriteFile
         RandomNumberGenerator.Fill(random);
         var incarnation = MemoryMarshal.Read<UInt128>(random);
         var name = NameOf(number);
+        var most = MostBytes(plan, context.PageSize);
+        var available = context.Disk.AvailableBytes;
+        if (most > available)
+            throw new StorageFullException($"'{name}' may take {most} bytes, and '{context.Disk.Path}' has room for {available}.");
         using var entry = new JournalEntry(1 << 20);
         try
         {
             using var file = context.Disk.Open(name, DiskOpen.New, DiskAccess.WriteThrough);
+
+            // All of it before the first page is written: what does not fit is known at once.
+            file.Allocate(0, most);
             var offset = WritePages(context, file, entry, plan, incarnation);
+            file.SetLength(offset);
             if (!PlantedFault.LeaveRewriteUnsynced)
             {
                 file.Sync();
@@ -187,7 +195,6 @@ internal static unsafe class RewriteFile
             header->Offset = offset;
             header->Sequence = ++sequence;
             header->Checksum = RecordChecksum.Compute(context.EnvironmentId, entry.Buffer);
-            file.Allocate(offset, entry.Length);
             file.Write(offset, new ReadOnlySpan<byte>(entry.Buffer, checked((int)entry.Length)));
             offset += entry.Length;
         }
@@ -211,6 +218,16 @@ internal static unsafe class RewriteFile
         {
             EngineMemory.Free(page);
         }
+    }
+
+    // Pages whole, page 0 among them, whatever of them is zeros, and a header and padding for each record.
+    private static long MostBytes(FlushPlan plan, int pageSize)
+    {
+        const int EntryBytes = 16;
+        var records = (plan.Items.Count + plan.Freed.Count) / PagesPerRecord + (long)plan.Pages * pageSize / MaxRecordBytes + 3;
+        return JournalFormat.AlignUp(
+            (plan.Pages + 1) * ((long)pageSize + EntryBytes) + (plan.Freed.Count + (long)plan.Items.Count) * EntryBytes
+            + records * 2 * JournalFormat.Block);
     }
 
     private static void TryDelete(IDisk disk, string name)

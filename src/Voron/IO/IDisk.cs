@@ -68,6 +68,9 @@ internal interface IDisk : IDisposable
     /// <summary>How many bytes the volume has, used and free; the greatest number where that is not known.</summary>
     long VolumeBytes => long.MaxValue;
 
+    /// <summary>Bytes that may still be written, as far as the system tells: a hint, since others write too.</summary>
+    long AvailableBytes => long.MaxValue;
+
     /// <summary>The files that exist, in no particular order.</summary>
     IReadOnlyList<DiskEntry> List();
 

@@ -64,6 +64,19 @@ internal static class SystemErrors
         }
     }
 
+    /// <summary>Free bytes of the file system that a directory is on; no limit where the system does not tell.</summary>
+    public static long AvailableBytes(string directory)
+    {
+        try
+        {
+            return new DriveInfo(directory).AvailableFreeSpace;
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException or ArgumentException)
+        {
+            return long.MaxValue;
+        }
+    }
+
     /// <summary>The files of a directory; one that vanishes while they are listed is left out.</summary>
     public static List<DiskEntry> List(string directory)
     {

@@ -538,7 +538,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         {
             moved = _dataFile.EnsureCapacity(wanted);
         }
-        catch (StorageFullException) when (wanted > pageCount)
+        catch (VoronException e) when (wanted > pageCount && e is StorageFullException or StorageAccessException)
         {
             moved = _dataFile.EnsureCapacity(pageCount);
         }

@@ -114,6 +114,15 @@ internal sealed class SimulatedDisk : IDisk
         }
     }
 
+    public long AvailableBytes
+    {
+        get
+        {
+            lock (_gate)
+                return SpaceLimit == long.MaxValue ? long.MaxValue : SpaceLimit - UsedBytesLocked();
+        }
+    }
+
     /// <summary>What the first entry of the trace found. Not to be changed.</summary>
     internal DurableState Initial => _initial;
 

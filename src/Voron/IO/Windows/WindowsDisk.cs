@@ -42,6 +42,8 @@ internal sealed class WindowsDisk : IDisk
 
     public long VolumeBytes => SystemErrors.VolumeBytes(Path);
 
+    public long AvailableBytes => SystemErrors.AvailableBytes(Path);
+
     public IReadOnlyList<DiskEntry> List() => SystemErrors.List(Path);
 
     public DiskFile Open(string name, DiskOpen open, DiskAccess access)

@@ -1,0 +1,153 @@
+using System.Diagnostics;
+using Microsoft.Extensions.Logging;
+using Voron.IO;
+using Voron.Tests.Faults;
+using Voron.Torture.Simulation;
+
+namespace Voron.Tests.Flushing;
+
+/// <summary>What the flusher's thread does when a step fails and keeps failing: the other steps are made, and the log is not filled.</summary>
+public sealed class FlushRetryTests
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
+
+    /// <summary>A growth ahead of need that failed for any reason but a full disk kept everything from being flushed, for ever.</summary>
+    [Theory]
+    [InlineData(DiskError.Failed)]
+    [InlineData(DiskError.AccessDenied)]
+    [InlineData(DiskError.NoSpace)]
+    [InlineData(DiskError.NotSupported)]
+    public void A_data_file_that_cannot_grow_is_flushed_to_all_the_same(object error)
+    {
+        var disk = new SimulatedDisk();
+        var logger = new ListLogger();
+        var options = new StorageOptions
+        {
+            FlushThresholdBytes = 64 << 10,
+            FlushInterval = TimeSpan.FromMilliseconds(1),
+            ScrubInterval = Timeout.InfiniteTimeSpan,
+            Logger = logger,
+        };
+        using var environment = StorageEnvironment.Open(disk, options);
+        FaultBench.Put(environment, 0, FaultBench.Value(0, 500));
+        disk.FailNext(call => call.Kind == DiskCallKind.Allocate && call.Name == "voron.data", (DiskError)error, forever: true);
+
+        // Not the first value, which is changed in place later and needs no page then.
+        var last = 1;
+        var fill = () =>
+        {
+            for (; last < 20_000; last++)
+                FaultBench.Put(environment, last, FaultBench.Value(last, 3_000));
+        };
+        if ((DiskError)error == DiskError.NoSpace)
+            fill.Should().Throw<StorageFullException>();
+        else
+            fill.Should().Throw<StorageAccessException>();
+        last.Should().BeInRange(10, 10_000);
+
+        for (var i = 0; i < 20; i++)
+        {
+            FaultBench.Put(environment, 0, FaultBench.Value(i, 500));
+            WaitUntilFlushed(environment);
+        }
+
+        environment.GetStatistics().BackPressureWaits.Should().Be(0);
+        logger.Entries.Where(entry => entry.Level >= LogLevel.Warning).Should().HaveCountLessThan(4, "one a minute is enough");
+        disk.ClearFaults();
+        for (; last < 1_000; last++)
+            FaultBench.Put(environment, last, FaultBench.Value(last, 3_000));
+        environment.Verify().Problems.Should().BeEmpty();
+    }
+
+    /// <summary>The pages before the one that did not fit were written, and deleted, ten times a second: 2.4 GB in 15 s.</summary>
+    [Fact]
+    public void A_rewrite_that_does_not_fit_writes_nothing()
+    {
+        var disk = new SimulatedDisk();
+        using var environment = StorageEnvironment.Open(disk, FaultBench.Options());
+        Update(environment, 0);
+        environment.Flush();
+        using var reading = environment.BeginRead();
+        Update(environment, 1);
+        long created = 0, written = 0;
+        disk.FailNext(
+            call =>
+            {
+                var isRewrite = call.Name.StartsWith("rewrite-", StringComparison.Ordinal);
+                created += isRewrite && call.Kind == DiskCallKind.Create ? 1 : 0;
+                written += isRewrite && call.Kind == DiskCallKind.Write ? call.Length : 0;
+                return false;
+            },
+            DiskError.Failed);
+        disk.SpaceLimit = disk.UsedBytes + (6 << 20);
+        var rewrite = () => environment.Rewrite();
+        rewrite.Should().Throw<StorageFullException>().WithMessage("*rewrite-*bytes*room for*");
+        (created, written).Should().Be((0, 0));
+
+        disk.SpaceLimit = disk.UsedBytes + (20 << 20);
+        rewrite().Should().BeTrue();
+        written.Should().BeGreaterThan(6 << 20);
+        disk.AvailableBytes.Should().BeGreaterThan((20 << 20) - written - (256 << 10), "what was not needed is given back");
+        environment.Verify().Problems.Should().BeEmpty();
+    }
+
+    [Fact]
+    public void A_rewrite_that_fails_is_tried_again_less_and_less_often()
+    {
+        var disk = new SimulatedDisk();
+        var logger = new ListLogger();
+        var options = new StorageOptions
+        {
+            FlushThresholdBytes = 64 << 10,
+            JournalLimitBytes = 4 << 20,
+            InitialJournalFileBytes = 1 << 20,
+            MaxJournalFileBytes = 1 << 20,
+            JournalCompression = JournalCompression.Never,
+            ScrubInterval = Timeout.InfiniteTimeSpan,
+            Logger = logger,
+        };
+        using var environment = StorageEnvironment.Open(disk, options);
+        FaultBench.Put(environment, 0, [1]);
+        WaitUntilFlushed(environment);
+        using var attempted = new SemaphoreSlim(0);
+        disk.FailNext(
+            call =>
+            {
+                if (call.Kind != DiskCallKind.Create || !call.Name.StartsWith("rewrite-", StringComparison.Ordinal))
+                    return false;
+                attempted.Release();
+                return true;
+            },
+            DiskError.Failed,
+            forever: true);
+        using var reading = environment.BeginRead();
+        for (var i = 0; environment.GetStatistics().LiveJournalBytes < 3 << 20; i++)
+            FaultBench.Put(environment, i, FaultBench.Value(i, 9_000));
+        attempted.Wait(Patience, TestContext.Current.CancellationToken).Should().BeTrue();
+        var start = Stopwatch.GetTimestamp();
+        attempted.Wait(Patience, TestContext.Current.CancellationToken).Should().BeTrue();
+        attempted.Wait(Patience, TestContext.Current.CancellationToken).Should().BeTrue();
+        Stopwatch.GetElapsedTime(start).Should().BeGreaterThan(TimeSpan.FromSeconds(2.5), "it waits a second, and then two");
+        logger.Warnings.Count(warning => warning.Contains("could not be rewritten", StringComparison.Ordinal)).Should().Be(1);
+        environment.GetStatistics().IsPoisoned.Should().BeFalse();
+    }
+
+    private static void Update(StorageEnvironment environment, int seed)
+    {
+        using var writing = environment.BeginWrite();
+        var tree = writing.CreateTree(FaultBench.TreeName);
+        for (var i = 0; i < 8_000; i++)
+            tree.Put(FaultBench.Key(i), FaultBench.Value(seed + i, 1_000));
+        writing.Commit();
+    }
+
+    private static void WaitUntilFlushed(StorageEnvironment environment)
+    {
+        var start = Stopwatch.GetTimestamp();
+        while (environment.GetStatistics() is var now && now.CheckpointTransactionId != now.PublishedTransactionId)
+        {
+            Stopwatch.GetElapsedTime(start).Should().BeLessThan(Patience, $"transaction {now.CheckpointTransactionId} is flushed, of {now.PublishedTransactionId}");
+            Thread.Yield();
+        }
+    }
+}
