@@ -17,6 +17,13 @@ if (args is ["hold", var held])
     return;
 }
 
+// "limited", a directory and a number of bytes: works until a file would become longer than that.
+if (args is ["limited", var limited, var limit])
+{
+    Console.Out.Write(FileSizeLimit.Run(limited, long.Parse(limit, System.Globalization.CultureInfo.InvariantCulture)));
+    return;
+}
+
 if (Console.In.ReadLine() is not { } directory || Console.In.ReadLine() is not { } seed)
     return;
 var random = new Random(int.Parse(seed, System.Globalization.CultureInfo.InvariantCulture));

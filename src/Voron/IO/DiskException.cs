@@ -6,7 +6,7 @@ internal enum DiskError
     /// <summary>The device or the file system reported a failure (EIO and everything that has no name of its own here).</summary>
     Failed,
 
-    /// <summary>No space, or a quota is used up.</summary>
+    /// <summary>No space, a quota is used up, or a file would become longer than the file system or a limit of the process allows.</summary>
     NoSpace,
 
     /// <summary>Access denied, or a read-only file system.</summary>

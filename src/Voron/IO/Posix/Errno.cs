@@ -14,6 +14,7 @@ internal static class Errno
     public const int NoDevice = 19;
     public const int Invalid = 22;
     public const int NotATerminal = 25;
+    public const int FileTooLarge = 27;
     public const int NoSpace = 28;
     public const int ReadOnlyFileSystem = 30;
 
@@ -32,7 +33,7 @@ internal static class Errno
             return DiskError.NotSupported;
         return errno switch
         {
-            NoSpace => DiskError.NoSpace,
+            NoSpace or FileTooLarge => DiskError.NoSpace,
             AccessDenied or NotPermitted or ReadOnlyFileSystem => DiskError.AccessDenied,
             NoEntry => DiskError.NotFound,
             Exists => DiskError.AlreadyExists,

@@ -64,6 +64,8 @@ internal sealed unsafe class PosixDisk : IDisk
         PosixCalls? calls = null, FileSystemKind? kind = null)
     {
         calls ??= PosixCalls.OfSystem;
+        if (!readOnly)
+            FileSizeSignal.Ignore();
         string real = Resolve(path);
         foreach (string directory in created)
         {
@@ -96,6 +98,8 @@ internal sealed unsafe class PosixDisk : IDisk
     }
 
     public long VolumeBytes => SystemErrors.VolumeBytes(Path);
+
+    public long AvailableBytes => SystemErrors.AvailableBytes(Path);
 
     public IReadOnlyList<DiskEntry> List()
     {

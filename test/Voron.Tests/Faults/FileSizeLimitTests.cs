@@ -1,0 +1,24 @@
+using System.Diagnostics;
+using Voron.KillTarget;
+
+namespace Voron.Tests.Faults;
+
+public sealed class FileSizeLimitTests
+{
+    /// <summary>SIGXFSZ ended the process. Now such a limit is a full disk, and works as one.</summary>
+    [Fact]
+    public void A_process_that_reaches_its_limit_for_the_size_of_a_file_is_told_so_and_goes_on()
+    {
+        Assert.SkipWhen(OperatingSystem.IsWindows(), "Windows has no limit for the size of a file.");
+        using var directory = new TestDirectory();
+        var start = new ProcessStartInfo("dotnet") { RedirectStandardOutput = true, RedirectStandardError = true };
+        start.ArgumentList.Add(typeof(KillWorkload).Assembly.Location);
+        start.ArgumentList.Add("limited");
+        start.ArgumentList.Add(directory);
+        start.ArgumentList.Add("25000000");
+        using var process = Process.Start(start)!;
+        var said = process.StandardOutput.ReadToEnd();
+        process.WaitForExit();
+        (process.ExitCode, said).Should().Be((0, "sound"), process.StandardError.ReadToEnd());
+    }
+}
