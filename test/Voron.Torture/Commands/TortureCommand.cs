@@ -44,6 +44,7 @@ internal static class TortureCommand
         root.Subcommands.Add(FaultsCommand.Create());
         root.Subcommands.Add(CoverageCommand.Create());
         root.Subcommands.Add(FillCommand.Create());
+        root.Subcommands.Add(ScaleCommand.Create());
         root.SetAction(parsed =>
         {
             EngineSetup.LetAssertionsThrow();
