@@ -131,7 +131,7 @@ internal sealed unsafe class ScrubPass(EngineContext context, ScrubPace pace) : 
             return false;
         _isInTree = false;
         _usedPages += _trees.Pages;
-        isSound = _treeBeganAt == snapshot.Id ? _trees.CompareCounts(header) : _trees.IsClean;
+        isSound = _treeBeganAt == snapshot.Id || PlantedFault.CountOverSnapshots ? _trees.CompareCounts(header) : _trees.IsClean;
         return true;
     }
 

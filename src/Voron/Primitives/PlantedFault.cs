@@ -268,4 +268,7 @@ internal static class PlantedFault
 
     /// <summary>What stands in the bytes of a page header that no checksum covers is not looked at.</summary>
     public static readonly bool BelieveSpareBytes = Name == nameof(BelieveSpareBytes);
+
+    /// <summary>The scrubber holds the counts of a tree against its header although the tree has changed since it began.</summary>
+    public static readonly bool CountOverSnapshots = Name == nameof(CountOverSnapshots);
 }

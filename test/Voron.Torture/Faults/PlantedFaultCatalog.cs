@@ -107,6 +107,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.StampAtEnd), "copies", 8_000),
         new(nameof(PlantedFault.BelieveStart), "copies", 8_000),
         new(nameof(PlantedFault.BelieveSpareBytes), "bit-rot", 20_000),
+        new(nameof(PlantedFault.CountOverSnapshots), "model", 400_000),
 
         new(nameof(PlantedFault.FailWithNeighbours), "options", 400),
         new(nameof(PlantedFault.MergeWithoutEnd), "options", 400),

@@ -36,7 +36,7 @@ internal sealed record ModelSettings(StorageOptions Options, bool InMemory, int 
 
         // A flusher beside the run makes choices of its own, which no script has.
         bool background = random.Next(4) == 3;
-        bool scrubs = random.Next(8) == 7 && background;
+        bool scrubs = random.Next(8) >= 4 && background;
         var options = new StorageOptions
         {
             PageSize = pageSize,
@@ -48,7 +48,10 @@ internal sealed record ModelSettings(StorageOptions Options, bool InMemory, int 
             FlushThresholdBytes = background ? 256 << 10 : 64 << 20,
             FlushInterval = background ? TimeSpan.FromMilliseconds(50) : TimeSpan.FromSeconds(10),
             ScrubInterval = scrubs ? TimeSpan.FromMilliseconds(20) : Timeout.InfiniteTimeSpan,
-            ScrubBytesPerSecond = 0,
+
+            // In slices of 64 KiB, the smallest, with a transaction or two between them.
+            ScrubBytesPerSecond = 1,
+            ScrubClock = new HurriedClock(),
             InitialJournalFileBytes = journal,
             MaxJournalFileBytes = journal * journalFactor,
             JournalLimitBytes = 64 << 20,
