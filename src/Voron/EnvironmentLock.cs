@@ -57,7 +57,7 @@ internal sealed class EnvironmentLock : IDisposable
         }
         catch (DiskException e) when (e.Error == DiskError.Locked)
         {
-            throw new EnvironmentInUseException($"The environment in '{disk.Path}' is open already: {e.Message}", e);
+            throw new EnvironmentInUseException($"The environment in '{disk.Path}' is open already: {e.Message}{ClosedEnvironments.Describe(disk)}", e);
         }
     }
 

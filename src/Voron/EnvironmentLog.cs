@@ -11,7 +11,7 @@ internal static partial class EnvironmentLog
     [LoggerMessage(Level = LogLevel.Warning, Message = "The environment in {Path} was opened and written {Openings} times without a flush between, and this opening could not flush either: {Reason}. Each such opening adds a journal file.")]
     public static partial void OpeningFlushFailed(ILogger logger, string path, int openings, string reason);
 
-    [LoggerMessage(Level = LogLevel.Error, Message = "The environment in {Path} was closed while write transaction {TransactionId} was open; its memory and its lock are kept until the process ends.")]
+    [LoggerMessage(Level = LogLevel.Error, Message = "The environment in {Path} was closed while write transaction {TransactionId} was open. It cannot be committed any more, and the environment stays locked until it is disposed.")]
     public static partial void WriterAbandoned(ILogger logger, string path, long transactionId);
 
     [LoggerMessage(Level = LogLevel.Warning, Message = "The environment in {Path} has pages of {Actual} bytes, and was opened with a PageSize of {Asked}: it keeps its own.")]

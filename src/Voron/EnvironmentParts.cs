@@ -1,4 +1,4 @@
-using Microsoft.Extensions.Logging.Abstractions;
+using Microsoft.Extensions.Logging;
 using Voron.Flushing;
 using Voron.Format;
 using Voron.IO;
@@ -15,7 +15,6 @@ namespace Voron;
 internal sealed unsafe class EnvironmentParts
 {
     private readonly EnvironmentLock _lock;
-    private bool _keepMemory;
 
     private EnvironmentParts(
         EnvironmentLock directoryLock, EngineContext context, CheckpointFile checkpoints, CommitPublisher publisher, RecoveryResult recovered)
@@ -38,13 +37,14 @@ internal sealed unsafe class EnvironmentParts
     /// <summary>Bytes of the journal files that were replayed and wait for a flush; 0 after a clean close.</summary>
     public long ReplayedBytes => Recovered.ReplayedRecords == 0 ? 0 : Context.JournalFiles?.LiveRecordBytes ?? 0;
 
-    public static EnvironmentParts Open(IDisk disk, StorageOptions options)
+    /// <param name="logger">As the engine uses it: <see cref="GuardedLogger"/>.</param>
+    public static EnvironmentParts Open(IDisk disk, StorageOptions options, ILogger logger)
     {
         var owned = new Stack<IDisposable>();
         owned.Push(disk);
         try
         {
-            return Open(disk, options, owned);
+            return Open(disk, options, logger, owned);
         }
         catch (DiskException e)
         {
@@ -74,30 +74,31 @@ internal sealed unsafe class EnvironmentParts
         Context.JournalFiles?.Dispose();
     }
 
-    /// <summary>Something may still run in the environment's memory: it is never given back.</summary>
-    public void KeepMemory() => _keepMemory = true;
-
-    /// <summary>Lets everything go. Called when the environment is closed and its last reader has ended.</summary>
+    /// <summary>Lets everything go. Called when the environment is closed and its last user has ended.</summary>
     public void Release()
     {
-        if (_keepMemory)
-            return;
-        Checkpoints.Dispose();
-        Context.DataFile.Dispose();
-        Context.Versions.Dispose();
-        Context.Heads.Dispose();
-        Context.HomeHeads?.Dispose();
-        Context.Heap.Dispose();
-        Context.Frames.Dispose();
-        Context.Readers.Dispose();
-        Context.Ring.Dispose();
-        _lock.Dispose();
-        Context.Disk.Dispose();
+        ClosedEnvironments.Remove(this);
+        try
+        {
+            Checkpoints.Dispose();
+            Context.DataFile.Dispose();
+            Context.Versions.Dispose();
+            Context.Heads.Dispose();
+            Context.HomeHeads?.Dispose();
+            Context.Heap.Dispose();
+            Context.Frames.Dispose();
+            Context.Readers.Dispose();
+            Context.Ring.Dispose();
+        }
+        finally
+        {
+            _lock.Dispose();
+            Context.Disk.Dispose();
+        }
     }
 
-    private static EnvironmentParts Open(IDisk disk, StorageOptions options, Stack<IDisposable> owned)
+    private static EnvironmentParts Open(IDisk disk, StorageOptions options, ILogger logger, Stack<IDisposable> owned)
     {
-        var logger = options.Logger ?? NullLogger.Instance;
         var directoryLock = EnvironmentLock.Take(disk, options);
         owned.Push(directoryLock);
         var checkpoints = CheckpointFile.Open(disk, makesDurable: !options.ReadOnly && !PlantedFault.SkipSyncAtOpen);
@@ -145,6 +146,7 @@ internal sealed unsafe class EnvironmentParts
         {
             Options = options,
             Logger = logger,
+            Observers = new Observers(options, logger),
             Disk = disk,
             Poison = poison,
             EnvironmentId = header.EnvironmentId,
@@ -158,7 +160,7 @@ internal sealed unsafe class EnvironmentParts
             Ring = ring,
             Readers = readers,
         };
-        var publisher = new CommitPublisher(ring, context.Counters, options.CommitObserver, logger);
+        var publisher = new CommitPublisher(ring, context.Counters, context.Observers);
         // Before anything is deleted or written: what is damaged is left as it is.
         VerifyDirectRuns(context, recovered);
         if (!options.ReadOnly)

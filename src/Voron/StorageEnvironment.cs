@@ -1,5 +1,5 @@
 using System.Diagnostics;
-using Microsoft.Extensions.Logging.Abstractions;
+using Microsoft.Extensions.Logging;
 using Voron.Flushing;
 using Voron.IO;
 using Voron.Maintenance;
@@ -15,10 +15,12 @@ namespace Voron;
 /// <remarks>All members may be called by several threads at once. One environment a directory and process tree at a time.</remarks>
 public sealed partial class StorageEnvironment : IDisposable
 {
-    private static readonly TimeSpan AbandonedWriterWait = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan ReclaimPatience = TimeSpan.FromSeconds(5);
 
-    /// <summary>Who waits for the writer for longer has the collector look whether it has been leaked.</summary>
-    private static readonly TimeSpan SuspiciousWait = TimeSpan.FromSeconds(5);
+    /// <summary>How long the flusher's thread waits for the writer before it lets free space be.</summary>
+    private static readonly TimeSpan BackgroundPatience = TimeSpan.FromSeconds(1);
+
+    private static readonly TimeSpan LogPatience = TimeSpan.FromSeconds(5);
 
     private const int MostOpeningsUnflushed = 8;
 
@@ -27,6 +29,7 @@ public sealed partial class StorageEnvironment : IDisposable
     private readonly ReaderPool _readers;
     private readonly WriterGate _gate = new();
     private readonly WriterHome? _writer;
+    private readonly WriterEntrance? _entrance;
     private readonly WriteMerger? _merger;
     private readonly Flusher? _flusher;
     private readonly FlushScheduler? _scheduler;
@@ -34,15 +37,14 @@ public sealed partial class StorageEnvironment : IDisposable
     private readonly MemoryTrimmer? _trimmer;
     private readonly Scrubber? _scrubber;
     private int _disposed;
-    private long _writerSinceTick;
-    private long _collectedFor = -1;
 
     private StorageEnvironment(EnvironmentParts parts)
     {
         _parts = parts;
         _context = parts.Context;
         Recovery = Describe(parts.Recovered);
-        _readers = new ReaderPool(_context, OnReaderLeaked, _parts.Release);
+        _context.Users.Released = _parts.Release;
+        _readers = new ReaderPool(_context, OnReaderLeaked);
         if (_context.Options.ReadOnly)
             return;
 
@@ -60,9 +62,11 @@ public sealed partial class StorageEnvironment : IDisposable
         FlushAfterCrashes(parts.Recovered.Openings);
         _reclaimer = new SpaceReclaimer(_context, _gate, _writer, _flusher);
         _trimmer = new MemoryTrimmer(_context, _gate, _writer);
-        _scheduler = new FlushScheduler(_context, _flusher, () => _reclaimer.Run(), _trimmer, parts.ReplayedBytes, _context.Options.BackgroundFlush);
+        _scheduler = new FlushScheduler(
+            _context, _flusher, () => _reclaimer.Run(BackgroundPatience), _trimmer, parts.ReplayedBytes, _context.Options.BackgroundFlush);
         parts.Publisher.BackPressure = _scheduler;
-        _scrubber = new Scrubber(_context, () => new EngineSnapshot(_context, _readers));
+        _entrance = new WriterEntrance(_context, _gate, _writer, _scheduler);
+        _scrubber = new Scrubber(_context, () => new EngineSnapshot(_context));
     }
 
     /// <summary>The directory, or "memory".</summary>
@@ -89,17 +93,18 @@ public sealed partial class StorageEnvironment : IDisposable
         ArgumentException.ThrowIfNullOrEmpty(directory);
         options ??= new StorageOptions();
         options.Validate();
+        var logger = GuardedLogger.Wrap(options.Logger);
         IDisk disk;
         try
         {
-            disk = FileSystemDisk.Open(directory, options.ReadOnly, options.Logger ?? NullLogger.Instance, options.FileMode);
+            disk = FileSystemDisk.Open(directory, options.ReadOnly, logger, options.FileMode);
         }
         catch (DiskException e)
         {
             throw new StorageAccessException($"The directory '{directory}' cannot be used: {e.Message}", e);
         }
 
-        return Open(disk, options);
+        return Open(disk, options, logger);
     }
 
     /// <summary>Makes an environment in memory, which is gone when it is disposed. It runs the same code as one on disk.</summary>
@@ -112,24 +117,33 @@ public sealed partial class StorageEnvironment : IDisposable
     }
 
     /// <summary>Opens the environment on a disk, which it disposes.</summary>
-    internal static StorageEnvironment Open(IDisk disk, StorageOptions options)
+    internal static StorageEnvironment Open(IDisk disk, StorageOptions options) => Open(disk, options, GuardedLogger.Wrap(options.Logger));
+
+    private static StorageEnvironment Open(IDisk disk, StorageOptions options, ILogger logger)
     {
-        var parts = EnvironmentParts.Open(disk, options);
         try
         {
-            return new StorageEnvironment(parts);
+            var parts = EnvironmentParts.Open(disk, options, logger);
+            try
+            {
+                return new StorageEnvironment(parts);
+            }
+            catch (OutOfMemoryException e)
+            {
+                parts.CloseWriting();
+                parts.Release();
+                throw EnvironmentParts.NoMemory(disk.Path, options, e);
+            }
+            catch
+            {
+                parts.CloseWriting();
+                parts.Release();
+                throw;
+            }
         }
-        catch (OutOfMemoryException e)
+        finally
         {
-            parts.CloseWriting();
-            parts.Release();
-            throw EnvironmentParts.NoMemory(disk.Path, options, e);
-        }
-        catch
-        {
-            parts.CloseWriting();
-            parts.Release();
-            throw;
+            GuardedLogger.Finish(logger, LogPatience);
         }
     }
 
@@ -144,6 +158,8 @@ public sealed partial class StorageEnvironment : IDisposable
     public WriteTransaction BeginWrite() => BeginWrite(TimeSpan.MaxValue);
 
     /// <summary>Begins the write transaction, waiting for a time at most.</summary>
+    /// <param name="timeout">For how long; <see cref="Timeout.InfiniteTimeSpan"/> for no limit.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
     /// <exception cref="TimeoutException">Another write transaction is open, and was not ended in time.</exception>
     /// <inheritdoc cref="BeginWrite()"/>
     public WriteTransaction BeginWrite(TimeSpan timeout, CancellationToken cancellationToken = default) =>
@@ -155,14 +171,7 @@ public sealed partial class StorageEnvironment : IDisposable
     public async ValueTask<WriteTransaction> BeginWriteAsync(CancellationToken cancellationToken = default)
     {
         ThrowIfNotWritable(nameof(BeginWriteAsync));
-        _scheduler!.SlowDown();
-        if (!await _gate.TryEnterAsync(SuspiciousWait, cancellationToken).ConfigureAwait(false))
-        {
-            LookForLeakedWriter();
-            await _gate.EnterAsync(cancellationToken).ConfigureAwait(false);
-        }
-
-        return new WriteTransaction(BeginHeld());
+        return new WriteTransaction(await _entrance!.BeginAsync(cancellationToken).ConfigureAwait(false));
     }
 
     /// <summary>Brings the data file up to the newest state that it can take: what is published, or what the oldest reader sees.</summary>
@@ -180,7 +189,7 @@ public sealed partial class StorageEnvironment : IDisposable
     /// <summary>Ends a period after which memory that was not needed in two of them goes back to the system; for tests.</summary>
     internal void TrimMemory() => WhileOpen(static environment =>
     {
-        environment._trimmer!.Look(CancellationToken.None);
+        environment._trimmer!.Look();
         return true;
     });
 
@@ -188,12 +197,13 @@ public sealed partial class StorageEnvironment : IDisposable
     /// Gives free space back to the file system: cuts free sections of 4 MiB off the end of the data file, and punches holes for
     /// others. Space that an open reader may still need stays.
     /// </summary>
-    /// <returns>How many bytes were given back.</returns>
+    /// <returns>How many bytes were given back; 0 also while another call, or the background, is giving space back.</returns>
+    /// <exception cref="TimeoutException">A write transaction was open for five seconds. What was given back before stays so.</exception>
     /// <exception cref="EnvironmentPoisonedException">A write failed, now or before.</exception>
     public long ReclaimSpace()
     {
         ThrowIfNotWritable(nameof(ReclaimSpace));
-        return WhileOpen(static environment => environment._reclaimer!.Run());
+        return WhileOpen(static environment => environment._reclaimer!.Run(ReclaimPatience));
     }
 
     /// <summary>
@@ -202,7 +212,7 @@ public sealed partial class StorageEnvironment : IDisposable
     /// </summary>
     public VerificationReport Verify()
     {
-        using var reading = new EngineSnapshot(_context, _readers);
+        using var reading = new EngineSnapshot(_context);
         return Verifier.Run(_context, reading.Snapshot);
     }
 
@@ -230,7 +240,7 @@ public sealed partial class StorageEnvironment : IDisposable
             JournalBufferBytes = journal?.BufferBytes ?? 0,
             SearchMemoryBytes = _context.HomeHeads?.UsedBytes ?? 0,
             PageVersions = _context.Versions.NodeCount,
-            OpenReaders = _readers.OpenCount - 1,
+            OpenReaders = _context.Users.OpenReaders - 1,
             LeakedReaders = counters.LeakedReaders,
             LeakedWriters = counters.LeakedWriters,
             CommittedTransactions = counters.CommittedTransactions,
@@ -256,28 +266,21 @@ public sealed partial class StorageEnvironment : IDisposable
     }
 
     /// <summary>
-    /// Closes the environment: flushes what it can, so that the next opening has nothing to replay. What is durable stays
-    /// so whatever happens here. Open read transactions may be used to their end; an open write transaction is given up
-    /// after five seconds.
+    /// Closes the environment: flushes what it can, so that the next opening has nothing to replay. What is durable stays so whatever
+    /// happens here, and nothing is acknowledged afterwards. May be called by any thread but inside an operation of
+    /// <see cref="WriteAsync"/>; a second call returns at once.
     /// </summary>
+    /// <remarks>
+    /// Waits for writes that are under way, however long the device takes; for an open write transaction five seconds, after which it
+    /// cannot be committed any more; for observers and log that are running, five seconds each. Open read transactions may be used to
+    /// their end. The directory can be opened again when the last transaction has ended: at once when none is open.
+    /// </remarks>
+    /// <exception cref="InvalidOperationException">Called inside an operation of <see cref="WriteAsync"/>: it would wait for itself.</exception>
     public void Dispose()
     {
-        if (Interlocked.Exchange(ref _disposed, 1) != 0)
-            return;
-
-        try
-        {
-            _scrubber?.Dispose();
-
-            // It is still told of what is written until the writer is closed.
-            _scheduler?.Stop();
-            if (_writer != null)
-                CloseWriter();
-        }
-        finally
-        {
-            _readers.Close();
-        }
+        _merger?.ThrowIfInside(nameof(Dispose));
+        if (Interlocked.Exchange(ref _disposed, 1) == 0)
+            new EnvironmentCloser(_parts, _gate, _writer, _merger, _flusher, _scheduler, _scrubber).Close();
     }
 
     /// <summary>The parts; for tests.</summary>
@@ -286,70 +289,24 @@ public sealed partial class StorageEnvironment : IDisposable
     /// <summary>Has the journal confirm its last record; for tests of what can be told of it then.</summary>
     internal void Vouch() => _context.Journal!.Vouch();
 
-    // What they use must not be let go of below them by a Dispose beside them.
+    // Keeps what the call uses, even if another thread closes the environment; the user's code is called when no lock is held.
     private T WhileOpen<T>(Func<StorageEnvironment, T> work)
     {
-        _readers.AddUser();
+        _context.Users.AddCall();
         try
         {
             return work(this);
         }
-        finally
+        catch (OperationCanceledException) when (_context.Closing.IsCancellationRequested)
         {
-            _readers.RemoveUser();
-        }
-    }
-
-    private void CloseWriter()
-    {
-        if (!_gate.TryEnter(AbandonedWriterWait, CancellationToken.None))
-        {
-            // Whoever holds it may be running: nothing that it uses can be taken away.
-            EnvironmentLog.WriterAbandoned(_context.Logger, Path, _writer!.TransactionId);
-            _parts.KeepMemory();
-            return;
-        }
-
-        _gate.Release();
-        try
-        {
-            // Whoever flushes or gives space back beside this has done so before, or comes too late: what is sealed is the end.
-            SchedulePoint.UntilFree(_flusher!.Exclusion);
-            lock (_flusher.Exclusion)
-            {
-                if (!_context.Poison.IsPoisoned)
-                    FlushAndSeal();
-                else if (PlantedFault.WriteWhenPoisoned)
-                    _parts.Checkpoints.WriteBothAlike();
-                _flusher.IsClosed = true;
-            }
-        }
-        catch (Exception e)
-        {
-            // An observer's exception too: everything has to be let go of all the same.
-            EnvironmentLog.CloseFailed(_context.Logger, Path, e.Message, e);
+            throw new ObjectDisposedException(nameof(StorageEnvironment), $"The environment in '{Path}' was closed during the call.");
         }
         finally
         {
-            _flusher!.IsClosed = true;
-
-            // What still waits fails: no transaction begins any more.
-            _merger!.Dispose();
-
-            // The last flush still tells it of the list that it writes.
-            _scheduler!.Dispose();
-            _parts.CloseWriting();
+            _context.Users.RemoveCall();
+            _context.Observers.CallHere();
+            GuardedLogger.WriteHere(_context.Logger);
         }
-    }
-
-    private void FlushAndSeal()
-    {
-        var journal = _context.Journal!;
-        journal.Drain();
-        SchedulePoint.Reach(SchedulePlace.Closing);
-        _flusher!.Flush();
-        if (journal.End.LifeNumber != 0 && _flusher.CheckpointId == _writer!.Submitted.TransactionId)
-            _flusher.Seal(journal.End);
     }
 
     // Each opening begins a journal file, which only a flush releases. A process that dies sooner, again and again, would fill the directory.
@@ -360,6 +317,7 @@ public sealed partial class StorageEnvironment : IDisposable
         try
         {
             _flusher!.Flush();
+            _context.Observers.CallElsewhere();
         }
         catch (StorageFullException e)
         {
@@ -370,54 +328,7 @@ public sealed partial class StorageEnvironment : IDisposable
     private WriteCore Begin(TimeSpan timeout, string call, CancellationToken cancellationToken)
     {
         ThrowIfNotWritable(call);
-        _scheduler!.SlowDown();
-        if (!TryEnterGate(timeout, cancellationToken))
-        {
-            throw new TimeoutException(
-                $"Write transaction {_writer!.TransactionId} has been open for {Environment.TickCount64 - _writerSinceTick} ms, and was not ended within " +
-                $"{timeout.TotalMilliseconds} ms. A write transaction has to be committed or disposed.");
-        }
-
-        return BeginHeld();
-    }
-
-    private bool TryEnterGate(TimeSpan timeout, CancellationToken cancellationToken)
-    {
-        if (timeout <= SuspiciousWait)
-            return _gate.TryEnter(timeout, cancellationToken);
-        if (_gate.TryEnter(SuspiciousWait, cancellationToken))
-            return true;
-        LookForLeakedWriter();
-        if (timeout != TimeSpan.MaxValue)
-            return _gate.TryEnter(timeout - SuspiciousWait, cancellationToken);
-        _gate.Enter(cancellationToken);
-        return true;
-    }
-
-    // Only the collector notices a transaction that nobody can end any more, and who waits for it allocates nothing. In the
-    // background, and once for a transaction that has kept others waiting for long.
-    private void LookForLeakedWriter()
-    {
-        var id = _writer!.TransactionId;
-        if (Interlocked.Exchange(ref _collectedFor, id) != id)
-            GC.Collect(GC.MaxGeneration, GCCollectionMode.Forced, blocking: false);
-    }
-
-    private WriteCore BeginHeld()
-    {
-        try
-        {
-            SchedulePoint.Reach(SchedulePlace.WriterTaken);
-            ObjectDisposedException.ThrowIf(_disposed != 0, this);
-            _context.Poison.ThrowIfPoisoned();
-            _writerSinceTick = Environment.TickCount64;
-            return _writer!.Begin();
-        }
-        catch
-        {
-            _gate.Release();
-            throw;
-        }
+        return _entrance!.Begin(timeout, cancellationToken);
     }
 
     private void ThrowIfNotWritable(string call)
@@ -446,13 +357,7 @@ public sealed partial class StorageEnvironment : IDisposable
 
     private void OnReaderLeaked(long snapshotId, StackTrace? openedAt)
     {
-        try
-        {
-            TransactionLog.ReaderLeaked(_context.Logger, snapshotId, TransactionLog.Describe(openedAt));
-        }
-        finally
-        {
-            Interlocked.Increment(ref _context.Counters.LeakedReaders);
-        }
+        TransactionLog.ReaderLeaked(_context.Logger, snapshotId, TransactionLog.Describe(openedAt));
+        Interlocked.Increment(ref _context.Counters.LeakedReaders);
     }
 }

@@ -187,18 +187,29 @@ public sealed class StorageOptions
     /// </summary>
     public bool TrackReaders { get; init; }
 
-    /// <summary>Where the environment logs; nowhere when null.</summary>
+    /// <summary>
+    /// Where the environment logs; nowhere when null. Written to a moment after the event, by a thread of the pool or by a caller at the end
+    /// of its call, never with a lock held: it may throw, block, and call the environment.
+    /// </summary>
     public ILogger? Logger { get; init; }
 
-    /// <summary>Called for each durable commit, on the thread that wrote it: it must be quick and must not throw.</summary>
+    /// <summary>
+    /// Called for each durable commit, in their order, after it is published: by a caller at the end of its call, or by a thread of the
+    /// pool. Where one thread commits, it has been called when Commit returns.
+    /// </summary>
+    /// <remarks>
+    /// This and <see cref="FlushObserver"/> are called one at a time, in the order of what happened. What holds for every observer: no
+    /// lock is held. It may throw (which is logged), block (which delays the reports behind, and the call at whose end it was made,
+    /// and nothing else), call any member of the environment, and dispose it.
+    /// </remarks>
     public Action<CommitReport>? CommitObserver { get; init; }
 
-    /// <summary>Called after each flush, on the thread that flushed.</summary>
+    /// <summary>Called after each flush: by a caller at the end of its call, or by a thread of the pool. May do what every observer may.</summary>
     public Action<FlushReport>? FlushObserver { get; init; }
 
     /// <summary>
     /// Called when a reader keeps the flusher back and half of <see cref="JournalLimitBytes"/> or <see cref="ScratchLimitBytes"/> is
-    /// reached, on a thread of the pool: once for a reader in each <see cref="SlowReaderInterval"/>.
+    /// reached, on a thread of the pool: once for a reader in each <see cref="SlowReaderInterval"/>. May do what every observer may.
     /// </summary>
     public Action<SlowReaderReport>? SlowReaderObserver { get; init; }
 
@@ -213,13 +224,13 @@ public sealed class StorageOptions
     /// <summary>For how long a batch of merged operations goes on taking more of them.</summary>
     internal TimeSpan MaxMergedDuration { get; init; } = TimeSpan.FromMilliseconds(20);
 
+    /// <summary>How often the flusher's thread looks whether free space can be given back to the file system.</summary>
+    internal TimeSpan ReclaimInterval { get; init; } = TimeSpan.FromSeconds(30);
+
     /// <summary>Transactions journal each changed page whole, never its difference: what tests hold differences against.</summary>
     internal bool JournalsWholePages { get; init; }
 
-    /// <summary>
-    /// Called after each background verification, on a thread of its own. It may take its time, may throw, which is logged, and may
-    /// close the environment.
-    /// </summary>
+    /// <summary>Called after each background verification, on a thread of the pool. May do what every observer may.</summary>
     public Action<VerificationReport>? ScrubObserver { get; init; }
 
     /// <summary>A page size was asked for, rather than left open.</summary>

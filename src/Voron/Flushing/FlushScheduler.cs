@@ -9,7 +9,7 @@ namespace Voron.Flushing;
 /// The same thread prepares the next journal file, vouches for the tail of an idle journal, rewrites what an old reader keeps
 /// out of the data file, and wakes writers that back-pressure has stopped.
 /// </remarks>
-internal sealed class FlushScheduler : IBackPressure, IDisposable
+internal sealed class FlushScheduler : IBackPressure
 {
     private const int MaxJournalFiles = 48;
 
@@ -18,7 +18,6 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
 
     private static readonly TimeSpan Tick = TimeSpan.FromMilliseconds(100);
     private static readonly TimeSpan LongestDelay = TimeSpan.FromSeconds(1);
-    private static readonly TimeSpan ReclaimEvery = TimeSpan.FromSeconds(30);
     private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan LongestPause = TimeSpan.FromMinutes(1);
 
@@ -34,9 +33,9 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
     private readonly SlowReaderWatch _slowReaders;
     private readonly MemoryTrimmer _trimmer;
     private readonly AutoResetEvent _wake = new(false);
-    private readonly object _progress = new();
-    private readonly CancellationTokenSource _closing = new();
+    private readonly EngineMonitor _progress = new(LockRank.Progress);
     private readonly Thread? _thread;
+    private TaskCompletionSource? _progressed;
     private long _freedAtReclaim;
     private long _reclaimedAtTick = Environment.TickCount64;
     private long _writtenBytes;
@@ -62,7 +61,6 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
         _context = context;
         _slowReaders = new SlowReaderWatch(context);
         _flusher = flusher;
-        _flusher.Closing = _closing.Token;
         if (!background)
             return;
         _thread = new Thread(SchedulePoint.Adopt(Run, this)) { IsBackground = true, Name = "Voron flusher" };
@@ -95,40 +93,71 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
 
     public void SlowDown()
     {
-        if (_thread == null || !IsOverLimit || _context.Poison.IsPoisoned)
+        if (!BeginsDelay())
             return;
-
-        _context.Counters.BackPressureWaits++;
-        SchedulePoint.Set(_wake);
         var deadline = Environment.TickCount64 + (long)LongestDelay.TotalMilliseconds;
-        lock (_progress)
+        using (_progress.Enter())
         {
-            while (IsOverLimit && !_stopping && !_context.Poison.IsPoisoned)
+            while (IsDelayed)
             {
                 var left = deadline - Environment.TickCount64;
-                if (left <= 0 || !SchedulePoint.Wait(_progress, (int)left))
+                if (left <= 0 || !_progress.Wait((int)left))
                     return;
             }
         }
     }
 
-    /// <summary>Has the thread end; returns when it has.</summary>
+    public async ValueTask SlowDownAsync()
+    {
+        if (!BeginsDelay())
+            return;
+        var deadline = Environment.TickCount64 + (long)LongestDelay.TotalMilliseconds;
+        while (true)
+        {
+            TaskCompletionSource progressed;
+            using (_progress.Enter())
+                progressed = _progressed ??= new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            var left = deadline - Environment.TickCount64;
+            if (left <= 0 || !IsDelayed)
+                return;
+            await Task.WhenAny(progressed.Task, Task.Delay((int)left)).ConfigureAwait(false);
+        }
+    }
+
+    /// <summary>Has the thread end; returns when it has. It calls no code of the user's, and waits for the device only.</summary>
     public void Stop()
     {
         _stopping = true;
-        _closing.Cancel();
         SchedulePoint.Set(_wake);
-        lock (_progress)
-            SchedulePoint.PulseAll(_progress);
+        TellProgress();
         SchedulePoint.UntilEnded(this);
         _thread?.Join();
+
+        // The event stays: commits that are still under way set it.
     }
 
-    // The event stays: commits that are still under way set it.
-    public void Dispose()
+    private bool BeginsDelay()
     {
-        Stop();
-        _closing.Dispose();
+        if (_thread == null || !IsDelayed)
+            return false;
+        _context.Counters.BackPressureWaits++;
+        SchedulePoint.Set(_wake);
+        return true;
+    }
+
+    private bool IsDelayed => IsOverLimit && !_stopping && !_context.Poison.IsPoisoned;
+
+    private void TellProgress()
+    {
+        TaskCompletionSource? progressed;
+        using (_progress.Enter())
+        {
+            progressed = _progressed;
+            _progressed = null;
+            _progress.PulseAll();
+        }
+
+        progressed?.TrySetResult();
     }
 
     private bool IsOverLimit =>
@@ -138,41 +167,56 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
     // to be flushed.
     private long HeldJournalBytes => _context.JournalFiles!.LiveRecordBytes - _flusher.LiveOwnBytes;
 
+    // What ends this thread would end the process.
     private void Run()
     {
-        while (!_stopping)
+        try
         {
-            // Said before it is looked at: a commit in between either is seen here, or sees it and wakes the thread.
-            Volatile.Write(ref _isIdle, true);
-            Interlocked.MemoryBarrier();
-            var idle = IsIdle();
-            SchedulePoint.Reach(SchedulePlace.Idle);
-            Volatile.Write(ref _isIdle, idle);
-            SchedulePoint.WaitOne(_wake, !idle ? Tick : _trimmer.IsWorthWaiting ? MemoryTrimmer.Period : Timeout.InfiniteTimeSpan);
-            if (_stopping || _context.Poison.IsPoisoned)
-                return;
-            try
+            while (!_stopping)
             {
-                RunOnce();
+                WaitForWork();
+                if (_stopping || _context.Poison.IsPoisoned)
+                    break;
+                TryRunOnce();
+                TellProgress();
             }
-            catch (Exception e) when (e is VoronException or OutOfMemoryException)
-            {
-                // That there is no memory is foreseen at each step, as it is where a caller flushes: the next tick tries again.
-                if (_flushRetry.Failed() || _context.Poison.IsPoisoned)
-                    FlushLog.Failed(_context.Logger, e.Message, e);
-                if (_context.Poison.IsPoisoned)
-                    return;
-            }
-            catch (Exception e)
-            {
-                // Nothing foreseen: what is in memory cannot be trusted with more writes, and the process must not die of it.
-                _context.Poison.Set(e);
-                FlushLog.Failed(_context.Logger, e.Message, e);
-                return;
-            }
+        }
+        catch (Exception e)
+        {
+            // Nothing foreseen: what is in memory cannot be trusted with more writes.
+            _context.Poison.Set(e);
+            FlushLog.Failed(_context.Logger, e.Message, e);
+        }
 
-            lock (_progress)
-                SchedulePoint.PulseAll(_progress);
+        TellProgress();
+    }
+
+    private void WaitForWork()
+    {
+        // Said before it is looked at: a commit in between either is seen here, or sees it and wakes the thread.
+        Volatile.Write(ref _isIdle, true);
+        Interlocked.MemoryBarrier();
+        var idle = IsIdle();
+        SchedulePoint.Reach(SchedulePlace.Idle);
+        Volatile.Write(ref _isIdle, idle);
+        SchedulePoint.WaitOne(_wake, !idle ? Tick : _trimmer.IsWorthWaiting ? MemoryTrimmer.Period : Timeout.InfiniteTimeSpan);
+    }
+
+    private void TryRunOnce()
+    {
+        try
+        {
+            RunOnce();
+        }
+        catch (Exception e) when (e is VoronException or OutOfMemoryException)
+        {
+            // That there is no memory is foreseen at each step, as it is where a caller flushes: the next tick tries again.
+            if (_flushRetry.Failed() || _context.Poison.IsPoisoned)
+                FlushLog.Failed(_context.Logger, e.Message, e);
+        }
+        catch (OperationCanceledException) when (_context.Closing.IsCancellationRequested)
+        {
+            // It has waited for the writer.
         }
     }
 
@@ -192,7 +236,7 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
         _slowReaders.Look(_flusher.CheckpointId);
         if (_rewriteRetry.IsOver && IsHeldBack())
             Try(_rewriteRetry, static scheduler => scheduler.RewriteNow());
-        _trimmer.LookInTime(_closing.Token);
+        _trimmer.LookInTime();
 
         // Last, since it fails on a full disk, which a flush may empty.
         if (_vouchRetry.IsOver)
@@ -247,7 +291,9 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
     {
         var freed = _context.Counters.FreedPages;
         var written = Volatile.Read(ref _writtenBytes);
-        if (_flusher.Flush() != null || _context.Ring.PublishedId == _flusher.CheckpointId)
+        var report = _flusher.Flush();
+        _context.Observers.CallElsewhere();
+        if (report != null || _context.Ring.PublishedId == _flusher.CheckpointId)
         {
             // What the flush itself put into the journal needs none.
             written += _flusher.RecordBytes;
@@ -261,11 +307,23 @@ internal sealed class FlushScheduler : IBackPressure, IDisposable
 
         // Looking for whole free sections is worth it only when enough has been freed since the last time.
         if (freed - _freedAtReclaim >= _context.Layout.PagesPerSection
-            && Environment.TickCount64 - _reclaimedAtTick >= ReclaimEvery.TotalMilliseconds)
+            && Environment.TickCount64 - _reclaimedAtTick >= _context.Options.ReclaimInterval.TotalMilliseconds)
         {
             _freedAtReclaim = freed;
             _reclaimedAtTick = Environment.TickCount64;
+            Reclaim();
+        }
+    }
+
+    private void Reclaim()
+    {
+        try
+        {
             _reclaim();
+        }
+        catch (TimeoutException)
+        {
+            // A long write transaction has the writer; flushing must not wait for it.
         }
     }
 

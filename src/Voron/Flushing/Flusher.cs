@@ -16,6 +16,10 @@ namespace Voron.Flushing;
 /// </code>
 /// Invariants: nothing is overwritten that is not listed durably; nothing is flushed that is not durable, nor past a
 /// registered snapshot; the header moves only after a sync; journals go only after the header has moved.
+/// <para>
+/// The lock is left before the writer is waited for: what is detached belongs to no flush any more, so the next one may already be under
+/// way. It finds in the table what has not been detached yet, and has it detached as well.
+/// </para>
 /// </remarks>
 internal sealed unsafe class Flusher
 {
@@ -23,7 +27,7 @@ internal sealed unsafe class Flusher
 
     private static readonly TimeSpan LongestDetachWait = TimeSpan.FromSeconds(1);
 
-    private readonly Lock _lock = new();
+    private readonly EngineLock _lock = new(LockRank.Flush);
     private readonly EngineContext _context;
     private readonly CheckpointFile _checkpoints;
     private readonly WriterGate _gate;
@@ -31,9 +35,10 @@ internal sealed unsafe class Flusher
     private readonly FlushTarget _target;
     private readonly PageFileWriter _pages;
     private readonly FlushRecordWriter _records;
-    private readonly FlushPlan _plan;
+    private readonly Stack<FlushPlan> _plans = new();
     private FlushPlan? _paused;
     private ulong _stamp;
+    private bool _isClosed;
 
     public Flusher(EngineContext context, CheckpointFile checkpoints, WriterGate gate, WriterHome writer)
     {
@@ -44,7 +49,6 @@ internal sealed unsafe class Flusher
         _target = new FlushTarget(context);
         _pages = new PageFileWriter(context);
         _records = new FlushRecordWriter(context);
-        _plan = new FlushPlan(context.Heap);
     }
 
     /// <summary>The transaction whose state the data file holds.</summary>
@@ -63,25 +67,12 @@ internal sealed unsafe class Flusher
     /// <summary>The oldest reader that held the last flush back, or null.</summary>
     public ActiveReader? BlockingReader { get; private set; }
 
-    /// <summary>
-    /// Cancelled before closing: a flush then waits for the writer no longer. What stays in the version table is in the data
-    /// file too.
-    /// </summary>
-    public CancellationToken Closing { get; set; }
-
-    /// <summary>Held by whoever flushes, rewrites, or looks at the data file as a whole.</summary>
-    public Lock Exclusion => _lock;
-
     /// <summary>What nobody may do: a reader that waits for a flush. For a planted fault.</summary>
     public ReadCore RentBehind(ReaderPool readers)
     {
-        if (_lock.TryEnter(TimeSpan.FromMilliseconds(5)))
-            _lock.Exit();
+        _lock.TryPass(TimeSpan.FromMilliseconds(5));
         return readers.Rent();
     }
-
-    /// <summary>The environment has been closed: nothing is written any more. Set and looked at with <see cref="Exclusion"/> held.</summary>
-    public bool IsClosed { get; set; }
 
     /// <param name="stamp">What the data file is stamped with.</param>
     public void Start(ulong stamp)
@@ -90,54 +81,51 @@ internal sealed unsafe class Flusher
         _stamp = stamp;
     }
 
-    /// <summary>Flushes what can be. Null when there was nothing to do.</summary>
+    /// <summary>Flushes what can be. Null when there was nothing to do. The caller calls the observers.</summary>
     /// <exception cref="EnvironmentPoisonedException">A write or a sync failed, now or before.</exception>
     /// <exception cref="StorageFullException">No room; the flush is paused and can be tried again.</exception>
+    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
     public FlushReport? Flush()
     {
-        SchedulePoint.UntilFree(_lock);
-        lock (_lock)
+        FlushPlan? plan;
+        FlushReport report;
+        long detach;
+        using (_lock.Enter())
         {
             ThrowIfClosed();
-            _context.Poison.ThrowIfPoisoned();
-            var start = Stopwatch.GetTimestamp();
-            var plan = _paused ?? Prepare();
-            if (plan == null)
-                return null;
-
-            _paused = plan;
-            WritePages(plan);
-            var transactions = plan.Target.State.TransactionId - _checkpointId;
-            MoveCheckpoint(plan.Target, plan.Number, rewrite: default);
-            _paused = null;
-            _target.Release();
-            Detach(plan);
-            return Report(plan, transactions, Stopwatch.GetElapsedTime(start));
+            plan = FlushLocked(out report, out detach);
+            if (PlantedFault.DetachUnderLock && plan != null)
+                Detach(plan, detach);
         }
+
+        if (plan == null)
+            return null;
+        try
+        {
+            Detach(plan, detach);
+        }
+        finally
+        {
+            using (_lock.Enter())
+                _plans.Push(plan);
+        }
+
+        return report;
     }
 
-    /// <summary>After a flush of everything, before closing: the header names the journal's very end, and both slots are alike.</summary>
-    public void Seal(in JournalPosition journalEnd)
+    /// <summary>
+    /// Ends all flushing: flushes what can be, has the header say that nothing is left to be replayed, if so, and takes no more. No
+    /// transaction is submitted any more. A poisoned environment writes nothing.
+    /// </summary>
+    public void Close()
     {
-        SchedulePoint.UntilFree(_lock);
-        lock (_lock)
+        using (_lock.Enter())
         {
-            var header = _checkpoints.Current;
-            header.ReplayStart = journalEnd;
-            header.Flags = CheckpointFlags.ClosedCleanly | CheckpointFlags.IsStamped;
-            header.DataFileStamp = _stamp;
-            try
-            {
-                _checkpoints.Write(header, _checkpoints.TakeNumber());
+            _isClosed = true;
+            if (!_context.Poison.IsPoisoned)
+                FlushAndSeal();
+            else if (PlantedFault.WriteWhenPoisoned)
                 _checkpoints.WriteBothAlike();
-            }
-            catch (DiskException e)
-            {
-                _context.Poison.Set(e);
-                throw _context.Poison.Exception(CommitOutcome.NotCommitted);
-            }
-
-            _context.JournalFiles!.ReleaseBefore(journalEnd, keepFew: true);
         }
     }
 
@@ -147,20 +135,20 @@ internal sealed unsafe class Flusher
     /// </summary>
     public bool Rewrite()
     {
-        SchedulePoint.UntilFree(_lock);
-        lock (_lock)
+        using (_lock.Enter())
         {
             ThrowIfClosed();
             _context.Poison.ThrowIfPoisoned();
             if (_paused != null)
                 return false;
+            var plan = RentPlan();
             var target = _target.ChoosePublished();
             try
             {
                 if (target.State.TransactionId <= Math.Max(_checkpointId, _checkpoints.Current.RewriteTransactionId))
                     return false;
-                _plan.Collect(_context, target, _checkpointId);
-                var rewrite = RewriteFile.Write(_context, _plan, _checkpoints.Current);
+                plan.Collect(_context, target, _checkpointId);
+                var rewrite = RewriteFile.Write(_context, plan, _checkpoints.Current);
                 MoveCheckpoint(target, 0, rewrite);
                 _context.Counters.RewriteCount++;
                 return true;
@@ -168,12 +156,75 @@ internal sealed unsafe class Flusher
             finally
             {
                 _target.Release();
+                _plans.Push(plan);
             }
         }
     }
 
-    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
-    public void ThrowIfClosed() => ObjectDisposedException.ThrowIf(IsClosed, this);
+    private void ThrowIfClosed()
+    {
+        if (_isClosed)
+            throw new ObjectDisposedException(nameof(StorageEnvironment), $"The environment in '{_context.Disk.Path}' is closed.");
+    }
+
+    private FlushPlan RentPlan() => _plans.TryPop(out var plan) ? plan : new FlushPlan(_context.Heap);
+
+    // Returns what is left to be detached, and the number by which the version table knows of it.
+    private FlushPlan? FlushLocked(out FlushReport report, out long detach)
+    {
+        _lock.AssertHeld();
+        _context.Poison.ThrowIfPoisoned();
+        report = default;
+        detach = 0;
+        var start = Stopwatch.GetTimestamp();
+        var plan = _paused ?? Prepare();
+        if (plan == null)
+            return null;
+
+        _paused = plan;
+        WritePages(plan);
+        var transactions = plan.Target.State.TransactionId - _checkpointId;
+
+        // From here on pages are in the data file that have a version too.
+        detach = _context.Versions.BeginDetach();
+        MoveCheckpoint(plan.Target, plan.Number, rewrite: default);
+        _paused = null;
+        _target.Release();
+        report = Report(plan, transactions, Stopwatch.GetElapsedTime(start));
+        return plan;
+    }
+
+    private void FlushAndSeal()
+    {
+        var journal = _context.Journal!;
+        journal.Drain();
+        SchedulePoint.Reach(SchedulePlace.Closing);
+        FlushLocked(out _, out _);
+        if (journal.End.LifeNumber != 0 && _checkpointId == _context.Ring.PublishedId)
+            Seal(journal.End);
+    }
+
+    // After a flush of everything: the header names the journal's very end, and both slots are alike.
+    private void Seal(in JournalPosition journalEnd)
+    {
+        _lock.AssertHeld();
+        var header = _checkpoints.Current;
+        header.ReplayStart = journalEnd;
+        header.Flags = CheckpointFlags.ClosedCleanly | CheckpointFlags.IsStamped;
+        header.DataFileStamp = _stamp;
+        try
+        {
+            _checkpoints.Write(header, _checkpoints.TakeNumber());
+            _checkpoints.WriteBothAlike();
+        }
+        catch (DiskException e)
+        {
+            _context.Poison.Set(e);
+            throw _context.Poison.Exception(CommitOutcome.NotCommitted);
+        }
+
+        _context.JournalFiles!.ReleaseBefore(journalEnd, keepFew: true);
+    }
 
     private FlushPlan? Prepare()
     {
@@ -189,21 +240,24 @@ internal sealed unsafe class Flusher
             return null;
         }
 
+        var plan = RentPlan();
         try
         {
-            _plan.Collect(_context, target, _checkpointId);
-            _plan.Number = _plan.Items.Count > 0 ? _checkpoints.TakeNumber() : 0;
-            _pages.SetChecksums(_plan);
-            _records.Write(_plan, _checkpoints.Current.RewriteTransactionId);
+            plan.Number = 0;
+            plan.Collect(_context, target, _checkpointId);
+            plan.Number = plan.Items.Count > 0 ? _checkpoints.TakeNumber() : 0;
+            _pages.SetChecksums(plan);
+            _records.Write(plan, _checkpoints.Current.RewriteTransactionId);
             SchedulePoint.Reach(SchedulePlace.FlushListed);
-            return _plan;
+            return plan;
         }
         catch
         {
             // A full disk is tried again and again; what no record names has been used by nobody.
-            if (_plan.Number != 0 && _records.Number != _plan.Number)
-                _checkpoints.ReturnNumber(_plan.Number);
+            if (plan.Number != 0 && _records.Number != plan.Number)
+                _checkpoints.ReturnNumber(plan.Number);
             _target.Release();
+            _plans.Push(plan);
             throw;
         }
     }
@@ -290,17 +344,17 @@ internal sealed unsafe class Flusher
 
     // In slices, so that writers are kept waiting for a moment only. What a long write transaction keeps from being detached is
     // left to the next flush: it may be open on the very thread that asked for this one.
-    private void Detach(FlushPlan plan)
+    private void Detach(FlushPlan plan, long number)
     {
         try
         {
             // Until all of it is, also when memory runs out on the way.
-            _context.Versions.DetachIsIncomplete = true;
-            _context.Versions.DetachIsIncomplete = !DetachSlices(plan);
+            if (DetachSlices(plan))
+                _context.Versions.EndDetach(number);
         }
         catch (OperationCanceledException)
         {
-            // The environment is being closed, perhaps while a write transaction is open that nobody will end.
+            // The environment is being closed, perhaps while a write transaction is open. What stays in the table is in the file too.
         }
     }
 
@@ -309,7 +363,7 @@ internal sealed unsafe class Flusher
         var touched = plan.Touched.AsSpan();
         for (var from = 0; from < touched.Length; from += DetachSlice)
         {
-            if (!_gate.TryEnter(LongestDetachWait, Closing))
+            if (!_gate.TryEnter(LongestDetachWait, _context.Closing.Token))
                 return false;
             try
             {
@@ -339,8 +393,7 @@ internal sealed unsafe class Flusher
         var report = new FlushReport(
             plan.Target.State.TransactionId, plan.Pages, plan.Leaves, plan.Branches, plan.Overflows,
             _pages.Seeks, _pages.Bytes, transactions, duration);
-        if (_context.Options.FlushObserver is { } observer)
-            Observers.Tell(observer, report, _context.Logger);
+        _context.Observers.Post(report);
         return report;
     }
 }

@@ -7,13 +7,14 @@ namespace Voron.Flushing;
 /// <remarks>
 /// Runs on the scheduler's thread. The floor follows use: what was in use at most in the last two periods stays, with a
 /// chunk to spare. The writer is held to take the free lists out and to put back what is left of them, for a moment each; between
-/// the two, while every free frame is looked at, a writer that runs finds none and takes a fresh chunk.
+/// the two, while every free frame is looked at, a writer that runs finds none and takes a fresh chunk. The writer is never waited for:
+/// when it is taken, its holder puts the lists back before the next transaction begins.
 /// </remarks>
 internal sealed class MemoryTrimmer
 {
     public static readonly TimeSpan Period = TimeSpan.FromSeconds(15);
 
-    private readonly Lock _lock = new();
+    private readonly EngineLock _lock = new(LockRank.Trim);
     private readonly EngineContext _context;
     private readonly WriterGate _gate;
     private readonly WriterHome _writer;
@@ -35,25 +36,20 @@ internal sealed class MemoryTrimmer
     private long Spare => 2L * _context.Frames.ChunkBytes;
 
     /// <summary>Has a look when a period is over.</summary>
-    public void LookInTime(CancellationToken closing)
+    public void LookInTime()
     {
         if (Environment.TickCount64 - _lookedAtTick >= Period.TotalMilliseconds)
-            Look(closing);
+            Look();
     }
 
     /// <summary>Ends a period: gives back what has not been in use for two of them.</summary>
-    public void Look(CancellationToken closing)
+    public void Look()
     {
-        SchedulePoint.UntilFree(_lock);
-        lock (_lock)
+        using (_lock.Enter())
         {
             try
             {
-                LookLocked(closing);
-            }
-            catch (OperationCanceledException)
-            {
-                // The environment is being closed: everything goes back.
+                LookLocked();
             }
             catch (InsufficientMemoryException)
             {
@@ -62,16 +58,18 @@ internal sealed class MemoryTrimmer
         }
     }
 
-    private void LookLocked(CancellationToken closing)
+    private void LookLocked()
     {
         _lookedAtTick = Environment.TickCount64;
         _context.Journal!.TrimBuffers();
-        if (!_gate.TryEnter(TimeSpan.Zero, closing))
+        if (!_gate.TryEnter(TimeSpan.Zero, CancellationToken.None))
             return;
         Scratch.FrameTrim? trim = null;
         long excess;
         try
         {
+            _writer.RunErrands();
+
             // What a reader held back that has ended since, and nobody has written since.
             _writer.Keeper.Reclaim();
             var frames = _context.Frames;
@@ -95,9 +93,7 @@ internal sealed class MemoryTrimmer
         }
         finally
         {
-            _gate.Enter(closing);
-            _context.Frames.EndTrim(trim);
-            _gate.Release();
+            _writer.RunWhenFree(() => _context.Frames.EndTrim(trim));
         }
     }
 }

@@ -1,12 +1,10 @@
-using Voron.Primitives;
 using Voron.Transactions;
 
 namespace Voron.Flushing;
 
 /// <summary>Names the reader that keeps journal or scratch memory, while there is still room up to the limits.</summary>
 /// <remarks>
-/// Looks are the scheduler's. The user's observer is called on the thread pool: one that blocks or throws holds up neither a
-/// commit nor a flush, and is not called again before it has returned.
+/// Looks are the scheduler's; the user's observer is called on the thread pool.
 /// </remarks>
 internal sealed class SlowReaderWatch
 {
@@ -17,7 +15,6 @@ internal sealed class SlowReaderWatch
     private readonly List<ActiveReader> _readers = [];
     private (int Slot, long Use) _told = (-1, 0);
     private long _toldAtTick;
-    private int _telling;
 
     public SlowReaderWatch(EngineContext context) => _context = context;
 
@@ -59,14 +56,6 @@ internal sealed class SlowReaderWatch
         FlushLog.SlowReader(
             _context.Logger, report.TransactionId, report.Age, report.JournalBytes, report.ScratchBytes, report.ThreadId,
             report.OpenedAt ?? "unknown");
-        if (_context.Options.SlowReaderObserver is not { } observer || Interlocked.Exchange(ref _telling, 1) != 0)
-            return;
-        ThreadPool.UnsafeQueueUserWorkItem(
-            _ =>
-            {
-                Observers.Tell(observer, report, _context.Logger);
-                Volatile.Write(ref _telling, 0);
-            },
-            null);
+        _context.Observers.Post(report);
     }
 }

@@ -9,6 +9,11 @@ namespace Voron.Flushing;
 /// Only sections that are wholly free and untouched: free in the durable checkpoint and in the newest state, with no version,
 /// so that no snapshot reads them. They are withheld from allocation from the check until the call has returned. The file is
 /// cut only after a checkpoint with the smaller page count is durable, which also means that nobody reads beyond it.
+/// <para>
+/// The writer is waited for under no lock, and flushes go on meanwhile: a flush writes pages that have versions, and there are none
+/// in what is given back. One thread at a time gives space back; a second one has nothing to do. A section is offered again by the
+/// next holder of the writer, should it be taken when the call has returned.
+/// </para>
 /// </remarks>
 internal sealed class SpaceReclaimer
 {
@@ -16,7 +21,10 @@ internal sealed class SpaceReclaimer
     private readonly WriterGate _gate;
     private readonly WriterHome _writer;
     private readonly Flusher _flusher;
+
+    // For the holder of the writer.
     private readonly HashSet<long> _punched = [];
+    private int _isRunning;
 
     public SpaceReclaimer(EngineContext context, WriterGate gate, WriterHome writer, Flusher flusher)
     {
@@ -26,24 +34,37 @@ internal sealed class SpaceReclaimer
         _flusher = flusher;
     }
 
-    /// <summary>Gives back what can be, and returns how many bytes that was.</summary>
+    /// <summary>Gives back what can be, and returns how many bytes that was; 0 when another thread is doing so.</summary>
+    /// <param name="patience">How long to wait for the writer, each time that it is needed.</param>
+    /// <exception cref="TimeoutException">The writer was not free in time. Nothing was done that the next call does not go on with.</exception>
+    /// <exception cref="OperationCanceledException">The environment is being closed.</exception>
     /// <exception cref="EnvironmentPoisonedException">A write failed, now or before.</exception>
-    public long Run()
+    public long Run(TimeSpan patience)
     {
-        SchedulePoint.UntilFree(_flusher.Exclusion);
-        lock (_flusher.Exclusion)
+        if (Interlocked.Exchange(ref _isRunning, 1) != 0)
+            return 0;
+        try
         {
-            _flusher.ThrowIfClosed();
-            LowerPageCount();
+            LowerPageCount(patience);
             _flusher.Flush();
-            return Truncate() + Punch();
+            return Truncate(patience) + Punch(patience);
+        }
+        finally
+        {
+            Volatile.Write(ref _isRunning, 0);
         }
     }
 
-    /// <summary>Takes free sections at the end out of the page count, in a transaction of its own.</summary>
-    private void LowerPageCount()
+    private void TakeWriter(TimeSpan patience)
     {
-        _gate.Enter(CancellationToken.None);
+        if (!_gate.TryEnter(patience, _context.Closing.Token))
+            throw new TimeoutException(_writer.DescribeWait(patience));
+    }
+
+    /// <summary>Takes free sections at the end out of the page count, in a transaction of its own.</summary>
+    private void LowerPageCount(TimeSpan patience)
+    {
+        TakeWriter(patience);
         var core = BeginHeld();
         var isLower = false;
         try
@@ -79,11 +100,12 @@ internal sealed class SpaceReclaimer
         return true;
     }
 
-    private long Truncate()
+    private long Truncate(TimeSpan patience)
     {
-        _gate.Enter(CancellationToken.None);
+        TakeWriter(patience);
         try
         {
+            // Nothing is unflushed then, and so no flush is under way.
             var pageCount = _writer.Submitted.PageCount;
             var before = _context.DataFile.CapacityPages;
             var isHome = _flusher.CheckpointId == _writer.Submitted.TransactionId;
@@ -106,42 +128,46 @@ internal sealed class SpaceReclaimer
         }
     }
 
-    private long Punch()
+    private long Punch(TimeSpan patience)
     {
-        var sections = Withhold(out var pageCount);
+        var sections = Withhold(patience, out var pageCount);
+        var punched = new List<long>(sections.Count);
         var bytes = 0L;
-        foreach (var section in sections)
-        {
-            if (TryPunch(section, pageCount, out var punched))
-            {
-                bytes += punched;
-                _punched.Add(section);
-            }
-        }
-
-        _gate.Enter(CancellationToken.None);
         try
         {
             foreach (var section in sections)
             {
-                _writer.Session.Space.Offer(section);
-                if (_punched.Contains(section))
-                    _writer.Session.NotePunched(section);
+                if (_context.Closing.IsCancellationRequested || !TryPunch(section, pageCount, out var given))
+                    continue;
+                punched.Add(section);
+                bytes += given;
             }
         }
         finally
         {
-            _gate.Release();
+            _writer.RunWhenFree(() => Offer(sections, punched));
         }
 
         _context.Counters.PunchedBytes += bytes;
         return bytes;
     }
 
-    private List<long> Withhold(out long pageCount)
+    private void Offer(List<long> sections, List<long> punched)
+    {
+        foreach (var section in punched)
+        {
+            _punched.Add(section);
+            _writer.Session.NotePunched(section);
+        }
+
+        foreach (var section in sections)
+            _writer.Session.Space.Offer(section);
+    }
+
+    private List<long> Withhold(TimeSpan patience, out long pageCount)
     {
         var sections = new List<long>();
-        _gate.Enter(CancellationToken.None);
+        TakeWriter(patience);
         var core = BeginHeld();
         try
         {

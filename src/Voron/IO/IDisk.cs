@@ -50,6 +50,9 @@ internal interface IDisk : IDisposable
     /// <summary>The directory, as it stands in messages.</summary>
     string Path { get; }
 
+    /// <summary>Equal for disks that are the same directory.</summary>
+    object Place => Path;
+
     /// <summary>The alignment in bytes that write-through files ask of offsets, lengths and addresses: 4096.</summary>
     int Alignment { get; }
 

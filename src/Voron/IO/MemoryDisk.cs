@@ -25,6 +25,8 @@ internal sealed class MemoryDisk : IDisk
 
     public string Path => "memory";
 
+    public object Place => this;
+
     public int Alignment => DiskRules.Alignment;
 
     public bool IsReadOnly => false;

@@ -34,7 +34,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
     // One that a single huge record asked for would hold back what small ones need, and look like a full journal.
     private const int LargestKeptFiles = 4;
 
-    private readonly Lock _lock = new();
+    private readonly EngineLock _lock = new(LockRank.JournalFiles);
     private readonly IDisk _disk;
     private readonly UInt128 _environmentId;
     private readonly int _pageSize;
@@ -91,7 +91,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
         IEnumerable<JournalFileInfo> files, IEnumerable<string> withoutLife, in JournalPosition start, IReadOnlyCollection<string> unused,
         IReadOnlyDictionary<UInt128, long> ends)
     {
-        lock (_lock)
+        using (_lock.Enter())
         {
             var infos = files.OrderBy(info => info.Header.LifeNumber).ToList();
             var names = infos.Select(info => info.Name).Concat(withoutLife);
@@ -122,7 +122,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
     /// <summary>The live file whose life that is, or null.</summary>
     public JournalFile? FindLive(long lifeNumber)
     {
-        lock (_lock)
+        using (_lock.Enter())
             return _live.Find(file => file.LifeNumber == lifeNumber);
     }
 
@@ -136,7 +136,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
     /// <exception cref="DiskException">There is no room for a file; nothing has changed.</exception>
     public JournalFile Begin(long minLength, long more, long recordBytes, ReadOnlySpan<JournalSeal> seals)
     {
-        lock (_lock)
+        using (_lock.Enter())
         {
             var file = _spare;
             _spare = PlantedFault.UseSpareTwice ? file : null;
@@ -164,7 +164,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
     /// <exception cref="OutOfMemoryException">There is no memory; nothing has changed.</exception>
     public void PrepareSpare()
     {
-        lock (_lock)
+        using (_lock.Enter())
         {
             if (_spare != null || !_spareRetry.IsOver)
                 return;
@@ -191,7 +191,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
     /// <param name="keepFew">Nothing more will be written: no more than a few files are worth their room, and the spare is not.</param>
     public void ReleaseBefore(in JournalPosition start, bool keepFew = false)
     {
-        lock (_lock)
+        using (_lock.Enter())
         {
             while (_live.Count > 1 && _live[0].LifeNumber < start.LifeNumber)
             {
@@ -225,7 +225,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
 
     public void Dispose()
     {
-        lock (_lock)
+        using (_lock.Enter())
         {
             foreach (var file in _live.Concat(_released))
                 file.Close();

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Diagnostics.CodeAnalysis;
 using Voron.Format;
 using Voron.IO;
 using Voron.Primitives;
@@ -10,6 +11,11 @@ internal interface IJournalListener
 {
     /// <summary>Called in the order of sequences, by one thread at a time.</summary>
     void OnDurable(in RecordHeader header, in JournalPosition end, long lengthBytes);
+
+    /// <summary>Called after a write by the thread that made it, which leads no more, unless it tells the observers itself.</summary>
+    void OnWritten()
+    {
+    }
 }
 
 /// <summary>Puts records into the journal, in order, with one write under way at a time.</summary>
@@ -21,6 +27,11 @@ internal interface IJournalListener
 /// A thread that waits for its record leads when nobody does, until its own record is durable; records that nobody waits for
 /// are led by the journal thread. A failed write poisons the environment: what was in the batch has an unknown outcome, what
 /// was still queued is never written.
+/// <code>
+///   open ── RefuseTransactions ──▶ the last flush only ── Dispose ──▶ closed: no thread leads, and none will
+/// </code>
+/// A thread that leads holds no lock of this class, and runs no code of the user's: so waiting for it, as flushes and the closing do,
+/// is waiting for the device.
 /// </remarks>
 internal sealed unsafe class JournalWriter : IDisposable
 {
@@ -30,8 +41,8 @@ internal sealed unsafe class JournalWriter : IDisposable
     private const int InitialEntryBytes = 64 << 10;
     private const int LargeEntryBytes = 4 << 20;
 
-    private readonly Lock _submission = new();
-    private readonly object _queueLock = new();
+    private readonly EngineLock _submission = new(LockRank.Submission);
+    private readonly EngineMonitor _queueLock = new(LockRank.JournalQueue);
     private readonly Queue<JournalEntry> _queue = new(MaxEntries);
     private readonly Stack<JournalEntry> _freeEntries = new(MaxEntries);
     private readonly List<JournalEntry> _batch = new(MaxBatchRecords);
@@ -55,8 +66,9 @@ internal sealed unsafe class JournalWriter : IDisposable
     private ulong _lastChecksum;
     private int _entryCount;
     private bool _writing;
+    private bool _refusesTransactions;
     private bool _stopping;
-    private bool _isDisposed;
+    private bool _isClosed;
 
     /// <param name="start">Where the journal goes on.</param>
     /// <param name="seals">What the first file that is begun has to seal.</param>
@@ -125,7 +137,7 @@ internal sealed unsafe class JournalWriter : IDisposable
     /// <exception cref="EnvironmentPoisonedException">A write has failed before.</exception>
     public JournalEntry Rent()
     {
-        lock (_queueLock)
+        using (_queueLock.Enter())
         {
             while (true)
             {
@@ -139,7 +151,7 @@ internal sealed unsafe class JournalWriter : IDisposable
                     return entry;
                 }
 
-                SchedulePoint.Wait(_queueLock);
+                _queueLock.Wait();
             }
         }
     }
@@ -149,7 +161,7 @@ internal sealed unsafe class JournalWriter : IDisposable
     {
         get
         {
-            lock (_queueLock)
+            using (_queueLock.Enter())
                 return _freeEntries.Sum(entry => entry.Capacity);
         }
     }
@@ -159,7 +171,7 @@ internal sealed unsafe class JournalWriter : IDisposable
     {
         get
         {
-            lock (_queueLock)
+            using (_queueLock.Enter())
                 return _freeEntries.Any(entry => entry.Capacity > LargeEntryBytes);
         }
     }
@@ -168,7 +180,7 @@ internal sealed unsafe class JournalWriter : IDisposable
     public void TrimBuffers()
     {
         var large = new List<JournalEntry>();
-        lock (_queueLock)
+        using (_queueLock.Enter())
         {
             foreach (var entry in _freeEntries)
             {
@@ -195,7 +207,7 @@ internal sealed unsafe class JournalWriter : IDisposable
             catch (OutOfMemoryException)
             {
                 // One entry less, until there is memory for another.
-                lock (_queueLock)
+                using (_queueLock.Enter())
                     _entryCount--;
                 continue;
             }
@@ -207,23 +219,25 @@ internal sealed unsafe class JournalWriter : IDisposable
     /// <summary>Gives back an entry that was not submitted.</summary>
     public void Return(JournalEntry entry)
     {
-        lock (_queueLock)
+        using (_queueLock.Enter())
         {
             Keep(entry);
-            SchedulePoint.PulseAll(_queueLock);
+            _queueLock.PulseAll();
         }
     }
 
     /// <summary>Gives the record its place and puts it into the queue. The entry is the journal's from here on.</summary>
     /// <returns>The record's sequence, to be waited for, unless the entry has a completion.</returns>
     /// <exception cref="StorageFullException">There is no room for another journal file. The entry is still the caller's.</exception>
+    /// <exception cref="ObjectDisposedException">The environment is being closed. The entry is still the caller's.</exception>
     public long Submit(JournalEntry entry, bool mayUseReserve = false)
     {
         SchedulePoint.Reach(SchedulePlace.Submitting);
-        SchedulePoint.UntilFree(_submission);
-        lock (_submission)
+        using (_submission.Enter())
         {
             _poison.ThrowIfPoisoned();
+            if (_refusesTransactions && entry.Header->Kind == RecordKind.Transaction)
+                ThrowClosed();
             EnsureRoom(entry.Length, mayUseReserve || PlantedFault.IgnoreReserve ? 0 : ReservedBytes + ReservedImageBytes);
             entry.File = _current;
             entry.Offset = _offset;
@@ -233,10 +247,12 @@ internal sealed unsafe class JournalWriter : IDisposable
             Volatile.Write(ref _submittedSequence, entry.Sequence);
             if (PlantedFault.AcknowledgeBeforeWrite)
                 AcknowledgeUnwritten(entry);
-            lock (_queueLock)
+            using (_queueLock.Enter())
             {
                 // Whoever failed meanwhile has emptied the queue already, and would leave this one in it for ever.
                 _poison.ThrowIfPoisoned();
+                if (_isClosed)
+                    ThrowClosed();
                 _queue.Enqueue(entry);
             }
 
@@ -252,8 +268,7 @@ internal sealed unsafe class JournalWriter : IDisposable
     {
         if (_thread == null)
         {
-            SchedulePoint.UntilFree(_submission);
-            lock (_submission)
+            using (_submission.Enter())
             {
                 if (_thread == null && !_stopping)
                 {
@@ -268,12 +283,14 @@ internal sealed unsafe class JournalWriter : IDisposable
     }
 
     /// <summary>Returns when the record of that sequence is durable and published, writing it here when nobody else writes.</summary>
+    /// <param name="sequence">Of the record.</param>
+    /// <param name="tellsObservers">The caller calls the observers when this returns, which then need no thread of the pool.</param>
     /// <exception cref="EnvironmentPoisonedException">The write failed; the outcome says whether it had begun.</exception>
-    public void WaitUntilDurable(long sequence)
+    public void WaitUntilDurable(long sequence, bool tellsObservers = false)
     {
         while (DurableSequence < sequence)
         {
-            lock (_queueLock)
+            using (_queueLock.Enter())
             {
                 while (true)
                 {
@@ -283,13 +300,15 @@ internal sealed unsafe class JournalWriter : IDisposable
                         throw _poison.Exception(sequence <= _issuedSequence ? CommitOutcome.Unknown : CommitOutcome.NotCommitted);
                     if (!_writing)
                         break;
-                    SchedulePoint.Wait(_queueLock);
+                    _queueLock.Wait();
                 }
 
+                if (_isClosed)
+                    ThrowClosed();
                 _writing = true;
             }
 
-            WriteBatch();
+            WriteBatch(tellsObservers);
         }
     }
 
@@ -300,7 +319,7 @@ internal sealed unsafe class JournalWriter : IDisposable
     public void CompleteWhenDurable(long sequence, CommitCompletion completion)
     {
         EnvironmentPoisonedException? failure = null;
-        lock (_queueLock)
+        using (_queueLock.Enter())
         {
             if (_durableSequence < sequence)
             {
@@ -346,7 +365,7 @@ internal sealed unsafe class JournalWriter : IDisposable
     {
         get
         {
-            lock (_queueLock)
+            using (_queueLock.Enter())
                 return _queue.Count > 0;
         }
     }
@@ -359,19 +378,45 @@ internal sealed unsafe class JournalWriter : IDisposable
             WaitUntilDurable(sequence);
     }
 
+    /// <summary>Takes no more records of transactions; those of the last flush are taken.</summary>
+    public void RefuseTransactions()
+    {
+        using (_submission.Enter())
+            _refusesTransactions = true;
+    }
+
+    /// <summary>
+    /// Writes what has been submitted, unless the environment is poisoned, and returns when no write is under way, whoever makes it:
+    /// from then on nothing is written, published or acknowledged. Takes as long as the device does.
+    /// </summary>
     public void Dispose()
     {
-        // Whoever has just submitted may be starting the thread: it has been started, or never is.
-        SchedulePoint.UntilFree(_submission);
-        lock (_submission)
+        // A caller that has just submitted may be starting the thread: it has been started, or never is.
+        using (_submission.Enter())
+        {
+            _refusesTransactions = true;
             _stopping = true;
+        }
+
+        try
+        {
+            Drain();
+        }
+        catch (EnvironmentPoisonedException)
+        {
+            // Those who wait have been told.
+        }
+
         SchedulePoint.Set(_work);
         SchedulePoint.UntilEnded(this);
         _thread?.Join();
-        lock (_queueLock)
+        using (_queueLock.Enter())
         {
+            while (_writing)
+                _queueLock.Wait();
             FailQueued();
-            _isDisposed = true;
+            _isClosed = true;
+            _queueLock.PulseAll();
             while (_freeEntries.TryPop(out var entry))
                 entry.Dispose();
         }
@@ -414,47 +459,85 @@ internal sealed unsafe class JournalWriter : IDisposable
         }
     }
 
+    // What ends this thread would end the process.
     private void RunThread()
     {
-        while (!_stopping)
+        try
         {
-            SchedulePoint.WaitOne(_work, Timeout.InfiniteTimeSpan);
-            while (true)
+            while (!_stopping)
             {
-                lock (_queueLock)
-                {
-                    if (_queue.Count == 0 || _writing)
-                        break;
-
-                    // Poisoned by another than this journal, which tells only those who submit.
-                    if (_poison.IsPoisoned)
-                    {
-                        FailQueued();
-                        SchedulePoint.PulseAll(_queueLock);
-                        break;
-                    }
-
-                    _writing = true;
-                }
-
-                WriteBatch();
+                SchedulePoint.WaitOne(_work, Timeout.InfiniteTimeSpan);
+                while (TryLead())
+                    WriteBatch(tellsObservers: false);
+            }
+        }
+        catch (Exception e)
+        {
+            _poison.Set(e);
+            using (_queueLock.Enter())
+            {
+                FailQueued();
+                _queueLock.PulseAll();
             }
         }
     }
 
-    // The caller has set _writing.
-    private void WriteBatch()
+    private bool TryLead()
     {
-        long bytes = 0;
-        lock (_queueLock)
+        using (_queueLock.Enter())
         {
-            // Whoever has asked since the environment was poisoned was told that what is queued is never written.
+            if (_queue.Count == 0 || _writing)
+                return false;
+
+            // Poisoned by another than this journal, which tells only those who submit.
+            if (_poison.IsPoisoned)
+            {
+                FailQueued();
+                _queueLock.PulseAll();
+                return false;
+            }
+
+            return _writing = true;
+        }
+    }
+
+    // The caller has set _writing, and it is false again afterwards, whatever happens.
+    private void WriteBatch(bool tellsObservers)
+    {
+        try
+        {
+            if (!TakeBatch(out var bytes))
+                return;
+            SchedulePoint.Reach(SchedulePlace.Writing);
+            if (_batch.Count > 0)
+                WriteBlocks(bytes);
+            SchedulePoint.Reach(SchedulePlace.Written);
+            Publish();
+        }
+        catch (Exception e)
+        {
+            Fail(e);
+            return;
+        }
+
+        Complete();
+        if (!tellsObservers)
+            _listener.OnWritten();
+    }
+
+    // False when nothing more is written; the caller leads no more then.
+    private bool TakeBatch(out long bytes)
+    {
+        bytes = 0;
+        using (_queueLock.Enter())
+        {
+            // A caller that has asked since the environment was poisoned was told that what is queued is never written.
             if (_poison.IsPoisoned)
             {
                 FailQueued();
                 _writing = false;
-                SchedulePoint.PulseAll(_queueLock);
-                return;
+                _queueLock.PulseAll();
+                return false;
             }
 
             _batch.Clear();
@@ -467,22 +550,9 @@ internal sealed unsafe class JournalWriter : IDisposable
                 bytes += next.Length;
                 _issuedSequence = next.Sequence;
             }
-        }
 
-        try
-        {
-            SchedulePoint.Reach(SchedulePlace.Writing);
-            if (_batch.Count > 0)
-                WriteBlocks(bytes);
-            SchedulePoint.Reach(SchedulePlace.Written);
+            return true;
         }
-        catch (Exception e)
-        {
-            Fail(e);
-            return;
-        }
-
-        Complete();
     }
 
     private void WriteBlocks(long bytes)
@@ -524,7 +594,7 @@ internal sealed unsafe class JournalWriter : IDisposable
         _lastChecksum = header->Checksum;
     }
 
-    private void Complete()
+    private void Publish()
     {
         foreach (var entry in _batch)
         {
@@ -536,9 +606,12 @@ internal sealed unsafe class JournalWriter : IDisposable
             SchedulePoint.Reach(SchedulePlace.Published);
             Volatile.Write(ref _durableSequence, Math.Max(_durableSequence, entry.Sequence));
         }
+    }
 
+    private void Complete()
+    {
         CommitCompletion? empty;
-        lock (_queueLock)
+        using (_queueLock.Enter())
             empty = _emptyCommits.TakeUpTo(_durableSequence);
 
         // Outside the lock: completing a source may take its own time.
@@ -546,7 +619,7 @@ internal sealed unsafe class JournalWriter : IDisposable
             _batch.Reverse();
         foreach (var entry in _batch)
         {
-            entry.Completion?.SetResult();
+            Acknowledge(entry, null);
             empty = EmptyCommits.Complete(empty, entry.Sequence);
             SchedulePoint.Reach(SchedulePlace.Acknowledged);
         }
@@ -554,7 +627,7 @@ internal sealed unsafe class JournalWriter : IDisposable
         EmptyCommits.Complete(empty, long.MaxValue);
 
         bool more;
-        lock (_queueLock)
+        using (_queueLock.Enter())
         {
             foreach (var entry in _batch)
                 Keep(entry);
@@ -562,26 +635,44 @@ internal sealed unsafe class JournalWriter : IDisposable
             _writing = false;
             more = _queue.Count > 0;
             if (!PlantedFault.ForgetToWake)
-                SchedulePoint.PulseAll(_queueLock);
+                _queueLock.PulseAll();
         }
 
         if (more)
             WriteInBackground();
     }
 
+    // Where the caller's continuation runs is for the caller to choose, by code that may throw: the journal goes on.
+    private static void Acknowledge(JournalEntry entry, Exception? failure)
+    {
+        var completion = entry.Completion;
+        entry.Completion = null;
+        try
+        {
+            if (failure == null)
+                completion?.SetResult();
+            else
+                completion?.SetException(failure);
+        }
+        catch (Exception)
+        {
+            // Of the scheduler that was to run the continuation: it has nobody else to tell.
+        }
+    }
+
     private void Fail(Exception cause)
     {
         _poison.Set(cause);
         foreach (var entry in _batch)
-            entry.Completion?.SetException(_poison.Exception(CommitOutcome.Unknown));
-        lock (_queueLock)
+            Acknowledge(entry, _poison.Exception(CommitOutcome.Unknown));
+        using (_queueLock.Enter())
         {
             foreach (var entry in _batch)
                 Keep(entry);
             _batch.Clear();
             FailQueued();
             _writing = false;
-            SchedulePoint.PulseAll(_queueLock);
+            _queueLock.PulseAll();
         }
     }
 
@@ -596,7 +687,7 @@ internal sealed unsafe class JournalWriter : IDisposable
 
         while (_queue.TryDequeue(out var entry))
         {
-            entry.Completion?.SetException(_poison.Exception(CommitOutcome.NotCommitted));
+            Acknowledge(entry, _poison.Exception(CommitOutcome.NotCommitted));
             _freeEntries.Push(entry);
         }
     }
@@ -604,16 +695,20 @@ internal sealed unsafe class JournalWriter : IDisposable
     // Whoever has written the last batch may come here when the environment has been closed already.
     private void Keep(JournalEntry entry)
     {
-        if (_isDisposed)
+        if (_isClosed)
             entry.Dispose();
         else
             _freeEntries.Push(entry);
     }
 
+    [DoesNotReturn]
+    private static void ThrowClosed() => throw new ObjectDisposedException(
+        nameof(StorageEnvironment), "The environment was closed while this transaction was open. The transaction was not committed, and is rolled back.");
+
     private void AcknowledgeUnwritten(JournalEntry entry)
     {
         _listener.OnDurable(*entry.Header, EndOf(entry), entry.Length);
-        lock (_queueLock)
+        using (_queueLock.Enter())
             Volatile.Write(ref _durableSequence, entry.Sequence);
     }
 

@@ -97,7 +97,7 @@ internal sealed partial class Scrubber : IDisposable
         foreach (var problem in report.Problems)
             LogSafely(() => LogProblem(_context.Logger, report.TransactionId, problem));
         if (_context.Options.ScrubObserver is { } observer)
-            LogSafely(() => Observers.Tell(observer, report, _context.Logger));
+            _context.Observers.Post(nameof(VerificationReport), () => observer(report));
     }
 
     // The log is the user's too.

@@ -16,8 +16,8 @@ internal sealed unsafe class DataFile : IDisposable
 {
     private const int RunPieceBytes = 64 << 10;
 
-    private readonly Lock _sync = new();
-    private readonly Lock _growth = new();
+    private readonly EngineLock _sync = new(LockRank.DataSync);
+    private readonly EngineLock _growth = new(LockRank.Growth);
     private readonly PoisonState _poison;
     private readonly UInt128 _environmentId;
     private readonly AddressSpace _verifiedSpace;
@@ -110,7 +110,7 @@ internal sealed unsafe class DataFile : IDisposable
     /// <exception cref="EnvironmentPoisonedException">The sync failed.</exception>
     public void Sync()
     {
-        lock (_sync)
+        using (_sync.Enter())
         {
             try
             {
@@ -276,8 +276,7 @@ internal sealed unsafe class DataFile : IDisposable
 
         var length = pages << _pageShift;
         var old = CapacityPages << _pageShift;
-        SchedulePoint.UntilFree(_growth);
-        lock (_growth)
+        using (_growth.Enter())
         {
             if (length > _preallocated)
             {
@@ -313,9 +312,8 @@ internal sealed unsafe class DataFile : IDisposable
     public void Preallocate(long pages)
     {
         var length = pages << _pageShift;
-        var growth = PlantedFault.GrowSideBySide ? new Lock() : _growth;
-        SchedulePoint.UntilFree(growth);
-        lock (growth)
+        var growth = PlantedFault.GrowSideBySide ? new EngineLock(LockRank.Growth) : _growth;
+        using (growth.Enter())
         {
             // The writer may have gone further since the caller looked.
             var from = CapacityPages << _pageShift;
@@ -356,8 +354,7 @@ internal sealed unsafe class DataFile : IDisposable
     /// </summary>
     public void Truncate(long pages)
     {
-        SchedulePoint.UntilFree(_growth);
-        lock (_growth)
+        using (_growth.Enter())
         {
             Debug.Assert(pages < CapacityPages && _retiredMaps.Count == 0);
             _map.Shrink(pages << _pageShift);

@@ -79,7 +79,32 @@ internal sealed unsafe class VersionTable : IDisposable
     public long BasedCount => DetachIsIncomplete ? ChainCount : _basedCount;
 
     /// <summary>Versions that have been flushed are still in their chains, so that it is not known how many pages need their base.</summary>
-    public bool DetachIsIncomplete { get; set; }
+    public bool DetachIsIncomplete => Volatile.Read(ref _detachesEnded) != Volatile.Read(ref _detachesBegun);
+
+    private long _detachesBegun;
+    private long _detachesEnded;
+
+    /// <summary>To be called, by one flush at a time, before its checkpoint is durable.</summary>
+    /// <returns>A number for <see cref="EndDetach"/>.</returns>
+    public long BeginDetach()
+    {
+        var number = _detachesBegun + 1;
+        Volatile.Write(ref _detachesBegun, number);
+        return number;
+    }
+
+    /// <summary>Everything is detached that the flush of that number found, which includes what those before it have left.</summary>
+    public void EndDetach(long number)
+    {
+        var ended = Volatile.Read(ref _detachesEnded);
+        while (ended < number)
+        {
+            var seen = Interlocked.CompareExchange(ref _detachesEnded, number, ended);
+            if (seen == ended)
+                return;
+            ended = seen;
+        }
+    }
 
     /// <summary>Makes room for the heads of the first <paramref name="pageCount"/> pages.</summary>
     public void EnsureCapacity(long pageCount)

@@ -271,4 +271,7 @@ internal static class PlantedFault
 
     /// <summary>The scrubber holds the counts of a tree against its header although the tree has changed since it began.</summary>
     public static readonly bool CountOverSnapshots = Name == nameof(CountOverSnapshots);
+
+    /// <summary>A flush waits for the writer while it holds its lock.</summary>
+    public static readonly bool DetachUnderLock = Name == nameof(DetachUnderLock);
 }

@@ -1,4 +1,3 @@
-using Microsoft.Extensions.Logging;
 using Voron.Format;
 using Voron.Journal;
 using Voron.Primitives;
@@ -13,6 +12,9 @@ internal interface IBackPressure
 
     /// <summary>Called before the writer is taken. Waits a while when journal or scratch are over their limits.</summary>
     void SlowDown();
+
+    /// <summary>As <see cref="SlowDown"/>, without blocking a thread.</summary>
+    ValueTask SlowDownAsync();
 }
 
 /// <summary>Makes durable transactions visible to readers, in order, and tells whoever counts them.</summary>
@@ -20,15 +22,13 @@ internal sealed class CommitPublisher : IJournalListener
 {
     private readonly StateRing _ring;
     private readonly Counters _counters;
-    private readonly Action<CommitReport>? _observer;
-    private readonly ILogger _logger;
+    private readonly Observers _observers;
 
-    public CommitPublisher(StateRing ring, Counters counters, Action<CommitReport>? observer, ILogger logger)
+    public CommitPublisher(StateRing ring, Counters counters, Observers observers)
     {
-        _logger = logger;
         _ring = ring;
         _counters = counters;
-        _observer = observer;
+        _observers = observers;
     }
 
     /// <summary>Where to tell of what was written; set once, before the first commit.</summary>
@@ -42,10 +42,12 @@ internal sealed class CommitPublisher : IJournalListener
             _counters.CommittedTransactions++;
             _counters.PagesChanged += header.EntryCount;
             _counters.JournalTransactionBytes += lengthBytes;
-            if (_observer != null)
-                Observers.Tell(_observer, new CommitReport(header.State.TransactionId, (int)header.EntryCount, lengthBytes), _logger);
+            if (_observers.WantsCommits)
+                _observers.Post(new CommitReport(header.State.TransactionId, (int)header.EntryCount, lengthBytes));
         }
 
         BackPressure?.Written(lengthBytes);
     }
+
+    public void OnWritten() => _observers.CallElsewhere();
 }

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Diagnostics.CodeAnalysis;
 using Microsoft.Extensions.Logging;
 using Voron.Format;
 using Voron.IO;
@@ -11,11 +12,21 @@ using Voron.Trees;
 namespace Voron.Transactions;
 
 /// <summary>The parts of an open environment that transactions, the flusher and maintenance share.</summary>
+[SuppressMessage("Design", "CA1001", Justification = "A source of tokens without timers and wait handles needs no disposal, and its tokens outlive the environment.")]
 internal sealed class EngineContext
 {
     public required StorageOptions Options { get; init; }
 
     public required ILogger Logger { get; init; }
+
+    /// <summary>The user's observers.</summary>
+    public required Observers Observers { get; init; }
+
+    /// <summary>Cancelled when closing begins: from then on the writer is not waited for. Never disposed; it holds nothing.</summary>
+    public CancellationTokenSource Closing { get; } = new();
+
+    /// <summary>Who uses the memory and files of the environment.</summary>
+    public EnvironmentUsers Users { get; } = new();
 
     public required IDisk Disk { get; init; }
 

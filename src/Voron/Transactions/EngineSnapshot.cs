@@ -3,13 +3,13 @@ namespace Voron.Transactions;
 /// <summary>A snapshot for the engine's own use: it is there also when all read transactions that there can be are open.</summary>
 internal sealed class EngineSnapshot : IDisposable
 {
-    private readonly ReaderPool _users;
+    private readonly EnvironmentUsers _users;
 
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
-    public EngineSnapshot(EngineContext context, ReaderPool users)
+    public EngineSnapshot(EngineContext context)
     {
-        _users = users;
-        users.AddUser();
+        _users = context.Users;
+        _users.AddCall();
         try
         {
             Snapshot = new ReadSnapshot(context, forEngine: true);
@@ -18,7 +18,7 @@ internal sealed class EngineSnapshot : IDisposable
         catch
         {
             Snapshot?.Retire();
-            users.RemoveUser();
+            _users.RemoveCall();
             throw;
         }
     }
@@ -29,6 +29,6 @@ internal sealed class EngineSnapshot : IDisposable
     {
         Snapshot.End();
         Snapshot.Retire();
-        _users.RemoveUser();
+        _users.RemoveCall();
     }
 }

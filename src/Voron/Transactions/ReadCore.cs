@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using Voron.Primitives;
 using Voron.Trees;
 
 namespace Voron.Transactions;
@@ -107,61 +106,39 @@ internal sealed class ReaderPool
     private readonly ReadCore?[] _pool = new ReadCore?[64];
     private readonly EngineContext _context;
     private readonly Action<long, StackTrace?> _leaked;
-    private readonly Action _released;
-
-    // The environment itself counts as one, until it is closed.
-    private int _users = 1;
-    private volatile bool _closed;
-    private int _isReleased;
 
     /// <param name="leaked">Told of the snapshot, and of where it was opened, when a transaction was never disposed.</param>
-    /// <param name="released">Called once: the environment is closed and its last reader has ended.</param>
-    public ReaderPool(EngineContext context, Action<long, StackTrace?> leaked, Action released)
+    public ReaderPool(EngineContext context, Action<long, StackTrace?> leaked)
     {
         _context = context;
         _leaked = leaked;
-        _released = released;
-    }
-
-    /// <summary>Read transactions that are open.</summary>
-    public int OpenCount => Volatile.Read(ref _users) - (_closed ? 0 : 1);
-
-    /// <summary>Keeps what transactions use from being let go of, as an open one does, until <see cref="RemoveUser"/>.</summary>
-    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
-    public void AddUser()
-    {
-        Interlocked.Increment(ref _users);
-        SchedulePoint.Reach(SchedulePlace.Closing);
-        if (_closed)
-        {
-            RemoveUser();
-            throw new ObjectDisposedException(nameof(StorageEnvironment), $"The environment in '{_context.Disk.Path}' is closed.");
-        }
     }
 
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
     public ReadCore Rent()
     {
-        AddUser();
+        _context.Users.AddReader();
         ReadCore? core = null;
-        for (var i = 0; i < _pool.Length && core == null; i++)
-        {
-            if (_pool[i] != null)
-                core = Interlocked.Exchange(ref _pool[i], null);
-        }
-
         try
         {
+            for (var i = 0; i < _pool.Length && core == null; i++)
+            {
+                if (_pool[i] != null)
+                    core = Interlocked.Exchange(ref _pool[i], null);
+            }
+
             core ??= new ReadCore(this, new ReadSnapshot(_context));
+            core.Begin(_context.Options.TrackReaders ? new StackTrace(1, fNeedFileInfo: false) : null);
+            return core;
         }
         catch
         {
-            RemoveUser();
+            // It may have been registered already; what has no slot cannot be.
+            core?.Snapshot.End();
+            core?.Snapshot.Retire();
+            _context.Users.RemoveReader();
             throw;
         }
-
-        core.Begin(_context.Options.TrackReaders ? new StackTrace(1, fNeedFileInfo: false) : null);
-        return core;
     }
 
     public void Return(ReadCore core)
@@ -170,13 +147,13 @@ internal sealed class ReaderPool
         {
             if (_pool[i] == null && Interlocked.CompareExchange(ref _pool[i], core, null) == null)
             {
-                RemoveUser();
+                _context.Users.RemoveReader();
                 return;
             }
         }
 
         core.Snapshot.Retire();
-        RemoveUser();
+        _context.Users.RemoveReader();
     }
 
     /// <summary>Called by a finalizer: has the snapshot let go of on the thread pool, after a while.</summary>
@@ -203,29 +180,7 @@ internal sealed class ReaderPool
         var id = snapshot.Id;
         snapshot.End();
         snapshot.Retire();
-        RemoveUser();
-        try
-        {
-            _leaked(id, openedAt);
-        }
-        catch (Exception)
-        {
-            // The log's own affair; there is nobody to tell.
-        }
-    }
-
-    /// <summary>No more read transactions; what they use goes with the last of them.</summary>
-    public void Close()
-    {
-        _closed = true;
-        SchedulePoint.Reach(SchedulePlace.Closing);
-        RemoveUser();
-    }
-
-    public void RemoveUser()
-    {
-        // Whoever comes after the last one, and is turned away, counts down to nothing once more.
-        if (Interlocked.Decrement(ref _users) == 0 && _closed && Interlocked.Exchange(ref _isReleased, 1) == 0)
-            _released();
+        _context.Users.RemoveReader();
+        _leaked(id, openedAt);
     }
 }

@@ -29,7 +29,7 @@ internal sealed unsafe class ReaderTable : IDisposable
     /// <summary>How many more may be for the engine's own use, so that readers in great number keep nothing of its from working.</summary>
     private const int EngineReaders = 16;
 
-    private readonly Lock _slotsLock = new();
+    private readonly EngineLock _slotsLock = new(LockRank.ReaderSlots);
     private readonly AddressSpace _space;
     private readonly ReaderSlot* _slots;
     private readonly StateRing _ring;
@@ -55,7 +55,7 @@ internal sealed unsafe class ReaderTable : IDisposable
     /// <exception cref="InvalidOperationException">There are too many readers.</exception>
     public int TakeSlot(bool forEngine = false)
     {
-        lock (_slotsLock)
+        using (_slotsLock.Enter())
         {
             if (_takenSlots - _engineSlots == MaxReaders && !forEngine)
                 throw new InvalidOperationException($"{MaxReaders} read transactions are open, and no more can be.");
@@ -76,7 +76,7 @@ internal sealed unsafe class ReaderTable : IDisposable
 
     public void GiveSlotBack(int slot, bool forEngine = false)
     {
-        lock (_slotsLock)
+        using (_slotsLock.Enter())
         {
             _freeSlots.Push(slot);
             _takenSlots--;

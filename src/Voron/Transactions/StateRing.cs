@@ -1,6 +1,7 @@
 using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.IO;
+using Voron.Primitives;
 
 namespace Voron.Transactions;
 
@@ -14,7 +15,7 @@ internal sealed unsafe class StateRing : IDisposable
     private const int Slots = 64;
     private const long Changing = -1;
 
-    private readonly Lock _publication = new();
+    private readonly EngineLock _publication = new(LockRank.Publication);
     private readonly PublishedState* _slots;
     private long _sequence;
 
@@ -67,7 +68,7 @@ internal sealed unsafe class StateRing : IDisposable
     /// <summary>Publishes the state that a durable transaction left.</summary>
     public long Publish(in EnvironmentState state, in JournalPosition journalEnd)
     {
-        lock (_publication)
+        using (_publication.Enter())
         {
             Read(out var next);
             next.State = state;
@@ -82,7 +83,7 @@ internal sealed unsafe class StateRing : IDisposable
     /// </summary>
     public long Republish(byte* map)
     {
-        lock (_publication)
+        using (_publication.Enter())
         {
             Read(out var next);
             next.Map = map;

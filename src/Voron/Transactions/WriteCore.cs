@@ -60,6 +60,13 @@ internal sealed class WriteCore : TransactionCore
 
     public JournalWriter Journal => _context.Journal!;
 
+    /// <summary>Calls the observers and the log of the user; no lock is held.</summary>
+    public void CallUser()
+    {
+        _context.Observers.CallHere();
+        GuardedLogger.WriteHere(_context.Logger);
+    }
+
     public WriteSession Session { get; }
 
     public LargeValueWriter LargeValues { get; }
@@ -404,6 +411,9 @@ internal sealed class WriteCore : TransactionCore
         EndGeneration();
         _home.Rest(this);
         _gate.Release();
+
+        // Last: with it may go everything that this class uses.
+        _context.Users.RemoveWriter();
     }
 
     private void SaveTrees()

@@ -105,11 +105,19 @@ public readonly struct WriteTransaction : IDisposable
     /// <exception cref="InvalidOperationException">A <c>PutAsync</c> of the transaction has not completed; the transaction stays open.</exception>
     /// <exception cref="EnvironmentPoisonedException">A write failed; the outcome says whether it had begun.</exception>
     /// <exception cref="InvalidOperationException">A <see cref="NestedTransaction"/> is open: commit or dispose it first. This transaction goes on.</exception>
+    /// <exception cref="ObjectDisposedException">The transaction has ended, or its environment was closed, which rolls it back.</exception>
     public void Commit()
     {
         var core = Core;
         ThrowIfMerged();
-        core.Journal.WaitUntilDurable(core.Submit(null));
+        try
+        {
+            core.Journal.WaitUntilDurable(core.Submit(null), tellsObservers: true);
+        }
+        finally
+        {
+            core.CallUser();
+        }
     }
 
     /// <summary>

@@ -4,14 +4,19 @@ using Voron.Primitives;
 namespace Voron.Transactions;
 
 /// <summary>One writer at a time. Bound to no thread: who takes it may hand it on.</summary>
+/// <remarks>It comes before all locks: a thread that holds one never waits here, though it may look whether the writer is free.</remarks>
 internal sealed class WriterGate : IDisposable
 {
     private readonly SemaphoreSlim _semaphore = new(1, 1);
 
     public void Enter(CancellationToken cancellationToken) => TryEnter(Timeout.InfiniteTimeSpan, cancellationToken);
 
-    public bool TryEnter(TimeSpan timeout, CancellationToken cancellationToken) =>
-        _semaphore.Wait(SchedulePoint.UntilFree(_semaphore, timeout, cancellationToken), cancellationToken);
+    public bool TryEnter(TimeSpan timeout, CancellationToken cancellationToken)
+    {
+        if (timeout != TimeSpan.Zero)
+            LockOrder.AssertNoneHeld("The writer is waited for");
+        return _semaphore.Wait(SchedulePoint.UntilFree(_semaphore, timeout, cancellationToken), cancellationToken);
+    }
 
     public Task<bool> TryEnterAsync(TimeSpan timeout, CancellationToken cancellationToken) => _semaphore.WaitAsync(timeout, cancellationToken);
 

@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using System.Diagnostics;
 
 namespace Voron.Transactions;
@@ -17,6 +18,8 @@ namespace Voron.Transactions;
 internal sealed class WriterHome
 {
     private readonly EngineContext _context;
+    private readonly WriterGate _gate;
+    private readonly ConcurrentQueue<Action> _errands = new();
     private WriteCore? _resting;
 
     public WriterHome(EngineContext context, WriterGate gate, VersionKeeper keeper)
@@ -24,6 +27,7 @@ internal sealed class WriterHome
         _context = context;
         context.Gate = gate;
         keeper.Gate = gate;
+        _gate = gate;
         Keeper = keeper;
         Session = new WriteSession(context);
         _resting = new WriteCore(context, gate, this);
@@ -42,12 +46,88 @@ internal sealed class WriterHome
     /// <summary>The open transaction, or the last one; for messages.</summary>
     public long TransactionId => Session.Id;
 
+    /// <summary>Where, when and by which thread the open transaction, or the last one, was begun.</summary>
+    /// <remarks>Read without the gate, for messages: its parts may be of two transactions.</remarks>
+    public WriterOrigin Origin => new(Volatile.Read(ref _openedAt), Volatile.Read(ref _beganTick), Volatile.Read(ref _beganBy));
+
+    private StackTrace? _openedAt;
+    private long _beganTick;
+    private int _beganBy;
+
+    /// <summary>What a caller is told that has waited for the writer in vain.</summary>
+    public string DescribeWait(TimeSpan waited)
+    {
+        var origin = Origin;
+        var message =
+            $"Write transaction {TransactionId} has been open for {Environment.TickCount64 - origin.BeganTick} ms, and was not ended within " +
+            $"{waited.TotalMilliseconds} ms. A write transaction has to be committed or disposed.";
+        return origin.OpenedAt == null ? message : $"{message} It was begun by thread {origin.ThreadId} at: {origin.OpenedAt}";
+    }
+
+    /// <summary>
+    /// Has something done by the holder of the writer without waiting for the writer: now, when it is free, else before the next
+    /// transaction begins. What has not been done when the environment is closed never is.
+    /// </summary>
+    public void RunWhenFree(Action errand)
+    {
+        _errands.Enqueue(errand);
+        if (!_gate.TryEnter(TimeSpan.Zero, CancellationToken.None))
+            return;
+        try
+        {
+            RunErrands();
+        }
+        finally
+        {
+            _gate.Release();
+        }
+    }
+
+    /// <summary>Does what was left to be done by the holder of the writer, who is the caller.</summary>
+    public void RunErrands()
+    {
+        while (_errands.TryDequeue(out var errand))
+        {
+            try
+            {
+                errand();
+            }
+            catch (OutOfMemoryException)
+            {
+                // The next holder tries again.
+                _errands.Enqueue(errand);
+                return;
+            }
+        }
+    }
+
     /// <summary>Starts a transaction. The gate is held.</summary>
+    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
     public WriteCore Begin()
     {
         _context.AssertWriterHeld();
+        if (!_errands.IsEmpty)
+            RunErrands();
+        _context.Users.AddWriter();
+        try
+        {
+            return BeginCounted();
+        }
+        catch
+        {
+            _context.Users.RemoveWriter();
+            throw;
+        }
+    }
+
+    private WriteCore BeginCounted()
+    {
         var core = _resting ?? throw new UnreachableException("The writer's gate was free, and its core is not at home.");
-        core.Begin(_context.Options.TrackReaders ? new StackTrace(2, fNeedFileInfo: false) : null);
+        var openedAt = _context.Options.TrackReaders ? new StackTrace(3, fNeedFileInfo: false) : null;
+        core.Begin(openedAt);
+        Volatile.Write(ref _openedAt, openedAt);
+        Volatile.Write(ref _beganTick, Environment.TickCount64);
+        Volatile.Write(ref _beganBy, Environment.CurrentManagedThreadId);
         _resting = null;
         return core;
     }
@@ -78,15 +158,7 @@ internal sealed class WriterHome
     public void EndAbandoned(WriteCore core, StackTrace? openedAt)
     {
         Interlocked.Increment(ref _context.Counters.LeakedWriters);
-        try
-        {
-            TransactionLog.WriterLeaked(_context.Logger, TransactionId, TransactionLog.Describe(openedAt));
-        }
-        catch (Exception)
-        {
-            // The log's own affair; there is nobody to tell.
-        }
-
+        TransactionLog.WriterLeaked(_context.Logger, TransactionId, TransactionLog.Describe(openedAt));
         try
         {
             core.RollbackClaimed();
@@ -97,3 +169,9 @@ internal sealed class WriterHome
         }
     }
 }
+
+/// <summary>What is known of a write transaction.</summary>
+/// <param name="OpenedAt">Where it was begun; null when transactions are not tracked.</param>
+/// <param name="BeganTick">When, as of <see cref="Environment.TickCount64"/>.</param>
+/// <param name="ThreadId">The managed thread that began it.</param>
+internal readonly record struct WriterOrigin(StackTrace? OpenedAt, long BeganTick, int ThreadId);

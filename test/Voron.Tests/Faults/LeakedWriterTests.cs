@@ -23,6 +23,7 @@ public sealed class LeakedWriterTests
             FaultBench.Get(environment, 1).Should().Equal((byte)round);
         }
 
+        SpinWait.SpinUntil(() => logger.Warnings.Count() >= 3, Patience);
         logger.Warnings.Should().HaveCount(3);
         var first = logger.Warnings.First();
         first.Should().Contain("Write transaction 2 ").And.Contain("rolled back");
@@ -44,6 +45,17 @@ public sealed class LeakedWriterTests
         // Nothing here allocates, and nobody else collects: it is the wait that does.
         using var writing = environment.BeginWrite(Patience, TestContext.Current.CancellationToken);
         writing.TransactionId.Should().Be(2);
+        environment.GetStatistics().LeakedWriters.Should().Be(1);
+    }
+
+    [Fact]
+    public void A_caller_that_waits_without_a_limit_has_the_collector_look_too()
+    {
+        using var environment = StorageEnvironment.OpenInMemory(Options(new ListLogger(), isTracked: false));
+        FaultBench.Put(environment, 1, [1]);
+        Leak(environment);
+        var waiting = new TestThread(() => environment.BeginWrite(Timeout.InfiniteTimeSpan, TestContext.Current.CancellationToken).Dispose());
+        waiting.Join().Should().BeNull();
         environment.GetStatistics().LeakedWriters.Should().Be(1);
     }
 

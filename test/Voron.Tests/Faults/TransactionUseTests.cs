@@ -44,8 +44,9 @@ public sealed class TransactionUseTests
         tree.Put(FaultBench.Key(3), FaultBench.Value(3, 3000));
         tree.TryGet(FaultBench.Key(1), out var value).Should().BeTrue();
         value.Length.Should().Be(100);
-        abandoned.Dispose();
         FluentActions.Invoking(() => StorageEnvironment.Open(disk, FaultBench.Options())).Should().Throw<EnvironmentInUseException>();
+        abandoned.Dispose();
+        disk.HeldLocks.Should().Be(0);
 
         var left = new CrashImages(disk).BuildLost(disk.TraceCount);
         using var reopened = StorageEnvironment.Open(left, FaultBench.Options());
@@ -72,6 +73,7 @@ public sealed class TransactionUseTests
 
         environment.GetStatistics().LeakedReaders.Should().Be(1);
         environment.GetStatistics().OpenReaders.Should().Be(0);
+        SpinWait.SpinUntil(() => logger.Warnings.Any(), Patience);
         logger.Warnings.Should().ContainSingle().Which.Should().Contain("snapshot 1").And.Contain(nameof(LeakReader));
         FaultBench.Put(environment, 1, [3]);
         environment.Flush();

@@ -54,8 +54,16 @@ public sealed unsafe class VersionTableTests(ITestOutputHelper output) : IDispos
         _table.BasedCount.Should().Be(1);
         _table.GiveBack(_table.Follow(_table.Cut(2, null)));
         _table.BasedCount.Should().Be(0);
-        _table.DetachIsIncomplete = true;
+        var first = _table.BeginDetach();
         _table.BasedCount.Should().Be(1, "whatever has a version may need its base");
+        var second = _table.BeginDetach();
+        _table.EndDetach(first);
+        _table.BasedCount.Should().Be(1, "a later flush has not detached all of its pages");
+        _table.EndDetach(second);
+        _table.BasedCount.Should().Be(0);
+        _table.EndDetach(_table.BeginDetach());
+        _table.EndDetach(first);
+        _table.DetachIsIncomplete.Should().BeFalse();
     }
 
     [Fact]

@@ -8,13 +8,17 @@ internal static class EngineSetup
     private const string FaultKey = "Voron.PlantedFault";
     private const string ScheduleKey = "Voron.SchedulePoints";
     private const string MemoryKey = "Voron.MemoryFaults";
+    private const string LockKey = "Voron.LockChecks";
 
     /// <summary>Plants a fault, for as long as the process lives.</summary>
     public static void Plant(string fault) => AppContext.SetData(FaultKey, fault);
 
-    /// <summary>Switches on what suites need that decide which thread goes on, or let allocations fail.</summary>
+    /// <summary>
+    /// Switches on what suites need that decide which thread goes on, or let allocations fail; and the checks of the order of locks.
+    /// </summary>
     public static void SwitchHooksOn()
     {
+        AppContext.SetData(LockKey, "on");
         AppContext.SetData(ScheduleKey, "on");
         AppContext.SetData(MemoryKey, "on");
     }

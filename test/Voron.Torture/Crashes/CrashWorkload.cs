@@ -1,4 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
+using Voron.Primitives;
 using Voron.Torture.Harness;
 using Voron.Torture.Simulation;
 
@@ -442,8 +443,11 @@ internal sealed class CrashWorkload : IDisposable
         _flushing = false;
 
         // Large ones at times: they go on in another journal file, while the flush is still to let go of the ones before.
-        for (var i = _random.Next(3); _random.GoesOn(i > 0); i--)
-            Commit(_random.Next(4) == 3 ? _random.Next(10, 40) : _random.Next(1, 6));
+        LockOrder.AsAnotherThread(() =>
+        {
+            for (var i = _random.Next(3); _random.GoesOn(i > 0); i--)
+                Commit(_random.Next(4) == 3 ? _random.Next(10, 40) : _random.Next(1, 6));
+        });
         _flushing = true;
     }
 

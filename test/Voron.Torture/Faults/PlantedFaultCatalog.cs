@@ -94,6 +94,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.TrustChangedHeads), "schedules", 40_000),
         new(nameof(PlantedFault.KeepHeadsOverFlush), "schedules", 4_000),
         new(nameof(PlantedFault.ForgetToWake), "schedules", 4_000),
+        new(nameof(PlantedFault.DetachUnderLock), "schedules", 4_000),
         new(nameof(PlantedFault.CommitAfterNoMemory), "memory-fault", 2_000),
         new(nameof(PlantedFault.KeepFailedVersions), "memory-fault", 2_000),
         new(nameof(PlantedFault.ForgetPendingPuts), "lifetimes", 500),

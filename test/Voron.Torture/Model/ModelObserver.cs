@@ -3,7 +3,10 @@ namespace Voron.Torture.Model;
 /// <summary>Is told what the environment does, on its threads, and keeps what does not fit until the run asks.</summary>
 internal sealed class ModelObserver
 {
-    private readonly Lock _gate = new();
+    /// <summary>A report is made by a thread of the pool when no caller makes it.</summary>
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
+
+    private readonly object _gate = new();
     private long _lastCommit;
     private long _lastFlush;
     private long _flushes;
@@ -16,6 +19,7 @@ internal sealed class ModelObserver
             if (report.TransactionId <= _lastCommit || report.JournalBytes <= 0 || report.PagesChanged < 0)
                 _problem ??= $"behind transaction {_lastCommit} the commit observer was told of {report}";
             _lastCommit = report.TransactionId;
+            Monitor.PulseAll(_gate);
         }
     }
 
@@ -28,6 +32,7 @@ internal sealed class ModelObserver
                 _problem ??= $"behind commit {_lastCommit} and flush {_lastFlush} the flush observer was told of {report}";
             _lastFlush = report.TransactionId;
             _flushes++;
+            Monitor.PulseAll(_gate);
         }
     }
 
@@ -60,12 +65,15 @@ internal sealed class ModelObserver
         }
     }
 
-    /// <param name="acknowledged">A transaction whose commit has returned: the observer was told of it before.</param>
+    /// <param name="acknowledged">A transaction whose commit has returned: the observer is told of it soon.</param>
     /// <param name="flushes">Flushes that the environment counts since it was opened.</param>
     public void Check(long acknowledged, long flushes)
     {
         lock (_gate)
         {
+            long deadline = Environment.TickCount64 + (long)Patience.TotalMilliseconds;
+            while (_problem is null && (_lastCommit < acknowledged || _flushes < flushes) && Environment.TickCount64 < deadline)
+                Monitor.Wait(_gate, Patience);
             if (_problem is null && _lastCommit < acknowledged)
                 _problem = $"transaction {acknowledged} was acknowledged, and the commit observer has heard of {_lastCommit} last";
             if (_problem is null && _flushes < flushes)

@@ -63,6 +63,8 @@ internal sealed class ModelPlace : IDisposable
     {
         public string Path => disk.Path;
 
+        public object Place => disk.Place;
+
         public int Alignment => disk.Alignment;
 
         public bool IsReadOnly => readOnly;

@@ -49,6 +49,8 @@ internal sealed class SimulatedDisk : IDisk
 
     public string Path => "simulated";
 
+    public object Place => this;
+
     public int Alignment => DiskRules.Alignment;
 
     public bool IsReadOnly { get; set; }

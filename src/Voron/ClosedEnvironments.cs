@@ -1,0 +1,86 @@
+using System.Globalization;
+using System.Text;
+using Voron.IO;
+using Voron.Transactions;
+
+namespace Voron;
+
+/// <summary>
+/// The environments of this process that are closed and in which transactions are still open, so that an opening that finds the
+/// directory locked can say what it is waiting for.
+/// </summary>
+internal static class ClosedEnvironments
+{
+    private const int MostNamed = 10;
+
+    private static readonly Lock Gate = new();
+    private static readonly List<(EnvironmentParts Parts, WriterHome? Writer)> All = [];
+
+    /// <summary>Notes an environment that has been closed, unless everything of it is gone already.</summary>
+    public static void Add(EnvironmentParts parts, WriterHome? writer)
+    {
+        lock (Gate)
+        {
+            if (!parts.Context.Users.IsReleased)
+                All.Add((parts, writer));
+        }
+    }
+
+    /// <summary>To be called when the last user has ended, before anything is let go of.</summary>
+    public static void Remove(EnvironmentParts parts)
+    {
+        lock (Gate)
+            All.RemoveAll(closed => closed.Parts == parts);
+    }
+
+    /// <summary>Says which transactions keep the lock of a directory in this process; empty when there are none.</summary>
+    public static string Describe(IDisk disk)
+    {
+        // Nothing of an environment goes while this is held.
+        lock (Gate)
+        {
+            var text = new StringBuilder();
+            foreach (var (parts, writer) in All)
+            {
+                if (parts.Context.Disk.Place.Equals(disk.Place))
+                    Describe(parts.Context, writer, text);
+            }
+
+            return text.ToString();
+        }
+    }
+
+    private static void Describe(EngineContext context, WriterHome? writer, StringBuilder text)
+    {
+        var readers = context.Users.OpenReaders;
+        var hasWriter = writer != null && context.Users.HasWriter;
+        var open = new List<string>();
+        if (readers > 0)
+            open.Add(readers == 1 ? "1 read transaction" : $"{readers} read transactions");
+        if (hasWriter)
+            open.Add($"write transaction {writer!.TransactionId}");
+        if (open.Count == 0)
+            open.Add("a call");
+        text.Append(
+            $" This process has closed it, and {string.Join(" and ", open)} of it {(readers + (hasWriter ? 1 : 0) > 1 ? "are" : "is")} still open: " +
+            "dispose them, then it can be opened.");
+        if (hasWriter)
+            Describe(text, $"write transaction {writer!.TransactionId}", writer.Origin.BeganTick, writer.Origin.ThreadId, writer.Origin.OpenedAt);
+        var active = new List<ActiveReader>();
+        context.Readers.Collect(active, -1);
+        foreach (var reader in active.Where(reader => reader.Slot != context.FlusherSlot).Take(MostNamed))
+        {
+            if (context.Readers.Describe(reader) is { } origin)
+            {
+                var began = Environment.TickCount64 - (long)origin.Age.TotalMilliseconds;
+                Describe(text, $"read transaction of snapshot {reader.Snapshot}", began, origin.ThreadId, origin.OpenedAt);
+            }
+        }
+    }
+
+    private static void Describe(StringBuilder text, string what, long beganTick, int thread, System.Diagnostics.StackTrace? openedAt)
+    {
+        var age = (Environment.TickCount64 - beganTick) / 1000.0;
+        text.Append(CultureInfo.InvariantCulture, $" The {what} was begun {age:F1} s ago by thread {thread}, at: {TransactionLog.Describe(openedAt)}.");
+    }
+}

@@ -1,0 +1,76 @@
+using Voron.Flushing;
+using Voron.Maintenance;
+using Voron.Primitives;
+using Voron.Transactions;
+
+namespace Voron;
+
+/// <summary>Closes an environment.</summary>
+/// <remarks>
+/// <code>
+///   open ──▶ closing: nothing begins, callers that wait for the writer are told
+///        ──▶ the engine's threads have ended
+///        ──▶ the writer is free, or given up: no transaction is submitted any more
+///        ──▶ flushed and sealed, no flush begins
+///        ──▶ no journal write is under way, none begins: what is acknowledged has been
+///        ──▶ closed: memory, files and lock go with the last transaction, and with the last call
+/// </code>
+/// Each step waits for the device alone, for as long as that takes, but for two: a write transaction that stays open, and the user's
+/// code, are waited for for some seconds. No step runs code of the user's, and none waits for a thread that does: so any thread may
+/// close an environment, a thread that calls an observer too.
+/// </remarks>
+internal sealed class EnvironmentCloser(
+    EnvironmentParts parts, WriterGate gate, WriterHome? writer, WriteMerger? merger, Flusher? flusher, FlushScheduler? scheduler, Scrubber? scrubber)
+{
+    private static readonly TimeSpan WriterPatience = TimeSpan.FromSeconds(5);
+
+    private static readonly TimeSpan UserPatience = TimeSpan.FromSeconds(5);
+
+    private readonly EngineContext _context = parts.Context;
+
+    public void Close()
+    {
+        try
+        {
+            _context.Closing.Cancel();
+            scrubber?.Dispose();
+
+            // It is still told of what is written until the journal is closed.
+            scheduler?.Stop();
+            if (writer != null)
+                CloseWriter(writer);
+        }
+        finally
+        {
+            _context.Users.Close();
+            _context.Users.WaitForCalls(UserPatience);
+            ClosedEnvironments.Add(parts, writer);
+            _context.Observers.Finish(UserPatience);
+            GuardedLogger.Finish(_context.Logger, UserPatience);
+        }
+    }
+
+    private void CloseWriter(WriterHome home)
+    {
+        try
+        {
+            if (gate.TryEnter(WriterPatience, CancellationToken.None))
+                gate.Release();
+            else
+                EnvironmentLog.WriterAbandoned(_context.Logger, _context.Disk.Path, home.TransactionId);
+            _context.Journal!.RefuseTransactions();
+            flusher!.Close();
+        }
+        catch (Exception e)
+        {
+            // Everything has to be let go of all the same.
+            EnvironmentLog.CloseFailed(_context.Logger, _context.Disk.Path, e.Message, e);
+        }
+        finally
+        {
+            // What still waits fails: no transaction begins any more.
+            merger!.Dispose();
+            parts.CloseWriting();
+        }
+    }
+}

@@ -1,0 +1,93 @@
+using System.Diagnostics;
+
+namespace Voron.Primitives;
+
+/// <summary>
+/// The engine's locks in the order in which a thread may take them: while it holds one it may take those that come later. The writer
+/// comes before all of them. <c>docs/design.md</c>, "Threads and locks", says what each protects.
+/// </summary>
+internal enum LockRank
+{
+    /// <summary><c>MemoryTrimmer</c>: one look at unused memory at a time.</summary>
+    Trim,
+
+    /// <summary><c>Flusher</c>: one flush, rewrite or closing at a time.</summary>
+    Flush,
+
+    /// <summary><c>JournalWriter</c>: places and sequences of records.</summary>
+    Submission,
+
+    /// <summary><c>JournalWriter</c>: the queue of records, and who writes it.</summary>
+    JournalQueue,
+
+    /// <summary><c>JournalFileSet</c>: the lists of journal files.</summary>
+    JournalFiles,
+
+    /// <summary><c>DataFile</c>: the length of the data file.</summary>
+    Growth,
+
+    /// <summary><c>DataFile</c>: a sync of the data file, and what its failure means.</summary>
+    DataSync,
+
+    /// <summary><c>StateRing</c>: the next place of the ring.</summary>
+    Publication,
+
+    /// <summary><c>ReaderTable</c>: the list of free slots.</summary>
+    ReaderSlots,
+
+    /// <summary><c>FlushScheduler</c>: callers that back-pressure delays.</summary>
+    Progress,
+}
+
+/// <summary>Notes which locks a thread holds, and throws where the order is broken. Off, and folded away, in ordinary release builds.</summary>
+/// <remarks>Debug builds check always; release builds when the process sets "Voron.LockChecks" as application data before it uses the engine.</remarks>
+internal static class LockOrder
+{
+#if DEBUG
+    public static readonly bool IsOn = true;
+#else
+    public static readonly bool IsOn = AppContext.GetData("Voron.LockChecks") is not null;
+#endif
+
+    [ThreadStatic]
+    private static uint Held;
+
+    /// <summary>To be called before a thread takes a lock.</summary>
+    /// <exception cref="UnreachableException">The thread holds that lock, or one that comes later.</exception>
+    public static void Entering(LockRank rank)
+    {
+        if (Held >> (int)rank != 0)
+            Throw($"{rank} is taken while {Describe()} is held");
+        Held |= 1u << (int)rank;
+    }
+
+    public static void Left(LockRank rank) => Held &= ~(1u << (int)rank);
+
+    /// <summary>To be called before a thread waits for the writer, or calls the user's code: it may hold no lock then.</summary>
+    /// <exception cref="UnreachableException">The thread holds a lock.</exception>
+    public static void AssertNoneHeld(string what)
+    {
+        if (IsOn && Held != 0)
+            Throw($"{what} while {Describe()} is held");
+    }
+
+    /// <summary>For tests that do on one thread what another one would do while this one is in a call of the system.</summary>
+    public static void AsAnotherThread(Action action)
+    {
+        var held = Held;
+        Held = 0;
+        try
+        {
+            action();
+        }
+        finally
+        {
+            Held = held;
+        }
+    }
+
+    private static string Describe() =>
+        string.Join(" and ", Enum.GetValues<LockRank>().Where(rank => (Held & (1u << (int)rank)) != 0));
+
+    private static void Throw(string what) => throw new UnreachableException($"The order of locks is broken: {what}.");
+}

@@ -1,0 +1,101 @@
+using System.Diagnostics;
+using Voron.Primitives;
+
+namespace Voron.Transactions;
+
+/// <summary>Counts what uses the memory and the files of an environment: they go when it is closed and the last user has ended.</summary>
+/// <remarks>
+/// <code>
+///   open ──Close──▶ closed, as long as there are users ──the last one ends──▶ released
+/// </code>
+/// One word counts all kinds of users, so that a reader costs one interlocked addition. The environment itself is one until it is closed.
+/// </remarks>
+internal sealed class EnvironmentUsers
+{
+    private const long Reader = 1;
+    private const long Writer = 1L << 32;
+    private const long Call = 1L << 40;
+    private const long Environment = 1L << 60;
+
+    private readonly object _callsEnded = new();
+    private long _users = Environment;
+    private volatile bool _isClosed;
+    private int _isReleased;
+
+    /// <summary>Lets everything go; called once, by the thread of the last user.</summary>
+    public Action? Released { get; set; }
+
+    /// <summary>Read transactions that are open.</summary>
+    public int OpenReaders => (int)(Volatile.Read(ref _users) & (Writer - 1));
+
+    /// <summary>True while a write transaction is open.</summary>
+    public bool HasWriter => (Volatile.Read(ref _users) & (Call - 1)) >= Writer;
+
+    public bool IsReleased => Volatile.Read(ref _isReleased) != 0;
+
+    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
+    public void AddReader() => Add(Reader);
+
+    public void RemoveReader() => Remove(Reader);
+
+    /// <inheritdoc cref="AddReader"/>
+    public void AddWriter() => Add(Writer);
+
+    public void RemoveWriter() => Remove(Writer);
+
+    /// <summary>Counts a call that ends by itself, soon after the environment is closed.</summary>
+    /// <inheritdoc cref="AddReader"/>
+    public void AddCall() => Add(Call);
+
+    public void RemoveCall() => Remove(Call);
+
+    /// <summary>Takes no more users; what they use goes with the last of them.</summary>
+    public void Close()
+    {
+        _isClosed = true;
+        SchedulePoint.Reach(SchedulePlace.Closing);
+        Remove(Environment);
+    }
+
+    /// <summary>Returns when no call is under way in the closed environment, or after a time.</summary>
+    public void WaitForCalls(TimeSpan longest)
+    {
+        var deadline = System.Environment.TickCount64 + (long)longest.TotalMilliseconds;
+        lock (_callsEnded)
+        {
+            while ((Volatile.Read(ref _users) & (Environment - 1)) >= Call)
+            {
+                var left = deadline - System.Environment.TickCount64;
+                if (left <= 0 || !SchedulePoint.Wait(_callsEnded, (int)left))
+                    return;
+            }
+        }
+    }
+
+    private void Add(long kind)
+    {
+        Interlocked.Add(ref _users, kind);
+        SchedulePoint.Reach(SchedulePlace.Closing);
+        if (_isClosed)
+        {
+            Remove(kind);
+            throw new ObjectDisposedException(nameof(StorageEnvironment), "The environment is closed.");
+        }
+    }
+
+    private void Remove(long kind)
+    {
+        var left = Interlocked.Add(ref _users, -kind);
+        Debug.Assert(left >= 0);
+        if (!_isClosed)
+            return;
+
+        // A user that comes too late, and is turned away, counts down to nothing once more.
+        if (left == 0 && Interlocked.Exchange(ref _isReleased, 1) == 0)
+            Released?.Invoke();
+        if (kind < Call)
+            return;
+        lock (_callsEnded)
+            SchedulePoint.PulseAll(_callsEnded);
+    }
+}

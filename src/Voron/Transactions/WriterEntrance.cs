@@ -1,0 +1,119 @@
+using Voron.Primitives;
+
+namespace Voron.Transactions;
+
+/// <summary>
+/// The way to the writer for callers: delayed by back-pressure, for a time at most, and not into an environment that is being closed.
+/// </summary>
+internal sealed class WriterEntrance
+{
+    /// <summary>A caller that waits for longer has the collector look whether the writer has been leaked.</summary>
+    private static readonly TimeSpan SuspiciousWait = TimeSpan.FromSeconds(5);
+
+    private readonly EngineContext _context;
+    private readonly WriterGate _gate;
+    private readonly WriterHome _writer;
+    private readonly IBackPressure _backPressure;
+    private long _collectedFor = -1;
+
+    public WriterEntrance(EngineContext context, WriterGate gate, WriterHome writer, IBackPressure backPressure)
+    {
+        _context = context;
+        _gate = gate;
+        _writer = writer;
+        _backPressure = backPressure;
+    }
+
+    /// <param name="timeout">How long to wait for the writer; <see cref="TimeSpan.MaxValue"/> or <see cref="Timeout.InfiniteTimeSpan"/> for no limit.</param>
+    /// <exception cref="TimeoutException">Another write transaction is open, and was not ended in time.</exception>
+    /// <exception cref="OperationCanceledException">Cancelled while waiting.</exception>
+    /// <exception cref="ObjectDisposedException">The environment is closed, perhaps while the call waited.</exception>
+    public WriteCore Begin(TimeSpan timeout, CancellationToken cancellationToken)
+    {
+        if (timeout == Timeout.InfiniteTimeSpan)
+            timeout = TimeSpan.MaxValue;
+        ArgumentOutOfRangeException.ThrowIfLessThan(timeout, TimeSpan.Zero);
+        _backPressure.SlowDown();
+        if (!_gate.TryEnter(TimeSpan.Zero, cancellationToken) && !Wait(timeout, cancellationToken))
+            throw new TimeoutException(_writer.DescribeWait(timeout));
+        return BeginHeld();
+    }
+
+    /// <summary>As <see cref="Begin"/>, without a limit, and without blocking a thread.</summary>
+    public async ValueTask<WriteCore> BeginAsync(CancellationToken cancellationToken)
+    {
+        await _backPressure.SlowDownAsync().ConfigureAwait(false);
+        using var either = Either(cancellationToken);
+        var token = either?.Token ?? _context.Closing.Token;
+        try
+        {
+            if (!await _gate.TryEnterAsync(SuspiciousWait, token).ConfigureAwait(false))
+            {
+                LookForLeakedWriter();
+                await _gate.EnterAsync(token).ConfigureAwait(false);
+            }
+        }
+        catch (OperationCanceledException)
+        {
+            throw Cancelled(cancellationToken);
+        }
+
+        return BeginHeld();
+    }
+
+    private bool Wait(TimeSpan timeout, CancellationToken cancellationToken)
+    {
+        using var either = Either(cancellationToken);
+        var token = either?.Token ?? _context.Closing.Token;
+        try
+        {
+            if (timeout <= SuspiciousWait)
+                return _gate.TryEnter(timeout, token);
+            if (_gate.TryEnter(SuspiciousWait, token))
+                return true;
+            LookForLeakedWriter();
+            if (timeout.TotalMilliseconds < int.MaxValue)
+                return _gate.TryEnter(timeout - SuspiciousWait, token);
+            _gate.Enter(token);
+            return true;
+        }
+        catch (OperationCanceledException)
+        {
+            throw Cancelled(cancellationToken);
+        }
+    }
+
+    private CancellationTokenSource? Either(CancellationToken cancellationToken) => cancellationToken.CanBeCanceled
+        ? CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, _context.Closing.Token)
+        : null;
+
+    private Exception Cancelled(CancellationToken cancellationToken) => cancellationToken.IsCancellationRequested
+        ? new OperationCanceledException(cancellationToken)
+        : new ObjectDisposedException(nameof(StorageEnvironment), $"The environment in '{_context.Disk.Path}' was closed while the writer was waited for.");
+
+    // Only the collector notices a transaction that nobody can end any more, and who waits for it allocates nothing. In the
+    // background, and once for a transaction that has kept others waiting for long.
+    private void LookForLeakedWriter()
+    {
+        var id = _writer.TransactionId;
+        if (Interlocked.Exchange(ref _collectedFor, id) != id)
+            GC.Collect(GC.MaxGeneration, GCCollectionMode.Forced, blocking: false);
+    }
+
+    private WriteCore BeginHeld()
+    {
+        try
+        {
+            SchedulePoint.Reach(SchedulePlace.WriterTaken);
+            if (_context.Closing.IsCancellationRequested)
+                throw new ObjectDisposedException(nameof(StorageEnvironment), $"The environment in '{_context.Disk.Path}' is closed.");
+            _context.Poison.ThrowIfPoisoned();
+            return _writer.Begin();
+        }
+        catch
+        {
+            _gate.Release();
+            throw;
+        }
+    }
+}

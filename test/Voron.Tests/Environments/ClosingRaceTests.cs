@@ -1,0 +1,243 @@
+using Voron.IO;
+using Voron.Tests.Faults;
+using Voron.Torture.Simulation;
+
+namespace Voron.Tests.Environments;
+
+/// <summary>Closing beside what other threads have under way: a slow write, open transactions, space being given back.</summary>
+public sealed class ClosingRaceTests
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
+
+    private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void A_poisoned_environment_is_not_closed_before_the_journal_write_under_way_has_ended(bool callerLeads)
+    {
+        var disk = new SimulatedDisk();
+        var environment = StorageEnvironment.Open(
+            disk, new StorageOptions { BackgroundFlush = false, InitialJournalFileBytes = 1 << 20, MaxJournalFileBytes = 1 << 20 });
+        FaultBench.Put(environment, 0, [0]);
+        using var write = new HeldWrite(disk, "journal");
+        var committing = Start(() =>
+        {
+            using var writing = environment.BeginWrite();
+            writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(1), [1]);
+            if (callerLeads)
+                writing.Commit();
+            else
+                writing.CommitAsync(CancellationToken.None).AsTask().GetAwaiter().GetResult();
+        });
+        write.WaitUntilHeld();
+
+        // Growing the data file fails in its sync while the commit is being written.
+        disk.FailNext(call => call.Kind == DiskCallKind.Sync && call.Name == "voron.data", DiskError.Failed);
+        using (var growing = environment.BeginWrite())
+        {
+            var grow = () => growing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(9), FaultBench.Value(9, 3_000_000));
+            grow.Should().Throw<EnvironmentPoisonedException>();
+        }
+
+        var closing = Start(environment.Dispose);
+        closing.WaitUntilBlockedOrEnded();
+        closing.HasEnded.Should().BeFalse("a write is under way");
+        disk.HeldLocks.Should().Be(1);
+        write.Release();
+        closing.Join();
+        disk.HeldLocks.Should().Be(0);
+        disk.OpenFiles.Should().Be(0);
+        committing.Join().Should().BeNull("its record is durable, and was before the closing ended");
+        using var reopened = StorageEnvironment.Open(disk, FaultBench.Options());
+        FaultBench.Get(reopened, 1).Should().Equal(1);
+    }
+
+    [Fact]
+    public void A_flush_inside_a_write_transaction_ends_while_space_is_being_given_back()
+    {
+        using var environment = StorageEnvironment.Open(new SimulatedDisk(), FaultBench.Options());
+        FaultBench.Put(environment, 0, [0]);
+        using var writing = environment.BeginWrite();
+        var reclaiming = Start(() => environment.ReclaimSpace());
+        reclaiming.WaitUntilBlockedOrEnded();
+        var flushing = Start(() => environment.Flush());
+        flushing.Join().Should().BeNull();
+        writing.Dispose();
+        reclaiming.Join().Should().BeNull();
+    }
+
+    [Fact]
+    public void Space_is_not_given_back_while_a_write_transaction_is_open_and_the_caller_is_told_which()
+    {
+        using var environment = StorageEnvironment.Open(new SimulatedDisk(), FaultBench.Options());
+        FaultBench.Put(environment, 0, [0]);
+        using var writing = environment.BeginWrite();
+        environment.Invoking(busy => busy.ReclaimSpace()).Should().Throw<TimeoutException>().WithMessage("*rite transaction 2 has been open for*");
+    }
+
+    [Fact]
+    public void Closing_ends_although_the_flusher_s_thread_wants_to_give_space_back_and_a_write_transaction_is_open()
+    {
+        var disk = new SimulatedDisk();
+        var options = new StorageOptions
+        {
+            FlushInterval = TimeSpan.FromMilliseconds(1),
+            ReclaimInterval = TimeSpan.FromMilliseconds(1),
+            InitialJournalFileBytes = 64 << 10,
+            MaxJournalFileBytes = 256 << 10,
+        };
+        var environment = StorageEnvironment.Open(disk, options);
+        var value = FaultBench.Value(1, 6_000_000);
+        FaultBench.Put(environment, 1, value);
+        using (var deleting = environment.BeginWrite())
+        {
+            deleting.OpenTree(FaultBench.TreeName).Delete(FaultBench.Key(1));
+            deleting.Commit();
+        }
+
+        using var writing = environment.BeginWrite();
+        writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(2), [2]);
+
+        // Its flush comes to the end, and then to the giving back.
+        SpinWait.SpinUntil(() => environment.GetStatistics() is var now && now.CheckpointTransactionId == now.PublishedTransactionId, Patience)
+            .Should().BeTrue();
+        var closing = Start(environment.Dispose);
+        closing.Join().Should().BeNull();
+    }
+
+    [Fact]
+    public void The_lock_goes_with_the_last_transaction_of_a_closed_environment_and_opening_names_them_until_then()
+    {
+        using var directory = new TestDirectory();
+        var options = new StorageOptions { BackgroundFlush = false, TrackReaders = true };
+        var environment = StorageEnvironment.Open(directory, options);
+        FaultBench.Put(environment, 1, [1]);
+        var reading = environment.BeginRead();
+        var writing = environment.BeginWrite();
+        writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(2), [2]);
+        environment.Dispose();
+
+        var open = () => StorageEnvironment.Open(directory, options);
+        var told = open.Should().Throw<EnvironmentInUseException>().Which.Message;
+        told.Should().Contain("1 read transaction").And.Contain("write transaction 2");
+        told.Should().Contain(nameof(The_lock_goes_with_the_last_transaction_of_a_closed_environment_and_opening_names_them_until_then));
+        reading.OpenTree(FaultBench.TreeName).Contains(FaultBench.Key(1)).Should().BeTrue();
+        reading.Dispose();
+        open.Should().Throw<EnvironmentInUseException>().WithMessage("*write transaction 2*").Which.Message.Should().NotContain("read transaction");
+
+        // What was not committed in time never is.
+        writing.Invoking(late => late.Commit()).Should().Throw<ObjectDisposedException>();
+        using var reopened = open();
+        FaultBench.Get(reopened, 1).Should().Equal(1);
+        FaultBench.Get(reopened, 2).Should().BeNull();
+    }
+
+    [Fact]
+    public void A_transaction_that_is_open_at_the_closing_can_be_disposed_afterwards_and_everything_goes_with_it()
+    {
+        var disk = new SimulatedDisk();
+        var environment = StorageEnvironment.Open(disk, FaultBench.Options());
+        FaultBench.Put(environment, 1, [1]);
+        var writing = environment.BeginWrite();
+        writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(2), FaultBench.Value(2, 100_000));
+        environment.Dispose();
+        disk.HeldLocks.Should().Be(1);
+        writing.OpenTree(FaultBench.TreeName).TryGet(FaultBench.Key(2), out var value).Should().BeTrue();
+        value.SequenceEqual(FaultBench.Value(2, 100_000)).Should().BeTrue();
+        writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(3), FaultBench.Value(3, 3000));
+        writing.Dispose();
+        disk.HeldLocks.Should().Be(0);
+        disk.OpenFiles.Should().Be(0);
+        disk.LiveMaps.Should().Be(0);
+    }
+
+    [Fact]
+    public void Callers_that_wait_for_the_writer_are_told_when_the_environment_is_closed()
+    {
+        var environment = StorageEnvironment.Open(new SimulatedDisk(), FaultBench.Options());
+        var writing = environment.BeginWrite();
+        var waiting = Start(() => environment.BeginWrite().Dispose());
+        waiting.WaitUntilBlockedOrEnded();
+        var merged = environment.WriteAsync(transaction => transaction.CreateTree("t"), CancellationToken.None).AsTask();
+        environment.Dispose();
+        waiting.Join().Should().BeOfType<ObjectDisposedException>();
+        merged.Invoking(task => task.Wait(Patience, Cancellation)).Should().Throw<ObjectDisposedException>();
+        writing.Dispose();
+    }
+
+    [Fact]
+    public async Task Closing_inside_a_merged_operation_is_refused()
+    {
+        var disk = new SimulatedDisk();
+        using var environment = StorageEnvironment.Open(disk, FaultBench.Options());
+        var closing = environment.WriteAsync(_ => environment.Dispose(), Cancellation).AsTask();
+        await closing.Awaiting(task => task.WaitAsync(Patience, Cancellation)).Should().ThrowAsync<InvalidOperationException>()
+            .WithMessage("*Dispose*inside an operation*");
+        FaultBench.Put(environment, 1, [1]);
+        FaultBench.Get(environment, 1).Should().Equal(1);
+    }
+
+    [Fact]
+    public async Task Beginning_a_write_without_blocking_waits_for_back_pressure_without_blocking()
+    {
+        using var environment = StorageEnvironment.OpenInMemory(new StorageOptions
+        {
+            InitialJournalFileBytes = 64 << 10,
+            MaxJournalFileBytes = 64 << 10,
+            FlushThresholdBytes = 64 << 10,
+            JournalLimitBytes = 1 << 20,
+            FlushRecords = FlushRecordForm.Checksums,
+            ScratchMemoryBytes = 4 << 20,
+            ScratchLimitBytes = 4 << 20,
+        });
+
+        // Versions that a reader keeps are no longer needed by the data file, and stay in scratch memory.
+        FaultBench.Put(environment, 0, [0]);
+        using var reading = environment.BeginRead();
+        for (var i = 0; environment.GetStatistics().ScratchBytes <= 4 << 20; i++)
+        {
+            using var writing = environment.BeginWrite();
+            for (var at = 0; at < 100; at++)
+                writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key((i * 100) + at), FaultBench.Value(at, 10_000));
+            writing.Commit();
+        }
+
+        var beginning = environment.BeginWriteAsync(Cancellation);
+        var hasBlocked = beginning.IsCompleted;
+        (await beginning).Dispose();
+        hasBlocked.Should().BeFalse("back-pressure delays the writer, and the call must not block its thread for that");
+    }
+
+    private static TestThread Start(Action action) => new(action);
+
+    /// <summary>Holds the first write-through write of files whose name begins so.</summary>
+    private sealed class HeldWrite : IDisposable
+    {
+        private readonly SimulatedDisk _disk;
+        private readonly ManualResetEventSlim _isHeld = new();
+        private readonly ManualResetEventSlim _mayGoOn = new();
+
+        public HeldWrite(SimulatedDisk disk, string name)
+        {
+            _disk = disk;
+            disk.InProgress = entry =>
+            {
+                if (entry.Kind != TraceKind.Write || !disk.NameOf(entry).StartsWith(name, StringComparison.Ordinal) || _isHeld.IsSet)
+                    return;
+                _isHeld.Set();
+                _mayGoOn.Wait(Patience).Should().BeTrue();
+            };
+        }
+
+        public void WaitUntilHeld() => _isHeld.Wait(Patience, Cancellation).Should().BeTrue();
+
+        public void Release() => _mayGoOn.Set();
+
+        public void Dispose()
+        {
+            _mayGoOn.Set();
+            _disk.InProgress = null;
+        }
+    }
+}
