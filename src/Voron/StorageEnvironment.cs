@@ -240,7 +240,7 @@ public sealed partial class StorageEnvironment : IDisposable
             JournalBufferBytes = journal?.BufferBytes ?? 0,
             SearchMemoryBytes = _context.HomeHeads?.UsedBytes ?? 0,
             PageVersions = _context.Versions.NodeCount,
-            OpenReaders = _context.Users.OpenReaders - 1,
+            OpenReaders = _context.Users.OpenReaders,
             LeakedReaders = counters.LeakedReaders,
             LeakedWriters = counters.LeakedWriters,
             CommittedTransactions = counters.CommittedTransactions,
