@@ -43,6 +43,7 @@ public sealed partial class StorageEnvironment : IDisposable
         _parts = parts;
         _context = parts.Context;
         Recovery = Describe(parts.Recovered);
+        _context.Users.Path = _context.Disk.Path;
         _context.Users.Released = _parts.Release;
         _readers = new ReaderPool(_context, OnReaderLeaked);
         if (_context.Options.ReadOnly)

@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using Voron.Paging;
 using Voron.Primitives;
 using Voron.Transactions;
@@ -9,6 +10,7 @@ namespace Voron.Flushing;
 /// The same thread prepares the next journal file, vouches for the tail of an idle journal, rewrites what an old reader keeps
 /// out of the data file, and wakes writers that back-pressure has stopped.
 /// </remarks>
+[SuppressMessage("Design", "CA1001", Justification = "The event stays: commits that are still under way when the thread has ended set it.")]
 internal sealed class FlushScheduler : IBackPressure
 {
     private const int MaxJournalFiles = 48;
@@ -132,8 +134,6 @@ internal sealed class FlushScheduler : IBackPressure
         TellProgress();
         SchedulePoint.UntilEnded(this);
         _thread?.Join();
-
-        // The event stays: commits that are still under way set it.
     }
 
     private bool BeginsDelay()

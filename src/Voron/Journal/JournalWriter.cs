@@ -400,7 +400,8 @@ internal sealed unsafe class JournalWriter : IDisposable
 
         try
         {
-            Drain();
+            if (!PlantedFault.CloseBelowWrite)
+                Drain();
         }
         catch (EnvironmentPoisonedException)
         {
@@ -412,7 +413,7 @@ internal sealed unsafe class JournalWriter : IDisposable
         _thread?.Join();
         using (_queueLock.Enter())
         {
-            while (_writing)
+            while (_writing && !PlantedFault.CloseBelowWrite)
                 _queueLock.Wait();
             FailQueued();
             _isClosed = true;

@@ -272,6 +272,15 @@ internal static class PlantedFault
     /// <summary>The scrubber holds the counts of a tree against its header although the tree has changed since it began.</summary>
     public static readonly bool CountOverSnapshots = Name == nameof(CountOverSnapshots);
 
+    /// <summary>Closing does not wait for a journal write that is under way.</summary>
+    public static readonly bool CloseBelowWrite = Name == nameof(CloseBelowWrite);
+
+    /// <summary>The user's observer of commits is called by the thread that writes the journal, before it lets others write.</summary>
+    public static readonly bool CallObserverBelowWrite = Name == nameof(CallObserverBelowWrite);
+
+    /// <summary>Calls that use the files of an environment do not keep them from being closed.</summary>
+    public static readonly bool CountNoCalls = Name == nameof(CountNoCalls);
+
     /// <summary>A flush waits for the writer while it holds its lock.</summary>
     public static readonly bool DetachUnderLock = Name == nameof(DetachUnderLock);
 }

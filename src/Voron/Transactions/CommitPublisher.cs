@@ -44,6 +44,8 @@ internal sealed class CommitPublisher : IJournalListener
             _counters.JournalTransactionBytes += lengthBytes;
             if (_observers.WantsCommits)
                 _observers.Post(new CommitReport(header.State.TransactionId, (int)header.EntryCount, lengthBytes));
+            if (PlantedFault.CallObserverBelowWrite)
+                _observers.CallHere();
         }
 
         BackPressure?.Written(lengthBytes);

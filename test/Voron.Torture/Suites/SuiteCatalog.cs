@@ -27,6 +27,8 @@ internal static class SuiteCatalog
         new LifetimesSuite(),
         new SurroundingsSuite(),
         new OptionsSuite(),
+        new SlowIoSuite(),
+        new CallbacksSuite(),
     ];
 
     /// <exception cref="TortureException">There is no such suite.</exception>

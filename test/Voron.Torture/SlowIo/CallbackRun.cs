@@ -1,0 +1,290 @@
+using System.Diagnostics.CodeAnalysis;
+using Microsoft.Extensions.Logging;
+using Voron.Torture.Harness;
+using Voron.Torture.Simulation;
+
+namespace Voron.Torture.SlowIo;
+
+/// <summary>Where the engine calls the user's code.</summary>
+internal enum CallbackPlace
+{
+    CommitObserver,
+    FlushObserver,
+    SlowReaderObserver,
+    ScrubObserver,
+    Log,
+    MergedOperation,
+}
+
+/// <summary>What the user's code does there.</summary>
+internal enum CallbackDeed
+{
+    Throw,
+    Block,
+    BeginRead,
+    Write,
+    WriteAsync,
+    Flush,
+    ReclaimSpace,
+    Verify,
+    GetStatistics,
+    Dispose,
+}
+
+/// <summary>Work on an environment whose callbacks do what they may.</summary>
+[SuppressMessage("Reliability", "CA2012", Justification = "Each task is turned into an ordinary one.")]
+[SuppressMessage("Design", "CA1001", Justification = "A thread that hangs may still look at it.")]
+internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDeed Deed, int At)> deeds, SuiteRun run)
+{
+    private readonly SimulatedDisk _disk = new();
+    private readonly SlowLedger _ledger = new();
+    private readonly ManualResetEventSlim _mayReturn = new();
+    private readonly int[] _calls = new int[Enum.GetValues<CallbackPlace>().Length];
+    private readonly Lock _gate = new();
+    private StorageEnvironment? _environment;
+    private bool _isDisposed;
+    private string? _problem;
+    private int _done;
+
+    [ThreadStatic]
+    private static bool IsInside;
+
+    private StorageEnvironment Environment => _environment!;
+
+    public void Make(bool inBackground, int threads, int commits, bool hasReader)
+    {
+        _environment = StorageEnvironment.Open(_disk, Options(inBackground));
+        ReadTransaction? reading = hasReader ? Environment.BeginRead() : null;
+        List<Probe> workers = [.. Enumerable.Range(0, threads).Select(i => new Probe($"thread {i}", () => Work(commits)))];
+        foreach (Probe worker in workers)
+        {
+            // A caller whose own commit calls an observer that blocks waits for it; nobody else does.
+            worker.WaitUntilBlocked();
+        }
+        var other = new Probe("a commit of another thread", () => Write(wait: false));
+        other.RequireEnd("beside callbacks that may block");
+        _mayReturn.Set();
+        foreach (Probe worker in workers.Append(other))
+        {
+            worker.RequireEnd("when all callbacks have returned");
+            RequireKnown(worker);
+        }
+        BrokenPromiseException.Require(!IsPoisoned(), "A callback has poisoned the environment.");
+        reading?.Dispose();
+
+        // A callback that runs yet may find it closed from here on.
+        Volatile.Write(ref _isDisposed, true);
+        var closing = new Probe(nameof(IDisposable.Dispose), Environment.Dispose);
+        closing.RequireEnd("at the end");
+        RequireKnown(closing);
+        BrokenPromiseException.Require(_problem is null, _problem ?? "");
+        BrokenPromiseException.Require(SpinWait.SpinUntil(() => _disk.HeldLocks == 0, Probe.Patience), "The environment stays locked.");
+        using StorageEnvironment again = StorageEnvironment.Open(_disk, new StorageOptions { BackgroundFlush = false });
+        _ledger.Check(again, "opened again");
+        run.Count(Volatile.Read(ref _done));
+        run.Tally("acknowledged", _ledger.Acknowledged);
+    }
+
+    private bool IsPoisoned()
+    {
+        try
+        {
+            return Environment.GetStatistics().IsPoisoned;
+        }
+        catch (ObjectDisposedException) when (Volatile.Read(ref _isDisposed))
+        {
+            return false;
+        }
+    }
+
+    private StorageOptions Options(bool inBackground) => new()
+    {
+        BackgroundFlush = inBackground,
+        InitialJournalFileBytes = 64 << 10,
+        MaxJournalFileBytes = 64 << 10,
+        FlushThresholdBytes = 64 << 10,
+        JournalLimitBytes = 512 << 10,
+        FlushInterval = TimeSpan.FromMilliseconds(1),
+        ScrubInterval = TimeSpan.FromMilliseconds(2),
+        SlowReaderInterval = TimeSpan.FromMilliseconds(1),
+        Logger = new CallbackLogger(this),
+        CommitObserver = _ => Call(CallbackPlace.CommitObserver),
+        FlushObserver = _ => Call(CallbackPlace.FlushObserver),
+        SlowReaderObserver = _ => Call(CallbackPlace.SlowReaderObserver),
+        ScrubObserver = _ => Call(CallbackPlace.ScrubObserver),
+    };
+
+    private void Work(int commits)
+    {
+        for (int i = 0; i < commits; i++)
+        {
+            if (i % 4 == 3)
+                Environment.Flush();
+            if (i % 3 == 2)
+                Merge();
+            else
+                Write(wait: i % 2 == 0);
+        }
+    }
+
+    private void Write(bool wait)
+    {
+        int key = _ledger.Add(4000);
+        _ledger.Commit(key, () =>
+        {
+            using WriteTransaction writing = Environment.BeginWrite();
+            _ledger.Put(writing, key);
+            if (wait)
+                writing.Commit();
+            else
+                writing.CommitAsync().AsTask().GetAwaiter().GetResult();
+        });
+    }
+
+    private void Merge()
+    {
+        int key = _ledger.Add(500);
+        try
+        {
+            _ledger.Commit(key, () => Environment.WriteAsync(writing =>
+            {
+                _ledger.Put(writing, key);
+                Call(CallbackPlace.MergedOperation);
+            }).AsTask().GetAwaiter().GetResult());
+        }
+        catch (PlannedException)
+        {
+            _ledger.Refuse(key);
+        }
+    }
+
+    private void Call(CallbackPlace place)
+    {
+        // What a callback does is told of too.
+        if (IsInside || _environment is null)
+            return;
+        int number = Interlocked.Increment(ref _calls[(int)place]) - 1;
+        foreach ((CallbackPlace wanted, CallbackDeed deed, int at) in deeds)
+        {
+            if (wanted != place || at != number)
+                continue;
+            IsInside = true;
+            try
+            {
+                Do(deed, place);
+            }
+            catch (Exception e) when (e is ObjectDisposedException or TimeoutException && Volatile.Read(ref _isDisposed))
+            {
+            }
+            catch (Exception e) when (e is not PlannedException)
+            {
+                lock (_gate)
+                    _problem ??= $"{deed} in a {place} fails: {e}";
+            }
+            finally
+            {
+                IsInside = false;
+                Interlocked.Increment(ref _done);
+            }
+        }
+    }
+
+    private void Do(CallbackDeed deed, CallbackPlace place)
+    {
+        // In an operation that holds the writer, calls that would wait for it are refused.
+        bool isRefused = place == CallbackPlace.MergedOperation
+            && deed is CallbackDeed.Write or CallbackDeed.WriteAsync or CallbackDeed.Flush or CallbackDeed.ReclaimSpace or CallbackDeed.Dispose;
+        try
+        {
+            DoUnguarded(deed, place);
+        }
+        catch (InvalidOperationException e) when (isRefused && e is not ObjectDisposedException)
+        {
+            return;
+        }
+        BrokenPromiseException.Require(!(isRefused && place == CallbackPlace.MergedOperation), $"{deed} is not refused in a merged operation.");
+    }
+
+    private void DoUnguarded(CallbackDeed deed, CallbackPlace place)
+    {
+        switch (deed)
+        {
+            case CallbackDeed.Throw:
+                throw new PlannedException();
+            case CallbackDeed.Block:
+                // A merged operation has the writer: others wait for it, as they must.
+                if (place != CallbackPlace.MergedOperation)
+                    _mayReturn.Wait(Probe.Patience);
+                break;
+            case CallbackDeed.BeginRead:
+                using (ReadTransaction reading = Environment.BeginRead())
+                    _ = reading.GetTreeNames();
+                break;
+            case CallbackDeed.Write:
+                using (WriteTransaction writing = Environment.BeginWrite())
+                {
+                    writing.CreateTree("callback").Put([1], [2]);
+                    writing.Commit();
+                }
+                break;
+            case CallbackDeed.WriteAsync:
+                BrokenPromiseException.Require(
+                    Environment.WriteAsync(writing => writing.CreateTree("merged")).AsTask().Wait(Probe.Patience), "WriteAsync hangs in a callback.");
+                break;
+            case CallbackDeed.Flush:
+                Environment.Flush();
+                break;
+            case CallbackDeed.ReclaimSpace:
+                Reclaim();
+                break;
+            case CallbackDeed.Verify:
+                BrokenPromiseException.Require(Environment.Verify().IsSound, "Verify finds something.");
+                break;
+            case CallbackDeed.GetStatistics:
+                _ = Environment.GetStatistics().PageCount;
+                break;
+            default:
+                Close(place);
+                break;
+        }
+    }
+
+    private void Reclaim()
+    {
+        try
+        {
+            Environment.ReclaimSpace();
+        }
+        catch (TimeoutException)
+        {
+            // Another thread has the writer.
+        }
+    }
+
+    private void Close(CallbackPlace place)
+    {
+        if (place != CallbackPlace.MergedOperation)
+            Volatile.Write(ref _isDisposed, true);
+        Environment.Dispose();
+    }
+
+    private void RequireKnown(Probe probe)
+    {
+        if (probe.Thrown is null || (Volatile.Read(ref _isDisposed) && probe.Thrown is ObjectDisposedException))
+            return;
+        throw new BrokenPromiseException($"{probe.Name} fails: {probe.Thrown}", probe.Thrown);
+    }
+
+    private sealed class PlannedException() : Exception("planned");
+
+    private sealed class CallbackLogger(CallbackRun owner) : ILogger
+    {
+        public IDisposable? BeginScope<TState>(TState state)
+            where TState : notnull => null;
+
+        public bool IsEnabled(LogLevel logLevel) => true;
+
+        public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter) =>
+            owner.Call(CallbackPlace.Log);
+    }
+}

@@ -1,0 +1,61 @@
+using Voron.Torture.Harness;
+
+namespace Voron.Torture.SlowIo;
+
+/// <summary>One call, by a thread of its own.</summary>
+internal sealed class Probe
+{
+    /// <summary>Far more than a crowded machine needs.</summary>
+    public static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
+
+    private const int LooksInARow = 5;
+
+    private readonly Thread _thread;
+    private Exception? _thrown;
+
+    public Probe(string name, Action action)
+    {
+        Name = name;
+        _thread = new Thread(() =>
+        {
+            try
+            {
+                action();
+            }
+            catch (Exception e)
+            {
+                _thrown = e;
+            }
+        })
+        {
+            IsBackground = true,
+            Name = $"probe {name}",
+        };
+        _thread.Start();
+    }
+
+    public string Name { get; }
+
+    public bool HasEnded => !_thread.IsAlive;
+
+    /// <summary>What the call threw, once it has ended.</summary>
+    public Exception? Thrown => _thrown;
+
+    /// <summary>Returns when the thread seems to wait for something, or has ended.</summary>
+    public void WaitUntilBlocked()
+    {
+        long deadline = Environment.TickCount64 + (long)Patience.TotalMilliseconds;
+        for (int looks = 0; looks < LooksInARow && _thread.IsAlive && Environment.TickCount64 < deadline;)
+        {
+            looks = (_thread.ThreadState & ThreadState.WaitSleepJoin) != 0 ? looks + 1 : 0;
+            Thread.Sleep(1);
+        }
+    }
+
+    /// <exception cref="BrokenPromiseException">It has not ended in a long time.</exception>
+    public void RequireEnd(string when)
+    {
+        if (!_thread.Join(Patience))
+            throw new BrokenPromiseException($"{Name} hangs {when}.");
+    }
+}

@@ -1,0 +1,50 @@
+using Voron.Torture.Harness;
+using Voron.Torture.SlowIo;
+
+namespace Voron.Torture.Suites;
+
+/// <summary>Observers, log and merged operations throw, block, call the environment, and close it.</summary>
+internal sealed class CallbacksSuite : Suite
+{
+    private static readonly int Places = Enum.GetValues<CallbackPlace>().Length;
+    private static readonly int Deeds = Enum.GetValues<CallbackDeed>().Length;
+
+    public override string Name => "callbacks";
+
+    public override string Summary => "every observer, log and merged operation throws, blocks, calls the environment, disposes it";
+
+    public override string Unit => "callbacks";
+
+    public override long TestCount => 200;
+
+    public override long FullCount => 100_000;
+
+    public override int Threads => 2;
+
+    public override IReadOnlyList<string> NotCovered =>
+    [
+        "streams that a put reads from, and schedulers that continuations run on",
+        "the order in which threads run is the system's: a failure is found, and may not replay",
+    ];
+
+    public override void Run(SuiteRun run)
+    {
+        Tape choices = run.Choices;
+        var deeds = new List<(CallbackPlace Place, CallbackDeed Deed, int At)>();
+        run.Step("an environment");
+        for (int i = choices.Next(1, 4); ; i--)
+        {
+            choices.Mark();
+            if (!choices.GoesOn(i > 0))
+                break;
+            var deed = ((CallbackPlace)choices.Next(Places), (CallbackDeed)choices.Next(Deeds), choices.Next(6));
+            run.Tell($"call {deed.Item3} of the {deed.Item1}: {deed.Item2}");
+            deeds.Add(deed);
+        }
+        bool inBackground = choices.Next(2) == 1;
+        int commits = choices.Next(4, 30);
+        int threads = choices.Next(1, 4);
+        run.Step($"{threads} threads with {commits} commits each, {(inBackground ? "flushed in the background" : "flushed when asked for")}");
+        new CallbackRun(deeds, run).Make(inBackground, threads, commits, choices.Next(2) == 1);
+    }
+}
