@@ -78,7 +78,7 @@ public sealed class CallbackTests
         var working = new TestThread(() =>
         {
             FaultBench.Put(opened, 0, [0]);
-            var reading = opened.BeginRead();
+            using var reading = opened.BeginRead();
             Volatile.Write(ref environment, opened);
             var deadline = Environment.TickCount64 + (long)Patience.TotalMilliseconds;
             for (var i = 1; Volatile.Read(ref calls) == 0 && Environment.TickCount64 < deadline; i++)
@@ -88,8 +88,6 @@ public sealed class CallbackTests
                     reading.Dispose();
                 FaultBench.Put(opened, i % 5, FaultBench.Value(i, 20_000));
             }
-
-            reading.Dispose();
         });
         called.Wait(Patience, Cancellation).Should().BeTrue("{0} is called and {1} returns", who, what);
         (working.Join() is null or ObjectDisposedException).Should().BeTrue();
