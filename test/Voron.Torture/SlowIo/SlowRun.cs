@@ -169,7 +169,6 @@ internal sealed class SlowRun(StorageOptions options, SuiteRun run)
             case SlowCall.Verify:
                 VerificationReport report = Environment.Verify();
 
-
                 // What cannot be read is a problem that it has to tell of.
                 BrokenPromiseException.Require(report.IsSound || _readFails, $"meanwhile: {report}");
                 break;
