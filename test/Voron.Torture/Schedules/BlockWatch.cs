@@ -13,7 +13,8 @@ internal sealed class BlockWatch
 
     private readonly List<bool> _blocks = [];
 
-    public DiskFile Watch(string name, DiskFile file) => name == EnvironmentCreator.DataFileName ? new WatchedFile(this, file) : file;
+    public DiskFile Watch(string name, DiskFile file) =>
+        name is EnvironmentCreator.DataFileName or EnvironmentCreator.UnfinishedDataName ? new WatchedFile(this, file) : file;
 
     /// <exception cref="BrokenPromiseException">Some of the file's bytes have no blocks, or it has not as many as are in use.</exception>
     public void Check(long length)
