@@ -269,14 +269,14 @@ public sealed partial class StorageEnvironment : IDisposable
     /// <summary>
     /// Closes the environment: flushes what it can, so that the next opening has nothing to replay. What is durable stays so whatever
     /// happens here, and nothing is acknowledged afterwards. May be called by any thread but inside an operation of
-    /// <see cref="WriteAsync"/>; a second call returns at once.
+    /// <c>Write</c> or <c>WriteAsync</c>; a second call returns at once.
     /// </summary>
     /// <remarks>
     /// Waits for writes that are under way, however long the device takes; for an open write transaction five seconds, after which it
     /// cannot be committed any more; for observers and log that are running, five seconds each. Open read transactions may be used to
     /// their end. The directory can be opened again when the last transaction has ended: at once when none is open.
     /// </remarks>
-    /// <exception cref="InvalidOperationException">Called inside an operation of <see cref="WriteAsync"/>: it would wait for itself.</exception>
+    /// <exception cref="InvalidOperationException">Called inside an operation of <c>Write</c> or <c>WriteAsync</c>: it would wait for itself.</exception>
     public void Dispose()
     {
         _merger?.ThrowIfInside(nameof(Dispose));

@@ -21,6 +21,9 @@ internal sealed class WriteMerger : IThreadPoolWorkItem, IDisposable
     /// <summary>How many offers are made to the merger's own thread when the pool has left one standing.</summary>
     private const int OffersWithoutPool = 64;
 
+    /// <summary>How long closing waits for an operation that is running: it is the user's code, and may never return.</summary>
+    private static readonly TimeSpan OperationPatience = TimeSpan.FromSeconds(5);
+
     private static readonly TimeSpan LookEvery = TimeSpan.FromMilliseconds(10);
 
     /// <summary>The watch ends when there was no offer for so long.</summary>
@@ -104,7 +107,7 @@ internal sealed class WriteMerger : IThreadPoolWorkItem, IDisposable
             _isStopped = true;
         _work.Set();
         if (_thread is { } thread && thread != Thread.CurrentThread)
-            thread.Join();
+            thread.Join(OperationPatience);
 
         // The event stays: a caller who leads may yet hand over.
     }
