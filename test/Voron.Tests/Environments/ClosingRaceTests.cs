@@ -173,7 +173,7 @@ public sealed class ClosingRaceTests
         using var environment = StorageEnvironment.Open(disk, FaultBench.Options());
         var closing = environment.WriteAsync(_ => environment.Dispose(), Cancellation).AsTask();
         await closing.Awaiting(task => task.WaitAsync(Patience, Cancellation)).Should().ThrowAsync<InvalidOperationException>()
-            .WithMessage("*Dispose*inside an operation*");
+            .WithMessage("*Dispose*inside a merged operation*");
         FaultBench.Put(environment, 1, [1]);
         FaultBench.Get(environment, 1).Should().Equal(1);
     }
