@@ -1,5 +1,4 @@
 using Microsoft.Extensions.Logging;
-using Voron.Primitives;
 using Voron.Transactions;
 
 namespace Voron.Maintenance;
