@@ -140,7 +140,7 @@ internal sealed class SurroundedPlace : IDisposable
     }
 
     /// <summary>An opening is refused with an exception of ours, and changes no file.</summary>
-    public void ShouldBeRefused<TException>(string path, bool readOnly)
+    public static void ShouldBeRefused<TException>(string path, bool readOnly)
         where TException : VoronException
     {
         SortedDictionary<string, byte[]> before = FilesOf(path);

@@ -74,7 +74,7 @@ internal static class SurroundingEvents
         using (StorageEnvironment environment = StorageEnvironment.Open(place.Path, SurroundedPlace.Options(place.Run.Choices.Next(2) == 0)))
         {
             File.Delete(place.FileOf("voron.lock"));
-            place.ShouldBeRefused<EnvironmentInUseException>(place.Path, readOnly: false);
+            SurroundedPlace.ShouldBeRefused<EnvironmentInUseException>(place.Path, readOnly: false);
             place.Compare(environment);
         }
         place.ShouldHaveAll();
@@ -84,7 +84,7 @@ internal static class SurroundingEvents
     {
         EndSomehow(place);
         File.Delete(place.FileOf(Header));
-        place.ShouldBeRefused<CorruptionException>(place.Path, place.Run.Choices.Next(2) == 0);
+        SurroundedPlace.ShouldBeRefused<CorruptionException>(place.Path, place.Run.Choices.Next(2) == 0);
     }
 
     private static void UnfinishedBesideLost(SurroundedPlace place)
@@ -121,7 +121,7 @@ internal static class SurroundingEvents
         File.Move(place.FileOf(Header), place.FileOf(UnfinishedHeader));
 
         // A reader cannot give a name back.
-        place.ShouldBeRefused<StorageAccessException>(place.Path, readOnly: true);
+        SurroundedPlace.ShouldBeRefused<StorageAccessException>(place.Path, readOnly: true);
         StorageEnvironment.Open(place.Path, SurroundedPlace.Options()).Dispose();
         place.ShouldHaveAll();
     }
@@ -139,7 +139,7 @@ internal static class SurroundingEvents
         using (StorageEnvironment environment = StorageEnvironment.Open(place.Path, SurroundedPlace.Options()))
         {
             foreach (string path in new[] { place.Path, link, copy, place.Path + "/../store" })
-                place.ShouldBeRefused<EnvironmentInUseException>(path, place.Run.Choices.Next(2) == 0);
+                SurroundedPlace.ShouldBeRefused<EnvironmentInUseException>(path, place.Run.Choices.Next(2) == 0);
             place.Commit(environment);
         }
         place.ShouldHaveAll();
@@ -180,7 +180,7 @@ internal static class SurroundingEvents
             place.Path = moved;
             for (int i = 0; i < 40; i++)
                 place.Commit(environment);
-            place.ShouldBeRefused<EnvironmentInUseException>(moved, readOnly: false);
+            SurroundedPlace.ShouldBeRefused<EnvironmentInUseException>(moved, readOnly: false);
             BrokenPromiseException.Require(
                 !Directory.Exists(old) || Directory.GetFiles(old).Length == 0, "Files were made where the directory had been.");
         }
@@ -195,7 +195,7 @@ internal static class SurroundingEvents
         string elsewhere = place.Beside("elsewhere");
         File.Move(file, elsewhere);
         File.CreateSymbolicLink(file, elsewhere);
-        place.ShouldBeRefused<StorageAccessException>(place.Path, place.Run.Choices.Next(2) == 0);
+        SurroundedPlace.ShouldBeRefused<StorageAccessException>(place.Path, place.Run.Choices.Next(2) == 0);
         File.Delete(file);
         File.Move(elsewhere, file);
         place.ShouldHaveAll();
@@ -224,7 +224,7 @@ internal static class SurroundingEvents
         using (StorageEnvironment first = StorageEnvironment.Open(place.Path, SurroundedPlace.Options(readOnly: true)))
         using (StorageEnvironment second = StorageEnvironment.Open(place.Path, SurroundedPlace.Options(readOnly: true)))
         {
-            place.ShouldBeRefused<EnvironmentInUseException>(place.Path, readOnly: false);
+            SurroundedPlace.ShouldBeRefused<EnvironmentInUseException>(place.Path, readOnly: false);
             place.Compare(first);
             place.Compare(second);
         }
