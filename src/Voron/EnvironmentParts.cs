@@ -132,6 +132,7 @@ internal sealed unsafe class EnvironmentParts
         versions.EnsureCapacity(dataFile.CapacityPages);
         var recovered = Recovery.Run(disk, header, journals, dataFile, frames, versions, logger);
 
+        dataFile.SettledPages = recovered.State.PageCount;
         var first = new PublishedState { State = recovered.State, JournalEnd = recovered.End, Map = dataFile.MapAddress };
         var ring = new StateRing(first);
         owned.Push(ring);

@@ -64,8 +64,10 @@ public sealed partial class StorageEnvironment : IDisposable
         _reclaimer = new SpaceReclaimer(_context, _gate, _writer, _flusher);
         _trimmer = new MemoryTrimmer(_context, _gate, _writer);
         _scheduler = new FlushScheduler(
-            _context, _flusher, () => _reclaimer.Run(BackgroundPatience), _trimmer, parts.ReplayedBytes, _context.Options.BackgroundFlush);
+            _context, _flusher, () => _reclaimer.Run(BackgroundPatience), _reclaimer.PunchForWriter,
+            _trimmer, parts.ReplayedBytes, _context.Options.BackgroundFlush);
         parts.Publisher.BackPressure = _scheduler;
+        _context.BackPressure = _scheduler;
         _entrance = new WriterEntrance(_context, _gate, _writer, _scheduler);
         _scrubber = new Scrubber(_context, () => new EngineSnapshot(_context));
     }
@@ -195,8 +197,8 @@ public sealed partial class StorageEnvironment : IDisposable
     });
 
     /// <summary>
-    /// Gives free space back to the file system: cuts free sections of 4 MiB off the end of the data file, and punches holes for
-    /// others. Space that an open reader may still need stays.
+    /// Gives free space back to the file system: cuts the free end of the data file off, and punches holes for other free ranges of 64 KiB and
+    /// more. Space that an open reader may still need stays.
     /// </summary>
     /// <returns>How many bytes were given back; 0 also while another call, or the background, is giving space back.</returns>
     /// <exception cref="TimeoutException">A write transaction was open for five seconds. What was given back before stays so.</exception>

@@ -121,7 +121,10 @@ public sealed class StorageOptions
     /// <summary>Bytes that a journal file has at most, unless a single transaction, or the images of a flush, need more.</summary>
     public long MaxJournalFileBytes { get; init; } = 16 * MiB;
 
-    /// <summary>Bytes of journal since the checkpoint at which the flusher starts.</summary>
+    /// <summary>
+    /// Bytes of journal since the checkpoint at which the flusher starts; or bytes of large values, which pass the journal by: those written,
+    /// or those that took their place, whichever is more.
+    /// </summary>
     public long FlushThresholdBytes { get; init; } = 64 * MiB;
 
     /// <summary>How long a durable change stays out of the data file at most while the environment is idle.</summary>

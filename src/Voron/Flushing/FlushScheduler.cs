@@ -32,16 +32,19 @@ internal sealed class FlushScheduler : IBackPressure
     private readonly EngineContext _context;
     private readonly Flusher _flusher;
     private readonly Action _reclaim;
+    private readonly Func<long, long> _punch;
     private readonly SlowReaderWatch _slowReaders;
     private readonly MemoryTrimmer _trimmer;
     private readonly AutoResetEvent _wake = new(false);
     private readonly EngineMonitor _progress = new(LockRank.Progress);
     private readonly Thread? _thread;
     private TaskCompletionSource? _progressed;
-    private long _freedAtReclaim;
+    private long _freeAtReclaim;
     private long _reclaimedAtTick = Environment.TickCount64;
     private long _writtenBytes;
     private long _flushedAtBytes;
+    private long _flushedAtDirectBytes;
+    private long _seenDirectBytes;
     private long _rewrittenAtBytes;
     private long _vouchedSequence;
     private long _lastSequence;
@@ -52,16 +55,20 @@ internal sealed class FlushScheduler : IBackPressure
     private volatile bool _stopping;
 
     /// <param name="reclaim">Gives free space back to the file system.</param>
+    /// <param name="punch">As of <see cref="SpaceReclaimer.PunchForWriter"/>.</param>
     /// <param name="replayedBytes">Bytes of journal that were replayed at opening and are not flushed yet.</param>
     /// <param name="trimmer">Gives memory back to the system.</param>
     public FlushScheduler(
-        EngineContext context, Flusher flusher, Action reclaim, MemoryTrimmer trimmer, long replayedBytes, bool background)
+        EngineContext context, Flusher flusher, Action reclaim, Func<long, long> punch, MemoryTrimmer trimmer, long replayedBytes, bool background)
     {
         _writtenBytes = replayedBytes;
         _reclaim = reclaim;
+        _punch = punch;
         _trimmer = trimmer;
         _context = context;
         _slowReaders = new SlowReaderWatch(context);
+        context.Ring.Read(out var newest);
+        _freeAtReclaim = newest.State.PageCount;
         _flusher = flusher;
         if (!background)
             return;
@@ -72,12 +79,23 @@ internal sealed class FlushScheduler : IBackPressure
     /// <summary>Bytes of journal since the last flush, padding included.</summary>
     public long UnflushedJournalBytes => Volatile.Read(ref _writtenBytes) - Volatile.Read(ref _flushedAtBytes);
 
+    // What has been written past the journal has to be read again by a recovery, and what it took the place of is free only after a flush.
+    private long UnflushedDirectBytes => Volatile.Read(ref _context.Counters.DirectBytes) - _flushedAtDirectBytes;
+
     public void Written(long bytes)
     {
         var written = Interlocked.Add(ref _writtenBytes, bytes);
         var threshold = _context.Options.FlushThresholdBytes;
         if (Volatile.Read(ref _isIdle) || (written - _flushedAtBytes >= threshold && written - bytes - _flushedAtBytes < threshold))
             SchedulePoint.Set(_wake);
+
+        // Once for each threshold's worth: the flush that it asks for may be under way already.
+        var direct = Volatile.Read(ref _context.Counters.DirectBytes);
+        if (direct - _seenDirectBytes >= threshold)
+        {
+            _seenDirectBytes = direct;
+            SchedulePoint.Set(_wake);
+        }
 
         // A file is filled long before the next tick when the device is fast.
         if (_thread != null && !_spareWanted && !_context.JournalFiles!.HasSpare)
@@ -124,6 +142,26 @@ internal sealed class FlushScheduler : IBackPressure
                 return;
             await Task.WhenAny(progressed.Task, Task.Delay((int)left)).ConfigureAwait(false);
         }
+    }
+
+    public bool TryMakeRoom(bool forJournal)
+    {
+        if (PlantedFault.FailWithoutFlush)
+            return false;
+
+        // What is submitted and not published yet is not flushed.
+        _context.Journal!.Drain();
+        var hasFlushed = false;
+        try
+        {
+            hasFlushed = _flusher.FlushForWriter();
+        }
+        catch (StorageFullException)
+        {
+            // No room for the flush itself, which is paused.
+        }
+
+        return (forJournal && _punch(2 * _context.Options.MaxJournalFileBytes) > 0) || hasFlushed;
     }
 
     /// <summary>Has the thread end; returns when it has. It calls no code of the user's, and waits for the device only.</summary>
@@ -280,6 +318,7 @@ internal sealed class FlushScheduler : IBackPressure
 
         // No later than at the share of the limit at which a reader that is in the way is named: a flush has to find it first.
         return bytes >= Math.Min(_context.Options.FlushThresholdBytes, _context.Options.JournalLimitBytes / SlowReaderWatch.PartOfLimit)
+            || UnflushedDirectBytes >= _context.Options.FlushThresholdBytes
             || Environment.TickCount64 - _dirtySinceTick >= _context.Options.FlushInterval.TotalMilliseconds
             || _context.Journal!.ReservedImageBytes >= _context.Options.FlushThresholdBytes
             || _context.JournalFiles!.LiveCount > MaxJournalFiles
@@ -289,8 +328,9 @@ internal sealed class FlushScheduler : IBackPressure
 
     private void FlushNow()
     {
-        var freed = _context.Counters.FreedPages;
+        _context.Ring.Read(out var newest);
         var written = Volatile.Read(ref _writtenBytes);
+        var direct = Volatile.Read(ref _context.Counters.DirectBytes);
         var report = _flusher.Flush();
         _context.Observers.CallElsewhere();
         if (report != null || _context.Ring.PublishedId == _flusher.CheckpointId)
@@ -305,11 +345,17 @@ internal sealed class FlushScheduler : IBackPressure
 
         _dirtySinceTick = Environment.TickCount64;
 
-        // Looking for whole free sections is worth it only when enough has been freed since the last time.
-        if (freed - _freedAtReclaim >= _context.Layout.PagesPerSection
+        // Also when a reader held the flush back: another one now would come no further.
+        _flushedAtDirectBytes = direct;
+
+        // Looking for free space is worth it only when there is enough more of it than the last time: what is overwritten for ever
+        // needs its free pages again. How many there were at opening does not matter.
+        var free = newest.State.PageCount - _context.Counters.AllocatedPages + _context.Counters.FreedPages;
+        _freeAtReclaim = Math.Min(_freeAtReclaim, free);
+        if (free - _freeAtReclaim >= _context.Layout.PagesPerSection
             && Environment.TickCount64 - _reclaimedAtTick >= _context.Options.ReclaimInterval.TotalMilliseconds)
         {
-            _freedAtReclaim = freed;
+            _freeAtReclaim = free;
             _reclaimedAtTick = Environment.TickCount64;
             Reclaim();
         }
@@ -349,6 +395,8 @@ internal sealed class FlushScheduler : IBackPressure
         var capacity = file.CapacityPages;
         _context.Ring.Read(out var newest);
         var step = GrowthPolicy.NextStep(capacity, _context.PageSize, _context.Options.MaxGrowthBytes);
+        if (newest.State.PageCount <= file.SettledPages)
+            return;
         if (capacity - newest.State.PageCount > step / 2 || capacity + step > _context.DataFile.PageLimit)
             return;
 

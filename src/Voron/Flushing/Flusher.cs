@@ -114,6 +114,52 @@ internal sealed unsafe class Flusher
     }
 
     /// <summary>
+    /// Flushes what can be, for the holder of the writer, in whose open transaction there was no room, and detaches it at once.
+    /// </summary>
+    /// <remarks>
+    /// The open transaction does not notice. What it has changed has a version of its own, newer than what is flushed. What it reads without
+    /// one is read from the data file from here on, where the same bytes are; and the frames that it may have addresses of stay as they
+    /// are, since only the beginning of the next transaction, or the flusher with the writer in its hands, gives frames of detached
+    /// versions out again.
+    /// </remarks>
+    /// <returns>False when nothing has come free: there was nothing to flush, or a reader is in the way.</returns>
+    /// <exception cref="EnvironmentPoisonedException">A write or a sync failed, now or before.</exception>
+    /// <exception cref="StorageFullException">No room for the flush; it is paused.</exception>
+    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
+    public bool FlushForWriter()
+    {
+        FlushPlan? plan;
+        long detach;
+        using (_lock.Enter())
+        {
+            ThrowIfClosed();
+            plan = FlushLocked(out _, out detach);
+            if (plan == null)
+            {
+                if (!_context.Versions.DetachIsIncomplete)
+                    return false;
+
+                // A flush before this one still waits for the writer, or has waited in vain.
+                plan = RentPlan();
+                detach = _context.Versions.LastDetach;
+                plan.Collect(_context, new PublishedState { State = _checkpoints.Current.State }, _checkpointId);
+            }
+        }
+
+        try
+        {
+            _writer.Keeper.Detach(plan.Touched.AsSpan(), plan.Target.State.TransactionId, _context.DataFile.MapAddress);
+            _context.Versions.EndDetach(detach);
+            return true;
+        }
+        finally
+        {
+            using (_lock.Enter())
+                _plans.Push(plan);
+        }
+    }
+
+    /// <summary>
     /// Ends all flushing: flushes what can be, has the header say that nothing is left to be replayed, if so, and takes no more. No
     /// transaction is submitted any more. A poisoned environment writes nothing.
     /// </summary>

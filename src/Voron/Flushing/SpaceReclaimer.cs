@@ -1,14 +1,17 @@
+using Voron.FreeSpace;
 using Voron.IO;
+using Voron.Paging;
 using Voron.Primitives;
 using Voron.Transactions;
 
 namespace Voron.Flushing;
 
-/// <summary>Gives free space back to the file system: sections at the end of the data file are cut off, others punched.</summary>
+/// <summary>Gives free space back to the file system: the end of the data file is cut off, ranges of 64 KiB and more are punched.</summary>
 /// <remarks>
-/// Only sections that are wholly free and untouched: free in the durable checkpoint and in the newest state, with no version,
-/// so that no snapshot reads them. They are withheld from allocation from the check until the call has returned. The file is
-/// cut only after a checkpoint with the smaller page count is durable, which also means that nobody reads beyond it.
+/// Only pages that are free and untouched: free in the durable checkpoint and in the newest state, with no version, so that no
+/// snapshot reads them. Their sections are withheld from allocation from the check until the call has returned, a few at a time, so that
+/// there is always something else to allocate from. <see cref="PossibleHoles"/> remembers what was given back. The file is
+/// cut only after a checkpoint with the smaller page count is durable, which also means that no snapshot reads beyond it.
 /// <para>
 /// The writer is waited for under no lock, and flushes go on meanwhile: a flush writes pages that have versions, and there are none
 /// in what is given back. One thread at a time gives space back; a second one has nothing to do. A section is offered again by the
@@ -17,13 +20,19 @@ namespace Voron.Flushing;
 /// </remarks>
 internal sealed class SpaceReclaimer
 {
+    /// <summary>Sections that are withheld at a time at most, and no more than a share of all.</summary>
+    private const int MostWithheld = 16;
+
+    private const int ShareWithheld = 8;
+
+    /// <summary>Sections that are looked at while the writer is held.</summary>
+    private const int MostLooks = 256;
+
     private readonly EngineContext _context;
     private readonly WriterGate _gate;
     private readonly WriterHome _writer;
     private readonly Flusher _flusher;
 
-    // For the holder of the writer.
-    private readonly HashSet<long> _punched = [];
     private int _isRunning;
 
     public SpaceReclaimer(EngineContext context, WriterGate gate, WriterHome writer, Flusher flusher)
@@ -45,14 +54,42 @@ internal sealed class SpaceReclaimer
             return 0;
         try
         {
-            LowerPageCount(patience);
+            var isLower = LowerPageCount(patience);
             _flusher.Flush();
-            return Truncate(patience) + Punch(patience);
+            return Truncate(patience, isLower) + Punch(patience);
         }
         finally
         {
             Volatile.Write(ref _isRunning, 0);
         }
+    }
+
+    /// <summary>
+    /// Punches free pages for the holder of the writer, in whose open transaction there is no room for something else than pages: for a
+    /// journal file. The pages are free in the open transaction too, and were free before it.
+    /// </summary>
+    /// <param name="bytes">How much is enough.</param>
+    /// <returns>How much was given back.</returns>
+    public long PunchForWriter(long bytes)
+    {
+        var session = _writer.Session;
+        var ranges = new List<PageRange>();
+        var punched = 0L;
+        for (var section = session.Space.Map.SectionCount - 1; section >= 0 && punched < bytes; section--)
+        {
+            ranges.Clear();
+            session.Space.FindUntouched(section, session.Holes, ranges);
+            foreach (var range in ranges)
+            {
+                if (!TryPunch(range))
+                    return punched;
+                session.Holes.NotePunched(range.First, range.Pages);
+                punched += range.NewPages * _context.PageSize;
+            }
+        }
+
+        _context.Counters.PunchedBytes += punched;
+        return punched;
     }
 
     private void TakeWriter(TimeSpan patience)
@@ -61,8 +98,8 @@ internal sealed class SpaceReclaimer
             throw new TimeoutException(_writer.DescribeWait(patience));
     }
 
-    /// <summary>Takes free sections at the end out of the page count, in a transaction of its own.</summary>
-    private void LowerPageCount(TimeSpan patience)
+    /// <summary>Takes free pages at the end out of the page count, in a transaction of its own. False when there are not enough.</summary>
+    private bool LowerPageCount(TimeSpan patience)
     {
         TakeWriter(patience);
         var core = BeginHeld();
@@ -78,29 +115,29 @@ internal sealed class SpaceReclaimer
         }
 
         if (!isLower)
-            return;
+            return false;
         var journal = core.Journal;
         journal.WaitUntilDurable(core.Submit(null));
+        return true;
     }
 
     private bool TryLowerPageCount(WriteCore core)
     {
         var session = core.Session;
-        var sections = session.Space.Map.SectionCount;
-        var kept = sections;
+        var kept = session.State.PageCount;
 
-        // The last group keeps a section: its map page may be anywhere, and must not be made twice.
-        var least = _context.Layout.GroupOf(session.State.PageCount - 1) * _context.Layout.SectionsPerGroup + 1;
+        // The last group keeps a page: its map page may be anywhere, and must not be made twice.
+        var least = _context.Layout.GroupOf(kept - 1) * _context.Layout.PagesPerGroup + 1;
         while (kept > least && session.Space.IsUntouched(kept - 1))
             kept--;
-        if (kept == sections)
+        if (session.State.PageCount - kept < session.Holes.LeastPages)
             return false;
-        session.State.PageCount = kept * _context.Layout.PagesPerSection;
+        session.State.PageCount = kept;
         session.Space.Forget();
         return true;
     }
 
-    private long Truncate(TimeSpan patience)
+    private long Truncate(TimeSpan patience, bool isLower)
     {
         TakeWriter(patience);
         try
@@ -110,9 +147,10 @@ internal sealed class SpaceReclaimer
             var before = _context.DataFile.CapacityPages;
             var isHome = _flusher.CheckpointId == _writer.Submitted.TransactionId;
             isHome |= PlantedFault.TruncateUnflushed;
-            if (!isHome || before - pageCount < _context.Layout.PagesPerSection || _context.DataFile.HasRetiredMaps)
+            if (!isHome || before - pageCount < LeastCut(pageCount, isLower) || _context.DataFile.HasRetiredMaps)
                 return 0;
             _context.DataFile.Truncate(pageCount);
+            _writer.Session.Holes.NoteCut(pageCount);
             var bytes = (before - pageCount) * _context.PageSize;
             _context.Counters.TruncatedBytes += bytes;
             return bytes;
@@ -128,80 +166,92 @@ internal sealed class SpaceReclaimer
         }
     }
 
+    // A file that grows keeps what it was given ahead of need.
+    private long LeastCut(long pageCount, bool isLower)
+    {
+        var ahead = GrowthPolicy.NextStep(pageCount, _context.PageSize, _context.Options.MaxGrowthBytes);
+        return isLower ? _writer.Session.Holes.LeastPages : Math.Max(_context.Layout.PagesPerSection, 2 * ahead);
+    }
+
     private long Punch(TimeSpan patience)
     {
-        var sections = Withhold(patience, out var pageCount);
-        var punched = new List<long>(sections.Count);
         var bytes = 0L;
-        try
+        for (var next = 0L; next >= 0 && !_context.Closing.IsCancellationRequested;)
         {
-            foreach (var section in sections)
+            var slice = Withhold(ref next, patience);
+            var punched = 0;
+            try
             {
-                if (_context.Closing.IsCancellationRequested || !TryPunch(section, pageCount, out var given))
-                    continue;
-                punched.Add(section);
-                bytes += given;
+                while (punched < slice.Ranges.Count && TryPunch(slice.Ranges[punched]))
+                    bytes += slice.Ranges[punched++].NewPages * _context.PageSize;
             }
-        }
-        finally
-        {
-            _writer.RunWhenFree(() => Offer(sections, punched));
+            finally
+            {
+                _writer.RunWhenFree(() => Offer(slice, punched));
+            }
+
+            // Where the file system cannot, it cannot elsewhere.
+            if (punched < slice.Ranges.Count)
+                break;
         }
 
         _context.Counters.PunchedBytes += bytes;
         return bytes;
     }
 
-    private void Offer(List<long> sections, List<long> punched)
+    private void Offer(WithheldSlice slice, int punched)
     {
-        foreach (var section in punched)
-        {
-            _punched.Add(section);
-            _writer.Session.NotePunched(section);
-        }
-
-        foreach (var section in sections)
+        foreach (var range in slice.Ranges.Take(punched))
+            _writer.Session.Holes.NotePunched(range.First, range.Pages);
+        foreach (var section in slice.Sections)
             _writer.Session.Space.Offer(section);
     }
 
-    private List<long> Withhold(TimeSpan patience, out long pageCount)
+    // The next sections that have something to give back, from one on; then where to go on, or -1.
+    private WithheldSlice Withhold(ref long next, TimeSpan patience)
     {
-        var sections = new List<long>();
+        var slice = new WithheldSlice([], []);
         TakeWriter(patience);
         var core = BeginHeld();
         try
         {
-            var space = core.Session.Space;
-            pageCount = core.Session.State.PageCount;
-            for (var section = 0L; section < space.Map.SectionCount; section++)
+            var session = core.Session;
+            var sections = session.Space.Map.SectionCount;
+            var most = Math.Clamp(sections / ShareWithheld, 1, MostWithheld);
+            var end = Math.Min(sections, next + MostLooks);
+            for (; next < end && slice.Sections.Count < most; next++)
             {
-                if (!space.IsUntouched(section))
-                {
-                    _punched.Remove(section);
-                }
-                else if (!_punched.Contains(section))
-                {
-                    space.Withhold(section);
-                    sections.Add(section);
-                }
+                var before = slice.Ranges.Count;
+                session.Space.FindUntouched(next, session.Holes, slice.Ranges);
+                if (slice.Ranges.Count == before)
+                    continue;
+                session.Space.Withhold(next);
+                slice.Sections.Add(next);
             }
+
+            if (next >= sections)
+                next = -1;
+        }
+        catch
+        {
+            foreach (var section in slice.Sections)
+                core.Session.Space.Offer(section);
+            throw;
         }
         finally
         {
             core.Rollback();
         }
 
-        return sections;
+        return slice;
     }
 
-    // Not behind the page count: the file grows into what is there, which has its blocks already.
-    private bool TryPunch(long section, long pageCount, out long bytes)
+    private bool TryPunch(in PageRange range)
     {
-        var from = section * Format.SectionMapLayout.SectionBytes;
-        bytes = Math.Min(Format.SectionMapLayout.SectionBytes, pageCount * _context.PageSize - from);
         try
         {
-            return _context.DataFile.File.TryPunchHole(from, bytes);
+            return !_context.Closing.IsCancellationRequested
+                && _context.DataFile.File.TryPunchHole(range.First * _context.PageSize, range.Pages * _context.PageSize);
         }
         catch (DiskException)
         {
@@ -222,4 +272,6 @@ internal sealed class SpaceReclaimer
             throw;
         }
     }
+
+    private sealed record WithheldSlice(List<PageRange> Ranges, List<long> Sections);
 }

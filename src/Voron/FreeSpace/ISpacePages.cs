@@ -20,9 +20,12 @@ internal unsafe interface ISpacePages
     /// <summary>Makes a page of a number that the caller has chosen: zeroed, with its header.</summary>
     WritablePage AddPage(long page, PageKind kind);
 
-    /// <summary>Makes sure that pages below the page count have blocks: those of a section that was wholly free may not.</summary>
+    /// <summary>Makes sure that free pages, which are about to be used, have blocks: those that were given back have none.</summary>
     /// <exception cref="StorageFullException">There is no room.</exception>
     void EnsureBlocks(long firstPage, long pages);
+
+    /// <summary>Which pages of a section may have no blocks: a bit each, as in the section's bitmap; null when all have.</summary>
+    ulong* Holes(long section) => null;
 
     /// <summary>True when any version of the page exists: it has changed hands since the last checkpoint.</summary>
     bool HasVersion(long page);

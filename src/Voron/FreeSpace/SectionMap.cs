@@ -70,6 +70,7 @@ internal sealed unsafe class SectionMap
         if (end > _layout.MaxPageCount)
             throw new StorageFullException($"The environment cannot grow to {end} pages of {_layout.PageSize} bytes: the most is {_layout.MaxPageCount}.");
         _pages.EnsureCapacity(end);
+        _pages.EnsureBlocks(first, end - first);
         _pages.PageCount = end;
 
         var next = first + pages;

@@ -32,6 +32,11 @@ internal sealed unsafe class SpaceAllocator
     // A full scan has found nothing: no other is made before this many pages have been freed.
     private long _freedSinceFruitlessScan = long.MaxValue / 2;
 
+    private readonly RunSearch _runs;
+    private readonly RunSearch _untouchedRuns;
+    private readonly SectionQueue _queue = new();
+    private readonly Func<long, int> _freePages;
+
     /// <param name="preferredFreeFraction">
     /// The share of a section's pages that must be free for the section to be preferred because it is near.
     /// </param>
@@ -41,14 +46,44 @@ internal sealed unsafe class SpaceAllocator
         _pages = pages;
         _map = new SectionMap(layout, pages);
         _preferredFreePages = Math.Max(1, (int)(layout.PagesPerSection * preferredFreeFraction));
+        _runs = new RunSearch(layout, pages, _map, untouched: false);
+        _untouchedRuns = new RunSearch(layout, pages, _map, untouched: true);
+        _freePages = FreePages;
     }
 
     public SectionMap Map => _map;
+
+    /// <summary>Sections that searches for free pages in a row have looked into, for tests.</summary>
+    public long Looks => _runs.Looks + _untouchedRuns.Looks;
+
+    /// <summary>To be called when a transaction begins.</summary>
+    public void BeginTransaction()
+    {
+        _runs.BeginTransaction();
+        _untouchedRuns.BeginTransaction();
+        _queue.BeginTransaction();
+    }
+
+    /// <summary>Notes that free pages have lost their versions: they can be written directly. In ascending order.</summary>
+    public void NoteDetached(ReadOnlySpan<long> pages)
+    {
+        var last = -1L;
+        foreach (var page in pages)
+        {
+            var section = _layout.SectionOf(page);
+            if (section != last)
+                _untouchedRuns.NoteFreed(section);
+            last = section;
+        }
+    }
 
     /// <summary>To be called after any rollback.</summary>
     public void Forget()
     {
         _map.Forget();
+        _runs.Forget();
+        _untouchedRuns.Forget();
+        _queue.Forget();
         _currentSection = -1;
         _freedSinceFruitlessScan = long.MaxValue / 2;
     }
@@ -62,23 +97,43 @@ internal sealed unsafe class SpaceAllocator
     }
 
     /// <summary>Lets a section be taken again.</summary>
-    public void Offer(long section) => _withheld.Remove(section);
-
-    /// <summary>True when every page of the section is free, and has not changed hands since the last checkpoint.</summary>
-    public bool IsUntouched(long section)
+    public void Offer(long section)
     {
-        if (_map.UsedPages(section) != 0)
-            return false;
-        var first = section * _layout.PagesPerSection;
-        var end = Math.Min(first + _layout.PagesPerSection, _pages.PageCount);
-        for (var page = first; page < end; page++)
-        {
-            if (_pages.HasVersion(page) && !PlantedFault.PunchUnflushed)
-                return false;
-        }
-
-        return true;
+        _withheld.Remove(section);
+        if (section < _map.SectionCount)
+            _queue.Add(section, FreePages(section));
     }
+
+    /// <summary>
+    /// Adds the ranges of a section that can be given back: of free pages that have not changed hands since the last checkpoint, long
+    /// enough, and not given back already as a whole.
+    /// </summary>
+    public void FindUntouched(long section, PossibleHoles holes, List<PageRange> ranges)
+    {
+        if (_map.UsedPages(section) == _layout.PagesPerSection)
+            return;
+        var bitmap = _map.ReadBitmap(section);
+        var first = section * _layout.PagesPerSection;
+        var limit = (int)Math.Min(_layout.PagesPerSection, _pages.PageCount - first);
+        int from = 0, left = 0;
+        for (var bit = 0; bit <= limit; bit++)
+        {
+            var isUntouched = bit < limit && !Bitmap.IsSet(bitmap, bit) && (!_pages.HasVersion(first + bit) || PlantedFault.PunchUnflushed);
+            if (isUntouched)
+            {
+                left += holes.IsPunched(first + bit) ? 0 : 1;
+                continue;
+            }
+
+            if (bit - from >= holes.LeastPages && left > 0)
+                ranges.Add(new PageRange(first + from, bit - from, left));
+            from = bit + 1;
+            left = 0;
+        }
+    }
+
+    /// <summary>True when the page is free, and has not changed hands since the last checkpoint.</summary>
+    public bool IsUntouched(long page) => !_map.IsUsed(page) && (!_pages.HasVersion(page) || PlantedFault.PunchUnflushed);
 
     /// <summary>Takes one page.</summary>
     /// <param name="near">A page of the tree that asks, or 0.</param>
@@ -96,7 +151,7 @@ internal sealed unsafe class SpaceAllocator
                 return page;
         }
 
-        page = _map.Extend(1);
+        page = ExtendOrFind();
         _currentSection = _layout.SectionOf(page);
         _nextBit = (int)(page % _layout.PagesPerSection) + 1;
         return page;
@@ -107,11 +162,23 @@ internal sealed unsafe class SpaceAllocator
     /// <param name="untouched">Only pages without any version: what is about to be written may be what an older snapshot reads.</param>
     public long AllocateRun(long pages, bool untouched)
     {
-        var first = FindRun(pages, untouched);
+        var search = untouched ? _untouchedRuns : _runs;
+        var first = search.Find(pages, _withheld, everywhere: false);
         if (first < 0)
-            return _map.Extend(pages);
-        for (var section = _layout.SectionOf(first); section <= _layout.SectionOf(first + pages - 1); section++)
-            RefillIfEmpty(section);
+        {
+            try
+            {
+                return _map.Extend(pages);
+            }
+            catch (StorageFullException)
+            {
+                first = search.Find(pages, _withheld, everywhere: true);
+                if (first < 0)
+                    throw;
+            }
+        }
+
+        _pages.EnsureBlocks(first, pages);
         _map.SetUsed(first, pages);
         return first;
     }
@@ -122,6 +189,31 @@ internal sealed unsafe class SpaceAllocator
             throw new CorruptionException($"Pages {first} to {first + pages - 1} cannot be freed: there are {_pages.PageCount} pages.");
         _map.SetFree(first, PlantedFault.FreeOneLess && pages > 1 ? pages - 1 : pages);
         _freedSinceFruitlessScan += pages;
+        for (var section = _layout.SectionOf(first); section <= _layout.SectionOf(first + pages - 1); section++)
+        {
+            // Not for the other search: what is freed has a version from now on.
+            _runs.NoteFreed(section);
+            if (_map.SectionCount > ManySections)
+                _queue.Add(section, FreePages(section));
+        }
+    }
+
+    // When the file cannot grow, sections that were not worth taking are.
+    private long ExtendOrFind()
+    {
+        try
+        {
+            return _map.Extend(1);
+        }
+        catch (StorageFullException)
+        {
+            var page = _runs.Find(1, _withheld, everywhere: true);
+            if (page < 0)
+                throw;
+            _pages.EnsureBlocks(page, 1);
+            _map.SetUsed(page, 1);
+            return page;
+        }
     }
 
     private bool TryTakeFromCurrent(out long page)
@@ -130,24 +222,48 @@ internal sealed unsafe class SpaceAllocator
         if (_currentSection >= _map.SectionCount || _map.UsedPages(_currentSection) >= _layout.PagesPerSection)
             return false;
 
-        RefillIfEmpty(_currentSection);
         var bitmap = _map.ReadBitmap(_currentSection);
-        var bit = _nextBit < _layout.PagesPerSection ? Bitmap.FindClear(bitmap, _layout.PagesPerSection, _nextBit) : -1;
-        if (bit < 0)
-            bit = Bitmap.FindClear(bitmap, _layout.PagesPerSection, 0);
-        if (bit < 0)
-            throw new CorruptionException($"Section {_currentSection} is said to have free pages, and its bitmap has none.");
-
+        var bit = FindClear(bitmap, _pages.Holes(_currentSection));
         page = _currentSection * _layout.PagesPerSection + bit;
         if (page >= _pages.PageCount)
-        {
             _pages.EnsureCapacity(page + 1);
+        _pages.EnsureBlocks(page, 1);
+        if (page >= _pages.PageCount)
+        {
+            // There may be free pages between.
             _pages.PageCount = page + 1;
+            _runs.NoteFreed(_currentSection);
+            _untouchedRuns.NoteFreed(_currentSection);
         }
 
         _nextBit = bit + 1;
         _map.SetUsed(page, 1);
         return true;
+    }
+
+    // What was given back to the file system is taken after the rest of what there is.
+    private int FindClear(byte* bitmap, ulong* holes)
+    {
+        var bit = -1;
+        if (holes != null)
+        {
+            var limit = (int)Math.Min(_layout.PagesPerSection, _pages.PageCount - _currentSection * _layout.PagesPerSection);
+            bit = FindClear(bitmap, holes, limit);
+            if (bit < 0)
+                bit = FindClear(bitmap, null, limit);
+        }
+
+        if (bit < 0)
+            bit = FindClear(bitmap, null, _layout.PagesPerSection);
+        if (bit < 0)
+            throw new CorruptionException($"Section {_currentSection} is said to have free pages, and its bitmap has none.");
+        return bit;
+    }
+
+    private int FindClear(byte* bitmap, ulong* without, int limit)
+    {
+        var bit = _nextBit < limit ? Bitmap.FindClear(bitmap, without, limit, _nextBit) : -1;
+        return bit >= 0 ? bit : Bitmap.FindClear(bitmap, without, limit, 0);
     }
 
     private long ChooseSection(long near)
@@ -162,11 +278,14 @@ internal sealed unsafe class SpaceAllocator
                 return home - distance;
         }
 
-        if (_freedSinceFruitlessScan < _layout.PagesPerSection / WorthwhileFraction)
+        var worthwhile = _layout.PagesPerSection / WorthwhileFraction;
+        if (sections > ManySections)
+            return _queue.Take(sections, worthwhile, _freePages);
+        if (_freedSinceFruitlessScan < worthwhile)
             return -1;
 
         var best = -1L;
-        var mostFree = sections > ManySections ? _layout.PagesPerSection / WorthwhileFraction : 0;
+        var mostFree = 0;
         for (var section = 0L; section < sections; section++)
         {
             var free = FreePages(section);
@@ -184,50 +303,10 @@ internal sealed unsafe class SpaceAllocator
 
     private int FreePages(long section) =>
         _withheld.Count > 0 && _withheld.Contains(section) ? 0 : _layout.PagesPerSection - _map.UsedPages(section);
-
-    // Blocks are given back by whole sections only, and only by those that are empty.
-    private void RefillIfEmpty(long section)
-    {
-        if (_map.UsedPages(section) != 0)
-            return;
-        var first = section * _layout.PagesPerSection;
-        _pages.EnsureBlocks(first, Math.Min(_layout.PagesPerSection, _pages.PageCount - first));
-    }
-
-    // First fit over the whole file; sections that are full are passed over by their count.
-    private long FindRun(long pages, bool untouched)
-    {
-        var sections = _map.SectionCount;
-        long start = -1, length = 0;
-        for (var section = 0L; section < sections; section++)
-        {
-            if (FreePages(section) == 0)
-            {
-                length = 0;
-                continue;
-            }
-
-            var bitmap = _map.ReadBitmap(section);
-            var limit = (int)Math.Min(_layout.PagesPerSection, _pages.PageCount - section * _layout.PagesPerSection);
-            var bit = 0;
-            while (bit < limit)
-            {
-                if (Bitmap.IsSet(bitmap, bit) || (untouched && _pages.HasVersion(section * _layout.PagesPerSection + bit)))
-                {
-                    length = 0;
-                    var clear = Bitmap.FindClear(bitmap, limit, bit + 1);
-                    bit = clear < 0 ? limit : clear;
-                    continue;
-                }
-
-                if (length == 0)
-                    start = section * _layout.PagesPerSection + bit;
-                if (++length == pages)
-                    return start;
-                bit++;
-            }
-        }
-
-        return -1;
-    }
 }
+
+/// <summary>Pages that can be given back.</summary>
+/// <param name="First">The first one.</param>
+/// <param name="Pages">How many.</param>
+/// <param name="NewPages">How many of them were not given back before.</param>
+internal readonly record struct PageRange(long First, long Pages, long NewPages);

@@ -69,11 +69,16 @@ internal sealed unsafe class DataFile : IDisposable
 
     public int PageSize { get; }
 
-    /// <summary>Pages that have blocks in the file and an address in the map.</summary>
+    /// <summary>Pages that the file has, with an address in the map; those that are in use have blocks.</summary>
     public long CapacityPages { get; private set; }
 
     /// <summary>The most pages that the file can have while the environment is open: for more there are no addresses.</summary>
     public long PageLimit { get; }
+
+    /// <summary>
+    /// The page count when the file was opened, or last cut. Until more pages are in use, nothing is given blocks ahead of need.
+    /// </summary>
+    public long SettledPages { get; set; }
 
     /// <summary>Where page 0 is mapped. Readers take it from the state that they registered with.</summary>
     public byte* MapAddress => _map.Address;
@@ -360,7 +365,7 @@ internal sealed unsafe class DataFile : IDisposable
             _map.Shrink(pages << _pageShift);
 
             // Even when the file keeps its tail: the tail has no address any more.
-            CapacityPages = pages;
+            CapacityPages = SettledPages = pages;
             _preallocated = pages << _pageShift;
             SchedulePoint.Reach(SchedulePlace.FileCut);
             try

@@ -84,6 +84,9 @@ internal sealed unsafe class VersionTable : IDisposable
     private long _detachesBegun;
     private long _detachesEnded;
 
+    /// <summary>The number of the last detaching that was begun.</summary>
+    public long LastDetach => Volatile.Read(ref _detachesBegun);
+
     /// <summary>To be called, by one flush at a time, before its checkpoint is durable.</summary>
     /// <returns>A number for <see cref="EndDetach"/>.</returns>
     public long BeginDetach()

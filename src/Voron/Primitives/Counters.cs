@@ -17,6 +17,12 @@ internal sealed class Counters
     public long LeakedReaders;
     public long LeakedWriters;
     public long FreedPages;
+
+    /// <summary>Pages that transactions have taken, rolled back ones included.</summary>
+    public long AllocatedPages;
+
+    /// <summary>Bytes that committed transactions have written past the journal, or freed of what was written so, whichever is more.</summary>
+    public long DirectBytes;
     public long PunchedBytes;
     public long TruncatedBytes;
 }

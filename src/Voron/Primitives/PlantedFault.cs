@@ -224,6 +224,12 @@ internal static class PlantedFault
     /// <summary>Puts whose streams are still being read are forgotten when their transaction is committed or rolled back.</summary>
     public static readonly bool ForgetPendingPuts = Name == nameof(ForgetPendingPuts);
 
+    /// <summary>A transaction that finds no room fails, whatever a flush would make of it.</summary>
+    public static readonly bool FailWithoutFlush = Name == nameof(FailWithoutFlush);
+
+    /// <summary>Pages whose blocks were given back are used without blocks.</summary>
+    public static readonly bool LeaveHoles = Name == nameof(LeaveHoles);
+
     /// <summary>The stream of a value goes on reading where the value was.</summary>
     public static readonly bool ReadChangedValues = Name == nameof(ReadChangedValues);
 

@@ -15,6 +15,15 @@ internal interface IBackPressure
 
     /// <summary>As <see cref="SlowDown"/>, without blocking a thread.</summary>
     ValueTask SlowDownAsync();
+
+    /// <summary>
+    /// Called by the holder of the writer, who has found no room: flushes what is durable, so that pages freed by earlier transactions can
+    /// be written directly and journal files be used again. May take as long as a flush.
+    /// </summary>
+    /// <param name="forJournal">Free pages are of no use: their blocks are given back, so that another file can have them.</param>
+    /// <returns>False when nothing has come free.</returns>
+    /// <exception cref="EnvironmentPoisonedException">A write or a sync failed, now or before.</exception>
+    bool TryMakeRoom(bool forJournal);
 }
 
 /// <summary>Makes durable transactions visible to readers, in order, and tells whoever counts them.</summary>

@@ -62,6 +62,9 @@ internal sealed class EngineContext
     /// <summary>Null when there is no writer: while the environment is being opened, and when that is for reading only.</summary>
     public WriterGate? Gate { get; set; }
 
+    /// <summary>What flushing does for those who write; null when the environment is opened for reading only.</summary>
+    public IBackPressure? BackPressure { get; set; }
+
     /// <summary>Memory of lists that grow with what is unflushed.</summary>
     public NativeHeap Heap { get; } = new();
 

@@ -220,19 +220,40 @@ internal sealed class ValueStreamWriter
         var session = _core.Session;
         var pages = Math.Max(needed, Math.Max(2 * _pages, (1 << 20) >> _pageShift));
         pages = Math.Max(needed, Math.Min(pages, (int.MaxValue + (1L << _pageShift)) >> _pageShift));
-        if (_pages > 0 && _firstPage + _pages == session.State.PageCount)
-        {
-            session.Space.Map.Extend(pages - _pages);
-            _pages = pages;
+        if (_pages > 0 && _firstPage + _pages == session.State.PageCount && TryExtend(pages))
             return;
+
+        long moved;
+        try
+        {
+            moved = session.AllocateUntouchedRun(pages);
+        }
+        catch (StorageFullException) when (pages > needed)
+        {
+            pages = needed;
+            moved = session.AllocateUntouchedRun(pages);
         }
 
-        var moved = session.AllocateUntouchedRun(pages);
         Move(moved);
         if (_pages > 0)
             session.FreeRun(new PageNumber(_firstPage), checked((int)_pages));
         _firstPage = moved;
         _pages = pages;
+    }
+
+    private bool TryExtend(long pages)
+    {
+        try
+        {
+            _core.Session.Extend(pages - _pages);
+            _pages = pages;
+            return true;
+        }
+        catch (StorageFullException)
+        {
+            // There may be room among the free pages.
+            return false;
+        }
     }
 
     private void Move(long target)

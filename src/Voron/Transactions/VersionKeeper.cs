@@ -1,3 +1,4 @@
+using Voron.FreeSpace;
 using Voron.IO;
 using Voron.Paging;
 using Voron.Primitives;
@@ -41,6 +42,9 @@ internal sealed unsafe class VersionKeeper
 
     /// <summary>What the holder of the writer holds; null in tests of this class alone.</summary>
     public WriterGate? Gate { get; set; }
+
+    /// <summary>Is told of pages that have lost their versions: those that are free can be written directly from then on.</summary>
+    public SpaceAllocator? Space { get; set; }
 
     /// <summary>The flusher's slot, scanned last.</summary>
     public int FlusherSlot { get; set; } = -1;
@@ -97,6 +101,10 @@ internal sealed unsafe class VersionKeeper
             // There is no memory to remember more: what has been taken out is, and has to be kept for those who may hold it.
             Announce(frames, map);
             throw;
+        }
+        finally
+        {
+            Space?.NoteDetached(pages);
         }
 
         return Announce(frames, map);

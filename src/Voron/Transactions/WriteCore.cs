@@ -344,7 +344,8 @@ internal sealed class WriteCore : TransactionCore
                 MakeValuesDurable();
                 entry.Completion = completion;
                 _home.Keeper.EnsureRoom(Session.ChangeCount);
-                sequence = journal.Submit(entry);
+                _context.Counters.DirectBytes += Session.DirectBytes;
+                sequence = SubmitOrMakeRoom(entry);
             }
         }
         catch
@@ -377,6 +378,25 @@ internal sealed class WriteCore : TransactionCore
         if (completion != null)
             _context.Journal!.CompleteWhenDurable(sequence, completion);
         return sequence;
+    }
+
+    // A flush gives journal files free. The record stays right over it: what it is a difference to is in the data file then, unchanged.
+    private long SubmitOrMakeRoom(JournalEntry entry)
+    {
+        var journal = _context.Journal!;
+        try
+        {
+            return journal.Submit(entry);
+        }
+        catch (StorageFullException)
+        {
+            if (_context.BackPressure?.TryMakeRoom(forJournal: true) != true)
+                throw;
+        }
+
+        journal.ReservedBytes = FlushListReserve();
+        journal.ReservedImageBytes = FlushImagesReserve();
+        return journal.Submit(entry);
     }
 
     /// <summary>Takes everything back and releases the gate.</summary>

@@ -35,12 +35,12 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     private readonly SpaceAllocator _space;
     private readonly List<SessionMark> _marks = [];
     private EnvironmentState _state;
+    private EnvironmentState _begun;
     private long _id;
     private int _stamp;
     private int _innermostStamp;
-    private readonly HashSet<long> _punchedSections = [];
-    private readonly long _pagesAtOpen;
     private long _changedBytes;
+    private long _freedInRuns;
     private long _pageCountBefore;
 
     public WriteSession(EngineContext context)
@@ -52,11 +52,11 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         PageSize = context.PageSize;
         _verifyEveryRead = context.Options.VerifyEveryRead;
         HomeHeads = _verifyEveryRead ? null : context.HomeHeads;
-        _pagesAtOpen = context.DataFile.CapacityPages;
         _pageShift = BitOperations.Log2((uint)PageSize);
         _lineShift = _pageShift - 6;
         Stage = context.DataFile.Unbuffered is { } file ? new LargeValueStage(file) : null;
         _space = new SpaceAllocator(context.Layout, this, context.Options.PreferredFreeFraction);
+        Holes = new PossibleHoles(context.Layout, _space.Map, context.DataFile.CapacityPages, context.DataFile.Refill);
     }
 
     public override int PageSize { get; }
@@ -81,6 +81,21 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     /// <summary>Bytes of scratch memory that this transaction has taken.</summary>
     public long ChangedBytes => _changedBytes;
 
+    /// <summary>
+    /// Bytes written past the journal, or freed in runs, whichever is more: what a flush has to come for, since freed runs are
+    /// written directly only after one.
+    /// </summary>
+    public long DirectBytes
+    {
+        get
+        {
+            var written = 0L;
+            foreach (var run in _directRuns)
+                written += run.IsFreed ? 0 : run.Pages;
+            return Math.Max(written, _freedInRuns) << _pageShift;
+        }
+    }
+
     /// <summary>Versions that the transaction has made, at most.</summary>
     public int ChangeCount => _changes.Count;
 
@@ -89,8 +104,8 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
 
     public bool HasChanges => _changes.Count > 0 || _state.PageCount != _pageCountBefore;
 
-    /// <summary>Notes that the blocks of a section have been given back.</summary>
-    public void NotePunched(long section) => _punchedSections.Add(section);
+    /// <summary>Which free pages may have no blocks.</summary>
+    public PossibleHoles Holes { get; }
 
     public SpaceAllocator Space => _space;
 
@@ -113,11 +128,13 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         Debug.Assert(_changes.Count == 0 && _directRuns.Count == 0 && _marks.Count == 0);
         if (submitted.TransactionId >= StateStructure.MaxTransactionId && !PlantedFault.WrapTransactionIds)
             throw new StorageFullException($"The environment has used up its transaction ids: {submitted.TransactionId} is the last.");
-        _state = submitted;
+        _state = _begun = submitted;
         _id = submitted.TransactionId + 1;
         _pageCountBefore = submitted.PageCount;
         _stamp = _innermostStamp = 0;
         _changedBytes = 0;
+        _freedInRuns = 0;
+        _space.BeginTransaction();
     }
 
     public override byte* Read(PageNumber page)
@@ -197,6 +214,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     public override WritablePage Allocate(PageKind kind, PageNumber near)
     {
         ThrowIfTooLarge(PageSize);
+        _context.Counters.AllocatedPages++;
         return AddPage(_space.AllocatePage(near.Value), kind);
     }
 
@@ -204,6 +222,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     {
         var pages = TreeLimits.OverflowPages(PageSize, length);
         ThrowIfTooLarge((long)pages << _pageShift);
+        _context.Counters.AllocatedPages += pages;
         var first = _space.AllocateRun(pages, untouched: false);
         PrepareToPush(pages);
         var frame = _context.Frames.RentRun(pages);
@@ -250,6 +269,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     {
         _space.Free(first.Value, pages);
         _context.Counters.FreedPages += pages;
+        _freedInRuns += pages;
         for (var i = 0; i < pages; i++)
             AddTombstone(first.Value + i);
         for (var i = _directRuns.Count - 1; i >= 0; i--)
@@ -264,7 +284,30 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     /// Takes pages in a row that no snapshot reads and no flush writes, to be written straight to the data file. They have no
     /// version; the caller says so with <see cref="AddDirectRun"/> when they are written.
     /// </summary>
-    public long AllocateUntouchedRun(long pages) => _space.AllocateRun(pages, untouched: true);
+    /// <exception cref="StorageFullException">There is no room, also after a flush of what earlier transactions have freed.</exception>
+    public long AllocateUntouchedRun(long pages)
+    {
+        _context.Counters.AllocatedPages += pages;
+        try
+        {
+            return _space.AllocateRun(pages, untouched: true);
+        }
+        catch (StorageFullException)
+        {
+            if (_context.BackPressure?.TryMakeRoom(forJournal: false) != true)
+                throw;
+        }
+
+        return _space.AllocateRun(pages, untouched: true);
+    }
+
+    /// <summary>Takes pages at the end of the file.</summary>
+    /// <exception cref="StorageFullException">There is no room.</exception>
+    public void Extend(long pages)
+    {
+        _context.Counters.AllocatedPages += pages;
+        _space.Map.Extend(pages);
+    }
 
     public void AddDirectRun(long firstPage, long pages, in DirectRun run)
     {
@@ -286,15 +329,9 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
 
     bool ISpacePages.HasVersion(long page) => page < _versions.PageCapacity && _versions.HasVersion(page);
 
-    // What the file has grown by since it was opened was given blocks then.
-    void ISpacePages.EnsureBlocks(long firstPage, long pages)
-    {
-        if (firstPage < _pagesAtOpen || _punchedSections.Contains(_context.Layout.SectionOf(firstPage)))
-        {
-            _dataFile.Refill(firstPage, pages);
-            _punchedSections.Remove(_context.Layout.SectionOf(firstPage));
-        }
-    }
+    void ISpacePages.EnsureBlocks(long firstPage, long pages) => Holes.Fill(firstPage, pages);
+
+    ulong* ISpacePages.Holes(long section) => Holes.Bits(section);
 
     void ISpacePages.EnsureCapacity(long pageCount) => EnsureCapacity(pageCount);
 
@@ -365,6 +402,9 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
             _space.Forget();
         PopChanges(-1);
         EndLists();
+
+        // Between transactions too, the section maps may be read.
+        _state = _begun;
     }
 
     /// <summary>
@@ -524,8 +564,6 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
             _directRuns.Capacity = 0;
         if (_marks.Capacity > MaxKeptEntries)
             _marks.Capacity = 0;
-        if (_punchedSections.Count == 0 && _punchedSections.Capacity > MaxKeptEntries)
-            _punchedSections.TrimExcess();
     }
 
     private void Grow(long pageCount)

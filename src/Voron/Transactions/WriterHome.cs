@@ -30,6 +30,7 @@ internal sealed class WriterHome
         _gate = gate;
         Keeper = keeper;
         Session = new WriteSession(context);
+        keeper.Space = Session.Space;
         _resting = new WriteCore(context, gate, this);
     }
 

@@ -53,9 +53,12 @@ internal sealed unsafe class FakeSpace : ISpacePages, IDisposable
         _pages = pages;
     }
 
-    public void EnsureBlocks(long firstPage, long pages)
-    {
-    }
+    /// <summary>Which pages may have no blocks; null when that is not looked at.</summary>
+    public PossibleHoles? PossibleHoles { get; set; }
+
+    public void EnsureBlocks(long firstPage, long pages) => PossibleHoles?.Fill(firstPage, pages);
+
+    public ulong* Holes(long section) => PossibleHoles == null ? null : PossibleHoles.Bits(section);
 
     public void EnsureCapacity(long pageCount) => Capacity = Math.Max(Capacity, pageCount);
 

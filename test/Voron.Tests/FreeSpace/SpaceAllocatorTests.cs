@@ -93,6 +93,106 @@ public sealed class SpaceAllocatorTests(ITestOutputHelper output) : IDisposable
     }
 
     [Fact]
+    public void A_run_that_was_not_found_is_not_searched_for_again_before_something_has_changed()
+    {
+        var allocator = NewAllocator();
+        var sections = 64;
+        var first = allocator.AllocateRun((long)sections * _space.Layout.PagesPerSection, untouched: false);
+        for (var page = first; page < first + (sections - 2) * _space.Layout.PagesPerSection; page += 4)
+            allocator.Free(page, 3);
+        allocator.BeginTransaction();
+        allocator.AllocateRun(4, untouched: true);
+        var looks = allocator.Looks;
+        for (var i = 0; i < 100; i++)
+        {
+            allocator.BeginTransaction();
+            allocator.AllocateRun(4 + i, untouched: true).Should().BeGreaterThan(first);
+        }
+
+        (allocator.Looks - looks).Should().BeLessThan(12, "only what the file has grown by is new");
+        allocator.AllocateRun(3, untouched: true).Should().Be(first, "shorter ones are there");
+
+        // A page that has had a version and lost it joins its neighbours.
+        for (var page = first + 4; page < first + 8; page++)
+            _space.Touched.Add(page);
+        allocator.Free(first + 7, 1);
+        allocator.BeginTransaction();
+        allocator.AllocateRun(7, untouched: true).Should().NotBe(first + 4);
+        _space.Touched.Clear();
+        allocator.NoteDetached([first + 4, first + 5, first + 6, first + 7]);
+        allocator.AllocateRun(7, untouched: true).Should().Be(first + 4);
+    }
+
+    [Fact]
+    public void A_run_over_the_end_of_a_section_is_found_when_its_second_half_is_freed()
+    {
+        var allocator = NewAllocator();
+        var first = allocator.AllocateRun(4L * _space.Layout.PagesPerSection, untouched: false);
+        var border = 2L * _space.Layout.PagesPerSection;
+        allocator.Free(border - 10, 10);
+        allocator.AllocateRun(20, untouched: false).Should().BeGreaterThan(first + 3L * _space.Layout.PagesPerSection);
+        allocator.Free(border, 10);
+        allocator.AllocateRun(20, untouched: false).Should().Be(border - 10);
+    }
+
+    [Fact]
+    public void A_rolled_back_run_is_found_again()
+    {
+        var allocator = NewAllocator();
+        var first = allocator.AllocateRun(2L * _space.Layout.PagesPerSection, untouched: false);
+        allocator.Free(first + 100, 50);
+        _space.Save();
+        allocator.BeginTransaction();
+        allocator.AllocateRun(50, untouched: true).Should().Be(first + 100);
+        allocator.AllocateRun(50, untouched: true).Should().BeGreaterThan(first + 1000);
+        _space.RollBack();
+        allocator.Forget();
+        allocator.BeginTransaction();
+        allocator.AllocateRun(50, untouched: true).Should().Be(first + 100);
+    }
+
+    [Fact]
+    public void Of_a_file_of_eight_tebibytes_only_some_sections_are_looked_at_for_a_page()
+    {
+        const long sections = 2L << 20;
+        var free = new Dictionary<long, int> { [5000] = 40, [9000] = 900, [sections - 1] = 1000 };
+        var queue = new SectionQueue();
+        var looks = 0;
+        int FreePages(long section)
+        {
+            looks++;
+            return free.GetValueOrDefault(section);
+        }
+
+        var found = new List<long>();
+        for (var i = 0; i < sections / 1024; i++)
+        {
+            looks = 0;
+            if (queue.Take(sections, 32, FreePages) is >= 0 and var section)
+            {
+                found.Add(section);
+                free.Remove(section);
+            }
+
+            looks.Should().BeLessThan(1100);
+        }
+
+        found.Should().Equal(5000, 9000, sections - 1);
+        queue.BeginTransaction();
+        free[777] = 500;
+        free[778] = 600;
+        queue.Add(777, 500);
+        queue.Add(778, 600);
+        looks = 0;
+        queue.Take(sections, 32, FreePages).Should().Be(778);
+        queue.Take(sections, 32, FreePages).Should().Be(777);
+        queue.Take(sections, 32, FreePages).Should().Be(-1);
+        looks.Should().BeLessThan(10);
+        queue.Forget();
+        queue.Take(sections, 32, FreePages).Should().Be(778, "a rollback gives back what was taken");
+    }
+
+    [Fact]
     public void What_is_free_cannot_be_freed()
     {
         var allocator = NewAllocator();

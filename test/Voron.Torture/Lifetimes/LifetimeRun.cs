@@ -324,8 +324,11 @@ internal sealed class LifetimeRun : IDisposable
         switch (_choices.Next(6))
         {
             case 0:
-                _run.Step("flush");
+                // Every page that is in use has blocks, those too that were given back before.
+                _run.Step("flush without room");
+                _disk.SpaceLimit = _disk.UsedBytes;
                 _environment.Flush();
+                _disk.SpaceLimit = long.MaxValue;
                 break;
             case 1:
                 _run.Step("reclaim");

@@ -32,6 +32,11 @@ internal sealed class DiskFullSuite : Suite
 
     public override void Run(SuiteRun run)
     {
+        if (run.Choices.Next(8) == 7)
+        {
+            Overwrite(run);
+            return;
+        }
         StorageOptions options = FaultRun.RandomOptions(run.Choices);
         List<long[]> steps = Probe(run, options, out long most);
         int units = (int)Math.Min(MostUnits - 1, most / Unit4K);
@@ -44,6 +49,65 @@ internal sealed class DiskFullSuite : Suite
             Fill(run, options, steps, (long)run.Choices.Choose(Math.Min(size, MostUnits - 1), MostUnits) * Unit4K);
             run.Choices.Forget(drawn);
         }
+    }
+
+    /// <summary>Large values that take a tenth of the disk are overwritten again and again: it never fills up.</summary>
+    private static void Overwrite(SuiteRun run)
+    {
+        int count = run.Choices.Next(1, 7);
+        int length = run.Choices.Next(1 << 20, 3 << 20) / count;
+        var options = new StorageOptions
+        {
+            BackgroundFlush = run.Choices.Next(2) == 1,
+            InitialJournalFileBytes = 128 << 10,
+            MaxJournalFileBytes = 512 << 10,
+            LargeValueBytes = 16 << 10,
+        };
+        var disk = new SimulatedDisk { SpaceLimit = 10L * count * length };
+        run.Tell($"{count} values of {length} bytes are overwritten on a disk of {disk.SpaceLimit} bytes");
+        var seeds = new int[count];
+        using (StorageEnvironment environment = StorageEnvironment.Open(disk, options))
+        {
+            for (int i = 0; ; i++)
+            {
+                if (!run.Choices.GoesOn(i < 60))
+                    break;
+                using WriteTransaction writing = environment.BeginWrite();
+                WriteTree tree = writing.CreateTree("items");
+                for (int more = run.Choices.Next(3); more >= 0; more--)
+                {
+                    int key = run.Choices.Next(count);
+                    seeds[key] = run.Choices.Next(1, int.MaxValue);
+                    tree.Put([(byte)key], Bytes(seeds[key], length));
+                }
+                writing.Commit();
+                run.Tally("large values overwritten");
+            }
+            CheckValues(environment, seeds, length);
+        }
+        using (StorageEnvironment reopened = StorageEnvironment.Open(disk, options))
+            CheckValues(reopened, seeds, length);
+        run.Count();
+    }
+
+    private static void CheckValues(StorageEnvironment environment, int[] seeds, int length)
+    {
+        using ReadTransaction reading = environment.BeginRead();
+        for (int key = 0; key < seeds.Length; key++)
+        {
+            if (seeds[key] == 0)
+                continue;
+            BrokenPromiseException.Require(
+                reading.OpenTree("items").TryGet([(byte)key], out ReadOnlySpan<byte> value) && value.SequenceEqual(Bytes(seeds[key], length)),
+                $"Value {key} is another one.");
+        }
+    }
+
+    private static byte[] Bytes(int seed, int length)
+    {
+        byte[] bytes = new byte[length];
+        new Random(seed).NextBytes(bytes);
+        return bytes;
     }
 
     /// <summary>Runs the workload with room enough, and tells how much that was.</summary>

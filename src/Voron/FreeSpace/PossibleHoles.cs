@@ -1,0 +1,221 @@
+using Voron.Format;
+
+namespace Voron.FreeSpace;
+
+/// <summary>Knows which free pages of the data file may have no blocks, and gives them blocks before they are used.</summary>
+/// <remarks>
+/// Kept in memory only, for the sections that pages were taken from since the environment was opened, and for those that were punched:
+/// two bits a page. What an earlier life has punched is not known, so the first look at a section takes every range of free pages that is
+/// long enough to have been punched for a hole. Invariant: pages without blocks, below the length of the file, lie in ranges of at least
+/// <see cref="LeastPages"/> free pages of one section. Punching keeps it, since it punches no shorter range; filling keeps it, since it
+/// leaves no shorter rest. It holds after a crash as well: blocks are durable before a transaction that needs them is submitted, and a
+/// range is punched only while it is free in the checkpoint and in all that was committed since. Nothing here is rolled back: a
+/// page that has blocks keeps them. Used by the holder of the writer only.
+/// </remarks>
+internal sealed unsafe class PossibleHoles
+{
+    /// <summary>No shorter range is given back to the file system.</summary>
+    public const int LeastBytes = 64 << 10;
+
+    /// <summary>A call that gives a page blocks gives them to its neighbours as well, so that there are not too many calls.</summary>
+    private const int FilledAtOnceBytes = 1 << 20;
+
+    private readonly SectionMapLayout _layout;
+    private readonly SectionMap _map;
+    private readonly Action<long, long> _fill;
+    private readonly Dictionary<long, SectionHoles?> _sections = [];
+    private readonly int _filledAtOnce;
+    private long _unknownPages;
+    private long _lastSection = -1;
+    private SectionHoles? _last;
+
+    /// <param name="unknownPages">The length of the file when it was opened: pages behind were given blocks since.</param>
+    /// <param name="fill">Gives pages blocks: the first one, and how many.</param>
+    public PossibleHoles(SectionMapLayout layout, SectionMap map, long unknownPages, Action<long, long> fill)
+    {
+        _layout = layout;
+        _map = map;
+        _unknownPages = unknownPages;
+        _fill = fill;
+        LeastPages = Math.Max(1, LeastBytes / layout.PageSize);
+        _filledAtOnce = FilledAtOnceBytes / layout.PageSize;
+    }
+
+    /// <summary>How many pages a range has at least that is given back.</summary>
+    public int LeastPages { get; }
+
+    /// <summary>Which pages of a section may have no blocks, a bit each as in its bitmap; null when all have.</summary>
+    public ulong* Bits(long section)
+    {
+        var holes = Find(section);
+        return holes == null ? null : holes.Possible;
+    }
+
+    /// <summary>True when the page was punched in this life of the environment, and not filled since.</summary>
+    public bool IsPunched(long page) =>
+        _sections.TryGetValue(_layout.SectionOf(page), out var holes) && holes != null && holes.IsPunched((int)(page % _layout.PagesPerSection));
+
+    /// <summary>Notes that the blocks of a range of pages have been given back.</summary>
+    public void NotePunched(long first, long pages)
+    {
+        var section = _layout.SectionOf(first);
+        var holes = Find(section);
+        if (holes == null)
+            _sections[section] = _last = holes = new SectionHoles(_layout.PagesPerSection);
+        for (var bit = (int)(first % _layout.PagesPerSection); pages > 0; bit++, pages--)
+            holes.SetPunched(bit);
+    }
+
+    /// <summary>Gives pages blocks that may have none. To be called before the pages are marked as used.</summary>
+    /// <exception cref="StorageFullException">There is no room.</exception>
+    public void Fill(long first, long pages)
+    {
+        var end = first + pages;
+        while (first < end)
+        {
+            var section = _layout.SectionOf(first);
+            var start = section * _layout.PagesPerSection;
+            var partEnd = Math.Min(end, start + _layout.PagesPerSection);
+            if (Find(section) is { } holes)
+                Fill(holes, start, (int)(first - start), (int)(partEnd - start));
+            first = partEnd;
+        }
+    }
+
+    /// <summary>The file has been cut: what it grows by again is given blocks then.</summary>
+    public void NoteCut(long pages)
+    {
+        _unknownPages = Math.Min(_unknownPages, pages);
+        _lastSection = -1;
+        foreach (var section in _sections.Keys.Where(section => section * _layout.PagesPerSection >= pages).ToArray())
+            _sections.Remove(section);
+        if (_sections.TryGetValue(_layout.SectionOf(pages), out var last) && last != null)
+            last.Clear((int)(pages % _layout.PagesPerSection), _layout.PagesPerSection);
+    }
+
+    private void Fill(SectionHoles holes, long start, int from, int to)
+    {
+        for (var bit = holes.Next(from, to); bit >= 0; bit = holes.Next(bit, to))
+        {
+            // The whole hole, in which the pages are; what is left of it on either side stays one, or goes as well.
+            var first = holes.Start(bit);
+            var end = holes.End(bit);
+            var fillFrom = bit - first < LeastPages ? first : bit;
+            var fillTo = Math.Min(end, Math.Max(to, bit + _filledAtOnce));
+            if (end - fillTo < LeastPages)
+                fillTo = end;
+            if (!Primitives.PlantedFault.LeaveHoles)
+                _fill(start + fillFrom, fillTo - fillFrom);
+            holes.Clear(fillFrom, fillTo);
+        }
+    }
+
+    private SectionHoles? Find(long section)
+    {
+        if (section == _lastSection)
+            return _last;
+        if (!_sections.TryGetValue(section, out var holes))
+        {
+            holes = Look(section);
+            _sections.Add(section, holes);
+        }
+
+        _lastSection = section;
+        _last = holes;
+        return holes;
+    }
+
+    // Free pages behind the page count are behind the end of what an earlier life may have punched as well, unless it lowered the count.
+    private SectionHoles? Look(long section)
+    {
+        var limit = (int)Math.Clamp(_unknownPages - section * _layout.PagesPerSection, 0, _layout.PagesPerSection);
+        if (limit == 0)
+            return null;
+        SectionHoles? holes = null;
+        var bitmap = section < _map.SectionCount ? _map.ReadBitmap(section) : null;
+        for (var bit = 0; bit < limit;)
+        {
+            var first = bitmap == null ? bit : Bitmap.FindClear(bitmap, limit, bit);
+            if (first < 0)
+                break;
+            var end = bitmap == null ? limit : Bitmap.FindSet(bitmap, limit, first);
+            if (end < 0)
+                end = limit;
+
+            // A range at the end of what was the file may have gone on behind it.
+            if (end - first >= LeastPages || end == limit)
+            {
+                holes ??= new SectionHoles(_layout.PagesPerSection);
+                holes.SetPossible(first, end);
+            }
+
+            bit = end;
+        }
+
+        return holes;
+    }
+
+    /// <summary>The pages of one section, two bits each.</summary>
+    private sealed class SectionHoles
+    {
+        private readonly ulong[] _bits;
+        private readonly int _words;
+        private readonly int _pages;
+
+        public SectionHoles(int pages)
+        {
+            _pages = pages;
+            _words = (pages + 63) >> 6;
+            _bits = GC.AllocateArray<ulong>(2 * _words, pinned: true);
+            Possible = (ulong*)System.Runtime.CompilerServices.Unsafe.AsPointer(ref _bits[0]);
+        }
+
+        /// <summary>Stays where it is.</summary>
+        public ulong* Possible { get; }
+
+        public bool IsPunched(int bit) => (_bits[_words + (bit >> 6)] & (1UL << (bit & 63))) != 0;
+
+        public void SetPunched(int bit)
+        {
+            Possible[bit >> 6] |= 1UL << (bit & 63);
+            _bits[_words + (bit >> 6)] |= 1UL << (bit & 63);
+        }
+
+        public void SetPossible(int from, int to)
+        {
+            for (var bit = from; bit < to; bit++)
+                Possible[bit >> 6] |= 1UL << (bit & 63);
+        }
+
+        public void Clear(int from, int to)
+        {
+            for (var bit = from; bit < to; bit++)
+            {
+                Possible[bit >> 6] &= ~(1UL << (bit & 63));
+                _bits[_words + (bit >> 6)] &= ~(1UL << (bit & 63));
+            }
+        }
+
+        /// <summary>The first page of a hole from one on and before another, or -1.</summary>
+        public int Next(int from, int to)
+        {
+            var bit = from < to ? Bitmap.FindSet((byte*)Possible, _words << 6, from) : -1;
+            return bit < to ? bit : -1;
+        }
+
+        /// <summary>Where the hole begins that a page is in.</summary>
+        public int Start(int bit)
+        {
+            while (bit > 0 && (Possible[(bit - 1) >> 6] & (1UL << ((bit - 1) & 63))) != 0)
+                bit--;
+            return bit;
+        }
+
+        /// <summary>Where the hole ends that a page is in.</summary>
+        public int End(int bit)
+        {
+            var end = Bitmap.FindClear((byte*)Possible, _pages, bit);
+            return end < 0 ? _pages : end;
+        }
+    }
+}

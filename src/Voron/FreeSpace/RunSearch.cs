@@ -1,0 +1,138 @@
+using Voron.Format;
+
+namespace Voron.FreeSpace;
+
+/// <summary>Finds free pages in a row: the first that are enough. What has been searched in vain is not searched again before it changes.</summary>
+internal sealed unsafe class RunSearch
+{
+    /// <summary>Sections of which nothing is known that a search looks at, before it has the file grow instead.</summary>
+    private const int MostLooks = 4096;
+
+    private readonly SectionMapLayout _layout;
+    private readonly ISpacePages _pages;
+    private readonly SectionMap _map;
+    private readonly bool _untouched;
+    private readonly RunBounds _bounds = new();
+
+    // Bounds that were lowered in the open transaction: a rollback makes them wrong.
+    private readonly HashSet<long> _lowered = [];
+
+    /// <param name="untouched">Pages with a version do not count as free.</param>
+    public RunSearch(SectionMapLayout layout, ISpacePages pages, SectionMap map, bool untouched)
+    {
+        _layout = layout;
+        _pages = pages;
+        _map = map;
+        _untouched = untouched;
+    }
+
+    /// <summary>Sections measured so far, for tests of what a search costs.</summary>
+    public long Looks { get; private set; }
+
+    public void BeginTransaction() => _lowered.Clear();
+
+    /// <summary>After a rollback: what the transaction has taken is free again.</summary>
+    public void Forget()
+    {
+        foreach (var section in _lowered)
+            _bounds.Raise(section);
+        _lowered.Clear();
+    }
+
+    /// <summary>Notes that pages of a section have become free, or have lost their versions.</summary>
+    public void NoteFreed(long section)
+    {
+        if (_bounds.IsUnknown(section) && (section == 0 || _bounds.IsUnknown(section - 1)))
+            return;
+        _bounds.Raise(section);
+        while (section > 0)
+        {
+            // A run that reaches the end of the section before goes on in this one.
+            _bounds.Raise(--section);
+            if (section >= _map.SectionCount || _map.UsedPages(section) != 0)
+                return;
+        }
+    }
+
+    /// <summary>The first of so many free pages in a row, or -1.</summary>
+    /// <param name="withheld">Sections that count as full.</param>
+    /// <param name="everywhere">Looks at all sections that may have such a run, however long it takes.</param>
+    public long Find(long pages, HashSet<long> withheld, bool everywhere)
+    {
+        var sections = _map.SectionCount;
+        var looks = 0;
+        for (var section = _bounds.Next(0, sections, pages); section >= 0; section = _bounds.Next(section + 1, sections, pages))
+        {
+            if (_bounds.IsUnknown(section) && ++looks > MostLooks && !everywhere)
+                return -1;
+            var found = Measure(section, pages, withheld, out var longest);
+            if (found >= 0)
+                return found;
+            if (withheld.Count > 0)
+                continue;
+            _bounds.Lower(section, longest);
+            _lowered.Add(section);
+        }
+
+        return -1;
+    }
+
+    // The first run in a section that is long enough, or -1 and how long the longest is.
+    private long Measure(long section, long pages, HashSet<long> withheld, out long longest)
+    {
+        Looks++;
+        longest = 0;
+        if (withheld.Contains(section) || _map.UsedPages(section) == _layout.PagesPerSection)
+            return -1;
+        var bitmap = _map.ReadBitmap(section);
+        var first = section * _layout.PagesPerSection;
+        var limit = Limit(section);
+        for (var bit = Bitmap.FindClear(bitmap, limit, 0); bit >= 0;)
+        {
+            var end = EndOfRun(bitmap, first, bit, limit);
+            long length = end - bit;
+            if (end == limit && limit == _layout.PagesPerSection && length < pages)
+                length += LengthAtStart(section + 1, pages - length, withheld);
+            if (length >= pages)
+                return first + bit;
+            longest = Math.Max(longest, length);
+            bit = end < limit ? Bitmap.FindClear(bitmap, limit, Math.Max(end, bit + 1)) : -1;
+        }
+
+        return -1;
+    }
+
+    // How many pages are free in a row from the start of a section on, as far as that matters.
+    private long LengthAtStart(long section, long pages, HashSet<long> withheld)
+    {
+        var length = 0L;
+        for (; section < _map.SectionCount && length < pages && !withheld.Contains(section); section++)
+        {
+            var limit = Limit(section);
+            var end = EndOfRun(_map.ReadBitmap(section), section * _layout.PagesPerSection, 0, limit);
+            length += end;
+            if (end < _layout.PagesPerSection)
+                break;
+        }
+
+        return length;
+    }
+
+    private int Limit(long section) => (int)Math.Min(_layout.PagesPerSection, _pages.PageCount - section * _layout.PagesPerSection);
+
+    private int EndOfRun(byte* bitmap, long first, int bit, int limit)
+    {
+        var end = Bitmap.FindSet(bitmap, limit, bit);
+        if (end < 0)
+            end = limit;
+        if (!_untouched)
+            return end;
+        for (var at = bit; at < end; at++)
+        {
+            if (_pages.HasVersion(first + at))
+                return at;
+        }
+
+        return end;
+    }
+}
