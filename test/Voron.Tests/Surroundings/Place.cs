@@ -1,5 +1,5 @@
-using Voron.Tests.Faults;
 using System.Diagnostics;
+using Voron.Tests.Faults;
 
 namespace Voron.Tests.Surroundings;
 
