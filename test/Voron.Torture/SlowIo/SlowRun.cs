@@ -13,6 +13,7 @@ internal enum SlowCall
     ReclaimSpace,
     Verify,
     Write,
+    WriteLarge,
     WriteAsync,
     CommitAsync,
     BeginWrite,
@@ -174,6 +175,9 @@ internal sealed class SlowRun(StorageOptions options, SuiteRun run)
                 break;
             case SlowCall.Write:
                 Do(0);
+                break;
+            case SlowCall.WriteLarge:
+                Do(1);
                 break;
             case SlowCall.WriteAsync:
                 Do(3);

@@ -71,6 +71,10 @@ internal sealed class SlowIoSuite : Suite
         if (kind is DiskCallKind.Punch or DiskCallKind.SetLength)
             work.AddRange([SlowRun.UseAndFreeStep, SlowRun.ReclaimStep]);
         var meanwhile = new List<SlowCall>();
+
+        // A value that is synced before its record waits for no journal write: its failure poisons beside one.
+        if (kind == DiskCallKind.Write && failing == DiskCallKind.Sync)
+            meanwhile.Add(SlowCall.WriteLarge);
         for (int i = choices.Next(1, 5); ; i--)
         {
             choices.Mark();
