@@ -114,7 +114,7 @@ internal sealed class ValueStreamWriter
         long total = 0;
         while (true)
         {
-            var result = await pipe.ReadAsync(cancellationToken).ConfigureAwait(false);
+            var result = await ReadAsync(pipe, cancellationToken).ConfigureAwait(false);
             _core.Puts.ThrowIfUndone(this);
             if (result.IsCanceled)
                 throw new OperationCanceledException("The pipe that the value was read from was cancelled.");
@@ -124,6 +124,20 @@ internal sealed class ValueStreamWriter
             pipe.AdvanceTo(result.Buffer.End);
             if (result.IsCompleted)
                 return total;
+        }
+    }
+
+    // A put that its transaction has undone says so, whether its stream fails as well or not.
+    private async ValueTask<ReadResult> ReadAsync(PipeReader pipe, CancellationToken cancellationToken)
+    {
+        try
+        {
+            return await pipe.ReadAsync(cancellationToken).ConfigureAwait(false);
+        }
+        catch (Exception)
+        {
+            _core.Puts.ThrowIfUndone(this);
+            throw;
         }
     }
 
