@@ -77,9 +77,6 @@ public sealed class StorageOptions
     private const UnixFileMode ReadAndWrite = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.GroupRead | UnixFileMode.GroupWrite
         | UnixFileMode.OtherRead | UnixFileMode.OtherWrite;
 
-    /// <summary>More than any device has, and far from where sums of a few files overflow.</summary>
-    private const long MostBytes = 1L << 40;
-
     /// <summary>Four of the smallest journal files: what a quiet journal holds when nothing is left to be flushed is far below.</summary>
     private const long LeastJournalLimit = 256 << 10;
 
@@ -264,11 +261,10 @@ public sealed class StorageOptions
         Check(PageSize is 4096 or 8192 or 16384 or 32768 or 65536, $"{nameof(PageSize)} is {PageSize}; it must be 4096, 8192, 16384, 32768 or 65536.");
         Check(
             (FileMode & IO.FileSystemDisk.OwnerOnly) == IO.FileSystemDisk.OwnerOnly && (FileMode & ~ReadAndWrite) == 0,
-            $"{nameof(FileMode)} is {FileMode}; it must let the owner read and write, and nobody execute.");
+            $"{nameof(FileMode)} is {FileMode}; it must let the owner read and write, and must not make files executable.");
         Check(Enum.IsDefined(JournalCompression), $"{nameof(JournalCompression)} is {(int)JournalCompression}, which is no setting.");
         Check(Enum.IsDefined(FlushRecords), $"{nameof(FlushRecords)} is {(int)FlushRecords}, which is no setting.");
         Check(InitialJournalFileBytes >= 64 << 10, $"{nameof(InitialJournalFileBytes)} is {InitialJournalFileBytes}; it must be at least 65536.");
-        Check(MaxJournalFileBytes <= MostBytes, $"{nameof(MaxJournalFileBytes)} is {MaxJournalFileBytes}; it must be at most {MostBytes}.");
         Check(MaxJournalFileBytes <= LargestJournalFile, $"{nameof(MaxJournalFileBytes)} is {MaxJournalFileBytes}; it must be at most {LargestJournalFile}.");
         Check(MaxJournalFileBytes >= InitialJournalFileBytes, $"{nameof(MaxJournalFileBytes)} ({MaxJournalFileBytes}) is below {nameof(InitialJournalFileBytes)} ({InitialJournalFileBytes}).");
         Check(FlushThresholdBytes > 0, $"{nameof(FlushThresholdBytes)} is {FlushThresholdBytes}; it must be positive.");
