@@ -195,7 +195,9 @@ internal sealed unsafe class Flusher
                     return false;
                 plan.Collect(_context, target, _checkpointId);
                 var rewrite = RewriteFile.Write(_context, plan, _checkpoints.Current);
-                MoveCheckpoint(target, 0, rewrite);
+                var replaced = _checkpoints.Current.RewriteNumber;
+                WriteHeader(target, 0, rewrite);
+                ReleaseReplaced(target, replaced, rewrite);
                 _context.Counters.RewriteCount++;
                 return true;
             }
@@ -233,9 +235,14 @@ internal sealed unsafe class Flusher
 
         // From here on pages are in the data file that have a version too.
         detach = _context.Versions.BeginDetach();
-        MoveCheckpoint(plan.Target, plan.Number, rewrite: default);
+        var replaced = _checkpoints.Current.RewriteNumber;
+        WriteHeader(plan.Target, plan.Number, rewrite: default);
+
+        // The number of this flush has been used. Whatever fails from here on must not bring the plan back: a second pass would mark
+        // the data file as unfinished under the number that the header names, and a crash in it would leave a store that is refused.
         _paused = null;
         _target.Release();
+        ReleaseReplaced(plan.Target, replaced, rewrite: default);
         report = Report(plan, transactions, Stopwatch.GetElapsedTime(start));
         return plan;
     }
@@ -346,10 +353,10 @@ internal sealed unsafe class Flusher
         _stamp = stamp;
     }
 
-    private void MoveCheckpoint(in PublishedState target, long number, in RewriteInfo rewrite)
+    /// <summary>Moves the checkpoint; it is durable when this returns.</summary>
+    private void WriteHeader(in PublishedState target, long number, in RewriteInfo rewrite)
     {
         var header = _checkpoints.Current;
-        var oldRewrite = header.RewriteNumber;
         if (rewrite.Number == 0)
             header.State = target.State;
         header.ReplayStart = target.JournalEnd;
@@ -364,8 +371,25 @@ internal sealed unsafe class Flusher
             // Whoever synced the data file last may have been told of a failure that was this flush's.
             _context.Poison.ThrowIfPoisoned();
             _checkpoints.Write(header, number != 0 ? number : _checkpoints.TakeNumber());
-            SchedulePoint.Reach(SchedulePlace.CheckpointWritten);
+        }
+        catch (DiskException e)
+        {
+            _context.Poison.Set(e);
+            throw _context.Poison.Exception(CommitOutcome.NotCommitted);
+        }
 
+        // Behind the state that a flush brings home, and before the one that a rewrite stands for.
+        Volatile.Write(ref _liveOwnBytes, rewrite.Number == 0 ? RecordBytes : 0);
+        if (rewrite.Number == 0)
+            Volatile.Write(ref _checkpointId, target.State.TransactionId);
+    }
+
+    /// <summary>Gives up what the header that has been replaced needed: its rewrite file, and journal files.</summary>
+    private void ReleaseReplaced(in PublishedState target, long oldRewrite, in RewriteInfo rewrite)
+    {
+        SchedulePoint.Reach(SchedulePlace.CheckpointWritten);
+        try
+        {
             // The slot before this one may name the old rewrite file: it goes when neither does.
             if (oldRewrite != 0 && oldRewrite != rewrite.Number)
             {
@@ -380,10 +404,6 @@ internal sealed unsafe class Flusher
             throw _context.Poison.Exception(CommitOutcome.NotCommitted);
         }
 
-        // Behind the state that a flush brings home, and before the one that a rewrite stands for.
-        Volatile.Write(ref _liveOwnBytes, rewrite.Number == 0 ? RecordBytes : 0);
-        if (rewrite.Number == 0)
-            Volatile.Write(ref _checkpointId, target.State.TransactionId);
         _context.JournalFiles!.ReleaseBefore(target.JournalEnd);
         SchedulePoint.Reach(SchedulePlace.JournalReleased);
     }

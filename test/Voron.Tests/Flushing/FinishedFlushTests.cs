@@ -1,0 +1,74 @@
+using Voron.Primitives;
+using Voron.Tests.Faults;
+using Voron.Torture.Simulation;
+
+namespace Voron.Tests.Flushing;
+
+/// <summary>A flush whose header is durable is over, whatever fails in the thread that made it before it returns.</summary>
+public sealed class FinishedFlushTests
+{
+    /// <summary>
+    /// The plan of such a flush was kept as a paused one. The next flush made it again under its number, and a crash meanwhile left a data
+    /// file that was marked as unfinished beside a header that named it as finished: every opening refused the pair.
+    /// </summary>
+    [Fact]
+    public void A_failure_behind_the_header_does_not_bring_the_flush_back()
+    {
+        var disk = new SimulatedDisk();
+        using var environment = StorageEnvironment.Open(disk, FaultBench.Options());
+        for (var i = 0; i < 50; i++)
+            FaultBench.Put(environment, i, FaultBench.Value(i, 500));
+        SchedulePoint.Current = new FailingSchedule(SchedulePlace.CheckpointWritten);
+        try
+        {
+            environment.Invoking(it => it.Flush()).Should().Throw<PlannedException>();
+        }
+        finally
+        {
+            SchedulePoint.Current = null;
+        }
+
+        var cut = disk.TraceCount;
+        environment.Flush();
+        FaultBench.Put(environment, 50, FaultBench.Value(50, 500));
+        environment.Flush().Should().NotBeNull();
+        for (; cut <= disk.TraceCount; cut++)
+        {
+            using var opened = StorageEnvironment.Open(new CrashImages(disk).BuildLost(cut), FaultBench.Options());
+            for (var i = 0; i < 50; i++)
+                FaultBench.Get(opened, i).Should().Equal(FaultBench.Value(i, 500));
+        }
+
+        environment.Verify().Problems.Should().BeEmpty();
+    }
+
+    private sealed class PlannedException : Exception;
+
+    /// <summary>Throws at a place, and leaves everything else to the system.</summary>
+    private sealed class FailingSchedule(SchedulePlace failing) : ISchedule
+    {
+        public void Reach(SchedulePlace place)
+        {
+            if (place == failing)
+                throw new PlannedException();
+        }
+
+        public bool WaitUntil(Func<bool> condition, bool mayTimeOut) => SpinWait.SpinUntil(condition, TimeSpan.FromSeconds(10));
+
+        public bool WaitFor(object signalled, bool mayTimeOut) => true;
+
+        public void Signal(object signalled)
+        {
+        }
+
+        public void Spin()
+        {
+        }
+
+        public ThreadStart Adopt(ThreadStart work, object owner) => work;
+
+        public void Queue(IThreadPoolWorkItem work) => ThreadPool.UnsafeQueueUserWorkItem(work, preferLocal: false);
+
+        public bool HaveEnded(object owner) => true;
+    }
+}
