@@ -58,8 +58,17 @@ internal sealed unsafe class PosixFile : SystemFile
         if (length == 0)
             return;
         if (Platform.IsMac || !TryAllocate(0, offset, length, "allocate"))
-            AllocateByWriting(offset, length);
+            GrowByWriting(offset + length);
         Volatile.Write(ref _metadataChanged, 1);
+    }
+
+    // Nothing within the length is written: to write back what was read there would undo a write of another thread to the same range, such
+    // as the flusher's. Nor is there need: where a file grows by writing and holes cannot be punched, it has its blocks.
+    private void GrowByWriting(long end)
+    {
+        var length = Length;
+        if (end > length)
+            AllocateByWriting(length, end - length);
     }
 
     public override bool TryPunchHole(long offset, long length)
