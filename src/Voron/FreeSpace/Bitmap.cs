@@ -1,4 +1,5 @@
 using System.Numerics;
+using System.Runtime.CompilerServices;
 
 namespace Voron.FreeSpace;
 
@@ -12,13 +13,8 @@ internal static unsafe class Bitmap
         for (var word = from >> 6; word < (bits + 63) >> 6; word++)
         {
             var clear = ~words[word];
-            if (word == from >> 6)
-                clear &= ulong.MaxValue << (from & 63);
-            if (clear != 0)
-            {
-                var bit = (word << 6) + BitOperations.TrailingZeroCount(clear);
-                return bit < bits ? bit : -1;
-            }
+            if (TryFirst(clear, word, bits, from, out var bit))
+                return bit;
         }
 
         return -1;
@@ -33,13 +29,8 @@ internal static unsafe class Bitmap
         for (var word = from >> 6; word < (bits + 63) >> 6; word++)
         {
             var clear = ~(words[word] | without[word]);
-            if (word == from >> 6)
-                clear &= ulong.MaxValue << (from & 63);
-            if (clear != 0)
-            {
-                var bit = (word << 6) + BitOperations.TrailingZeroCount(clear);
-                return bit < bits ? bit : -1;
-            }
+            if (TryFirst(clear, word, bits, from, out var bit))
+                return bit;
         }
 
         return -1;
@@ -52,16 +43,23 @@ internal static unsafe class Bitmap
         for (var word = from >> 6; word < (bits + 63) >> 6; word++)
         {
             var set = words[word];
-            if (word == from >> 6)
-                set &= ulong.MaxValue << (from & 63);
-            if (set != 0)
-            {
-                var bit = (word << 6) + BitOperations.TrailingZeroCount(set);
-                return bit < bits ? bit : -1;
-            }
+            if (TryFirst(set, word, bits, from, out var bit))
+                return bit;
         }
 
         return -1;
+    }
+
+    // The first bit of a word that is not before the start of the search; -1 when it lies behind the last one. False when there is none.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static bool TryFirst(ulong found, int word, int bits, int from, out int bit)
+    {
+        if (word == from >> 6)
+            found &= ulong.MaxValue << (from & 63);
+        bit = (word << 6) + BitOperations.TrailingZeroCount(found);
+        if (bit >= bits)
+            bit = -1;
+        return found != 0;
     }
 
     public static bool IsSet(byte* bitmap, int bit) => (bitmap[bit >> 3] & (1 << (bit & 7))) != 0;
