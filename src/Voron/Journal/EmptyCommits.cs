@@ -11,6 +11,9 @@ internal struct EmptyCommits
     private CommitCompletion? _first;
     private CommitCompletion? _last;
 
+    /// <summary>True when none waits; without the lock, perhaps not any more.</summary>
+    public readonly bool IsEmpty => Volatile.Read(in _first) == null;
+
     public void Add(CommitCompletion completion)
     {
         if (_last == null || _last.Sequence <= completion.Sequence)

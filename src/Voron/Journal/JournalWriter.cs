@@ -63,6 +63,9 @@ internal sealed unsafe class JournalWriter : IDisposable
     private long _submittedSequence;
     private long _issuedSequence;
     private long _durableSequence;
+
+    // Of the commits up to here, all have been acknowledged. Guarded by the queue's lock.
+    private long _acknowledgedSequence;
     private ulong _lastChecksum;
     private int _entryCount;
     private bool _writing;
@@ -89,7 +92,7 @@ internal sealed unsafe class JournalWriter : IDisposable
         _seals = seals;
         _current = current;
         _offset = start.Offset;
-        _submittedSequence = _issuedSequence = _durableSequence = start.Sequence;
+        _submittedSequence = _issuedSequence = _durableSequence = _acknowledgedSequence = start.Sequence;
         _lastChecksum = start.Checksum;
     }
 
@@ -321,16 +324,17 @@ internal sealed unsafe class JournalWriter : IDisposable
         EnvironmentPoisonedException? failure = null;
         using (_queueLock.Enter())
         {
-            if (_durableSequence < sequence)
+            if (_poison.IsPoisoned)
             {
-                if (!_poison.IsPoisoned)
-                {
-                    completion.Sequence = sequence;
-                    _emptyCommits.Add(completion);
-                    return;
-                }
-
-                failure = _poison.Exception(sequence <= _issuedSequence ? CommitOutcome.Unknown : CommitOutcome.NotCommitted);
+                if (_durableSequence < sequence)
+                    failure = _poison.Exception(sequence <= _issuedSequence ? CommitOutcome.Unknown : CommitOutcome.NotCommitted);
+            }
+            else if (_acknowledgedSequence < sequence)
+            {
+                // Perhaps it is durable already, and commits before it are just being acknowledged: it comes after them.
+                completion.Sequence = sequence;
+                _emptyCommits.Add(completion);
+                return;
             }
         }
 
@@ -611,9 +615,13 @@ internal sealed unsafe class JournalWriter : IDisposable
 
     private void Complete()
     {
-        CommitCompletion? empty;
-        using (_queueLock.Enter())
-            empty = _emptyCommits.TakeUpTo(_durableSequence);
+        // Those that come too late to be seen here are found at the end.
+        CommitCompletion? empty = null;
+        if (!_emptyCommits.IsEmpty)
+        {
+            using (_queueLock.Enter())
+                empty = _emptyCommits.TakeUpTo(_durableSequence);
+        }
 
         // Outside the lock: completing a source may take its own time.
         if (PlantedFault.AcknowledgeOutOfOrder)
@@ -627,9 +635,24 @@ internal sealed unsafe class JournalWriter : IDisposable
 
         EmptyCommits.Complete(empty, long.MaxValue);
 
-        bool more;
+        var more = false;
+        while (!TryEndLeading(ref more, out empty))
+            EmptyCommits.Complete(empty, long.MaxValue);
+        if (more)
+            WriteInBackground();
+    }
+
+    /// <summary>Ends the leading of a thread whose batch has been acknowledged.</summary>
+    /// <param name="more">Whether there are records to write.</param>
+    /// <param name="late">Commits to be completed first, if it returns false.</param>
+    private bool TryEndLeading(ref bool more, out CommitCompletion? late)
+    {
         using (_queueLock.Enter())
         {
+            _acknowledgedSequence = _durableSequence;
+            late = _emptyCommits.TakeUpTo(_acknowledgedSequence);
+            if (late != null)
+                return false;
             foreach (var entry in _batch)
                 Keep(entry);
             _batch.Clear();
@@ -637,10 +660,8 @@ internal sealed unsafe class JournalWriter : IDisposable
             more = _queue.Count > 0;
             if (!PlantedFault.ForgetToWake)
                 _queueLock.PulseAll();
+            return true;
         }
-
-        if (more)
-            WriteInBackground();
     }
 
     // Where the caller's continuation runs is for the caller to choose, by code that may throw: the journal goes on.
@@ -679,6 +700,7 @@ internal sealed unsafe class JournalWriter : IDisposable
 
     private void FailQueued()
     {
+        EmptyCommits.Complete(_emptyCommits.TakeUpTo(_durableSequence), long.MaxValue);
         for (var empty = _emptyCommits.TakeUpTo(long.MaxValue); empty != null;)
         {
             var next = (CommitCompletion?)empty.Next;

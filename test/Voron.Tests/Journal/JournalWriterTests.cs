@@ -14,7 +14,7 @@ public sealed class JournalWriterTests
         var disk = new SimulatedDisk();
         var poison = new PoisonState("test");
         using var files = new JournalFileSet(disk, 1, 4096, 65536, 65536, NullLogger.Instance);
-        using var journal = new JournalWriter(files, poison, new Nobody(), 1, default, [], null);
+        using var journal = new JournalWriter(files, poison, new Listener(), 1, default, [], null);
         Submit(journal, null);
         journal.Drain();
 
@@ -62,6 +62,39 @@ public sealed class JournalWriterTests
         Enumerable.Range(0, 100).Count(_ => CommitCompletion.Rent() == completion).Should().BeLessThanOrEqualTo(1);
     }
 
+    [Fact]
+    public void A_commit_without_a_record_is_not_acknowledged_before_those_that_it_read()
+    {
+        var listener = new Listener();
+        using var files = new JournalFileSet(new SimulatedDisk(), 1, 4096, 65536, 65536, NullLogger.Instance);
+        using var journal = new JournalWriter(files, new PoisonState("test"), listener, 1, default, [], null);
+        var first = CommitCompletion.Rent();
+        var second = CommitCompletion.Rent();
+        var empty = CommitCompletion.Rent();
+        var (firstTask, secondTask, emptyTask) = (first.Task, second.Task, empty.Task);
+        var read = Submit(journal, first);
+        var last = Submit(journal, second);
+        var wasEarly = true;
+        listener.Durable = sequence =>
+        {
+            // The first record is durable and published; that it is acknowledged is still to come.
+            if (sequence != last)
+                return;
+            journal.DurableSequence.Should().Be(read);
+            journal.CompleteWhenDurable(read, empty);
+            wasEarly = emptyTask.IsCompleted && !firstTask.IsCompleted;
+        };
+
+        journal.Drain();
+
+        wasEarly.Should().BeFalse();
+        (firstTask.IsCompleted, secondTask.IsCompleted, emptyTask.IsCompleted).Should().Be((true, true, true));
+        var later = CommitCompletion.Rent();
+        var laterTask = later.Task;
+        journal.CompleteWhenDurable(last, later);
+        laterTask.IsCompleted.Should().BeTrue("all of it has been acknowledged");
+    }
+
     private static long Submit(JournalWriter journal, CommitCompletion? completion)
     {
         var entry = journal.Rent();
@@ -70,10 +103,10 @@ public sealed class JournalWriterTests
         return journal.Submit(entry);
     }
 
-    private sealed class Nobody : IJournalListener
+    private sealed class Listener : IJournalListener
     {
-        public void OnDurable(in RecordHeader header, in JournalPosition end, long lengthBytes)
-        {
-        }
+        public Action<long>? Durable { get; set; }
+
+        public void OnDurable(in RecordHeader header, in JournalPosition end, long lengthBytes) => Durable?.Invoke(header.Sequence);
     }
 }
