@@ -1,4 +1,5 @@
 using Voron.Torture.Simulation;
+using static Voron.Tests.Environments.JournalBench;
 
 namespace Voron.Tests.Environments;
 
@@ -51,9 +52,9 @@ public sealed class JournalFilesTests
         for (var i = 0; i < 100; i++)
             Put(environment, i * 100, 100);
         environment.Flush();
-        JournalFiles(disk).Should().BeGreaterThan(4);
+        Files(disk).Should().BeGreaterThan(4);
         environment.Dispose();
-        JournalFiles(disk).Should().BeLessThanOrEqualTo(4);
+        Files(disk).Should().BeLessThanOrEqualTo(4);
         using var again = StorageEnvironment.Open(disk, Options);
         Count(again).Should().Be(10_000);
     }
@@ -93,9 +94,6 @@ public sealed class JournalFilesTests
         Count(environment).Should().Be(10_000);
     }
 
-    private static int JournalFiles(SimulatedDisk disk) =>
-        disk.List().Count(file => file.Name.StartsWith("journal-", StringComparison.Ordinal));
-
     private static long JournalBytesWritten(SimulatedDisk disk, int from)
     {
         var bytes = 0L;
@@ -109,26 +107,5 @@ public sealed class JournalFilesTests
         }
 
         return bytes;
-    }
-
-    private static void Put(StorageEnvironment environment, int first, int count)
-    {
-        using var writing = environment.BeginWrite();
-        var tree = writing.CreateTree("t");
-        var random = new Random(first);
-        var value = new byte[200];
-        for (var i = 0; i < count; i++)
-        {
-            random.NextBytes(value);
-            tree.Put(BitConverter.GetBytes(first + i), value);
-        }
-
-        writing.Commit();
-    }
-
-    private static long Count(StorageEnvironment environment)
-    {
-        using var reading = environment.BeginRead();
-        return reading.OpenTree("t").Count;
     }
 }

@@ -1,6 +1,7 @@
 using Voron.Flushing;
 using Voron.Journal;
 using Voron.Torture.Simulation;
+using static Voron.Tests.Environments.JournalBench;
 
 namespace Voron.Tests.Environments;
 
@@ -102,12 +103,10 @@ public sealed class JournalLivesTests
         {
             var environment = StorageEnvironment.Open(disk, Options);
             Put(environment, i, 1);
-            disk = FileSet.Of(disk).ToDisk(i);
-            environment.Context.Poison.Set(new InvalidOperationException("killed"));
-            environment.Dispose();
+            disk = Kill(environment, disk, i);
         }
 
-        disk.List().Count(entry => JournalFile.IndexOf(entry.Name) >= 0).Should().BeLessThan(40);
+        Files(disk).Should().BeLessThan(40);
         using var last = StorageEnvironment.Open(disk, Options);
         Count(last).Should().Be(1001);
     }
@@ -145,26 +144,5 @@ public sealed class JournalLivesTests
         var block = new byte[72];
         files[name].Read(0, block);
         return BitConverter.ToInt64(block, 64);
-    }
-
-    private static void Put(StorageEnvironment environment, int first, int count)
-    {
-        using var writing = environment.BeginWrite();
-        var tree = writing.CreateTree("t");
-        var random = new Random(first);
-        var value = new byte[200];
-        for (var i = 0; i < count; i++)
-        {
-            random.NextBytes(value);
-            tree.Put(BitConverter.GetBytes(first + i), value);
-        }
-
-        writing.Commit();
-    }
-
-    private static long Count(StorageEnvironment environment)
-    {
-        using var reading = environment.BeginRead();
-        return reading.OpenTree("t").Count;
     }
 }

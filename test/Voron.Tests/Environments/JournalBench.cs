@@ -1,0 +1,41 @@
+using Voron.Journal;
+using Voron.Torture.Simulation;
+
+namespace Voron.Tests.Environments;
+
+/// <summary>What the tests of journal files share: commits of a known length, their count, and the files on a disk.</summary>
+internal static class JournalBench
+{
+    /// <summary>Commits items of 200 bytes that do not compress.</summary>
+    public static void Put(StorageEnvironment environment, int first, int count)
+    {
+        using var writing = environment.BeginWrite();
+        var tree = writing.CreateTree("t");
+        var random = new Random(first);
+        var value = new byte[200];
+        for (var i = 0; i < count; i++)
+        {
+            random.NextBytes(value);
+            tree.Put(BitConverter.GetBytes(first + i), value);
+        }
+
+        writing.Commit();
+    }
+
+    public static long Count(StorageEnvironment environment)
+    {
+        using var reading = environment.BeginRead();
+        return reading.OpenTree("t").Count;
+    }
+
+    public static int Files(SimulatedDisk disk) => disk.List().Count(entry => JournalFile.IndexOf(entry.Name) >= 0);
+
+    /// <summary>Ends an environment as a kill does: the disk that it returns has what could be seen of the files, all of it durable.</summary>
+    public static SimulatedDisk Kill(StorageEnvironment environment, SimulatedDisk disk, int listingOrder = 0)
+    {
+        var left = FileSet.Of(disk).ToDisk(listingOrder);
+        environment.Context.Poison.Set(new InvalidOperationException("killed"));
+        environment.Dispose();
+        return left;
+    }
+}
