@@ -65,7 +65,7 @@ public sealed partial class StorageEnvironment : IDisposable
         _trimmer = new MemoryTrimmer(_context, _gate, _writer);
         _scheduler = new FlushScheduler(
             _context, _flusher, () => _reclaimer.Run(BackgroundPatience), _reclaimer.PunchForWriter,
-            _trimmer, parts.ReplayedBytes, _context.Options.BackgroundFlush);
+            _trimmer, parts.ReplayedBytes, parts.Recovered.IsVouched, _context.Options.BackgroundFlush);
         parts.Publisher.BackPressure = _scheduler;
         _context.BackPressure = _scheduler;
         _entrance = new WriterEntrance(_context, _gate, _writer, _scheduler);
@@ -312,20 +312,25 @@ public sealed partial class StorageEnvironment : IDisposable
         }
     }
 
-    // Each opening begins a journal file, which only a flush releases. A process that dies sooner, again and again, would fill the directory.
+    // Each opening that writes begins a journal file, which only a checkpoint releases. A process that dies sooner, again and again, would
+    // fill the directory.
     private void FlushAfterCrashes(int openings)
     {
-        if (openings <= MostOpeningsUnflushed)
-            return;
         try
         {
-            _flusher!.Flush();
-            _context.Observers.CallElsewhere();
+            if (openings > MostOpeningsUnflushed)
+            {
+                _flusher!.Flush();
+                _context.Observers.CallElsewhere();
+            }
         }
         catch (StorageFullException e)
         {
             EnvironmentLog.OpeningFlushFailed(_context.Logger, Path, openings, e.Message);
         }
+
+        if (_context.JournalFiles!.LiveCount > MostOpeningsUnflushed && !PlantedFault.KeepFlushedJournals)
+            _flusher!.ReleaseReplayed();
     }
 
     private WriteCore Begin(TimeSpan timeout, string call, CancellationToken cancellationToken)

@@ -57,9 +57,11 @@ internal sealed class FlushScheduler : IBackPressure
     /// <param name="reclaim">Gives free space back to the file system.</param>
     /// <param name="punch">As of <see cref="SpaceReclaimer.PunchForWriter"/>.</param>
     /// <param name="replayedBytes">Bytes of journal that were replayed at opening and are not flushed yet.</param>
+    /// <param name="isVouched">As of <see cref="RecoveryResult.IsVouched"/>.</param>
     /// <param name="trimmer">Gives memory back to the system.</param>
     public FlushScheduler(
-        EngineContext context, Flusher flusher, Action reclaim, Func<long, long> punch, MemoryTrimmer trimmer, long replayedBytes, bool background)
+        EngineContext context, Flusher flusher, Action reclaim, Func<long, long> punch, MemoryTrimmer trimmer, long replayedBytes, bool isVouched,
+        bool background)
     {
         _writtenBytes = replayedBytes;
         _reclaim = reclaim;
@@ -70,6 +72,10 @@ internal sealed class FlushScheduler : IBackPressure
         context.Ring.Read(out var newest);
         _freeAtReclaim = newest.State.PageCount;
         _flusher = flusher;
+
+        // A record that vouches begins a journal file, so an opening that writes nothing else must not write one each time.
+        if (isVouched && !PlantedFault.VouchAtEachOpening)
+            _vouchedSequence = context.Journal!.SubmittedSequence;
         if (!background)
             return;
         _thread = new Thread(SchedulePoint.Adopt(Run, this)) { IsBackground = true, Name = "Voron flusher" };

@@ -114,6 +114,23 @@ internal sealed unsafe class Flusher
     }
 
     /// <summary>
+    /// Releases the journal files whose records are all in the data file already: writes a header with the same state, and a start of replay
+    /// behind them. For an opening, before anything is written. Does nothing when there is something to flush.
+    /// </summary>
+    /// <exception cref="EnvironmentPoisonedException">The header could not be written.</exception>
+    public void ReleaseReplayed()
+    {
+        using (_lock.Enter())
+        {
+            _context.Ring.Read(out var published);
+            if (published.State.TransactionId != _checkpointId || _checkpoints.Current.RewriteNumber != 0)
+                return;
+            WriteHeader(published, number: 0, rewrite: default);
+            ReleaseReplaced(published, oldRewrite: 0, rewrite: default);
+        }
+    }
+
+    /// <summary>
     /// Flushes what can be, for the holder of the writer, in whose open transaction there was no room, and detaches it at once.
     /// </summary>
     /// <remarks>

@@ -12,6 +12,7 @@ namespace Voron.Flushing;
 /// <summary>What recovery found.</summary>
 /// <param name="State">The newest durable state.</param>
 /// <param name="End">Where the journal ends.</param>
+/// <param name="IsVouched">The journal's last record needs no other to vouch for it.</param>
 /// <param name="Seals">What the next journal file has to seal.</param>
 /// <param name="EndOffsets">By incarnation of a journal file, where its last record ends that was read.</param>
 /// <param name="Files">The journal files that have a life.</param>
@@ -28,6 +29,7 @@ namespace Voron.Flushing;
 internal sealed record RecoveryResult(
     EnvironmentState State,
     JournalPosition End,
+    bool IsVouched,
     JournalSeal[] Seals,
     IReadOnlyDictionary<UInt128, long> EndOffsets,
     IReadOnlyList<JournalFileInfo> Files,
@@ -94,8 +96,8 @@ internal static class Recovery
 
         var duration = Stopwatch.GetElapsedTime(start);
         return new RecoveryResult(
-            state, end.End, end.Seals, end.EndOffsets, files, chain.Openings, end.Unused, journals.WithoutLife, replay.DirectRuns, end.Records,
-            end.Bytes, end.Dropped, stamp, highest, duration);
+            state, end.End, end.IsVouched, end.Seals, end.EndOffsets, files, chain.Openings, end.Unused, journals.WithoutLife, replay.DirectRuns,
+            end.Records, end.Bytes, end.Dropped, stamp, highest, duration);
     }
 
     /// <summary>Verifies the large values that the replayed records name.</summary>

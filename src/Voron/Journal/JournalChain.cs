@@ -19,9 +19,10 @@ internal unsafe interface IRecordVisitor
 /// <param name="Seals">What a new file has to seal: the file where the chain ends, as far as it was read, and all behind it.</param>
 /// <param name="Unused">Names of the live files behind the end that have no record, not even one of a write that was under way.</param>
 /// <param name="EndOffsets">By incarnation of a file, where the last record ends that the chain has in it.</param>
+/// <param name="IsVouched">The last record vouches for all before it, or there is none: then the header that names the start does.</param>
 internal sealed record JournalChainEnd(
     JournalPosition End, long Records, long Bytes, DroppedTail? Dropped, JournalSeal[] Seals, IReadOnlyList<string> Unused,
-    IReadOnlyDictionary<UInt128, long> EndOffsets);
+    IReadOnlyDictionary<UInt128, long> EndOffsets, bool IsVouched);
 
 /// <summary>Follows the records from where replay starts, over all live files, and judges where they end.</summary>
 /// <remarks>
@@ -80,6 +81,7 @@ internal sealed unsafe class JournalChain : IDisposable
         var records = 0L;
         var bytes = 0L;
         var index = 0;
+        var isVouched = true;
         var ends = new (long Sequence, long Offset)[_files.Count];
         Array.Fill(ends, (0, JournalFormat.FirstRecordOffset));
         if (_start.LifeNumber != 0)
@@ -102,6 +104,7 @@ internal sealed unsafe class JournalChain : IDisposable
         {
             CheckRecord(record, _files[index].Path);
             visitor.Visit(record, _files[index].Path);
+            isVouched = record->Kind == RecordKind.Vouching;
             records++;
             bytes += record->AlignedLength;
             position = new JournalPosition
@@ -137,7 +140,7 @@ internal sealed unsafe class JournalChain : IDisposable
         for (var i = 0; i < _files.Count; i++)
             endOffsets[_files[i].Info.Header.Incarnation] = ends[i].Offset;
         return new JournalChainEnd(
-            position, records, bytes, _dropped, seals.Skip(index).TakeLast(JournalFileHeader.MaxSeals).ToArray(), unused, endOffsets);
+            position, records, bytes, _dropped, seals.Skip(index).TakeLast(JournalFileHeader.MaxSeals).ToArray(), unused, endOffsets, isVouched);
     }
 
     public void Dispose() => _window.Dispose();

@@ -287,6 +287,12 @@ internal static class PlantedFault
     /// <summary>Calls that use the files of an environment do not keep them from being closed.</summary>
     public static readonly bool CountNoCalls = Name == nameof(CountNoCalls);
 
+    /// <summary>Each opening vouches for the journal once more, in a file that it begins for that.</summary>
+    public static readonly bool VouchAtEachOpening = Name == nameof(VouchAtEachOpening);
+
+    /// <summary>An opening that has nothing to flush releases no journal files.</summary>
+    public static readonly bool KeepFlushedJournals = Name == nameof(KeepFlushedJournals);
+
     /// <summary>A flush waits for the writer while it holds its lock.</summary>
     public static readonly bool DetachUnderLock = Name == nameof(DetachUnderLock);
 }

@@ -129,6 +129,8 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.AcceptAnySpelling), "surroundings", 400),
         new(nameof(PlantedFault.ForgetUnnamedJournals), "surroundings", 400),
         new(nameof(PlantedFault.RemakeDataFile), "surroundings", 400),
+        new(nameof(PlantedFault.VouchAtEachOpening), "surroundings", 400),
+        new(nameof(PlantedFault.KeepFlushedJournals), "surroundings", 400),
     ];
 
     /// <summary>Names of all switches in the engine.</summary>

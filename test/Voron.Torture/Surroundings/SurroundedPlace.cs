@@ -32,9 +32,9 @@ internal sealed class SurroundedPlace : IDisposable
 
     public string FileOf(string name) => System.IO.Path.Combine(Path, name);
 
-    public static StorageOptions Options(bool readOnly = false) => new()
+    public static StorageOptions Options(bool readOnly = false, bool background = false) => new()
     {
-        BackgroundFlush = false,
+        BackgroundFlush = background,
         InitialJournalFileBytes = 64 << 10,
         MaxJournalFileBytes = 128 << 10,
         ReadOnly = readOnly,
@@ -80,6 +80,18 @@ internal sealed class SurroundedPlace : IDisposable
         {
             for (int left = 1 + Run.Choices.Next(12); left > 0; left--)
                 Commit(environment);
+            CopyTo(next);
+        }
+        Path = next;
+    }
+
+    /// <summary>Opens the environment, has it write a record without a transaction, and leaves the files as a killed process would.</summary>
+    public void KillVouched()
+    {
+        string next = Beside($"killed-{++_killed}");
+        using (StorageEnvironment environment = StorageEnvironment.Open(Path, Options()))
+        {
+            environment.Vouch();
             CopyTo(next);
         }
         Path = next;

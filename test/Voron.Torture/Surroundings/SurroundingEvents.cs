@@ -13,6 +13,12 @@ internal static class SurroundingEvents
     private const string UnfinishedHeader = "voron.header.creating";
     private const string Data = "voron.data";
 
+    /// <summary>Eight of openings that were killed, and what the openings themselves write.</summary>
+    private const int MostLiveFiles = 10;
+
+    /// <summary>The engine confirms the records of a journal that has been idle for about 100 ms.</summary>
+    private static readonly TimeSpan LongerThanVouching = TimeSpan.FromMilliseconds(400);
+
     private static readonly string[] SimilarNames =
     [
         "journal-00000001.voron.bak", "journal-", "journal--0000001.voron", "journal-7.voron", "journal-000000000007.voron",
@@ -36,6 +42,7 @@ internal static class SurroundingEvents
         new("a link in the place of a file", LinkedFile),
         new("a file cut", CutFile),
         new("readers and writers in turn", ReadersAndWriters),
+        new("openings that write nothing, and are killed", IdleOpenings),
     ];
 
     private static void SimilarFiles(SurroundedPlace place)
@@ -227,6 +234,23 @@ internal static class SurroundingEvents
             SurroundedPlace.ShouldBeRefused<EnvironmentInUseException>(place.Path, readOnly: false);
             place.Compare(first);
             place.Compare(second);
+        }
+        place.ShouldHaveAll();
+    }
+
+    private static void IdleOpenings(SurroundedPlace place)
+    {
+        EndSomehow(place);
+        for (int left = 12 + place.Run.Choices.Next(8); left > 0; left--)
+            place.KillVouched();
+        using (StorageEnvironment idle = StorageEnvironment.Open(place.Path, SurroundedPlace.Options(background: true)))
+        {
+            int live = idle.Context.JournalFiles!.LiveCount;
+            BrokenPromiseException.Require(live <= MostLiveFiles, $"{live} journal files are live after openings without a transaction.");
+            Thread.Sleep(LongerThanVouching);
+            long writes = idle.GetStatistics().JournalWrites;
+            BrokenPromiseException.Require(writes == 0, $"An opening with nothing to confirm has written {writes} times to the journal.");
+            place.Compare(idle);
         }
         place.ShouldHaveAll();
     }

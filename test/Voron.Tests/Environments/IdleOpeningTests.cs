@@ -1,0 +1,142 @@
+using Voron.Tests.Faults;
+using Voron.Torture.Simulation;
+using static Voron.Tests.Environments.JournalBench;
+
+namespace Voron.Tests.Environments;
+
+/// <summary>Openings in which no transaction is committed leave no more journal files, however many there are and however they end.</summary>
+public sealed class IdleOpeningTests
+{
+    private const int Openings = 24;
+    private const int MostFiles = 10;
+
+    /// <summary>The flusher's thread vouches for the journal after it has been idle for some 100 ms.</summary>
+    private static readonly TimeSpan LongerThanVouching = TimeSpan.FromMilliseconds(400);
+
+    private static StorageOptions Options(bool background) => new()
+    {
+        BackgroundFlush = background,
+        InitialJournalFileBytes = 64 << 10,
+        MaxJournalFileBytes = 64 << 10,
+    };
+
+    [Fact]
+    public void An_opening_after_a_clean_close_writes_nothing_while_it_idles()
+    {
+        var disk = new SimulatedDisk();
+        using (var environment = StorageEnvironment.Open(disk, Options(background: true)))
+            Put(environment, 0, 10);
+        using var idle = StorageEnvironment.Open(disk, Options(background: true));
+        Thread.Sleep(LongerThanVouching);
+        idle.GetStatistics().JournalWrites.Should().Be(0);
+        Count(idle).Should().Be(10);
+    }
+
+    /// <summary>The first opening after the crash has the last record confirmed, which is what makes its loss known; the next have it so.</summary>
+    [Fact]
+    public void Openings_that_idle_and_are_killed_confirm_the_last_record_once()
+    {
+        var disk = new SimulatedDisk();
+        var environment = StorageEnvironment.Open(disk, Options(background: false));
+        Put(environment, 0, 10);
+        disk = Kill(environment, disk);
+        var writes = 0L;
+        for (var i = 0; i < 4; i++)
+        {
+            environment = StorageEnvironment.Open(disk, Options(background: true));
+            Count(environment).Should().Be(10);
+            Thread.Sleep(LongerThanVouching);
+            writes += environment.GetStatistics().JournalWrites;
+            environment.Context.JournalFiles!.LiveCount.Should().BeLessThanOrEqualTo(2);
+            disk = Kill(environment, disk, i);
+        }
+
+        writes.Should().Be(1);
+        Files(disk).Should().BeLessThanOrEqualTo(MostFiles);
+    }
+
+    /// <summary>
+    /// Openings that wrote a record each, and no transaction: what engines before this one have left, which confirmed the journal at each
+    /// opening. There is nothing to flush; the files go all the same, whatever the power does meanwhile.
+    /// </summary>
+    [Fact]
+    public void Journal_files_without_transactions_are_released_when_an_environment_is_opened()
+    {
+        var disk = new SimulatedDisk();
+        using (var environment = StorageEnvironment.Open(disk, Options(background: false)))
+            Put(environment, 0, 10);
+        disk = FileSet.Of(disk).ToDisk();
+        for (var i = 0; i < Openings; i++)
+        {
+            var environment = StorageEnvironment.Open(disk, Options(background: false));
+            environment.Context.JournalFiles!.LiveCount.Should().BeLessThanOrEqualTo(MostFiles, "after {0} openings", i);
+            environment.Vouch();
+            var opened = disk;
+            disk = Kill(environment, disk, i);
+            if (i % 3 == 0)
+                CheckCuts(opened, i);
+        }
+
+        Files(disk).Should().BeLessThanOrEqualTo(2 * MostFiles);
+        using var last = StorageEnvironment.Open(disk, Options(background: false));
+        Put(last, 10, 1);
+        last.Flush();
+        Count(last).Should().Be(11);
+        last.Verify().Problems.Should().BeEmpty();
+    }
+
+    /// <summary>The same on a real file system; the files are copied as a killed process leaves them.</summary>
+    [Fact]
+    public void Journal_files_on_a_real_disk_stay_few_over_openings_that_idle()
+    {
+        using var root = new TemporaryDirectory();
+        var path = Path.Combine(root.Path, "0");
+        using (var environment = StorageEnvironment.Open(path, Options(background: false)))
+        {
+            Put(environment, 0, 10);
+            environment.Flush();
+            Put(environment, 10, 1);
+            path = Copy(path, Path.Combine(root.Path, "killed"));
+        }
+
+        for (var i = 1; i <= Openings; i++)
+        {
+            using var environment = StorageEnvironment.Open(path, Options(background: i % 6 == 0));
+            Count(environment).Should().Be(11);
+            if (i % 6 == 0)
+                Thread.Sleep(LongerThanVouching);
+            else
+                environment.Vouch();
+            environment.Context.JournalFiles!.LiveCount.Should().BeLessThanOrEqualTo(MostFiles);
+            path = Copy(path, Path.Combine(root.Path, $"{i}"));
+        }
+
+        Directory.GetFiles(path, "journal-*").Length.Should().BeLessThanOrEqualTo(2 * MostFiles);
+        using var last = StorageEnvironment.Open(path, Options(background: false));
+        last.Verify().Problems.Should().BeEmpty();
+    }
+
+    private static void CheckCuts(SimulatedDisk disk, int seed)
+    {
+        var images = new CrashImages(disk);
+        for (var cut = 0; cut <= disk.TraceCount; cut++)
+        {
+            for (var kind = 0; kind < 3; kind++)
+            {
+                var image = kind == 0 ? images.BuildLost(cut) : images.Build(cut, new Random(seed * 1000 + cut * 10 + kind));
+                image.ListingOrder = kind;
+                using var environment = StorageEnvironment.Open(image, Options(background: false));
+                Count(environment).Should().Be(10, "cut {0} of kind {1} in opening {2}", cut, kind, seed);
+                environment.Verify().Problems.Should().BeEmpty();
+            }
+        }
+    }
+
+    private static string Copy(string from, string to)
+    {
+        Directory.CreateDirectory(to);
+        foreach (var file in Directory.GetFiles(from))
+            File.Copy(file, Path.Combine(to, Path.GetFileName(file)));
+        return to;
+    }
+}
