@@ -117,13 +117,7 @@ internal sealed unsafe class EnvironmentParts
         owned.Push(dataFile);
         if (!PlantedFault.LockHeaderAlone)
             directoryLock.TakeDataFile(disk, options.ReadOnly);
-        var journals = JournalInventory.Read(disk, header);
-        if (!options.ReadOnly && !PlantedFault.SkipSyncAtOpen && !journals.IsUntouchedSince(header))
-        {
-            SyncWhatIsVisible(disk, header, dataFile, journals);
-            journals = JournalInventory.Read(disk, header);
-        }
-
+        var journals = ReadJournals(disk, header, dataFile, makesDurable: !options.ReadOnly && !PlantedFault.SkipSyncAtOpen);
         var spill = options.ReadOnly ? SpillFile.ForReader(logger) : new SpillFile(disk);
         var frames = new FrameAllocator(layout.PageSize, options.ScratchMemoryBytes, spill);
         owned.Push(frames);
@@ -200,20 +194,26 @@ internal sealed unsafe class EnvironmentParts
     // A killed process leaves visible what is not durable; nothing may be built on that. What a header of a closed environment names was
     // synced before it was written, so that only the header itself may still be on its way. What a failed write left in the page cache
     // is not made durable by a sync: it has to leave the cache, so that recovery does not take it for a record.
-    private static void SyncWhatIsVisible(IDisk disk, in CheckpointHeader header, DataFile dataFile, JournalInventory journals)
+    private static JournalInventory ReadJournals(IDisk disk, in CheckpointHeader header, DataFile dataFile, bool makesDurable)
     {
-        dataFile.File.Sync();
-        dataFile.File.DropCache();
-        foreach (var entry in disk.List())
+        if (!makesDurable)
+            return JournalInventory.Read(disk, header);
+
+        // Journal files are read a second time only where the first time has shown that the environment was used after its close.
+        if (JournalInventory.WasClosed(header))
         {
-            if (!journals.Has(entry.Name) && RewriteFile.NumberOf(entry.Name) != header.RewriteNumber)
-                continue;
-            using var file = disk.Open(entry.Name, DiskOpen.Existing, DiskAccess.WriteThrough);
-            file.Sync();
-            file.DropCache();
+            var found = JournalInventory.Read(disk, header);
+            if (found.IsUntouchedSince(header))
+                return found;
         }
 
+        dataFile.File.Sync();
+        dataFile.File.DropCache();
+        if (header.RewriteNumber != 0)
+            RewriteFile.MakeDurable(disk, header.RewriteNumber);
+        var journals = JournalInventory.Read(disk, header, makesDurable: true);
         disk.SyncDirectory();
+        return journals;
     }
 
     // What a flush that broke off has left there may be in the page cache only, after a sync of it has failed: the next header names it.

@@ -14,8 +14,11 @@ namespace Voron.Flushing;
 /// <param name="WithoutLife">Those that are unfinished, and proven to have no record that could be needed: to be deleted.</param>
 internal sealed unsafe record JournalInventory(IReadOnlyList<JournalFileInfo> Files, IReadOnlyList<string> WithoutLife)
 {
+    /// <param name="disk">The directory of the environment.</param>
+    /// <param name="checkpoint">Its header.</param>
+    /// <param name="makesDurable">Makes what a killed process left visible of each file durable, and reads what the device has then.</param>
     /// <exception cref="CorruptionException">The header of a file is damaged.</exception>
-    public static JournalInventory Read(IDisk disk, in CheckpointHeader checkpoint)
+    public static JournalInventory Read(IDisk disk, in CheckpointHeader checkpoint, bool makesDurable = false)
     {
         var files = new List<JournalFileInfo>();
         var withoutLife = new List<string>();
@@ -28,6 +31,12 @@ internal sealed unsafe record JournalInventory(IReadOnlyList<JournalFileInfo> Fi
             using var file = disk.Open(entry.Name, DiskOpen.Existing, DiskAccess.WriteThrough);
             if (!isNamed && !IsOurs(file))
                 continue;
+            if (makesDurable)
+            {
+                file.Sync();
+                file.DropCache();
+            }
+
             var info = JournalFileHeaders.Read(file, entry.Name, checkpoint.EnvironmentId, out var abandoned);
             if (info != null && (isNamed || !PlantedFault.ForgetUnnamedJournals))
             {
@@ -73,15 +82,17 @@ internal sealed unsafe record JournalInventory(IReadOnlyList<JournalFileInfo> Fi
         return record;
     }
 
-    public bool Has(string name) => Files.Any(file => file.Name == name);
+    /// <summary>Whether the header says that the environment was closed in good order. It goes on to say so until the next checkpoint.</summary>
+    public static bool WasClosed(in CheckpointHeader checkpoint) =>
+        (checkpoint.Flags & CheckpointFlags.ClosedCleanly) != 0 && checkpoint.RewriteNumber == 0;
 
     /// <summary>
-    /// Whether nobody has changed anything since the environment was closed in good order. Whoever changes something begins a life of
-    /// a journal file first, and the header goes on to say that the environment was closed until the next checkpoint.
+    /// Whether nothing has changed since the environment was closed in good order: a writer begins a life of a journal file before it
+    /// changes anything.
     /// </summary>
     public bool IsUntouchedSince(in CheckpointHeader checkpoint)
     {
-        if ((checkpoint.Flags & CheckpointFlags.ClosedCleanly) == 0 || checkpoint.RewriteNumber != 0 || WithoutLife.Count > 0)
+        if (!WasClosed(checkpoint) || WithoutLife.Count > 0)
             return false;
         foreach (var file in Files)
         {

@@ -164,6 +164,21 @@ internal static unsafe class RewriteFile
         }
     }
 
+    /// <summary>Makes what a killed process left visible durable, and has it leave the page cache.</summary>
+    public static void MakeDurable(IDisk disk, long number)
+    {
+        try
+        {
+            using var file = disk.Open(NameOf(number), DiskOpen.Existing, DiskAccess.WriteThrough);
+            file.Sync();
+            file.DropCache();
+        }
+        catch (DiskException e) when (e.Error == DiskError.NotFound)
+        {
+            // Recovery reports it as missing.
+        }
+    }
+
     public static void Delete(EngineContext context, long number) => TryDelete(context.Disk, NameOf(number));
 
     private static long WritePages(EngineContext context, DiskFile file, JournalEntry entry, FlushPlan plan, UInt128 incarnation)

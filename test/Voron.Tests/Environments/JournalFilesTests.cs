@@ -1,3 +1,5 @@
+using Voron.IO;
+using Voron.Journal;
 using Voron.Torture.Simulation;
 using static Voron.Tests.Environments.JournalBench;
 
@@ -92,6 +94,41 @@ public sealed class JournalFilesTests
         disk.SpaceLimit = disk.UsedBytes + (64 << 10);
         Put(environment, 0, 4_000);
         Count(environment).Should().Be(10_000);
+    }
+
+    /// <summary>They were read before and after the files were synced.</summary>
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void An_opening_reads_the_header_of_each_journal_file_once(bool afterCrash)
+    {
+        var disk = new SimulatedDisk();
+        var environment = StorageEnvironment.Open(disk, Options);
+        for (var i = 0; i < 60; i++)
+        {
+            Put(environment, i * 100, 100);
+            if (i == 30)
+                environment.Flush();
+        }
+
+        if (afterCrash)
+            disk = Kill(environment, disk);
+        else
+            environment.Dispose();
+        var reads = new Dictionary<string, int>();
+        disk.FailNext(
+            call =>
+            {
+                if (call.Kind == DiskCallKind.Read && JournalFile.IndexOf(call.Name) >= 0 && call.Offset == 0)
+                    reads[call.Name] = reads.GetValueOrDefault(call.Name) + 1;
+                return false;
+            },
+            DiskError.Failed,
+            forever: true);
+        using var again = StorageEnvironment.Open(disk, Options);
+        disk.ClearFaults();
+        reads.Should().HaveCount(Files(disk)).And.OnlyContain(file => file.Value == 1);
+        Count(again).Should().Be(6_000);
     }
 
     private static long JournalBytesWritten(SimulatedDisk disk, int from)
