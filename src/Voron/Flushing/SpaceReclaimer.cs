@@ -217,7 +217,7 @@ internal sealed class SpaceReclaimer
         {
             var session = core.Session;
             var sections = session.Space.Map.SectionCount;
-            var most = Math.Clamp(sections / ShareWithheld, 1, MostWithheld);
+            var most = PlantedFault.PunchUnderWriter ? sections : Math.Clamp(sections / ShareWithheld, 1, MostWithheld);
             var end = Math.Min(sections, next + MostLooks);
             for (; next < end && slice.Sections.Count < most; next++)
             {
@@ -227,6 +227,8 @@ internal sealed class SpaceReclaimer
                     continue;
                 session.Space.Withhold(next);
                 slice.Sections.Add(next);
+                if (PlantedFault.PunchUnderWriter)
+                    slice.Ranges.Skip(before).All(range => TryPunch(range));
             }
 
             if (next >= sections)

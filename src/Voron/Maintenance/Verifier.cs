@@ -34,7 +34,7 @@ internal sealed unsafe class Verifier : ITreeCheckHost
         _layout = context.Layout;
         _pages = new CheckedPages(context, snapshot, ScrubPace.Unlimited(), Report);
         _trees = new TreeChecker(this);
-        _owned = new ulong[_pages.PageCount / 64 + 1];
+        _owned = new ulong[_pages.PageCount / (PlantedFault.ListOwnedPages ? 1 : 64) + 1];
     }
 
     public static VerificationReport Run(EngineContext context, ReadSnapshot snapshot) => new Verifier(context, snapshot).Run();

@@ -295,4 +295,10 @@ internal static class PlantedFault
 
     /// <summary>A flush waits for the writer while it holds its lock.</summary>
     public static readonly bool DetachUnderLock = Name == nameof(DetachUnderLock);
+
+    /// <summary>The verification keeps a number for each page, not a bit.</summary>
+    public static readonly bool ListOwnedPages = Name == nameof(ListOwnedPages);
+
+    /// <summary>Free space is given back with the writer held.</summary>
+    public static readonly bool PunchUnderWriter = Name == nameof(PunchUnderWriter);
 }

@@ -18,22 +18,13 @@ internal static class ScaleCommand
         command.SetAction(parsed =>
         {
             using var run = new ScaleRun((long)(parsed.GetValue(size) * (1L << 30)), parsed.GetValue(trees));
-            Console.WriteLine("| operation | seconds | managed memory asked for | resident memory, growth at most | longest commit meanwhile |");
-            Console.WriteLine("|---|---:|---:|---:|---:|");
-            run.Run(result => Console.WriteLine(ToRow(result)));
+            Console.WriteLine(ScaleResult.Header);
+            Console.WriteLine(ScaleResult.Line);
+            run.Run(result => Console.WriteLine(result.ToRow()));
             Console.WriteLine();
             Console.WriteLine($"{run.Pages.ToString("N0", CultureInfo.InvariantCulture)} pages of 4 KiB.");
             return 0;
         });
         return command;
     }
-
-    private static string ToRow(ScaleResult result) => string.Create(
-        CultureInfo.InvariantCulture,
-        $"| {result.Operation} | {result.Seconds:0.00} | {ToMebibytes(result.Allocated)} | {ToMebibytes(result.Resident)} | {ToMilliseconds(result.LongestStall)} |");
-
-    private static string ToMebibytes(long bytes) => (bytes / (double)(1 << 20)).ToString("0.0", CultureInfo.InvariantCulture) + " MiB";
-
-    private static string ToMilliseconds(TimeSpan? time) =>
-        time is { } stall ? stall.TotalMilliseconds.ToString("0", CultureInfo.InvariantCulture) + " ms" : "";
 }

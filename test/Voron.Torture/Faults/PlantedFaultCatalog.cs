@@ -118,6 +118,9 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.FailWithNeighbours), "options", 400),
         new(nameof(PlantedFault.MergeWithoutEnd), "options", 400),
 
+        new(nameof(PlantedFault.ListOwnedPages), "scale", 2),
+        new(nameof(PlantedFault.PunchUnderWriter), "scale", 2),
+
         // By a second suite, whose business it is as well.
         new(nameof(PlantedFault.AcknowledgeEmptyAtOnce), "schedules", 4_000),
         new(nameof(PlantedFault.SkipSyncAtOpen), "recovery-cut", 4_000),

@@ -1,24 +1,55 @@
+using System.Globalization;
+
 namespace Voron.Torture.Scale;
 
-/// <summary>By how much the resident memory of the process grows at most while this lives.</summary>
+/// <summary>The most memory that the process has while this lives, what the files of the simulated disk take left out.</summary>
+/// <remarks>
+/// Memory that no file stands behind, as the system counts it: what is mapped of a file is the page cache's. Where the system does not tell,
+/// the working set.
+/// </remarks>
 internal sealed class PeakMemory : IDisposable
 {
-    private readonly long _before = Environment.WorkingSet;
+    private const string Status = "/proc/self/status";
+    private const string Field = "RssAnon:";
+
+    private readonly SparseDisk _disk;
+    private readonly Lock _gate = new();
     private readonly Timer _timer;
     private long _peak;
 
-    public PeakMemory() => _timer = new Timer(_ => Look(), null, 0, 20);
+    public PeakMemory(SparseDisk disk)
+    {
+        _disk = disk;
+        _peak = Now(disk);
+        _timer = new Timer(_ => Look(), null, 0, 20);
+    }
 
-    public long Growth
+    public long Most
     {
         get
         {
             Look();
-            return Math.Max(0, Volatile.Read(ref _peak) - _before);
+            lock (_gate)
+                return _peak;
         }
     }
 
+    public static long Now(SparseDisk disk) => Resident() - disk.ResidentBytes;
+
     public void Dispose() => _timer.Dispose();
 
-    private void Look() => Volatile.Write(ref _peak, Math.Max(Volatile.Read(ref _peak), Environment.WorkingSet));
+    private void Look()
+    {
+        lock (_gate)
+            _peak = Math.Max(_peak, Now(_disk));
+    }
+
+    private static long Resident()
+    {
+        if (!File.Exists(Status))
+            return Environment.WorkingSet;
+        string line = File.ReadLines(Status).First(line => line.StartsWith(Field, StringComparison.Ordinal));
+        string[] parts = line[Field.Length..].Split(' ', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries);
+        return long.Parse(parts[0], CultureInfo.InvariantCulture) << 10;
+    }
 }

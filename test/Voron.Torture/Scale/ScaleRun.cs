@@ -5,54 +5,57 @@ using Voron.Transactions;
 
 namespace Voron.Torture.Scale;
 
-/// <summary>What an operation has cost in a store of some size.</summary>
-/// <param name="Operation">What was done.</param>
-/// <param name="Seconds">How long it took.</param>
-/// <param name="Allocated">Bytes of managed memory that its thread asked for in all, given back meanwhile or not.</param>
-/// <param name="Resident">Bytes by which the memory of the process grew at most, the disk's own and that of a writer beside it included.</param>
-/// <param name="LongestStall">The longest that a small commit took meanwhile; null when none was made.</param>
-internal sealed record ScaleResult(string Operation, double Seconds, long Allocated, long Resident, TimeSpan? LongestStall);
-
 /// <summary>Makes a large store and does to it what takes the longer the larger it is, while a writer commits.</summary>
-internal sealed class ScaleRun(long bytes, int trees, int valueBytes = 4 << 20) : IDisposable
+internal sealed class ScaleRun(long bytes, int trees, int valueBytes = 4 << 20, TimeSpan punchTime = default) : IDisposable
 {
     private const int FillBatch = 16;
     private const int TreeBatch = 10_000;
     private const int UnflushedKeys = 20_000;
 
-    private readonly SparseDisk _disk = new(Math.Max(bytes + (bytes / 4), bytes + (8L << 30)));
+    // All that is left when the rest is deleted.
+    private const int KeptValues = 8;
+
+    private readonly SparseDisk _disk = new(Math.Max(bytes + (bytes / 4), bytes + (8L << 30))) { PunchTime = punchTime };
     private readonly List<ScaleResult> _results = [];
     private StorageEnvironment? _environment;
+    private long _memoryBefore;
 
     /// <summary>Pages of the store when it is full.</summary>
     public long Pages { get; private set; }
+
+    public int Trees => trees;
 
     public IReadOnlyList<ScaleResult> Results => _results;
 
     /// <exception cref="BrokenPromiseException">A verification found something.</exception>
     public IReadOnlyList<ScaleResult> Run(Action<ScaleResult>? done = null)
     {
+        GC.Collect();
+        _memoryBefore = PeakMemory.Now(_disk);
         _environment = Open();
         try
         {
-            Measure("fill", Fill, done);
+            Measure("fill", Fill, done, isWatched: false);
+            Measure($"make {trees:N0} trees", MakeTrees, done, isWatched: false);
             Pages = _environment.GetStatistics().PageCount;
-            Measure($"make {trees:N0} trees", MakeTrees, done);
             Measure("flush", () => _environment.Flush(), done);
             Measure("verify", Verify, done);
             Measure("scrub, as fast as it goes", Scrub, done);
-            Measure("delete every second value", DeleteHalf, done);
+            Measure("close", () => _environment.Dispose(), done, isWatched: false);
+            Reopen("after a close", done);
+            Measure("delete every second value", () => Delete(number => number % 2 != 0), done, isWatched: false);
             Measure("reclaim", () => _environment.ReclaimSpace(), done);
-            Measure("close", () => _environment.Dispose(), done, isOpen: false);
-            Measure("open after a close", () => _environment = Open(), done, isOpen: false);
             Measure("write what is to be replayed", WriteUnflushed, done);
             _disk.IsCut = true;
             _environment.Dispose();
             _disk.IsCut = false;
-            Measure("open after a cut, with replay", () => _environment = Open(), done, isOpen: false);
+            Reopen("after a cut, with replay", done);
             if (_environment.Recovery.ReplayedRecords == 0)
                 throw new BrokenPromiseException("Nothing was replayed.");
             Measure("verify once more", Verify, done);
+            Measure("delete all but a few values", () => Delete(number => number >= KeptValues), done, isWatched: false);
+            Measure("reclaim the rest", () => _environment.ReclaimSpace(), done);
+            Verify();
         }
         finally
         {
@@ -64,13 +67,23 @@ internal sealed class ScaleRun(long bytes, int trees, int valueBytes = 4 << 20) 
 
     public void Dispose() => _disk.Release();
 
-    private StorageEnvironment Open() => StorageEnvironment.Open(_disk, new StorageOptions { ScrubInterval = Timeout.InfiniteTimeSpan });
+    // Reclaimed is when the run says so.
+    private StorageEnvironment Open() => StorageEnvironment.Open(
+        _disk, new StorageOptions { ScrubInterval = Timeout.InfiniteTimeSpan, ReclaimInterval = TimeSpan.FromDays(1) });
 
-    private void Measure(string operation, Action act, Action<ScaleResult>? done, bool isOpen = true)
+    private void Reopen(string when, Action<ScaleResult>? done)
+    {
+        Measure($"open {when}", () => _environment = Open(), done, isWatched: false);
+        Measure($"first commit {when}", () => PutSmall("first"), done, isWatched: false);
+        Measure($"first large value {when}", PutLarge, done, isWatched: false);
+    }
+
+    private void Measure(string operation, Action act, Action<ScaleResult>? done, bool isWatched = true)
     {
         GC.Collect();
-        using var memory = new PeakMemory();
-        StallWatch? stalls = isOpen ? new StallWatch(_environment!) : null;
+        using var memory = new PeakMemory(_disk);
+        StallWatch? stalls = isWatched ? new StallWatch(_environment!) : null;
+        long read = _disk.ReadBytes;
         long allocated = GC.GetAllocatedBytesForCurrentThread();
         long start = Stopwatch.GetTimestamp();
         try
@@ -82,9 +95,13 @@ internal sealed class ScaleRun(long bytes, int trees, int valueBytes = 4 << 20) 
             stalls?.Dispose();
         }
 
-        var result = new ScaleResult(
-            operation, Stopwatch.GetElapsedTime(start).TotalSeconds, GC.GetAllocatedBytesForCurrentThread() - allocated, memory.Growth,
-            stalls?.Longest);
+        double seconds = Stopwatch.GetElapsedTime(start).TotalSeconds;
+        allocated = GC.GetAllocatedBytesForCurrentThread() - allocated;
+        var result = new ScaleResult(operation, seconds, allocated, memory.Most - _memoryBefore, _disk.ReadBytes - read)
+        {
+            LongestStall = stalls?.Longest,
+            Noise = stalls?.Noise ?? default,
+        };
         _results.Add(result);
         done?.Invoke(result);
     }
@@ -102,14 +119,17 @@ internal sealed class ScaleRun(long bytes, int trees, int valueBytes = 4 << 20) 
         }
     }
 
-    private void DeleteHalf()
+    private void Delete(Func<long, bool> which)
     {
         for (long number = 0; number * valueBytes < bytes; number += FillBatch)
         {
             using WriteTransaction writing = _environment!.BeginWrite();
             WriteTree tree = writing.OpenTree("values");
-            for (long i = number; i < number + FillBatch; i += 2)
-                tree.Delete(Key(i));
+            for (long i = number; i < number + FillBatch; i++)
+            {
+                if (which(i))
+                    tree.Delete(Key(i));
+            }
             writing.Commit();
         }
     }
@@ -123,6 +143,20 @@ internal sealed class ScaleRun(long bytes, int trees, int valueBytes = 4 << 20) 
                 writing.CreateTree($"tree {i:D8}").Put([1], [2]);
             writing.Commit();
         }
+    }
+
+    private void PutSmall(string treeName)
+    {
+        using WriteTransaction writing = _environment!.BeginWrite();
+        writing.CreateTree(treeName).Put([1], [2]);
+        writing.Commit();
+    }
+
+    private void PutLarge()
+    {
+        using WriteTransaction writing = _environment!.BeginWrite();
+        writing.OpenTree("values").Put(Key(0), new byte[valueBytes]);
+        writing.Commit();
     }
 
     private void WriteUnflushed()
@@ -151,11 +185,8 @@ internal sealed class ScaleRun(long bytes, int trees, int valueBytes = 4 << 20) 
         bool isDone;
         do
         {
-            var snapshot = new ReadSnapshot(_environment.Context, forEngine: true);
-            snapshot.Begin();
-            isDone = pass.RunSlice(snapshot);
-            snapshot.End();
-            snapshot.Retire();
+            using var reading = new EngineSnapshot(_environment.Context);
+            isDone = pass.RunSlice(reading.Snapshot);
         }
         while (!isDone);
 

@@ -1,4 +1,4 @@
-using System.Collections;
+using System.Numerics;
 using Voron.IO;
 
 namespace Voron.Torture.Scale;
@@ -7,6 +7,7 @@ namespace Voron.Torture.Scale;
 /// A disk in memory that keeps no zeros: a store of a hundred gigabytes, most of it values of zeros, takes the memory of its other
 /// pages. Reads of what was never anything else touch nothing.
 /// </summary>
+/// <remarks>The engine writes, reads, checks and gives back every page all the same: only the device is simulated.</remarks>
 internal sealed class SparseDisk : IDisk
 {
     private const int Block = 4096;
@@ -15,17 +16,37 @@ internal sealed class SparseDisk : IDisk
     private const string DataFile = "voron.data";
 
     private readonly MemoryDisk _disk;
-    private readonly BitArray _hasContent;
+    private readonly long _mostBytes;
+
+    // A bit for each block that has content. Several threads write at once.
+    private readonly ulong[] _content;
+
+    // Of the other files, by the name that each has now.
+    private readonly Dictionary<string, Written> _written = new(StringComparer.Ordinal);
+    private readonly Lock _gate = new();
+    private long _contentBlocks;
+    private long _otherBytes;
+    private long _readBytes;
 
     /// <param name="mostBytes">Of the data file.</param>
     public SparseDisk(long mostBytes)
     {
+        _mostBytes = mostBytes;
         _disk = new MemoryDisk(mostBytes);
-        _hasContent = new BitArray(checked((int)(mostBytes / Block)));
+        _content = new ulong[(mostBytes / Block / 64) + 1];
     }
 
     /// <summary>Every change fails from now on, as if the process had lost its disk: what is there then is what a kill would leave.</summary>
     public bool IsCut { get; set; }
+
+    /// <summary>How long the device takes to give the blocks of a range back.</summary>
+    public TimeSpan PunchTime { get; init; }
+
+    /// <summary>The memory that the content of all files takes.</summary>
+    public long ResidentBytes => (Volatile.Read(ref _contentBlocks) * Block) + Volatile.Read(ref _otherBytes);
+
+    /// <summary>Bytes of the data file that were read by calls.</summary>
+    public long ReadBytes => Volatile.Read(ref _readBytes);
 
     public string Path => "sparse";
 
@@ -35,12 +56,22 @@ internal sealed class SparseDisk : IDisk
 
     public bool IsUnbuffered => true;
 
+    public long VolumeBytes => _mostBytes;
+
     public IReadOnlyList<DiskEntry> List() => _disk.List();
 
     public DiskFile Open(string name, DiskOpen open, DiskAccess access)
     {
         ThrowIfCut("open");
-        return new SparseFile(this, _disk.Open(name, open, access), name.StartsWith(DataFile, StringComparison.Ordinal));
+        DiskFile file = _disk.Open(name, open, access);
+        if (name.StartsWith(DataFile, StringComparison.Ordinal))
+            return new SparseFile(this, file, null);
+        lock (_gate)
+        {
+            if (!_written.TryGetValue(name, out Written? written))
+                _written[name] = written = new Written();
+            return new SparseFile(this, file, written);
+        }
     }
 
     public DiskFile OpenTemporary() => DiskRules.OpenTemporaryByName(this);
@@ -49,12 +80,22 @@ internal sealed class SparseDisk : IDisk
     {
         ThrowIfCut("rename");
         _disk.Rename(source, target);
+        lock (_gate)
+        {
+            if (_written.Remove(source, out Written? written))
+                _written[target] = written;
+        }
     }
 
     public void Delete(string name)
     {
         ThrowIfCut("delete");
         _disk.Delete(name);
+        lock (_gate)
+        {
+            if (_written.Remove(name, out Written? written))
+                SetWritten(written, 0);
+        }
     }
 
     public void SyncDirectory() => ThrowIfCut("sync");
@@ -75,14 +116,79 @@ internal sealed class SparseDisk : IDisk
             throw new DiskException(DiskError.Failed, operation, Path, "the disk is gone");
     }
 
-    private unsafe sealed class SparseFile(SparseDisk disk, DiskFile file, bool isData) : DiskFile(file.Path, file.Access)
+    private void NoteWritten(Written file, long end)
+    {
+        lock (_gate)
+            SetWritten(file, Math.Max(file.Bytes, end));
+    }
+
+    private void NoteLength(Written file, long length)
+    {
+        lock (_gate)
+            SetWritten(file, Math.Min(file.Bytes, length));
+    }
+
+    private void SetWritten(Written file, long bytes)
+    {
+        _otherBytes += bytes - file.Bytes;
+        file.Bytes = bytes;
+    }
+
+    private bool HasContent(long block) => (Volatile.Read(ref _content[block >> 6]) & (1UL << (int)block)) != 0;
+
+    private void SetContent(long block)
+    {
+        ulong bit = 1UL << (int)block;
+        if ((Interlocked.Or(ref _content[block >> 6], bit) & bit) == 0)
+            Interlocked.Increment(ref _contentBlocks);
+    }
+
+    // Of blocks from one on, and before another.
+    private void Forget(long first, long end)
+    {
+        for (long block = first; block < end;)
+        {
+            long next = Math.Min(end, (block | 63) + 1);
+            ulong mask = (next - block == 64 ? ulong.MaxValue : (1UL << (int)(next - block)) - 1) << (int)block;
+            ulong before = Interlocked.And(ref _content[block >> 6], ~mask);
+            Interlocked.Add(ref _contentBlocks, -BitOperations.PopCount(before & mask));
+            block = next;
+        }
+    }
+
+    private bool IsZero(long offset, int length)
+    {
+        long end = ((offset + length - 1) / Block) + 1;
+        for (long block = offset / Block; block < end; block++)
+        {
+            if ((block & 63) == 0 && end - block >= 64 && Volatile.Read(ref _content[block >> 6]) == 0)
+                block += 63;
+            else if (HasContent(block))
+                return false;
+        }
+        return true;
+    }
+
+    /// <summary>How much was written of a file, which is what it takes of memory.</summary>
+    private sealed class Written
+    {
+        public long Bytes { get; set; }
+    }
+
+    /// <param name="written">Null for the data file, of which every block is known.</param>
+    private unsafe sealed class SparseFile(SparseDisk disk, DiskFile file, Written? written) : DiskFile(file.Path, file.Access)
     {
         public override long Length => file.Length;
 
         public override void SetLength(long length)
         {
             disk.ThrowIfCut("set length");
+            long before = file.Length;
             file.SetLength(length);
+            if (written is not null)
+                disk.NoteLength(written, length);
+            else if (length < before)
+                disk.Forget((length + Block - 1) / Block, (before + Block - 1) / Block);
         }
 
         public override void Allocate(long offset, long length)
@@ -94,12 +200,20 @@ internal sealed class SparseDisk : IDisk
         public override bool TryPunchHole(long offset, long length)
         {
             disk.ThrowIfCut("punch hole");
-            return file.TryPunchHole(offset, length);
+            if (disk.PunchTime > TimeSpan.Zero)
+                Thread.Sleep(disk.PunchTime);
+            if (!file.TryPunchHole(offset, length))
+                return false;
+            if (written is null)
+                disk.Forget((offset + Block - 1) / Block, Math.Max((offset + Block - 1) / Block, (offset + length) / Block));
+            return true;
         }
 
         public override void Read(long offset, Span<byte> destination)
         {
-            if (isData && offset + destination.Length <= file.Length && IsZero(offset, destination.Length))
+            if (written is null)
+                Interlocked.Add(ref disk._readBytes, destination.Length);
+            if (written is null && offset + destination.Length <= file.Length && disk.IsZero(offset, destination.Length))
                 destination.Clear();
             else
                 file.Read(offset, destination);
@@ -108,12 +222,15 @@ internal sealed class SparseDisk : IDisk
         public override void Write(long offset, ReadOnlySpan<byte> source)
         {
             disk.ThrowIfCut("write");
-            if (!isData)
+            if (written is not null)
             {
+                disk.NoteWritten(written, offset + source.Length);
                 file.Write(offset, source);
                 return;
             }
 
+            if (offset + source.Length > file.Length)
+                file.Allocate(file.Length, offset + source.Length - file.Length);
             while (source.Length > 0)
             {
                 int length = (int)Math.Min(source.Length, Block - (offset % Block));
@@ -140,26 +257,11 @@ internal sealed class SparseDisk : IDisk
 
         private void WriteBlock(long offset, ReadOnlySpan<byte> source)
         {
-            int block = (int)(offset / Block);
-            if (!disk._hasContent[block] && source.IndexOfAnyExcept((byte)0) < 0)
-            {
-                if (offset + source.Length > file.Length)
-                    file.Allocate(offset, source.Length);
+            long block = offset / Block;
+            if (!disk.HasContent(block) && source.IndexOfAnyExcept((byte)0) < 0)
                 return;
-            }
-
-            disk._hasContent[block] = true;
+            disk.SetContent(block);
             file.Write(offset, source);
-        }
-
-        private bool IsZero(long offset, int length)
-        {
-            for (long block = offset / Block; block <= (offset + length - 1) / Block; block++)
-            {
-                if (disk._hasContent[(int)block])
-                    return false;
-            }
-            return true;
         }
     }
 }

@@ -4,19 +4,27 @@ using Voron.Torture.Harness;
 namespace Voron.Torture.Scale;
 
 /// <summary>A writer that commits one small change after the other, and knows how long the slowest took.</summary>
+/// <remarks>
+/// Beside it a thread sleeps a millisecond at a time, and knows by how much it overslept: a machine that has no processor for a thread, or a
+/// collection that stops them all, is nothing that the engine could help.
+/// </remarks>
 internal sealed class StallWatch : IDisposable
 {
     private readonly StorageEnvironment _environment;
-    private readonly Thread _thread;
+    private readonly Thread _writer;
+    private readonly Thread _sleeper;
     private volatile bool _stops;
     private long _longestTicks;
+    private long _sleptTicks;
     private Exception? _failure;
 
     public StallWatch(StorageEnvironment environment)
     {
         _environment = environment;
-        _thread = new Thread(Run) { IsBackground = true, Name = "stall watch" };
-        _thread.Start();
+        _writer = new Thread(Write) { IsBackground = true, Name = "stall watch" };
+        _sleeper = new Thread(Sleep) { IsBackground = true, Name = "sleeper" };
+        _writer.Start();
+        _sleeper.Start();
     }
 
     public int Commits { get; private set; }
@@ -24,16 +32,20 @@ internal sealed class StallWatch : IDisposable
     /// <summary>The longest time from asking for the writer to the durable commit.</summary>
     public TimeSpan Longest => Stopwatch.GetElapsedTime(0, Math.Max(1, Volatile.Read(ref _longestTicks)));
 
+    /// <summary>The longest time for which a thread got no processor.</summary>
+    public TimeSpan Noise => Stopwatch.GetElapsedTime(0, Math.Max(1, Volatile.Read(ref _sleptTicks)));
+
     /// <exception cref="BrokenPromiseException">A commit failed.</exception>
     public void Dispose()
     {
         _stops = true;
-        _thread.Join();
+        _writer.Join();
+        _sleeper.Join();
         if (_failure is { } failure)
             throw new BrokenPromiseException($"A commit failed beside the operation: {failure.Message}");
     }
 
-    private void Run()
+    private void Write()
     {
         Span<byte> key = stackalloc byte[sizeof(int)];
         try
@@ -54,6 +66,16 @@ internal sealed class StallWatch : IDisposable
         catch (VoronException e)
         {
             _failure = e;
+        }
+    }
+
+    private void Sleep()
+    {
+        while (!_stops)
+        {
+            long start = Stopwatch.GetTimestamp();
+            Thread.Sleep(1);
+            _sleptTicks = Math.Max(_sleptTicks, Stopwatch.GetTimestamp() - start);
         }
     }
 }

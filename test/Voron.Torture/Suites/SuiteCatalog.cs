@@ -29,6 +29,7 @@ internal static class SuiteCatalog
         new OptionsSuite(),
         new SlowIoSuite(),
         new CallbacksSuite(),
+        new ScaleSuite(),
     ];
 
     /// <exception cref="TortureException">There is no such suite.</exception>

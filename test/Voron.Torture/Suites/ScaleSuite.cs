@@ -1,0 +1,45 @@
+using Voron.Torture.Harness;
+using Voron.Torture.Scale;
+
+namespace Voron.Torture.Suites;
+
+/// <summary>What takes the longer the larger a store is, in stores of about a gigabyte on a simulated disk, held against its limits.</summary>
+internal sealed class ScaleSuite : Suite
+{
+    private const long Mebibyte = 1 << 20;
+
+    /// <summary>What a device takes to give a range back: enough of these in a row are a stall that no machine hides.</summary>
+    private static readonly TimeSpan PunchTime = TimeSpan.FromMilliseconds(10);
+
+    public override string Name => "scale";
+
+    public override string Summary => "memory, reads and the longest stall of a writer beside verification, scrub, reclaim, opening and recovery";
+
+    public override string Unit => "stores";
+
+    public override long TestCount => 2;
+
+    public override long FullCount => 200;
+
+    // What is measured differs each time.
+    public override bool IsReplayable => false;
+
+    public override int Threads => 1;
+
+    public override IReadOnlyList<string> NotCovered => ["the time that a device takes: values are zeros, which the simulated disk does not keep"];
+
+    public override void Run(SuiteRun run)
+    {
+        long bytes = (768 + run.Choices.Next(512)) * Mebibyte;
+        int trees = 1 + run.Choices.Next(3_000);
+        int valueBytes = 1 << (19 + run.Choices.Next(4));
+        run.Step($"{bytes} bytes in values of {valueBytes}, {trees} trees");
+        using var store = new ScaleRun(bytes, trees, valueBytes, PunchTime);
+        foreach (ScaleResult result in store.Run())
+        {
+            run.Tell(result.ToRow());
+            ScaleLimits.Check(result, store.Pages, trees);
+        }
+        run.Count();
+    }
+}
