@@ -51,7 +51,7 @@ internal sealed unsafe class EnvironmentParts
             DisposeAll(owned);
             throw Translate(disk, e);
         }
-        catch (OutOfMemoryException e)
+        catch (OutOfMemoryException e) when (!PlantedFault.PassMemoryErrors)
         {
             DisposeAll(owned);
             throw NoMemory(disk.Path, options, e);

@@ -295,7 +295,7 @@ internal sealed class FlushScheduler : IBackPressure
             step(this);
             pause.Clear();
         }
-        catch (Exception e) when (e is VoronException or OutOfMemoryException && !_context.Poison.IsPoisoned)
+        catch (Exception e) when (e is VoronException or OutOfMemoryException && !_context.Poison.IsPoisoned && !PlantedFault.StopAtFailedGrowth)
         {
             if (!pause.Failed())
                 return;

@@ -56,7 +56,7 @@ internal sealed unsafe class JournalChain : IDisposable
         _files = files.Where(file => IsLive(file, position))
             .OrderBy(file => file.Header.LifeNumber)
             .ThenBy(file => file.Header.Incarnation)
-            .Select(file => new JournalFileReader(disk, file, environmentId, _window))
+            .Select(file => new JournalFileReader(disk, file, environmentId, PlantedFault.KeepWindows ? new RecordWindow() : _window))
             .ToList();
         foreach (var seal in _files.SelectMany(file => file.Info.Seals))
         {

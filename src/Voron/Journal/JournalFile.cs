@@ -1,5 +1,6 @@
 using Voron.Format;
 using Voron.IO;
+using Voron.Primitives;
 
 namespace Voron.Journal;
 
@@ -37,6 +38,8 @@ internal sealed class JournalFile
     /// <summary>Closes the file until it is written again: full files cost no descriptor.</summary>
     public void Close()
     {
+        if (PlantedFault.KeepJournalsOpen)
+            return;
         _handle?.Dispose();
         _handle = null;
     }
@@ -63,7 +66,7 @@ internal sealed class JournalFile
     private long _startOffset = JournalFormat.FirstRecordOffset;
 
     /// <summary>Bytes of the records that replay would need.</summary>
-    public long LiveBytes => Math.Max(0, UsedBytes - StartOffset);
+    public long LiveBytes => PlantedFault.CountWholeJournal ? Length : Math.Max(0, UsedBytes - StartOffset);
 
     public UInt128 Incarnation { get; set; }
 

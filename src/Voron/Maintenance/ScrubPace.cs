@@ -1,3 +1,5 @@
+using Voron.Primitives;
+
 namespace Voron.Maintenance;
 
 /// <summary>Divides a verification into slices, keeps it to a number of bytes a second, and lets it be stopped.</summary>
@@ -43,7 +45,7 @@ internal sealed class ScrubPace
     public CancellationToken Stop { get; }
 
     /// <summary>True when the slice has read enough, or taken long enough.</summary>
-    public bool IsSliceOver => _hasSlices && (_bytes >= _sliceBytes || _clock.Now - _sliceBegan >= LongestSlice);
+    public bool IsSliceOver => _hasSlices && !PlantedFault.ScrubInOneSlice && (_bytes >= _sliceBytes || _clock.Now - _sliceBegan >= LongestSlice);
 
     /// <summary>Starts a slice.</summary>
     public void BeginSlice()

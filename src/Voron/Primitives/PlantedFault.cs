@@ -296,6 +296,33 @@ internal static class PlantedFault
     /// <summary>A flush waits for the writer while it holds its lock.</summary>
     public static readonly bool DetachUnderLock = Name == nameof(DetachUnderLock);
 
+    /// <summary>A step of the flusher's thread that fails, such as the growth ahead of need, ends the round: nothing is flushed then.</summary>
+    public static readonly bool StopAtFailedGrowth = Name == nameof(StopAtFailedGrowth);
+
+    /// <summary>A rewrite does not ask whether it fits, and writes pages until the disk is full.</summary>
+    public static readonly bool RewriteWhatFits = Name == nameof(RewriteWhatFits);
+
+    /// <summary>What has failed is tried again at once.</summary>
+    public static readonly bool RetryAtOnce = Name == nameof(RetryAtOnce);
+
+    /// <summary>All of a journal file is held against the limit of the journal, flushed or not.</summary>
+    public static readonly bool CountWholeJournal = Name == nameof(CountWholeJournal);
+
+    /// <summary>A journal file that is full stays open.</summary>
+    public static readonly bool KeepJournalsOpen = Name == nameof(KeepJournalsOpen);
+
+    /// <summary>Addresses are reserved for every page that the volume could hold, however few the process may have.</summary>
+    public static readonly bool ReserveForVolume = Name == nameof(ReserveForVolume);
+
+    /// <summary>Recovery keeps memory and a descriptor for each journal file.</summary>
+    public static readonly bool KeepWindows = Name == nameof(KeepWindows);
+
+    /// <summary>An opening that finds no memory passes on what the runtime throws.</summary>
+    public static readonly bool PassMemoryErrors = Name == nameof(PassMemoryErrors);
+
+    /// <summary>The background verification holds one snapshot from its beginning to its end.</summary>
+    public static readonly bool ScrubInOneSlice = Name == nameof(ScrubInOneSlice);
+
     /// <summary>The verification keeps a number for each page, not a bit.</summary>
     public static readonly bool ListOwnedPages = Name == nameof(ListOwnedPages);
 

@@ -14,7 +14,7 @@ internal sealed class RetryPause(TimeSpan first, TimeSpan longest)
     private long _tellAgainTick;
 
     /// <summary>True when it is time to try.</summary>
-    public bool IsOver => Environment.TickCount64 >= _notBeforeTick;
+    public bool IsOver => PlantedFault.RetryAtOnce || Environment.TickCount64 >= _notBeforeTick;
 
     /// <summary>Begins a pause, twice as long as the one before.</summary>
     /// <returns>True when the failure is worth a word in the log: the first one, and then one a minute.</returns>

@@ -1,9 +1,12 @@
+using System.Security.Cryptography;
+using Voron.IO;
+using Voron.Torture.Memory;
 using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Environments;
 
 /// <summary>Recovery stays within the memory that the options allow, whoever opens.</summary>
-public sealed class RecoveryMemoryTests
+public sealed class RecoveryMemoryTests(ITestOutputHelper output)
 {
     private const int Values = 150;
     private const int ValueBytes = 100_000;
@@ -56,6 +59,94 @@ public sealed class RecoveryMemoryTests
         }
 
         Directory.GetFiles(System.IO.Path.GetTempPath(), $"voron-{Environment.ProcessId}-*.tmp").Should().BeEmpty();
+    }
+
+    /// <summary>A window and a descriptor were kept for each file: a store written under a limit could not be opened under it.</summary>
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void One_window_is_alive_during_the_recovery_of_many_live_journal_files(bool readOnly)
+    {
+        var disk = LeaveUnflushed();
+        disk.IsReadOnly = readOnly;
+        var windows = new WindowWatch();
+        var openFiles = 0;
+        disk.FailNext(_ => (openFiles = Math.Max(openFiles, disk.OpenFiles)) < 0, DiskError.Failed, forever: true);
+        StorageEnvironment opened;
+        using (windows.Watch())
+            opened = StorageEnvironment.Open(disk, Options(readOnly));
+        disk.ClearFaults();
+        using (opened)
+        {
+            opened.Recovery.ReplayedRecords.Should().BeGreaterThanOrEqualTo(Values);
+            windows.Most.Should().Be(1);
+            windows.Now.Should().Be(0, "recovery is over");
+            windows.Taken.Should().BeLessThan(10, "a window is used for one file after the other");
+            openFiles.Should().BeLessThan(12);
+        }
+    }
+
+    /// <summary>Whatever allocates: what is thrown is an exception of ours, says what to do, and nothing has changed.</summary>
+    [Theory]
+    [InlineData(false, false)]
+    [InlineData(true, false)]
+    [InlineData(true, true)]
+    public void An_opening_that_finds_no_memory_says_so_and_changes_nothing(bool readOnly, bool forEver)
+    {
+        var disk = LeaveUnflushed();
+        disk.IsReadOnly = readOnly;
+        var before = ContentsOf(disk);
+        var kinds = new SortedDictionary<string, int>(StringComparer.Ordinal);
+        for (var refused = 0L; ; refused++)
+        {
+            var watch = new MemoryWatch();
+            watch.FailAt(refused, forEver);
+            StorageEnvironment? opened = null;
+            VoronException? failure = null;
+            EngineMemory.Watch = watch;
+            try
+            {
+                opened = StorageEnvironment.Open(disk, Options(readOnly));
+            }
+            catch (VoronException e)
+            {
+                failure = e;
+            }
+            finally
+            {
+                EngineMemory.Watch = null;
+            }
+
+            var kind = failure?.GetType().Name ?? "opened";
+            kinds[kind] = kinds.GetValueOrDefault(kind) + 1;
+            if (failure is StorageMemoryException memory)
+            {
+                memory.Message.Should().Contain(disk.Path).And.Contain("for lack of memory").And.Contain(nameof(StorageOptions.ScratchMemoryBytes));
+                memory.InnerException.Should().BeAssignableTo<OutOfMemoryException>();
+            }
+
+            if (failure != null)
+            {
+                watch.Refused.Should().BePositive();
+                watch.Leaked().Should().BeNull();
+                ContentsOf(disk).Should().BeEquivalentTo(before, "nothing is changed by an opening that fails");
+                continue;
+            }
+
+            // There is memory again: a store that opened although one was refused is as good as another.
+            using (opened)
+                Count(opened!).Should().Be(Values);
+            if (watch.Refused == 0)
+                break;
+            if (!readOnly)
+            {
+                disk = LeaveUnflushed();
+                before = ContentsOf(disk);
+            }
+        }
+
+        output.WriteLine(string.Join(", ", kinds.Select(kind => $"{kind.Key}: {kind.Value}")));
+        kinds[nameof(StorageMemoryException)].Should().BeGreaterThan(5);
     }
 
     /// <summary>Pages that are free have a version each until the next flush, and need no place in its list.</summary>
@@ -120,6 +211,33 @@ public sealed class RecoveryMemoryTests
             counted.Should().BeInRange(flushed.Pages, flushed.Pages + 20);
             environment.Context.Versions.MostFlushed.Should().Be(0);
         }
+    }
+
+    // As a kill leaves it: nothing is flushed.
+    private static SimulatedDisk LeaveUnflushed()
+    {
+        var disk = new SimulatedDisk();
+        var environment = StorageEnvironment.Open(disk, Options(readOnly: false));
+        for (var i = 0; i < Values; i++)
+        {
+            using var writing = environment.BeginWrite();
+            writing.CreateTree("t").Put([(byte)i], Bytes(i));
+            writing.Commit();
+        }
+
+        environment.Context.JournalFiles!.LiveCount.Should().BeGreaterThan(10);
+        environment.Context.Poison.Set(new InvalidOperationException("killed"));
+        environment.Dispose();
+        return disk;
+    }
+
+    private static Dictionary<string, string> ContentsOf(SimulatedDisk disk) => disk.List().ToDictionary(
+        entry => entry.Name, entry => Convert.ToHexString(SHA256.HashData(disk.Contents(entry.Name))));
+
+    private static long Count(StorageEnvironment environment)
+    {
+        using var reading = environment.BeginRead();
+        return reading.OpenTree("t").Count;
     }
 
     private static byte[] Bytes(int seed)

@@ -118,6 +118,15 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.FailWithNeighbours), "options", 400),
         new(nameof(PlantedFault.MergeWithoutEnd), "options", 400),
 
+        new(nameof(PlantedFault.StopAtFailedGrowth), "bounds", 18),
+        new(nameof(PlantedFault.RewriteWhatFits), "bounds", 18),
+        new(nameof(PlantedFault.RetryAtOnce), "bounds", 18),
+        new(nameof(PlantedFault.CountWholeJournal), "bounds", 18),
+        new(nameof(PlantedFault.KeepJournalsOpen), "bounds", 18),
+        new(nameof(PlantedFault.ReserveForVolume), "bounds", 18),
+        new(nameof(PlantedFault.KeepWindows), "bounds", 18),
+        new(nameof(PlantedFault.ScrubInOneSlice), "bounds", 18),
+        new(nameof(PlantedFault.PassMemoryErrors), "memory-fault", 2_000),
         new(nameof(PlantedFault.ListOwnedPages), "scale", 2),
         new(nameof(PlantedFault.PunchUnderWriter), "scale", 2),
 

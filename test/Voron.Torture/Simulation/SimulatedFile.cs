@@ -257,7 +257,15 @@ internal sealed unsafe class SimulatedMap : FileMap
         _disk = disk;
         _inode = inode;
         _memory = AddressSpace.Reserve((nuint)(length + disk.MapSlack));
-        _memory.EnsureCommitted((nuint)length);
+        try
+        {
+            _memory.EnsureCommitted((nuint)length);
+        }
+        catch
+        {
+            _memory.Dispose();
+            throw;
+        }
         Address = _memory.Address;
         Length = length;
         Show(0, length);

@@ -29,6 +29,7 @@ internal static class SuiteCatalog
         new OptionsSuite(),
         new SlowIoSuite(),
         new CallbacksSuite(),
+        new BoundsSuite(),
         new ScaleSuite(),
     ];
 

@@ -1,0 +1,277 @@
+using Voron.IO;
+using Voron.Maintenance;
+using Voron.Torture.Harness;
+using Voron.Torture.Memory;
+using Voron.Torture.Simulation;
+
+namespace Voron.Torture.Bounds;
+
+/// <summary>All of them.</summary>
+internal static class BoundCases
+{
+    /// <summary>Files that an environment has open, whatever its journal: header, data file twice, current, next, one that is read.</summary>
+    private const int MostOpenFiles = 11;
+
+    public static IReadOnlyList<BoundCase> All { get; } =
+    [
+        new("flushes beside a data file that cannot grow", CannotGrow),
+        new("bytes of a rewrite that does not fit", RewriteThatDoesNotFit),
+        new("attempts of a rewrite that fails", RewriteThatFails),
+        new("waits of writers when everything is flushed", NothingUnflushed),
+        new("descriptors of many journal files", ManyJournals),
+        new("memory and descriptors of a recovery", RecoveryOfManyJournals),
+        new("addresses under a limit", AddressesUnderLimit),
+        new("age of a scrub's snapshots", ScrubInSlices),
+    ];
+
+    private static void CannotGrow(BoundPlace place)
+    {
+        DiskError[] errors = [DiskError.Failed, DiskError.AccessDenied, DiskError.NotSupported];
+        DiskError error = errors[place.Run.Choices.Next(errors.Length)];
+        int bytes = 1_000 + place.Run.Choices.Next(4_000);
+        var options = new StorageOptions
+        {
+            FlushThresholdBytes = 64 << 10,
+            FlushInterval = TimeSpan.FromMilliseconds(1),
+            ScrubInterval = Timeout.InfiniteTimeSpan,
+        };
+        using StorageEnvironment environment = StorageEnvironment.Open(place.Disk, options);
+        BoundPlace.Put(environment, 0, 500);
+        place.Disk.FailNext(call => call.Kind == DiskCallKind.Allocate && call.Name == BoundPlace.DataFile, error, forever: true);
+        Exception? failure = null;
+        for (int i = 1; failure is null && i < 20_000; i++)
+            failure = Catch(() => BoundPlace.Put(environment, i, bytes));
+        BrokenPromiseException.Require(failure is StorageAccessException, $"A file that cannot grow ({error}) gave {failure?.Message ?? "no failure"}");
+        for (int i = 0; i < 5; i++)
+        {
+            BoundPlace.Put(environment, 0, 500);
+            BoundPlace.WaitUntilFlushed(environment, $"The data file cannot grow ({error})");
+        }
+
+        place.Disk.ClearFaults();
+        BoundPlace.ShouldBeSound(environment);
+    }
+
+    private static void RewriteThatDoesNotFit(BoundPlace place)
+    {
+        int count = 1_000 + place.Run.Choices.Next(4_000);
+        using StorageEnvironment environment = StorageEnvironment.Open(place.Disk, BoundPlace.Manual(4 << 20));
+        BoundPlace.PutMany(environment, count, 1_000, 0);
+        environment.Flush();
+        using ReadTransaction reading = environment.BeginRead();
+        BoundPlace.PutMany(environment, count, 1_000, 1);
+        long written = 0;
+        place.Disk.FailNext(
+            call =>
+            {
+                written += IsRewrite(call) && call.Kind == DiskCallKind.Write ? call.Length : 0;
+                return false;
+            },
+            DiskError.Failed);
+        place.Disk.SpaceLimit = place.Disk.UsedBytes + place.Run.Choices.Next(count * 900);
+        Exception? failure = Catch(() => environment.Rewrite());
+        BrokenPromiseException.Require(failure is StorageFullException, $"A rewrite that does not fit gave {failure?.Message ?? "no failure"}");
+        BrokenPromiseException.Require(written == 0, $"A rewrite that does not fit has written {written} bytes.");
+        place.Disk.SpaceLimit = long.MaxValue;
+        BrokenPromiseException.Require(environment.Rewrite() && written > 0, "A rewrite that fits was not made.");
+    }
+
+    private static void RewriteThatFails(BoundPlace place)
+    {
+        var options = new StorageOptions
+        {
+            FlushThresholdBytes = 64 << 10,
+            FlushInterval = TimeSpan.FromMilliseconds(1),
+            JournalLimitBytes = 1 << 20,
+            InitialJournalFileBytes = 256 << 10,
+            MaxJournalFileBytes = 256 << 10,
+            JournalCompression = JournalCompression.Never,
+            ScrubInterval = Timeout.InfiniteTimeSpan,
+        };
+        using StorageEnvironment environment = StorageEnvironment.Open(place.Disk, options);
+        BoundPlace.Put(environment, 0, 10);
+        BoundPlace.WaitUntilFlushed(environment, "A first value");
+        int attempts = 0;
+        using var attempted = new ManualResetEventSlim();
+        place.Disk.FailNext(
+            call =>
+            {
+                if (call.Kind != DiskCallKind.Create || !IsRewrite(call))
+                    return false;
+                Interlocked.Increment(ref attempts);
+                attempted.Set();
+                return true;
+            },
+            DiskError.Failed,
+            forever: true);
+        using ReadTransaction reading = environment.BeginRead();
+        for (int i = 0; environment.GetStatistics().LiveJournalBytes < 800 << 10; i++)
+            BoundPlace.Put(environment, i, 9_000 + place.Run.Choices.Next(5_000));
+        BrokenPromiseException.Require(attempted.Wait(TimeSpan.FromSeconds(20)), "No rewrite was tried, with the journal near its limit.");
+
+        // At once, after one second, and after two more.
+        Thread.Sleep(2_500);
+        BrokenPromiseException.Require(attempts <= 3, $"A rewrite that fails was tried {attempts} times in two and a half seconds.");
+    }
+
+    private static void NothingUnflushed(BoundPlace place)
+    {
+        long fileBytes = 1L << (20 + place.Run.Choices.Next(5));
+        long limit = 256 << 10;
+        var options = new StorageOptions
+        {
+            InitialJournalFileBytes = fileBytes,
+            MaxJournalFileBytes = fileBytes,
+            JournalLimitBytes = limit,
+            FlushThresholdBytes = limit / 4,
+            FlushInterval = TimeSpan.FromMilliseconds(1),
+            JournalCompression = JournalCompression.Never,
+            ScrubInterval = Timeout.InfiniteTimeSpan,
+        };
+        using StorageEnvironment environment = StorageEnvironment.Open(place.Disk, options);
+        for (int i = 0; i < 40; i++)
+        {
+            BoundPlace.Put(environment, i, 20_000);
+            BoundPlace.WaitUntilFlushed(environment, $"A journal limit of {limit} bytes beside files of {fileBytes}");
+        }
+
+        // A commit may come between the checkpoint and the moment in which the journal is counted anew.
+        long waits = environment.GetStatistics().BackPressureWaits;
+        BrokenPromiseException.Require(waits < 5, $"Everything was flushed before each commit, and {waits} of 40 were made to wait.");
+    }
+
+    private static void ManyJournals(BoundPlace place)
+    {
+        int commits = 60 + place.Run.Choices.Next(60);
+        using StorageEnvironment environment = StorageEnvironment.Open(place.Disk, BoundPlace.Manual());
+        for (int i = 0; i < commits; i++)
+            BoundPlace.Put(environment, i, 40_000);
+        int live = environment.Context.JournalFiles!.LiveCount;
+        BrokenPromiseException.Require(live > commits / 2, $"{commits} commits have left {live} live journal files: the case is none.");
+        RequireFewOpen(place, $"With {live} live journal files");
+        environment.Flush();
+        for (int i = 0; i < commits; i++)
+            BoundPlace.Put(environment, i, 40_000);
+        RequireFewOpen(place, "When released journal files are used again");
+    }
+
+    private static void RecoveryOfManyJournals(BoundPlace place)
+    {
+        int commits = 40 + place.Run.Choices.Next(60);
+        long fileBytes = 64 << place.Run.Choices.Next(6) << 10;
+        StorageEnvironment environment = StorageEnvironment.Open(place.Disk, BoundPlace.Manual(fileBytes));
+        for (int i = 0; i < commits; i++)
+            BoundPlace.Put(environment, i, 10_000 + place.Run.Choices.Next((int)fileBytes));
+        int live = environment.Context.JournalFiles!.LiveCount;
+        BoundPlace.Kill(environment);
+
+        var windows = new WindowWatch();
+        int open = 0;
+        place.Disk.FailNext(_ => (open = Math.Max(open, place.Disk.OpenFiles)) < 0, DiskError.Failed, forever: true);
+        using (windows.Watch())
+            environment = StorageEnvironment.Open(place.Disk, BoundPlace.Manual(fileBytes));
+        place.Disk.ClearFaults();
+        using StorageEnvironment opened = environment;
+        BrokenPromiseException.Require(opened.Recovery.ReplayedRecords >= commits, $"{opened.Recovery.ReplayedRecords} of {commits} records were replayed.");
+        BrokenPromiseException.Require(
+            windows is { Most: 1, Now: 0 }, $"A recovery of {live} journal files had {windows.Most} windows at once, and has {windows.Now} now.");
+        BrokenPromiseException.Require(open <= MostOpenFiles, $"A recovery of {live} journal files had {open} files open.");
+    }
+
+    private static void AddressesUnderLimit(BoundPlace place)
+    {
+        long limit = (long)(1 + place.Run.Choices.Next(64)) << 30;
+        var addresses = new AddressLimit(limit);
+        Exception? failure;
+        StorageEnvironment? environment = null;
+        using (addresses.Watch())
+            failure = Catch(() => environment = StorageEnvironment.Open(place.Disk, BoundPlace.Manual(4 << 20)));
+        BrokenPromiseException.Require(failure is null, $"An empty environment cannot be opened with {limit} bytes of addresses: {failure?.Message}");
+        using (environment)
+        using (addresses.Watch())
+        {
+            BoundPlace.PutMany(environment!, 2_000, 1_000, 0);
+            environment!.Flush();
+            BoundPlace.ShouldBeSound(environment);
+        }
+    }
+
+    private static void ScrubInSlices(BoundPlace place)
+    {
+        int count = 1_000 + place.Run.Choices.Next(3_000);
+        using (StorageEnvironment filled = StorageEnvironment.Open(place.Disk, BoundPlace.Manual(4 << 20)))
+            BoundPlace.PutMany(filled, count, 1_000, 0);
+        StorageEnvironment? environment = null;
+        using var opened = new ManualResetEventSlim();
+        using var done = new ManualResetEventSlim();
+        string? wrong = null;
+        int waits = 0;
+        var clock = new SlicedClock(() =>
+        {
+            opened.Wait();
+            BoundPlace.Put(environment!, waits++, 100);
+            environment!.Flush();
+            EnvironmentStatistics now = environment.GetStatistics();
+            if (now.CheckpointTransactionId != now.PublishedTransactionId)
+                wrong ??= $"After {waits} slices {now.CheckpointTransactionId} of {now.PublishedTransactionId} transactions are flushed.";
+        });
+        var options = new StorageOptions
+        {
+            ScrubInterval = SlicedClock.Interval,
+            ScrubBytesPerSecond = 1 << 20,
+            ScrubClock = clock,
+            ScrubObserver = _ => done.Set(),
+        };
+        environment = StorageEnvironment.Open(place.Disk, options);
+        opened.Set();
+        using (environment)
+        {
+            BrokenPromiseException.Require(done.Wait(TimeSpan.FromSeconds(60)), "A scrub does not end.");
+            long pages = environment.GetStatistics().PageCount;
+            BrokenPromiseException.Require(wrong is null, wrong ?? "");
+            BrokenPromiseException.Require(waits >= pages / 64, $"A scrub of {pages} pages ended its snapshot {waits} times.");
+        }
+    }
+
+    private static void RequireFewOpen(BoundPlace place, string when)
+    {
+        int open = place.Disk.OpenFiles;
+        BrokenPromiseException.Require(open <= MostOpenFiles, $"{when}, {open} files are open.");
+    }
+
+    private static bool IsRewrite(DiskCall call) => call.Name.StartsWith("rewrite-", StringComparison.Ordinal);
+
+    private static Exception? Catch(Action act)
+    {
+        try
+        {
+            act();
+            return null;
+        }
+        catch (VoronException e)
+        {
+            return e;
+        }
+    }
+
+    /// <summary>One pass, in which every wait between two slices is a call.</summary>
+    private sealed class SlicedClock(Action between) : ScrubClock
+    {
+        public static readonly TimeSpan Interval = TimeSpan.FromHours(1);
+
+        private long _ticks;
+        private int _passes;
+
+        public override TimeSpan Now => TimeSpan.FromTicks(Interlocked.Read(ref _ticks));
+
+        public override bool Wait(TimeSpan time, CancellationToken stop)
+        {
+            if (time == Interval && _passes++ > 0)
+                return stop.WaitHandle.WaitOne();
+            if (time != Interval)
+                between();
+            Interlocked.Add(ref _ticks, time.Ticks);
+            return stop.IsCancellationRequested;
+        }
+    }
+}

@@ -1,0 +1,78 @@
+using System.Diagnostics;
+using Voron.Torture.Harness;
+using Voron.Torture.Simulation;
+
+namespace Voron.Torture.Bounds;
+
+/// <summary>What the cases share: a simulated disk, values, and waits that end.</summary>
+internal sealed class BoundPlace(SuiteRun run)
+{
+    public const string DataFile = "voron.data";
+    private const string TreeName = "items";
+
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(10);
+
+    public SuiteRun Run => run;
+
+    public SimulatedDisk Disk { get; } = new();
+
+    /// <summary>Without threads of the engine's, and with all but the largest values in the journal.</summary>
+    public static StorageOptions Manual(long fileBytes = 64 << 10) => new()
+    {
+        BackgroundFlush = false,
+        LargeValueBytes = 1 << 20,
+        InitialJournalFileBytes = fileBytes,
+        MaxJournalFileBytes = fileBytes,
+        JournalCompression = JournalCompression.Never,
+    };
+
+    public static void Put(StorageEnvironment environment, int key, int bytes)
+    {
+        using WriteTransaction writing = environment.BeginWrite();
+        writing.CreateTree(TreeName).Put(Key(key), Value(key, bytes));
+        writing.Commit();
+    }
+
+    public static void PutMany(StorageEnvironment environment, int count, int bytes, int seed)
+    {
+        using WriteTransaction writing = environment.BeginWrite();
+        WriteTree tree = writing.CreateTree(TreeName);
+        for (int i = 0; i < count; i++)
+            tree.Put(Key(i), Value(seed + i, bytes));
+        writing.Commit();
+    }
+
+    /// <summary>Leaves the files as a killed process would.</summary>
+    public static void Kill(StorageEnvironment environment)
+    {
+        environment.Context.Poison.Set(new InvalidOperationException("killed"));
+        environment.Dispose();
+    }
+
+    public static void WaitUntilFlushed(StorageEnvironment environment, string what)
+    {
+        long start = Stopwatch.GetTimestamp();
+        while (environment.GetStatistics() is var now && now.CheckpointTransactionId != now.PublishedTransactionId)
+        {
+            BrokenPromiseException.Require(
+                Stopwatch.GetElapsedTime(start) < Patience,
+                $"{what}: transaction {now.CheckpointTransactionId} of {now.PublishedTransactionId} is flushed after {Patience.TotalSeconds} s.");
+            Thread.Sleep(1);
+        }
+    }
+
+    public static void ShouldBeSound(StorageEnvironment environment)
+    {
+        VerificationReport report = environment.Verify();
+        BrokenPromiseException.Require(report.IsSound, report.ToString());
+    }
+
+    private static byte[] Key(int key) => [(byte)(key >> 16), (byte)(key >> 8), (byte)key];
+
+    private static byte[] Value(int seed, int bytes)
+    {
+        byte[] value = new byte[bytes];
+        new Random(seed).NextBytes(value);
+        return value;
+    }
+}
