@@ -1,3 +1,4 @@
+using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.Primitives;
 
@@ -117,9 +118,13 @@ internal sealed unsafe class SectionMap
     public long MapPage(long group)
     {
         while (_mapPages.Count <= group)
-            _mapPages.Add(LocateMapPage(_mapPages.Count));
+            _mapPages.Add(PlantedFault.LocateAllMaps ? LocateMapPage(_mapPages.Count) : 0);
 
-        return _mapPages[(int)group];
+        // Each by itself: the first transaction after an opening would read the map pages of the whole store.
+        ref var page = ref CollectionsMarshal.AsSpan(_mapPages)[(int)group];
+        if (page == 0)
+            page = LocateMapPage(group);
+        return page;
     }
 
     /// <summary>The map page of a group, found by itself: those of the groups before it are not looked for.</summary>

@@ -328,4 +328,7 @@ internal static class PlantedFault
 
     /// <summary>Free space is given back with the writer held.</summary>
     public static readonly bool PunchUnderWriter = Name == nameof(PunchUnderWriter);
+
+    /// <summary>The first transaction after an opening reads the map pages of all groups of sections.</summary>
+    public static readonly bool LocateAllMaps = Name == nameof(LocateAllMaps);
 }

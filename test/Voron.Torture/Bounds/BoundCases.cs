@@ -2,6 +2,7 @@ using Voron.IO;
 using Voron.Maintenance;
 using Voron.Torture.Harness;
 using Voron.Torture.Memory;
+using Voron.Torture.Scale;
 using Voron.Torture.Simulation;
 
 namespace Voron.Torture.Bounds;
@@ -22,6 +23,7 @@ internal static class BoundCases
         new("memory and descriptors of a recovery", RecoveryOfManyJournals),
         new("addresses under a limit", AddressesUnderLimit),
         new("age of a scrub's snapshots", ScrubInSlices),
+        new("reads of the first transaction after an opening", FirstTransaction),
     ];
 
     private static void CannotGrow(BoundPlace place)
@@ -230,6 +232,47 @@ internal static class BoundCases
             long pages = environment.GetStatistics().PageCount;
             BrokenPromiseException.Require(wrong is null, wrong ?? "");
             BrokenPromiseException.Require(waits >= pages / 64, $"A scrub of {pages} pages ended its snapshot {waits} times.");
+        }
+    }
+
+    private static void FirstTransaction(BoundPlace place)
+    {
+        const int ValueBytes = 256 << 20;
+
+        // Two of 32 groups, by 34 of 4,096 sections that a search looks at: what a store of this size has beyond them is not read.
+        const long MostRead = 200 * 4096;
+        int values = 120 + place.Run.Choices.Next(40);
+        var disk = new SparseDisk((long)(values + 4) * ValueBytes);
+        try
+        {
+            using (StorageEnvironment filled = StorageEnvironment.Open(disk, BoundPlace.Manual(4 << 20)))
+            {
+                byte[] value = new byte[ValueBytes];
+                for (int i = 0; i < values; i++)
+                {
+                    using WriteTransaction writing = filled.BeginWrite();
+                    writing.CreateTree("values").Put([(byte)i], value);
+                    writing.Commit();
+                }
+            }
+
+            using StorageEnvironment environment = StorageEnvironment.Open(disk, BoundPlace.Manual(4 << 20));
+            long before = disk.ReadBytes;
+            BoundPlace.Put(environment, 1, 100);
+            using (WriteTransaction writing = environment.BeginWrite())
+            {
+                writing.CreateTree("values").Put([255, 1], new byte[1 << 20]);
+                writing.Commit();
+            }
+
+            long read = disk.ReadBytes - before;
+            long groups = environment.GetStatistics().PageCount / environment.Context.Layout.PagesPerGroup;
+            BrokenPromiseException.Require(
+                read <= MostRead, $"The first transactions after an opening have read {read} bytes of a store of {groups} groups of sections.");
+        }
+        finally
+        {
+            disk.Release();
         }
     }
 

@@ -129,6 +129,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.PassMemoryErrors), "memory-fault", 2_000),
         new(nameof(PlantedFault.ListOwnedPages), "scale", 2),
         new(nameof(PlantedFault.PunchUnderWriter), "scale", 2),
+        new(nameof(PlantedFault.LocateAllMaps), "bounds", 18),
 
         // By a second suite, whose business it is as well.
         new(nameof(PlantedFault.AcknowledgeEmptyAtOnce), "schedules", 4_000),
