@@ -24,6 +24,13 @@ if (args is ["limited", var limited, var limit])
     return;
 }
 
+// "cut", a directory and what to do: works while its data file is cut.
+if (args is ["cut", var cut, var what])
+{
+    Console.Out.WriteLine(CutFile.Run(cut, what, Console.In, Console.Out));
+    return;
+}
+
 if (Console.In.ReadLine() is not { } directory || Console.In.ReadLine() is not { } seed)
     return;
 var random = new Random(int.Parse(seed, System.Globalization.CultureInfo.InvariantCulture));

@@ -336,6 +336,7 @@ internal sealed unsafe class Flusher
     {
         if (PlantedFault.RecycleJournalEarly)
             _context.JournalFiles!.ReleaseBefore(plan.Target.JournalEnd);
+        _context.DataFile.CheckLength();
         try
         {
             if (plan.Number != 0 && !PlantedFault.StampAtEnd)
@@ -357,6 +358,7 @@ internal sealed unsafe class Flusher
 
         if (!PlantedFault.SkipSyncBeforeCheckpoint)
             _context.DataFile.Sync();
+        _context.DataFile.CheckLength();
         SchedulePoint.Reach(SchedulePlace.FlushSynced);
     }
 

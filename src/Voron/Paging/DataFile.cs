@@ -135,6 +135,36 @@ internal sealed unsafe class DataFile : IDisposable
         }
     }
 
+    /// <summary>
+    /// Looks whether the file still has its pages: another program may have cut it. Then nothing more is written: a checkpoint would name pages
+    /// that are gone, and let go of the journal that could make some of them again.
+    /// </summary>
+    /// <exception cref="EnvironmentPoisonedException">It is shorter than it was, or its length cannot be told.</exception>
+    public void CheckLength()
+    {
+        // Growing and cutting change the file and the capacity under this lock.
+        using (_growth.Enter())
+            CheckLengthHeld();
+    }
+
+    private void CheckLengthHeld()
+    {
+        try
+        {
+            var length = File.Length;
+            var expected = CapacityPages << _pageShift;
+            if (length >= expected || PlantedFault.IgnoreCut)
+                return;
+            _poison.Set(new CorruptionException($"'{File.Path}' has been cut while it was open: it has {length} bytes of {expected}."));
+        }
+        catch (DiskException e)
+        {
+            _poison.Set(e);
+        }
+
+        throw _poison.Exception(CommitOutcome.NotCommitted);
+    }
+
     /// <summary>Makes sure that pages which the file has, but whose blocks may have been given back, have blocks again.</summary>
     public void Refill(long firstPage, long pages) => Allocate(firstPage << _pageShift, (firstPage + pages) << _pageShift);
 
@@ -285,6 +315,7 @@ internal sealed unsafe class DataFile : IDisposable
         {
             if (length > _preallocated)
             {
+                CheckLengthHeld();
                 Allocate(old, length);
                 _preallocated = length;
             }
@@ -324,6 +355,7 @@ internal sealed unsafe class DataFile : IDisposable
             var from = CapacityPages << _pageShift;
             if (length <= Math.Max(from, _preallocated))
                 return;
+            CheckLengthHeld();
             Allocate(from, length);
             _preallocated = length;
         }

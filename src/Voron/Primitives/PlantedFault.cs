@@ -331,4 +331,7 @@ internal static class PlantedFault
 
     /// <summary>The first transaction after an opening reads the map pages of all groups of sections.</summary>
     public static readonly bool LocateAllMaps = Name == nameof(LocateAllMaps);
+
+    /// <summary>A flush does not look whether the data file still has its pages.</summary>
+    public static readonly bool IgnoreCut = Name == nameof(IgnoreCut);
 }

@@ -144,6 +144,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.RemakeDataFile), "surroundings", 400),
         new(nameof(PlantedFault.VouchAtEachOpening), "surroundings", 400),
         new(nameof(PlantedFault.KeepFlushedJournals), "surroundings", 400),
+        new(nameof(PlantedFault.IgnoreCut), "surroundings", 400),
     ];
 
     /// <summary>Names of all switches in the engine.</summary>

@@ -11,6 +11,7 @@ internal sealed class SurroundedPlace : IDisposable
 
     private readonly SortedDictionary<int, byte[]> _items = [];
     private readonly string _root = Directory.CreateTempSubdirectory("voron-surroundings-").FullName;
+    private readonly List<KeyValuePair<int, byte[]>[]> _states = [];
     private int _killed;
 
     public SurroundedPlace(SuiteRun run)
@@ -26,6 +27,9 @@ internal sealed class SurroundedPlace : IDisposable
 
     /// <summary>The files of other people, with what has to be in them.</summary>
     public Dictionary<string, byte[]> Foreign { get; } = [];
+
+    /// <summary>From here on, each committed state is kept, so that <see cref="ShouldHaveSome"/> knows them.</summary>
+    public void Remember() => _states.Add([.. _items]);
 
     /// <summary>A path beside the environment's directory.</summary>
     public string Beside(string name) => System.IO.Path.Combine(_root, name);
@@ -68,6 +72,8 @@ internal sealed class SurroundedPlace : IDisposable
         }
         foreach ((int key, byte[] value) in changes)
             _items[key] = value;
+        if (_states.Count > 0)
+            Remember();
         if (mayFlush && Run.Choices.Next(5) == 0)
             environment.Flush();
     }
@@ -149,6 +155,43 @@ internal sealed class SurroundedPlace : IDisposable
             bool isRight = tree.TryGet(KeyOf(key), out ReadOnlySpan<byte> found) && found.SequenceEqual(value);
             BrokenPromiseException.Require(isRight, $"Item {key} is not what was acknowledged.");
         }
+    }
+
+    /// <summary>What is there is one of the states that were committed, or nothing can be opened.</summary>
+    /// <returns>How many commits are missing, or -1.</returns>
+    public int ShouldHaveSome()
+    {
+        StorageEnvironment environment;
+        try
+        {
+            environment = StorageEnvironment.Open(Path, Options());
+        }
+        catch (CorruptionException)
+        {
+            return -1;
+        }
+        using (environment)
+        {
+            using ReadTransaction reading = environment.BeginRead();
+            Tree tree = reading.OpenTree(TreeName);
+            int missing = 0;
+            while (missing < _states.Count && !IsState(tree, _states[^(missing + 1)]))
+                missing++;
+            BrokenPromiseException.Require(missing < _states.Count, "What is there was never committed.");
+            return missing;
+        }
+    }
+
+    private static bool IsState(Tree tree, KeyValuePair<int, byte[]>[] items)
+    {
+        if (tree.Count != items.Length)
+            return false;
+        foreach ((int key, byte[] value) in items)
+        {
+            if (!tree.TryGet(KeyOf(key), out ReadOnlySpan<byte> found) || !found.SequenceEqual(value))
+                return false;
+        }
+        return true;
     }
 
     /// <summary>An opening is refused with an exception of ours, and changes no file.</summary>

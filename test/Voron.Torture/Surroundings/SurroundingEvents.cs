@@ -43,6 +43,7 @@ internal static class SurroundingEvents
         new("a file cut", CutFile),
         new("readers and writers in turn", ReadersAndWriters),
         new("openings that write nothing, and are killed", IdleOpenings),
+        .. RunningEvents.All,
     ];
 
     private static void SimilarFiles(SurroundedPlace place)

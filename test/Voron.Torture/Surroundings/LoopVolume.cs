@@ -1,0 +1,84 @@
+using System.Diagnostics;
+using Voron.Torture.Harness;
+
+namespace Voron.Torture.Surroundings;
+
+/// <summary>A small volume of ext4 in a file behind a loop device. Only for root, where the kernel has such devices.</summary>
+internal sealed class LoopVolume : IDisposable
+{
+    private readonly string _image;
+    private bool _isMounted;
+
+    private LoopVolume(string image, string path)
+    {
+        _image = image;
+        Path = path;
+    }
+
+    public string Path { get; }
+
+    /// <summary>Makes and mounts one, or says why that cannot be.</summary>
+    public static LoopVolume? TryMake(string image, string path, out string reason)
+    {
+        reason = "";
+        if (!Environment.IsPrivilegedProcess)
+        {
+            reason = "not root";
+            return null;
+        }
+        using (var file = new FileStream(image, FileMode.CreateNew))
+            file.SetLength(96 << 20);
+        Directory.CreateDirectory(path);
+        var volume = new LoopVolume(image, path);
+        if (TryRun(out reason, "mkfs.ext4", "-q", "-F", image) && volume.TryMount(out reason))
+            return volume;
+        return null;
+    }
+
+    /// <summary>The file system meets an error of its own and becomes read-only, as after an error of its device.</summary>
+    public void Abort()
+    {
+        if (!TryRun(out string reason, "mount", "-o", "remount,abort", Path))
+            throw new TortureException($"The volume at '{Path}' cannot be aborted: {reason}");
+    }
+
+    /// <summary>What an administrator asks for: refused while files are open for writing.</summary>
+    public bool TryMakeReadOnly() => TryRun(out _, "mount", "-o", "remount,ro", Path);
+
+    public void MountAgain()
+    {
+        Unmount();
+        if (!TryMount(out string reason))
+            throw new TortureException($"'{_image}' cannot be mounted again: {reason}");
+    }
+
+    public void Dispose() => Unmount();
+
+    private bool TryMount(out string reason) => _isMounted = TryRun(out reason, "mount", "-o", "loop", _image, Path);
+
+    private void Unmount()
+    {
+        if (_isMounted && !TryRun(out string reason, "umount", Path))
+            throw new TortureException($"'{Path}' cannot be unmounted: {reason}");
+        _isMounted = false;
+    }
+
+    /// <summary>Runs a program of the system.</summary>
+    /// <returns>False when it fails, or is not there.</returns>
+    public static bool TryRun(out string reason, string program, params string[] arguments)
+    {
+        try
+        {
+            var start = new ProcessStartInfo(program, arguments) { RedirectStandardError = true, RedirectStandardOutput = true };
+            using Process process = Process.Start(start)!;
+            reason = process.StandardError.ReadToEnd().Trim();
+            process.WaitForExit();
+            return process.ExitCode == 0;
+        }
+        catch (System.ComponentModel.Win32Exception e)
+        {
+            reason = $"{program}: {e.Message}";
+            return false;
+        }
+    }
+}

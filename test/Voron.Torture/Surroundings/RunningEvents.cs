@@ -1,0 +1,231 @@
+using System.Diagnostics;
+using Voron.KillTarget;
+using Voron.Torture.Harness;
+
+namespace Voron.Torture.Surroundings;
+
+/// <summary>What other programs do to the files of an environment that is open and goes on working.</summary>
+internal static class RunningEvents
+{
+    private const int MostCommits = 300;
+
+    private static readonly string[] CutActions = ["read", "unread", "verify", "flush", "grow", "close"];
+
+    public static IReadOnlyList<SurroundingEvent> All { get; } =
+    [
+        new("the volume read-only beside a writer", ReadOnlyVolume),
+        new("a file made read-only beside a writer", ReadOnlyFile),
+        new("the data file cut beside a writer", CutData),
+        new("journal files renamed beside a writer", RenamedJournals),
+        new("journal files removed beside a writer", RemovedJournals),
+    ];
+
+    // Reads go on, commits fail with an exception of ours, and all that was acknowledged is there when the volume is back.
+    private static void ReadOnlyVolume(SurroundedPlace place)
+    {
+        using LoopVolume? volume = LoopVolume.TryMake(place.Beside("image"), place.Beside("volume"), out string reason);
+        if (volume is null)
+        {
+            place.Run.Tally($"read-only volumes, not run: {reason}");
+            return;
+        }
+        string store = Path.Combine(volume.Path, "store");
+        place.CopyTo(store);
+        place.Path = store;
+        using (StorageEnvironment environment = StorageEnvironment.Open(place.Path, SurroundedPlace.Options()))
+        {
+            place.Commit(environment);
+            BrokenPromiseException.Require(!volume.TryMakeReadOnly(), "The system makes a volume read-only below files that are open for writing.");
+            for (int left = place.Run.Choices.Next(10); left > 0; left--)
+                place.Commit(environment);
+            volume.Abort();
+            ShouldRefuseCommits(place, environment);
+            place.Compare(environment);
+        }
+        volume.MountAgain();
+        place.ShouldHaveAll();
+    }
+
+    private static void ReadOnlyFile(SurroundedPlace place)
+    {
+        string file;
+        bool isImmutable;
+        using (StorageEnvironment environment = StorageEnvironment.Open(place.Path, SurroundedPlace.Options()))
+        {
+            place.Commit(environment);
+            string[] files = Directory.GetFiles(place.Path);
+            file = files.Order(StringComparer.Ordinal).ElementAt(place.Run.Choices.Next(files.Length));
+            place.Run.Tell(Path.GetFileName(file));
+            ChangeMode(file, "0400");
+
+            // The mode keeps neither root nor an open file from being written; this does.
+            isImmutable = LoopVolume.TryRun(out string reason, "chattr", "+i", file);
+            if (!isImmutable)
+                place.Run.Tally($"files made immutable, not run: {(Environment.IsPrivilegedProcess ? reason : "not root")}");
+            try
+            {
+                for (int i = 0; i < 60; i++)
+                    place.Commit(environment);
+                environment.Flush();
+            }
+            catch (VoronException e)
+            {
+                place.Run.Tally($"writers of a read-only file that got {e.GetType().Name}");
+            }
+            place.Compare(environment);
+        }
+        if (isImmutable && !LoopVolume.TryRun(out string kept, "chattr", "-i", file))
+            throw new TortureException($"'{file}' stays immutable: {kept}");
+        if (File.Exists(file))
+            ChangeMode(file, "0600");
+        place.ShouldHaveAll();
+    }
+
+    // A page that is mapped and gone ends the process. All else is an exception, and no checkpoint names what is gone.
+    private static void CutData(SurroundedPlace place)
+    {
+        string store = place.Beside("cut");
+        string what = CutActions[place.Run.Choices.Next(CutActions.Length)];
+        ProcessStartInfo start = ChildProgram.Of(typeof(CutFile).Assembly);
+        start.ArgumentList.Add("cut");
+        start.ArgumentList.Add(store);
+        start.ArgumentList.Add(what);
+        if (AppContext.GetData("Voron.PlantedFault") is string fault)
+            start.Environment[KillWorkload.FaultVariable] = fault;
+        start.Environment["DOTNET_DbgEnableMiniDump"] = "0";
+        using Process process = Process.Start(start) ?? throw new TortureException("The process that works on a cut file cannot be started.");
+        Task<string> errors = process.StandardError.ReadToEndAsync();
+        if (process.StandardOutput.ReadLine() is var told && told != CutFile.Ready)
+            throw new TortureException($"The process that works on a cut file said '{told}': {errors.Result}");
+        long percent = place.Run.Choices.Next(100);
+        using (var file = new FileStream(Path.Combine(store, CutFile.Data), FileMode.Open, FileAccess.Write, FileShare.ReadWrite))
+            file.SetLength(file.Length * percent / 100 / 4096 * 4096);
+        process.StandardInput.WriteLine();
+        process.StandardInput.Flush();
+        string? end = process.StandardOutput.ReadLine();
+        process.WaitForExit();
+        place.Run.Tell($"{what} after a cut to {percent}%: {end ?? $"ended with {process.ExitCode}"}");
+        place.Run.Tally($"cut beside a process that would {what}: {end?.Split(':')[0] ?? $"exit code {process.ExitCode}"}");
+        if (what is "flush")
+        {
+            BrokenPromiseException.Require(
+                end?.StartsWith(nameof(EnvironmentPoisonedException), StringComparison.Ordinal) == true
+                && end.Contains("has been cut", StringComparison.Ordinal),
+                $"A flush to a file that was cut to {percent}% ended so: {end ?? $"exit code {process.ExitCode}"}");
+        }
+        if (what is "verify" or "unread")
+            BrokenPromiseException.Require(end is not null, $"A process that would {what} ended with exit code {process.ExitCode}.");
+        if (what is "grow")
+            BrokenPromiseException.Require(end != "done", "A file that was cut has grown as if it had not been.");
+
+        // What was acknowledged is there, or the opening says that it is not.
+        try
+        {
+            using StorageEnvironment environment = StorageEnvironment.Open(store, SurroundedPlace.Options());
+            CutFile.Read(environment, what is "flush" or "close" ? 1 : 0);
+        }
+        catch (CorruptionException)
+        {
+            place.Run.Tally("cuts beside a writer that were refused");
+        }
+        catch (InvalidOperationException e)
+        {
+            throw new BrokenPromiseException($"{what} after a cut to {percent}%: {e.Message}", e);
+        }
+    }
+
+    // What is written goes to the files, whatever they are called. Under their own names again, everything is there.
+    private static void RenamedJournals(SurroundedPlace place)
+    {
+        var renamed = new List<(string From, string To)>();
+        using (StorageEnvironment environment = StorageEnvironment.Open(place.Path, SurroundedPlace.Options()))
+        {
+            place.Commit(environment);
+            foreach (string journal in ChooseJournals(place))
+            {
+                string other = journal + ".away";
+                File.Move(journal, other);
+                renamed.Add((journal, other));
+            }
+            CommitWhilePossible(place, environment);
+            place.Compare(environment);
+            if (place.Run.Choices.Next(2) == 0)
+            {
+                string killed = place.Beside("killed-renamed");
+                place.CopyTo(killed);
+                place.Path = killed;
+            }
+        }
+        foreach ((string from, string to) in renamed)
+        {
+            string name = place.FileOf(Path.GetFileName(from));
+            BrokenPromiseException.Require(!File.Exists(name), $"'{name}' was renamed beside a writer, which made another of that name.");
+            File.Move(place.FileOf(Path.GetFileName(to)), name);
+        }
+        place.ShouldHaveAll();
+    }
+
+    // Their commits are in no file that a later opening could find: what is there is an earlier state, or nothing is opened.
+    private static void RemovedJournals(SurroundedPlace place)
+    {
+        using (StorageEnvironment environment = StorageEnvironment.Open(place.Path, SurroundedPlace.Options()))
+        {
+            place.Remember();
+            place.Commit(environment);
+            foreach (string journal in ChooseJournals(place))
+                File.Delete(journal);
+            CommitWhilePossible(place, environment);
+            place.Compare(environment);
+            if (place.Run.Choices.Next(2) == 0)
+            {
+                string killed = place.Beside("killed-removed");
+                place.CopyTo(killed);
+                place.Path = killed;
+            }
+        }
+        int missing = place.ShouldHaveSome();
+        string found = missing < 0 ? "refused" : missing == 0 ? "all is there" : "an earlier state";
+        place.Run.Tally($"removed journals: {found}");
+    }
+
+    private static void ChangeMode(string file, string mode)
+    {
+        if (!LoopVolume.TryRun(out string reason, "chmod", mode, file))
+            throw new TortureException($"The mode of '{file}' cannot be changed: {reason}");
+    }
+
+    private static IEnumerable<string> ChooseJournals(SurroundedPlace place)
+    {
+        string[] journals = [.. Directory.GetFiles(place.Path, "journal-*.voron").Order(StringComparer.Ordinal)];
+        if (place.Run.Choices.Next(2) == 0)
+            return journals;
+        return [journals[place.Run.Choices.Next(journals.Length)]];
+    }
+
+    private static void CommitWhilePossible(SurroundedPlace place, StorageEnvironment environment)
+    {
+        try
+        {
+            for (int left = place.Run.Choices.Next(60); left > 0; left--)
+                place.Commit(environment);
+        }
+        catch (VoronException e)
+        {
+            place.Run.Tally($"writers without their journal files that got {e.GetType().Name}");
+        }
+    }
+
+    private static void ShouldRefuseCommits(SurroundedPlace place, StorageEnvironment environment)
+    {
+        try
+        {
+            for (int i = 0; i < MostCommits; i++)
+                place.Commit(environment, mayFlush: false);
+            throw new BrokenPromiseException("A volume that is read-only takes commits.");
+        }
+        catch (VoronException e)
+        {
+            place.Run.Tally($"writers on a read-only volume that got {e.GetType().Name}");
+        }
+    }
+}
