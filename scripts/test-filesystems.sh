@@ -10,22 +10,34 @@
 #           (reflink on XFS). The device keeps all that it was given, in order: what it holds in a volatile cache of its own is not lost
 # shutdown  a power cut: the file system stops at once and forgets what it has not written (its own ioctl; not on btrfs of older kernels)
 #
+# The clone is one moment for the writes of the device: the file system above keeps the clone's source from being written until it is done, after
+# what was written before has reached it. So a write is in the image as a whole or not at all, and none is that came after one that is not.
+# What a failed tool has said is kept in torture-failures.
+#
 # Not shown by any of them: a device that loses or reorders what it has in its cache. The suite power-cut has that, on a simulated disk.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
 if [ "${1:-}" = cut ] || [ "${1:-}" = restore ]; then
   set -e
+  # The process is dead, but another one that looks at it may have its memory, and with that its maps, for a moment longer.
+  unmount() {
+    for _ in $(seq 50); do
+      umount "$VORON_VOLUME" && return
+      sleep 0.2
+    done
+    exit 1
+  }
   case "$VORON_CUT_KIND-$1" in
     snapshot-cut) cp --reflink=always "$VORON_CUT_IMAGE" "$VORON_CUT_IMAGE.cut" ;;
     snapshot-restore)
-      umount "$VORON_VOLUME"
+      unmount
       mv "$VORON_CUT_IMAGE.cut" "$VORON_CUT_IMAGE"
       mount -o loop "$VORON_CUT_IMAGE" "$VORON_VOLUME" ;;
     # FS_IOC_SHUTDOWN, without writing the log.
     shutdown-cut) python3 -c 'import fcntl, os, struct, sys; fcntl.ioctl(os.open(sys.argv[1], os.O_RDONLY), 0x8004587D, struct.pack("I", 2))' "$VORON_VOLUME" ;;
     shutdown-restore)
-      umount "$VORON_VOLUME"
+      unmount
       mount -o loop "$VORON_CUT_IMAGE" "$VORON_VOLUME" ;;
   esac
   exit 0
@@ -73,6 +85,9 @@ run() { # file system, what, command...
   if [ $status -eq 0 ]; then
     row "$kind" "$what" passed "$(grep -oE '[0-9,]+ of [0-9,]+ items deleted|[0-9,]+ │ kills' <<<"$output" | tr -d '│' | tr -s ' ' | tail -1)"
   else
+    mkdir -p torture-failures
+    printf '%s\n' "$output" >"torture-failures/filesystems-$kind-$what-$seed.log"
+    dmesg 2>/dev/null | tail -40 >>"torture-failures/filesystems-$kind-$what-$seed.log"
     row "$kind" "$what" FAILED "$(grep -vE '^ *(at |---)' <<<"$output" | tail -3 | tr '\n' ' ' | cut -c1-300)"
     failed=1
   fi

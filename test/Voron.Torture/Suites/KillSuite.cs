@@ -37,6 +37,9 @@ internal sealed class KillSuite : Suite
 
     public override bool IsReplayable => false;
 
+    // With cuts a kill is two mounts and a copy of what the device has, on a machine that may be busy.
+    public override TimeSpan RunLimit => VolumeCut.IsOn ? TimeSpan.FromMinutes(30) : base.RunLimit;
+
     public override IReadOnlyList<string> NotCovered => ["the moment of a kill is not to the instruction: a failure is found, and may not replay"];
 
     public override void Run(SuiteRun run)
