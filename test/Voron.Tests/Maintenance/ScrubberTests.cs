@@ -111,7 +111,10 @@ public sealed class ScrubberTests
         using var environment = StorageEnvironment.OpenInMemory(options);
         Take(calls);
         Take(calls);
-        logger.Warnings.Should().Contain(warning => warning.Contains("the observer's own", StringComparison.Ordinal));
+
+        // The log is written when the observer has returned.
+        var isTold = () => logger.Warnings.Any(warning => warning.Contains("the observer's own", StringComparison.Ordinal));
+        SpinWait.SpinUntil(isTold, Patience).Should().BeTrue();
     }
 
     /// <summary>Closing joined the thread that the observer runs on: itself.</summary>
