@@ -17,6 +17,13 @@ if (args is ["hold", var held])
     return;
 }
 
+// Who reads what it tells finds that it has ended by itself.
+Voron.Torture.Memory.GuardedMemory.Install(finding =>
+{
+    Console.Error.WriteLine(finding);
+    Environment.Exit(1);
+});
+
 // "limited", a directory and a number of bytes: works until a file would become longer than that.
 if (args is ["limited", var limited, var limit])
 {

@@ -1,1 +1,2 @@
 [assembly: CollectionBehavior(DisableTestParallelization = false, MaxParallelThreads = 2)]
+[assembly: Voron.Tests.GuardedMemory]

@@ -1,5 +1,6 @@
 using System.Runtime.CompilerServices;
 using Voron.Torture.Harness;
+using Voron.Torture.Memory;
 
 namespace Voron.Tests;
 
@@ -7,5 +8,9 @@ namespace Voron.Tests;
 internal static class Startup
 {
     [ModuleInitializer]
-    internal static void Run() => WineFrames.Mend();
+    internal static void Run()
+    {
+        WineFrames.Mend();
+        MemoryCase.Install();
+    }
 }

@@ -19,6 +19,7 @@ internal static class Program
     {
         WineFrames.Mend();
         EngineSetup.SwitchHooksOn();
+        EngineSetup.GuardMemory();
         TemporaryPlace.Take();
         RootCommand root = TortureCommand.Create();
         if (Console.IsOutputRedirected)

@@ -83,7 +83,8 @@ internal sealed unsafe class FlushRecordWriter
         }
         finally
         {
-            EngineMemory.Free(page);
+            if (!PlantedFault.KeepBlock)
+                EngineMemory.Free(page);
         }
     }
 
@@ -128,6 +129,8 @@ internal sealed unsafe class FlushRecordWriter
         }
 
         journal.WaitUntilDurable(sequence);
+        if (PlantedFault.WriteToPooled)
+            entry.Header->FlushNumber = 0;
     }
 
     private delegate void Fill(ref RecordBuilder record);

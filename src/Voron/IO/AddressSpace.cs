@@ -15,6 +15,9 @@ internal sealed unsafe class AddressSpace : IDisposable
 
     private static readonly nuint PageLength = (nuint)Environment.SystemPageSize;
 
+    /// <summary>In bytes, before and behind the range: with a guard, addresses that nobody can touch.</summary>
+    private static readonly nuint Edge = EngineMemory.IsGuarded ? PageLength : 0;
+
     private readonly Lock _gate = new();
     private nuint _committed;
     private bool _disposed;
@@ -41,10 +44,12 @@ internal sealed unsafe class AddressSpace : IDisposable
         nuint length = RoundUp(Math.Max(bytes, 1), PageLength);
         byte* address = null;
         if (EngineMemory.Allows(length))
-            address = OperatingSystem.IsWindows() ? WindowsMemory.TryReserve(length) : PosixMemory.TryReserve(length);
+            address = OperatingSystem.IsWindows() ? WindowsMemory.TryReserve(length + 2 * Edge) : PosixMemory.TryReserve(length + 2 * Edge);
         if (address == null)
             throw new InsufficientMemoryException($"No room to reserve {length} bytes of addresses.");
+        address += Edge;
         EngineMemory.Note(address, length);
+        EngineMemory.Reserved(address - Edge, length + 2 * Edge);
         return new AddressSpace(address, length);
     }
 
@@ -106,9 +111,9 @@ internal sealed unsafe class AddressSpace : IDisposable
             _disposed = true;
             EngineMemory.GivenBack(Address);
             if (OperatingSystem.IsWindows())
-                WindowsMemory.Release(Address);
+                WindowsMemory.Release(Address - Edge);
             else
-                PosixMemory.Release(Address, Length);
+                PosixMemory.Release(Address - Edge, Length + 2 * Edge);
             Address = null;
             Volatile.Write(ref _committed, 0);
         }

@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using System.Diagnostics.CodeAnalysis;
+using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 
 namespace Voron.IO;
@@ -15,13 +16,67 @@ internal interface IMemoryWatch
     void GivenBack(nint address);
 }
 
+/// <summary>An allocator that takes the place of the system's in a test, and finds uses of memory that is out of use.</summary>
+/// <remarks>
+/// <code>
+///   Allocate ──▶ in use ──Free──▶ gone             blocks
+///   in use ──Retire──▶ kept for later ──Revive──▶  frames, record buffers and nodes that the engine pools
+/// </code>
+/// Any thread calls it, also beside others.
+/// </remarks>
+internal unsafe interface IMemoryGuard
+{
+    /// <param name="bytes">The length of the block.</param>
+    /// <param name="alignment">What the address has to be a multiple of; 0 for what the system's allocator gives.</param>
+    /// <param name="isZeroed">The block has to be zeros; else it is anything but zeros.</param>
+    void* Allocate(nuint bytes, nuint alignment, bool isZeroed);
+
+    /// <summary>Moves a block, always; null for a new one.</summary>
+    void* Resize(void* block, nuint bytes);
+
+    /// <param name="block">The block, or null.</param>
+    /// <param name="isAligned">The caller has asked for an alignment when it took the block.</param>
+    void Free(void* block, bool isAligned);
+
+    /// <summary>Notes a range of addresses.</summary>
+    void Reserved(byte* address, nuint bytes);
+
+    /// <summary>Takes over a range of addresses that is about to be released. False leaves that to the caller.</summary>
+    bool TryKeep(byte* address, nuint bytes);
+
+    /// <summary>The engine keeps a range for later: no thread may touch it before <see cref="Revive"/>.</summary>
+    /// <param name="start">Its first byte.</param>
+    /// <param name="bytes">Its length.</param>
+    /// <param name="kept">How many bytes at the start keep their content, for <see cref="ReadRetired"/>.</param>
+    void Retire(void* start, nuint bytes, nuint kept);
+
+    /// <inheritdoc cref="Retire"/>
+    void Revive(void* start, nuint bytes, nuint kept);
+
+    nint ReadRetired(nint* address);
+
+    void WriteRetired(nint* address, nint value);
+
+    /// <summary>A range that may have been retired in parts begins anew, whatever it holds.</summary>
+    void Open(void* start, nuint bytes);
+
+    /// <summary>Overwrites what no thread may look at any more, in memory that stays in use.</summary>
+    void Spoil(Span<byte> bytes);
+}
+
 /// <summary>
 /// All memory of the engine that is not the collector's. A test can have any allocation of a thread fail, and sees what is not
 /// given back; that is folded away by the compiler unless the process sets "Voron.MemoryFaults" as application data before
-/// it uses the engine.
+/// it uses the engine. A test can also put its own allocator in the place of the system's, an <see cref="IMemoryGuard"/> that the process
+/// sets as "Voron.MemoryGuard".
 /// </summary>
 internal static unsafe class EngineMemory
 {
+    /// <summary>There is a guard.</summary>
+    public static readonly bool IsGuarded = AppContext.GetData("Voron.MemoryGuard") is IMemoryGuard;
+
+    private static readonly IMemoryGuard? Guard = AppContext.GetData("Voron.MemoryGuard") as IMemoryGuard;
+
     private static readonly bool IsOn = AppContext.GetData("Voron.MemoryFaults") is not null;
 
     // What was taken under a watch may be given back by any thread.
@@ -35,43 +90,96 @@ internal static unsafe class EngineMemory
     public static void* Allocate(nuint bytes)
     {
         Ask(bytes);
-        return Note(NativeMemory.Alloc(bytes), bytes);
+        return Note(Guard != null ? Guard.Allocate(bytes, 0, isZeroed: false) : NativeMemory.Alloc(bytes), bytes);
     }
 
     /// <inheritdoc cref="Allocate"/>
     public static void* AllocateZeroed(nuint bytes)
     {
         Ask(bytes);
-        return Note(NativeMemory.AllocZeroed(bytes), bytes);
+        return Note(Guard != null ? Guard.Allocate(bytes, 0, isZeroed: true) : NativeMemory.AllocZeroed(bytes), bytes);
     }
 
     /// <inheritdoc cref="Allocate"/>
     public static void* AllocateAligned(nuint bytes, nuint alignment)
     {
         Ask(bytes);
-        return Note(NativeMemory.AlignedAlloc(bytes, alignment), bytes);
+        return Note(Guard != null ? Guard.Allocate(bytes, alignment, isZeroed: false) : NativeMemory.AlignedAlloc(bytes, alignment), bytes);
     }
 
     /// <inheritdoc cref="Allocate"/>
     public static void* Resize(void* block, nuint bytes)
     {
         Ask(bytes);
-        if (!IsOn)
+        if (!IsOn && Guard == null)
             return NativeMemory.Realloc(block, bytes);
         GivenBack(block);
-        return Note(NativeMemory.Realloc(block, bytes), bytes);
+        return Note(Guard != null ? Guard.Resize(block, bytes) : NativeMemory.Realloc(block, bytes), bytes);
     }
 
     public static void Free(void* block)
     {
         GivenBack(block);
-        NativeMemory.Free(block);
+        if (Guard != null)
+            Guard.Free(block, isAligned: false);
+        else
+            NativeMemory.Free(block);
     }
 
     public static void FreeAligned(void* block)
     {
         GivenBack(block);
-        NativeMemory.AlignedFree(block);
+        if (Guard != null)
+            Guard.Free(block, isAligned: true);
+        else
+            NativeMemory.AlignedFree(block);
+    }
+
+    /// <inheritdoc cref="IMemoryGuard.Reserved"/>
+    public static void Reserved(byte* address, nuint bytes) => Guard?.Reserved(address, bytes);
+
+    /// <inheritdoc cref="IMemoryGuard.TryKeep"/>
+    public static bool TryKeep(byte* address, nuint bytes) => Guard != null && Guard.TryKeep(address, bytes);
+
+    /// <inheritdoc cref="IMemoryGuard.Retire"/>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static void Retire(void* start, nuint bytes, nuint kept = 0)
+    {
+        if (IsGuarded)
+            Guard!.Retire(start, bytes, kept);
+    }
+
+    /// <inheritdoc cref="IMemoryGuard.Revive"/>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static void Revive(void* start, nuint bytes, nuint kept = 0)
+    {
+        if (IsGuarded)
+            Guard!.Revive(start, bytes, kept);
+    }
+
+    /// <summary>Reads a word that <see cref="Retire"/> has kept.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static nint ReadRetired(nint* address) => IsGuarded ? Guard!.ReadRetired(address) : *address;
+
+    /// <summary>Writes a word that <see cref="Retire"/> has kept.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static void WriteRetired(nint* address, nint value)
+    {
+        if (IsGuarded)
+            Guard!.WriteRetired(address, value);
+        else
+            *address = value;
+    }
+
+    /// <inheritdoc cref="IMemoryGuard.Open"/>
+    public static void Open(void* start, nuint bytes) => Guard?.Open(start, bytes);
+
+    /// <inheritdoc cref="IMemoryGuard.Spoil"/>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static void Spoil(Span<byte> bytes)
+    {
+        if (IsGuarded)
+            Guard!.Spoil(bytes);
     }
 
     /// <summary>To stand before memory is asked for in another way.</summary>

@@ -1,6 +1,7 @@
 using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.IO;
+using Voron.Primitives;
 
 namespace Voron.Journal;
 
@@ -52,6 +53,11 @@ internal sealed unsafe class JournalEntry : IDisposable
         _needed = 0;
     }
 
+    /// <summary>Says that nobody looks at the buffer before <see cref="Revive"/>.</summary>
+    public void Retire() => EngineMemory.Retire(_buffer, _capacity);
+
+    public void Revive() => EngineMemory.Revive(_buffer, _capacity);
+
     /// <summary>Makes room for <paramref name="capacity"/> bytes, keeping the first <paramref name="used"/>.</summary>
     public void EnsureCapacity(nuint capacity, nuint used)
     {
@@ -63,8 +69,11 @@ internal sealed unsafe class JournalEntry : IDisposable
         var buffer = (byte*)EngineMemory.AllocateAligned(larger, JournalFormat.Block);
         if (_buffer != null)
         {
+            if (PlantedFault.FreeBeforeCopy)
+                EngineMemory.FreeAligned(_buffer);
             System.Buffer.MemoryCopy(_buffer, buffer, larger, used);
-            EngineMemory.FreeAligned(_buffer);
+            if (!PlantedFault.FreeBeforeCopy)
+                EngineMemory.FreeAligned(_buffer);
         }
 
         _buffer = buffer;

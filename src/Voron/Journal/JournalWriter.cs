@@ -146,7 +146,11 @@ internal sealed unsafe class JournalWriter : IDisposable
             {
                 _poison.ThrowIfPoisoned();
                 if (_freeEntries.TryPop(out var entry))
+                {
+                    entry.Revive();
                     return entry;
+                }
+
                 if (_entryCount < MaxEntries)
                 {
                     entry = new JournalEntry(InitialEntryBytes);
@@ -711,6 +715,7 @@ internal sealed unsafe class JournalWriter : IDisposable
         while (_queue.TryDequeue(out var entry))
         {
             Acknowledge(entry, _poison.Exception(CommitOutcome.NotCommitted));
+            entry.Retire();
             _freeEntries.Push(entry);
         }
     }
@@ -719,9 +724,13 @@ internal sealed unsafe class JournalWriter : IDisposable
     private void Keep(JournalEntry entry)
     {
         if (_isClosed)
+        {
             entry.Dispose();
-        else
-            _freeEntries.Push(entry);
+            return;
+        }
+
+        entry.Retire();
+        _freeEntries.Push(entry);
     }
 
     [DoesNotReturn]

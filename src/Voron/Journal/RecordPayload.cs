@@ -1,5 +1,6 @@
 using Voron.Format;
 using Voron.IO;
+using Voron.Primitives;
 
 namespace Voron.Journal;
 
@@ -36,6 +37,8 @@ internal unsafe ref struct RecordPayload
             throw Malformed("a payload that does not decompress");
         }
 
+        if (PlantedFault.WritePastBlock)
+            _owned[Math.Max(1, Length)] = 0;
         Bytes = _owned;
     }
 
@@ -51,6 +54,10 @@ internal unsafe ref struct RecordPayload
     public void Dispose()
     {
         EngineMemory.Free(_owned);
+        if (PlantedFault.FreeTwice)
+            EngineMemory.Free(_owned);
+        if (PlantedFault.ReadFreedBlock && _owned != null)
+            _ = Volatile.Read(ref *_owned);
         _owned = null;
     }
 }

@@ -38,6 +38,7 @@ internal sealed unsafe class RecordWindow : IDisposable
                 _capacity = wanted;
             }
 
+            EngineMemory.Spoil(new Span<byte>(_memory, (int)Math.Min(LeastBytes, _length)));
             _length = 0;
 
             // A span is at most 2 GiB.

@@ -30,6 +30,9 @@ internal unsafe struct VersionNode
 {
     public const int Size = 64;
 
+    /// <summary>What of a free node means nothing: from <see cref="Flags"/> to before <see cref="NextFree"/>.</summary>
+    public const int PooledBytes = 52;
+
     /// <summary>Raised when the node is given back: a link with another generation points to nothing.</summary>
     [FieldOffset(0)]
     public uint Generation;

@@ -290,6 +290,7 @@ internal sealed unsafe class VersionTable : IDisposable
         _freeNode = (uint)(node - _nodes);
         NodeCount--;
         _frameCount -= node->Frame != null ? 1 : 0;
+        EngineMemory.Retire(&node->Flags, VersionNode.PooledBytes);
     }
 
     public void Dispose()
@@ -337,6 +338,7 @@ internal sealed unsafe class VersionTable : IDisposable
         var index = _freeNode;
         if (index != 0)
         {
+            EngineMemory.Revive(&_nodes[index].Flags, VersionNode.PooledBytes);
             _freeNode = _nodes[index].NextFree;
 
             // The next one is wanted soon, and may not have been touched for a while.

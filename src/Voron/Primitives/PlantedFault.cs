@@ -334,4 +334,25 @@ internal static class PlantedFault
 
     /// <summary>A flush does not look whether the data file still has its pages.</summary>
     public static readonly bool IgnoreCut = Name == nameof(IgnoreCut);
+
+    /// <summary>The buffer of a record is freed before its content is copied to a larger one.</summary>
+    public static readonly bool FreeBeforeCopy = Name == nameof(FreeBeforeCopy);
+
+    /// <summary>A record that is decompressed writes one byte more than its block has.</summary>
+    public static readonly bool WritePastBlock = Name == nameof(WritePastBlock);
+
+    /// <summary>The block of a decompressed record is freed twice.</summary>
+    public static readonly bool FreeTwice = Name == nameof(FreeTwice);
+
+    /// <summary>The block of a decompressed record is read once more when it has been freed.</summary>
+    public static readonly bool ReadFreedBlock = Name == nameof(ReadFreedBlock);
+
+    /// <summary>The block that a page was read to for its image is not freed.</summary>
+    public static readonly bool KeepBlock = Name == nameof(KeepBlock);
+
+    /// <summary>A pooled record buffer is written to after it has been given back.</summary>
+    public static readonly bool WriteToPooled = Name == nameof(WriteToPooled);
+
+    /// <summary>What a flush has made free for values is not looked at again by the search for room.</summary>
+    public static readonly bool ForgetFreedSpace = Name == nameof(ForgetFreedSpace);
 }

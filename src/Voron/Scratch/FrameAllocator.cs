@@ -17,6 +17,8 @@ internal sealed unsafe class FrameAllocator : IDisposable
 {
     public const int PooledRunClasses = 8;
 
+    private const int MostResting = 64;
+
     private const int LeastChunkBytes = 4 << 20;
 
     // A small environment never has more, and needs none to be ready.
@@ -34,6 +36,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
 
     // What a trim has looked through and left, used behind what has been in use since. Class 0 are the frames.
     private readonly nint[] _coldRuns = new nint[PooledRunClasses];
+    private readonly Queue<nint> _resting = new();
     private nint _freeFrames;
     private long _peakBytes;
     private byte* _chunkNext;
@@ -47,6 +50,11 @@ internal sealed unsafe class FrameAllocator : IDisposable
         _spill = spill;
         _warmer = new ChunkWarmer(ChunkBytes);
     }
+
+    /// <summary>
+    /// Frames rest before they are used again: one that was given back too early shows as such, and not as another page. Only with a guard.
+    /// </summary>
+    public bool Rests { get; init; } = EngineMemory.IsGuarded;
 
     /// <summary>Bytes in use by page versions.</summary>
     public long UsedBytes { get; private set; }
@@ -68,16 +76,16 @@ internal sealed unsafe class FrameAllocator : IDisposable
     /// <summary>A frame of one page. Its content is whatever it held before.</summary>
     public byte* Rent()
     {
-        var frame = (byte*)_freeFrames;
-        if (frame == null && _coldRuns[0] != 0)
+        if (_freeFrames == 0 && _coldRuns[0] != 0)
         {
-            frame = (byte*)_coldRuns[0];
+            _freeFrames = _coldRuns[0];
             _coldRuns[0] = 0;
         }
 
-        if (frame != null)
+        byte* frame;
+        if (_freeFrames != 0)
         {
-            _freeFrames = *(nint*)frame;
+            frame = FreeFrames.Pop(ref _freeFrames, _pageSize);
         }
         else
         {
@@ -95,9 +103,10 @@ internal sealed unsafe class FrameAllocator : IDisposable
     public void Return(byte* frame)
     {
         Debug.Assert(frame != null);
-        *(nint*)frame = _freeFrames;
-        _freeFrames = (nint)frame;
+        FreeFrames.Push(ref _freeFrames, frame, _pageSize);
         UsedBytes -= _pageSize;
+        if (EngineMemory.IsGuarded && Rests)
+            Rest(MostResting);
     }
 
     /// <summary>Contiguous memory for several pages, not zeroed.</summary>
@@ -118,33 +127,29 @@ internal sealed unsafe class FrameAllocator : IDisposable
         if (runClass >= PooledRunClasses)
             return RentLargeRun(pages);
 
-        var run = (byte*)_freeRuns[runClass];
-        if (run == null && _coldRuns[runClass] != 0)
+        var bytes = (long)_pageSize << runClass;
+        ref var free = ref _freeRuns[runClass];
+        if (free == 0 && _coldRuns[runClass] != 0)
         {
-            run = (byte*)_coldRuns[runClass];
+            free = _coldRuns[runClass];
             _coldRuns[runClass] = 0;
         }
 
-        if (run != null)
-        {
-            _freeRuns[runClass] = *(nint*)run;
-            return run;
-        }
+        if (free != 0)
+            return FreeFrames.Pop(ref free, bytes);
 
-        var bytes = (long)_pageSize << runClass;
         if (_chunkEnd - _chunkNext < bytes)
         {
             while (_chunkNext != _chunkEnd)
             {
-                *(nint*)_chunkNext = _freeFrames;
-                _freeFrames = (nint)_chunkNext;
+                FreeFrames.Push(ref _freeFrames, _chunkNext, _pageSize);
                 _chunkNext += _pageSize;
             }
 
             AddChunk();
         }
 
-        run = _chunkNext;
+        var run = _chunkNext;
         _chunkNext += bytes;
         return run;
     }
@@ -168,8 +173,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
             return;
         }
 
-        *(nint*)run = _freeRuns[runClass];
-        _freeRuns[runClass] = (nint)run;
+        FreeFrames.Push(ref _freeRuns[runClass], run, (long)_pageSize << runClass);
     }
 
     /// <summary>The most bytes that were in use at once since the last call.</summary>
@@ -184,6 +188,8 @@ internal sealed unsafe class FrameAllocator : IDisposable
     public FrameTrim BeginTrim()
     {
         _warmer.Trim();
+        if (EngineMemory.IsGuarded && Rests)
+            Rest(0);
         var lists = new nint[2 * PooledRunClasses];
         for (var i = 0; i < PooledRunClasses; i++)
         {
@@ -223,10 +229,29 @@ internal sealed unsafe class FrameAllocator : IDisposable
         _chunks.Clear();
         _largeRuns.Clear();
         Array.Clear(_freeRuns);
+        _resting.Clear();
         _freeFrames = 0;
         _chunkNext = _chunkEnd = null;
         UsedBytes = ReservedBytes = SpilledBytes = _chunkTotalBytes = 0;
         _spill?.Dispose();
+    }
+
+    // Takes the frame that was returned last, if one was, out of the list, and puts those in that have rested.
+    private void Rest(int most)
+    {
+        if (most > 0)
+        {
+            var frame = _freeFrames;
+            _freeFrames = FreeFrames.Next(frame);
+            _resting.Enqueue(frame);
+        }
+
+        while (_resting.Count > most)
+        {
+            var rested = _resting.Dequeue();
+            FreeFrames.SetNext(rested, _freeFrames);
+            _freeFrames = rested;
+        }
     }
 
     // Runs come in powers of two pages, so that a returned one serves the next of its class.
@@ -253,6 +278,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
         _chunks.Add(chunk);
         AddTotals(chunk, 1);
         _chunkNext = (byte*)chunk.Address;
+        EngineMemory.Open(_chunkNext, (nuint)bytes);
         _chunkEnd = _chunkNext + bytes;
     }
 

@@ -39,7 +39,7 @@ internal sealed unsafe class FrameTrim
         var free = new long[_chunks.Length];
         for (var i = 0; i < _lists.Length; i++)
         {
-            for (var at = _lists[i]; at != 0; at = *(nint*)at)
+            for (var at = _lists[i]; at != 0; at = FreeFrames.Next(at))
                 free[IndexOf(at)] += (long)_pageSize << (i / 2);
         }
 
@@ -89,13 +89,13 @@ internal sealed unsafe class FrameTrim
             {
                 for (var at = _lists[list]; at != 0;)
                 {
-                    var next = *(nint*)at;
+                    var next = FreeFrames.Next(at);
                     if (!goes[IndexOf(at)])
                     {
                         if (last == 0)
                             Kept[runClass] = at;
                         else
-                            *(nint*)last = at;
+                            FreeFrames.SetNext(last, at);
                         last = at;
                     }
 
@@ -104,7 +104,7 @@ internal sealed unsafe class FrameTrim
             }
 
             if (last != 0)
-                *(nint*)last = 0;
+                FreeFrames.SetNext(last, 0);
         }
     }
 

@@ -155,6 +155,7 @@ internal sealed unsafe class LargeValueStage
 
         public void Clear()
         {
+            EngineMemory.Spoil(new Span<byte>(_start, Length));
             _parts.Clear();
             Length = 0;
         }

@@ -104,7 +104,8 @@ internal sealed unsafe class VersionKeeper
         }
         finally
         {
-            Space?.NoteDetached(pages);
+            if (!PlantedFault.ForgetFreedSpace)
+                Space?.NoteDetached(pages);
         }
 
         return Announce(frames, map);

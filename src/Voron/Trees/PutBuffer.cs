@@ -77,6 +77,7 @@ internal sealed unsafe class PutBuffer
     /// <summary>Forgets what waits.</summary>
     public void Clear()
     {
+        EngineMemory.Spoil(_bytes.AsSpan(0, _used));
         Count = 0;
         _used = 0;
     }

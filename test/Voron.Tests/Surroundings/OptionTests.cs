@@ -1,6 +1,7 @@
 using Voron.IO;
 using Voron.Tests.Faults;
 using Voron.Torture.Kills;
+using Voron.Torture.Memory;
 using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Surroundings;
@@ -119,5 +120,6 @@ public sealed class OptionTests
     }
 
     private static long AddressBytes() =>
-        long.Parse(File.ReadAllText("/proc/self/statm").Split(' ')[0], System.Globalization.CultureInfo.InvariantCulture) * Environment.SystemPageSize;
+        long.Parse(File.ReadAllText("/proc/self/statm").Split(' ')[0], System.Globalization.CultureInfo.InvariantCulture) * Environment.SystemPageSize
+        - MemoryCase.KeptAddresses;
 }

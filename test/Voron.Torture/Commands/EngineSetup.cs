@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using Voron.Torture.Memory;
 
 namespace Voron.Torture.Commands;
 
@@ -21,6 +22,20 @@ internal static class EngineSetup
         AppContext.SetData(LockKey, "on");
         AppContext.SetData(ScheduleKey, "on");
         AppContext.SetData(MemoryKey, "on");
+    }
+
+    /// <summary>Has the engine take its memory from an allocator that looks at how it is used.</summary>
+    public static void GuardMemory()
+    {
+        MemoryCase.Install();
+        MemoryCase.FindsLeaks = true;
+    }
+
+    /// <summary>Puts freed memory, and what is beside blocks, out of reach: a wrong use ends the process where it happens.</summary>
+    public static void ProtectMemory()
+    {
+        if (GuardedMemory.Current is { } memory)
+            memory.Protects = memory.TracksOrigins = true;
     }
 
     /// <summary>An assertion of a debug build is a failure like any other, and not the end of the process.</summary>

@@ -48,6 +48,8 @@ internal static class TortureCommand
         root.SetAction(parsed =>
         {
             EngineSetup.LetAssertionsThrow();
+            if (parsed.GetValue(common.Guard))
+                EngineSetup.ProtectMemory();
             if (parsed.GetValue(replay) is { } path)
                 return Replay(Failure.Load(path), parsed.GetValue(asFound));
             if (parsed.GetValue(suite) is not { } name)
@@ -155,6 +157,8 @@ internal static class TortureCommand
     {
         if (failure.Fault is { } fault)
             EngineSetup.Plant(fault);
+        if (failure.Guard)
+            EngineSetup.ProtectMemory();
         Attempt attempt = SuiteRunner.Replay(SuiteCatalog.Find(failure.Suite), failure, asFound);
         foreach (string step in attempt.Run.Steps)
             Console.WriteLine(step);
@@ -172,7 +176,8 @@ internal static class TortureCommand
 
     /// <summary>What every way of running suites takes.</summary>
     private sealed record Common(
-        Option<long?> Seed, Option<string> Failures, Option<string?> Ledger, Option<double> ShrinkSeconds, Option<int> Threads)
+        Option<long?> Seed, Option<string> Failures, Option<string?> Ledger, Option<double> ShrinkSeconds, Option<int> Threads,
+        Option<bool> Guard)
     {
         private const double DefaultShrinkSeconds = 60;
 
@@ -197,12 +202,17 @@ internal static class TortureCommand
                     DefaultValueFactory = _ => DefaultShrinkSeconds,
                     HelpName = "SECONDS",
                 },
-                new Option<int>("--threads") { Description = "Runs at a time; else as many as a suite likes.", HelpName = "N" });
+                new Option<int>("--threads") { Description = "Runs at a time; else as many as a suite likes.", HelpName = "N" },
+                new Option<bool>("--guard")
+                {
+                    Description = "Puts freed memory and what is beside blocks out of reach: a wrong use ends the process where it happens.",
+                });
             command.Options.Add(common.Seed);
             command.Options.Add(common.Failures);
             command.Options.Add(common.Ledger);
             command.Options.Add(common.ShrinkSeconds);
             command.Options.Add(common.Threads);
+            command.Options.Add(common.Guard);
             return common;
         }
 
@@ -211,6 +221,7 @@ internal static class TortureCommand
             FailureDirectory = parsed.GetRequiredValue(Failures),
             ShrinkTime = TimeSpan.FromSeconds(parsed.GetValue(ShrinkSeconds)),
             Threads = parsed.GetValue(Threads),
+            Guard = parsed.GetValue(Guard),
         };
     }
 }

@@ -24,7 +24,7 @@ internal static class FaultHunt
 
     public static FaultOutcome Run(FaultCase fault, long seed)
     {
-        SuiteProcessEnd end = Run(fault.Suite, fault.Count, fault.Seed ?? seed, fault.Name);
+        SuiteProcessEnd end = Run(fault.Suite, fault.Count, fault.Seed ?? seed, fault.Name, fault.Guard);
         SuiteResult result = end.ResultOrDeath();
         (string? finding, string? missed) = Judge(fault, result.Failures);
         return new FaultOutcome(fault, Shorten(finding), Shorten(missed), result.Cases, end.Time.TotalSeconds);
@@ -37,7 +37,7 @@ internal static class FaultHunt
     /// <param name="cases">So many as the hunts with this seed came to.</param>
     /// <param name="seed">That of the hunts.</param>
     public static string? RunControl(string suite, long cases, long seed) =>
-        Run(suite, cases + 1, seed, null).ResultOrDeath().Failures is [var failure, ..] ? Shorten(failure.FirstLine) : null;
+        Run(suite, cases + 1, seed, null, guard: false).ResultOrDeath().Failures is [var failure, ..] ? Shorten(failure.FirstLine) : null;
 
     /// <summary>
     /// A fault is found when a promise is seen broken. A run that hangs or a process that dies shows it only where that is what
@@ -57,9 +57,9 @@ internal static class FaultHunt
         return isFound ? (failure.FirstLine, null) : (null, $"{failure.Kind}: {failure.FirstLine}");
     }
 
-    private static SuiteProcessEnd Run(string suite, long count, long seed, string? fault)
+    private static SuiteProcessEnd Run(string suite, long count, long seed, string? fault, bool guard)
     {
-        var plan = new RunPlan(count, seed) { Fault = fault, ShrinkTime = TimeSpan.Zero };
+        var plan = new RunPlan(count, seed) { Fault = fault, Guard = guard, ShrinkTime = TimeSpan.Zero };
         SuiteProcessEnd end = new SuiteProcess(SuiteCatalog.Find(suite), plan).Run(Limit);
         if (end.Result is null && end.IsOver && end.ExitCode == Program.ExitWrongCall)
             throw new TortureException($"{suite} could not run: {end.Errors}");

@@ -16,6 +16,9 @@ internal sealed record FaultCase(string Name, string Suite, long Count)
     /// <summary>The seed to hunt it with, for one that is so rare that not every seed finds it within the count; null for any.</summary>
     public long? Seed { get; init; }
 
+    /// <summary>To be hunted with freed memory out of reach.</summary>
+    public bool Guard { get; init; }
+
     /// <summary>A run that does not end is what it does.</summary>
     public bool Hangs { get; init; }
 
@@ -114,6 +117,16 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.BelieveStart), "copies", 8_000),
         new(nameof(PlantedFault.BelieveSpareBytes), "bit-rot", 20_000),
         new(nameof(PlantedFault.CountOverSnapshots), "model", 400_000),
+
+        // By the allocator that all suites have.
+        new(nameof(PlantedFault.FreeBeforeCopy), "power-cut", 4_000),
+        new(nameof(PlantedFault.WritePastBlock), "power-cut", 4_000) { Shows = "memory: " },
+        new(nameof(PlantedFault.FreeTwice), "power-cut", 4_000) { Shows = "memory: " },
+        new(nameof(PlantedFault.ReadFreedBlock), "power-cut", 4_000) { Guard = true, EndsProcess = true },
+        new(nameof(PlantedFault.KeepBlock), "power-cut", 40_000) { Shows = "memory: " },
+        new(nameof(PlantedFault.WriteToPooled), "power-cut", 4_000) { Shows = "memory: " },
+        new(nameof(PlantedFault.FreeDetachedEarly), "lifetimes", 2_000) { EndsProcess = true },
+        new(nameof(PlantedFault.ForgetFreedSpace), "model", 200_000),
 
         new(nameof(PlantedFault.FailWithNeighbours), "options", 400),
         new(nameof(PlantedFault.MergeWithoutEnd), "options", 400),

@@ -23,7 +23,7 @@ internal sealed record Attempt(SuiteRun Run, Exception? Thrown, bool HasEnded)
             {
                 try
                 {
-                    suite.Run(run);
+                    suite.RunGuarded(run);
                 }
                 catch (Exception e)
                 {

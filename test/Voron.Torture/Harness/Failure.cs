@@ -46,6 +46,9 @@ internal sealed record Failure(
     /// <summary>What it has in common with others of its kind; see <see cref="FailureSignature"/>.</summary>
     public string Signature { get; init; } = "";
 
+    /// <summary>Freed memory was out of reach.</summary>
+    public bool Guard { get; init; }
+
     /// <summary>As it was found, when <see cref="Script"/> is another one by now.</summary>
     public FailedRun? Found { get; init; }
 
@@ -57,7 +60,7 @@ internal sealed record Failure(
     /// <summary>How to see it again.</summary>
     public string Replay =>
         Path is not null && Script is not null ? $"--replay {Path}"
-        : $"--suite {Suite} --seed {Seed} --first {Run} --count 1 --threads 1{(Fault is null ? "" : $" --fault {Fault}")}";
+        : $"--suite {Suite} --seed {Seed} --first {Run} --count 1 --threads 1{(Fault is null ? "" : $" --fault {Fault}")}{(Guard ? " --guard" : "")}";
 
     public static Failure Load(string path)
     {

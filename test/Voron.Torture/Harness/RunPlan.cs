@@ -29,6 +29,9 @@ internal sealed record RunPlan(long Count, long Seed)
     /// <summary>Where runs are noted for whoever outlives this process; null for nowhere.</summary>
     public string? MarksFile { get; init; }
 
+    /// <summary>Freed memory is out of reach, rather than overwritten.</summary>
+    public bool Guard { get; init; }
+
     /// <summary>Zero for as many as the suite likes.</summary>
     public int Threads { get; init; }
 }

@@ -1,3 +1,5 @@
+using Voron.Torture.Memory;
+
 namespace Voron.Torture.Harness;
 
 /// <summary>
@@ -39,4 +41,25 @@ internal abstract class Suite
     /// <exception cref="Exception">The engine has failed.</exception>
     /// <param name="run">The choices to follow, and where to count.</param>
     public abstract void Run(SuiteRun run);
+
+    /// <summary>Makes a run, and looks at what the engine has done to memory meanwhile.</summary>
+    /// <inheritdoc cref="Run"/>
+    public void RunGuarded(SuiteRun run)
+    {
+        MemoryCase memory = MemoryCase.Begin();
+        Exception? thrown = null;
+        try
+        {
+            Run(run);
+        }
+        catch (Exception e)
+        {
+            thrown = e;
+            throw;
+        }
+        finally
+        {
+            memory.End(thrown);
+        }
+    }
 }

@@ -109,6 +109,8 @@ internal sealed class SuiteProcess(Suite suite, RunPlan plan)
             arguments.AddRange(["--minutes", limit.TotalMinutes.ToString("R", CultureInfo.InvariantCulture)]);
         if (plan.Threads > 0)
             arguments.AddRange(["--threads", Number(plan.Threads)]);
+        if (plan.Guard)
+            arguments.Add("--guard");
         if (plan.Fault is { } fault)
             arguments.AddRange(["--fault", fault]);
         return arguments;

@@ -68,6 +68,7 @@ internal sealed record SuiteProcessEnd(
             Suite.Name, Plan.Fault, Ledger.EngineVersion, Plan.Seed, run, $"{how} {where}\n{Errors}".TrimEnd(), 0, 0, null, LastCases)
         {
             Kind = kind,
+            Guard = Plan.Guard,
             Signature = $"{kind} {ExitCode}",
         };
     }

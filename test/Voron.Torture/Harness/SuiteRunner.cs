@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
+using Voron.Torture.Memory;
 
 namespace Voron.Torture.Harness;
 
@@ -14,6 +15,9 @@ internal sealed class SuiteRunner
     private const int MostFailedRuns = 1_000;
 
     private static readonly TimeSpan Tick = TimeSpan.FromMilliseconds(100);
+
+    /// <summary>What a transaction has that was never ended is freed ten seconds after the collector has found it.</summary>
+    private static readonly TimeSpan LeakPatience = TimeSpan.FromSeconds(40);
 
     private readonly Suite _suite;
     private readonly RunPlan _plan;
@@ -64,6 +68,7 @@ internal sealed class SuiteRunner
                 break;
             }
         }
+        RequireNothingLeft();
         IReadOnlyList<Failure> failures = ShrinkAll();
         lock (_gate)
         {
@@ -98,6 +103,24 @@ internal sealed class SuiteRunner
         return Math.Min(1, Math.Max(byCount, byTime));
     }
 
+    // What a run leaves behind that fails, or hangs, is no leak.
+    private void RequireNothingLeft()
+    {
+        lock (_gate)
+        {
+            if (_failedRuns > 0)
+                return;
+        }
+        try
+        {
+            MemoryCase.RequireNothingLeft(LeakPatience);
+        }
+        catch (BrokenPromiseException e)
+        {
+            Fail(new SuiteRun(_plan.First, new Tape(0)), e, null, FailureKind.Broken);
+        }
+    }
+
     private static bool WaitForAll(Worker[] workers)
     {
         long until = Stopwatch.GetTimestamp() + (long)(Tick.TotalSeconds * Stopwatch.Frequency);
@@ -123,7 +146,7 @@ internal sealed class SuiteRunner
             _marks?.Begin(worker.Number, index);
             try
             {
-                _suite.Run(run);
+                _suite.RunGuarded(run);
             }
             catch (Exception e)
             {
@@ -157,7 +180,7 @@ internal sealed class SuiteRunner
                 var failure = new Failure(
                     _suite.Name, _plan.Fault, Ledger.EngineVersion, _plan.Seed, run.Index, exception.ToString(), tape?.Drawn.Count ?? 0, 0,
                     tape is null ? null : [.. tape.Drawn], run.Steps);
-                _found.Add(TrySave(failure with { Kind = kind, Signature = signature }));
+                _found.Add(TrySave(failure with { Kind = kind, Guard = _plan.Guard, Signature = signature }));
             }
             _failedRuns++;
             if (_found.Count < _failedRuns)

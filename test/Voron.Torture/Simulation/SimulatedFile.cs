@@ -244,6 +244,8 @@ internal sealed unsafe class SimulatedFile(SimulatedDisk disk, SimulatedInode in
 /// <summary>Native memory that every visible change of the file is copied to.</summary>
 internal sealed unsafe class SimulatedMap : FileMap
 {
+    private const long MostSpoilt = 16 << 20;
+
     private readonly SimulatedDisk _disk;
     private readonly SimulatedInode _inode;
     private readonly AddressSpace _memory;
@@ -297,6 +299,10 @@ internal sealed unsafe class SimulatedMap : FileMap
         {
             ObjectDisposedException.ThrowIf(_disposed, this);
             DiskRules.CheckLengthInMap(length, Length);
+
+            // Whoever looks there all the same sees it; a map that grows again has the file's bytes.
+            EngineMemory.Spoil(new Span<byte>(Address + length, (int)Math.Min(MostSpoilt, Length - length)));
+            _shown = Math.Max(_shown, Length);
             Length = length;
         }
     }

@@ -21,7 +21,7 @@ internal static unsafe class PosixMemory
             return TryReserve(length);
         byte* address = TryReserve(length * 2);
         if (address != null)
-            Release(address + length, length);
+            Unmap(address + length, length);
         return address;
     }
 
@@ -37,6 +37,12 @@ internal static unsafe class PosixMemory
         Libc.MapAnonymous(address, length, Platform.ProtectNone, Hidden | Platform.MapFixed, -1, 0) != -1;
 
     public static void Release(byte* address, nuint length)
+    {
+        if (!EngineMemory.TryKeep(address, length))
+            Unmap(address, length);
+    }
+
+    public static void Unmap(byte* address, nuint length)
     {
         int result = Libc.Unmap(address, length);
         System.Diagnostics.Debug.Assert(result == 0, $"munmap failed with error {Marshal.GetLastPInvokeError()}.");

@@ -1,0 +1,440 @@
+using System.Collections.Concurrent;
+using System.Runtime.InteropServices;
+using Voron.IO;
+using Voron.IO.Posix;
+
+namespace Voron.Torture.Memory;
+
+/// <summary>
+/// The allocator of the engine in all tests. It finds writes beside blocks, uses of freed memory, and blocks that are freed twice, wrongly,
+/// or never.
+/// </summary>
+/// <remarks>
+/// <code>
+///   ... canary | block | canary ...         in use: fresh bytes are 0xCD; the canaries are looked at when the block is freed, and by Sweep
+///   ... canary | 0xDD  | canary ...         freed: held back, and looked at for writes before the system gets it
+/// </code>
+/// So a read of freed memory gets bytes that no suite takes for data. With <see cref="Protects"/>, on Linux, each block and each freed range
+/// of whole memory pages is out of reach instead: a read or a write there ends the process, at the instruction that makes it.
+/// </remarks>
+internal sealed unsafe class GuardedMemory : IMemoryGuard
+{
+    private const string Key = "Voron.MemoryGuard";
+
+    private const byte Fresh = 0xCD;
+    private const byte Freed = 0xDD;
+    private const byte Canary = 0xFD;
+    private const int CanaryBytes = 64;
+
+    /// <summary>Of a longer range, the ends are filled and the beginning of each page between them; of a very long one, the ends alone.</summary>
+    private const int WholeBytes = 128 << 10;
+    private const int SampledBytes = 16 << 20;
+    private const int EndBytes = 32 << 10;
+    private const int SampleBytes = 64;
+    private const int PageBytes = 4096;
+
+    private const long MaxHeldBytes = 16L << 20;
+    private const int MaxHeldBlocks = 4096;
+    private const int MaxKeptRanges = 512;
+    private const ulong MaxKeptAddresses = 1UL << 43;
+
+    /// <summary>Threads of the engine that no caller waits for may be about to free what they have.</summary>
+    private const long LeakPatience = 20_000;
+
+    private static readonly nuint SystemPage = (nuint)Environment.SystemPageSize;
+
+    private readonly Action<string> _report;
+    private readonly ConcurrentDictionary<nint, Block> _blocks = new();
+    private readonly Lock _gate = new();
+    private readonly Queue<Block> _held = new();
+    private readonly Dictionary<nint, Block> _heldByAddress = [];
+    private readonly Queue<(nint Address, nuint Bytes)> _kept = new();
+    private long _heldBytes;
+    private ulong _keptAddresses;
+    private long _taken;
+
+    public GuardedMemory(Action<string> report) => _report = report;
+
+    /// <summary>Managed bytes that the calling thread has taken here, and not in the engine.</summary>
+    [field: ThreadStatic]
+    public static long ManagedBytes { get; private set; }
+
+    /// <summary>Of this process, or null.</summary>
+    public static GuardedMemory? Current => AppContext.GetData(Key) as GuardedMemory;
+
+    /// <summary>Blocks taken so far.</summary>
+    public long Taken => Interlocked.Read(ref _taken);
+
+    /// <summary>Addresses that are held back, in bytes.</summary>
+    public long KeptAddresses
+    {
+        get
+        {
+            lock (_gate)
+                return (long)_keptAddresses;
+        }
+    }
+
+    /// <summary>What is freed, and what is beside a block, cannot be touched.</summary>
+    public bool Protects
+    {
+        get;
+        set => field = value && OperatingSystem.IsLinux();
+    }
+
+    /// <summary>Notes where each block was taken, which takes long.</summary>
+    public bool TracksOrigins { get; set; }
+
+    /// <summary>To be called before the process uses the engine. A second call changes nothing.</summary>
+    /// <param name="report">Told each thing that is wrong, on any thread.</param>
+    public static void Install(Action<string> report)
+    {
+        if (Current is null)
+            AppContext.SetData(Key, new GuardedMemory(report));
+    }
+
+    /// <summary>Looks at all blocks, those in use and those held back.</summary>
+    public void Sweep()
+    {
+        foreach (Block block in _blocks.Values)
+        {
+            // It may be freed meanwhile, which looks at it too.
+            lock (block)
+            {
+                if (!block.IsFreed)
+                    CheckCanaries(block);
+            }
+        }
+        lock (_gate)
+        {
+            if (!Protects)
+            {
+                foreach (Block block in _held)
+                    CheckFreed(block);
+            }
+        }
+    }
+
+    /// <summary>What has been in use for long, and was taken before <paramref name="before"/>; null for nothing.</summary>
+    /// <param name="before">A value of <see cref="Taken"/>.</param>
+    /// <param name="after">Another one: what was taken by then is not looked at.</param>
+    public string? Leaked(long before, long after)
+    {
+        long now = Environment.TickCount64;
+        Block[] leaked = [.. _blocks.Values.Where(block => block.Number > after && block.Number <= before && now - block.Since > LeakPatience)];
+        return leaked.Length == 0 ? null : $"{leaked.Length} blocks are not freed, among them {leaked.MinBy(block => block.Number)}.";
+    }
+
+    /// <summary>Whether anything is left that <see cref="Leaked"/> would tell of in the end.</summary>
+    public bool HasAny(long before, long after) => _blocks.Values.Any(block => block.Number > after && block.Number <= before);
+
+    void* IMemoryGuard.Allocate(nuint bytes, nuint alignment, bool isZeroed)
+    {
+        Block block = Take(bytes, alignment);
+        if (isZeroed)
+            NativeMemory.Clear((void*)block.Address, bytes);
+        else
+            Fill((byte*)block.Address, bytes, Fresh);
+        return (void*)block.Address;
+    }
+
+    void* IMemoryGuard.Resize(void* block, nuint bytes)
+    {
+        nuint old = 0;
+        if (block != null)
+        {
+            if (!_blocks.TryGetValue((nint)block, out Block? known))
+                Report($"A block is resized that is {Describe((nint)block)}.");
+            else
+                old = known.Bytes;
+        }
+        var resized = (byte*)Take(bytes, 0).Address;
+        Fill(resized, bytes, Fresh);
+        Buffer.MemoryCopy(block, resized, bytes, Math.Min(old, bytes));
+        if (old != 0)
+            ((IMemoryGuard)this).Free(block, isAligned: false);
+        return resized;
+    }
+
+    void IMemoryGuard.Free(void* address, bool isAligned)
+    {
+        if (address == null)
+            return;
+        if (!_blocks.TryRemove((nint)address, out Block? block))
+        {
+            Report($"A block is freed that is {Describe((nint)address)}.");
+            return;
+        }
+        if (block.IsAligned != isAligned)
+            Report($"{block} is freed as if it were {(isAligned ? "" : "not ")}aligned.");
+        lock (block)
+        {
+            block.IsFreed = true;
+            if (block.IsMapped)
+                PosixMemory.TryCommit((byte*)block.Raw + SystemPage, block.RawBytes - (2 * SystemPage));
+            CheckCanaries(block);
+        }
+        Fill((byte*)address, block.Bytes, Freed);
+        if (block.IsMapped)
+            PosixMemory.TryHide((byte*)block.Raw, block.RawBytes);
+        long before = GC.GetAllocatedBytesForCurrentThread();
+        Hold(block);
+        ManagedBytes += GC.GetAllocatedBytesForCurrentThread() - before;
+    }
+
+    void IMemoryGuard.Reserved(byte* address, nuint bytes) => Note(new Block((nint)address, bytes, (nint)address, bytes) { IsRange = true });
+
+    bool IMemoryGuard.TryKeep(byte* address, nuint bytes)
+    {
+        _blocks.TryRemove((nint)address, out _);
+        if (!OperatingSystem.IsLinux() || !PosixMemory.TryHide(address, bytes))
+            return false;
+        lock (_gate)
+        {
+            _kept.Enqueue(((nint)address, bytes));
+            _keptAddresses += bytes;
+            while (_kept.Count > MaxKeptRanges || _keptAddresses > MaxKeptAddresses)
+            {
+                (nint oldest, nuint length) = _kept.Dequeue();
+                _keptAddresses -= length;
+                PosixMemory.Unmap((byte*)oldest, length);
+            }
+        }
+        return true;
+    }
+
+    void IMemoryGuard.Retire(void* start, nuint bytes, nuint kept)
+    {
+        if (start == null)
+            return;
+        Fill((byte*)start + kept, bytes - kept, Freed);
+        if (Protects && Pages(start, bytes) is { Length: > 0 } pages)
+            Libc.Protect((byte*)pages.Start, pages.Length, Platform.ProtectNone);
+    }
+
+    void IMemoryGuard.Revive(void* start, nuint bytes, nuint kept)
+    {
+        if (start == null)
+            return;
+        Unprotect(start, bytes);
+        if (FindOther((byte*)start + kept, bytes - kept, Freed) is { } at)
+            Report($"Memory that waits to be used again was written to, at byte {at + kept} of {bytes}: 0x{((byte*)start)[at + kept]:X2}.");
+    }
+
+    nint IMemoryGuard.ReadRetired(nint* address)
+    {
+        if (!Protects)
+            return *address;
+        Unprotect(address, PageBytes);
+        nint value = *address;
+        Protect(address);
+        return value;
+    }
+
+    void IMemoryGuard.WriteRetired(nint* address, nint value)
+    {
+        if (Protects)
+            Unprotect(address, PageBytes);
+        *address = value;
+        if (Protects)
+            Protect(address);
+    }
+
+    void IMemoryGuard.Open(void* start, nuint bytes) => Unprotect(start, bytes);
+
+    void IMemoryGuard.Spoil(Span<byte> bytes) => bytes.Fill(Freed);
+
+    private static void Protect(nint* address) => Libc.Protect((byte*)address, SystemPage, Platform.ProtectNone);
+
+    private void Unprotect(void* start, nuint bytes)
+    {
+        if (Protects && Pages(start, bytes) is { Length: > 0 } pages)
+            PosixMemory.TryCommit((byte*)pages.Start, pages.Length);
+    }
+
+    // The memory pages that are wholly within a range.
+    private static (nint Start, nuint Length) Pages(void* start, nuint bytes)
+    {
+        var page = (nint)SystemPage;
+        nint first = ((nint)start + page - 1) & -page;
+        nint last = ((nint)start + (nint)bytes) & -page;
+        return (first, last > first ? (nuint)(last - first) : 0);
+    }
+
+    private Block Take(nuint bytes, nuint alignment)
+    {
+        long before = GC.GetAllocatedBytesForCurrentThread();
+        Block block = TakeBlock(bytes, alignment);
+        ManagedBytes += GC.GetAllocatedBytesForCurrentThread() - before;
+        return block;
+    }
+
+    private Block TakeBlock(nuint bytes, nuint alignment)
+    {
+        Block? block = Protects && alignment <= SystemPage ? TryMap(bytes, Math.Max(alignment, 16)) : null;
+        if (block is null)
+        {
+            nuint front = Math.Max(alignment, CanaryBytes);
+            nuint rawBytes = checked(front + bytes + CanaryBytes);
+            var raw = (nint)NativeMemory.AlignedAlloc(rawBytes, front);
+            block = new Block(raw + (nint)front, bytes, raw, rawBytes);
+        }
+        block.IsAligned = alignment != 0;
+        FillCanaries(block);
+        Note(block);
+        return block;
+    }
+
+    // The end of the block is as near to the end of the page as its alignment lets it be.
+    private static Block? TryMap(nuint bytes, nuint alignment)
+    {
+        nuint inner = (Math.Max(bytes, 1) + SystemPage - 1) & ~(SystemPage - 1);
+        byte* raw = PosixMemory.TryReserve(inner + (2 * SystemPage));
+        if (raw == null)
+            return null;
+        if (!PosixMemory.TryCommit(raw + SystemPage, inner))
+        {
+            PosixMemory.Unmap(raw, inner + (2 * SystemPage));
+            return null;
+        }
+        nuint padded = (bytes + alignment - 1) & ~(alignment - 1);
+        return new Block((nint)(raw + SystemPage + inner - padded), bytes, (nint)raw, inner + (2 * SystemPage)) { IsMapped = true };
+    }
+
+    private void Note(Block block)
+    {
+        block.Number = Interlocked.Increment(ref _taken);
+        block.Since = Environment.TickCount64;
+        if (TracksOrigins)
+            block.Origin = Environment.StackTrace;
+        _blocks[block.Address] = block;
+    }
+
+    private void Hold(Block block)
+    {
+        lock (_gate)
+        {
+            _held.Enqueue(block);
+            _heldByAddress[block.Address] = block;
+            _heldBytes += (long)block.RawBytes;
+            while (_held.Count > MaxHeldBlocks || _heldBytes > MaxHeldBytes)
+            {
+                Block oldest = _held.Dequeue();
+                _heldByAddress.Remove(oldest.Address);
+                _heldBytes -= (long)oldest.RawBytes;
+                Release(oldest);
+            }
+        }
+    }
+
+    private void Release(Block block)
+    {
+        if (block.IsMapped)
+        {
+            PosixMemory.Unmap((byte*)block.Raw, block.RawBytes);
+            return;
+        }
+        CheckFreed(block);
+        NativeMemory.AlignedFree((void*)block.Raw);
+    }
+
+    private void CheckFreed(Block block)
+    {
+        if (block.IsMapped)
+            return;
+        if (FindOther((byte*)block.Address, block.Bytes, Freed) is { } at)
+            Report($"{block} was written to after it was freed, at byte {at}: 0x{((byte*)block.Address)[at]:X2}.");
+        CheckCanaries(block);
+    }
+
+    private static void FillCanaries(Block block)
+    {
+        (nint front, int frontBytes, nint back, int backBytes) = Canaries(block);
+        new Span<byte>((void*)front, frontBytes).Fill(Canary);
+        new Span<byte>((void*)back, backBytes).Fill(Canary);
+    }
+
+    private void CheckCanaries(Block block)
+    {
+        if (block.IsRange)
+            return;
+        (nint front, int frontBytes, nint back, int backBytes) = Canaries(block);
+        if (new ReadOnlySpan<byte>((void*)front, frontBytes).LastIndexOfAnyExcept(Canary) is >= 0 and var before)
+            Report($"A byte was written {frontBytes - before} before the beginning of {block}.");
+        if (new ReadOnlySpan<byte>((void*)back, backBytes).IndexOfAnyExcept(Canary) is >= 0 and var behind)
+            Report($"A byte was written {behind + 1} behind the end of {block}.");
+    }
+
+    private static (nint Front, int FrontBytes, nint Back, int BackBytes) Canaries(Block block)
+    {
+        nint first = block.IsMapped ? block.Raw + (nint)SystemPage : block.Raw;
+        nint end = block.Raw + (nint)block.RawBytes - (block.IsMapped ? (nint)SystemPage : 0);
+        var front = (int)Math.Min(CanaryBytes, block.Address - first);
+        nint behind = block.Address + (nint)block.Bytes;
+        return (block.Address - front, front, behind, (int)Math.Min(CanaryBytes, end - behind));
+    }
+
+    private static void Fill(byte* start, nuint bytes, byte value)
+    {
+        if (bytes <= WholeBytes)
+        {
+            new Span<byte>(start, (int)bytes).Fill(value);
+            return;
+        }
+        new Span<byte>(start, EndBytes).Fill(value);
+        for (nuint at = EndBytes; bytes <= SampledBytes && at < bytes - EndBytes; at += PageBytes)
+            new Span<byte>(start + at, SampleBytes).Fill(value);
+        new Span<byte>(start + bytes - EndBytes, EndBytes).Fill(value);
+    }
+
+    private static nuint? FindOther(byte* start, nuint bytes, byte value)
+    {
+        if (bytes <= WholeBytes)
+            return FindOther(start, 0, (int)bytes, value);
+        nuint? found = FindOther(start, 0, EndBytes, value);
+        for (nuint at = EndBytes; bytes <= SampledBytes && at < bytes - EndBytes && found is null; at += PageBytes)
+            found = FindOther(start, at, SampleBytes, value);
+        return found ?? FindOther(start, bytes - EndBytes, EndBytes, value);
+    }
+
+    private static nuint? FindOther(byte* start, nuint from, int bytes, byte value) =>
+        new ReadOnlySpan<byte>(start + from, bytes).IndexOfAnyExcept(value) is >= 0 and var at ? from + (nuint)at : null;
+
+    private string Describe(nint address)
+    {
+        lock (_gate)
+            return _heldByAddress.TryGetValue(address, out Block? block) ? $"freed already: {block}" : $"none, at 0x{address:X}";
+    }
+
+    private void Report(string what) => _report($"{what}\n{Environment.StackTrace}");
+
+    private sealed class Block(nint address, nuint bytes, nint raw, nuint rawBytes)
+    {
+        public nint Address => address;
+
+        public nuint Bytes => bytes;
+
+        /// <summary>Where the memory with the canaries begins.</summary>
+        public nint Raw => raw;
+
+        public nuint RawBytes => rawBytes;
+
+        public bool IsAligned { get; set; }
+
+        /// <summary>It has memory pages of its own, between two that cannot be touched.</summary>
+        public bool IsMapped { get; init; }
+
+        /// <summary>Addresses without canaries.</summary>
+        public bool IsRange { get; init; }
+
+        public bool IsFreed { get; set; }
+
+        public long Number { get; set; }
+
+        public long Since { get; set; }
+
+        public string? Origin { get; set; }
+
+        public override string ToString() => $"block {Number} of {Bytes} bytes{(Origin is null ? "" : $", taken {Origin}")}";
+    }
+}
