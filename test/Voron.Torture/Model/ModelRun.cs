@@ -6,6 +6,16 @@ namespace Voron.Torture.Model;
 internal sealed class ModelRun : IDisposable
 {
     private const int MaxReaders = 6;
+    private const string OverwrittenName = "overwritten";
+
+    /// <summary>How often values are overwritten, as against those that are live or wait for a flush.</summary>
+    private const int OverwriteFactor = 8;
+
+    /// <summary>What the file may grow by, as against the bytes of values that are live or wait for a flush.</summary>
+    private const int MostGrowth = 2;
+
+    /// <summary>Besides values: pages of trees and of section maps.</summary>
+    private const int OtherPages = 64;
 
     private readonly ModelSettings _settings;
     private readonly Random _random;
@@ -120,8 +130,11 @@ internal sealed class ModelRun : IDisposable
             case < 998:
                 ReclaimSpace();
                 break;
-            default:
+            case < 999:
                 CheckStatistics();
+                break;
+            default:
+                OverwriteLarge();
                 break;
         }
     }
@@ -311,6 +324,59 @@ internal sealed class ModelRun : IDisposable
         _states[reading.TransactionId] = _state;
         _acknowledged = reading.TransactionId;
         new ModelReader(reading, _state).CheckSome(History, _random);
+    }
+
+    // Large values are written to pages that no snapshot has: what is overwritten is of use again after a flush, and has to be used.
+    private void OverwriteLarge()
+    {
+        Settle();
+        CloseReaders();
+        var keys = _random.Next(1, 5);
+        var length = _settings.Options.LargeValueBytes + _random.Next(100_000);
+        var between = _random.Next(1, 6);
+        History.Note($"overwrite {keys} values of {length} bytes, with a flush after {between}");
+        _environment.Flush();
+        var before = _environment.GetStatistics().PageCount;
+        for (var i = 0; i < OverwriteFactor * (keys + between); i++)
+        {
+            OverwriteLarge(i % keys, length);
+            if (i % between == 0)
+                _environment.Flush();
+        }
+
+        _environment.Flush();
+        long bytes = keys + between;
+        bytes *= length;
+        var grown = (_environment.GetStatistics().PageCount - before) * _settings.Options.PageSize;
+        var most = MostGrowth * bytes + OtherPages * _settings.Options.PageSize;
+        BrokenPromiseException.Require(
+            grown <= most,
+            $"Of {keys} values of {length} bytes, overwritten {OverwriteFactor} times and flushed after {between}, the file grew by {grown} bytes, more than {most}.");
+        CheckNow();
+        using var deleting = _environment.BeginWrite();
+        var id = deleting.TransactionId;
+        deleting.DeleteTree(OverwrittenName);
+        deleting.Commit();
+        Take(id, _state.Drop(OverwrittenName));
+    }
+
+    private void OverwriteLarge(int key, int length)
+    {
+        History.Add("overwrite");
+        var entry = Pad.Draw(_random, [(byte)key], length);
+        using var writing = _environment.BeginWrite();
+        var id = writing.TransactionId;
+        writing.CreateTree(OverwrittenName).Put(entry.Key, entry.Value);
+        writing.Commit();
+        Take(id, _state.Create(OverwrittenName).Put(OverwrittenName, entry));
+    }
+
+    private void Take(long id, ModelState state)
+    {
+        _acknowledged = id;
+        _state = state;
+        _states[id] = state;
+        _states.Remove(id - 200);
     }
 
     private ModelReader BeginRead()

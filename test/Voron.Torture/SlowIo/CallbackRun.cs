@@ -36,6 +36,8 @@ internal enum CallbackDeed
 [SuppressMessage("Design", "CA1001", Justification = "A thread that hangs may still look at it.")]
 internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDeed Deed, int At)> deeds, SuiteRun run)
 {
+    private static readonly TimeSpan ShortWait = TimeSpan.FromMilliseconds(20);
+
     private readonly SimulatedDisk _disk = new();
     private readonly SlowLedger _ledger = new();
     private readonly ManualResetEventSlim _mayReturn = new();
@@ -45,13 +47,15 @@ internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDe
     private bool _isDisposed;
     private string? _problem;
     private int _done;
+    private int _blockedOperations;
 
     [ThreadStatic]
     private static bool IsInside;
 
     private StorageEnvironment Environment => _environment!;
 
-    public void Make(bool inBackground, int threads, int commits, bool hasReader)
+    /// <param name="closesBeside">Closes it while a merged operation blocks, if one does.</param>
+    public void Make(bool inBackground, int threads, int commits, bool hasReader, bool closesBeside)
     {
         _environment = StorageEnvironment.Open(_disk, Options(inBackground));
         ReadTransaction? reading = hasReader ? Environment.BeginRead() : null;
@@ -62,7 +66,10 @@ internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDe
             worker.WaitUntilBlocked();
         }
         var other = new Probe("a commit of another thread", () => Write(wait: false));
-        other.RequireEnd("beside callbacks that may block");
+        while (!other.HasEnded && !IsOperationBlocked)
+            Thread.Sleep(1);
+        if (IsOperationBlocked)
+            CheckBesideOperation(closesBeside);
         _mayReturn.Set();
         foreach (Probe worker in workers.Append(other))
         {
@@ -83,6 +90,43 @@ internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDe
         _ledger.Check(again, "opened again");
         run.Count(Volatile.Read(ref _done));
         run.Tally("acknowledged", _ledger.Acknowledged);
+    }
+
+    private bool IsOperationBlocked => Volatile.Read(ref _blockedOperations) > 0;
+
+    // A merged operation has the writer. Who wants it waits, as long as it has said; all others go on.
+    private void CheckBesideOperation(bool closes)
+    {
+        run.Tally("operations that blocked");
+        RequireEndBeside(nameof(Environment.BeginRead), () => Environment.BeginRead().Dispose());
+        RequireEndBeside(nameof(Environment.GetStatistics), () => _ = Environment.GetStatistics().PageCount);
+        RequireEndBeside(nameof(Environment.Verify), () => BrokenPromiseException.Require(Environment.Verify().IsSound, "Verify finds something."));
+        RequireEndBeside(nameof(Environment.Flush), () => Environment.Flush());
+        RequireEndBeside(nameof(Environment.BeginWrite), () =>
+        {
+            try
+            {
+                Environment.BeginWrite(ShortWait).Dispose();
+            }
+            catch (TimeoutException)
+            {
+                return;
+            }
+            throw new BrokenPromiseException("BeginWrite gets the writer that a merged operation has.");
+        });
+        if (!closes)
+            return;
+        run.Tally("closed beside an operation that blocked");
+        Volatile.Write(ref _isDisposed, true);
+        RequireEndBeside(nameof(Environment.Dispose), Environment.Dispose);
+        BrokenPromiseException.Require(_disk.HeldLocks > 0, "The directory is free while an operation is under way in it.");
+    }
+
+    private void RequireEndBeside(string name, Action action)
+    {
+        var probe = new Probe(name, action);
+        probe.RequireEnd("beside a merged operation that blocks");
+        RequireKnown(probe);
     }
 
     private bool IsPoisoned()
@@ -212,9 +256,7 @@ internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDe
             case CallbackDeed.Throw:
                 throw new PlannedException();
             case CallbackDeed.Block:
-                // A merged operation has the writer: others wait for it, as they must.
-                if (place != CallbackPlace.MergedOperation)
-                    _mayReturn.Wait(Probe.Patience);
+                Block(place);
                 break;
             case CallbackDeed.BeginRead:
                 using (ReadTransaction reading = Environment.BeginRead())
@@ -246,6 +288,15 @@ internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDe
                 Close(place);
                 break;
         }
+    }
+
+    private void Block(CallbackPlace place)
+    {
+        if (place == CallbackPlace.MergedOperation)
+            Interlocked.Increment(ref _blockedOperations);
+        _mayReturn.Wait(Probe.Patience);
+        if (place == CallbackPlace.MergedOperation)
+            Interlocked.Decrement(ref _blockedOperations);
     }
 
     private void Reclaim()

@@ -12,6 +12,7 @@ internal sealed class Probe
 
     private readonly Thread _thread;
     private Exception? _thrown;
+    private int _waitingLooks;
 
     public Probe(string name, Action action)
     {
@@ -37,6 +38,16 @@ internal sealed class Probe
     public string Name { get; }
 
     public bool HasEnded => !_thread.IsAlive;
+
+    /// <summary>True when it has waited for something, whenever one thread looked, a few times in a row.</summary>
+    public bool SeemsBlocked
+    {
+        get
+        {
+            _waitingLooks = (_thread.ThreadState & ThreadState.WaitSleepJoin) != 0 ? _waitingLooks + 1 : 0;
+            return _waitingLooks >= LooksInARow;
+        }
+    }
 
     /// <summary>What the call threw, once it has ended.</summary>
     public Exception? Thrown => _thrown;

@@ -3,18 +3,22 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Torture.SlowIo;
 
+/// <summary>How one call to the disk is slow.</summary>
+/// <param name="Kind">Which kind of call.</param>
+/// <param name="Skip">How many of that kind come before it.</param>
+/// <param name="HoldsAfter">It has done its work when it is held.</param>
+/// <param name="Fails">It fails in the end.</param>
+internal sealed record SlowHold(DiskCallKind Kind, int Skip, bool HoldsAfter, bool Fails);
+
 /// <summary>
-/// Lends a simulated disk to one environment, holds one chosen call for as long as a run wants, and notes what is let go of below a
-/// call that is under way.
+/// Lends a simulated disk to one environment, holds chosen calls for as long as a run wants, several at a time if it wants so, and notes what
+/// is let go of below a call that is under way.
 /// </summary>
 internal sealed class SlowDisk(SimulatedDisk disk) : IDisk
 {
     private readonly Lock _gate = new();
-    private readonly ManualResetEventSlim _isHeld = new();
-    private readonly ManualResetEventSlim _mayGoOn = new();
-    private Func<DiskCall, bool>? _wanted;
-    private bool _holdsAfter;
-    private bool _fails;
+    private readonly List<HeldCall> _armed = [];
+    private readonly List<HeldCall> _held = [];
     private int _underWay;
     private string? _violation;
 
@@ -30,32 +34,49 @@ internal sealed class SlowDisk(SimulatedDisk disk) : IDisk
 
     public bool MapsSeeUnbufferedWrites => disk.MapsSeeUnbufferedWrites;
 
-    /// <summary>The call that is held, or was.</summary>
-    public DiskCall Held { get; private set; }
+    /// <summary>The calls that are held now.</summary>
+    public IReadOnlyList<HeldCall> Held
+    {
+        get
+        {
+            lock (_gate)
+                return [.. _held];
+        }
+    }
 
-    public bool IsHolding => _isHeld.IsSet && !_mayGoOn.IsSet;
+    /// <summary>Calls that are wanted and have not come.</summary>
+    public int StillArmed
+    {
+        get
+        {
+            lock (_gate)
+                return _armed.Count;
+        }
+    }
 
     /// <summary>What was let go of below a call, or null.</summary>
     public string? Violation => Volatile.Read(ref _violation);
 
-    /// <summary>The next call that fits does not return before <see cref="Release"/>.</summary>
-    /// <param name="wanted">Which call.</param>
-    /// <param name="holdsAfter">It has done what it is to do by then.</param>
-    /// <param name="fails">It fails in the end.</param>
-    public void Arm(Func<DiskCall, bool> wanted, bool holdsAfter, bool fails)
+    /// <summary>Each of these calls does not return before it is released.</summary>
+    public void Arm(IEnumerable<SlowHold> holds)
     {
         lock (_gate)
-            (_wanted, _holdsAfter, _fails) = (wanted, holdsAfter, fails);
+            _armed.AddRange(holds.Select(hold => new HeldCall(hold)));
     }
 
-    public bool WaitUntilHeld(TimeSpan longest) => _isHeld.Wait(longest);
-
-    /// <summary>Lets the call go on, and holds none from here on.</summary>
-    public void Release()
+    /// <summary>Holds none from here on but those that are held.</summary>
+    public void Disarm()
     {
         lock (_gate)
-            _wanted = null;
-        _mayGoOn.Set();
+            _armed.Clear();
+    }
+
+    /// <summary>Lets a call go on.</summary>
+    public void Release(HeldCall held)
+    {
+        lock (_gate)
+            _held.Remove(held);
+        held.MayGoOn.Set();
     }
 
     public IReadOnlyList<DiskEntry> List() => Do(DiskCallKind.List, "", disk.List);
@@ -71,7 +92,7 @@ internal sealed class SlowDisk(SimulatedDisk disk) : IDisk
 
     public void SyncDirectory() => Do(DiskCallKind.SyncDirectory, "", disk.SyncDirectory);
 
-    public IDisposable Lock(string name, bool shared) => new SlowLock(this, disk.Lock(name, shared));
+    public IDisposable Lock(string name, bool shared) => new SlowLock(this, Do(DiskCallKind.Lock, name, () => disk.Lock(name, shared)));
 
     public void Dispose() => RequireQuiet("The disk is");
 
@@ -80,7 +101,7 @@ internal sealed class SlowDisk(SimulatedDisk disk) : IDisk
         lock (_gate)
         {
             if (_underWay > 0)
-                _violation ??= $"{what} let go of while {_underWay} calls are under way, {Held} among them.";
+                _violation ??= $"{what} let go of while {_underWay} calls are under way.";
         }
     }
 
@@ -93,22 +114,24 @@ internal sealed class SlowDisk(SimulatedDisk disk) : IDisk
     private T Do<T>(DiskCallKind kind, string name, Func<T> action)
     {
         var call = new DiskCall(kind, name, 0, 0);
-        bool isHeld;
+        HeldCall? held;
         lock (_gate)
         {
             _underWay++;
-            isHeld = _wanted?.Invoke(call) == true;
-            if (isHeld)
+            foreach (HeldCall armed in _armed)
+                armed.ToSkip -= armed.Hold.Kind == kind ? 1 : 0;
+            held = _armed.Find(armed => armed.Hold.Kind == kind && armed.ToSkip < 0);
+            if (held is not null)
             {
-                _wanted = null;
-                Held = call;
+                // From here on it can be released, whether it waits already or comes to that.
+                _armed.Remove(held);
+                _held.Add(held);
+                held.Call = call;
             }
         }
         try
         {
-            if (!isHeld)
-                return action();
-            return Hold(call, action);
+            return held is null ? action() : Hold(held, action);
         }
         finally
         {
@@ -117,29 +140,49 @@ internal sealed class SlowDisk(SimulatedDisk disk) : IDisk
         }
     }
 
-    private T Hold<T>(DiskCall call, Func<T> action)
+    private T Hold<T>(HeldCall held, Func<T> action)
     {
-        if (!_holdsAfter)
-            Wait();
-        T result = _fails && !_holdsAfter ? throw Failure(call) : action();
-        if (_holdsAfter)
-            Wait();
-        if (!_fails || !_holdsAfter)
+        SlowHold hold = held.Hold;
+        if (!hold.HoldsAfter)
+            Wait(held);
+        T result = hold.Fails && !hold.HoldsAfter ? throw Failure(held.Call) : action();
+        if (hold.HoldsAfter)
+            Wait(held);
+        if (!hold.Fails || !hold.HoldsAfter)
             return result;
 
         // The caller never sees what has been opened.
         (result as IDisposable)?.Dispose();
-        throw Failure(call);
+        throw Failure(held.Call);
     }
 
-    private void Wait()
+    private static void Wait(HeldCall held)
     {
-        _isHeld.Set();
-        _mayGoOn.Wait();
+        held.IsWaiting = true;
+        held.MayGoOn.Wait();
     }
 
     private static DiskException Failure(DiskCall call) =>
         new(DiskError.Failed, call.Kind.ToString(), $"simulated/{call.Name}", "a planted fault of a slow call");
+
+    /// <summary>A call that is to be held, is, or was.</summary>
+    internal sealed class HeldCall(SlowHold hold)
+    {
+        public SlowHold Hold => hold;
+
+        public int ToSkip { get; set; } = hold.Skip;
+
+        public DiskCall Call { get; set; }
+
+        /// <summary>It has come to where it is held.</summary>
+        public bool IsWaiting
+        {
+            get => Volatile.Read(ref field);
+            set => Volatile.Write(ref field, value);
+        }
+
+        public ManualResetEventSlim MayGoOn { get; } = new();
+    }
 
     private sealed class SlowLock(SlowDisk disk, IDisposable held) : IDisposable
     {
@@ -201,7 +244,23 @@ internal sealed class SlowDisk(SimulatedDisk disk) : IDisk
 
         public override void Sync() => Do(DiskCallKind.Sync, file.Sync);
 
-        public override FileMap Map(long length) => file.Map(length);
+        public override void DropCache() => file.DropCache();
+
+        public override FileMap Map(long length)
+        {
+            FileMap? map = null;
+            try
+            {
+                Do(DiskCallKind.Map, () => map = file.Map(length));
+                return map!;
+            }
+            catch
+            {
+                // It fails after it was made: the caller never sees it.
+                map?.Dispose();
+                throw;
+            }
+        }
 
         public override ScratchMap MapScratch(long offset, long length) => file.MapScratch(offset, length);
 

@@ -3,6 +3,15 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.SlowIo;
 
+/// <summary>How a reader looks at everything.</summary>
+internal enum SlowReading
+{
+    Cursor,
+    Range,
+    Streams,
+    Batch,
+}
+
 /// <summary>What was written, one key a transaction, and what the callers were told of it.</summary>
 internal sealed class SlowLedger
 {
@@ -27,6 +36,16 @@ internal sealed class SlowLedger
         }
     }
 
+    /// <summary>What has been acknowledged by now: each cut of the power from here on has to leave it.</summary>
+    public IReadOnlyList<int> AcknowledgedKeys
+    {
+        get
+        {
+            lock (_gate)
+                return [.. _keys.Where(key => key.Value.Outcome == Outcome.Acknowledged).Select(key => key.Key)];
+        }
+    }
+
     /// <summary>Begins a transaction's entry; its outcome is unknown until it is told.</summary>
     public int Add(int length)
     {
@@ -39,6 +58,13 @@ internal sealed class SlowLedger
     }
 
     public void Put(WriteTransaction writing, int key) => writing.CreateTree(TreeName).Put(Key(key), Value(key));
+
+    /// <summary>The same by a stream that gives a little at a time.</summary>
+    public void PutStream(WriteTransaction writing, int key)
+    {
+        using var stream = new MemoryStream(Value(key));
+        writing.CreateTree(TreeName).PutAsync(Key(key), stream).AsTask().GetAwaiter().GetResult();
+    }
 
     /// <summary>Makes a transaction and keeps what it was told.</summary>
     /// <exception cref="BrokenPromiseException">It failed in a way that nobody is told of.</exception>
@@ -80,6 +106,85 @@ internal sealed class SlowLedger
         }
         VerificationReport report = environment.Verify();
         BrokenPromiseException.Require(report.IsSound, $"{when}: {report}");
+    }
+
+    /// <summary>Reads all that a snapshot has, in one of several ways.</summary>
+    /// <exception cref="BrokenPromiseException">A value is not the one that was put.</exception>
+    public void Read(ReadTransaction reading, SlowReading how)
+    {
+        if (!reading.TryOpenTree(TreeName, out Tree tree))
+            return;
+        switch (how)
+        {
+            case SlowReading.Cursor:
+                using (Cursor cursor = tree.OpenCursor())
+                {
+                    for (bool found = cursor.SeekFirst(); found; found = cursor.MoveNext())
+                        CheckValue(cursor.Key, cursor.Value);
+                }
+                break;
+            case SlowReading.Range:
+                foreach (TreeEntry entry in tree.GetEntries())
+                    CheckValue(entry.Key, entry.Value);
+                break;
+            case SlowReading.Streams:
+                ReadStreams(tree);
+                break;
+            default:
+                ReadBatch(tree);
+                break;
+        }
+    }
+
+    /// <exception cref="BrokenPromiseException">Something of these is not there.</exception>
+    public void CheckHas(StorageEnvironment environment, IReadOnlyList<int> keys, string when)
+    {
+        using ReadTransaction reading = environment.BeginRead();
+        bool hasTree = reading.TryOpenTree(TreeName, out Tree tree);
+        foreach (int key in keys)
+        {
+            ReadOnlySpan<byte> value = default;
+            bool isThere = hasTree && tree.TryGet(Key(key), out value);
+            BrokenPromiseException.Require(isThere, $"{when}: key {key} was acknowledged, and is not there.");
+            BrokenPromiseException.Require(value.SequenceEqual(Value(key)), $"{when}: key {key} has another value.");
+        }
+        VerificationReport report = environment.Verify();
+        BrokenPromiseException.Require(report.IsSound, $"{when}: {report}");
+    }
+
+    private void ReadStreams(Tree tree)
+    {
+        foreach (int key in Keys())
+        {
+            if (!tree.TryOpenStream(Key(key), out Stream? stream))
+                continue;
+            using var all = new MemoryStream();
+            stream!.CopyTo(all);
+            stream.Dispose();
+            CheckValue(Key(key), all.ToArray());
+        }
+    }
+
+    private void ReadBatch(Tree tree)
+    {
+        var batch = new LookupBatch();
+        foreach (int key in Keys())
+            batch.Add(Key(key));
+        tree.GetMany(batch);
+        for (int i = 0; i < batch.Count; i++)
+        {
+            if (batch.TryGetValue(i, out ReadOnlySpan<byte> value))
+                CheckValue(batch.Key(i), value);
+        }
+    }
+
+    private void CheckValue(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) => BrokenPromiseException.Require(
+        value.SequenceEqual(Value(BinaryPrimitives.ReadInt32BigEndian(key))), $"A reader finds another value of key {Convert.ToHexString(key)}.");
+
+    private int[] Keys()
+    {
+        lock (_gate)
+            return [.. _keys.Keys];
     }
 
     private void Tell(int key, Outcome outcome)

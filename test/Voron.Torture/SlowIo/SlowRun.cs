@@ -5,7 +5,7 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Torture.SlowIo;
 
-/// <summary>What is done beside a call that takes long.</summary>
+/// <summary>What is done beside calls that take long.</summary>
 internal enum SlowCall
 {
     Dispose,
@@ -14,27 +14,54 @@ internal enum SlowCall
     Verify,
     Write,
     WriteLarge,
+    WriteStream,
+    WriteMerged,
     WriteAsync,
     CommitAsync,
+    RollBack,
+    Nested,
     BeginWrite,
     BeginWriteAsync,
     BeginRead,
+    ReadCursor,
+    ReadRange,
+    ReadStreams,
+    ReadBatch,
     GetStatistics,
+    Rewrite,
+    TrimMemory,
 }
 
-/// <summary>How one call to the disk is slow.</summary>
-/// <param name="Kind">Which kind of call.</param>
-/// <param name="HoldsAfter">It has done its work when it is held.</param>
-/// <param name="Fails">It fails in the end.</param>
-/// <param name="Failing">What else fails meanwhile, or null.</param>
-internal sealed record SlowPlan(DiskCallKind Kind, bool HoldsAfter, bool Fails, DiskCallKind? Failing);
+/// <summary>When calls take long.</summary>
+internal enum SlowPhase
+{
+    Opening,
+    Work,
+    Closing,
+}
 
-/// <summary>Work on an environment of which one call to the disk takes long, and what other threads do meanwhile.</summary>
+/// <summary>One phase of a run.</summary>
+/// <param name="Holds">The calls that take long.</param>
+/// <param name="Failing">What fails while they do, or null.</param>
+/// <param name="FailsOn">It fails until all calls have returned, not only until the first is let go on.</param>
+/// <param name="Meanwhile">What other threads do while they do.</param>
+/// <param name="ReleaseOrder">Decides which call is let go on first.</param>
+internal sealed record SlowPlan(
+    IReadOnlyList<SlowHold> Holds, DiskCallKind? Failing, bool FailsOn, IReadOnlyList<SlowCall> Meanwhile, int ReleaseOrder)
+{
+    public static readonly SlowPlan Quick = new([], null, false, [], 0);
+
+    public override string ToString() =>
+        $"slow: {string.Join(", ", Holds)}; failing: {Failing?.ToString() ?? "nothing"}{(FailsOn ? ", until all have returned" : "")}; "
+        + $"meanwhile: {string.Join(", ", Meanwhile)}";
+}
+
+/// <summary>Work on an environment of which calls to the disk take long, and what other threads do meanwhile.</summary>
 [SuppressMessage("Design", "CA1001", Justification = "A simulated disk holds nothing; the environment is closed at the end, or left to a thread that hangs.")]
 [SuppressMessage("Reliability", "CA2012", Justification = "Each task is turned into an ordinary one, or its result is taken once.")]
 internal sealed class SlowRun(StorageOptions options, SuiteRun run)
 {
-    public const int Steps = 7;
+    public const int Steps = 10;
 
     public const int UseAndFreeStep = 5;
 
@@ -42,82 +69,218 @@ internal sealed class SlowRun(StorageOptions options, SuiteRun run)
 
     private static readonly TimeSpan ShortWait = TimeSpan.FromMilliseconds(20);
 
-    private readonly SimulatedDisk _disk = new();
     private readonly SlowLedger _ledger = new();
     private readonly List<Probe> _probes = [];
+    private readonly List<(int Cut, IReadOnlyList<int> Keys)> _cuts = [];
+    private SimulatedDisk _disk = new();
     private SlowDisk? _slow;
-    private bool _readFails;
+    private volatile bool _readFails;
     private StorageEnvironment? _environment;
+
+    /// <summary>Calls that were held.</summary>
+    public int HeldCalls { get; private set; }
 
     private StorageEnvironment Environment => _environment!;
 
-    /// <summary>Does the work with that one call held; false when the call never came.</summary>
-    public bool Make(SlowPlan plan, IReadOnlyList<int> work, IReadOnlyList<SlowCall> meanwhile)
+    /// <summary>Makes something to open: an environment that was closed, or whose process was killed.</summary>
+    public void Prepare(IReadOnlyList<int> work, bool isKilled)
     {
-        _slow = new SlowDisk(_disk);
-        _readFails = plan is { Kind: DiskCallKind.Read, Fails: true };
-        _environment = StorageEnvironment.Open(_slow, options);
+        _environment = StorageEnvironment.Open(_disk, options);
         Do(0);
         Do(1);
-        _slow.Arm(call => call.Kind == plan.Kind, plan.HoldsAfter, plan.Fails);
-        bool isDone = false;
-        var worker = new Probe("The work", () =>
-        {
-            foreach (int step in work)
-                Do(step);
-            Volatile.Write(ref isDone, true);
-        });
-        while (!_slow.WaitUntilHeld(TimeSpan.FromMilliseconds(2)) && !worker.HasEnded)
-        {
-        }
-        bool isHeld = _slow.IsHolding;
-        if (isHeld)
-            run.Tell($"{_slow.Held.Kind} of '{_slow.Held.Name}' takes long");
-        if (isHeld && plan.Failing is { } failing)
-            _disk.FailNext(call => call.Kind == failing, DiskError.Failed, forever: true);
-        foreach (SlowCall call in meanwhile)
-            Begin(call, plan.Kind);
-        foreach (Probe probe in _probes)
-            probe.WaitUntilBlocked();
-        _disk.ClearFaults();
-        _slow.Release();
-        worker.RequireEnd("after the slow call has returned");
-        RequireKnown(worker);
-        Finish();
-        return isHeld;
+        foreach (int step in work)
+            Do(step);
+        SimulatedDisk? killed = isKilled ? new CrashImages(_disk).BuildKilled(_disk.TraceCount) : null;
+        Environment.Dispose();
+        _disk = killed ?? _disk;
     }
 
-    private void Finish()
+    /// <summary>Opens it, works with it by several threads, and closes it.</summary>
+    /// <param name="plan">What is slow, by phase.</param>
+    /// <param name="work">What each of the working threads does.</param>
+    /// <param name="keepsReader">A reader is open over all of it, which keeps flushes from having much to do.</param>
+    /// <param name="random">Decides what power cuts leave.</param>
+    public void Make(IReadOnlyDictionary<SlowPhase, SlowPlan> plan, IReadOnlyList<IReadOnlyList<int>> work, bool keepsReader, Random random)
     {
-        Probe? closing = _probes.Find(probe => probe.Name == nameof(SlowCall.Dispose));
-        if (closing is not null)
+        Open(plan[SlowPhase.Opening]);
+        ReadTransaction? held = keepsReader ? Environment.BeginRead() : null;
+        List<Probe> workers = [.. work.Select((steps, i) => Start($"Thread {i}", () =>
         {
-            closing.RequireEnd("although no call to the disk takes long any more");
-            OpenAtOnce();
+            foreach (int step in steps)
+                Do(step);
+        }))];
+        During(SlowPhase.Work, plan[SlowPhase.Work], workers);
+        foreach (Probe worker in workers)
+            Require(worker, "after the slow calls have returned");
+        ReadHeld(held);
+        Close(plan[SlowPhase.Closing], held);
+        Finish(random);
+    }
+
+    private void Open(SlowPlan plan)
+    {
+        _environment = null;
+        _slow = new SlowDisk(_disk);
+        _slow.Arm(plan.Holds);
+        Probe opening = Start("Open", () => _environment = StorageEnvironment.Open(_slow, options));
+        WaitUntilHeld(plan, [opening]);
+        List<Probe> others = [];
+        if (_slow.Held.Count > 0)
+        {
+            // Before the lock is taken another one may be first; later it is refused.
+            foreach (SlowCall _ in plan.Meanwhile)
+                others.Add(Start("Another Open", OpenBeside));
+            foreach (Probe other in others)
+                other.WaitUntilBlocked();
         }
+        CountHeld(SlowPhase.Opening, plan);
+        Release(plan, [opening]);
+        foreach (Probe probe in others.Append(opening))
+            Require(probe, "after the slow calls of an opening have returned", isOpening: true);
+        if (_environment is not null)
+            return;
+        RequireQuiet("of an opening that has failed");
+        run.Tally("openings that failed");
+        _slow = new SlowDisk(_disk);
+        _environment = StorageEnvironment.Open(_slow, options);
+    }
+
+    private void OpenBeside()
+    {
+        using StorageEnvironment other = StorageEnvironment.Open(_disk, options);
+        int key = _ledger.Add(100);
+        _ledger.Commit(key, () => Commit(other, key));
+    }
+
+    private void Close(SlowPlan plan, ReadTransaction? held)
+    {
+        _slow!.Arm(plan.Holds);
+        Probe closing = Start(nameof(SlowCall.Dispose), Environment.Dispose);
+        During(SlowPhase.Closing, plan, [closing]);
+        Require(closing, "although no call to the disk takes long any more");
+
+        // What a reader has begun it may end, whatever was closed meanwhile.
+        ReadHeld(held);
+        held?.Dispose();
+        OpenAtOnce();
+    }
+
+    private void ReadHeld(ReadTransaction? held)
+    {
+        if (held is not { } reading)
+            return;
+        foreach (SlowReading how in Enum.GetValues<SlowReading>())
+        {
+            try
+            {
+                _ledger.Read(reading, how);
+            }
+            catch (StorageAccessException) when (_readFails)
+            {
+            }
+        }
+    }
+
+    private void During(SlowPhase phase, SlowPlan plan, IReadOnlyList<Probe> workers)
+    {
+        if (phase == SlowPhase.Work)
+            _slow!.Arm(plan.Holds);
+        WaitUntilHeld(plan, workers);
+        if (_slow!.Held.Count > 0)
+        {
+            foreach (SlowCall call in plan.Meanwhile)
+                Begin(call);
+            foreach (Probe probe in _probes)
+                probe.WaitUntilBlocked();
+
+            // Of what has been acknowledged by now, no cut from here on may take anything.
+            IReadOnlyList<int> keys = _ledger.AcknowledgedKeys;
+            _cuts.Add((_disk.TraceCount, keys));
+        }
+        CountHeld(phase, plan);
+        Release(plan, [.. workers, .. _probes]);
+    }
+
+    private void WaitUntilHeld(SlowPlan plan, IReadOnlyList<Probe> workers)
+    {
+        // Several come one after the other only as long as threads can go on.
+        while (_slow!.StillArmed > 0 && !workers.All(worker => worker.HasEnded || worker.SeemsBlocked))
+            Thread.Sleep(1);
+        SpinWait.SpinUntil(() => _slow.Held.All(held => held.IsWaiting), Probe.Patience);
+        if (plan.Failing is { } failing && _slow.Held.Count > 0)
+        {
+            _readFails |= failing == DiskCallKind.Read;
+            _disk.FailNext(call => call.Kind == failing, DiskError.Failed, forever: true);
+        }
+        _readFails |= plan.Holds.Any(hold => hold is { Kind: DiskCallKind.Read, Fails: true });
+    }
+
+    // What other threads do meanwhile may come to calls that are held too.
+    private void CountHeld(SlowPhase phase, SlowPlan plan)
+    {
+        IReadOnlyList<SlowDisk.HeldCall> held = _slow!.Held;
+        foreach (SlowDisk.HeldCall call in held)
+        {
+            run.Tell($"{call.Call.Kind} of '{call.Call.Name}' takes long");
+            run.Tally($"slow {call.Call.Kind}");
+        }
+        HeldCalls += held.Count;
+        run.Tally($"slow in {phase}", held.Count);
+        run.Tally("several slow at once", held.Count > 1 ? 1 : 0);
+        run.Tally("beside failures", held.Count > 0 && plan.Failing is not null ? 1 : 0);
+    }
+
+    private void Release(SlowPlan plan, IReadOnlyList<Probe> waiting)
+    {
+        if (!plan.FailsOn)
+            _disk.ClearFaults();
+        _slow!.Disarm();
+        for (int order = plan.ReleaseOrder; _slow.Held is { Count: > 0 } held; order /= 4)
+        {
+            _slow.Release(held[order % held.Count]);
+            Thread.Yield();
+        }
+        if (plan.FailsOn)
+        {
+            foreach (Probe probe in waiting)
+                probe.WaitUntilBlocked();
+            _disk.ClearFaults();
+        }
+    }
+
+    private void Finish(Random random)
+    {
         foreach (Probe probe in _probes)
-        {
-            probe.RequireEnd("although no call to the disk takes long any more");
-            RequireKnown(probe);
-        }
-        var last = new Probe(nameof(SlowCall.Dispose), Environment.Dispose);
-        last.RequireEnd("at the end");
-        RequireKnown(last);
-        BrokenPromiseException.Require(_slow!.Violation is null, _slow.Violation ?? "");
-        BrokenPromiseException.Require(
-            _disk is { OpenFiles: 0, LiveMaps: 0, HeldLocks: 0 },
-            $"{_disk.OpenFiles} files, {_disk.LiveMaps} maps and {_disk.HeldLocks} locks are left of a closed environment.");
-        SimulatedDisk? lost = closing is null ? new CrashImages(_disk).BuildLost(_disk.TraceCount) : null;
+            Require(probe, "although no call to the disk takes long any more");
+        RequireQuiet("of a closed environment");
+        _cuts.Add((_disk.TraceCount, _ledger.AcknowledgedKeys));
         using (StorageEnvironment again = StorageEnvironment.Open(_disk, options))
             _ledger.Check(again, "opened again");
-
-        // Power that fails behind several openings is for other suites.
-        if (lost is not null)
+        var images = new CrashImages(_disk);
+        foreach ((int cut, IReadOnlyList<int> keys) in _cuts)
         {
-            using StorageEnvironment afterLoss = StorageEnvironment.Open(lost, options);
-            _ledger.Check(afterLoss, "after a power cut");
+            CheckImage(images.BuildLost(cut), keys, $"after a power cut at {cut} that took what it could");
+            CheckImage(images.Build(cut, new Random(random.Next())), keys, $"after a power cut at {cut}");
         }
+        run.Tally("power cuts", 2 * _cuts.Count);
         run.Tally("acknowledged", _ledger.Acknowledged);
+    }
+
+    private void CheckImage(SimulatedDisk image, IReadOnlyList<int> keys, string when)
+    {
+        using StorageEnvironment environment = StorageEnvironment.Open(image, options);
+        _ledger.CheckHas(environment, keys, when);
+    }
+
+    private void RequireQuiet(string whose)
+    {
+        BrokenPromiseException.Require(_slow!.Violation is null, _slow.Violation ?? "");
+
+        // The last user of an environment lets go of it, which may be a thread of the pool.
+        SpinWait.SpinUntil(() => _disk is { OpenFiles: 0, LiveMaps: 0, HeldLocks: 0 }, Probe.Patience);
+        BrokenPromiseException.Require(
+            _disk is { OpenFiles: 0, LiveMaps: 0, HeldLocks: 0 },
+            $"{_disk.OpenFiles} files, {_disk.LiveMaps} maps and {_disk.HeldLocks} locks are left {whose}.");
     }
 
     // Whoever has closed an environment opens it again, whatever other threads are still in: what they are told later has to hold there.
@@ -128,9 +291,7 @@ internal sealed class SlowRun(StorageOptions options, SuiteRun run)
         {
             try
             {
-                using StorageEnvironment next = StorageEnvironment.Open(_disk, options);
-                int key = _ledger.Add(100);
-                _ledger.Commit(key, () => Commit(next, key));
+                OpenBeside();
                 return;
             }
             catch (EnvironmentInUseException) when (System.Environment.TickCount64 < deadline)
@@ -141,17 +302,18 @@ internal sealed class SlowRun(StorageOptions options, SuiteRun run)
         }
     }
 
-    private void Begin(SlowCall call, DiskCallKind held)
+    private static Probe Start(string name, Action action) => new(name, action);
+
+    private void Begin(SlowCall call)
     {
-        if (_slow!.IsHolding)
-            run.Tell($"meanwhile {call}");
-        var probe = new Probe(call.ToString(), () => Call(call));
+        bool readIsSlow = _slow!.Held.Any(held => held.Hold.Kind == DiskCallKind.Read);
+        Probe probe = Start(call.ToString(), () => Call(call));
         _probes.Add(probe);
 
         // None of these waits for the device: they end while it is slow.
         bool isQuick = call is SlowCall.BeginRead or SlowCall.GetStatistics or SlowCall.BeginWrite or SlowCall.BeginWriteAsync;
-        if (isQuick && held != DiskCallKind.Read)
-            probe.RequireEnd($"while {held} takes long");
+        if (isQuick && !readIsSlow)
+            probe.RequireEnd($"while {string.Join(" and ", _slow.Held.Select(held => held.Call.Kind))} takes long");
     }
 
     private void Call(SlowCall call)
@@ -162,10 +324,10 @@ internal sealed class SlowRun(StorageOptions options, SuiteRun run)
                 Environment.Dispose();
                 break;
             case SlowCall.Flush:
-                Environment.Flush();
+                Do(4);
                 break;
             case SlowCall.ReclaimSpace:
-                Environment.ReclaimSpace();
+                Do(ReclaimStep);
                 break;
             case SlowCall.Verify:
                 VerificationReport report = Environment.Verify();
@@ -179,11 +341,27 @@ internal sealed class SlowRun(StorageOptions options, SuiteRun run)
             case SlowCall.WriteLarge:
                 Do(1);
                 break;
+            case SlowCall.WriteStream:
+                Write(_ledger.Add(30_000), _ledger.PutStream);
+                break;
+            case SlowCall.WriteMerged:
+                int key = _ledger.Add(400);
+                _ledger.Commit(key, () => Environment.Write(writing => _ledger.Put(writing, key)));
+                break;
             case SlowCall.WriteAsync:
                 Do(3);
                 break;
             case SlowCall.CommitAsync:
                 Do(2);
+                break;
+            case SlowCall.RollBack:
+                int refused = _ledger.Add(30_000);
+                _ledger.Refuse(refused);
+                using (WriteTransaction writing = Environment.BeginWrite())
+                    _ledger.Put(writing, refused);
+                break;
+            case SlowCall.Nested:
+                Write(_ledger.Add(300), WriteNested);
                 break;
             case SlowCall.BeginWrite:
                 Environment.BeginWrite(ShortWait).Dispose();
@@ -199,9 +377,26 @@ internal sealed class SlowRun(StorageOptions options, SuiteRun run)
             case SlowCall.GetStatistics:
                 _ = Environment.GetStatistics().PageCount;
                 break;
+            case SlowCall.Rewrite:
+                Environment.Rewrite();
+                break;
+            case SlowCall.TrimMemory:
+                Environment.TrimMemory();
+                break;
             default:
-                throw new ArgumentOutOfRangeException(nameof(call));
+                using (ReadTransaction reading = Environment.BeginRead())
+                    _ledger.Read(reading, (SlowReading)(call - SlowCall.ReadCursor));
+                break;
         }
+    }
+
+    private void WriteNested(WriteTransaction writing, int key)
+    {
+        using (NestedTransaction undone = writing.BeginNested())
+            writing.CreateTree("undone").Put([1], new byte[20_000]);
+        using NestedTransaction kept = writing.BeginNested();
+        _ledger.Put(writing, key);
+        kept.Commit();
     }
 
     private void Do(int step)
@@ -209,13 +404,13 @@ internal sealed class SlowRun(StorageOptions options, SuiteRun run)
         switch (step)
         {
             case 0:
-                Commit(_ledger.Add(200), wait: true);
+                Write(_ledger.Add(200), _ledger.Put);
                 break;
             case 1:
-                Commit(_ledger.Add(50_000), wait: true);
+                Write(_ledger.Add(50_000), _ledger.Put);
                 break;
             case 2:
-                Commit(_ledger.Add(200), wait: false);
+                Write(_ledger.Add(200), _ledger.Put, wait: false);
                 break;
             case 3:
                 int key = _ledger.Add(300);
@@ -227,22 +422,29 @@ internal sealed class SlowRun(StorageOptions options, SuiteRun run)
             case UseAndFreeStep:
                 UseAndFree();
                 break;
-            default:
+            case ReclaimStep:
                 Environment.ReclaimSpace();
+                break;
+            case 7:
+                Environment.Rewrite();
+                break;
+            case 8:
+                Call(SlowCall.Verify);
+                break;
+            default:
+                Call(SlowCall.ReadStreams);
                 break;
         }
     }
 
-    private void Commit(int key, bool wait) => _ledger.Commit(key, () =>
+    private void Write(int key, Action<WriteTransaction, int> put, bool wait = true) => _ledger.Commit(key, () =>
     {
-        if (wait)
-        {
-            Commit(Environment, key);
-            return;
-        }
         using WriteTransaction writing = Environment.BeginWrite();
-        _ledger.Put(writing, key);
-        writing.CommitAsync().AsTask().GetAwaiter().GetResult();
+        put(writing, key);
+        if (wait)
+            writing.Commit();
+        else
+            writing.CommitAsync().AsTask().GetAwaiter().GetResult();
     });
 
     private void Commit(StorageEnvironment environment, int key)
@@ -260,6 +462,9 @@ internal sealed class SlowRun(StorageOptions options, SuiteRun run)
             writing.CreateTree("ballast").Put([1], new byte[5 << 20]);
             writing.Commit();
         }
+
+        // Behind it, so that the file is not only cut.
+        Do(1);
         using (WriteTransaction writing = Environment.BeginWrite())
         {
             writing.DeleteTree("ballast");
@@ -268,11 +473,14 @@ internal sealed class SlowRun(StorageOptions options, SuiteRun run)
         Environment.Flush();
     }
 
-    // A call may be refused in these ways beside failures and a closing, and in no other.
-    private static void RequireKnown(Probe probe)
+    private void Require(Probe probe, string when, bool isOpening = false)
     {
-        if (probe.Thrown is not (null or ObjectDisposedException or EnvironmentPoisonedException or StorageAccessException
-            or StorageFullException or TimeoutException))
+        probe.RequireEnd(when);
+
+        // A call may be refused in these ways beside failures and a closing, and in no other.
+        bool isKnown = probe.Thrown is null or ObjectDisposedException or EnvironmentPoisonedException or StorageAccessException
+            or StorageFullException or TimeoutException;
+        if (!isKnown && !(isOpening && probe.Thrown is EnvironmentInUseException))
             throw new BrokenPromiseException($"{probe.Name} fails: {probe.Thrown}", probe.Thrown);
     }
 }

@@ -45,6 +45,6 @@ internal sealed class CallbacksSuite : Suite
         int commits = choices.Next(4, 30);
         int threads = choices.Next(1, 4);
         run.Step($"{threads} threads with {commits} commits each, {(inBackground ? "flushed in the background" : "flushed when asked for")}");
-        new CallbackRun(deeds, run).Make(inBackground, threads, commits, choices.Next(2) == 1);
+        new CallbackRun(deeds, run).Make(inBackground, threads, commits, choices.Next(2) == 1, choices.Next(4) == 3);
     }
 }

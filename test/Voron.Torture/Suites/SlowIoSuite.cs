@@ -4,27 +4,35 @@ using Voron.Torture.SlowIo;
 
 namespace Voron.Torture.Suites;
 
-/// <summary>One call to the disk takes long, others fail, and other threads make every public call meanwhile.</summary>
+/// <summary>Calls to the disk take long, others fail, and other threads make every public call meanwhile.</summary>
 internal sealed class SlowIoSuite : Suite
 {
     private static readonly DiskCallKind[] Slow =
     [
         DiskCallKind.Write, DiskCallKind.Sync, DiskCallKind.Allocate, DiskCallKind.Create, DiskCallKind.Rename, DiskCallKind.SyncDirectory,
-        DiskCallKind.SetLength, DiskCallKind.Punch, DiskCallKind.Read, DiskCallKind.Delete,
+        DiskCallKind.SetLength, DiskCallKind.Punch, DiskCallKind.Read, DiskCallKind.Delete, DiskCallKind.Open, DiskCallKind.List, DiskCallKind.Lock,
+        DiskCallKind.Map,
     ];
 
-    private static readonly DiskCallKind[] Failing =
-        [DiskCallKind.Sync, DiskCallKind.Write, DiskCallKind.Allocate, DiskCallKind.Create, DiskCallKind.SyncDirectory];
+    // What comes while a journal write is slow, and by which call.
+    private static readonly (DiskCallKind Kind, SlowCall Call)[] Likely =
+    [
+        (DiskCallKind.Write, SlowCall.WriteLarge), (DiskCallKind.Sync, SlowCall.WriteLarge), (DiskCallKind.Allocate, SlowCall.WriteLarge),
+        (DiskCallKind.Read, SlowCall.Verify), (DiskCallKind.Read, SlowCall.ReadStreams),
+    ];
+
+    private static readonly DiskCallKind[] Failing = Enum.GetValues<DiskCallKind>();
 
     private static readonly int Calls = Enum.GetValues<SlowCall>().Length;
 
     public override string Name => "slow-io";
 
-    public override string Summary => "a call to the disk takes as long as it likes while others fail, and every public call is made meanwhile by other threads";
+    public override string Summary =>
+        "calls to the disk take as long as they like, several at a time, while others fail, and every public call is made meanwhile by other threads";
 
     public override string Unit => "slow calls";
 
-    public override long TestCount => 150;
+    public override long TestCount => 300;
 
     public override long FullCount => 100_000;
 
@@ -32,9 +40,8 @@ internal sealed class SlowIoSuite : Suite
 
     public override IReadOnlyList<string> NotCovered =>
     [
-        "two calls that take long at the same time",
-        "the order in which the threads beside the slow call run is the system's: a failure is found, and may not replay",
-        "calls of an opening that take long",
+        "the order in which the threads beside slow calls run is the system's: a failure is found, and may not replay",
+        "memory of a map that comes slowly",
     ];
 
     public override void Run(SuiteRun run)
@@ -52,42 +59,86 @@ internal sealed class SlowIoSuite : Suite
             ScrubInterval = inBackground && choices.Next(2) == 1 ? TimeSpan.FromMilliseconds(5) : Timeout.InfiniteTimeSpan,
             FlushRecords = choices.Next(2) == 0 ? FlushRecordForm.Checksums : FlushRecordForm.WholeImages,
             MaxGrowthBytes = 1 << 20,
+            VerifyEveryRead = choices.Next(8) == 7,
         };
-
-        // Journal writes are what everybody waits for: they are slow in half of the runs.
-        DiskCallKind kind = choices.Next(2) == 0 ? DiskCallKind.Write : Slow[choices.Next(Slow.Length)];
-        DiskCallKind? failing = choices.Next(2) == 0 ? null : Failing[choices.Next(Failing.Length)];
-        var plan = new SlowPlan(kind, choices.Next(2) == 1, choices.Next(4) == 3, failing);
-        run.Step($"{plan}, {options.FlushRecords}, {(inBackground ? "flushed in the background" : "flushed when asked for")}");
-        var work = new List<int>();
-        for (int i = choices.Next(1, 7); ; i--)
+        var slow = new SlowRun(options, run);
+        run.Step($"{options.FlushRecords}, {(inBackground ? "flushed in the background" : "flushed when asked for")}");
+        List<int> before = DrawWork(run, choices.Next(0, 5));
+        bool isKilled = choices.Next(2) == 1;
+        var plan = new Dictionary<SlowPhase, SlowPlan>
+        {
+            [SlowPhase.Opening] = choices.Next(3) == 2 ? DrawPlan(run, SlowPhase.Opening) : SlowPlan.Quick,
+            [SlowPhase.Work] = choices.Next(8) < 7 ? DrawPlan(run, SlowPhase.Work) : SlowPlan.Quick,
+            [SlowPhase.Closing] = choices.Next(3) == 2 ? DrawPlan(run, SlowPhase.Closing) : SlowPlan.Quick,
+        };
+        var work = new List<List<int>>();
+        for (int i = choices.Next(1, 4); ; i--)
         {
             choices.Mark();
             if (!choices.GoesOn(i > 0))
                 break;
-            work.Add(choices.Next(SlowRun.Steps));
+            run.Tell("a thread");
+            work.Add(DrawWork(run, choices.Next(1, 6)));
+        }
+        if (work.Count > 0 && plan[SlowPhase.Work].Holds.Any(hold => hold.Kind is DiskCallKind.Punch or DiskCallKind.SetLength))
+            work[0].AddRange([SlowRun.UseAndFreeStep, SlowRun.ReclaimStep]);
+        slow.Prepare(before, isKilled);
+        run.Tally(isKilled ? "killed before" : "closed before");
+        slow.Make(plan, work, choices.Next(3) == 2, choices);
+        run.Count(slow.HeldCalls);
+        run.Tally("not reached", slow.HeldCalls == 0 ? 1 : 0);
+    }
+
+    private static List<int> DrawWork(SuiteRun run, int count)
+    {
+        var work = new List<int>();
+        for (; ; count--)
+        {
+            run.Choices.Mark();
+            if (!run.Choices.GoesOn(count > 0))
+                return work;
+            work.Add(run.Choices.Next(SlowRun.Steps));
             run.Tell($"work {work[^1]}");
         }
-        if (kind is DiskCallKind.Punch or DiskCallKind.SetLength)
-            work.AddRange([SlowRun.UseAndFreeStep, SlowRun.ReclaimStep]);
+    }
+
+    private static SlowPlan DrawPlan(SuiteRun run, SlowPhase phase)
+    {
+        Tape choices = run.Choices;
+        var holds = new List<SlowHold>();
         var meanwhile = new List<SlowCall>();
+        for (int i = choices.Next(1, 4); ; i--)
+        {
+            choices.Mark();
+            if (!choices.GoesOn(i > 0))
+                break;
+
+            // Journal writes are what everybody waits for: the first is one in half of the runs. Beside it others come to what does not wait.
+            bool isFirst = holds.Count == 0;
+            bool isLikely = phase == SlowPhase.Work && choices.Next(3) > 0;
+            DiskCallKind kind = !isLikely ? Slow[choices.Next(Slow.Length)] : isFirst ? DiskCallKind.Write : Likely[choices.Next(Likely.Length)].Kind;
+            int skip = choices.Next(2) == 0 || (isLikely && !isFirst) ? 0 : choices.Next(phase == SlowPhase.Opening ? 12 : 4);
+            holds.Add(new SlowHold(kind, skip, choices.Next(2) == 1, choices.Next(4) == 3));
+            if (isLikely && !isFirst)
+                meanwhile.AddRange(Likely.Where(likely => likely.Kind == kind).Select(likely => likely.Call));
+        }
+        DiskCallKind? failing = choices.Next(2) == 0 ? null : Failing[choices.Next(Failing.Length)];
+        bool failsOn = choices.Next(2) == 1;
 
         // A value that is synced before its record waits for no journal write: its failure poisons beside one.
-        if (kind == DiskCallKind.Write && failing == DiskCallKind.Sync)
+        if (phase == SlowPhase.Work && failing == DiskCallKind.Sync && holds.Any(hold => hold.Kind == DiskCallKind.Write))
             meanwhile.Add(SlowCall.WriteLarge);
-        for (int i = choices.Next(1, 5); ; i--)
+        for (int i = choices.Next(1, 8); ; i--)
         {
             choices.Mark();
             if (!choices.GoesOn(i > 0))
                 break;
             meanwhile.Add((SlowCall)choices.Next(Calls));
         }
-        if (choices.Next(2) == 0)
+        if (phase == SlowPhase.Work && choices.Next(2) == 0)
             meanwhile.Add(SlowCall.Dispose);
-        bool isHeld = new SlowRun(options, run).Make(plan, work, meanwhile);
-        run.Count(isHeld ? 1 : 0);
-        run.Tally(isHeld ? $"slow {kind}" : "not reached");
-        run.Tally("with a closing", isHeld && meanwhile.Contains(SlowCall.Dispose) ? 1 : 0);
-        run.Tally("beside failures", isHeld && failing is not null ? 1 : 0);
+        var plan = new SlowPlan(holds, failing, failsOn, meanwhile, choices.Next(64));
+        run.Tell($"{phase}: {plan}");
+        return plan;
     }
 }
