@@ -234,7 +234,7 @@ internal sealed unsafe class EnvironmentParts
             context.Disk, context.EnvironmentId, context.PageSize, options.InitialJournalFileBytes, options.MaxJournalFileBytes, context.Logger);
         owned.Push(files);
         files.Adopt(
-            recovered.Files, recovered.WithoutLife, checkpoints.Current.ReplayStart, recovered.Unused, recovered.EndOffsets);
+            recovered.Files, recovered.WithoutLife, checkpoints.Current.ReplayStart, recovered.Unused, recovered.Ends);
         var current = PlantedFault.AppendToReplayedJournal ? files.FindLive(recovered.End.LifeNumber) : null;
         context.JournalFiles = files;
         context.Journal = new JournalWriter(files, context.Poison, publisher, context.EnvironmentId, recovered.End, recovered.Seals, current);

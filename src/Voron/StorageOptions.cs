@@ -1,3 +1,5 @@
+using System.Globalization;
+using System.Runtime.CompilerServices;
 using Microsoft.Extensions.Logging;
 
 namespace Voron;
@@ -252,18 +254,18 @@ public sealed class StorageOptions
     public void Validate()
     {
         var faults = new List<string>();
-        void Check(bool ok, string fault)
+        void Check(bool isFine, [InterpolatedStringHandlerArgument(nameof(isFine))] ref FaultText fault)
         {
-            if (!ok)
-                faults.Add(fault);
+            if (!isFine)
+                faults.Add(fault.ToStringAndClear());
         }
 
         Check(PageSize is 4096 or 8192 or 16384 or 32768 or 65536, $"{nameof(PageSize)} is {PageSize}; it must be 4096, 8192, 16384, 32768 or 65536.");
         Check(
             (FileMode & IO.FileSystemDisk.OwnerOnly) == IO.FileSystemDisk.OwnerOnly && (FileMode & ~ReadAndWrite) == 0,
             $"{nameof(FileMode)} is {FileMode}; it must let the owner read and write, and must not make files executable.");
-        Check(Enum.IsDefined(JournalCompression), $"{nameof(JournalCompression)} is {(int)JournalCompression}, which is no setting.");
-        Check(Enum.IsDefined(FlushRecords), $"{nameof(FlushRecords)} is {(int)FlushRecords}, which is no setting.");
+        Check(JournalCompression is JournalCompression.Auto or JournalCompression.Always or JournalCompression.Never, $"{nameof(JournalCompression)} is {(int)JournalCompression}, which is no setting.");
+        Check(FlushRecords is FlushRecordForm.Checksums or FlushRecordForm.WholeImages, $"{nameof(FlushRecords)} is {(int)FlushRecords}, which is no setting.");
         Check(InitialJournalFileBytes >= 64 << 10, $"{nameof(InitialJournalFileBytes)} is {InitialJournalFileBytes}; it must be at least 65536.");
         Check(MaxJournalFileBytes <= LargestJournalFile, $"{nameof(MaxJournalFileBytes)} is {MaxJournalFileBytes}; it must be at most {LargestJournalFile}.");
         Check(MaxJournalFileBytes >= InitialJournalFileBytes, $"{nameof(MaxJournalFileBytes)} ({MaxJournalFileBytes}) is below {nameof(InitialJournalFileBytes)} ({InitialJournalFileBytes}).");
@@ -288,5 +290,25 @@ public sealed class StorageOptions
         Check(MaxGrowthBytes >= MiB, $"{nameof(MaxGrowthBytes)} is {MaxGrowthBytes}; it must be at least {MiB}.");
         if (faults.Count > 0)
             throw new ArgumentException("The options do not fit: " + string.Join(" ", faults));
+    }
+
+    /// <summary>A message that is put together only if there is a fault: opening an environment should not format what it does not say.</summary>
+    [InterpolatedStringHandler]
+    private ref struct FaultText
+    {
+        private DefaultInterpolatedStringHandler _text;
+
+        public FaultText(int literalLength, int formattedCount, bool isFine, out bool isNeeded)
+        {
+            isNeeded = !isFine;
+            if (isNeeded)
+                _text = new DefaultInterpolatedStringHandler(literalLength, formattedCount, CultureInfo.InvariantCulture);
+        }
+
+        public void AppendLiteral(string text) => _text.AppendLiteral(text);
+
+        public void AppendFormatted<T>(T value) => _text.AppendFormatted(value);
+
+        public string ToStringAndClear() => _text.ToStringAndClear();
     }
 }

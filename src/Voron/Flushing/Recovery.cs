@@ -14,7 +14,7 @@ namespace Voron.Flushing;
 /// <param name="End">Where the journal ends.</param>
 /// <param name="IsVouched">The journal's last record needs no other to vouch for it.</param>
 /// <param name="Seals">What the next journal file has to seal.</param>
-/// <param name="EndOffsets">By incarnation of a journal file, where its last record ends that was read.</param>
+/// <param name="Ends">Of each journal file that is live, where the last record ends that was read in it.</param>
 /// <param name="Files">The journal files that have a life.</param>
 /// <param name="Openings">How often the environment was opened and written since the checkpoint.</param>
 /// <param name="Unused">Names of those of which no record counts, though they are behind the start.</param>
@@ -31,7 +31,7 @@ internal sealed record RecoveryResult(
     JournalPosition End,
     bool IsVouched,
     JournalSeal[] Seals,
-    IReadOnlyDictionary<UInt128, long> EndOffsets,
+    JournalSeal[] Ends,
     IReadOnlyList<JournalFileInfo> Files,
     int Openings,
     IReadOnlyList<string> Unused,
@@ -96,7 +96,7 @@ internal static class Recovery
 
         var duration = Stopwatch.GetElapsedTime(start);
         return new RecoveryResult(
-            state, end.End, end.IsVouched, end.Seals, end.EndOffsets, files, chain.Openings, end.Unused, journals.WithoutLife, replay.DirectRuns,
+            state, end.End, end.IsVouched, end.Seals, end.Ends, files, chain.Openings, end.Unused, journals.WithoutLife, replay.DirectRuns,
             end.Records, end.Bytes, end.Dropped, stamp, highest, duration);
     }
 

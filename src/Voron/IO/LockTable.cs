@@ -11,7 +11,9 @@ internal sealed class LockTable<TKey>
     where TKey : notnull
 {
     private readonly Lock _gate = new();
-    private readonly Dictionary<TKey, int> _holders = [];
+
+    // A process has few environments open: no dictionary pays, whose code would have to be compiled when the first one is opened.
+    private readonly List<Holder> _holders = [];
 
     /// <summary>How many locks are held now.</summary>
     public int Count
@@ -28,34 +30,32 @@ internal sealed class LockTable<TKey>
     {
         lock (_gate)
         {
-            // Shared holders are counted upwards; an exclusive one is -1.
-            int holders = _holders.GetValueOrDefault(file);
-            if (holders < 0 || (holders > 0 && !shared))
+            foreach (var held in _holders)
             {
+                if (!EqualityComparer<TKey>.Default.Equals(held.File, file) || (held.IsShared && shared))
+                    continue;
                 throw new DiskException(
                     DiskError.Locked, "lock", path, $"the lock is held by this process (process {Environment.ProcessId})");
             }
-            _holders[file] = shared ? holders + 1 : -1;
-            return new Holder(this, file);
+            var holder = new Holder(this, file, shared);
+            _holders.Add(holder);
+            return holder;
         }
     }
 
-    private void Release(TKey file)
+    private void Release(Holder holder)
     {
         lock (_gate)
-        {
-            int left = _holders[file] - 1;
-            if (left > 0)
-                _holders[file] = left;
-            else
-                _holders.Remove(file);
-        }
+            _holders.Remove(holder);
     }
 
-    private sealed class Holder(LockTable<TKey> table, TKey file) : IDisposable
+    private sealed class Holder(LockTable<TKey> table, TKey file, bool isShared) : IDisposable
     {
-        private LockTable<TKey>? _table = table;
+        public TKey File => file;
 
-        public void Dispose() => Interlocked.Exchange(ref _table, null)?.Release(file);
+        public bool IsShared => isShared;
+
+        // Does nothing a second time.
+        public void Dispose() => table.Release(this);
     }
 }

@@ -18,11 +18,11 @@ internal unsafe interface IRecordVisitor
 /// <param name="Dropped">What stands behind the end, of writes that were under way; null when nothing does.</param>
 /// <param name="Seals">What a new file has to seal: the file where the chain ends, as far as it was read, and all behind it.</param>
 /// <param name="Unused">Names of the live files behind the end that have no record, not even one of a write that was under way.</param>
-/// <param name="EndOffsets">By incarnation of a file, where the last record ends that the chain has in it.</param>
+/// <param name="Ends">Of each file, where the last record ends that the chain has in it.</param>
 /// <param name="IsVouched">The last record vouches for all before it, or there is none: then the header that names the start does.</param>
 internal sealed record JournalChainEnd(
     JournalPosition End, long Records, long Bytes, DroppedTail? Dropped, JournalSeal[] Seals, IReadOnlyList<string> Unused,
-    IReadOnlyDictionary<UInt128, long> EndOffsets, bool IsVouched);
+    JournalSeal[] Ends, bool IsVouched);
 
 /// <summary>Follows the records from where replay starts, over all live files, and judges where they end.</summary>
 /// <remarks>
@@ -52,16 +52,20 @@ internal sealed unsafe class JournalChain : IDisposable
         _path = disk.Path;
 
         // The one where replay starts is the first, whatever else has its life number.
-        var position = start;
-        _files = files.Where(file => IsLive(file, position))
-            .OrderBy(file => file.Header.LifeNumber)
-            .ThenBy(file => file.Header.Incarnation)
-            .Select(file => new JournalFileReader(disk, file, environmentId, PlantedFault.KeepWindows ? new RecordWindow() : _window))
-            .ToList();
-        foreach (var seal in _files.SelectMany(file => file.Info.Seals))
+        var live = new List<JournalFileInfo>();
+        foreach (var file in files)
         {
-            if (!_seals.TryGetValue(seal.Incarnation, out var other) || seal.EndOffset < other.EndOffset)
-                _seals[seal.Incarnation] = seal;
+            if (IsLive(file, start))
+                live.Add(file);
+        }
+
+        live.Sort(InOrder);
+        _files = new List<JournalFileReader>(live.Count);
+        foreach (var file in live)
+        {
+            _files.Add(new JournalFileReader(disk, file, environmentId, PlantedFault.KeepWindows ? new RecordWindow() : _window));
+            foreach (var seal in file.Seals)
+                Note(seal);
         }
     }
 
@@ -82,8 +86,16 @@ internal sealed unsafe class JournalChain : IDisposable
         var bytes = 0L;
         var index = 0;
         var isVouched = true;
-        var ends = new (long Sequence, long Offset)[_files.Count];
-        Array.Fill(ends, (0, JournalFormat.FirstRecordOffset));
+        var ends = new JournalSeal[_files.Count];
+        for (var i = 0; i < ends.Length; i++)
+        {
+            var header = _files[i].Info.Header;
+            ends[i] = new JournalSeal
+            {
+                Incarnation = header.Incarnation, LifeNumber = header.LifeNumber, EndOffset = JournalFormat.FirstRecordOffset,
+            };
+        }
+
         if (_start.LifeNumber != 0)
         {
             if (_files.Count == 0 || _files[0].Info.Header.Incarnation != _start.Incarnation)
@@ -92,7 +104,7 @@ internal sealed unsafe class JournalChain : IDisposable
                     $"The journal file where replay starts (life {_start.LifeNumber}, incarnation {_start.Incarnation:X32}) is not in '{_path}'.");
             }
 
-            ends[0] = (_start.Sequence, _start.Offset);
+            (ends[0].LastSequence, ends[0].EndOffset) = (_start.Sequence, _start.Offset);
         }
 
         // Whoever wrote after the close began a file of a later life first. Without one there is nothing to look for: not the
@@ -115,7 +127,7 @@ internal sealed unsafe class JournalChain : IDisposable
                 Sequence = record->Sequence,
                 Checksum = record->Checksum,
             };
-            ends[index] = (position.Sequence, position.Offset);
+            (ends[index].LastSequence, ends[index].EndOffset) = (position.Sequence, position.Offset);
         }
 
         if (!isOver && !_isJudged)
@@ -128,22 +140,31 @@ internal sealed unsafe class JournalChain : IDisposable
 
         // In files before that one nothing but their own successor can follow, and what an earlier recovery sealed in them
         // stands in a file that lives at least as long. So the seals stay few, however many files are live.
-        var seals = _files.Select((file, i) => new JournalSeal
+        var first = Math.Max(Math.Min(index, ends.Length), ends.Length - JournalFileHeader.MaxSeals);
+        var unused = new List<string>();
+        for (var i = index + 1; i < _files.Count; i++)
         {
-            Incarnation = file.Info.Header.Incarnation,
-            LifeNumber = file.Info.Header.LifeNumber,
-            LastSequence = ends[i].Sequence,
-            EndOffset = ends[i].Offset,
-        });
-        var unused = _files.Skip(index + 1).Where(file => !file.HasBegun()).Select(file => file.Info.Name).ToArray();
-        var endOffsets = new Dictionary<UInt128, long>();
-        for (var i = 0; i < _files.Count; i++)
-            endOffsets[_files[i].Info.Header.Incarnation] = ends[i].Offset;
-        return new JournalChainEnd(
-            position, records, bytes, _dropped, seals.Skip(index).TakeLast(JournalFileHeader.MaxSeals).ToArray(), unused, endOffsets, isVouched);
+            if (!_files[i].HasBegun())
+                unused.Add(_files[i].Info.Name);
+        }
+
+        return new JournalChainEnd(position, records, bytes, _dropped, ends[first..], unused, ends, isVouched);
     }
 
     public void Dispose() => _window.Dispose();
+
+    // By life. What has the life number of another is told apart by its incarnation.
+    private static int InOrder(JournalFileInfo one, JournalFileInfo other)
+    {
+        var byLife = one.Header.LifeNumber.CompareTo(other.Header.LifeNumber);
+        return byLife != 0 ? byLife : one.Header.Incarnation.CompareTo(other.Header.Incarnation);
+    }
+
+    private void Note(in JournalSeal seal)
+    {
+        if (!_seals.TryGetValue(seal.Incarnation, out var other) || seal.EndOffset < other.EndOffset)
+            _seals[seal.Incarnation] = seal;
+    }
 
     // A copy of the file from before the checkpoint has the right incarnation, and nothing behind the start: it would look like a
     // journal that ends there.

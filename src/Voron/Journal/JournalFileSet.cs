@@ -86,10 +86,10 @@ internal sealed unsafe class JournalFileSet : IDisposable
     /// <param name="withoutLife">Those that have none, to be deleted.</param>
     /// <param name="start">Where replay starts.</param>
     /// <param name="unused">Those of which no record counts, and so the first to be used again.</param>
-    /// <param name="ends">By incarnation, where the last record ends that was read; of those that are not there, none was.</param>
+    /// <param name="ends">Where the last record ends that was read in a file; in those that are not there, none was.</param>
     public void Adopt(
         IEnumerable<JournalFileInfo> files, IEnumerable<string> withoutLife, in JournalPosition start, IReadOnlyCollection<string> unused,
-        IReadOnlyDictionary<UInt128, long> ends)
+        ReadOnlySpan<JournalSeal> ends)
     {
         using (_lock.Enter())
         {
@@ -103,7 +103,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
                 {
                     Incarnation = info.Header.Incarnation,
                     LifeNumber = info.Header.LifeNumber,
-                    UsedBytes = ends.GetValueOrDefault(info.Header.Incarnation, JournalFormat.FirstRecordOffset),
+                    UsedBytes = EndOf(ends, info.Header.Incarnation),
                 };
                 if (file.Incarnation == start.Incarnation)
                     file.StartOffset = start.Offset;
@@ -117,6 +117,17 @@ internal sealed unsafe class JournalFileSet : IDisposable
                 _disk.Delete(name);
             Count();
         }
+    }
+
+    private static long EndOf(ReadOnlySpan<JournalSeal> ends, UInt128 incarnation)
+    {
+        foreach (ref readonly var end in ends)
+        {
+            if (end.Incarnation == incarnation)
+                return end.EndOffset;
+        }
+
+        return JournalFormat.FirstRecordOffset;
     }
 
     /// <summary>The live file whose life that is, or null.</summary>

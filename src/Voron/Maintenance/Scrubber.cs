@@ -1,4 +1,3 @@
-using Microsoft.Extensions.Logging;
 using Voron.Transactions;
 
 namespace Voron.Maintenance;
@@ -13,7 +12,7 @@ namespace Voron.Maintenance;
 /// Closing waits for a slice, which ends at the next page, and for nothing else: not for the log and not for the observer, which may
 /// be closing the environment themselves, or wait for one who is. Whatever fails ends one pass, never the process.
 /// </remarks>
-internal sealed partial class Scrubber : IDisposable
+internal sealed class Scrubber : IDisposable
 {
     /// <summary>A device that hangs must not hang the closing: the slice keeps its memory until the call returns.</summary>
     private static readonly TimeSpan LongestWait = TimeSpan.FromSeconds(5);
@@ -66,7 +65,7 @@ internal sealed partial class Scrubber : IDisposable
             catch (Exception e)
             {
                 // No memory, an unreadable disk, no slot for a reader: the next pass may have more luck.
-                LogSafely(() => LogFailed(_context.Logger, e.Message, e));
+                LogSafely(() => ScrubLog.Failed(_context.Logger, e.Message, e));
             }
         }
     }
@@ -94,7 +93,7 @@ internal sealed partial class Scrubber : IDisposable
     {
         _stopped.ThrowIfCancellationRequested();
         foreach (var problem in report.Problems)
-            LogSafely(() => LogProblem(_context.Logger, report.TransactionId, problem));
+            LogSafely(() => ScrubLog.Problem(_context.Logger, report.TransactionId, problem));
         if (_context.Options.ScrubObserver is { } observer)
             _context.Observers.Post(nameof(VerificationReport), () => observer(report));
     }
@@ -111,10 +110,4 @@ internal sealed partial class Scrubber : IDisposable
             // There is nobody left to tell.
         }
     }
-
-    [LoggerMessage(Level = LogLevel.Error, Message = "Scrubbing up to transaction {TransactionId} found: {Problem}")]
-    private static partial void LogProblem(ILogger logger, long transactionId, string problem);
-
-    [LoggerMessage(Level = LogLevel.Warning, Message = "Scrubbing failed, and starts again after the interval: {Reason}")]
-    private static partial void LogFailed(ILogger logger, string reason, Exception exception);
 }
