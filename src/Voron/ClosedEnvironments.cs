@@ -60,10 +60,14 @@ internal static class ClosedEnvironments
         if (hasWriter)
             open.Add($"write transaction {writer!.TransactionId}");
         if (open.Count == 0)
-            open.Add("a call");
+        {
+            text.Append(" This process has closed it, and one of its calls has not returned yet. It can be opened when that call has returned.");
+            return;
+        }
+
         text.Append(
             $" This process has closed it, and {string.Join(" and ", open)} of it {(readers + (hasWriter ? 1 : 0) > 1 ? "are" : "is")} still open: " +
-            "dispose them, then it can be opened.");
+            "dispose them, then open it again.");
         if (hasWriter)
             Describe(text, $"write transaction {writer!.TransactionId}", writer.Origin.BeganTick, writer.Origin.ThreadId, writer.Origin.OpenedAt);
         var active = new List<ActiveReader>();

@@ -51,7 +51,7 @@ internal sealed unsafe class SectionChecker(SectionMapLayout layout, Action<stri
         for (var differing = used ^ owned; differing != 0; differing &= differing - 1)
         {
             var bit = BitOperations.TrailingZeroCount(differing);
-            report($"page {firstPage + bit} is {((used >> bit & 1) != 0 ? "marked as used, and nobody owns it" : "marked as free, and is owned")}");
+            report($"page {firstPage + bit} is marked as {((used >> bit & 1) != 0 ? "used, but no tree and no map owns it" : "free, but a tree or a map owns it")}");
         }
     }
 }

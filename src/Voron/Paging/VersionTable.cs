@@ -361,12 +361,16 @@ internal sealed unsafe class VersionTable : IDisposable
         if (end <= _nodeCapacity)
             return;
         if (end > _maxNodes)
-            throw new StorageFullException($"More than {_maxNodes} page versions are in use: the oldest reader has been open for too long.");
+            ThrowTooMany();
 
         var capacity = Math.Min(_maxNodes, Math.Max(8192, Math.Max(_nodeCapacity * 2, end)));
         _nodeSpace.EnsureCommitted((nuint)(capacity * VersionNode.Size));
         _nodeCapacity = capacity;
     }
+
+    private void ThrowTooMany() => throw new StorageFullException(
+        $"The environment holds {_maxNodes} versions of pages, the most that it has addresses for. The oldest open read transaction keeps them: " +
+        $"dispose it, then try again. With {nameof(StorageOptions.TrackReaders)} the log says where it was begun.");
 
     // Heads are made usable in steps, so that most calls find it done.
     private static long RoundUp(long pages) => (pages + 8191) & ~8191L;

@@ -58,9 +58,17 @@ internal sealed unsafe class ReaderTable : IDisposable
         using (_slotsLock.Enter())
         {
             if (_takenSlots - _engineSlots == MaxReaders && !forEngine)
-                throw new InvalidOperationException($"{MaxReaders} read transactions are open, and no more can be.");
+            {
+                throw new InvalidOperationException(
+                    $"{MaxReaders} read transactions are open, the most that an environment can have. Dispose those that are not needed any more.");
+            }
+
             if (forEngine && _engineSlots == EngineReaders)
-                throw new InvalidOperationException($"{EngineReaders} verifications are under way, and no more can be.");
+            {
+                throw new InvalidOperationException(
+                    $"{EngineReaders} verifications are running, the most at a time. Call Verify again when one of them has ended.");
+            }
+
             if (!_freeSlots.TryPop(out var slot))
             {
                 slot = _slotCount;

@@ -189,7 +189,7 @@ internal sealed class WriteMerger : IThreadPoolWorkItem, IDisposable
             }
         }
 
-        operation.Answer(new ObjectDisposedException(nameof(StorageEnvironment)));
+        operation.Answer(new ObjectDisposedException(nameof(StorageEnvironment), "The environment is closed. The operation was not run."));
         return false;
     }
 
