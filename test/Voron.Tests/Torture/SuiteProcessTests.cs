@@ -63,13 +63,14 @@ public sealed class SuiteProcessTests
     [Fact]
     public void A_process_that_ends_in_good_order_leaves_its_result_and_no_files()
     {
-        var before = Directory.GetDirectories(Path.GetTempPath(), "voron-suite-*");
-        var end = new SuiteProcess(SuiteCatalog.Find("model"), new RunPlan(2_000, Seed)).Run(LongEnough);
+        var process = new SuiteProcess(SuiteCatalog.Find("model"), new RunPlan(2_000, Seed));
+        var end = process.Run(LongEnough);
         end.Result!.Failures.Should().BeEmpty();
         end.Result.Cases.Should().BeGreaterThanOrEqualTo(2_000);
         end.Result.Seed.Should().Be(Seed);
         end.GoOnAt.Should().BeNull();
-        Directory.GetDirectories(Path.GetTempPath(), "voron-suite-*").Length.Should().BeLessThanOrEqualTo(before.Length);
+        process.SharedDirectory.Should().NotBeNull();
+        Directory.Exists(process.SharedDirectory).Should().BeFalse();
     }
 
     [Theory]

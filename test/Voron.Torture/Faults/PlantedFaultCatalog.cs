@@ -98,7 +98,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.KeepHeadsOverFlush), "schedules", 4_000),
         new(nameof(PlantedFault.ForgetToWake), "schedules", 4_000),
         new(nameof(PlantedFault.DetachUnderLock), "schedules", 4_000),
-        new(nameof(PlantedFault.CloseBelowWrite), "slow-io", 800),
+        new(nameof(PlantedFault.CloseBelowWrite), "slow-io", 1_600),
         new(nameof(PlantedFault.CountNoCalls), "slow-io", 400) { EndsProcess = true },
         new(nameof(PlantedFault.CallObserverBelowWrite), "callbacks", 400),
         new(nameof(PlantedFault.CommitAfterNoMemory), "memory-fault", 2_000),

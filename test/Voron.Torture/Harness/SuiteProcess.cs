@@ -21,6 +21,9 @@ internal sealed class SuiteProcess(Suite suite, RunPlan plan)
     private volatile Process? _process;
     private double _progress;
 
+    /// <summary>What it shared with the process, once that has begun; gone at the end.</summary>
+    public string? SharedDirectory { get; private set; }
+
     /// <summary>While it runs.</summary>
     public int ProcessId => _process!.Id;
 
@@ -54,6 +57,7 @@ internal sealed class SuiteProcess(Suite suite, RunPlan plan)
     public SuiteProcessEnd Run(TimeSpan limit, Action<double>? onProgress = null)
     {
         string shared = Directory.CreateTempSubdirectory("voron-suite-").FullName;
+        SharedDirectory = shared;
         try
         {
             return Run(shared, limit, onProgress);

@@ -26,20 +26,20 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
     private const byte Canary = 0xFD;
     private const int CanaryBytes = 64;
 
-    /// <summary>Of a longer range, the ends are filled and the beginning of each page between them; of a very long one, the ends alone.</summary>
-    private const int WholeBytes = 128 << 10;
-    private const int SampledBytes = 16 << 20;
-    private const int EndBytes = 32 << 10;
-    private const int SampleBytes = 64;
+    /// <summary>Of a longer range the ends are filled: most of it may never have been touched, and would have to be fetched.</summary>
+    private const int WholeBytes = 64 << 10;
+    private const int EndBytes = 8 << 10;
     private const int PageBytes = 4096;
 
-    private const long MaxHeldBytes = 16L << 20;
+    private const long MaxHeldBytes = 4L << 20;
     private const int MaxHeldBlocks = 4096;
-    private const int MaxKeptRanges = 512;
+    private const int MaxKeptRanges = 128;
     private const ulong MaxKeptAddresses = 1UL << 43;
 
     /// <summary>Threads of the engine that no caller waits for may be about to free what they have.</summary>
     private const long LeakPatience = 20_000;
+
+    private const long SweepInterval = 1_000;
 
     private static readonly nuint SystemPage = (nuint)Environment.SystemPageSize;
 
@@ -52,6 +52,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
     private long _heldBytes;
     private ulong _keptAddresses;
     private long _taken;
+    private long _swept;
 
     public GuardedMemory(Action<string> report) => _report = report;
 
@@ -94,7 +95,8 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
     }
 
     /// <summary>Looks at all blocks, those in use and those held back.</summary>
-    public void Sweep()
+    /// <param name="isQuick">Leaves those out that are held back when they were looked at a moment ago.</param>
+    public void Sweep(bool isQuick = false)
     {
         foreach (Block block in _blocks.Values)
         {
@@ -107,8 +109,10 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
         }
         lock (_gate)
         {
-            if (!Protects)
+            long now = Environment.TickCount64;
+            if (!Protects && (!isQuick || now - _swept > SweepInterval))
             {
+                _swept = now;
                 foreach (Block block in _held)
                     CheckFreed(block);
             }
@@ -382,8 +386,6 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
             return;
         }
         new Span<byte>(start, EndBytes).Fill(value);
-        for (nuint at = EndBytes; bytes <= SampledBytes && at < bytes - EndBytes; at += PageBytes)
-            new Span<byte>(start + at, SampleBytes).Fill(value);
         new Span<byte>(start + bytes - EndBytes, EndBytes).Fill(value);
     }
 
@@ -391,10 +393,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
     {
         if (bytes <= WholeBytes)
             return FindOther(start, 0, (int)bytes, value);
-        nuint? found = FindOther(start, 0, EndBytes, value);
-        for (nuint at = EndBytes; bytes <= SampledBytes && at < bytes - EndBytes && found is null; at += PageBytes)
-            found = FindOther(start, at, SampleBytes, value);
-        return found ?? FindOther(start, bytes - EndBytes, EndBytes, value);
+        return FindOther(start, 0, EndBytes, value) ?? FindOther(start, bytes - EndBytes, EndBytes, value);
     }
 
     private static nuint? FindOther(byte* start, nuint from, int bytes, byte value) =>

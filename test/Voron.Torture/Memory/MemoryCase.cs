@@ -56,7 +56,7 @@ internal sealed class MemoryCase
         lock (Gate)
         {
             Open.Remove(this);
-            GuardedMemory.Current?.Sweep();
+            GuardedMemory.Current?.Sweep(isQuick: true);
             if (FindsLeaks && thrown is null)
                 FindLeaks();
             Findings.TryDequeue(out finding);
@@ -69,11 +69,15 @@ internal sealed class MemoryCase
     /// <exception cref="BrokenPromiseException">The engine has used memory wrongly.</exception>
     public static void RequireSound() => Begin().End(null);
 
-    /// <summary>Waits until everything is freed that all cases before have taken.</summary>
+    /// <summary>Looks at all memory, and waits until everything is freed that all cases before have taken.</summary>
     /// <exception cref="BrokenPromiseException">Something is not.</exception>
     public static void RequireNothingLeft(TimeSpan longest)
     {
-        if (!FindsLeaks || GuardedMemory.Current is not { } memory)
+        if (GuardedMemory.Current is not { } memory)
+            return;
+        memory.Sweep();
+        RequireSound();
+        if (!FindsLeaks)
             return;
         long until = Environment.TickCount64 + (long)longest.TotalMilliseconds;
         while (memory.HasAny(memory.Taken, Settled) && Environment.TickCount64 < until)

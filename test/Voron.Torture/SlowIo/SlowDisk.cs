@@ -198,7 +198,15 @@ internal sealed class SlowDisk(SimulatedDisk disk) : IDisk
         private int _calls;
         private bool _isClosed;
 
-        public override long Length => file.Length;
+        public override long Length
+        {
+            get
+            {
+                long length = 0;
+                Do(DiskCallKind.Length, () => length = file.Length);
+                return length;
+            }
+        }
 
         public override void SetLength(long length) => Do(DiskCallKind.SetLength, () => file.SetLength(length));
 
@@ -252,7 +260,7 @@ internal sealed class SlowDisk(SimulatedDisk disk) : IDisk
             try
             {
                 Do(DiskCallKind.Map, () => map = file.Map(length));
-                return map!;
+                return new SlowMap(this, map!);
             }
             catch
             {
@@ -275,7 +283,7 @@ internal sealed class SlowDisk(SimulatedDisk disk) : IDisk
             file.Dispose();
         }
 
-        private void Do(DiskCallKind kind, Action action)
+        public void Do(DiskCallKind kind, Action action)
         {
             lock (disk._gate)
             {
@@ -292,6 +300,47 @@ internal sealed class SlowDisk(SimulatedDisk disk) : IDisk
                 lock (disk._gate)
                     _calls--;
             }
+        }
+    }
+
+    private sealed unsafe class SlowMap : FileMap
+    {
+        private readonly SlowFile _file;
+        private readonly FileMap _map;
+
+        public SlowMap(SlowFile file, FileMap map)
+        {
+            _file = file;
+            _map = map;
+            Address = map.Address;
+            Length = map.Length;
+        }
+
+        public override bool TryExtend(long length)
+        {
+            bool isExtended = false;
+            try
+            {
+                _file.Do(DiskCallKind.ExtendMap, () => isExtended = _map.TryExtend(length));
+            }
+            finally
+            {
+                Length = _map.Length;
+            }
+            return isExtended;
+        }
+
+        public override void Shrink(long length)
+        {
+            _map.Shrink(length);
+            Length = _map.Length;
+        }
+
+        protected override void Dispose(bool disposing)
+        {
+            _map.Dispose();
+            Address = null;
+            Length = 0;
         }
     }
 }
