@@ -139,7 +139,9 @@ public sealed class StorageOptions
     /// <summary>Bytes of page versions that are kept in memory; beyond, they go to a temporary file.</summary>
     public long ScratchMemoryBytes { get; init; } = 512 * MiB;
 
-    /// <summary>Bytes of page versions at which writers are slowed until the flusher has caught up. From half of it on a flush is begun.</summary>
+    /// <summary>
+    /// Bytes of page versions, 64 more for each, at which writers are slowed until the flusher has caught up. From half of it on a flush is begun.
+    /// </summary>
     public long ScratchLimitBytes { get; init; } = 2048 * MiB;
 
     /// <summary>

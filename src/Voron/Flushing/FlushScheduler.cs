@@ -205,7 +205,7 @@ internal sealed class FlushScheduler : IBackPressure
     }
 
     private bool IsOverLimit =>
-        HeldJournalBytes > _context.Options.JournalLimitBytes || _context.Frames.UsedBytes > _context.Options.ScratchLimitBytes;
+        HeldJournalBytes > _context.Options.JournalLimitBytes || _context.VersionBytes > _context.Options.ScratchLimitBytes;
 
     // What the last flush has written for itself goes with the next one. Held against the limit, it would slow writers when nothing is left
     // to be flushed.
@@ -328,7 +328,7 @@ internal sealed class FlushScheduler : IBackPressure
             || Environment.TickCount64 - _dirtySinceTick >= _context.Options.FlushInterval.TotalMilliseconds
             || _context.Journal!.ReservedImageBytes >= _context.Options.FlushThresholdBytes
             || _context.JournalFiles!.LiveCount > MaxJournalFiles
-            || _context.Frames.UsedBytes > _context.Options.ScratchLimitBytes / SlowReaderWatch.PartOfLimit
+            || _context.VersionBytes > _context.Options.ScratchLimitBytes / SlowReaderWatch.PartOfLimit
             || IsOverLimit;
     }
 

@@ -21,7 +21,7 @@ internal sealed class SlowReaderWatch
     /// <summary>True when it is time to look who is in the way.</summary>
     public bool IsNearLimit =>
         _context.JournalFiles!.LiveRecordBytes >= _context.Options.JournalLimitBytes / PartOfLimit
-        || _context.Frames.UsedBytes >= _context.Options.ScratchLimitBytes / PartOfLimit;
+        || _context.VersionBytes >= _context.Options.ScratchLimitBytes / PartOfLimit;
 
     /// <summary>Names the oldest reader if a flush cannot get past it; each one once in an interval.</summary>
     /// <param name="checkpointId">What has been flushed: who reads a newer state is in nobody's way yet.</param>
@@ -47,7 +47,7 @@ internal sealed class SlowReaderWatch
         _told = (slow.Slot, origin.Use);
         _toldAtTick = now;
         Tell(new SlowReaderReport(
-            slow.Snapshot, _context.JournalFiles!.LiveRecordBytes, _context.Frames.UsedBytes, origin.OpenedAt?.ToString(), origin.Age,
+            slow.Snapshot, _context.JournalFiles!.LiveRecordBytes, _context.VersionBytes, origin.OpenedAt?.ToString(), origin.Age,
             origin.ThreadId));
     }
 

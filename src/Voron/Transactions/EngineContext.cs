@@ -50,6 +50,11 @@ internal sealed class EngineContext
 
     public required FrameAllocator Frames { get; init; }
 
+    /// <summary>
+    /// Bytes that unflushed versions of pages take, their nodes included: a page that was freed has nothing else. Read without the writer.
+    /// </summary>
+    public long VersionBytes => Frames.UsedBytes + Versions.NodeCount * VersionNode.Size;
+
     public required StateRing Ring { get; init; }
 
     public required ReaderTable Readers { get; init; }

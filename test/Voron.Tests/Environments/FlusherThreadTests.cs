@@ -1,3 +1,5 @@
+using Voron.Torture.Scale;
+
 namespace Voron.Tests.Environments;
 
 public sealed class FlusherThreadTests
@@ -32,5 +34,60 @@ public sealed class FlusherThreadTests
         flushed.Wait(TimeSpan.FromSeconds(30), TestContext.Current.CancellationToken).Should().BeTrue("the flusher goes on");
         using var reading = environment.BeginRead();
         reading.OpenTree("users").Contains("a"u8).Should().BeTrue();
+    }
+
+    /// <summary>
+    /// A page that is freed has a version of 64 bytes until it is flushed, and no frame: 13 million of them took 800 MB, with no limit but
+    /// the speed of the flusher.
+    /// </summary>
+    [Fact]
+    public void Versions_of_freed_pages_count_towards_the_limit_of_scratch()
+    {
+        const int Values = 80;
+        const int ValueBytes = 4 << 20;
+        var disk = new SparseDisk(1L << 30);
+        try
+        {
+            using var told = new ManualResetEventSlim();
+            using var environment = StorageEnvironment.Open(disk, new StorageOptions
+            {
+                ScratchMemoryBytes = 4 << 20,
+                ScratchLimitBytes = 4 << 20,
+                ScrubInterval = Timeout.InfiniteTimeSpan,
+                SlowReaderObserver = _ => told.Set(),
+            });
+            for (var i = 0; i < Values; i++)
+            {
+                using var writing = environment.BeginWrite();
+                writing.CreateTree("values").Put([(byte)i], new byte[ValueBytes]);
+                writing.Commit();
+            }
+
+            while (environment.GetStatistics().PageVersions > 0)
+                environment.Flush();
+            var before = environment.GetStatistics().BackPressureWaits;
+
+            // What it keeps from being flushed it keeps in memory.
+            using (environment.BeginRead())
+            {
+                for (var i = 0; i < Values; i++)
+                {
+                    using var writing = environment.BeginWrite();
+                    writing.OpenTree("values").Delete([(byte)i]).Should().BeTrue();
+                    writing.Commit();
+                    if (environment.GetStatistics().BackPressureWaits > before)
+                        break;
+                }
+
+                var held = environment.GetStatistics();
+                held.BackPressureWaits.Should().BeGreaterThan(before);
+                held.PageVersions.Should().BeInRange((4 << 20) / 64 * 9 / 10, (4 << 20) / 64 + 3 * ValueBytes / 4096);
+                told.Wait(TimeSpan.FromSeconds(30), TestContext.Current.CancellationToken).Should().BeTrue("it is in the way");
+            }
+        }
+        finally
+        {
+            disk.Release();
+        }
     }
 }
