@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using Voron.Format;
 using Voron.IO;
 
@@ -20,6 +21,8 @@ internal sealed unsafe class RecordWindow : IDisposable
 
     /// <summary>The bytes of a file at an offset; they stay where they are until the next call.</summary>
     /// <exception cref="StorageAccessException">The file cannot be read.</exception>
+    // Tests know windows by this frame.
+    [MethodImpl(MethodImplOptions.NoInlining)]
     public byte* Load(JournalFileReader reader, long offset, long length)
     {
         if (reader != _reader)
