@@ -2,6 +2,9 @@ using Voron.Torture.Scale;
 
 namespace Voron.Tests.Torture;
 
+/// <summary>Alone in the process: its memory is measured.</summary>
+[Collection(nameof(ScaleTests))]
+[CollectionDefinition(nameof(ScaleTests), DisableParallelization = true)]
 public sealed class ScaleTests(ITestOutputHelper output)
 {
     /// <summary>The same as the command "scale" for a hundred gigabytes, with smaller stores; the suite "scale" has others, on a slow device.</summary>

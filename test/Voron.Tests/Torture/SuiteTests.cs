@@ -26,7 +26,9 @@ public sealed class SuiteTests(ITestOutputHelper output)
 
         // What is told to the runner of the tests is lost with this process, should the engine end it.
         Console.Error.WriteLine($"{name}, seed {plan.Seed}");
-        var result = new SuiteRunner(suite, plan).Run();
+        var result = suite.NeedsOwnProcess
+            ? new SuiteProcess(suite, plan).Run(TimeSpan.FromMinutes(10)).ResultOrDeath()
+            : new SuiteRunner(suite, plan).Run();
         foreach (var (what, count) in result.Tallies)
             output.WriteLine($"{what}: {count:N0}");
         output.WriteLine($"{result.Cases:N0} {result.Unit} in {result.Runs:N0} runs, {result.Seconds:F0} s");

@@ -32,6 +32,9 @@ internal abstract class Suite
     /// <summary>Runs at a time; a suite that has threads or processes of its own takes one.</summary>
     public virtual int Threads => Environment.ProcessorCount;
 
+    /// <summary>Whether it measures its process, in which nothing else must be done meanwhile.</summary>
+    public virtual bool NeedsOwnProcess => false;
+
     /// <summary>A run that takes longer hangs.</summary>
     public virtual TimeSpan RunLimit => TimeSpan.FromMinutes(3);
 

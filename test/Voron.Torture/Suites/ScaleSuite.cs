@@ -26,6 +26,8 @@ internal sealed class ScaleSuite : Suite
 
     public override int Threads => 1;
 
+    public override bool NeedsOwnProcess => true;
+
     public override IReadOnlyList<string> NotCovered => ["the time that a device takes: values are zeros, which the simulated disk does not keep"];
 
     public override void Run(SuiteRun run)
