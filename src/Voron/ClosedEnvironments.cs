@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Text;
 using Voron.IO;
+using Voron.Primitives;
 using Voron.Transactions;
 
 namespace Voron;
@@ -19,7 +20,7 @@ internal static class ClosedEnvironments
     /// <summary>Notes an environment that has been closed, unless everything of it is gone already.</summary>
     public static void Add(EnvironmentParts parts, WriterHome? writer)
     {
-        lock (Gate)
+        using (Uninterrupted.Hold(Gate))
         {
             if (!parts.Context.Users.IsReleased)
                 All.Add((parts, writer));
@@ -29,7 +30,7 @@ internal static class ClosedEnvironments
     /// <summary>To be called when the last user has ended, before anything is let go of.</summary>
     public static void Remove(EnvironmentParts parts)
     {
-        lock (Gate)
+        using (Uninterrupted.Hold(Gate))
             All.RemoveAll(closed => closed.Parts == parts);
     }
 
@@ -37,7 +38,7 @@ internal static class ClosedEnvironments
     public static string Describe(IDisk disk)
     {
         // Nothing of an environment goes while this is held.
-        lock (Gate)
+        using (Uninterrupted.Hold(Gate))
         {
             var text = new StringBuilder();
             foreach (var (parts, writer) in All)

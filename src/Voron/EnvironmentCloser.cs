@@ -16,7 +16,7 @@ namespace Voron;
 ///        ──▶ closed: memory, files and lock go with the last transaction, and with the last call
 /// </code>
 /// Each step waits for the device alone, for as long as that takes, but for two: a write transaction that stays open, and the user's
-/// code, are waited for for some seconds. No step runs code of the user's, and none waits for a thread that does: so any thread may
+/// code, are waited for for some seconds. An interruption of the calling thread ends no step. No step runs code of the user's, and none waits for a thread that does: so any thread may
 /// close an environment, a thread that calls an observer too.
 /// </remarks>
 internal sealed class EnvironmentCloser(
@@ -54,7 +54,9 @@ internal sealed class EnvironmentCloser(
     {
         try
         {
-            if (gate.TryEnter(WriterPatience, CancellationToken.None))
+            var isFree = false;
+            Uninterrupted.Run(() => isFree = gate.TryEnter(WriterPatience, CancellationToken.None));
+            if (isFree)
                 gate.Release();
             else
                 EnvironmentLog.WriterAbandoned(_context.Logger, _context.Disk.Path, home.TransactionId);

@@ -41,6 +41,9 @@ internal sealed class TestThread
         }
     }
 
+    /// <inheritdoc cref="Thread.Interrupt"/>
+    public void Interrupt() => _thread.Interrupt();
+
     /// <summary>Waits for its end; returns what it threw, or null.</summary>
     /// <exception cref="TimeoutException">It hangs.</exception>
     public Exception? Join() => _thread.Join(Patience) ? _thrown : throw new TimeoutException("The thread hangs.");

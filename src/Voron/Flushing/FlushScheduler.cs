@@ -155,12 +155,17 @@ internal sealed class FlushScheduler : IBackPressure
         if (PlantedFault.FailWithoutFlush)
             return false;
 
-        // What is submitted and not published yet is not flushed.
-        _context.Journal!.Drain();
         var hasFlushed = false;
         try
         {
+            // What is submitted and not published yet is not flushed.
+            _context.Journal!.Drain();
             hasFlushed = _flusher.FlushForWriter();
+        }
+        catch (EnvironmentPoisonedException)
+        {
+            // It may speak of the record that was waited for. The caller's transaction has not been submitted.
+            throw _context.Poison.Exception(CommitOutcome.NotCommitted);
         }
         catch (StorageFullException)
         {
@@ -177,7 +182,8 @@ internal sealed class FlushScheduler : IBackPressure
         SchedulePoint.Set(_wake);
         TellProgress();
         SchedulePoint.UntilEnded(this);
-        _thread?.Join();
+        if (_thread is { } thread)
+            Uninterrupted.Run(thread.Join);
     }
 
     private bool BeginsDelay()

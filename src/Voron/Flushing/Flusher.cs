@@ -139,17 +139,18 @@ internal sealed unsafe class Flusher
     /// are, since only the beginning of the next transaction, or the flusher with the writer in its hands, gives frames of detached
     /// versions out again.
     /// </remarks>
-    /// <returns>False when nothing has come free: there was nothing to flush, or a reader is in the way.</returns>
+    /// <returns>False when nothing has come free: there was nothing to flush, a reader is in the way, or the environment is closed.</returns>
     /// <exception cref="EnvironmentPoisonedException">A write or a sync failed, now or before.</exception>
     /// <exception cref="StorageFullException">No room for the flush; it is paused.</exception>
-    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
     public bool FlushForWriter()
     {
         FlushPlan? plan;
         long detach;
         using (_lock.Enter())
         {
-            ThrowIfClosed();
+            // The transaction may outlive the environment, and learns then that there is no room.
+            if (_isClosed)
+                return false;
             plan = FlushLocked(out _, out detach);
             if (plan == null)
             {

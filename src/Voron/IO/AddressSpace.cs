@@ -1,5 +1,6 @@
 using Voron.IO.Posix;
 using Voron.IO.Windows;
+using Voron.Primitives;
 
 namespace Voron.IO;
 
@@ -60,7 +61,7 @@ internal sealed unsafe class AddressSpace : IDisposable
         if (length <= Volatile.Read(ref _committed))
             return;
         ArgumentOutOfRangeException.ThrowIfGreaterThan(length, Length);
-        lock (_gate)
+        using (Uninterrupted.Hold(_gate))
         {
             ObjectDisposedException.ThrowIf(_disposed, this);
             if (length <= _committed)
@@ -104,7 +105,7 @@ internal sealed unsafe class AddressSpace : IDisposable
 
     public void Dispose()
     {
-        lock (_gate)
+        using (Uninterrupted.Hold(_gate))
         {
             if (_disposed)
                 return;

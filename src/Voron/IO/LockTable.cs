@@ -1,3 +1,5 @@
+using Voron.Primitives;
+
 namespace Voron.IO;
 
 /// <summary>
@@ -20,7 +22,7 @@ internal sealed class LockTable<TKey>
     {
         get
         {
-            lock (_gate)
+            using (Uninterrupted.Hold(_gate))
                 return _holders.Count;
         }
     }
@@ -28,7 +30,7 @@ internal sealed class LockTable<TKey>
     /// <exception cref="DiskException">The lock is held (<see cref="DiskError.Locked"/>).</exception>
     public IDisposable Take(TKey file, bool shared, string path)
     {
-        lock (_gate)
+        using (Uninterrupted.Hold(_gate))
         {
             foreach (var held in _holders)
             {
@@ -45,7 +47,7 @@ internal sealed class LockTable<TKey>
 
     private void Release(Holder holder)
     {
-        lock (_gate)
+        using (Uninterrupted.Hold(_gate))
             _holders.Remove(holder);
     }
 

@@ -1,3 +1,5 @@
+using Voron.Primitives;
+
 namespace Voron.IO;
 
 /// <summary>
@@ -33,7 +35,7 @@ internal sealed unsafe class MemoryContent
     {
         if (Interlocked.Decrement(ref _references) > 0)
             return;
-        lock (_gate)
+        using (Uninterrupted.Hold(_gate))
         {
             _current.IsCurrent = false;
             _current.FreeWhenUnused();
@@ -42,7 +44,7 @@ internal sealed unsafe class MemoryContent
 
     public void Read(long offset, Span<byte> destination)
     {
-        lock (_gate)
+        using (Uninterrupted.Hold(_gate))
         {
             if (destination.Length == 0)
                 return;
@@ -56,7 +58,7 @@ internal sealed unsafe class MemoryContent
     {
         if (length == 0)
             return;
-        lock (_gate)
+        using (Uninterrupted.Hold(_gate))
         {
             EnsureLength(checked(offset + length));
             Buffer.MemoryCopy(source, _current.Space.Address + offset, length, length);
@@ -71,7 +73,7 @@ internal sealed unsafe class MemoryContent
 
     public void EnsureLength(long length)
     {
-        lock (_gate)
+        using (Uninterrupted.Hold(_gate))
         {
             if (length <= _length)
                 return;
@@ -91,7 +93,7 @@ internal sealed unsafe class MemoryContent
 
     public void SetLength(long length)
     {
-        lock (_gate)
+        using (Uninterrupted.Hold(_gate))
         {
             if (length > _length)
             {
@@ -105,7 +107,7 @@ internal sealed unsafe class MemoryContent
 
     public void Punch(long offset, long length)
     {
-        lock (_gate)
+        using (Uninterrupted.Hold(_gate))
         {
             if (offset < _length)
                 Zero(offset, Math.Min(length, _length - offset));
@@ -114,7 +116,7 @@ internal sealed unsafe class MemoryContent
 
     public FileMap Map(long length)
     {
-        lock (_gate)
+        using (Uninterrupted.Hold(_gate))
         {
             if (length > _length)
                 DiskRules.ThrowEndOfFile("map", _path, 0, length, _length);
@@ -207,7 +209,7 @@ internal sealed unsafe class MemoryContent
 
         public override bool TryExtend(long length)
         {
-            lock (_content._gate)
+            using (Uninterrupted.Hold(_content._gate))
             {
                 ObjectDisposedException.ThrowIf(_disposed, this);
                 if (length <= Length)
@@ -223,7 +225,7 @@ internal sealed unsafe class MemoryContent
 
         public override void Shrink(long length)
         {
-            lock (_content._gate)
+            using (Uninterrupted.Hold(_content._gate))
             {
                 ObjectDisposedException.ThrowIf(_disposed, this);
                 DiskRules.CheckLengthInMap(length, Length);
@@ -233,7 +235,7 @@ internal sealed unsafe class MemoryContent
 
         protected override void Dispose(bool disposing)
         {
-            lock (_content._gate)
+            using (Uninterrupted.Hold(_content._gate))
             {
                 if (_disposed)
                     return;

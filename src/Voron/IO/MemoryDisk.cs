@@ -1,3 +1,5 @@
+using Voron.Primitives;
+
 namespace Voron.IO;
 
 /// <summary>
@@ -37,7 +39,7 @@ internal sealed class MemoryDisk : IDisk
 
     public IReadOnlyList<DiskEntry> List()
     {
-        lock (_gate)
+        using (Uninterrupted.Hold(_gate))
         {
             var entries = new List<DiskEntry>(_files.Count);
             foreach (var (name, content) in _files)
@@ -49,7 +51,7 @@ internal sealed class MemoryDisk : IDisk
     public DiskFile Open(string name, DiskOpen open, DiskAccess access)
     {
         DiskRules.CheckName(name);
-        lock (_gate)
+        using (Uninterrupted.Hold(_gate))
         {
             ObjectDisposedException.ThrowIf(_disposed, this);
             bool exists = _files.TryGetValue(name, out var content);
@@ -73,7 +75,7 @@ internal sealed class MemoryDisk : IDisk
     {
         DiskRules.CheckName(source);
         DiskRules.CheckName(target);
-        lock (_gate)
+        using (Uninterrupted.Hold(_gate))
         {
             if (!_files.TryGetValue(source, out var content))
                 throw NotFound("rename", source);
@@ -87,7 +89,7 @@ internal sealed class MemoryDisk : IDisk
     public void Delete(string name)
     {
         DiskRules.CheckName(name);
-        lock (_gate)
+        using (Uninterrupted.Hold(_gate))
         {
             if (!_files.Remove(name, out var content))
                 throw NotFound("delete", name);
@@ -102,7 +104,7 @@ internal sealed class MemoryDisk : IDisk
     public IDisposable Lock(string name, bool shared)
     {
         DiskRules.CheckName(name);
-        lock (_gate)
+        using (Uninterrupted.Hold(_gate))
         {
             ObjectDisposedException.ThrowIf(_disposed, this);
             return _locks.Take(_files.TryGetValue(name, out var content) ? content : throw NotFound("lock", name), shared, PathOf(name));
@@ -111,7 +113,7 @@ internal sealed class MemoryDisk : IDisk
 
     public void Dispose()
     {
-        lock (_gate)
+        using (Uninterrupted.Hold(_gate))
         {
             if (_disposed)
                 return;

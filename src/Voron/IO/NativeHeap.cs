@@ -1,3 +1,4 @@
+using Voron.Primitives;
 
 namespace Voron.IO;
 
@@ -16,7 +17,7 @@ internal sealed unsafe class NativeHeap : IDisposable
     /// <exception cref="OutOfMemoryException">There is not so much; the block is as it was.</exception>
     public void* Resize(void* block, nuint bytes)
     {
-        lock (_lock)
+        using (Uninterrupted.Hold(_lock))
         {
             // Room in the set first: nothing may fail once the old address is no more.
             _blocks.EnsureCapacity(_blocks.Count + 1);
@@ -30,7 +31,7 @@ internal sealed unsafe class NativeHeap : IDisposable
     /// <summary>Gives a block back.</summary>
     public void Free(void* block)
     {
-        lock (_lock)
+        using (Uninterrupted.Hold(_lock))
         {
             if (_blocks.Remove((nint)block))
                 EngineMemory.Free(block);
@@ -39,7 +40,7 @@ internal sealed unsafe class NativeHeap : IDisposable
 
     public void Dispose()
     {
-        lock (_lock)
+        using (Uninterrupted.Hold(_lock))
         {
             foreach (var block in _blocks)
                 EngineMemory.Free((void*)block);

@@ -140,26 +140,34 @@ internal sealed unsafe class JournalWriter : IDisposable
     /// <exception cref="EnvironmentPoisonedException">A write has failed before.</exception>
     public JournalEntry Rent()
     {
-        using (_queueLock.Enter())
+        var isInterrupted = false;
+        try
         {
-            while (true)
+            using (_queueLock.Enter())
             {
-                _poison.ThrowIfPoisoned();
-                if (_freeEntries.TryPop(out var entry))
+                while (true)
                 {
-                    entry.Revive();
-                    return entry;
-                }
+                    _poison.ThrowIfPoisoned();
+                    if (_freeEntries.TryPop(out var entry))
+                    {
+                        entry.Revive();
+                        return entry;
+                    }
 
-                if (_entryCount < MaxEntries)
-                {
-                    entry = new JournalEntry(InitialEntryBytes);
-                    _entryCount++;
-                    return entry;
-                }
+                    if (_entryCount < MaxEntries)
+                    {
+                        entry = new JournalEntry(InitialEntryBytes);
+                        _entryCount++;
+                        return entry;
+                    }
 
-                _queueLock.Wait();
+                    _queueLock.Wait(ref isInterrupted);
+                }
             }
+        }
+        finally
+        {
+            Uninterrupted.PassOn(isInterrupted);
         }
     }
 
@@ -246,20 +254,22 @@ internal sealed unsafe class JournalWriter : IDisposable
             if (_refusesTransactions && entry.Header->Kind == RecordKind.Transaction)
                 ThrowClosed();
             EnsureRoom(entry.Length, mayUseReserve || PlantedFault.IgnoreReserve ? 0 : ReservedBytes + ReservedImageBytes);
-            entry.File = _current;
-            entry.Offset = _offset;
-            entry.Sequence = _submittedSequence + 1;
-            _offset += entry.Length;
-            _current!.UsedBytes = _offset;
-            Volatile.Write(ref _submittedSequence, entry.Sequence);
-            if (PlantedFault.AcknowledgeBeforeWrite)
-                AcknowledgeUnwritten(entry);
             using (_queueLock.Enter())
             {
-                // Whoever failed meanwhile has emptied the queue already, and would leave this one in it for ever.
+                // A thread whose write failed meanwhile has emptied the queue already, and would leave this record in it for ever.
                 _poison.ThrowIfPoisoned();
                 if (_isClosed)
                     ThrowClosed();
+
+                // Only what is queued has a place and a sequence: a recovery ends at a sequence that is missing.
+                entry.File = _current;
+                entry.Offset = _offset;
+                entry.Sequence = _submittedSequence + 1;
+                _offset += entry.Length;
+                _current!.UsedBytes = _offset;
+                Volatile.Write(ref _submittedSequence, entry.Sequence);
+                if (PlantedFault.AcknowledgeBeforeWrite)
+                    AcknowledgeUnwritten(entry);
                 _queue.Enqueue(entry);
             }
 
@@ -289,33 +299,24 @@ internal sealed unsafe class JournalWriter : IDisposable
         SchedulePoint.Set(_work);
     }
 
-    /// <summary>Returns when the record of that sequence is durable and published, writing it here when nobody else writes.</summary>
+    /// <summary>
+    /// Returns when the record of that sequence is durable and published, writing it here when no other thread writes. A thread that is
+    /// interrupted meanwhile is so when this returns: its record is on its way, and the caller learns what becomes of it.
+    /// </summary>
     /// <param name="sequence">Of the record.</param>
     /// <param name="tellsObservers">The caller calls the observers when this returns, which then need no thread of the pool.</param>
     /// <exception cref="EnvironmentPoisonedException">The write failed; the outcome says whether it had begun.</exception>
     public void WaitUntilDurable(long sequence, bool tellsObservers = false)
     {
-        while (DurableSequence < sequence)
+        var isInterrupted = false;
+        try
         {
-            using (_queueLock.Enter())
-            {
-                while (true)
-                {
-                    if (_durableSequence >= sequence)
-                        return;
-                    if (_poison.IsPoisoned)
-                        throw _poison.Exception(sequence <= _issuedSequence ? CommitOutcome.Unknown : CommitOutcome.NotCommitted);
-                    if (!_writing)
-                        break;
-                    _queueLock.Wait();
-                }
-
-                if (_isClosed)
-                    ThrowClosed();
-                _writing = true;
-            }
-
-            WriteBatch(tellsObservers);
+            while (DurableSequence < sequence && WaitUntilLeading(sequence, ref isInterrupted))
+                WriteBatch(tellsObservers);
+        }
+        finally
+        {
+            Uninterrupted.PassOn(isInterrupted);
         }
     }
 
@@ -418,11 +419,13 @@ internal sealed unsafe class JournalWriter : IDisposable
 
         SchedulePoint.Set(_work);
         SchedulePoint.UntilEnded(this);
-        _thread?.Join();
+        if (_thread is { } thread)
+            Uninterrupted.Run(thread.Join);
+        var isInterrupted = false;
         using (_queueLock.Enter())
         {
             while (_writing && !PlantedFault.CloseBelowWrite)
-                _queueLock.Wait();
+                _queueLock.Wait(ref isInterrupted);
             FailQueued();
             _isClosed = true;
             _queueLock.PulseAll();
@@ -430,7 +433,9 @@ internal sealed unsafe class JournalWriter : IDisposable
                 entry.Dispose();
         }
 
-        // The event stays: one who has just submitted may yet set it.
+        Uninterrupted.PassOn(isInterrupted);
+
+        // The event stays: a thread that has just submitted may yet set it.
     }
 
     private void EnsureRoom(long length, long reserve)
@@ -488,6 +493,28 @@ internal sealed unsafe class JournalWriter : IDisposable
                 FailQueued();
                 _queueLock.PulseAll();
             }
+        }
+    }
+
+    // False when the record is durable.
+    private bool WaitUntilLeading(long sequence, ref bool isInterrupted)
+    {
+        using (_queueLock.Enter())
+        {
+            while (true)
+            {
+                if (_durableSequence >= sequence)
+                    return false;
+                if (_poison.IsPoisoned)
+                    throw _poison.Exception(sequence <= _issuedSequence ? CommitOutcome.Unknown : CommitOutcome.NotCommitted);
+                if (!_writing)
+                    break;
+                _queueLock.Wait(ref isInterrupted);
+            }
+
+            if (_isClosed)
+                ThrowClosed();
+            return _writing = true;
         }
     }
 
@@ -740,8 +767,7 @@ internal sealed unsafe class JournalWriter : IDisposable
     private void AcknowledgeUnwritten(JournalEntry entry)
     {
         _listener.OnDurable(*entry.Header, EndOf(entry), entry.Length);
-        using (_queueLock.Enter())
-            Volatile.Write(ref _durableSequence, entry.Sequence);
+        Volatile.Write(ref _durableSequence, entry.Sequence);
     }
 
     private static JournalPosition EndOf(JournalEntry entry) => new()

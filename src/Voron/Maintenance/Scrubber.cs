@@ -1,3 +1,4 @@
+using Voron.Primitives;
 using Voron.Transactions;
 
 namespace Voron.Maintenance;
@@ -46,8 +47,11 @@ internal sealed class Scrubber : IDisposable
     public void Dispose()
     {
         _stop.Cancel();
-        if (_slice.TryEnter(LongestWait))
-            _slice.Exit();
+        Uninterrupted.Run(() =>
+        {
+            if (_slice.TryEnter(LongestWait))
+                _slice.Exit();
+        });
     }
 
     private void Run(TimeSpan interval)
@@ -81,7 +85,7 @@ internal sealed class Scrubber : IDisposable
 
     private bool RunSlice(ScrubPass pass)
     {
-        lock (_slice)
+        using (Uninterrupted.Hold(_slice))
         {
             _stopped.ThrowIfCancellationRequested();
             using var reading = _beginSnapshot();

@@ -23,7 +23,7 @@ internal sealed class CompletionRelay : IThreadPoolWorkItem
     {
         bool starts, queues;
         completion.Next = null;
-        lock (_gate)
+        using (Uninterrupted.Hold(_gate))
         {
             if (_last == null)
                 _first = completion;
@@ -44,7 +44,7 @@ internal sealed class CompletionRelay : IThreadPoolWorkItem
 
     void IThreadPoolWorkItem.Execute()
     {
-        lock (_gate)
+        using (Uninterrupted.Hold(_gate))
             _isInPool = false;
         var before = SynchronizationContext.Current;
         SynchronizationContext.SetSynchronizationContext(NotForContinuations.Instance);
@@ -62,7 +62,7 @@ internal sealed class CompletionRelay : IThreadPoolWorkItem
         }
         catch (OutOfMemoryException)
         {
-            lock (_gate)
+            using (Uninterrupted.Hold(_gate))
                 _hasThread = false;
         }
     }
@@ -75,7 +75,7 @@ internal sealed class CompletionRelay : IThreadPoolWorkItem
         }
         catch (OutOfMemoryException)
         {
-            lock (_gate)
+            using (Uninterrupted.Hold(_gate))
                 _isInPool = false;
         }
     }
@@ -86,7 +86,7 @@ internal sealed class CompletionRelay : IThreadPoolWorkItem
         while (true)
         {
             PooledCompletion? completion;
-            lock (_gate)
+            using (Uninterrupted.Hold(_gate))
             {
                 while (!TryTake(out completion))
                 {
@@ -104,7 +104,7 @@ internal sealed class CompletionRelay : IThreadPoolWorkItem
 
     private bool TryTake([System.Diagnostics.CodeAnalysis.NotNullWhen(true)] out PooledCompletion? completion)
     {
-        lock (_gate)
+        using (Uninterrupted.Hold(_gate))
         {
             completion = _first;
             if (completion == null)

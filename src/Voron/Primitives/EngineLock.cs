@@ -4,6 +4,10 @@ using System.Runtime.CompilerServices;
 namespace Voron.Primitives;
 
 /// <summary>A lock with its place in <see cref="LockOrder"/>, and one where a test may decide which thread goes on.</summary>
+/// <remarks>
+/// A thread that is interrupted while it waits gets the lock all the same, and is interrupted at its next wait: an exception here would
+/// break off work that is half done.
+/// </remarks>
 internal sealed class EngineLock(LockRank rank)
 {
     private readonly Lock _lock = new();
@@ -15,7 +19,9 @@ internal sealed class EngineLock(LockRank rank)
         SchedulePoint.UntilFree(_lock);
         if (LockOrder.IsOn)
             LockOrder.Entering(rank);
-        return new Scope(_lock.EnterScope(), rank);
+        if (!_lock.TryEnter())
+            Uninterrupted.Enter(_lock);
+        return new Scope(_lock, rank);
     }
 
     /// <summary>Takes the lock and leaves it again, if that is possible within a time.</summary>
@@ -30,23 +36,14 @@ internal sealed class EngineLock(LockRank rank)
     [Conditional("DEBUG")]
     public void AssertHeld() => Debug.Assert(_lock.IsHeldByCurrentThread, $"{rank} is not held");
 
-    public ref struct Scope
+    public readonly ref struct Scope(Lock held, LockRank rank)
     {
-        private readonly LockRank _rank;
-        private Lock.Scope _scope;
-
-        public Scope(Lock.Scope scope, LockRank rank)
-        {
-            _scope = scope;
-            _rank = rank;
-        }
-
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
         public void Dispose()
         {
-            _scope.Dispose();
+            held.Exit();
             if (LockOrder.IsOn)
-                LockOrder.Left(_rank);
+                LockOrder.Left(rank);
         }
     }
 }
@@ -60,13 +57,29 @@ internal sealed class EngineMonitor(LockRank rank)
     {
         if (LockOrder.IsOn)
             LockOrder.Entering(rank);
-        Monitor.Enter(this);
+        if (!Monitor.TryEnter(this))
+            Uninterrupted.Enter(this);
         return new Scope(this);
     }
 
     /// <summary>Waits, without the lock, until another thread calls <see cref="PulseAll"/>; the lock is held.</summary>
     /// <returns>False when the time was over first.</returns>
+    /// <exception cref="ThreadInterruptedException">The thread was interrupted. It has the lock.</exception>
     public bool Wait(int milliseconds = Timeout.Infinite) => SchedulePoint.Wait(this, milliseconds);
+
+    /// <summary>As <see cref="Wait(int)"/>, without end, for a caller that looks again for what it waits for.</summary>
+    /// <param name="isInterrupted">Set when the thread was interrupted, which ends this wait; the caller passes it on when it is done.</param>
+    public void Wait(ref bool isInterrupted)
+    {
+        try
+        {
+            SchedulePoint.Wait(this);
+        }
+        catch (ThreadInterruptedException)
+        {
+            isInterrupted = true;
+        }
+    }
 
     public void PulseAll() => SchedulePoint.PulseAll(this);
 

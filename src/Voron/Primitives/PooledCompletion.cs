@@ -39,7 +39,7 @@ internal abstract class PooledCompletion : IValueTaskSource
     protected void Complete(Exception? failure)
     {
         bool isRelayed;
-        lock (_gate)
+        using (Uninterrupted.Hold(_gate))
         {
             _isDone = true;
             _failure = failure;
@@ -110,7 +110,7 @@ internal abstract class PooledCompletion : IValueTaskSource
 
         if ((flags & ValueTaskSourceOnCompletedFlags.UseSchedulingContext) != 0 && HasContext)
         {
-            lock (_gate)
+            using (Uninterrupted.Hold(_gate))
                 _usesContext |= !_isDone;
         }
 
@@ -125,7 +125,7 @@ internal abstract class PooledCompletion : IValueTaskSource
     {
         if (_core.GetStatus(token) == ValueTaskSourceStatus.Pending)
         {
-            lock (_gate)
+            using (Uninterrupted.Hold(_gate))
             {
                 if (!_isDone)
                 {

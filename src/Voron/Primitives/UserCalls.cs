@@ -26,7 +26,7 @@ internal abstract class UserCalls<T> : IThreadPoolWorkItem
     {
         try
         {
-            lock (_lock)
+            using (Uninterrupted.Hold(_lock))
             {
                 if (_waiting.Count < MostWaiting)
                     _waiting.Enqueue(call);
@@ -51,7 +51,7 @@ internal abstract class UserCalls<T> : IThreadPoolWorkItem
             return;
         LockOrder.AssertNoneHeld("The user's code is called");
         int most;
-        lock (_lock)
+        using (Uninterrupted.Hold(_lock))
         {
             if (_callingThread != 0)
                 return;
@@ -81,7 +81,7 @@ internal abstract class UserCalls<T> : IThreadPoolWorkItem
     {
         if (Volatile.Read(ref _count) == 0)
             return;
-        lock (_lock)
+        using (Uninterrupted.Hold(_lock))
         {
             if (_waiting.Count == 0 || _callingThread != 0 || _isQueued)
                 return;
@@ -95,7 +95,7 @@ internal abstract class UserCalls<T> : IThreadPoolWorkItem
         catch (OutOfMemoryException)
         {
             // The next one tries again.
-            lock (_lock)
+            using (Uninterrupted.Hold(_lock))
                 _isQueued = false;
         }
     }
@@ -109,7 +109,7 @@ internal abstract class UserCalls<T> : IThreadPoolWorkItem
         var deadline = Environment.TickCount64 + (long)longest.TotalMilliseconds;
         while (true)
         {
-            lock (_lock)
+            using (Uninterrupted.Hold(_lock))
             {
                 if (_callingThread == 0 || _callingThread == Environment.CurrentManagedThreadId)
                     return;
@@ -124,7 +124,7 @@ internal abstract class UserCalls<T> : IThreadPoolWorkItem
 
     void IThreadPoolWorkItem.Execute()
     {
-        lock (_lock)
+        using (Uninterrupted.Hold(_lock))
             _isQueued = false;
         CallHere();
     }
@@ -142,7 +142,7 @@ internal abstract class UserCalls<T> : IThreadPoolWorkItem
     {
         long lost;
         bool isTaken;
-        lock (_lock)
+        using (Uninterrupted.Hold(_lock))
         {
             lost = Interlocked.Exchange(ref _lost, 0);
             call = default!;

@@ -1,3 +1,5 @@
+using Voron.Primitives;
+
 namespace Voron.Scratch;
 
 /// <summary>
@@ -24,7 +26,7 @@ internal sealed unsafe class ChunkWarmer : IThreadPoolWorkItem, IDisposable
     {
         ScratchChunk? chunk;
         bool start;
-        lock (_lock)
+        using (Uninterrupted.Hold(_lock))
         {
             _ready.TryPop(out chunk);
             start = !_isWarming && !_isClosed && _ready.Count <= MostReady / 2;
@@ -39,7 +41,7 @@ internal sealed unsafe class ChunkWarmer : IThreadPoolWorkItem, IDisposable
     /// <summary>Lets go of what is ready, until more is asked for.</summary>
     public void Trim()
     {
-        lock (_lock)
+        using (Uninterrupted.Hold(_lock))
         {
             while (_ready.TryPop(out var chunk))
                 chunk.Dispose();
@@ -52,7 +54,7 @@ internal sealed unsafe class ChunkWarmer : IThreadPoolWorkItem, IDisposable
         do
         {
             var chunk = Warm();
-            lock (_lock)
+            using (Uninterrupted.Hold(_lock))
             {
                 // There is room: only one thread adds at a time, and begins and goes on only below the most.
                 var isKept = chunk != null && !_isClosed;
@@ -68,7 +70,7 @@ internal sealed unsafe class ChunkWarmer : IThreadPoolWorkItem, IDisposable
 
     public void Dispose()
     {
-        lock (_lock)
+        using (Uninterrupted.Hold(_lock))
             _isClosed = true;
         Trim();
     }

@@ -1,5 +1,6 @@
 using Microsoft.Extensions.Logging;
 using Voron.IO;
+using Voron.Primitives;
 
 namespace Voron.Scratch;
 
@@ -29,7 +30,7 @@ internal sealed unsafe class SpillFile : ISpill
         {
             _disk ??= _openDisk!();
             _file ??= _disk.OpenTemporary();
-            lock (_lock)
+            using (Uninterrupted.Hold(_lock))
             {
                 if (_free.TryPeek(out var free))
                 {
@@ -42,7 +43,7 @@ internal sealed unsafe class SpillFile : ISpill
 
             _file.Allocate(_length, bytes);
             var map = _file.MapScratch(_length, bytes);
-            lock (_lock)
+            using (Uninterrupted.Hold(_lock))
                 _parts.Add(new SpillPart(map, _length, bytes));
             _length += bytes;
             return map.Address;
@@ -60,7 +61,7 @@ internal sealed unsafe class SpillFile : ISpill
     public void GiveBack(byte* chunk)
     {
         SpillPart part;
-        lock (_lock)
+        using (Uninterrupted.Hold(_lock))
             part = _parts.Find(part => part.Map.Address == chunk)!;
         try
         {
@@ -71,7 +72,7 @@ internal sealed unsafe class SpillFile : ISpill
             // The blocks stay, to be used again.
         }
 
-        lock (_lock)
+        using (Uninterrupted.Hold(_lock))
             _free.Push(part);
     }
 

@@ -64,7 +64,7 @@ internal sealed class EnvironmentUsers
     public void WaitForCalls(TimeSpan longest)
     {
         var deadline = System.Environment.TickCount64 + (long)longest.TotalMilliseconds;
-        lock (_callsEnded)
+        using (Uninterrupted.Hold(_callsEnded))
         {
             while ((Volatile.Read(ref _users) & (Environment - 1)) >= Call)
             {
@@ -98,7 +98,7 @@ internal sealed class EnvironmentUsers
             Released?.Invoke();
         if (kind < Call)
             return;
-        lock (_callsEnded)
+        using (Uninterrupted.Hold(_callsEnded))
             SchedulePoint.PulseAll(_callsEnded);
     }
 }

@@ -2,6 +2,7 @@ using System.Runtime.CompilerServices;
 using System.Runtime.ExceptionServices;
 using System.Runtime.InteropServices;
 using Voron.IO;
+using Voron.Primitives;
 
 namespace Voron.Transactions;
 
@@ -205,22 +206,36 @@ internal sealed unsafe class LargeValueStage
                 SetWritten();
         }
 
-        /// <summary>Returns when it is written, by this thread if no other has begun.</summary>
+        /// <summary>Returns when it is written, by this thread if no other has begun, and whether or not the thread is interrupted.</summary>
         public Exception? Wait()
         {
             Execute();
-            lock (_parts)
+            var isInterrupted = false;
+            using (Uninterrupted.Hold(_parts))
             {
                 while (!_isWritten)
-                    Monitor.Wait(_parts);
+                    WaitForWriter(ref isInterrupted);
             }
 
+            Uninterrupted.PassOn(isInterrupted);
             return _failure;
+        }
+
+        private void WaitForWriter(ref bool isInterrupted)
+        {
+            try
+            {
+                Monitor.Wait(_parts);
+            }
+            catch (ThreadInterruptedException)
+            {
+                isInterrupted = true;
+            }
         }
 
         private void SetWritten()
         {
-            lock (_parts)
+            using (Uninterrupted.Hold(_parts))
             {
                 _isWritten = true;
                 Monitor.Pulse(_parts);

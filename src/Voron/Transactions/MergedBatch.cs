@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using Voron.Journal;
 using Voron.Primitives;
 
 namespace Voron.Transactions;
@@ -13,10 +12,16 @@ namespace Voron.Transactions;
 /// What runs out of room, of memory, or of what a transaction may change, may do so because of its neighbours. An operation that does is
 /// undone, ends the batch, and is run again first in the next one. When a whole batch cannot be submitted, all of it is run again in
 /// batches of half as many. So a caller is told of such a failure only when its operation met it alone.
+///
+/// A thread that is interrupted while it runs what others have handed in, or submits a batch, is interrupted when its own call has ended.
+/// An operation that the interruption has broken off is undone and run again, once.
 /// </remarks>
 internal sealed class MergedBatch
 {
     private const int MaxOperations = 4096;
+
+    /// <summary>How often in a row a batch is run again because its thread was interrupted.</summary>
+    private const int MostInterrupted = 100;
 
     private readonly WriteMerger _merger;
     private readonly long _maxBytes;
@@ -26,6 +31,8 @@ internal sealed class MergedBatch
     private int _most = MaxOperations;
     private int _succeeded;
     private int _threadId;
+    private int _interrupted;
+    private MergedOperation? _own;
 
     public MergedBatch(WriteMerger merger, StorageOptions options, Action<int> merged)
     {
@@ -39,10 +46,13 @@ internal sealed class MergedBatch
     public bool IsRunningHere => Volatile.Read(ref _threadId) == Environment.CurrentManagedThreadId;
 
     /// <summary>Runs a batch and answers its callers. Throws nothing.</summary>
+    /// <param name="begin">Takes the writer and begins a transaction.</param>
+    /// <param name="own">The operation of the calling thread itself: one that an interruption of the thread is meant for. Null when it has none.</param>
     /// <returns>Whether the thread was interrupted meanwhile.</returns>
-    public bool Run(Func<WriteCore> begin)
+    public bool Run(Func<WriteCore> begin, MergedOperation? own)
     {
         var isInterrupted = false;
+        _own = own;
         WriteCore core;
         try
         {
@@ -51,6 +61,7 @@ internal sealed class MergedBatch
         catch (Exception e)
         {
             FailToBegin(e);
+            _own = null;
             return isInterrupted;
         }
 
@@ -64,6 +75,7 @@ internal sealed class MergedBatch
         }
 
         _run.Clear();
+        _own = null;
         return isInterrupted;
     }
 
@@ -89,11 +101,11 @@ internal sealed class MergedBatch
         Exception? failure = null;
         try
         {
-            RunOperations(core);
+            RunOperations(core, ref isInterrupted);
             var journal = core.Journal;
             var sequence = core.Submit(null);
             isSubmitted = true;
-            Wait(journal, sequence, ref isInterrupted);
+            journal.WaitUntilDurable(sequence);
             _merged(_succeeded);
         }
         catch (Exception e)
@@ -103,35 +115,25 @@ internal sealed class MergedBatch
                 core.Rollback();
         }
 
-        if (failure == null || isSubmitted || _run.Count <= 1 || !IsForWantOfRoom(failure))
+        // It was meant for none of the operations. Interrupted again and again, the batch is told so.
+        var isForThread = failure is ThreadInterruptedException && !isSubmitted && _interrupted++ < MostInterrupted;
+        isInterrupted |= isForThread;
+        if (failure == null)
+            _interrupted = 0;
+        if (!isForThread && (failure == null || isSubmitted || _run.Count <= 1 || !IsForWantOfRoom(failure)))
         {
             Answer(failure);
             _most = Math.Min(_most * 2, MaxOperations);
             return;
         }
 
-        _most = Math.Max(_run.Count / 2, 1);
+        if (!isForThread)
+            _most = Math.Max(_run.Count / 2, 1);
         for (var i = _run.Count - 1; i >= 0; i--)
             _merger.PutBack(_run[i].Operation);
     }
 
-    private static void Wait(JournalWriter journal, long sequence, ref bool isInterrupted)
-    {
-        while (true)
-        {
-            try
-            {
-                journal.WaitUntilDurable(sequence);
-                return;
-            }
-            catch (ThreadInterruptedException)
-            {
-                isInterrupted = true;
-            }
-        }
-    }
-
-    private void RunOperations(WriteCore core)
+    private void RunOperations(WriteCore core, ref bool isInterrupted)
     {
         var start = Stopwatch.GetTimestamp();
         _succeeded = 0;
@@ -139,7 +141,7 @@ internal sealed class MergedBatch
         var largeRuns = 0;
         while (_run.Count < _most && _merger.Dequeue() is { } operation)
         {
-            if (!RunOne(core, operation))
+            if (!RunOne(core, operation, ref isInterrupted))
                 return;
             var runs = core.Session.DirectRuns;
             for (; largeRuns < runs.Count; largeRuns++)
@@ -152,7 +154,7 @@ internal sealed class MergedBatch
     }
 
     /// <returns>False when the batch has to end here.</returns>
-    private bool RunOne(WriteCore core, MergedOperation operation)
+    private bool RunOne(WriteCore core, MergedOperation operation, ref bool isInterrupted)
     {
         var hasNeighbours = core.Session.HasChanges;
         long savepoint;
@@ -182,7 +184,9 @@ internal sealed class MergedBatch
             failure = e;
         }
 
-        var isNeighboursFault = hasNeighbours && (IsForWantOfRoom(failure) || IsForWantOfRoom(core.BrokenBy));
+        var isForThread = operation != _own && IsInterruption(failure) && operation.MayBeRunAgain();
+        isInterrupted |= isForThread;
+        var isNeighboursFault = isForThread || (hasNeighbours && (IsForWantOfRoom(failure) || IsForWantOfRoom(core.BrokenBy)));
         try
         {
             core.RollbackToSavepoint(savepoint);
@@ -224,6 +228,17 @@ internal sealed class MergedBatch
         for (; failure != null; failure = failure.InnerException)
         {
             if (failure is StorageFullException or OutOfMemoryException)
+                return true;
+        }
+
+        return false;
+    }
+
+    private static bool IsInterruption(Exception? failure)
+    {
+        for (; failure != null; failure = failure.InnerException)
+        {
+            if (failure is ThreadInterruptedException)
                 return true;
         }
 

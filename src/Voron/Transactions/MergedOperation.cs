@@ -29,6 +29,7 @@ internal sealed class MergedOperation : PooledCompletion
     private CancellationToken _cancellationToken;
     private int _state;
     private bool _leads;
+    private bool _wasInterrupted;
 
     /// <summary>The neighbours in the queue of the merger, for the holder of its lock.</summary>
     public MergedOperation? Ahead { get; set; }
@@ -49,7 +50,7 @@ internal sealed class MergedOperation : PooledCompletion
     public static MergedOperation Rent(WriteMerger owner, Action<WriteTransaction> operation)
     {
         MergedOperation? rented;
-        lock (PoolLock)
+        using (Uninterrupted.Hold(PoolLock))
             Pool.TryPop(out rented);
         rented ??= new MergedOperation();
         rented._owner = owner;
@@ -79,7 +80,7 @@ internal sealed class MergedOperation : PooledCompletion
     /// <returns>Whether it has to run batches.</returns>
     public bool WaitUntilFinishedOrLeading(ref bool isInterrupted)
     {
-        lock (Gate)
+        using (Uninterrupted.Hold(Gate))
         {
             while (!IsDone && !_leads)
             {
@@ -100,7 +101,7 @@ internal sealed class MergedOperation : PooledCompletion
     /// <summary>Makes the blocked caller the one who runs batches.</summary>
     public void Lead()
     {
-        lock (Gate)
+        using (Uninterrupted.Hold(Gate))
         {
             _leads = true;
             SchedulePoint.PulseAll(Gate);
@@ -111,6 +112,14 @@ internal sealed class MergedOperation : PooledCompletion
 
     /// <summary>What it did was taken back: it is as if it had not been started. False when it has been cancelled meanwhile.</summary>
     public bool TryUndoStart() => Interlocked.CompareExchange(ref _state, Queued, Started) == Started;
+
+    /// <summary>True the first time: an interruption of the thread that ran it has broken it off.</summary>
+    public bool MayBeRunAgain()
+    {
+        var isFirst = !_wasInterrupted;
+        _wasInterrupted = true;
+        return isFirst;
+    }
 
     /// <summary>Runs it with the execution context of its caller, on whatever thread runs the batch.</summary>
     public void Run(WriteTransaction transaction)
@@ -147,8 +156,9 @@ internal sealed class MergedOperation : PooledCompletion
         _context = null;
         _owner = null;
         _leads = false;
+        _wasInterrupted = false;
         IsBlocking = false;
-        lock (PoolLock)
+        using (Uninterrupted.Hold(PoolLock))
         {
             if (Pool.Count < PoolSize)
                 Pool.Push(this);

@@ -103,11 +103,11 @@ internal sealed class WriteMerger : IThreadPoolWorkItem, IDisposable
     /// <summary>Fails what is queued and ends the thread. The environment is closed: no batch can begin any more.</summary>
     public void Dispose()
     {
-        lock (_lock)
+        using (Uninterrupted.Hold(_lock))
             _isStopped = true;
         _work.Set();
         if (_thread is { } thread && thread != Thread.CurrentThread)
-            thread.Join(OperationPatience);
+            Uninterrupted.Run(() => thread.Join(OperationPatience));
 
         // The event stays: a caller who leads may yet hand over.
     }
@@ -115,7 +115,7 @@ internal sealed class WriteMerger : IThreadPoolWorkItem, IDisposable
     /// <summary>Takes an operation out of the queue, if it is there.</summary>
     public void Remove(MergedOperation operation)
     {
-        lock (_lock)
+        using (Uninterrupted.Hold(_lock))
         {
             if (operation.IsInQueue)
                 Unlink(operation);
@@ -128,7 +128,7 @@ internal sealed class WriteMerger : IThreadPoolWorkItem, IDisposable
         while (true)
         {
             MergedOperation? next;
-            lock (_lock)
+            using (Uninterrupted.Hold(_lock))
             {
                 next = _head;
                 if (next == null)
@@ -146,7 +146,7 @@ internal sealed class WriteMerger : IThreadPoolWorkItem, IDisposable
     {
         if (!operation.TryUndoStart())
             return;
-        lock (_lock)
+        using (Uninterrupted.Hold(_lock))
         {
             operation.Ahead = null;
             operation.Behind = _head;
@@ -162,7 +162,7 @@ internal sealed class WriteMerger : IThreadPoolWorkItem, IDisposable
 
     void IThreadPoolWorkItem.Execute()
     {
-        lock (_lock)
+        using (Uninterrupted.Hold(_lock))
         {
             if (!_isOffered)
                 return;
@@ -175,7 +175,7 @@ internal sealed class WriteMerger : IThreadPoolWorkItem, IDisposable
     /// <returns>Whether the caller leads from here on.</returns>
     private bool Append(MergedOperation operation)
     {
-        lock (_lock)
+        using (Uninterrupted.Hold(_lock))
         {
             if (!_isStopped)
             {
@@ -230,7 +230,7 @@ internal sealed class WriteMerger : IThreadPoolWorkItem, IDisposable
         try
         {
             while (!own.IsFinished)
-                isInterrupted |= _batch.Run(_begin);
+                isInterrupted |= _batch.Run(_begin, own);
         }
         finally
         {
@@ -242,7 +242,7 @@ internal sealed class WriteMerger : IThreadPoolWorkItem, IDisposable
 
     private void HandOver()
     {
-        lock (_lock)
+        using (Uninterrupted.Hold(_lock))
         {
             if (_head == null)
             {
@@ -264,7 +264,7 @@ internal sealed class WriteMerger : IThreadPoolWorkItem, IDisposable
     {
         while (true)
         {
-            lock (_lock)
+            using (Uninterrupted.Hold(_lock))
             {
                 if (_head == null)
                 {
@@ -273,7 +273,7 @@ internal sealed class WriteMerger : IThreadPoolWorkItem, IDisposable
                 }
             }
 
-            _batch.Run(_begin);
+            _batch.Run(_begin, own: null);
         }
     }
 
@@ -281,7 +281,7 @@ internal sealed class WriteMerger : IThreadPoolWorkItem, IDisposable
     private void Offer()
     {
         bool isOffered, isForThread = false, wakes = false;
-        lock (_lock)
+        using (Uninterrupted.Hold(_lock))
         {
             isOffered = !_isStopped;
             if (isOffered)
@@ -313,7 +313,7 @@ internal sealed class WriteMerger : IThreadPoolWorkItem, IDisposable
 
     private void WakeThread()
     {
-        lock (_lock)
+        using (Uninterrupted.Hold(_lock))
         {
             if (_thread == null && !_isStopped)
                 _thread = StartThread();
@@ -345,7 +345,7 @@ internal sealed class WriteMerger : IThreadPoolWorkItem, IDisposable
         while (true)
         {
             bool takes, sleeps;
-            lock (_lock)
+            using (Uninterrupted.Hold(_lock))
             {
                 if (_isStopped && !_isOffered)
                     return;

@@ -24,7 +24,17 @@ internal sealed class WriterGate : IDisposable
 
     public void Release()
     {
-        _semaphore.Release();
+        try
+        {
+            _semaphore.Release();
+        }
+        catch (ThreadInterruptedException)
+        {
+            // It takes a lock of its own, and has changed nothing yet.
+            Uninterrupted.Run(() => _semaphore.Release());
+            Uninterrupted.PassOn(isInterrupted: true);
+        }
+
         SchedulePoint.Reach(SchedulePlace.WriterReleased);
     }
 

@@ -143,7 +143,7 @@ internal sealed unsafe class PosixDisk : IDisk
         string from = PathOf(source);
         string to = PathOf(target);
         DiskRules.CheckWritable(IsReadOnly, "rename", from);
-        lock (_gate)
+        using (Uninterrupted.Hold(_gate))
         {
             CheckLocks("rename", from);
             if (!TryRenameExclusively(source, target))
@@ -188,7 +188,7 @@ internal sealed unsafe class PosixDisk : IDisk
             // It may have been renamed, replaced or deleted between the opening and the lock.
             if (LeadsTo(name, path, taken.Identity))
             {
-                lock (_gate)
+                using (Uninterrupted.Hold(_gate))
                     _locks.Add(taken);
                 return taken;
             }
@@ -202,7 +202,7 @@ internal sealed unsafe class PosixDisk : IDisk
     /// <summary>A lock has ended.</summary>
     internal void Forget(PosixLock held)
     {
-        lock (_gate)
+        using (Uninterrupted.Hold(_gate))
             _locks.Remove(held);
     }
 
@@ -292,7 +292,7 @@ internal sealed unsafe class PosixDisk : IDisk
     /// </summary>
     private void CheckLocks(string operation, string path)
     {
-        lock (_gate)
+        using (Uninterrupted.Hold(_gate))
         {
             foreach (var held in _locks)
             {

@@ -1,5 +1,6 @@
 using System.Runtime.InteropServices;
 using Microsoft.Win32.SafeHandles;
+using Voron.Primitives;
 
 namespace Voron.IO.Posix;
 
@@ -219,7 +220,7 @@ internal sealed unsafe class PosixFile : SystemFile
             Errno.Throw(operation, Path, errno);
 
         // The descriptor keeps O_DSYNC, so the repeated write is still durable when it returns.
-        lock (_gate)
+        using (Uninterrupted.Hold(_gate))
         {
             if (!_direct)
                 return;

@@ -1,5 +1,6 @@
 using System.Runtime.InteropServices;
 using Microsoft.Win32.SafeHandles;
+using Voron.Primitives;
 
 namespace Voron.IO.Posix;
 
@@ -40,7 +41,7 @@ internal sealed unsafe class PosixMap : FileMap
 
     public override bool TryExtend(long length)
     {
-        lock (_gate)
+        using (Uninterrupted.Hold(_gate))
         {
             ObjectDisposedException.ThrowIf(_disposed, this);
             if (length <= Length)
@@ -54,7 +55,7 @@ internal sealed unsafe class PosixMap : FileMap
 
     public override void Shrink(long length)
     {
-        lock (_gate)
+        using (Uninterrupted.Hold(_gate))
         {
             ObjectDisposedException.ThrowIf(_disposed, this);
             DiskRules.CheckLengthInMap(length, Length);
@@ -70,7 +71,7 @@ internal sealed unsafe class PosixMap : FileMap
 
     protected override void Dispose(bool disposing)
     {
-        lock (_gate)
+        using (Uninterrupted.Hold(_gate))
         {
             if (_disposed)
                 return;

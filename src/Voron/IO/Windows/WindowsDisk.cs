@@ -1,4 +1,5 @@
 using System.Runtime.InteropServices;
+using Voron.Primitives;
 
 namespace Voron.IO.Windows;
 
@@ -86,7 +87,7 @@ internal sealed class WindowsDisk : IDisk
         string from = PathOf(source);
         string to = PathOf(target);
         DiskRules.CheckWritable(IsReadOnly, "rename", from);
-        lock (_gate)
+        using (Uninterrupted.Hold(_gate))
         {
             CheckLocks("rename", from);
             if (!Kernel32.MoveFile(from, to, MoveWriteThrough))
@@ -127,7 +128,7 @@ internal sealed class WindowsDisk : IDisk
             var taken = WindowsLock.Take(this, name, path, handle, shared);
             if (WindowsHandles.Find(path) == taken.Identity)
             {
-                lock (_gate)
+                using (Uninterrupted.Hold(_gate))
                     _locks.Add(taken);
                 return taken;
             }
@@ -143,14 +144,14 @@ internal sealed class WindowsDisk : IDisk
     /// <summary>A lock has ended.</summary>
     internal void Forget(WindowsLock held)
     {
-        lock (_gate)
+        using (Uninterrupted.Hold(_gate))
             _locks.Remove(held);
     }
 
     /// <summary>As on POSIX systems: who holds a lock may change names only while the lock's own name leads to the locked file.</summary>
     private void CheckLocks(string operation, string path)
     {
-        lock (_gate)
+        using (Uninterrupted.Hold(_gate))
         {
             foreach (var held in _locks)
             {

@@ -2,6 +2,7 @@ using System.ComponentModel;
 using System.Diagnostics;
 using System.Runtime.InteropServices;
 using Microsoft.Win32.SafeHandles;
+using Voron.Primitives;
 
 namespace Voron.IO.Windows;
 
@@ -64,7 +65,7 @@ internal sealed unsafe class WindowsMap : FileMap
 
     public override bool TryExtend(long length)
     {
-        lock (_gate)
+        using (Uninterrupted.Hold(_gate))
         {
             ObjectDisposedException.ThrowIf(_disposed, this);
             if (length <= Length)
@@ -80,7 +81,7 @@ internal sealed unsafe class WindowsMap : FileMap
     /// <summary>Unmaps the views that lie wholly behind the new end. The view that it falls into stays.</summary>
     public override void Shrink(long length)
     {
-        lock (_gate)
+        using (Uninterrupted.Hold(_gate))
         {
             ObjectDisposedException.ThrowIf(_disposed, this);
             DiskRules.CheckLengthInMap(length, Length);
@@ -98,7 +99,7 @@ internal sealed unsafe class WindowsMap : FileMap
 
     protected override void Dispose(bool disposing)
     {
-        lock (_gate)
+        using (Uninterrupted.Hold(_gate))
         {
             if (_disposed)
                 return;

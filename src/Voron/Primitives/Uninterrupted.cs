@@ -1,0 +1,108 @@
+using System.Runtime.CompilerServices;
+
+namespace Voron.Primitives;
+
+/// <summary>
+/// Waits that <see cref="Thread.Interrupt"/> does not break off: the thread is interrupted when they are over. For work that must not end
+/// half done, and for threads that work for others.
+/// </summary>
+internal static class Uninterrupted
+{
+    /// <summary>Takes a lock; to be left by disposing the result.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static LockScope Hold(Lock gate)
+    {
+        if (!gate.TryEnter())
+            Enter(gate);
+        return new LockScope(gate);
+    }
+
+    /// <summary>Takes the monitor of an object; to be left by disposing the result.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static MonitorScope Hold(object gate)
+    {
+        if (!Monitor.TryEnter(gate))
+            Enter(gate);
+        return new MonitorScope(gate);
+    }
+
+    /// <summary>Takes a lock that was not free.</summary>
+    public static void Enter(Lock gate)
+    {
+        var isInterrupted = false;
+        while (true)
+        {
+            try
+            {
+                gate.Enter();
+                break;
+            }
+            catch (ThreadInterruptedException)
+            {
+                isInterrupted = true;
+            }
+        }
+
+        PassOn(isInterrupted);
+    }
+
+    /// <summary>Takes the monitor of an object.</summary>
+    public static void Enter(object gate)
+    {
+        var isInterrupted = false;
+        while (true)
+        {
+            try
+            {
+                Monitor.Enter(gate);
+                break;
+            }
+            catch (ThreadInterruptedException)
+            {
+                isInterrupted = true;
+            }
+        }
+
+        PassOn(isInterrupted);
+    }
+
+    /// <summary>Waits, and waits again when the thread was interrupted.</summary>
+    /// <param name="wait">May be called more than once; returns when the wait is over.</param>
+    public static void Run(Action wait)
+    {
+        var isInterrupted = false;
+        while (true)
+        {
+            try
+            {
+                wait();
+                break;
+            }
+            catch (ThreadInterruptedException)
+            {
+                isInterrupted = true;
+            }
+        }
+
+        PassOn(isInterrupted);
+    }
+
+    /// <summary>Interrupts the calling thread at its next wait, if it was interrupted during an earlier one.</summary>
+    public static void PassOn(bool isInterrupted)
+    {
+        if (isInterrupted)
+            Thread.CurrentThread.Interrupt();
+    }
+
+    public readonly ref struct LockScope(Lock gate)
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        public void Dispose() => gate.Exit();
+    }
+
+    public readonly ref struct MonitorScope(object gate)
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        public void Dispose() => Monitor.Exit(gate);
+    }
+}

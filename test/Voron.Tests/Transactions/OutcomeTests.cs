@@ -1,0 +1,153 @@
+using Voron.IO;
+using Voron.Tests.Faults;
+using Voron.Torture.Simulation;
+
+namespace Voron.Tests.Transactions;
+
+/// <summary>What a caller learns about a transaction that was never submitted: that it was not committed, whatever failed beside it.</summary>
+public sealed class OutcomeTests
+{
+    private static readonly TimeSpan Patience = HeldJournal.Patience;
+
+    /// <summary>The commit waits for an older record before it makes room, and that record's write fails: its outcome is not this transaction's.</summary>
+    [Fact]
+    public async Task A_commit_that_found_no_room_does_not_report_the_outcome_of_an_older_record()
+    {
+        using var journal = new FailingJournal();
+        using var environment = StorageEnvironment.Open(journal.Disk, Options());
+        FaultBench.Put(environment, 1, [1]);
+        var older = journal.CommitHeld(environment, 2);
+        journal.Disk.FailNext(call => call.Kind == DiskCallKind.Create, DiskError.NoSpace, forever: true);
+
+        Exception? failure = null;
+        var thread = new TestThread(() =>
+        {
+            using var writing = environment.BeginWrite();
+            PutMany(writing, 300_000);
+            failure = Record.Exception(writing.Commit);
+        });
+        thread.WaitUntilBlockedOrEnded();
+        journal.Fail();
+        thread.Join().Should().BeNull();
+        ShouldBeNotCommitted(failure);
+        var told = await Record.ExceptionAsync(() => older.WaitAsync(Patience, TestContext.Current.CancellationToken));
+        told.Should().BeOfType<EnvironmentPoisonedException>().Which.Outcome.Should().Be(CommitOutcome.Unknown);
+    }
+
+    [Fact]
+    public async Task A_put_that_found_no_room_does_not_report_the_outcome_of_an_older_record()
+    {
+        using var journal = new FailingJournal();
+        using var environment = StorageEnvironment.Open(journal.Disk, Options());
+        FaultBench.Put(environment, 1, [1]);
+        var older = journal.CommitHeld(environment, 2);
+        journal.Disk.FailNext(call => call.Kind == DiskCallKind.Allocate && call.Name == "voron.data", DiskError.NoSpace, forever: true);
+
+        Exception? failure = null;
+        var thread = new TestThread(() =>
+        {
+            using var writing = environment.BeginWrite();
+            var tree = writing.OpenTree(FaultBench.TreeName);
+            failure = Record.Exception(() => tree.Put(FaultBench.Key(3), FaultBench.Value(3, 3_000_000)));
+        });
+        thread.WaitUntilBlockedOrEnded();
+        journal.Fail();
+        thread.Join().Should().BeNull();
+        ShouldBeNotCommitted(failure);
+        var told = await Record.ExceptionAsync(() => older.WaitAsync(Patience, TestContext.Current.CancellationToken));
+        told.Should().BeOfType<EnvironmentPoisonedException>().Which.Outcome.Should().Be(CommitOutcome.Unknown);
+    }
+
+    /// <summary>A transaction that outlives the environment can be used to its end, and learns of a full disk like any other.</summary>
+    [Fact]
+    public void A_put_behind_a_closed_environment_learns_that_the_disk_is_full()
+    {
+        var disk = new SimulatedDisk();
+        var environment = StorageEnvironment.Open(disk, Options());
+        FaultBench.Put(environment, 1, [1]);
+        using var writing = environment.BeginWrite();
+        var tree = writing.OpenTree(FaultBench.TreeName);
+        environment.Dispose();
+        disk.SpaceLimit = disk.UsedBytes;
+        var put = () => tree.Put(FaultBench.Key(2), FaultBench.Value(2, 3_000_000));
+        put.Should().Throw<StorageFullException>().WithMessage("*voron.data*");
+    }
+
+    /// <summary>Changes more than a journal file of these tests holds, by values that are journaled.</summary>
+    internal static void PutMany(WriteTransaction writing, int bytes)
+    {
+        var tree = writing.OpenTree(FaultBench.TreeName);
+        for (var i = 0; i < bytes / 2_000; i++)
+            tree.Put(FaultBench.Key(1_000 + i), FaultBench.Value(i, 2_000));
+    }
+
+    private static StorageOptions Options() => new()
+    {
+        BackgroundFlush = false,
+        InitialJournalFileBytes = 64 << 10,
+        MaxJournalFileBytes = 256 << 10,
+        JournalCompression = JournalCompression.Never,
+    };
+
+    private static void ShouldBeNotCommitted(Exception? failure)
+    {
+        var poisoned = failure.Should().BeOfType<EnvironmentPoisonedException>().Subject;
+        poisoned.Outcome.Should().Be(CommitOutcome.NotCommitted);
+        poisoned.Message.Should().Contain("was not committed");
+    }
+}
+
+/// <summary>A simulated disk whose next write to the journal stands still, and fails or goes on as the test decides.</summary>
+internal sealed class FailingJournal : IDisposable
+{
+    private readonly ManualResetEventSlim _isWriting = new();
+    private readonly ManualResetEventSlim _mayGoOn = new();
+    private int _armed;
+    private volatile bool _fails;
+
+    public FailingJournal()
+    {
+        Disk.InProgress = entry =>
+        {
+            if (entry.Kind != TraceKind.Write || !entry.WriteThrough || Interlocked.Exchange(ref _armed, 0) == 0)
+                return;
+            _isWriting.Set();
+            _mayGoOn.Wait(HeldJournal.Patience).Should().BeTrue("the test has to release the write");
+            if (_fails)
+                throw new DiskException(DiskError.Failed, "write", "simulated", "a planted fault");
+        };
+    }
+
+    public SimulatedDisk Disk { get; } = new();
+
+    /// <summary>Commits an item; its write stands still when this returns.</summary>
+    public Task CommitHeld(StorageEnvironment environment, int key)
+    {
+        using var writing = environment.BeginWrite();
+        return CommitHeld(writing, key);
+    }
+
+    /// <inheritdoc cref="CommitHeld(StorageEnvironment, int)"/>
+    public Task CommitHeld(WriteTransaction writing, int key)
+    {
+        Volatile.Write(ref _armed, 1);
+        writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(key), FaultBench.Value(key, 100));
+        var task = writing.CommitAsync().AsTask();
+        _isWriting.Wait(HeldJournal.Patience).Should().BeTrue("the record has to reach the disk");
+        return task;
+    }
+
+    public void Fail()
+    {
+        _fails = true;
+        _mayGoOn.Set();
+    }
+
+    public void GoOn() => _mayGoOn.Set();
+
+    public void Dispose()
+    {
+        _mayGoOn.Set();
+        Disk.InProgress = null;
+    }
+}
