@@ -8,6 +8,9 @@ namespace Voron.Primitives;
 /// </summary>
 internal enum LockRank
 {
+    /// <summary><c>PendingPuts</c>: the puts of the open transaction that read streams.</summary>
+    StreamPuts,
+
     /// <summary><c>MemoryTrimmer</c>: one look at unused memory at a time.</summary>
     Trim,
 

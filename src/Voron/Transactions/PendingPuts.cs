@@ -19,11 +19,11 @@ internal sealed class PendingPuts
     private int _count;
 
     /// <summary>Held by a put while it works in the transaction.</summary>
-    public Lock Exclusion { get; } = new();
+    public EngineLock Exclusion { get; } = new(LockRank.StreamPuts);
 
     public void Add(ValueStreamWriter put)
     {
-        lock (Exclusion)
+        using (Exclusion.Enter())
         {
             _puts.Add(put);
             Volatile.Write(ref _count, _puts.Count);
@@ -32,7 +32,7 @@ internal sealed class PendingPuts
 
     public void Remove(ValueStreamWriter put)
     {
-        lock (Exclusion)
+        using (Exclusion.Enter())
         {
             _puts.Remove(put);
             Volatile.Write(ref _count, _puts.Count);
@@ -43,7 +43,7 @@ internal sealed class PendingPuts
     /// <exception cref="ObjectDisposedException">The transaction of the put has ended.</exception>
     public void ThrowIfUndone(ValueStreamWriter put)
     {
-        lock (Exclusion)
+        using (Exclusion.Enter())
             put.ThrowIfUndone();
     }
 
@@ -55,7 +55,7 @@ internal sealed class PendingPuts
     {
         if (Volatile.Read(ref _count) == 0 || PlantedFault.ForgetPendingPuts)
             return;
-        lock (Exclusion)
+        using (Exclusion.Enter())
         {
             foreach (var put in _puts)
             {
@@ -73,7 +73,7 @@ internal sealed class PendingPuts
     {
         if (Volatile.Read(ref _count) == 0 || PlantedFault.ForgetPendingPuts)
             return;
-        lock (Exclusion)
+        using (Exclusion.Enter())
         {
             foreach (var put in _puts)
             {

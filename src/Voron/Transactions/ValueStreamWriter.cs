@@ -149,7 +149,7 @@ internal sealed class ValueStreamWriter
 
     private void Take(WriteTree handle, in ReadOnlySequence<byte> bytes, long total, bool isLast)
     {
-        lock (_core.Puts.Exclusion)
+        using (_core.Puts.Exclusion.Enter())
         {
             ThrowIfUndone();
             foreach (var segment in bytes)
@@ -288,7 +288,7 @@ internal sealed class ValueStreamWriter
 
     private void Store(WriteTree handle, long length)
     {
-        lock (_core.Puts.Exclusion)
+        using (_core.Puts.Exclusion.Enter())
         {
             ThrowIfUndone();
             if (_pages == 0)
@@ -315,7 +315,7 @@ internal sealed class ValueStreamWriter
 
     private void Discard(WriteTree handle)
     {
-        lock (_core.Puts.Exclusion)
+        using (_core.Puts.Exclusion.Enter())
         {
             // A transaction that can only be rolled back gives the pages back when it is; one that has been has done so.
             if (_undone != null || _pages == 0 || _core.IsBroken)

@@ -99,8 +99,22 @@ public sealed partial class StyleTests
         found.Should().BeEmpty();
     }
 
+    /// <summary>A lock statement throws where the thread is interrupted while it waits, in the middle of whatever the engine is doing.</summary>
+    [Fact]
+    public void The_engine_takes_its_locks_without_being_interrupted()
+    {
+        var found = SourceText.Engine
+            .Where(file => file.Path is not ("Primitives/Uninterrupted.cs" or "Primitives/SchedulePoint.cs"))
+            .Where(file => InterruptedLock().IsMatch(file.Code))
+            .Select(file => file.Path);
+        found.Should().BeEmpty("EngineLock, EngineMonitor and Uninterrupted.Hold take locks");
+    }
+
     [GeneratedRegex("\"[^\"]{40,}")]
     private static partial Regex Message();
+
+    [GeneratedRegex(@"\block \(|\.EnterScope\(|Monitor\.Enter\(")]
+    private static partial Regex InterruptedLock();
 
     [GeneratedRegex(@"\bunsafe\b")]
     private static partial Regex UnsafeWord();
