@@ -235,6 +235,9 @@ public sealed class StorageOptions
     internal bool JournalsWholePages { get; init; }
 
     /// <summary>Called after each background verification, on a thread of the pool. May do what every observer may.</summary>
+    /// <summary>How long a commit that finds no room looks for free pages to give back, with the writer held.</summary>
+    internal TimeSpan LongestPunch { get; init; } = TimeSpan.FromMilliseconds(250);
+
     public Action<VerificationReport>? ScrubObserver { get; init; }
 
     /// <summary>A page size was asked for, rather than left open.</summary>

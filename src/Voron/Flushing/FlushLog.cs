@@ -19,6 +19,11 @@ internal static partial class FlushLog
         Message = "Unflushed pages could not be rewritten to make the journal shorter, so writers are slowed until an old reader ends: {Reason}")]
     public static partial void NoRewrite(ILogger logger, string reason);
 
+    [LoggerMessage(
+        Level = LogLevel.Warning,
+        Message = "A transaction found no room, and the flush that was to make some found none either; it is tried again later: {Reason}")]
+    public static partial void NoRoom(ILogger logger, string reason);
+
     [LoggerMessage(Level = LogLevel.Warning, Message = "The journal's last records could not be vouched for: {Reason}")]
     public static partial void NoVouching(ILogger logger, string reason);
 

@@ -40,6 +40,9 @@ internal sealed unsafe class FlushPlan(NativeHeap heap)
     /// <summary>What to write, by page number.</summary>
     public NativeList<FlushItem> Items { get; } = new(heap);
 
+    /// <summary>How many of them have been written. A flush that found no room for one goes on there.</summary>
+    public int Written { get; set; }
+
     /// <summary>All pages with a version up to the snapshot, free ones and the inside of runs included: to be detached.</summary>
     public NativeList<long> Touched { get; } = new(heap);
 
@@ -62,6 +65,7 @@ internal sealed unsafe class FlushPlan(NativeHeap heap)
     {
         Target = target;
         Number = 0;
+        Written = 0;
         Items.Clear();
         Touched.Clear();
         Freed.Clear();

@@ -25,6 +25,9 @@ internal sealed class FlushScheduler : IBackPressure
 
     // A flush may find room at any time, and writers wait for it; the others wait for what a person does.
     private readonly RetryPause _flushRetry = new(Tick, TimeSpan.FromSeconds(5));
+
+    // For the holder of the writer, beside the thread.
+    private readonly RetryPause _roomRetry = new(Tick, TimeSpan.FromSeconds(5));
     private readonly RetryPause _growthRetry = new(Second, LongestPause);
     private readonly RetryPause _rewriteRetry = new(Second, LongestPause);
     private readonly RetryPause _vouchRetry = new(Second, LongestPause);
@@ -39,6 +42,7 @@ internal sealed class FlushScheduler : IBackPressure
     private readonly EngineMonitor _progress = new(LockRank.Progress);
     private readonly Thread? _thread;
     private TaskCompletionSource? _progressed;
+    private long _availableAtFailure;
     private long _freeAtReclaim;
     private long _reclaimedAtTick = Environment.TickCount64;
     private long _writtenBytes;
@@ -150,30 +154,46 @@ internal sealed class FlushScheduler : IBackPressure
         }
     }
 
-    public bool TryMakeRoom(bool forJournal)
+    public bool TryFlush()
     {
-        if (PlantedFault.FailWithoutFlush)
+        if (PlantedFault.FailWithoutFlush || !MayTryAgain)
             return false;
-
-        var hasFlushed = false;
         try
         {
             // What is submitted and not published yet is not flushed.
             _context.Journal!.Drain();
-            hasFlushed = _flusher.FlushForWriter();
+            var hasFlushed = _flusher.FlushForWriter();
+            _roomRetry.Clear();
+            return hasFlushed;
         }
         catch (EnvironmentPoisonedException)
         {
             // It may speak of the record that was waited for. The caller's transaction has not been submitted.
             throw _context.Poison.Exception(CommitOutcome.NotCommitted);
         }
-        catch (StorageFullException)
+        catch (StorageFullException e)
         {
-            // No room for the flush itself, which is paused.
+            // No room for the flush itself, which is paused. The caller fails for want of room.
+            _availableAtFailure = _context.Disk.AvailableBytes;
+            if (_roomRetry.Failed())
+                FlushLog.NoRoom(_context.Logger, e.Message);
+            return false;
         }
-
-        return (forJournal && _punch(2 * _context.Options.MaxJournalFileBytes) > 0) || hasFlushed;
     }
+
+    public bool TryPunch()
+    {
+        if (PlantedFault.FailWithoutFlush || _punch(2 * _context.Options.MaxJournalFileBytes) == 0)
+            return false;
+
+        // It may be what a paused flush has waited for.
+        _roomRetry.Clear();
+        TryFlush();
+        return true;
+    }
+
+    // A flush that has found no room finds none for the next commit either, and may have much to do until it fails.
+    private bool MayTryAgain => _roomRetry.IsOver || _context.Disk.AvailableBytes > _availableAtFailure;
 
     /// <summary>Has the thread end; returns when it has. It calls no code of the user's, and waits for the device only.</summary>
     public void Stop()

@@ -43,17 +43,21 @@ internal sealed unsafe class PageFileWriter
             ((PageHeader*)plan.Items[0].Frame)->Stamp = DataFileStamp.Begun(plan.Number);
     }
 
-    /// <summary>Writes all pages of the plan. They are durable after a sync.</summary>
-    /// <exception cref="DiskException">A write failed.</exception>
+    /// <summary>Writes the pages of the plan that have not been written. They are durable after a sync.</summary>
+    /// <exception cref="DiskException">A write failed; what was written before it is noted in the plan.</exception>
     /// <exception cref="EnvironmentPoisonedException">A sync on the way failed.</exception>
     public void Write(FlushPlan plan)
     {
-        Seeks = 0;
-        Bytes = 0;
+        if (plan.Written == 0)
+        {
+            Seeks = 0;
+            Bytes = 0;
+        }
+
         var blocks = stackalloc IoBlock[MaxBlocks];
         var next = -1L;
         var unsynced = 0L;
-        for (var i = 0; i < plan.Items.Count;)
+        for (var i = plan.Written; i < plan.Items.Count;)
         {
             var first = plan.Items[i].Page;
             if (first != next)
@@ -71,6 +75,7 @@ internal sealed unsafe class PageFileWriter
             }
 
             _context.DataFile.File.WriteVectored(first << _pageShift, new ReadOnlySpan<IoBlock>(blocks, count));
+            plan.Written = i;
             Bytes += bytes;
             unsynced += bytes;
             if (unsynced >= PacingBytes && !PlantedFault.SkipSyncBeforeCheckpoint)

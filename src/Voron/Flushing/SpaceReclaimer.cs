@@ -1,3 +1,5 @@
+using System.Diagnostics;
+using System.Runtime.InteropServices;
 using Voron.FreeSpace;
 using Voron.IO;
 using Voron.Paging;
@@ -10,7 +12,7 @@ namespace Voron.Flushing;
 /// <remarks>
 /// Only pages that are free and untouched: free in the durable checkpoint and in the newest state, with no version, so that no
 /// snapshot reads them. Their sections are withheld from allocation from the check until the call has returned, a few at a time, so that
-/// there is always something else to allocate from. <see cref="PossibleHoles"/> remembers what was given back. The file is
+/// there is always something else to allocate from. <see cref="PossibleHoles"/> knows of a hole before it is made. The file is
 /// cut only after a checkpoint with the smaller page count is durable, which also means that no snapshot reads beyond it.
 /// <para>
 /// The writer is waited for under no lock, and flushes go on meanwhile: a flush writes pages that have versions, and there are none
@@ -34,6 +36,11 @@ internal sealed class SpaceReclaimer
     private readonly Flusher _flusher;
 
     private int _isRunning;
+
+    // Where the search of the holder of the writer goes on, how many sections it has looked at in vain, and since which detaching of pages.
+    private long _nextSection;
+    private long _searchedInVain;
+    private long _searchedAtDetach = -1;
 
     public SpaceReclaimer(EngineContext context, WriterGate gate, WriterHome writer, Flusher flusher)
     {
@@ -68,27 +75,54 @@ internal sealed class SpaceReclaimer
     /// Punches free pages for the holder of the writer, in whose open transaction there is no room for something else than pages: for a
     /// journal file. The pages are free in the open transaction too, and were free before it.
     /// </summary>
+    /// <remarks>
+    /// The writer is held meanwhile, so the search ends after <see cref="StorageOptions.LongestPunch"/>, and the next one goes on where it
+    /// ended. When all sections have been looked at in vain, none is looked at again before a flush has made other pages free.
+    /// </remarks>
     /// <param name="bytes">How much is enough.</param>
     /// <returns>How much was given back.</returns>
     public long PunchForWriter(long bytes)
     {
         var session = _writer.Session;
+        var sections = session.Space.Map.SectionCount;
+        var detach = _context.Versions.DetachIsIncomplete ? -1 : _context.Versions.LastDetach;
+        if (detach != _searchedAtDetach || detach < 0)
+            _searchedInVain = 0;
+        _searchedAtDetach = detach;
         var ranges = new List<PageRange>();
+        var start = Stopwatch.GetTimestamp();
         var punched = 0L;
-        for (var section = session.Space.Map.SectionCount - 1; section >= 0 && punched < bytes; section--)
+        var isOver = false;
+        while (punched < bytes && _searchedInVain < sections && !isOver)
         {
+            _nextSection = _nextSection > 0 ? Math.Min(_nextSection, sections) - 1 : sections - 1;
             ranges.Clear();
-            session.Space.FindUntouched(section, session.Holes, ranges);
-            foreach (var range in ranges)
-            {
-                if (!TryPunch(range))
-                    return punched;
-                session.Holes.NotePunched(range.First, range.Pages);
-                punched += range.NewPages * _context.PageSize;
-            }
+            session.Space.FindUntouched(_nextSection, session.Holes, ranges);
+            _searchedInVain = ranges.Count == 0 ? _searchedInVain + 1 : 0;
+            var given = PunchNoted(session.Holes, ranges);
+            punched += given;
+
+            // Where the file system cannot, it cannot elsewhere.
+            isOver = (ranges.Count > 0 && given == 0) || Stopwatch.GetElapsedTime(start) >= _context.Options.LongestPunch;
         }
 
         _context.Counters.PunchedBytes += punched;
+        return punched;
+    }
+
+    // A hole is noted before it is made: one that nothing knows of would be taken for room.
+    private long PunchNoted(PossibleHoles holes, List<PageRange> ranges)
+    {
+        var punched = 0L;
+        foreach (var range in ranges)
+        {
+            holes.NotePossible(range.First, range.Pages);
+            if (!TryPunch(range))
+                break;
+            holes.NotePunched(range.First, range.Pages);
+            punched += range.NewPages * _context.PageSize;
+        }
+
         return punched;
     }
 
@@ -227,6 +261,8 @@ internal sealed class SpaceReclaimer
                     continue;
                 session.Space.Withhold(next);
                 slice.Sections.Add(next);
+                foreach (var range in CollectionsMarshal.AsSpan(slice.Ranges)[before..])
+                    session.Holes.NotePossible(range.First, range.Pages);
                 if (PlantedFault.PunchUnderWriter)
                     slice.Ranges.Skip(before).All(range => TryPunch(range));
             }

@@ -55,13 +55,20 @@ internal sealed unsafe class PossibleHoles
     public bool IsPunched(long page) =>
         _sections.TryGetValue(_layout.SectionOf(page), out var holes) && holes != null && holes.IsPunched((int)(page % _layout.PagesPerSection));
 
+    /// <summary>
+    /// Notes that the blocks of a range of pages of one section are going to be given back: the call may fail when it has done so, and may have
+    /// done a part. The pages are free.
+    /// </summary>
+    public void NotePossible(long first, long pages)
+    {
+        var bit = (int)(first % _layout.PagesPerSection);
+        Make(_layout.SectionOf(first)).SetPossible(bit, bit + (int)pages);
+    }
+
     /// <summary>Notes that the blocks of a range of pages have been given back.</summary>
     public void NotePunched(long first, long pages)
     {
-        var section = _layout.SectionOf(first);
-        var holes = Find(section);
-        if (holes == null)
-            _sections[section] = _last = holes = new SectionHoles(_layout.PagesPerSection);
+        var holes = Make(_layout.SectionOf(first));
         for (var bit = (int)(first % _layout.PagesPerSection); pages > 0; bit++, pages--)
             holes.SetPunched(bit);
     }
@@ -108,6 +115,15 @@ internal sealed unsafe class PossibleHoles
                 _fill(start + fillFrom, fillTo - fillFrom);
             holes.Clear(fillFrom, fillTo);
         }
+    }
+
+    private SectionHoles Make(long section)
+    {
+        if (Find(section) is { } found)
+            return found;
+        var made = new SectionHoles(_layout.PagesPerSection);
+        _sections[section] = made;
+        return _last = made;
     }
 
     private SectionHoles? Find(long section)

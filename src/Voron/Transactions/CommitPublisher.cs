@@ -18,12 +18,20 @@ internal interface IBackPressure
 
     /// <summary>
     /// Called by the holder of the writer, who has found no room: flushes what is durable, so that pages freed by earlier transactions can
-    /// be written directly and journal files be used again. May take as long as a flush.
+    /// be written directly and journal files be used again. May take as long as a flush. One that has found no room itself is not tried
+    /// again before a pause is over, or the disk has more room.
     /// </summary>
-    /// <param name="forJournal">Free pages are of no use: their blocks are given back, so that another file can have them.</param>
     /// <returns>False when nothing has come free.</returns>
-    /// <exception cref="EnvironmentPoisonedException">A write or a sync failed, now or before.</exception>
-    bool TryMakeRoom(bool forJournal);
+    /// <exception cref="EnvironmentPoisonedException">A write or a sync failed, now or before. The open transaction is not committed.</exception>
+    bool TryFlush();
+
+    /// <summary>
+    /// Called by the holder of the writer, for whom a flush has not made enough room for another file: gives blocks of free pages back to the
+    /// file system, and flushes then. Looks for free pages for a limited time, and goes on there at the next call.
+    /// </summary>
+    /// <returns>False when nothing was given back.</returns>
+    /// <inheritdoc cref="TryFlush"/>
+    bool TryPunch();
 }
 
 /// <summary>Makes durable transactions visible to readers, in order, and tells whoever counts them.</summary>

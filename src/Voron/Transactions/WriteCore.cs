@@ -380,20 +380,45 @@ internal sealed class WriteCore : TransactionCore
         return sequence;
     }
 
-    // A flush gives journal files free. The record stays right over it: what it is a difference to is in the data file then, unchanged.
+    // The record stays right over a flush: what it is a difference to is in the data file then, unchanged.
     private long SubmitOrMakeRoom(JournalEntry entry)
     {
-        var journal = _context.Journal!;
         try
         {
-            return journal.Submit(entry);
+            return _context.Journal!.Submit(entry);
         }
         catch (StorageFullException)
         {
-            if (_context.BackPressure?.TryMakeRoom(forJournal: true) != true)
+            if (_context.BackPressure is not { } backPressure)
+                throw;
+
+            // A flush gives journal files free, which is enough as a rule.
+            if (backPressure.TryFlush() && TrySubmitAgain(entry, out var sequence))
+                return sequence;
+            if (!backPressure.TryPunch())
                 throw;
         }
 
+        return SubmitAgain(entry);
+    }
+
+    private bool TrySubmitAgain(JournalEntry entry, out long sequence)
+    {
+        sequence = 0;
+        try
+        {
+            sequence = SubmitAgain(entry);
+            return true;
+        }
+        catch (StorageFullException)
+        {
+            return false;
+        }
+    }
+
+    private long SubmitAgain(JournalEntry entry)
+    {
+        var journal = _context.Journal!;
         journal.ReservedBytes = FlushListReserve();
         journal.ReservedImageBytes = FlushImagesReserve();
         return journal.Submit(entry);

@@ -294,7 +294,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         }
         catch (StorageFullException)
         {
-            if (_context.BackPressure?.TryMakeRoom(forJournal: false) != true)
+            if (_context.BackPressure?.TryFlush() != true)
                 throw;
         }
 
