@@ -31,7 +31,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     private readonly int _lineShift;
     private readonly bool _verifyEveryRead;
     private readonly ChangeList _changes;
-    private readonly List<WrittenRun> _directRuns = [];
+    private readonly WrittenRuns _directRuns = new();
     private readonly SpaceAllocator _space;
     private readonly List<SessionMark> _marks = [];
     private EnvironmentState _state;
@@ -90,7 +90,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         get
         {
             var written = 0L;
-            foreach (var run in _directRuns)
+            foreach (var run in _directRuns.All)
                 written += run.IsFreed ? 0 : run.Pages;
             return Math.Max(written, _freedInRuns) << _pageShift;
         }
@@ -113,7 +113,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     public LargeValueStage? Stage { get; }
 
     /// <summary>Runs that this transaction has written straight to the data file.</summary>
-    public IReadOnlyList<WrittenRun> DirectRuns => _directRuns;
+    public IReadOnlyList<WrittenRun> DirectRuns => _directRuns.All;
 
     long ISpacePages.PageCount
     {
@@ -272,12 +272,9 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         _freedInRuns += pages;
         for (var i = 0; i < pages; i++)
             AddTombstone(first.Value + i);
-        for (var i = _directRuns.Count - 1; i >= 0; i--)
-        {
-            // Written and freed by the same transaction: there is nothing to say of it but that it is free.
-            if (_directRuns[i].FirstPage == first.Value && !_directRuns[i].IsFreed)
-                _directRuns[i] = _directRuns[i] with { FreedAtStamp = _stamp };
-        }
+
+        // Written and freed by the same transaction: there is nothing to say of it but that it is free.
+        _directRuns.TryFree(first.Value, _stamp);
     }
 
     /// <summary>
@@ -379,13 +376,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         Stage?.Settle();
         var at = _marks[mark];
         PopChanges(PlantedFault.RollBackNeighbours ? -1 : mark);
-        _directRuns.RemoveRange(at.DirectRuns, _directRuns.Count - at.DirectRuns);
-        for (var i = 0; i < _directRuns.Count; i++)
-        {
-            if (_directRuns[i].FreedAtStamp >= at.Stamp)
-                _directRuns[i] = _directRuns[i] with { FreedAtStamp = -1 };
-        }
-
+        _directRuns.RollBack(at.DirectRuns, at.Stamp);
         _state = at.State;
         _changedBytes = at.ChangedBytes;
         _marks.RemoveRange(mark + 1, _marks.Count - mark - 1);
@@ -560,8 +551,6 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         _changes.Clear();
         _directRuns.Clear();
         _marks.Clear();
-        if (_directRuns.Capacity > MaxKeptEntries)
-            _directRuns.Capacity = 0;
         if (_marks.Capacity > MaxKeptEntries)
             _marks.Capacity = 0;
     }
@@ -594,13 +583,6 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
                 $"The transaction would change more than {_context.Options.MaxTransactionBytes} bytes of pages ({nameof(StorageOptions.MaxTransactionBytes)}).");
         }
     }
-}
-
-/// <summary>A run that the open transaction has written straight to the data file.</summary>
-/// <param name="FreedAtStamp">The savepoint stamp at which the same transaction freed it; -1 while it is in use.</param>
-internal readonly record struct WrittenRun(long FirstPage, uint Pages, DirectRun Run, int FreedAtStamp)
-{
-    public bool IsFreed => FreedAtStamp >= 0;
 }
 
 /// <summary>Where a savepoint began.</summary>

@@ -4,6 +4,7 @@ using System.Globalization;
 namespace Voron.Tests.Transactions;
 
 /// <summary>Transactions that open very many trees: work and memory in proportion to the trees that they touch.</summary>
+[Collection(nameof(Alone))]
 public sealed class ManyTreesTests
 {
     private const int Many = 100_000;

@@ -1,0 +1,56 @@
+using Voron.Tests.Faults;
+using Voron.Torture.Scale;
+
+namespace Voron.Tests.Transactions;
+
+/// <summary>What savepoints cost in a transaction with many large values.</summary>
+[Collection(nameof(Alone))]
+public sealed class LargeRollbackTests(ITestOutputHelper output)
+{
+    /// <summary>Each rollback, and each deletion, walked all large values of the transaction: hours for some hundred thousand.</summary>
+    [Fact]
+    public void Rollbacks_and_deletions_cost_what_they_take_back_however_many_values_there_are()
+    {
+        Run(1_000);
+        var few = Run(12_500);
+        var many = Run(100_000);
+        output.WriteLine($"12,500 values: {few.TotalMilliseconds} ms; 100,000 values: {many.TotalMilliseconds} ms.");
+        many.Should().BeLessThan(few * 24, "eight times as many values take some eight times as long");
+    }
+
+    private static TimeSpan Run(int values)
+    {
+        var disk = new SparseDisk(16L << 30);
+        var options = new StorageOptions { BackgroundFlush = false, LargeValueBytes = 16 << 10, MaxTransactionBytes = 4L << 30 };
+        using (var environment = StorageEnvironment.Open(disk, options))
+        {
+            var value = new byte[16 << 10];
+            TimeSpan took;
+            using (var writing = environment.BeginWrite())
+            {
+                var tree = writing.CreateTree(FaultBench.TreeName);
+                for (var i = 0; i < values; i++)
+                    tree.Put(FaultBench.Key(i), value);
+                took = ThreadClock.Measure(() =>
+                {
+                    for (var i = 0; i < values; i++)
+                    {
+                        var savepoint = writing.CreateSavepoint();
+                        tree.Put(FaultBench.Key(500_000 + i % 10), value);
+                        tree.Delete(FaultBench.Key(i));
+                        savepoint.Rollback();
+                        savepoint.Release();
+                    }
+
+                    for (var i = 0; i < values / 2; i++)
+                        tree.Delete(FaultBench.Key(i));
+                });
+                writing.Commit();
+            }
+
+            using var reading = environment.BeginRead();
+            reading.OpenTree(FaultBench.TreeName).Count.Should().Be(values - values / 2);
+            return took;
+        }
+    }
+}
