@@ -213,11 +213,12 @@ public sealed partial class StorageEnvironment : IDisposable
     /// Walks everything: trees, order, counts, values, free space, the owner of each page, checksums. Reads and writes go on
     /// meanwhile; the snapshot that is walked is kept like that of any reader.
     /// </summary>
-    public VerificationReport Verify()
+    /// <exception cref="ObjectDisposedException">The environment is closed, or was closed during the call, which ended it.</exception>
+    public VerificationReport Verify() => WhileOpen(static environment =>
     {
-        using var reading = new EngineSnapshot(_context);
-        return Verifier.Run(_context, reading.Snapshot);
-    }
+        using var reading = new EngineSnapshot(environment._context);
+        return Verifier.Run(environment._context, reading.Snapshot);
+    });
 
     /// <summary>What the environment has done and holds.</summary>
     public EnvironmentStatistics GetStatistics() => WhileOpen(static environment => environment.CollectStatistics());

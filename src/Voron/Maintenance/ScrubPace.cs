@@ -33,13 +33,15 @@ internal sealed class ScrubPace
         Stop = stop;
     }
 
-    private ScrubPace()
+    private ScrubPace(CancellationToken stop)
     {
         _clock = new ScrubClock();
+        Stop = stop;
     }
 
     /// <summary>One slice of everything, at full speed.</summary>
-    public static ScrubPace Unlimited() => new();
+    /// <param name="stop">Ends the verification.</param>
+    public static ScrubPace Unlimited(CancellationToken stop) => new(stop);
 
     /// <summary>Cancelled when the verification is to stop.</summary>
     public CancellationToken Stop { get; }

@@ -11,7 +11,7 @@ namespace Voron.Maintenance;
 /// </summary>
 /// <remarks>
 /// Nothing else has to stop. The snapshot is held until the end, since only one state tells whether each page has one owner; the
-/// scrubber does without that, see <see cref="ScrubPass"/>. Memory: a bit for each page.
+/// scrubber does without that, see <see cref="ScrubPass"/>. Memory: a bit for each page. Closing the environment ends it at the next page.
 /// </remarks>
 internal sealed unsafe class Verifier : ITreeCheckHost
 {
@@ -32,7 +32,7 @@ internal sealed unsafe class Verifier : ITreeCheckHost
         _context = context;
         _snapshot = snapshot;
         _layout = context.Layout;
-        _pages = new CheckedPages(context, snapshot, ScrubPace.Unlimited(), Report);
+        _pages = new CheckedPages(context, snapshot, ScrubPace.Unlimited(context.Closing.Token), Report);
         _trees = new TreeChecker(this);
         _owned = new ulong[_pages.PageCount / (PlantedFault.ListOwnedPages ? 1 : 64) + 1];
     }

@@ -1,4 +1,7 @@
+using System.Diagnostics;
+using Voron.IO;
 using Voron.Tests.Faults;
+using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Maintenance;
 
@@ -25,6 +28,38 @@ public sealed class VerifierTests
         var bytes = GC.GetAllocatedBytesForCurrentThread() - before;
         report.UsedPages.Should().BeGreaterThan(5_000);
         bytes.Should().BeLessThan(report.UsedPages / 4 + (16 << 10), $"it walked {report.UsedPages} pages");
+    }
+
+    /// <summary>It went on to its end, with the files open and the directory locked, and closing gave up on it after five seconds.</summary>
+    [Fact]
+    public void Closing_the_environment_ends_a_verification_of_a_slow_disk()
+    {
+        var disk = ScrubBench.MakeStore(4_000, largeBytes: 1_000_000);
+        var options = new StorageOptions { BackgroundFlush = false };
+        var environment = StorageEnvironment.Open(disk, options);
+        using var isReading = new CountdownEvent(20);
+        disk.FailNext(
+            call =>
+            {
+                if (call.Kind != DiskCallKind.Read || call.Name != ScrubBench.DataFile)
+                    return false;
+                if (!isReading.IsSet)
+                    isReading.Signal();
+                Thread.Sleep(20);
+                return false;
+            },
+            DiskError.Failed,
+            forever: true);
+        var verifying = new TestThread(() => environment.Verify());
+        isReading.Wait(TimeSpan.FromSeconds(60), TestContext.Current.CancellationToken).Should().BeTrue();
+        var start = Stopwatch.GetTimestamp();
+        environment.Dispose();
+        Stopwatch.GetElapsedTime(start).Should().BeLessThan(TimeSpan.FromSeconds(3));
+        disk.HeldLocks.Should().Be(0);
+        disk.ClearFaults();
+        verifying.Join().Should().BeOfType<ObjectDisposedException>().Which.Message.Should().Contain("closed during the call");
+        using var reopened = StorageEnvironment.Open(disk, options);
+        reopened.Verify().Problems.Should().BeEmpty();
     }
 
     /// <summary>Bytes 8 to 31 of a page are outside of its checksum, and were not looked at.</summary>
