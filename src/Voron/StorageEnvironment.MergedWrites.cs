@@ -16,12 +16,14 @@ public sealed partial class StorageEnvironment
     /// <para>An operation runs on a thread of the engine or of another caller that waits, with the execution context of its own caller. It
     /// uses its transaction, and the trees it opens, only until it returns. Reading the environment inside it shows what is durable; any call
     /// that needs the writer is refused.</para>
-    /// <para>Any number of callers may wait. Each costs one small object until it is answered, and a cancelled one nothing. To block a thread
-    /// until the write is durable, call <see cref="Write(Action{WriteTransaction})"/>.</para>
+    /// <para>As many operations may wait as <see cref="StorageOptions.MaxQueuedOperations"/> says. Each costs one small object until it is
+    /// answered, and a cancelled one nothing. To block a thread until the write is durable, call
+    /// <see cref="Write(Action{WriteTransaction})"/>.</para>
     /// </remarks>
     /// <param name="operation">Must not commit, nor wait for another write.</param>
     /// <param name="cancellationToken">Takes the operation back if it has not started; otherwise only ends the wait.</param>
     /// <exception cref="InvalidOperationException">Called inside an operation: it would wait for itself.</exception>
+    /// <exception cref="StorageFullException">Thrown by the call itself: too many operations wait. This one is not among them.</exception>
     public ValueTask WriteAsync(Action<WriteTransaction> operation, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(operation);

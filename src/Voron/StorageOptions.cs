@@ -159,6 +159,13 @@ public sealed class StorageOptions
     /// </summary>
     public long MaxMergedBytes { get; init; } = 4 * MiB;
 
+    /// <summary>
+    /// Operations of <see cref="StorageEnvironment.WriteAsync(Action{WriteTransaction}, CancellationToken)"/> that may wait to be started. A call
+    /// beyond them throws <see cref="StorageFullException"/>: a caller that does not await its writes would fill the memory. An operation that
+    /// waits takes some 300 bytes, and what it refers to. Callers that block in <c>Write</c> are not limited.
+    /// </summary>
+    public int MaxQueuedOperations { get; init; } = 1 << 20;
+
     /// <summary>Bytes from which on a value is written straight to the data file, once, instead of through the journal.</summary>
     public int LargeValueBytes { get; init; } = 16 << 10;
 
@@ -228,6 +235,9 @@ public sealed class StorageOptions
     /// <summary>For how long a batch of merged operations goes on taking more of them.</summary>
     internal TimeSpan MaxMergedDuration { get; init; } = TimeSpan.FromMilliseconds(20);
 
+    /// <summary>How long a commit that finds no room looks for free pages to give back, with the writer held.</summary>
+    internal TimeSpan LongestPunch { get; init; } = TimeSpan.FromMilliseconds(250);
+
     /// <summary>How often the flusher's thread looks whether free space can be given back to the file system.</summary>
     internal TimeSpan ReclaimInterval { get; init; } = TimeSpan.FromSeconds(30);
 
@@ -235,9 +245,6 @@ public sealed class StorageOptions
     internal bool JournalsWholePages { get; init; }
 
     /// <summary>Called after each background verification, on a thread of the pool. May do what every observer may.</summary>
-    /// <summary>How long a commit that finds no room looks for free pages to give back, with the writer held.</summary>
-    internal TimeSpan LongestPunch { get; init; } = TimeSpan.FromMilliseconds(250);
-
     public Action<VerificationReport>? ScrubObserver { get; init; }
 
     /// <summary>A page size was asked for, rather than left open.</summary>
@@ -287,6 +294,7 @@ public sealed class StorageOptions
         Check(ScratchLimitBytes >= ScratchMemoryBytes, $"{nameof(ScratchLimitBytes)} ({ScratchLimitBytes}) is below {nameof(ScratchMemoryBytes)} ({ScratchMemoryBytes}).");
         Check(SearchMemoryBytes is >= 0 and <= 1L << 40, $"{nameof(SearchMemoryBytes)} is {SearchMemoryBytes}; it must be between 0 and {1L << 40}.");
         Check(MaxTransactionBytes >= MiB, $"{nameof(MaxTransactionBytes)} is {MaxTransactionBytes}; it must be at least {MiB}.");
+        Check(MaxQueuedOperations > 0, $"{nameof(MaxQueuedOperations)} is {MaxQueuedOperations}; it must be positive.");
         Check(MaxMergedBytes > 0, $"{nameof(MaxMergedBytes)} is {MaxMergedBytes}; it must be positive.");
         Check(
             LargeValueBytes is >= 16 << 10 and <= GreatestLargeValue,

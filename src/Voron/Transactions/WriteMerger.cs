@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using Voron.Primitives;
 
 namespace Voron.Transactions;
@@ -32,6 +33,7 @@ internal sealed class WriteMerger : IThreadPoolWorkItem, IDisposable
     private readonly Lock _lock = new();
     private readonly Func<WriteCore> _begin;
     private readonly MergedBatch _batch;
+    private readonly int _mostQueued;
     private readonly AutoResetEvent _work = new(false);
     private MergedOperation? _head;
     private MergedOperation? _tail;
@@ -50,6 +52,7 @@ internal sealed class WriteMerger : IThreadPoolWorkItem, IDisposable
     public WriteMerger(Func<WriteCore> begin, StorageOptions options, Action<int> merged)
     {
         _begin = begin;
+        _mostQueued = options.MaxQueuedOperations;
         _batch = new MergedBatch(this, options, merged);
     }
 
@@ -68,9 +71,12 @@ internal sealed class WriteMerger : IThreadPoolWorkItem, IDisposable
     }
 
     /// <summary>Queues an operation; the task completes when it is durable.</summary>
+    /// <exception cref="StorageFullException">As many wait as may.</exception>
     public ValueTask Enqueue(Action<WriteTransaction> operation, CancellationToken cancellationToken)
     {
         ThrowIfInside(nameof(StorageEnvironment.WriteAsync));
+        if (Volatile.Read(ref _count) >= _mostQueued)
+            ThrowFull();
         var queued = MergedOperation.Rent(this, operation);
         var task = queued.Begin(cancellationToken);
         if (Append(queued))
@@ -171,6 +177,12 @@ internal sealed class WriteMerger : IThreadPoolWorkItem, IDisposable
 
         LeadAll();
     }
+
+    // At the call, not in its task: a caller that is not slowed down by awaiting may not look at its tasks either.
+    [DoesNotReturn]
+    private void ThrowFull() => throw new StorageFullException(
+        $"{_mostQueued} operations wait to be written, which is as many as may ({nameof(StorageOptions.MaxQueuedOperations)}). This one was not " +
+        $"committed. Await some of them first, or call {nameof(StorageEnvironment.Write)}, which waits.");
 
     /// <returns>Whether the caller leads from here on.</returns>
     private bool Append(MergedOperation operation)

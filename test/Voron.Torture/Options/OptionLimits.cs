@@ -21,6 +21,7 @@ internal static class OptionLimits
         (nameof(StorageOptions.SearchMemoryBytes), [0L, 1L, 80 * MiB, (long)int.MaxValue, (long)int.MaxValue + 1]),
         (nameof(StorageOptions.MaxTransactionBytes), [MiB, 1024 * MiB, (long)int.MaxValue + 1, long.MaxValue]),
         (nameof(StorageOptions.MaxMergedBytes), [1L, 4096L, 64 * KiB, 4 * MiB, long.MaxValue]),
+        (nameof(StorageOptions.MaxQueuedOperations), [1 << 10, 1 << 20, int.MaxValue]),
         (nameof(StorageOptions.LargeValueBytes), [16 << 10, (16 << 10) + 1, StorageOptions.GreatestLargeValue]),
         (nameof(StorageOptions.PreferredFreeFraction), [double.Epsilon, 0.25, 1.0]),
         (nameof(StorageOptions.MaxGrowthBytes), [MiB, MiB + 1, 64 * MiB, long.MaxValue]),

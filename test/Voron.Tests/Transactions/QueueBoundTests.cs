@@ -1,0 +1,57 @@
+using Voron.Tests.Faults;
+
+namespace Voron.Tests.Transactions;
+
+/// <summary>How many merged operations may wait.</summary>
+public sealed class QueueBoundTests
+{
+    private const int Most = 100;
+
+    private static readonly TimeSpan Patience = HeldJournal.Patience;
+
+    private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
+
+    [Fact]
+    public async Task A_write_beyond_the_queue_is_refused_and_those_in_it_are_not()
+    {
+        using var environment = StorageEnvironment.OpenInMemory(new StorageOptions { BackgroundFlush = false, MaxQueuedOperations = Most });
+        FaultBench.Put(environment, 0, [0]);
+        using var cancelled = new CancellationTokenSource();
+        var tasks = new List<Task>();
+        Task last;
+        TestThread blocked;
+        using (environment.BeginWrite())
+        {
+            var taken = environment.WriteAsync(_ => { }, cancelled.Token).AsTask();
+            for (var i = 1; i < Most; i++)
+            {
+                var key = i;
+                tasks.Add(environment.WriteAsync(writing => Put(writing, key), Cancellation).AsTask());
+            }
+
+            for (var i = 0; i < 10; i++)
+            {
+                environment.Invoking(open => _ = open.WriteAsync(_ => { }, Cancellation)).Should().Throw<StorageFullException>()
+                    .WithMessage($"*{Most} operations*{nameof(StorageOptions.MaxQueuedOperations)}*not committed*");
+            }
+
+            environment.GetStatistics().QueuedOperations.Should().Be(Most, "what is refused takes no place");
+
+            // A caller that blocks can have no more than one operation.
+            blocked = new TestThread(() => environment.Write(writing => Put(writing, 1_000)));
+            SpinWait.SpinUntil(() => environment.GetStatistics().QueuedOperations == Most + 1, Patience).Should().BeTrue();
+            cancelled.Cancel();
+            (await Record.ExceptionAsync(() => taken.WaitAsync(Patience, Cancellation))).Should().BeAssignableTo<OperationCanceledException>();
+            environment.Invoking(open => _ = open.WriteAsync(_ => { }, Cancellation)).Should().Throw<StorageFullException>();
+        }
+
+        await Task.WhenAll(tasks).WaitAsync(Patience, Cancellation);
+        blocked.Join().Should().BeNull();
+        last = environment.WriteAsync(writing => Put(writing, 1_001), Cancellation).AsTask();
+        await last.WaitAsync(Patience, Cancellation);
+        using var reading = environment.BeginRead();
+        reading.OpenTree(FaultBench.TreeName).Count.Should().Be(Most + 2);
+    }
+
+    private static void Put(WriteTransaction writing, int key) => writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(key), [1]);
+}
