@@ -1,0 +1,77 @@
+using Voron.Primitives;
+using Voron.Tests.Faults;
+using Voron.Torture.Simulation;
+
+namespace Voron.Tests.Transactions;
+
+/// <summary>What is left of a read transaction that could not be begun.</summary>
+public sealed class ReaderPoolTests
+{
+    /// <summary>It stayed counted: the files of the environment were never closed, and its slots were used up.</summary>
+    [Theory]
+    [InlineData("StateCopied")]
+    [InlineData("SlotStored")]
+    [InlineData("SnapshotConfirmed")]
+    public void A_transaction_that_fails_as_it_begins_leaves_nothing(string place)
+    {
+        var disk = new SimulatedDisk();
+        var environment = StorageEnvironment.Open(disk, FaultBench.Options());
+        FaultBench.Put(environment, 1, [1]);
+        var schedule = new ThrowingSchedule(Enum.Parse<SchedulePlace>(place));
+        SchedulePoint.Current = schedule;
+        try
+        {
+            // More than there are slots for readers.
+            for (var i = 0; i < 70_000; i++)
+                environment.Invoking(open => open.BeginRead()).Should().Throw<OutOfMemoryException>();
+        }
+        finally
+        {
+            SchedulePoint.Current = null;
+        }
+
+        schedule.Thrown.Should().Be(70_000);
+        environment.GetStatistics().OpenReaders.Should().Be(0);
+        FaultBench.Get(environment, 1).Should().Equal(1);
+
+        // Nothing holds the versions of what is overwritten.
+        FaultBench.Put(environment, 1, [2]);
+        environment.Flush()!.Value.TransactionId.Should().Be(2);
+        environment.Dispose();
+        disk.HeldLocks.Should().Be(0);
+        disk.OpenFiles.Should().Be(0);
+    }
+
+    private sealed class ThrowingSchedule(SchedulePlace at) : ISchedule
+    {
+        public int Thrown { get; private set; }
+
+        public void Reach(SchedulePlace place)
+        {
+            if (place != at)
+                return;
+            Thrown++;
+            throw new OutOfMemoryException("a planted fault");
+        }
+
+        public bool WaitUntil(Func<bool> condition, bool mayTimeOut) => true;
+
+        public bool WaitFor(object signalled, bool mayTimeOut) => true;
+
+        public void Signal(object signalled)
+        {
+        }
+
+        public void Spin()
+        {
+        }
+
+        public ThreadStart Adopt(ThreadStart work, object owner) => work;
+
+        public void Queue(IThreadPoolWorkItem work)
+        {
+        }
+
+        public bool HaveEnded(object owner) => true;
+    }
+}
