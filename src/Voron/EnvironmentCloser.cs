@@ -16,8 +16,8 @@ namespace Voron;
 ///        ──▶ closed: memory, files and lock go with the last transaction, and with the last call
 /// </code>
 /// Each step waits for the device alone, for as long as that takes, but for two: a write transaction that stays open, and the user's
-/// code, are waited for for some seconds. An interruption of the calling thread ends no step. No step runs code of the user's, and none waits for a thread that does: so any thread may
-/// close an environment, a thread that calls an observer too.
+/// code, are waited for for some seconds. An interruption of the calling thread ends no step. No step runs code of the user's, and none
+/// waits for a thread that does: so any thread may close an environment, a thread that calls an observer too.
 /// </remarks>
 internal sealed class EnvironmentCloser(
     EnvironmentParts parts, WriterGate gate, WriterHome? writer, WriteMerger? merger, Flusher? flusher, FlushScheduler? scheduler, Scrubber? scrubber)

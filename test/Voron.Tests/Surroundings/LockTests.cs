@@ -1,3 +1,7 @@
+using System.Diagnostics;
+using Microsoft.Extensions.Logging.Abstractions;
+using Voron.IO;
+using Voron.IO.Posix;
 using Voron.Tests.Faults;
 using Voron.Torture.Kills;
 
@@ -191,9 +195,70 @@ public sealed class LockTests
         FaultBench.ShouldBeUnchanged(FaultBench.Bytes(directory.Path), before);
     }
 
+    /// <summary>Of macOS and of old kernels: what the engine opens and closes while it holds the lock must not end it.</summary>
+    [Fact]
+    public void The_lock_of_a_whole_file_outlives_descriptors_that_are_closed_meanwhile()
+    {
+        Assert.SkipUnless(OperatingSystem.IsLinux() && File.Exists(FlockCommand), $"asks {FlockCommand} of Linux for the locks of another process");
+        using var directory = Place.Killed(5);
+        var header = Path.Combine(directory.Path, Place.Header);
+        var data = Path.Combine(directory.Path, Place.Data);
+
+        // Has it read the unfinished header, and both files once more, while it holds the lock.
+        File.Move(header, header + ".creating");
+        using (var environment = OpenWithWholeLocks(directory.Path))
+        {
+            ShouldBeLocked(header, data);
+            FaultBench.Put(environment, 6, [6]);
+            environment.Flush();
+            environment.Verify().Problems.Should().BeEmpty();
+            ShouldBeInUse(directory.Path, FaultBench.Options());
+            ShouldBeInUse(directory.Path, Reading);
+            var second = () => OpenWithWholeLocks(directory.Path);
+            second.Should().Throw<EnvironmentInUseException>();
+            using (var disk = PosixDisk.Open(directory.Path, true, [], NullLogger.Instance))
+            {
+                foreach (var name in new[] { Place.Header, Place.Data })
+                    disk.Open(name, DiskOpen.Existing, DiskAccess.Buffered).Dispose();
+            }
+
+            ShouldBeLocked(header, data);
+        }
+
+        foreach (var file in new[] { header, data })
+            TryLock(file).Should().BeTrue("the environment is closed");
+        using var created = new TemporaryDirectory();
+        using (OpenWithWholeLocks(created.Path))
+            ShouldBeLocked(Path.Combine(created.Path, Place.Header), Path.Combine(created.Path, Place.Data));
+    }
+
+    private const string FlockCommand = "/usr/bin/flock";
+
+    private static StorageEnvironment OpenWithWholeLocks(string path) => StorageEnvironment.Open(
+        PosixDisk.Open(path, false, [], NullLogger.Instance, calls: new WholeLocks()), FaultBench.Options());
+
+    private static void ShouldBeLocked(params string[] files)
+    {
+        foreach (var file in files)
+            TryLock(file).Should().BeFalse($"'{file}' is locked");
+    }
+
+    // By another process.
+    private static bool TryLock(string file)
+    {
+        using var process = Process.Start(FlockCommand, ["--nonblock", "--exclusive", file, "true"]);
+        process.WaitForExit();
+        return process.ExitCode == 0;
+    }
+
     private static void ShouldBeInUse(string path, StorageOptions options)
     {
         var open = () => StorageEnvironment.Open(path, options);
         open.Should().Throw<EnvironmentInUseException>();
+    }
+
+    private sealed class WholeLocks : PosixCalls
+    {
+        public override bool LocksDescriptions => false;
     }
 }

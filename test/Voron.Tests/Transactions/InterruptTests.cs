@@ -67,7 +67,8 @@ public sealed class InterruptTests
     [Fact]
     public async Task A_leader_that_is_interrupted_in_the_operation_of_another_fails_it_not()
     {
-        using var environment = StorageEnvironment.OpenInMemory(new StorageOptions { BackgroundFlush = false, MaxMergedDuration = TimeSpan.FromMinutes(1) });
+        using var environment = StorageEnvironment.OpenInMemory(
+            new StorageOptions { BackgroundFlush = false, MaxMergedDuration = TimeSpan.FromMinutes(1) });
         FaultBench.Put(environment, 1, [1]);
         using var isRunning = new ManualResetEventSlim();
         using var mayGoOn = new ManualResetEventSlim();

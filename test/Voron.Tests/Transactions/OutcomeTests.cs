@@ -9,7 +9,9 @@ public sealed class OutcomeTests
 {
     private static readonly TimeSpan Patience = HeldJournal.Patience;
 
-    /// <summary>The commit waits for an older record before it makes room, and that record's write fails: its outcome is not this transaction's.</summary>
+    /// <summary>
+    /// The commit waits for an older record before it makes room, and that record's write fails: its outcome is not this transaction's.
+    /// </summary>
     [Fact]
     public async Task A_commit_that_found_no_room_does_not_report_the_outcome_of_an_older_record()
     {

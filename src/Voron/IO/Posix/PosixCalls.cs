@@ -22,6 +22,11 @@ internal unsafe class PosixCalls
 
     public virtual int Allocate(SafeFileHandle handle, int mode, long offset, long length) => Libc.Allocate(handle, mode, offset, length);
 
+    /// <summary>
+    /// True when the system has locks of a range that belong to an open description (F_OFD_SETLK). Where it has none, whole files are locked.
+    /// </summary>
+    public virtual bool LocksDescriptions => !Platform.IsMac;
+
     /// <summary>F_FULLFSYNC of macOS.</summary>
     public virtual int FullSync(SafeFileHandle handle) => Libc.Control(handle, Platform.FullSync, 0);
 

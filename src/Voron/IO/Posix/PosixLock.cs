@@ -11,7 +11,9 @@ namespace Voron.IO.Posix;
 /// <remarks>
 /// On Linux it is a lock of a range far behind the end of the file, so that it has nothing to do with the file's bytes, nor with the
 /// locks that other programs, and the base library, take on a whole file to read or copy it. The length of the range is the owner's
-/// process id: the system says which range is in the way, but not whose it is. On macOS it is a lock of the whole file.
+/// process id: the system says which range is in the way, but not whose it is. On macOS, and on a Linux before 3.15, it is a lock of the
+/// whole file, by flock, which belongs to the open description as well. The locks of the process that POSIX has (F_SETLK) are never
+/// taken: such a lock would end when any descriptor of the file is closed, and the engine closes some while it holds its locks.
 /// </remarks>
 internal sealed unsafe class PosixLock : IDisposable
 {
@@ -51,7 +53,7 @@ internal sealed unsafe class PosixLock : IDisposable
         {
             var identity = PosixFileInfo.Of(handle, path).Identity;
             inProcess = OfThisProcess.Take(identity, shared, path);
-            if (!TryTakeRange(handle, path, shared))
+            if (!disk.Calls.LocksDescriptions || !TryTakeRange(handle, path, shared))
                 TakeWhole(handle, path, shared);
             return new PosixLock(disk, name, handle, identity, inProcess);
         }
@@ -83,8 +85,6 @@ internal sealed unsafe class PosixLock : IDisposable
     /// <summary>False where the system has no such locks.</summary>
     private static bool TryTakeRange(SafeFileHandle handle, string path, bool shared)
     {
-        if (Platform.IsMac)
-            return false;
         var range = Range(shared ? ReadLock : WriteLock, Environment.ProcessId);
         while (Libc.Control(handle, Platform.SetDescriptionLock, &range) != 0)
         {
