@@ -24,6 +24,12 @@ internal static partial class FlushLog
         Message = "A transaction found no room, and the flush that was to make some found none either; it is tried again later: {Reason}")]
     public static partial void NoRoom(ILogger logger, string reason);
 
+    [LoggerMessage(Level = LogLevel.Error, Message = "The environment in '{Path}' takes no more writes, and nothing is flushed any more, since one failed: {Reason}")]
+    public static partial void Ended(ILogger logger, string path, string reason, Exception exception);
+
+    [LoggerMessage(Level = LogLevel.Warning, Message = "Free space could not be given back to the file system: {Reason}")]
+    public static partial void NothingGivenBack(ILogger logger, string reason);
+
     [LoggerMessage(Level = LogLevel.Warning, Message = "The journal's last records could not be vouched for: {Reason}")]
     public static partial void NoVouching(ILogger logger, string reason);
 

@@ -32,6 +32,10 @@ internal sealed class FlushScheduler : IBackPressure
     private readonly RetryPause _rewriteRetry = new(Second, LongestPause);
     private readonly RetryPause _vouchRetry = new(Second, LongestPause);
 
+    // Only for how often the log is told: these are tried when they are due.
+    private readonly RetryPause _reclaimRetry = new(Second, LongestPause);
+    private readonly RetryPause _otherRetry = new(Second, LongestPause);
+
     private readonly EngineContext _context;
     private readonly Flusher _flusher;
     private readonly Action _reclaim;
@@ -255,9 +259,10 @@ internal sealed class FlushScheduler : IBackPressure
         {
             // Nothing foreseen: what is in memory cannot be trusted with more writes.
             _context.Poison.Set(e);
-            FlushLog.Failed(_context.Logger, e.Message, e);
         }
 
+        if (_context.Poison.Cause is { } cause)
+            FlushLog.Ended(_context.Logger, _context.Disk.Path, cause.Message, cause);
         TellProgress();
     }
 
@@ -280,8 +285,9 @@ internal sealed class FlushScheduler : IBackPressure
         }
         catch (Exception e) when (e is VoronException or OutOfMemoryException)
         {
-            // That there is no memory is foreseen at each step, as it is where a caller flushes: the next tick tries again.
-            if (_flushRetry.Failed() || _context.Poison.IsPoisoned)
+            // That there is no memory is foreseen at each step, as it is where a caller flushes: the next tick tries again. What has
+            // poisoned the environment ends the thread, which says so.
+            if (!_context.Poison.IsPoisoned && _otherRetry.Failed())
                 FlushLog.Failed(_context.Logger, e.Message, e);
         }
         catch (OperationCanceledException) when (_context.Closing.IsCancellationRequested)
@@ -398,10 +404,17 @@ internal sealed class FlushScheduler : IBackPressure
         try
         {
             _reclaim();
+            _reclaimRetry.Clear();
         }
         catch (TimeoutException)
         {
             // A long write transaction has the writer; flushing must not wait for it.
+        }
+        catch (Exception e) when (e is VoronException or OutOfMemoryException && !_context.Poison.IsPoisoned)
+        {
+            // The flush before it has been made, and the next one is not to wait.
+            if (_reclaimRetry.Failed())
+                FlushLog.NothingGivenBack(_context.Logger, e.Message);
         }
     }
 

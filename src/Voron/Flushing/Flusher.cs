@@ -158,9 +158,8 @@ internal sealed unsafe class Flusher
                     return false;
 
                 // A flush before this one still waits for the writer, or has waited in vain.
-                plan = RentPlan();
                 detach = _context.Versions.LastDetach;
-                plan.Collect(_context, new PublishedState { State = _checkpoints.Current.State }, _checkpointId);
+                plan = CollectFlushed();
             }
         }
 
@@ -263,6 +262,22 @@ internal sealed unsafe class Flusher
         ReleaseReplaced(plan.Target, replaced, rewrite: default);
         report = Report(plan, transactions, Stopwatch.GetElapsedTime(start));
         return plan;
+    }
+
+    // What is in the data file, and not detached yet.
+    private FlushPlan CollectFlushed()
+    {
+        var plan = RentPlan();
+        try
+        {
+            plan.Collect(_context, new PublishedState { State = _checkpoints.Current.State }, _checkpointId);
+            return plan;
+        }
+        catch
+        {
+            _plans.Push(plan);
+            throw;
+        }
     }
 
     private void FlushAndSeal()

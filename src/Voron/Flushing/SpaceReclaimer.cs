@@ -36,6 +36,7 @@ internal sealed class SpaceReclaimer
     private readonly Flusher _flusher;
 
     private int _isRunning;
+    private int _isTold;
 
     // Where the search of the holder of the writer goes on, how many sections it has looked at in vain, and since which detaching of pages.
     private long _nextSection;
@@ -189,9 +190,10 @@ internal sealed class SpaceReclaimer
             _context.Counters.TruncatedBytes += bytes;
             return bytes;
         }
-        catch (DiskException)
+        catch (DiskException e)
         {
             // The file keeps its length, and its free space.
+            TellOnce(e);
             return 0;
         }
         finally
@@ -291,10 +293,18 @@ internal sealed class SpaceReclaimer
             return !_context.Closing.IsCancellationRequested
                 && _context.DataFile.File.TryPunchHole(range.First * _context.PageSize, range.Pages * _context.PageSize);
         }
-        catch (DiskException)
+        catch (DiskException e)
         {
+            TellOnce(e);
             return false;
         }
+    }
+
+    // What cannot be given back now costs nothing but its space, and is tried again and again.
+    private void TellOnce(DiskException e)
+    {
+        if (Interlocked.Exchange(ref _isTold, 1) == 0)
+            FlushLog.NothingGivenBack(_context.Logger, e.Message);
     }
 
     private WriteCore BeginHeld()

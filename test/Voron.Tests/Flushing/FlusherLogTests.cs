@@ -1,0 +1,66 @@
+using Microsoft.Extensions.Logging;
+using Voron.IO;
+using Voron.Tests.Faults;
+using Voron.Torture.Simulation;
+
+namespace Voron.Tests.Flushing;
+
+/// <summary>What fails in the background is in the log: no caller is there to tell.</summary>
+public sealed class FlusherLogTests
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
+
+    /// <summary>The thread ended without a word when another one had poisoned the environment.</summary>
+    [Fact]
+    public void The_end_of_flushing_is_an_error_in_the_log_whoever_has_met_the_failure()
+    {
+        var disk = new SimulatedDisk();
+        var logger = new ListLogger();
+        using var environment = StorageEnvironment.Open(
+            disk,
+            new StorageOptions { Logger = logger, FlushInterval = TimeSpan.FromMilliseconds(1), ScrubInterval = Timeout.InfiniteTimeSpan });
+        FaultBench.Put(environment, 1, [1]);
+        disk.FailNext(
+            call => call.Kind == DiskCallKind.Write && call.Name.StartsWith("journal-", StringComparison.Ordinal), DiskError.Failed, forever: true);
+        environment.Invoking(open => FaultBench.Put(open, 2, [2])).Should().Throw<EnvironmentPoisonedException>();
+        SpinWait.SpinUntil(() => Errors(logger).Any(), Patience).Should().BeTrue();
+        Errors(logger).Should().ContainSingle().Which.Should().Contain("takes no more writes").And.Contain("planted");
+    }
+
+    /// <summary>It looked like a file system that has no holes.</summary>
+    [Fact]
+    public void Space_that_cannot_be_given_back_is_told_once()
+    {
+        var disk = new SimulatedDisk();
+        var logger = new ListLogger();
+        using var environment = StorageEnvironment.Open(disk, new StorageOptions { Logger = logger, BackgroundFlush = false });
+        using (var writing = environment.BeginWrite())
+        {
+            var tree = writing.CreateTree("a");
+            for (var i = 0; i < 100; i++)
+                tree.Put(FaultBench.Key(i), FaultBench.Value(i, 100_000));
+            writing.CreateTree("b").Put(FaultBench.Key(1), [1]);
+            writing.Commit();
+        }
+
+        environment.Flush();
+        using (var writing = environment.BeginWrite())
+        {
+            writing.DeleteTree("a");
+            writing.Commit();
+        }
+
+        environment.Flush();
+        disk.FailNext(call => call.Kind is DiskCallKind.Punch or DiskCallKind.SetLength, DiskError.Failed, forever: true);
+        for (var i = 0; i < 3; i++)
+            environment.ReclaimSpace().Should().Be(0);
+        SpinWait.SpinUntil(() => logger.Warnings.Any(), Patience).Should().BeTrue();
+        logger.Warnings.Should().ContainSingle().Which.Should().Contain("given back").And.Contain("planted");
+        disk.ClearFaults();
+        environment.ReclaimSpace().Should().BeGreaterThan(1_000_000);
+        environment.Verify().Problems.Should().BeEmpty();
+    }
+
+    private static IEnumerable<string> Errors(ListLogger logger) =>
+        logger.Entries.Where(entry => entry.Level >= LogLevel.Error).Select(entry => entry.Message);
+}
