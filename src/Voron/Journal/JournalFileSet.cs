@@ -12,19 +12,12 @@ namespace Voron.Journal;
 /// those to be used again.
 /// </summary>
 /// <remarks>
-/// <para>
 /// A file's life: made (zeroed, synced, named) or taken again -> two header copies with a fresh incarnation -> spare -> current
 /// -> full -> released by a checkpoint -> taken again, or deleted. A spare that is too small for what comes is passed over;
 /// its life number is then skipped, and recovery finds the next record by its sequence and chain.
-/// </para>
-/// <para>
-/// Zeros keep small commits from having to write the file system's metadata, at the price of writing everything twice in a file's
-/// first life. Large records would pay more than they save: for them a file gets its blocks, and what is in it first is theirs.
-/// </para>
 /// </remarks>
-internal sealed unsafe class JournalFileSet : IDisposable
+internal sealed class JournalFileSet : IDisposable
 {
-    private const int ZeroingBytes = 256 << 10;
     private const int LargeRecordBytes = 1 << 20;
 
     // What a flush lets go of is what the load needs until the next one.
@@ -36,14 +29,13 @@ internal sealed unsafe class JournalFileSet : IDisposable
 
     private readonly EngineLock _lock = new(LockRank.JournalFiles);
     private readonly IDisk _disk;
+    private readonly JournalFileMaker _maker;
     private readonly UInt128 _environmentId;
     private readonly int _pageSize;
     private readonly long _maxFileBytes;
     private readonly List<JournalFile> _live = [];
     private readonly List<JournalFile> _released = [];
-    private readonly ILogger _logger;
     private JournalFile? _spare;
-    private long _nextIndex = 1;
     private long _nextLife = 1;
     private long _nextFileBytes;
 
@@ -60,11 +52,11 @@ internal sealed unsafe class JournalFileSet : IDisposable
     public JournalFileSet(IDisk disk, UInt128 environmentId, int pageSize, long firstFileBytes, long maxFileBytes, ILogger logger)
     {
         _disk = disk;
+        _maker = new JournalFileMaker(disk, logger);
         _environmentId = environmentId;
         _pageSize = pageSize;
         _nextFileBytes = JournalFormat.AlignUp(firstFileBytes);
         _maxFileBytes = JournalFormat.AlignUp(maxFileBytes);
-        _logger = logger;
     }
 
     /// <summary>
@@ -94,9 +86,8 @@ internal sealed unsafe class JournalFileSet : IDisposable
         using (_lock.Enter())
         {
             var infos = files.OrderBy(info => info.Header.LifeNumber).ToList();
-            var names = infos.Select(info => info.Name).Concat(withoutLife);
-            _nextIndex = names.Select(NumberOf).Where(index => index <= JournalFile.GreatestNewIndex).DefaultIfEmpty().Max() + 1;
-            foreach (var info in GiveNames(infos))
+            _maker.SkipNames(infos.Select(info => info.Name).Concat(withoutLife));
+            foreach (var info in _maker.GiveNames(infos))
             {
                 var length = info.FileLength & -JournalFormat.Block;
                 var file = new JournalFile(_disk, info.Name, length)
@@ -223,7 +214,7 @@ internal sealed unsafe class JournalFileSet : IDisposable
             // No file that could have records behind the end: whoever opens the store need not look for any.
             if (keepFew && _spare != null)
             {
-                Delete(_spare);
+                _maker.Delete(_spare);
                 _spare = null;
             }
 
@@ -279,14 +270,14 @@ internal sealed unsafe class JournalFileSet : IDisposable
             };
             JournalFileHeaders.Write(file.Handle, header, seals);
             if (taken == null)
-                GiveName(file);
+                _maker.GiveName(file);
         }
         catch
         {
             if (taken != null)
                 Release(file);
             else
-                Discard(file);
+                _maker.Delete(file);
             throw;
         }
 
@@ -332,14 +323,8 @@ internal sealed unsafe class JournalFileSet : IDisposable
 
     private void DeleteReleased(int index)
     {
-        Delete(_released[index]);
+        _maker.Delete(_released[index]);
         _released.RemoveAt(index);
-    }
-
-    private void Delete(JournalFile file)
-    {
-        file.Close();
-        TryDelete(file.Name);
     }
 
     // What is kept for reuse is of no use when nothing of it is large enough, and may be all the room that there is.
@@ -347,141 +332,13 @@ internal sealed unsafe class JournalFileSet : IDisposable
     {
         try
         {
-            return Make(length);
+            return _maker.Make(length, isZeroed: !_isForLarge);
         }
         catch (DiskException e) when (e.Error == DiskError.NoSpace && _released.Count > 0)
         {
             while (_released.Count > 0)
                 DeleteReleased(_released.Count - 1);
-            return Make(length);
-        }
-    }
-
-    // A new file has its name only when its headers are there: one that is found without them is damaged.
-    private void GiveName(JournalFile file)
-    {
-        if (!PlantedFault.LeaveJournalUnsynced)
-            file.Handle.Sync();
-        var name = Rename(file.Name);
-        file.Name = name;
-        if (!PlantedFault.LeaveJournalNameUnsynced)
-            _disk.SyncDirectory();
-        JournalLog.FileMade(_logger, file.Name, file.Length);
-    }
-
-    /// <summary>Gives a file that has none yet a name that nobody has.</summary>
-    private string Rename(string unnamed)
-    {
-        var index = JournalFile.UnnamedIndexOf(unnamed);
-        while (true)
-        {
-            try
-            {
-                var name = JournalFile.NameOf(index);
-                _disk.Rename(unnamed, name);
-                return name;
-            }
-            catch (DiskException e) when (e.Error == DiskError.AlreadyExists)
-            {
-                index = NextIndex();
-            }
-        }
-    }
-
-    /// <summary>Files that come back under the names that they had while they were made: they get names before anything is built on them.</summary>
-    private List<JournalFileInfo> GiveNames(List<JournalFileInfo> files)
-    {
-        var isChanged = false;
-        for (var i = 0; i < files.Count; i++)
-        {
-            if (JournalFile.UnnamedIndexOf(files[i].Name) < 0)
-                continue;
-            files[i] = files[i] with { Name = Rename(files[i].Name) };
-            isChanged = true;
-        }
-
-        if (isChanged)
-            _disk.SyncDirectory();
-        return files;
-    }
-
-    private static long NumberOf(string name) => Math.Max(JournalFile.IndexOf(name), JournalFile.UnnamedIndexOf(name));
-
-    // Numbers that are taken are passed over, wherever it goes on.
-    private long NextIndex()
-    {
-        if (_nextIndex > JournalFile.GreatestNewIndex)
-            _nextIndex = 1;
-        return _nextIndex++;
-    }
-
-    private void Discard(JournalFile file)
-    {
-        file.Close();
-        TryDelete(file.Name);
-    }
-
-    private (string Name, DiskFile Handle) Create()
-    {
-        while (true)
-        {
-            var name = JournalFile.UnnamedOf(NextIndex());
-            try
-            {
-                return (name, _disk.Open(name, DiskOpen.New, DiskAccess.WriteThrough));
-            }
-            catch (DiskException e) when (e.Error == DiskError.AlreadyExists)
-            {
-                // Somebody else's: the next number will do.
-            }
-        }
-    }
-
-    private JournalFile Make(long length)
-    {
-        var (name, handle) = Create();
-        var file = new JournalFile(_disk, name, length, handle);
-        try
-        {
-            file.Handle.Allocate(0, length);
-            if (!_isForLarge)
-                WriteZeros(file.Handle, length);
-            if (!PlantedFault.LeaveJournalUnsynced)
-                file.Handle.Sync();
-            return file;
-        }
-        catch
-        {
-            Discard(file);
-            throw;
-        }
-    }
-
-    // Blocks that have been allocated but never written cost a write of metadata at each commit to them.
-    private static void WriteZeros(DiskFile handle, long length)
-    {
-        var zeros = (byte*)EngineMemory.AllocateAligned(ZeroingBytes, JournalFormat.Block);
-        try
-        {
-            NativeMemory.Clear(zeros, ZeroingBytes);
-            for (var offset = 0L; offset < length; offset += ZeroingBytes)
-                handle.Write(offset, new ReadOnlySpan<byte>(zeros, (int)Math.Min(ZeroingBytes, length - offset)));
-        }
-        finally
-        {
-            EngineMemory.FreeAligned(zeros);
-        }
-    }
-
-    private void TryDelete(string name)
-    {
-        try
-        {
-            _disk.Delete(name);
-        }
-        catch (DiskException)
-        {
-            // It was not there, or stays: the next opening deletes what has no life, and uses again what has.
+            return _maker.Make(length, isZeroed: !_isForLarge);
         }
     }
 
