@@ -132,7 +132,7 @@ internal sealed class JournalFileSet : IDisposable
     /// Makes the spare, or one prepared now, the current file.
     /// </summary>
     /// <param name="minLength">How many bytes its records must have room for.</param>
-    /// <param name="more">How many more it should have, so that it is not the only record: a caller does without where there is no room.</param>
+    /// <param name="more">How many more it should have, so that it is not the only record. Where the disk has no room, the file has less.</param>
     /// <param name="recordBytes">Bytes of the first record.</param>
     /// <param name="seals">What ends in earlier files; only the first file after an opening has any.</param>
     /// <exception cref="DiskException">There is no room for a file; nothing has changed.</exception>
@@ -150,7 +150,7 @@ internal sealed class JournalFileSet : IDisposable
 
             _wantedLength = minLength + more;
             _isForLarge = recordBytes >= LargeRecordBytes;
-            file ??= Prepare(minLength, more, seals);
+            file ??= Prepare(minLength, more, seals, isSpare: false);
             file.UsedBytes = file.StartOffset = JournalFormat.FirstRecordOffset;
             _live.Add(file);
             Count();
@@ -159,8 +159,8 @@ internal sealed class JournalFileSet : IDisposable
     }
 
     /// <summary>
-    /// Prepares a spare when there is none, so that the next switch costs the commit nothing. Does nothing for a while after it has
-    /// failed, longer each time, or until files have been released.
+    /// Prepares a spare when there is none, so that the next switch costs the commit nothing. Deletes no released file for it. Does
+    /// nothing for a while after it has failed, longer each time, or until files have been released.
     /// </summary>
     /// <exception cref="DiskException">There is no room for a file; nothing has changed.</exception>
     /// <exception cref="OutOfMemoryException">There is no memory; nothing has changed.</exception>
@@ -175,7 +175,7 @@ internal sealed class JournalFileSet : IDisposable
             var wanted = _wantedLength + _wantedLength / 8;
             try
             {
-                _spare = Prepare(wanted <= LargestKeptBytes ? wanted : 0, 0, default);
+                _spare = Prepare(wanted <= LargestKeptBytes ? wanted : 0, 0, default, isSpare: true);
                 _spareRetry.Clear();
             }
             catch (Exception e) when (e is DiskException or OutOfMemoryException)
@@ -248,11 +248,9 @@ internal sealed class JournalFileSet : IDisposable
         Volatile.Write(ref _totalBytes, _live.Sum(file => file.Length) + _released.Sum(file => file.Length) + (_spare?.Length ?? 0));
     }
 
-    private JournalFile Prepare(long minLength, long more, ReadOnlySpan<JournalSeal> seals)
+    private JournalFile Prepare(long minLength, long more, ReadOnlySpan<JournalSeal> seals, bool isSpare)
     {
-        var length = Math.Max(_nextFileBytes, JournalFormat.AlignUp(minLength + more) + JournalFormat.FirstRecordOffset);
-        var taken = TakeReleased(minLength + more);
-        var file = taken ?? MakeWithAllRoom(length);
+        var file = TakeOrMake(minLength, more, isSpare, out var isTaken);
         try
         {
             MakeDeletionsDurable();
@@ -269,20 +267,53 @@ internal sealed class JournalFileSet : IDisposable
                 FileLength = file.Length,
             };
             JournalFileHeaders.Write(file.Handle, header, seals);
-            if (taken == null)
+            if (!isTaken)
                 _maker.GiveName(file);
         }
         catch
         {
-            if (taken != null)
+            if (isTaken)
                 Release(file);
             else
                 _maker.Delete(file);
             throw;
         }
 
-        _nextFileBytes = Math.Min(_maxFileBytes, _nextFileBytes * 2);
+        if (file.Length >= _nextFileBytes)
+            _nextFileBytes = Math.Min(_maxFileBytes, _nextFileBytes * 2);
         return file;
+    }
+
+    // A released file that has room for all that is wanted, or else a new one. A full disk may have room for less than that: then a released
+    // file will do that is long enough for the record, or a shorter new one. What is too short for the record is given up last. A spare is
+    // not worth that: it may be too short for the record that comes.
+    private JournalFile TakeOrMake(long minLength, long more, bool isSpare, out bool isTaken)
+    {
+        isTaken = true;
+        if (TakeReleased(minLength + more) is { } roomy)
+            return roomy;
+        var least = JournalFormat.AlignUp(minLength) + JournalFormat.FirstRecordOffset;
+        var length = Math.Max(_nextFileBytes, JournalFormat.AlignUp(minLength + more) + JournalFormat.FirstRecordOffset);
+        while (true)
+        {
+            try
+            {
+                isTaken = false;
+                return _maker.Make(length, isZeroed: !_isForLarge);
+            }
+            catch (DiskException e) when (e.Error == DiskError.NoSpace && !isSpare)
+            {
+                isTaken = true;
+                if (TakeReleased(minLength) is { } shorter)
+                    return shorter;
+                if (length > least)
+                    length = Math.Max(least, JournalFormat.AlignUp(length / 2));
+                else if (_released.Count > 0)
+                    DeleteLongestReleased();
+                else
+                    throw;
+            }
+        }
     }
 
     // What an earlier process deleted last may have had the highest life number, and comes back with a power cut as long as the directory
@@ -321,25 +352,23 @@ internal sealed class JournalFileSet : IDisposable
         return file;
     }
 
+    // So that few have to go for the room that is wanted.
+    private void DeleteLongestReleased()
+    {
+        var longest = 0;
+        for (var i = 1; i < _released.Count; i++)
+        {
+            if (_released[i].Length > _released[longest].Length)
+                longest = i;
+        }
+
+        DeleteReleased(longest);
+    }
+
     private void DeleteReleased(int index)
     {
         _maker.Delete(_released[index]);
         _released.RemoveAt(index);
-    }
-
-    // What is kept for reuse is of no use when nothing of it is large enough, and may be all the room that there is.
-    private JournalFile MakeWithAllRoom(long length)
-    {
-        try
-        {
-            return _maker.Make(length, isZeroed: !_isForLarge);
-        }
-        catch (DiskException e) when (e.Error == DiskError.NoSpace && _released.Count > 0)
-        {
-            while (_released.Count > 0)
-                DeleteReleased(_released.Count - 1);
-            return _maker.Make(length, isZeroed: !_isForLarge);
-        }
     }
 
     private static UInt128 NewIncarnation()

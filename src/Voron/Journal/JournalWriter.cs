@@ -448,7 +448,7 @@ internal sealed unsafe class JournalWriter : IDisposable
             SchedulePoint.Reach(SchedulePlace.FileBeginning);
 
             // As much room again as is kept free: else there would soon be a file for each record.
-            _current = BeginFile(length + reserve, reserve + ReservedImageBytes, length);
+            _current = _files.Begin(length + reserve, reserve + ReservedImageBytes, length, _seals);
         }
         catch (DiskException e)
         {
@@ -459,18 +459,6 @@ internal sealed unsafe class JournalWriter : IDisposable
 
         _seals = [];
         _offset = JournalFormat.FirstRecordOffset;
-    }
-
-    private JournalFile BeginFile(long length, long more, long recordBytes)
-    {
-        try
-        {
-            return _files.Begin(length, more, recordBytes, _seals);
-        }
-        catch (DiskException e) when (e.Error == DiskError.NoSpace && more > 0)
-        {
-            return _files.Begin(length, 0, recordBytes, _seals);
-        }
     }
 
     // What ends this thread would end the process.

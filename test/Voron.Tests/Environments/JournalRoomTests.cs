@@ -1,0 +1,112 @@
+using Voron.Flushing;
+using Voron.Journal;
+using Voron.Torture.Simulation;
+using static Voron.Tests.Environments.JournalBench;
+
+namespace Voron.Tests.Environments;
+
+/// <summary>Which journal file a disk without much room gets, and which of the released ones are given up for it.</summary>
+public sealed class JournalRoomTests
+{
+    private const int Items = 40;
+
+    private static StorageOptions Options(long maxFileBytes, FlushRecordForm form = FlushRecordForm.Checksums) => new()
+    {
+        BackgroundFlush = false,
+        InitialJournalFileBytes = 64 << 10,
+        MaxJournalFileBytes = maxFileBytes,
+        JournalCompression = JournalCompression.Never,
+        FlushRecords = form,
+    };
+
+    /// <summary>Each file is made twice as long as the one before. A file of the next length may find no room when a shorter one would.</summary>
+    [Fact]
+    public void Commits_go_on_while_there_is_room_for_any_journal_file_that_they_fit_into()
+    {
+        var disk = new SimulatedDisk();
+        using var environment = StorageEnvironment.Open(disk, Options(16 << 20));
+        Put(environment, 0, Items);
+        environment.Flush();
+
+        // The reader keeps every flush from releasing a file.
+        using var reading = environment.BeginRead();
+        while (disk.UsedBytes < 8 << 20)
+            Put(environment, 0, Items);
+        disk.SpaceLimit = disk.UsedBytes + (1 << 20);
+        var fill = () =>
+        {
+            for (var i = 0; i < 2_000; i++)
+                Put(environment, 0, Items);
+        };
+        fill.Should().Throw<StorageFullException>();
+        (disk.SpaceLimit - disk.UsedBytes).Should().BeLessThan(64 << 10, "a commit of some 16 KiB fits into a file of 64 KiB");
+
+        reading.Dispose();
+        Put(environment, 0, Items);
+        environment.Flush();
+        environment.Verify().Problems.Should().BeEmpty();
+    }
+
+    /// <summary>A file is wanted that has room for the images of a flush twice. Where there is none, a released one has room for them once.</summary>
+    [Fact]
+    public void A_released_file_that_is_long_enough_is_used_before_any_is_deleted()
+    {
+        var disk = new SimulatedDisk();
+        using var environment = StorageEnvironment.Open(disk, Options(256 << 10, FlushRecordForm.WholeImages));
+        for (var i = 0; i < 40; i++)
+            Put(environment, i * 100, 100);
+        environment.Flush();
+        var files = Files(disk);
+        files.Should().BeGreaterThan(5);
+        disk.SpaceLimit = disk.UsedBytes;
+        var from = disk.TraceCount;
+
+        // Pages that are spread over the tree: each needs an image.
+        for (var i = 0; i < 36; i++)
+            Put(environment, i * 100, 1);
+        Deletions(disk, from).Should().Be(0);
+        Files(disk).Should().Be(files);
+        Count(environment).Should().Be(4_000);
+    }
+
+    [Fact]
+    public void Released_files_that_are_too_short_are_deleted_only_as_far_as_they_are_in_the_way()
+    {
+        var disk = new SimulatedDisk();
+        using var environment = StorageEnvironment.Open(disk, Options(256 << 10));
+        for (var i = 0; i < 100; i++)
+            Put(environment, i * 100, 100);
+        environment.Flush();
+        var files = Files(disk);
+        files.Should().BeGreaterThan(8);
+        disk.SpaceLimit = disk.UsedBytes + (64 << 10);
+        var from = disk.TraceCount;
+        Put(environment, 0, 2_000);
+        Deletions(disk, from).Should().BeInRange(1, 4);
+        Count(environment).Should().Be(10_000);
+    }
+
+    [Fact]
+    public void No_released_file_is_deleted_to_make_a_spare()
+    {
+        var disk = new SimulatedDisk();
+        using var environment = StorageEnvironment.Open(disk, Options(256 << 10));
+        for (var i = 0; i < 40; i++)
+            Put(environment, i * 100, 100);
+        environment.Flush();
+
+        // Its file is longer than all that were released: the spare is to be as long.
+        Put(environment, 0, 3_000);
+        disk.SpaceLimit = disk.UsedBytes;
+        var files = Files(disk);
+        JournalSpare.Prepare(environment.Context);
+        Files(disk).Should().Be(files);
+        environment.Context.JournalFiles!.HasSpare.Should().BeFalse();
+        Count(environment).Should().Be(4_000);
+    }
+
+    // A file that found no room is deleted again before it has a name.
+    private static int Deletions(SimulatedDisk disk, int from) =>
+        Enumerable.Range(from, disk.TraceCount - from).Select(disk.Trace)
+            .Count(entry => entry.Kind == TraceKind.Delete && JournalFile.IndexOf(entry.Name) >= 0);
+}
