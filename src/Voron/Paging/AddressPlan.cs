@@ -5,9 +5,9 @@ namespace Voron.Paging;
 
 /// <summary>For how many pages an environment reserves addresses. What is reserved costs no memory, but a process may have a limit on it.</summary>
 /// <remarks>
-/// The tables that are indexed by page do not move, since readers walk them without locks. So they get addresses for all pages that the
-/// volume could ever hold, and a process whose addresses are limited gets fewer: such an environment refuses to grow beyond them until it is
-/// opened again, and says so.
+/// The tables that are indexed by page do not move, since readers walk them without locks. So they get addresses for twice the pages that
+/// the volume could hold, some 140 bytes a page up to 512 GiB and 13 beyond, and a process whose addresses are limited gets fewer: such an
+/// environment refuses to grow beyond them until it is opened again, and says so.
 /// </remarks>
 internal static class AddressPlan
 {
@@ -56,7 +56,8 @@ internal static class AddressPlan
         $"The environment in '{path}' cannot grow to {wanted} pages: addresses for {reserved} were reserved when it was opened, by the size of the " +
         "volume and the limit on the address space of the process. Close and open it again, or raise the limit (ulimit -v).");
 
-    private static long Bytes(long pages) => pages * TableBytesPerPage + Nodes(pages) * VersionNode.Size;
+    /// <summary>Bytes of addresses that the tables of so many pages take.</summary>
+    public static long Bytes(long pages) => pages * TableBytesPerPage + Nodes(pages) * VersionNode.Size;
 
     // Three times as much has to stay free: for the map, the pages in memory, and the rest of the process.
     private static bool IsFree(long bytes)

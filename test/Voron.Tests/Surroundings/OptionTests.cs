@@ -1,4 +1,5 @@
 using Voron.IO;
+using Voron.Paging;
 using Voron.Tests.Faults;
 using Voron.Torture.Kills;
 using Voron.Torture.Memory;
@@ -85,20 +86,32 @@ public sealed class OptionTests
         reopened.Verify().Problems.Should().BeEmpty();
     }
 
-    [Fact]
-    public void An_environment_reserves_addresses_by_need()
+    /// <summary>As the plan says, whatever the size of the volume: tables for twice the pages that it could hold, and a constant beside.</summary>
+    [Theory]
+    [InlineData(0)]
+    [InlineData(16L << 30)]
+    [InlineData(1L << 40)]
+    [InlineData(16L << 40)]
+    [InlineData(long.MaxValue)]
+    public void An_environment_reserves_the_addresses_that_its_volume_could_need(long volume)
     {
-        Assert.SkipUnless(OperatingSystem.IsLinux(), "reads what Linux says of its addresses");
-        using var directory = new TemporaryDirectory();
-        var before = AddressBytes();
-        using (var environment = StorageEnvironment.Open(directory.Path, FaultBench.Options()))
+        var reserved = new Reservations();
+        using (new WatchedThread(reserved))
         {
-            FaultBench.Put(environment, 1, [1]);
+            using var environment = StorageEnvironment.Open(new SimulatedDisk { VolumeBytes = volume }, FaultBench.Options());
+            ShouldFollowThePlan(environment, reserved, volume);
+        }
+    }
 
-            // Tables for what the volume could hold, and a map that can grow: no fixed sum of many GiB.
-            var volume = new DriveInfo(directory.Path).TotalSize;
-            var bound = (4L << 30) + 2 * (volume / 4096) * 2 * 100;
-            (AddressBytes() - before).Should().BeLessThan(bound);
+    [Fact]
+    public void An_environment_on_files_reserves_the_addresses_that_its_volume_could_need()
+    {
+        using var directory = new TemporaryDirectory();
+        var reserved = new Reservations();
+        using (new WatchedThread(reserved))
+        {
+            using var environment = StorageEnvironment.Open(directory.Path, FaultBench.Options());
+            ShouldFollowThePlan(environment, reserved, SystemErrors.VolumeBytes(directory.Path));
         }
     }
 
@@ -119,7 +132,44 @@ public sealed class OptionTests
         FaultBench.Put(environment, 1, [1]);
     }
 
-    private static long AddressBytes() =>
-        long.Parse(File.ReadAllText("/proc/self/statm").Split(' ')[0], System.Globalization.CultureInfo.InvariantCulture) * Environment.SystemPageSize
-        - MemoryCase.KeptAddresses;
+    private static void ShouldFollowThePlan(StorageEnvironment environment, Reservations reserved, long volume)
+    {
+        const long MostPages = uint.MaxValue;
+        const long LeastPages = 1 << 20;
+        const long Beside = 512 << 20;
+        FaultBench.Put(environment, 1, [1]);
+        var pages = Math.Max(LeastPages, volume / environment.Options.PageSize);
+        var limit = Math.Min(MostPages, pages > MostPages / 2 ? MostPages : 2 * pages);
+        environment.Context.DataFile.PageLimit.Should().Be(limit);
+        reserved.Bytes.Should().BeInRange(AddressPlan.Bytes(limit) / 10 * 9, AddressPlan.Bytes(limit) + Beside);
+    }
+
+    /// <summary>Counts what the engine takes and has not given back.</summary>
+    private sealed class Reservations : IMemoryWatch
+    {
+        private readonly Dictionary<nint, long> _live = [];
+
+        public long Bytes
+        {
+            get
+            {
+                lock (_live)
+                    return _live.Values.Sum();
+            }
+        }
+
+        bool IMemoryWatch.Allows(nuint bytes) => true;
+
+        void IMemoryWatch.Taken(nint address, nuint bytes)
+        {
+            lock (_live)
+                _live[address] = (long)bytes;
+        }
+
+        void IMemoryWatch.GivenBack(nint address)
+        {
+            lock (_live)
+                _live.Remove(address);
+        }
+    }
 }

@@ -116,6 +116,8 @@ internal sealed class SimulatedDisk : IDisk
         }
     }
 
+    public long VolumeBytes { get; init; } = long.MaxValue;
+
     public long AvailableBytes
     {
         get
