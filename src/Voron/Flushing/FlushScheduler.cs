@@ -17,6 +17,7 @@ internal sealed class FlushScheduler : IBackPressure
 
     // Small files reach it long before the limit in bytes. Recovery looks into each of them.
     private const int MostHeldFiles = 256;
+    private const int MostHeldAtAnyCost = 4 * MostHeldFiles;
 
     private static readonly TimeSpan Tick = TimeSpan.FromMilliseconds(100);
     private static readonly TimeSpan LongestDelay = TimeSpan.FromSeconds(1);
@@ -237,9 +238,11 @@ internal sealed class FlushScheduler : IBackPressure
     private bool IsOverLimit =>
         HeldJournalBytes > _context.Options.JournalLimitBytes || _context.VersionBytes > _context.Options.ScratchLimitBytes;
 
-    // What the last flush has written for itself goes with the next one. Held against the limit, it would slow writers when nothing is left
-    // to be flushed.
-    private long HeldJournalBytes => _context.JournalFiles!.LiveRecordBytes - _flusher.LiveOwnBytes;
+    /// <summary>
+    /// Bytes that are held against the limit of the journal. What the last flush has written for itself goes with the next one: it would slow
+    /// writers when nothing is left to be flushed.
+    /// </summary>
+    public long HeldJournalBytes => _context.JournalFiles!.LiveRecordBytes - _flusher.LiveOwnBytes;
 
     // What ends this thread would end the process.
     private void Run()
@@ -419,12 +422,20 @@ internal sealed class FlushScheduler : IBackPressure
     }
 
     // Half the limit: enough is left to go on while the rewrite is being written. Again only when more was written than is rewritten,
-    // or, where that is more than the journal may hold, when it is half full once more.
-    private bool IsHeldBack() =>
-        _flusher.BlockingReader != null
-        && (_context.JournalFiles!.LiveRecordBytes > _context.Options.JournalLimitBytes / 2 || _context.JournalFiles.LiveCount > MostHeldFiles)
-        && Volatile.Read(ref _writtenBytes) - _rewrittenAtBytes
-            > Math.Max(Math.Min(_context.Frames.UsedBytes, _context.Options.JournalLimitBytes / 2), _context.Options.FlushThresholdBytes);
+    // or, where that is more than the journal may hold, when it is half full once more. Small files become too many before they hold as
+    // much as a flush waits for: their number decides by itself, and in the end whatever a rewrite costs.
+    private bool IsHeldBack()
+    {
+        if (_flusher.BlockingReader == null)
+            return false;
+        var files = _context.JournalFiles!;
+        var half = _context.Options.JournalLimitBytes / 2;
+        var written = Volatile.Read(ref _writtenBytes) - _rewrittenAtBytes;
+        var cost = Math.Min(_context.Frames.UsedBytes, half);
+        if (files.LiveCount > MostHeldFiles && !PlantedFault.KeepManyJournals)
+            return written > cost || files.LiveCount > MostHeldAtAnyCost;
+        return files.LiveRecordBytes > half && written > Math.Max(cost, _context.Options.FlushThresholdBytes);
+    }
 
     private void RewriteNow()
     {

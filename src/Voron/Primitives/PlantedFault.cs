@@ -287,6 +287,9 @@ internal static class PlantedFault
     /// <summary>Calls that use the files of an environment do not keep them from being closed.</summary>
     public static readonly bool CountNoCalls = Name == nameof(CountNoCalls);
 
+    /// <summary>A reader may keep any number of journal files live, as long as their bytes are below the limit.</summary>
+    public static readonly bool KeepManyJournals = Name == nameof(KeepManyJournals);
+
     /// <summary>Each opening vouches for the journal once more, in a file that it begins for that.</summary>
     public static readonly bool VouchAtEachOpening = Name == nameof(VouchAtEachOpening);
 

@@ -6,12 +6,15 @@ namespace Voron.Tests.Environments;
 /// <summary>What the tests of journal files share: commits of a known length, their count, and the files on a disk.</summary>
 internal static class JournalBench
 {
-    /// <summary>Commits items of 200 bytes that do not compress.</summary>
-    public static void Put(StorageEnvironment environment, int first, int count)
+    /// <summary>Commits items of 200 bytes that do not compress. The same ones again change little.</summary>
+    public static void Put(StorageEnvironment environment, int first, int count) => Put(environment, first, count, seed: first);
+
+    /// <summary>Commits items of 200 bytes that follow from a seed.</summary>
+    public static void Put(StorageEnvironment environment, int first, int count, int seed)
     {
         using var writing = environment.BeginWrite();
         var tree = writing.CreateTree("t");
-        var random = new Random(first);
+        var random = new Random(seed);
         var value = new byte[200];
         for (var i = 0; i < count; i++)
         {

@@ -139,6 +139,48 @@ public sealed class JournalLivesTests
         most.Should().BeLessThan(12);
     }
 
+    /// <summary>
+    /// Far from the limit of the journal in bytes, and with the default threshold of a flush, which small files reach long after they have
+    /// become many: an opening looks into each of them.
+    /// </summary>
+    [Fact]
+    public void A_long_reader_keeps_few_journal_files_live_however_small_they_are()
+    {
+        var disk = new SimulatedDisk();
+        var options = new StorageOptions
+        {
+            InitialJournalFileBytes = 64 << 10,
+            MaxJournalFileBytes = 64 << 10,
+            JournalCompression = JournalCompression.Never,
+            ScrubInterval = Timeout.InfiniteTimeSpan,
+        };
+        using var environment = StorageEnvironment.Open(disk, options);
+        Put(environment, 0, 200);
+        environment.Flush();
+        var most = 0;
+        var mostOpen = 0;
+        using (var reading = environment.BeginRead())
+        {
+            // Each fills a file.
+            for (var i = 0; i < 900; i++)
+            {
+                Put(environment, 0, 200, seed: i);
+                most = Math.Max(most, environment.Context.JournalFiles!.LiveCount);
+                mostOpen = Math.Max(mostOpen, disk.OpenFiles);
+            }
+
+            var statistics = environment.GetStatistics();
+            statistics.JournalTransactionBytes.Should().BeInRange(32 << 20, options.FlushThresholdBytes);
+            statistics.Rewrites.Should().BeGreaterThanOrEqualTo(2);
+            most.Should().BeInRange(200, 400);
+            mostOpen.Should().BeLessThan(16);
+            reading.OpenTree("t").Count.Should().Be(200);
+        }
+
+        environment.Flush();
+        environment.Verify().Problems.Should().BeEmpty();
+    }
+
     private static long LifeOf(FileSet files, string name)
     {
         var block = new byte[72];

@@ -31,12 +31,12 @@ public sealed class JournalRoomTests
         // The reader keeps every flush from releasing a file.
         using var reading = environment.BeginRead();
         while (disk.UsedBytes < 8 << 20)
-            Put(environment, 0, Items);
+            Put(environment, 0, Items, seed: disk.TraceCount);
         disk.SpaceLimit = disk.UsedBytes + (1 << 20);
         var fill = () =>
         {
             for (var i = 0; i < 2_000; i++)
-                Put(environment, 0, Items);
+                Put(environment, 0, Items, seed: i);
         };
         fill.Should().Throw<StorageFullException>();
         (disk.SpaceLimit - disk.UsedBytes).Should().BeLessThan(64 << 10, "a commit of some 16 KiB fits into a file of 64 KiB");

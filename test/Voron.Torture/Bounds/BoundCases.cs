@@ -13,6 +13,9 @@ internal static class BoundCases
     /// <summary>Files that an environment has open, whatever its journal: header, data file twice, current, next, one that is read.</summary>
     private const int MostOpenFiles = 11;
 
+    /// <summary>Live journal files behind a reader that are rewritten, however few bytes they hold.</summary>
+    private const int MostHeldFiles = 256;
+
     public static IReadOnlyList<BoundCase> All { get; } =
     [
         new("flushes beside a data file that cannot grow", CannotGrow),
@@ -20,6 +23,7 @@ internal static class BoundCases
         new("attempts of a rewrite that fails", RewriteThatFails),
         new("waits of writers when everything is flushed", NothingUnflushed),
         new("descriptors of many journal files", ManyJournals),
+        new("live journal files behind a reader", JournalsBehindReader),
         new("memory and descriptors of a recovery", RecoveryOfManyJournals),
         new("addresses under a limit", AddressesUnderLimit),
         new("age of a scrub's snapshots", ScrubInSlices),
@@ -155,6 +159,31 @@ internal static class BoundCases
         for (int i = 0; i < commits; i++)
             BoundPlace.Put(environment, i, 40_000);
         RequireFewOpen(place, "When released journal files are used again");
+    }
+
+    // A value fills a file, and all of them together are far below the limit of the journal and the threshold of a flush.
+    private static void JournalsBehindReader(BoundPlace place)
+    {
+        var options = new StorageOptions
+        {
+            InitialJournalFileBytes = 64 << 10,
+            MaxJournalFileBytes = 64 << 10,
+            LargeValueBytes = 1 << 20,
+            JournalCompression = JournalCompression.Never,
+            ScrubInterval = Timeout.InfiniteTimeSpan,
+        };
+        using StorageEnvironment environment = StorageEnvironment.Open(place.Disk, options);
+        BoundPlace.Put(environment, 0, 10);
+        environment.Flush();
+        using ReadTransaction reading = environment.BeginRead();
+        int most = 0;
+        for (int i = MostHeldFiles + 200 + place.Run.Choices.Next(100); i > 0; i--)
+        {
+            BoundPlace.Put(environment, i % 10, 40_000);
+            most = Math.Max(most, environment.Context.JournalFiles!.LiveCount);
+        }
+        BrokenPromiseException.Require(most <= MostHeldFiles + 100, $"A reader keeps {most} journal files live.");
+        RequireFewOpen(place, $"Behind a reader, with up to {most} live journal files");
     }
 
     private static void RecoveryOfManyJournals(BoundPlace place)
