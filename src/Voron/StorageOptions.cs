@@ -132,7 +132,7 @@ public sealed class StorageOptions
     /// <summary>
     /// Bytes of journal records that replay would need at which writers are slowed until the flusher has caught up: at least 256 KiB, and
     /// no less than <see cref="FlushThresholdBytes"/>. What journal files keep free, and what they hold of records that are not needed any
-    /// more, comes on top, so the files may be larger than this. From half of it on a flush is begun.
+    /// more, comes on top, so the files may be larger than this, and even one of them may. From half of it on a flush is begun.
     /// </summary>
     public long JournalLimitBytes { get; init; } = 512 * MiB;
 

@@ -11,6 +11,7 @@ internal sealed unsafe class FlushRecordWriter
 {
     private readonly EngineContext _context;
     private readonly bool _writesImages;
+    private readonly List<(long Sequence, long Bytes)> _records = [];
 
     public FlushRecordWriter(EngineContext context)
     {
@@ -20,6 +21,15 @@ internal sealed unsafe class FlushRecordWriter
 
     /// <summary>Bytes of journal that the records of the last plan took.</summary>
     public long Bytes { get; private set; }
+
+    /// <summary>Bytes of those of these records that come after another record. Commits and their records take turns.</summary>
+    public long BytesAfter(long sequence)
+    {
+        var bytes = 0L;
+        foreach (var record in _records)
+            bytes += record.Sequence > sequence ? record.Bytes : 0;
+        return bytes;
+    }
 
     /// <summary>The number of the flush that the last record is of.</summary>
     public long Number { get; private set; }
@@ -31,6 +41,7 @@ internal sealed unsafe class FlushRecordWriter
     public void Write(FlushPlan plan, long rewriteId)
     {
         Bytes = 0;
+        _records.Clear();
         var images = _writesImages && plan.Target.State.TransactionId > rewriteId ? plan.Based : 0;
         if (PlantedFault.LeaveImageOut)
             images = Math.Max(0, images - 1);
@@ -116,6 +127,7 @@ internal sealed unsafe class FlushRecordWriter
             sequence = journal.Submit(entry, mayUseReserve: true);
             Number = plan.Number;
             Bytes += bytes;
+            _records.Add((sequence, bytes));
         }
         catch
         {

@@ -413,8 +413,9 @@ internal sealed unsafe class Flusher
             throw _context.Poison.Exception(CommitOutcome.NotCommitted);
         }
 
-        // Behind the state that a flush brings home, and before the one that a rewrite stands for.
-        Volatile.Write(ref _liveOwnBytes, rewrite.Number == 0 ? RecordBytes : 0);
+        // Replay would read those that come after its start: all of this flush's own, and of the flush before a rewrite those that were
+        // written after the transaction that the rewrite stands for.
+        Volatile.Write(ref _liveOwnBytes, _records.BytesAfter(target.JournalEnd.Sequence));
         if (rewrite.Number == 0)
             Volatile.Write(ref _checkpointId, target.State.TransactionId);
     }

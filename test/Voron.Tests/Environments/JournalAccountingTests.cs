@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using Voron.Flushing;
 using Voron.Tests.Faults;
 using Voron.Torture.Simulation;
 
@@ -39,6 +40,39 @@ public sealed class JournalAccountingTests
             FaultBench.Put(environment, i, FaultBench.Value(i, 4_000));
         environment.Rewrite().Should().BeTrue();
         environment.GetStatistics().LiveJournalBytes.Should().Be(0);
+    }
+
+    /// <summary>
+    /// The images of a flush come after the transaction that a rewrite stands for when nothing was committed since. They were held against
+    /// the limit until as much again had been committed: one commit a second.
+    /// </summary>
+    [Fact]
+    public void A_rewrite_right_after_a_flush_slows_no_writer_for_the_images_of_the_flush()
+    {
+        var options = new StorageOptions
+        {
+            PageSize = 65536,
+            BackgroundFlush = false,
+            JournalLimitBytes = 1 << 20,
+            FlushThresholdBytes = 1 << 20,
+            FlushRecords = FlushRecordForm.WholeImages,
+            JournalCompression = JournalCompression.Never,
+        };
+        using var environment = StorageEnvironment.Open(new SimulatedDisk(), options);
+        for (var i = 0; i < 400; i++)
+            FaultBench.Put(environment, i, FaultBench.Value(i, 10_000));
+        environment.Flush();
+        for (var i = 0; i < 400; i += 7)
+            FaultBench.Put(environment, i, FaultBench.Value(i + 1, 100));
+        using var reading = environment.BeginRead();
+
+        // A commit that is durable before the first image, and published after the flush has chosen what the reader sees.
+        FaultBench.Put(environment, 1, [1]);
+        environment.Flush();
+        environment.Rewrite().Should().BeTrue();
+        var statistics = environment.GetStatistics();
+        statistics.LiveJournalBytes.Should().BeGreaterThan(2 * options.JournalLimitBytes, "the images of the flush come after its transaction");
+        ((FlushScheduler)environment.Context.BackPressure!).HeldJournalBytes.Should().BeLessThan(options.JournalLimitBytes / 4);
     }
 
     /// <summary>Of a file that an opening found, its whole length was counted.</summary>
@@ -114,6 +148,40 @@ public sealed class JournalAccountingTests
 
         // A commit may come between the checkpoint and the moment in which the journal is counted anew.
         environment.GetStatistics().BackPressureWaits.Should().BeLessThan(5);
+    }
+
+    /// <summary>No relation is demanded between the limit and the length of a file, since only records are held against the limit.</summary>
+    [Theory]
+    [InlineData(256 << 10, 256 << 10, 4 << 20, 16 << 20, 10_000)]
+    [InlineData(256 << 10, 1, 4 << 20, 16 << 20, 10_000)]
+    [InlineData(256 << 10, 256 << 10, 64 << 10, 64 << 10, 10_000)]
+    [InlineData(256 << 10, 256 << 10, 4 << 20, 16 << 20, 400_000)]
+    [InlineData(4 << 20, 4 << 20, 4 << 20, 4 << 20, 100_000)]
+    [InlineData((4 << 20) - 4096, 1 << 20, 4 << 20, 4 << 20, 100_000)]
+    public void Commits_far_beyond_a_small_limit_go_on_at_full_speed(long limit, long threshold, long firstFile, long maxFile, int valueBytes)
+    {
+        const int Commits = 200;
+        const int LeastPerSecond = 20;
+        var options = new StorageOptions
+        {
+            InitialJournalFileBytes = firstFile,
+            MaxJournalFileBytes = maxFile,
+            JournalLimitBytes = limit,
+            FlushThresholdBytes = threshold,
+            LargeValueBytes = 1 << 20,
+            JournalCompression = JournalCompression.Never,
+            ScrubInterval = Timeout.InfiniteTimeSpan,
+        };
+        options.Validate();
+        using var environment = StorageEnvironment.OpenInMemory(options);
+        var start = Stopwatch.GetTimestamp();
+        for (var i = 0; i < Commits; i++)
+        {
+            FaultBench.Put(environment, i % 20, FaultBench.Value(i, valueBytes));
+            Stopwatch.GetElapsedTime(start).Should().BeLessThan(TimeSpan.FromSeconds((double)Commits / LeastPerSecond), "of commit {0}", i);
+        }
+
+        environment.GetStatistics().JournalTransactionBytes.Should().BeGreaterThan(4 * limit);
     }
 
     private static void WaitUntilFlushed(StorageEnvironment environment)

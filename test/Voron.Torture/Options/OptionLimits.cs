@@ -15,7 +15,8 @@ internal static class OptionLimits
         (nameof(StorageOptions.InitialJournalFileBytes), [64 * KiB, 64 * KiB + 1, MiB - 1, 4 * MiB]),
         (nameof(StorageOptions.MaxJournalFileBytes), [64 * KiB, 64 * KiB + 1, 16 * MiB, (long)int.MaxValue, StorageOptions.LargestJournalFile]),
         (nameof(StorageOptions.FlushThresholdBytes), [1L, 4096L, 64 * KiB, 64 * MiB, long.MaxValue]),
-        (nameof(StorageOptions.JournalLimitBytes), [64 * MiB, 512 * MiB, (long)int.MaxValue + 1, long.MaxValue]),
+        (nameof(StorageOptions.JournalLimitBytes),
+            [256 * KiB, 256 * KiB + 1, MiB, 4 * MiB - 1, 4 * MiB, 4 * MiB + 1, 16 * MiB, 64 * MiB, 512 * MiB, (long)int.MaxValue + 1, long.MaxValue]),
         (nameof(StorageOptions.ScratchMemoryBytes), [4 * MiB, 4 * MiB + 1, 512 * MiB, (long)int.MaxValue, long.MaxValue]),
         (nameof(StorageOptions.ScratchLimitBytes), [4 * MiB, 2048 * MiB, (long)int.MaxValue, long.MaxValue]),
         (nameof(StorageOptions.SearchMemoryBytes), [0L, 1L, 80 * MiB, (long)int.MaxValue, (long)int.MaxValue + 1]),
@@ -56,12 +57,26 @@ internal static class OptionLimits
         {
             choices.Mark();
             (string name, object[] values) = Limits[all ? i - 1 : choices.Next(Limits.Length)];
+            Draw(name, values);
+        }
+
+        // Limits that a few commits reach, more often than by chance.
+        if (choices.Next(4) == 3)
+            Draw(nameof(StorageOptions.JournalLimitBytes), [256 * KiB, 256 * KiB + 1, MiB, 4 * MiB - 1, 4 * MiB, 4 * MiB + 1]);
+
+        // Beside a greater threshold of a flush, as the default is, the limit would be refused.
+        long limit = options.JournalLimitBytes;
+        if (limit < options.FlushThresholdBytes && choices.Next(4) > 0)
+            Draw(nameof(StorageOptions.FlushThresholdBytes), [1L, limit / 4, limit]);
+        return options;
+
+        void Draw(string name, object[] values)
+        {
             object value = values[choices.Next(values.Length)];
             run.Step($"{name} = {value}");
 
             // They can be set when an object is made; this one is still being made.
             typeof(StorageOptions).GetProperty(name)!.SetValue(options, value);
         }
-        return options;
     }
 }

@@ -11,14 +11,31 @@ internal sealed class OptionsRun(SuiteRun run)
     /// <summary>Commits a second that any options have to allow, in memory and on a crowded machine. Writers who are slowed make one.</summary>
     public const int Floor = 20;
 
+    /// <summary>The same on real files: the device may be taken by others.</summary>
+    public const int FloorOnFiles = 4;
+
     private const string TreeName = "t";
     private const int Commits = 40;
     private const int Operations = 12;
+
+    /// <summary>Limits of the journal up to here are reached, several times over.</summary>
+    private const long GreatestReached = 8 << 20;
+
+    /// <summary>Below the least length of what is a large value.</summary>
+    private const int LongestJournaled = 12_000;
 
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
     private readonly SortedDictionary<int, byte[]> _expected = [];
     private int _next;
+    private int _floor;
+    private long _bytesOfCommit;
+
+    /// <summary>Whether the environment was on real files.</summary>
+    public bool IsOnFiles { get; private set; }
+
+    /// <summary>Whether the commits have written more than the journal may hold.</summary>
+    public bool ReachesLimit { get; private set; }
 
     /// <returns>False when the options do not fit together.</returns>
     public bool Run()
@@ -33,14 +50,19 @@ internal sealed class OptionsRun(SuiteRun run)
             run.Tell($"refused: {e.Message}");
             return false;
         }
-        using var place = new ModelPlace(inMemory: true);
+        IsOnFiles = run.Choices.Next(4) == 3;
+        run.Tell(IsOnFiles ? "on files" : "in memory");
+        _floor = IsOnFiles ? FloorOnFiles : Floor;
+        using var place = new ModelPlace(inMemory: !IsOnFiles);
         using (StorageEnvironment environment = place.Open(options))
         {
+            ReachesLimit = options.JournalLimitBytes <= GreatestReached;
+            _bytesOfCommit = ReachesLimit ? Math.Min(4 * options.JournalLimitBytes / Commits, MostOfCommit(options)) : 0;
             Commit(environment, "commits");
             Merge(environment, options);
             PutLarge(environment);
-            CommitBesideReader(environment);
-            Delete(environment);
+            CommitBesideReader(environment, options);
+            Delete(environment, options);
             environment.Flush();
             environment.ReclaimSpace();
             Commit(environment, "commits after space was given back");
@@ -51,6 +73,10 @@ internal sealed class OptionsRun(SuiteRun run)
         return true;
     }
 
+    // Each value may change pages of its own.
+    private static long MostOfCommit(StorageOptions options) =>
+        Math.Min(options.MaxTransactionBytes / 8, options.MaxTransactionBytes / options.PageSize / 4 * LongestJournaled);
+
     private void Commit(StorageEnvironment environment, string what)
     {
         run.Tell(what);
@@ -58,12 +84,15 @@ internal sealed class OptionsRun(SuiteRun run)
         for (int i = 0; i < Commits; i++)
         {
             using WriteTransaction writing = environment.BeginWrite();
-            Put(writing.CreateTree(TreeName), run.Choices.Next(300, 1200));
+            WriteTree tree = writing.CreateTree(TreeName);
+            Put(tree, run.Choices.Next(300, 1200));
+            for (long more = _bytesOfCommit; more > 0; more -= LongestJournaled)
+                Put(tree, (int)Math.Min(Math.Max(more, 300), LongestJournaled));
             writing.Commit();
         }
         TimeSpan took = Stopwatch.GetElapsedTime(start);
         BrokenPromiseException.Require(
-            took < TimeSpan.FromSeconds((double)Commits / Floor), $"{Commits} {what} took {took.TotalSeconds:F1} s: fewer than {Floor} a second.");
+            took < TimeSpan.FromSeconds((double)Commits / _floor), $"{Commits} {what} took {took.TotalSeconds:F1} s: fewer than {_floor} a second.");
     }
 
     // Each of them fits alone, if only just a few fit together.
@@ -115,8 +144,10 @@ internal sealed class OptionsRun(SuiteRun run)
         }
     }
 
-    private void CommitBesideReader(StorageEnvironment environment)
+    private void CommitBesideReader(StorageEnvironment environment, StorageOptions options)
     {
+        // What the reader keeps from being flushed has to stay below the limit of page versions, where writers are slowed until it ends.
+        _bytesOfCommit = Math.Min(_bytesOfCommit, options.ScratchLimitBytes / 8 / Commits);
         using ReadTransaction reading = environment.BeginRead();
         int before = _expected.Count;
         Commit(environment, "commits beside a reader");
@@ -124,12 +155,13 @@ internal sealed class OptionsRun(SuiteRun run)
         BrokenPromiseException.Require(reading.OpenTree(TreeName).Count == before, "A snapshot has changed.");
     }
 
-    private void Delete(StorageEnvironment environment)
+    private void Delete(StorageEnvironment environment, StorageOptions options)
     {
         run.Tell("delete");
+        int most = (int)Math.Min(60, options.MaxTransactionBytes / options.PageSize / 4);
         using WriteTransaction writing = environment.BeginWrite();
         WriteTree tree = writing.OpenTree(TreeName);
-        foreach (int key in _expected.Keys.Where(key => key % 3 > 0).Take(60).ToList())
+        foreach (int key in _expected.Keys.Where(key => key % 3 > 0).Take(most).ToList())
         {
             BrokenPromiseException.Require(tree.Delete(Key(key)), $"Key {key} is not there.");
             _expected.Remove(key);

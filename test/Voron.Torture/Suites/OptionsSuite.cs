@@ -26,15 +26,20 @@ internal sealed class OptionsSuite : Suite
     public override IReadOnlyList<string> NotCovered =>
     [
         "journals of more than some megabytes, and limits that are reached only by gigabytes",
-        "options of a store on a device: it stands in memory",
+        $"the floor on a device: one setting in four is on real files, where {OptionsRun.FloorOnFiles} commits a second are enough",
     ];
 
     public override void Run(SuiteRun run)
     {
         if (OptionLimits.Untried.ToList() is [var untried, ..])
             throw new TortureException($"The option {untried} has no values to be tried.");
-        bool fits = new OptionsRun(run).Run();
+        var settings = new OptionsRun(run);
+        bool fits = settings.Run();
         run.Tally(fits ? "that fit" : "refused");
+        if (settings.IsOnFiles)
+            run.Tally("on files");
+        if (settings.ReachesLimit)
+            run.Tally("beyond the limit of the journal");
         run.Count();
     }
 }
