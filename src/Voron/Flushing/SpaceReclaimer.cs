@@ -264,9 +264,11 @@ internal sealed class SpaceReclaimer
                 session.Space.Withhold(next);
                 slice.Sections.Add(next);
                 foreach (var range in CollectionsMarshal.AsSpan(slice.Ranges)[before..])
+                {
                     session.Holes.NotePossible(range.First, range.Pages);
-                if (PlantedFault.PunchUnderWriter)
-                    slice.Ranges.Skip(before).All(range => TryPunch(range));
+                    if (PlantedFault.PunchUnderWriter)
+                        TryPunch(range);
+                }
             }
 
             if (next >= sections)

@@ -92,7 +92,9 @@ internal sealed unsafe class JournalChain : IDisposable
             var header = _files[i].Info.Header;
             ends[i] = new JournalSeal
             {
-                Incarnation = header.Incarnation, LifeNumber = header.LifeNumber, EndOffset = JournalFormat.FirstRecordOffset,
+                Incarnation = header.Incarnation,
+                LifeNumber = header.LifeNumber,
+                EndOffset = JournalFormat.FirstRecordOffset,
             };
         }
 

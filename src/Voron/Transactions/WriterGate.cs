@@ -7,6 +7,10 @@ namespace Voron.Transactions;
 /// <remarks>It comes before all locks: a thread that holds one never waits here, though it may look whether the writer is free.</remarks>
 internal sealed class WriterGate : IDisposable
 {
+    // A semaphore of the framework counts a thread as woken that was interrupted at that moment, and then wakes no other. So no thread sleeps for
+    // longer than this without having looked.
+    private static readonly TimeSpan LongestSleep = TimeSpan.FromMilliseconds(200);
+
     private readonly SemaphoreSlim _semaphore = new(1, 1);
 
     public void Enter(CancellationToken cancellationToken) => TryEnter(Timeout.InfiniteTimeSpan, cancellationToken);
@@ -15,7 +19,17 @@ internal sealed class WriterGate : IDisposable
     {
         if (timeout != TimeSpan.Zero)
             LockOrder.AssertNoneHeld("The writer is waited for");
-        return _semaphore.Wait(SchedulePoint.UntilFree(_semaphore, timeout, cancellationToken), cancellationToken);
+        timeout = SchedulePoint.UntilFree(_semaphore, timeout, cancellationToken);
+        var start = Stopwatch.GetTimestamp();
+        var left = timeout;
+        while (timeout == Timeout.InfiniteTimeSpan || left > LongestSleep)
+        {
+            if (_semaphore.Wait(LongestSleep, cancellationToken))
+                return true;
+            left = timeout - Stopwatch.GetElapsedTime(start);
+        }
+
+        return _semaphore.Wait(left > TimeSpan.Zero ? left : TimeSpan.Zero, cancellationToken);
     }
 
     public Task<bool> TryEnterAsync(TimeSpan timeout, CancellationToken cancellationToken) => _semaphore.WaitAsync(timeout, cancellationToken);

@@ -193,6 +193,46 @@ public sealed class InterruptTests
         }
     }
 
+    /// <summary>Also a caller that waits for the writer: it gives up, and those that wait beside it get the writer.</summary>
+    [Fact]
+    public void A_thread_that_is_interrupted_while_it_waits_for_the_writer_keeps_it_from_no_other()
+    {
+        using var environment = StorageEnvironment.OpenInMemory(new StorageOptions { BackgroundFlush = false });
+        FaultBench.Put(environment, 1, [1]);
+        var end = Environment.TickCount64 + 2_000;
+        var committed = 0;
+        var threads = Enumerable.Range(0, 4).Select(index => new TestThread(() =>
+        {
+            for (var i = 0; Environment.TickCount64 < end; i++)
+            {
+                try
+                {
+                    using var writing = environment.BeginWrite();
+                    writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(index), FaultBench.Value(i, 50));
+                    writing.Commit();
+                    Interlocked.Increment(ref committed);
+                }
+                catch (ThreadInterruptedException)
+                {
+                    // It was waiting for the writer.
+                }
+            }
+
+            IsInterrupted();
+        })).ToArray();
+        while (Environment.TickCount64 < end)
+        {
+            foreach (var thread in threads)
+                thread.Interrupt();
+            Thread.Yield();
+        }
+
+        foreach (var thread in threads)
+            thread.Join().Should().BeNull();
+        committed.Should().BeGreaterThan(100);
+        using var last = environment.BeginWrite(TimeSpan.FromSeconds(5), TestContext.Current.CancellationToken);
+    }
+
     [Fact]
     public void A_lock_is_taken_all_the_same_and_the_interruption_stays()
     {

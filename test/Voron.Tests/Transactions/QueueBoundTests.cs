@@ -31,7 +31,7 @@ public sealed class QueueBoundTests
 
             for (var i = 0; i < 10; i++)
             {
-                environment.Invoking(open => _ = open.WriteAsync(_ => { }, Cancellation)).Should().Throw<StorageFullException>()
+                environment.Invoking(open => { _ = open.WriteAsync(_ => { }, Cancellation).AsTask(); }).Should().Throw<StorageFullException>()
                     .WithMessage($"*{Most} operations*{nameof(StorageOptions.MaxQueuedOperations)}*not committed*");
             }
 
@@ -42,7 +42,7 @@ public sealed class QueueBoundTests
             SpinWait.SpinUntil(() => environment.GetStatistics().QueuedOperations == Most + 1, Patience).Should().BeTrue();
             cancelled.Cancel();
             (await Record.ExceptionAsync(() => taken.WaitAsync(Patience, Cancellation))).Should().BeAssignableTo<OperationCanceledException>();
-            environment.Invoking(open => _ = open.WriteAsync(_ => { }, Cancellation)).Should().Throw<StorageFullException>();
+            environment.Invoking(open => { _ = open.WriteAsync(_ => { }, Cancellation).AsTask(); }).Should().Throw<StorageFullException>();
         }
 
         await Task.WhenAll(tasks).WaitAsync(Patience, Cancellation);

@@ -51,7 +51,7 @@ public sealed class ReaderPoolTests
             if (place != at)
                 return;
             Thrown++;
-            throw new OutOfMemoryException("a planted fault");
+            throw new InsufficientMemoryException("a planted fault");
         }
 
         public bool WaitUntil(Func<bool> condition, bool mayTimeOut) => true;

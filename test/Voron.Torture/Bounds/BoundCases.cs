@@ -313,7 +313,7 @@ internal static class BoundCases
 
     private static bool IsRewrite(DiskCall call) => call.Name.StartsWith("rewrite-", StringComparison.Ordinal);
 
-    private static Exception? Catch(Action act)
+    private static VoronException? Catch(Action act)
     {
         try
         {

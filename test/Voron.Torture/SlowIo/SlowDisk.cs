@@ -140,7 +140,7 @@ internal sealed class SlowDisk(SimulatedDisk disk) : IDisk
         }
     }
 
-    private T Hold<T>(HeldCall held, Func<T> action)
+    private static T Hold<T>(HeldCall held, Func<T> action)
     {
         SlowHold hold = held.Hold;
         if (!hold.HoldsAfter)

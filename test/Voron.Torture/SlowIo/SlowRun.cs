@@ -473,7 +473,7 @@ internal sealed class SlowRun(StorageOptions options, SuiteRun run)
         Environment.Flush();
     }
 
-    private void Require(Probe probe, string when, bool isOpening = false)
+    private static void Require(Probe probe, string when, bool isOpening = false)
     {
         probe.RequireEnd(when);
 

@@ -194,7 +194,7 @@ internal static class RunningEvents
             throw new TortureException($"The mode of '{file}' cannot be changed: {reason}");
     }
 
-    private static IEnumerable<string> ChooseJournals(SurroundedPlace place)
+    private static string[] ChooseJournals(SurroundedPlace place)
     {
         string[] journals = [.. Directory.GetFiles(place.Path, "journal-*.voron").Order(StringComparer.Ordinal)];
         if (place.Run.Choices.Next(2) == 0)
