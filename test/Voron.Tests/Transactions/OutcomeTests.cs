@@ -1,4 +1,5 @@
 using Voron.IO;
+using Voron.Primitives;
 using Voron.Tests.Faults;
 using Voron.Torture.Simulation;
 
@@ -114,7 +115,9 @@ internal sealed class FailingJournal : IDisposable
             if (entry.Kind != TraceKind.Write || !entry.WriteThrough || Interlocked.Exchange(ref _armed, 0) == 0)
                 return;
             _isWriting.Set();
-            _mayGoOn.Wait(HeldJournal.Patience).Should().BeTrue("the test has to release the write");
+
+            // No device's write is broken off by an interruption of the thread.
+            Uninterrupted.Run(() => _mayGoOn.Wait(HeldJournal.Patience).Should().BeTrue("the test has to release the write"));
             if (_fails)
                 throw new DiskException(DiskError.Failed, "write", "simulated", "a planted fault");
         };
