@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using System.Runtime.InteropServices;
 using System.Security.Cryptography;
 using Voron.Flushing;
@@ -34,8 +35,8 @@ internal static unsafe class EnvironmentCreator
     /// <exception cref="CorruptionException">There is, and nothing that says that an environment was being made.</exception>
     public static void ThrowIfHeaderIsMissing(IDisk disk)
     {
-        var names = NamesOf(disk);
-        if (!names.Contains(CheckpointFile.FileName) && !names.Contains(UnfinishedHeaderName) && PartOf(names) is { } part)
+        // A header that gets its name while the directory is read may be seen under neither: it has its name when it is read again.
+        if (LacksHeader(disk, out _) && LacksHeader(disk, out var part))
             throw HeaderIsMissing(disk, part);
     }
 
@@ -71,6 +72,13 @@ internal static unsafe class EnvironmentCreator
 
         held.Dispose();
         return null;
+    }
+
+    private static bool LacksHeader(IDisk disk, [NotNullWhen(true)] out string? part)
+    {
+        var names = NamesOf(disk);
+        part = names.Contains(CheckpointFile.FileName) || names.Contains(UnfinishedHeaderName) ? null : PartOf(names);
+        return part != null;
     }
 
     private static bool TryCreateLocked(IDisk disk, int pageSize)
