@@ -21,6 +21,7 @@ internal sealed class EnvironmentUsers
     private long _users = Environment;
     private volatile bool _isClosed;
     private int _isReleased;
+    private volatile bool _hasReleased;
 
     /// <summary>The directory, for messages.</summary>
     public string Path { get; set; } = "";
@@ -60,13 +61,16 @@ internal sealed class EnvironmentUsers
         Remove(Environment);
     }
 
-    /// <summary>Returns when no call is under way in the closed environment, or after a time.</summary>
+    /// <summary>
+    /// Returns when no call is under way in the closed environment and, if there is no other user, all has been released, perhaps by the
+    /// thread of the last call; or after a time.
+    /// </summary>
     public void WaitForCalls(TimeSpan longest)
     {
         var deadline = System.Environment.TickCount64 + (long)longest.TotalMilliseconds;
         using (Uninterrupted.Hold(_callsEnded))
         {
-            while ((Volatile.Read(ref _users) & (Environment - 1)) >= Call)
+            while ((Volatile.Read(ref _users) & (Environment - 1)) >= Call || IsReleasing)
             {
                 var left = deadline - System.Environment.TickCount64;
                 if (left <= 0 || !SchedulePoint.Wait(_callsEnded, (int)left))
@@ -74,6 +78,9 @@ internal sealed class EnvironmentUsers
             }
         }
     }
+
+    // The last user has ended, and its thread may still be closing files.
+    private bool IsReleasing => !_hasReleased && (Volatile.Read(ref _users) == 0 || IsReleased);
 
     private void Add(long kind)
     {
@@ -94,11 +101,21 @@ internal sealed class EnvironmentUsers
             return;
 
         // A user that comes too late, and is turned away, counts down to nothing once more.
-        if (left == 0 && Interlocked.Exchange(ref _isReleased, 1) == 0)
-            Released?.Invoke();
-        if (kind < Call)
-            return;
-        using (Uninterrupted.Hold(_callsEnded))
-            SchedulePoint.PulseAll(_callsEnded);
+        var releases = left == 0 && Interlocked.Exchange(ref _isReleased, 1) == 0;
+        try
+        {
+            if (releases)
+                Released?.Invoke();
+        }
+        finally
+        {
+            if (releases)
+                _hasReleased = true;
+            if (releases || kind >= Call)
+            {
+                using (Uninterrupted.Hold(_callsEnded))
+                    SchedulePoint.PulseAll(_callsEnded);
+            }
+        }
     }
 }
