@@ -8,7 +8,7 @@ public static class CutFile
 {
     public const string Data = "voron.data";
 
-    /// <summary>What is told when the environment is open and its pages have been used.</summary>
+    /// <summary>The line that the process writes when the environment is open and its pages have been used.</summary>
     public const string Ready = "ready";
 
     private const int Values = 400;

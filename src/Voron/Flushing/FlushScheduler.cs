@@ -33,7 +33,7 @@ internal sealed class FlushScheduler : IBackPressure
     private readonly RetryPause _rewriteRetry = new(Second, LongestPause);
     private readonly RetryPause _vouchRetry = new(Second, LongestPause);
 
-    // Only for how often the log is told: these are tried when they are due.
+    // These bound only how often a failure is logged. The attempts themselves follow their own times.
     private readonly RetryPause _reclaimRetry = new(Second, LongestPause);
     private readonly RetryPause _otherRetry = new(Second, LongestPause);
 

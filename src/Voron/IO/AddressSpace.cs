@@ -16,7 +16,7 @@ internal sealed unsafe class AddressSpace : IDisposable
 
     private static readonly nuint PageLength = (nuint)Environment.SystemPageSize;
 
-    /// <summary>In bytes, before and behind the range: with a guard, addresses that nobody can touch.</summary>
+    /// <summary>In bytes, before and behind the range: with a guard, addresses without access.</summary>
     private static readonly nuint Edge = EngineMemory.IsGuarded ? PageLength : 0;
 
     private readonly Lock _gate = new();

@@ -155,7 +155,7 @@ internal sealed unsafe class JournalChain : IDisposable
 
     public void Dispose() => _window.Dispose();
 
-    // By life. What has the life number of another is told apart by its incarnation.
+    // By life number; two files with the same one differ in their incarnations.
     private static int InOrder(JournalFileInfo one, JournalFileInfo other)
     {
         var byLife = one.Header.LifeNumber.CompareTo(other.Header.LifeNumber);

@@ -1,7 +1,6 @@
 using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.IO;
-using Voron.Primitives;
 
 namespace Voron.Journal;
 
@@ -53,7 +52,7 @@ internal sealed unsafe class JournalEntry : IDisposable
         _needed = 0;
     }
 
-    /// <summary>Says that nobody looks at the buffer before <see cref="Revive"/>.</summary>
+    /// <summary>Marks the buffer as unused until <see cref="Revive"/>.</summary>
     public void Retire() => EngineMemory.Retire(_buffer, _capacity);
 
     public void Revive() => EngineMemory.Revive(_buffer, _capacity);
@@ -69,11 +68,8 @@ internal sealed unsafe class JournalEntry : IDisposable
         var buffer = (byte*)EngineMemory.AllocateAligned(larger, JournalFormat.Block);
         if (_buffer != null)
         {
-            if (PlantedFault.FreeBeforeCopy)
-                EngineMemory.FreeAligned(_buffer);
             System.Buffer.MemoryCopy(_buffer, buffer, larger, used);
-            if (!PlantedFault.FreeBeforeCopy)
-                EngineMemory.FreeAligned(_buffer);
+            EngineMemory.FreeAligned(_buffer);
         }
 
         _buffer = buffer;

@@ -118,7 +118,7 @@ internal sealed unsafe class JournalFileMaker(IDisk disk, ILogger logger)
             }
             catch (DiskException e) when (e.Error == DiskError.AlreadyExists)
             {
-                // Somebody else's: the next number will do.
+                // The name is taken: try the next number.
             }
         }
     }

@@ -230,7 +230,7 @@ internal sealed unsafe class ScrubPass(EngineContext context, ScrubPace pace) : 
         {
             if (!IsMarkedUsed(page))
             {
-                Add($"page {page} is marked as free, and is owned");
+                Add($"page {page} is marked as free, but a tree or a map owns it");
                 break;
             }
         }

@@ -56,7 +56,7 @@ internal static class AddressPlan
         $"The environment in '{path}' cannot grow to {wanted} pages: addresses for {reserved} were reserved when it was opened, by the size of the " +
         "volume and the limit on the address space of the process. Close and open it again, or raise the limit (ulimit -v).");
 
-    /// <summary>Bytes of addresses that the tables of so many pages take.</summary>
+    /// <summary>Bytes of addresses that the tables for a number of pages take.</summary>
     public static long Bytes(long pages) => pages * TableBytesPerPage + Nodes(pages) * VersionNode.Size;
 
     // Three times as much has to stay free: for the map, the pages in memory, and the rest of the process.

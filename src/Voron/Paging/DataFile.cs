@@ -137,7 +137,7 @@ internal sealed unsafe class DataFile : IDisposable
 
     /// <summary>
     /// Looks whether the file still has its pages: another program may have cut it. Then nothing more is written: a checkpoint would name pages
-    /// that are gone, and let go of the journal that could make some of them again.
+    /// that are gone, and release the journal that could make some of them again.
     /// </summary>
     /// <exception cref="EnvironmentPoisonedException">It is shorter than it was, or its length cannot be told.</exception>
     public void CheckLength()

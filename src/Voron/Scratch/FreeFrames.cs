@@ -6,7 +6,7 @@ namespace Voron.Scratch;
 /// <summary>Lists of free frames and runs. The first word of each leads to the next one, or is 0.</summary>
 internal static unsafe class FreeFrames
 {
-    /// <summary>Puts a frame in front of a list. From here on nobody may touch it.</summary>
+    /// <summary>Puts a frame in front of a list. No thread may touch it from here on.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static void Push(ref nint list, byte* frame, long bytes)
     {

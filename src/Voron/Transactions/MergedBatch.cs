@@ -115,7 +115,7 @@ internal sealed class MergedBatch
                 core.Rollback();
         }
 
-        // It was meant for none of the operations. Interrupted again and again, the batch is told so.
+        // The interruption was meant for none of the operations. After too many in a row, the batch fails with it.
         var isForThread = failure is ThreadInterruptedException && !isSubmitted && _interrupted++ < MostInterrupted;
         isInterrupted |= isForThread;
         if (failure == null)

@@ -156,7 +156,7 @@ public sealed class InterruptTests
                 {
                     Task task = null!;
 
-                    // Nobody waits for the writer: only for the journal, and its locks.
+                    // The threads wait for the journal and its locks, never for the writer.
                     Uninterrupted.Run(() =>
                     {
                         using (Uninterrupted.Hold(oneAtATime))
@@ -172,15 +172,7 @@ public sealed class InterruptTests
 
                 IsInterrupted();
             })).ToArray();
-            while (Environment.TickCount64 < end)
-            {
-                foreach (var thread in threads)
-                    thread.Interrupt();
-                Thread.Yield();
-            }
-
-            foreach (var thread in threads)
-                thread.Join().Should().BeNull();
+            InterruptUntil(end, threads);
             environment.GetStatistics().IsPoisoned.Should().BeFalse();
         }
 
@@ -220,15 +212,7 @@ public sealed class InterruptTests
 
             IsInterrupted();
         })).ToArray();
-        while (Environment.TickCount64 < end)
-        {
-            foreach (var thread in threads)
-                thread.Interrupt();
-            Thread.Yield();
-        }
-
-        foreach (var thread in threads)
-            thread.Join().Should().BeNull();
+        InterruptUntil(end, threads);
         committed.Should().BeGreaterThan(100);
         using var last = environment.BeginWrite(TimeSpan.FromSeconds(5), TestContext.Current.CancellationToken);
     }
@@ -270,6 +254,19 @@ public sealed class InterruptTests
 
     private static void Put(WriteTransaction writing, int key, int length) =>
         writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(key), FaultBench.Value(key, length));
+
+    private static void InterruptUntil(long end, TestThread[] threads)
+    {
+        while (Environment.TickCount64 < end)
+        {
+            foreach (var thread in threads)
+                thread.Interrupt();
+            Thread.Yield();
+        }
+
+        foreach (var thread in threads)
+            thread.Join().Should().BeNull();
+    }
 
     private static bool IsInterrupted()
     {

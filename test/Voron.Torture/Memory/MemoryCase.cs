@@ -65,7 +65,7 @@ internal sealed class MemoryCase
             throw new BrokenPromiseException($"memory: {finding}", thrown);
     }
 
-    /// <summary>Looks at all memory, whoever uses it.</summary>
+    /// <summary>Looks at all memory, of all owners.</summary>
     /// <exception cref="BrokenPromiseException">The engine has used memory wrongly.</exception>
     public static void RequireSound() => Begin().End(null);
 

@@ -300,7 +300,7 @@ internal sealed unsafe class SimulatedMap : FileMap
             ObjectDisposedException.ThrowIf(_disposed, this);
             DiskRules.CheckLengthInMap(length, Length);
 
-            // Whoever looks there all the same sees it; a map that grows again has the file's bytes.
+            // A reader that looks there all the same sees it; a map that grows again has the file's bytes.
             EngineMemory.Spoil(new Span<byte>(Address + length, (int)Math.Min(MostSpoilt, Length - length)));
             _shown = Math.Max(_shown, Length);
             Length = length;

@@ -12,7 +12,7 @@ internal sealed record SlowHold(DiskCallKind Kind, int Skip, bool HoldsAfter, bo
 
 /// <summary>
 /// Lends a simulated disk to one environment, holds chosen calls for as long as a run wants, several at a time if it wants so, and notes what
-/// is let go of below a call that is under way.
+/// is released below a call that is under way.
 /// </summary>
 internal sealed class SlowDisk(SimulatedDisk disk) : IDisk
 {
@@ -101,7 +101,7 @@ internal sealed class SlowDisk(SimulatedDisk disk) : IDisk
         lock (_gate)
         {
             if (_underWay > 0)
-                _violation ??= $"{what} let go of while {_underWay} calls are under way.";
+                _violation ??= $"{what} was released while {_underWay} calls are under way.";
         }
     }
 
