@@ -332,7 +332,7 @@ internal sealed unsafe class JournalWriter : IDisposable
             if (_poison.IsPoisoned)
             {
                 if (_durableSequence < sequence)
-                    failure = _poison.Exception(sequence <= _issuedSequence ? CommitOutcome.Unknown : CommitOutcome.NotCommitted);
+                    failure = NotDurable(sequence);
             }
             else if (_acknowledgedSequence < sequence)
             {
@@ -484,6 +484,10 @@ internal sealed unsafe class JournalWriter : IDisposable
         }
     }
 
+    // For the holder of the queue's lock, of a record that is not durable in a poisoned environment.
+    private EnvironmentPoisonedException NotDurable(long sequence) =>
+        _poison.Exception(sequence <= _issuedSequence ? CommitOutcome.Unknown : CommitOutcome.NotCommitted);
+
     // False when the record is durable.
     private bool WaitUntilLeading(long sequence, ref bool isInterrupted)
     {
@@ -494,7 +498,7 @@ internal sealed unsafe class JournalWriter : IDisposable
                 if (_durableSequence >= sequence)
                     return false;
                 if (_poison.IsPoisoned)
-                    throw _poison.Exception(sequence <= _issuedSequence ? CommitOutcome.Unknown : CommitOutcome.NotCommitted);
+                    throw NotDurable(sequence);
                 if (!_writing)
                     break;
                 _queueLock.Wait(ref isInterrupted);

@@ -147,28 +147,36 @@ public sealed class FlushRecordFormTests
         }
     }
 
+    /// <summary>Commits and the images of flushes find their room in the files that exist, for as long as there is work.</summary>
     [Fact]
     public void A_disk_that_has_no_room_for_another_journal_file_still_has_room_for_the_images()
     {
+        const int Keys = 900;
         var disk = new SimulatedDisk();
-        using var environment = StorageEnvironment.Open(disk, Options(FlushRecordForm.WholeImages));
-        for (var i = 0; i < 900; i++)
-            FaultBench.Put(environment, i, FaultBench.Value(i, 1500));
-        environment.Flush();
-        var changed = 0;
-        var fill = () =>
+        using (var environment = StorageEnvironment.Open(disk, Options(FlushRecordForm.WholeImages)))
         {
+            for (var i = 0; i < Keys; i++)
+                FaultBench.Put(environment, i, FaultBench.Value(i, 1500));
+            environment.Flush();
             disk.FailNext(call => call.Kind == DiskCallKind.Create, DiskError.NoSpace, forever: true);
-            for (; ; changed++)
-                FaultBench.Put(environment, changed * 2 % 900, FaultBench.Value(changed, 1500));
-        };
-        fill.Should().Throw<StorageFullException>().WithMessage("*not committed*");
-        changed.Should().BeGreaterThan(10);
+            var before = environment.GetStatistics();
+            for (var i = 0; i < 3 * Keys; i++)
+                FaultBench.Put(environment, i % Keys, FaultBench.Value(i + Keys, 1500));
 
-        // The commit that found no room has flushed; the images were written without another file.
-        var statistics = environment.GetStatistics();
-        statistics.CheckpointTransactionId.Should().Be(statistics.PublishedTransactionId);
-        environment.Verify().Problems.Should().BeEmpty();
+            // No other thread flushes: the commits that found no room did.
+            var after = environment.GetStatistics();
+            (after.Flushes - before.Flushes).Should().BeGreaterThan(3);
+            after.CheckpointTransactionId.Should().BeGreaterThan(before.PublishedTransactionId + Keys);
+            environment.Verify().Problems.Should().BeEmpty();
+        }
+
+        using var opened = StorageEnvironment.Open(FaultBench.DiskOf(FaultBench.Bytes(disk)), Options(FlushRecordForm.WholeImages));
+        using var reading = opened.BeginRead();
+        for (var i = 0; i < Keys; i++)
+        {
+            reading.OpenTree(FaultBench.TreeName).TryGet(FaultBench.Key(i), out var found).Should().BeTrue();
+            found.SequenceEqual(FaultBench.Value(i + 3 * Keys, 1500)).Should().BeTrue();
+        }
     }
 
     [Fact]

@@ -14,52 +14,22 @@ public sealed class OutcomeTests
     /// The commit waits for an older record before it makes room, and that record's write fails: its outcome is not this transaction's.
     /// </summary>
     [Fact]
-    public async Task A_commit_that_found_no_room_does_not_report_the_outcome_of_an_older_record()
-    {
-        using var journal = new FailingJournal();
-        using var environment = StorageEnvironment.Open(journal.Disk, Options());
-        FaultBench.Put(environment, 1, [1]);
-        var older = journal.CommitHeld(environment, 2);
-        journal.Disk.FailNext(call => call.Kind == DiskCallKind.Create, DiskError.NoSpace, forever: true);
-
-        Exception? failure = null;
-        var thread = new TestThread(() =>
+    public Task A_commit_that_found_no_room_does_not_report_the_outcome_of_an_older_record() => ShouldTellItsOwnOutcome(
+        call => call.Kind == DiskCallKind.Create,
+        writing =>
         {
-            using var writing = environment.BeginWrite();
             PutMany(writing, 300_000);
-            failure = Record.Exception(writing.Commit);
+            return Record.Exception(writing.Commit);
         });
-        thread.WaitUntilBlockedOrEnded();
-        journal.Fail();
-        thread.Join().Should().BeNull();
-        ShouldBeNotCommitted(failure);
-        var told = await Record.ExceptionAsync(() => older.WaitAsync(Patience, TestContext.Current.CancellationToken));
-        told.Should().BeOfType<EnvironmentPoisonedException>().Which.Outcome.Should().Be(CommitOutcome.Unknown);
-    }
 
     [Fact]
-    public async Task A_put_that_found_no_room_does_not_report_the_outcome_of_an_older_record()
-    {
-        using var journal = new FailingJournal();
-        using var environment = StorageEnvironment.Open(journal.Disk, Options());
-        FaultBench.Put(environment, 1, [1]);
-        var older = journal.CommitHeld(environment, 2);
-        journal.Disk.FailNext(call => call.Kind == DiskCallKind.Allocate && call.Name == "voron.data", DiskError.NoSpace, forever: true);
-
-        Exception? failure = null;
-        var thread = new TestThread(() =>
+    public Task A_put_that_found_no_room_does_not_report_the_outcome_of_an_older_record() => ShouldTellItsOwnOutcome(
+        call => call.Kind == DiskCallKind.Allocate && call.Name == "voron.data",
+        writing =>
         {
-            using var writing = environment.BeginWrite();
             var tree = writing.OpenTree(FaultBench.TreeName);
-            failure = Record.Exception(() => tree.Put(FaultBench.Key(3), FaultBench.Value(3, 3_000_000)));
+            return Record.Exception(() => tree.Put(FaultBench.Key(3), FaultBench.Value(3, 3_000_000)));
         });
-        thread.WaitUntilBlockedOrEnded();
-        journal.Fail();
-        thread.Join().Should().BeNull();
-        ShouldBeNotCommitted(failure);
-        var told = await Record.ExceptionAsync(() => older.WaitAsync(Patience, TestContext.Current.CancellationToken));
-        told.Should().BeOfType<EnvironmentPoisonedException>().Which.Outcome.Should().Be(CommitOutcome.Unknown);
-    }
 
     /// <summary>A transaction that outlives the environment can be used to its end, and learns of a full disk like any other.</summary>
     [Fact]
@@ -91,6 +61,28 @@ public sealed class OutcomeTests
         MaxJournalFileBytes = 256 << 10,
         JournalCompression = JournalCompression.Never,
     };
+
+    private static async Task ShouldTellItsOwnOutcome(Func<DiskCall, bool> hasNoRoom, Func<WriteTransaction, Exception?> act)
+    {
+        using var journal = new FailingJournal();
+        using var environment = StorageEnvironment.Open(journal.Disk, Options());
+        FaultBench.Put(environment, 1, [1]);
+        var older = journal.CommitHeld(environment, 2);
+        journal.Disk.FailNext(hasNoRoom, DiskError.NoSpace, forever: true);
+
+        Exception? failure = null;
+        var thread = new TestThread(() =>
+        {
+            using var writing = environment.BeginWrite();
+            failure = act(writing);
+        });
+        thread.WaitUntilBlockedOrEnded();
+        journal.Fail();
+        thread.Join().Should().BeNull();
+        ShouldBeNotCommitted(failure);
+        var told = await Record.ExceptionAsync(() => older.WaitAsync(Patience, TestContext.Current.CancellationToken));
+        told.Should().BeOfType<EnvironmentPoisonedException>().Which.Outcome.Should().Be(CommitOutcome.Unknown);
+    }
 
     private static void ShouldBeNotCommitted(Exception? failure)
     {
