@@ -131,7 +131,8 @@ internal static unsafe class RewriteFile
     public static void Read(IDisk disk, UInt128 environmentId, in CheckpointHeader checkpoint, IRecordVisitor visitor)
     {
         var name = NameOf(checkpoint.RewriteNumber);
-        var info = new JournalFileInfo(name, checkpoint.RewriteLength, new JournalFileHeader { Incarnation = checkpoint.RewriteIncarnation }, []);
+        var header = new JournalFileHeader { Incarnation = checkpoint.RewriteIncarnation };
+        var info = new JournalFileInfo(name, checkpoint.RewriteLength, header, [], HasBothHeaders: true);
         using var window = new RecordWindow();
         var reader = new JournalFileReader(disk, info, environmentId, window);
         try

@@ -72,6 +72,12 @@ internal sealed class JournalFile
 
     public long LifeNumber { get; set; }
 
+    /// <summary>
+    /// Whether both copies of the header are whole. A file with the first alone must not be used again: its next life would begin with a write
+    /// over that copy, and a power cut during it would leave none.
+    /// </summary>
+    public bool HasBothHeaders { get; set; }
+
     public static string NameOf(long index) => NumberedName.Of(NamePrefix, index, NameSuffix);
 
     /// <summary>What a file is called before it has its name: until its headers are durable.</summary>
@@ -84,5 +90,5 @@ internal sealed class JournalFile
     public static long UnnamedIndexOf(string name) => NumberedName.Parse(name, NamePrefix, UnnamedSuffix);
 }
 
-/// <summary>A journal file as recovery finds it: its header, and what it seals.</summary>
-internal sealed record JournalFileInfo(string Name, long FileLength, JournalFileHeader Header, JournalSeal[] Seals);
+/// <summary>A journal file as recovery finds it: its header, what it seals, and whether both copies of the header are whole.</summary>
+internal sealed record JournalFileInfo(string Name, long FileLength, JournalFileHeader Header, JournalSeal[] Seals, bool HasBothHeaders);

@@ -79,7 +79,7 @@ internal static unsafe class JournalFileHeaders
                 throw new CorruptionException($"'{file.Path}' has been cut: it has {length} bytes of {header->FileLength}.");
 
             var seals = new ReadOnlySpan<JournalSeal>((byte*)header + JournalFileHeader.Size, (int)header->SealCount).ToArray();
-            return new JournalFileInfo(name, length, *header, seals);
+            return new JournalFileInfo(name, length, *header, seals, first != null && second != null);
         }
         finally
         {

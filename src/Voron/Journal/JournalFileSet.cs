@@ -95,10 +95,14 @@ internal sealed class JournalFileSet : IDisposable
                     Incarnation = info.Header.Incarnation,
                     LifeNumber = info.Header.LifeNumber,
                     UsedBytes = EndOf(ends, info.Header.Incarnation),
+                    HasBothHeaders = info.HasBothHeaders,
                 };
                 if (file.Incarnation == start.Incarnation)
                     file.StartOffset = start.Offset;
-                (JournalChain.IsLive(info, start) && !unused.Contains(info.Name) ? _live : _released).Add(file);
+                if (JournalChain.IsLive(info, start) && !unused.Contains(info.Name))
+                    _live.Add(file);
+                else
+                    Release(file);
                 _nextLife = Math.Max(_nextLife, file.LifeNumber + 1);
                 _nextFileBytes = Math.Max(_nextFileBytes, Math.Min(_maxFileBytes, file.Length));
             }
@@ -254,6 +258,7 @@ internal sealed class JournalFileSet : IDisposable
         try
         {
             MakeDeletionsDurable();
+            file.HasBothHeaders = false;
             file.LifeNumber = _nextLife++;
             file.Incarnation = NewIncarnation();
             var header = new JournalFileHeader
@@ -267,6 +272,7 @@ internal sealed class JournalFileSet : IDisposable
                 FileLength = file.Length,
             };
             JournalFileHeaders.Write(file.Handle, header, seals);
+            file.HasBothHeaders = true;
             if (!isTaken)
                 _maker.GiveName(file);
         }
@@ -328,8 +334,15 @@ internal sealed class JournalFileSet : IDisposable
 
     private void Release(JournalFile file)
     {
-        file.Close();
-        _released.Add(file);
+        if (file.HasBothHeaders || PlantedFault.ReuseOneHeader)
+        {
+            file.Close();
+            _released.Add(file);
+        }
+        else
+        {
+            _maker.Delete(file);
+        }
     }
 
     private long LargestKeptBytes => LargestKeptFiles * _maxFileBytes;

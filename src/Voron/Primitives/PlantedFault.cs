@@ -62,6 +62,9 @@ internal static class PlantedFault
     /// <summary>Of the two copies of a journal file's header only the first is written.</summary>
     public static readonly bool OneJournalHeader = Name == nameof(OneJournalHeader);
 
+    /// <summary>A journal file whose header has one whole copy is used again.</summary>
+    public static readonly bool ReuseOneHeader = Name == nameof(ReuseOneHeader);
+
     /// <summary>Every checkpoint goes to the slot that the last one went to.</summary>
     public static readonly bool OneCheckpointSlot = Name == nameof(OneCheckpointSlot);
 

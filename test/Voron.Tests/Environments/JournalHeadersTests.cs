@@ -1,0 +1,81 @@
+using Voron.Format;
+using Voron.Journal;
+using Voron.Tests.Faults;
+using Voron.Torture.Simulation;
+using static Voron.Tests.Environments.JournalBench;
+
+namespace Voron.Tests.Environments;
+
+/// <summary>
+/// A new life of a journal file is written over the first copy of its header, and then over the second. A file that had the first alone,
+/// because a power cut hit the second, was used again. A cut in the first copy left it without any, and the environment was
+/// refused as damaged.
+/// </summary>
+public sealed class JournalHeadersTests
+{
+    private const int Keys = 2_000;
+    private const int Images = 24;
+
+    private static StorageOptions Options => new()
+    {
+        BackgroundFlush = false,
+        InitialJournalFileBytes = 64 << 10,
+        MaxJournalFileBytes = 64 << 10,
+        JournalCompression = JournalCompression.Never,
+    };
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void A_second_copy_that_is_damaged_is_not_alone_when_the_first_is_written_again(bool wasClosed)
+    {
+        var disk = new SimulatedDisk();
+        var environment = StorageEnvironment.Open(disk, Options);
+        Work(environment);
+        if (wasClosed)
+            environment.Dispose();
+        else
+            disk = Kill(environment, disk);
+        foreach (var name in FaultBench.Bytes(disk).Keys.Where(name => JournalFile.IndexOf(name) >= 0))
+        {
+            var files = FaultBench.Bytes(disk);
+            new Random(1).NextBytes(files[name].AsSpan(JournalFormat.Block, JournalFormat.Block));
+            var spoilt = FaultBench.DiskOf(files);
+            var from = spoilt.TraceCount;
+            using (var opened = StorageEnvironment.Open(spoilt, Options))
+                Work(opened);
+            ShouldOpenAfterAnyCutInHeaders(spoilt, from);
+        }
+    }
+
+    // Some journal files are released by each flush, and used again.
+    private static void Work(StorageEnvironment environment)
+    {
+        for (var i = 0; i < 4 * Keys; i += 100)
+        {
+            Put(environment, i % Keys, 100, seed: (int)environment.GetStatistics().PublishedTransactionId);
+            if (i % Keys == 0)
+                environment.Flush();
+        }
+    }
+
+    private static void ShouldOpenAfterAnyCutInHeaders(SimulatedDisk disk, int from)
+    {
+        var images = new CrashImages(disk);
+        var cuts = 0;
+        for (var i = from; i < disk.TraceCount; i++)
+        {
+            if (disk.Trace(i) is not { Kind: TraceKind.Write, Offset: 0, Length: JournalFormat.Block, WriteThrough: true } entry
+                || JournalFile.IndexOf(disk.NameOf(entry)) < 0)
+                continue;
+            cuts++;
+            for (var seed = 0; seed < Images; seed++)
+            {
+                using var opened = StorageEnvironment.Open(images.Build(i + 1, new Random(seed)), Options);
+                Count(opened).Should().Be(Keys, $"cut {i + 1}, seed {seed}");
+            }
+        }
+
+        cuts.Should().BeGreaterThan(3);
+    }
+}
