@@ -37,6 +37,8 @@ internal unsafe ref struct RecordPayload
             throw Malformed("a payload that does not decompress");
         }
 
+        if (PlantedFault.WritePastBlock)
+            _owned[Math.Max(1, Length)] = 0;
         Bytes = _owned;
     }
 

@@ -341,6 +341,9 @@ internal static class PlantedFault
     /// <summary>A flush does not look whether the data file still has its pages.</summary>
     public static readonly bool IgnoreCut = Name == nameof(IgnoreCut);
 
+    /// <summary>A record that is decompressed writes one byte more than its block has.</summary>
+    public static readonly bool WritePastBlock = Name == nameof(WritePastBlock);
+
     /// <summary>The block of a decompressed record is freed twice.</summary>
     public static readonly bool FreeTwice = Name == nameof(FreeTwice);
 

@@ -120,6 +120,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.CountOverSnapshots), "model", 400_000),
 
         // By the allocator that all suites have.
+        new(nameof(PlantedFault.WritePastBlock), "power-cut", 4_000) { Shows = "memory: " },
         new(nameof(PlantedFault.FreeTwice), "power-cut", 4_000) { Shows = "memory: " },
         new(nameof(PlantedFault.ReadFreedBlock), "power-cut", 4_000) { Guard = true, EndsProcess = true },
         new(nameof(PlantedFault.KeepBlock), "power-cut", 40_000) { Shows = "memory: " },

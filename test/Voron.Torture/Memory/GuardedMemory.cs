@@ -41,6 +41,12 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
 
     private const long SweepInterval = 1_000;
 
+    /// <summary>
+    /// An engine that writes beside each block is found wrong at each of thousands of blocks, again at each sweep, and a stack trace takes
+    /// milliseconds on a busy machine: the case would not end.
+    /// </summary>
+    private const int MostReports = 256;
+
     private static readonly nuint SystemPage = (nuint)Environment.SystemPageSize;
 
     private readonly Action<string> _report;
@@ -53,6 +59,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
     private ulong _keptAddresses;
     private long _taken;
     private long _swept;
+    private int _reports;
 
     public GuardedMemory(Action<string> report) => _report = report;
 
@@ -405,7 +412,12 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
             return _heldByAddress.TryGetValue(address, out Block? block) ? $"freed already: {block}" : $"none, at 0x{address:X}";
     }
 
-    private void Report(string what) => _report($"{what}\n{Environment.StackTrace}");
+    private void Report(string what)
+    {
+        int number = Interlocked.Increment(ref _reports);
+        if (number <= MostReports)
+            _report($"{what}{(number == MostReports ? " No more is reported." : "")}\n{Environment.StackTrace}");
+    }
 
     private sealed class Block(nint address, nuint bytes, nint raw, nuint rawBytes)
     {
