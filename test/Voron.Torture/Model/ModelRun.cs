@@ -17,6 +17,9 @@ internal sealed class ModelRun : IDisposable
     /// <summary>Besides values: pages of trees and of section maps.</summary>
     private const int OtherPages = 64;
 
+    /// <summary>In milliseconds.</summary>
+    private const long FlushPatience = 30_000;
+
     private readonly ModelSettings _settings;
     private readonly Random _random;
     private readonly ModelObserver _observer;
@@ -335,16 +338,16 @@ internal sealed class ModelRun : IDisposable
         var length = _settings.Options.LargeValueBytes + _random.Next(100_000);
         var between = _random.Next(1, 6);
         History.Note($"overwrite {keys} values of {length} bytes, with a flush after {between}");
-        _environment.Flush();
+        FlushAll();
         var before = _environment.GetStatistics().PageCount;
         for (var i = 0; i < OverwriteFactor * (keys + between); i++)
         {
             OverwriteLarge(i % keys, length);
             if (i % between == 0)
-                _environment.Flush();
+                FlushAll();
         }
 
-        _environment.Flush();
+        FlushAll();
         long bytes = keys + between;
         bytes *= length;
         var grown = (_environment.GetStatistics().PageCount - before) * _settings.Options.PageSize;
@@ -358,6 +361,23 @@ internal sealed class ModelRun : IDisposable
         deleting.DeleteTree(OverwrittenName);
         deleting.Commit();
         Take(id, _state.Drop(OverwrittenName));
+    }
+
+    // A scrub has a snapshot for a slice of its work, longer when its thread gets no processor, and keeps flushes back meanwhile.
+    private void FlushAll()
+    {
+        long started = Environment.TickCount64;
+        while (true)
+        {
+            _environment.Flush();
+            EnvironmentStatistics statistics = _environment.GetStatistics();
+            if (statistics.CheckpointTransactionId == statistics.PublishedTransactionId)
+                return;
+            BrokenPromiseException.Require(
+                Environment.TickCount64 - started < FlushPatience,
+                $"No flush goes beyond transaction {statistics.CheckpointTransactionId} of {statistics.PublishedTransactionId}, and no reader is open.");
+            Thread.Sleep(1);
+        }
     }
 
     private void OverwriteLarge(int key, int length)
