@@ -8,6 +8,9 @@ internal static class PlantedFault
 {
     private static readonly string? Name = AppContext.GetData("Voron.PlantedFault") as string;
 
+    /// <summary>Whether any of them is on.</summary>
+    public static bool IsPlanted => Name != null;
+
     /// <summary>The flusher moves the checkpoint without having synced the data file.</summary>
     public static readonly bool SkipSyncBeforeCheckpoint = Name == nameof(SkipSyncBeforeCheckpoint);
 

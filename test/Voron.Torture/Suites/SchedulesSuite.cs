@@ -10,6 +10,12 @@ internal sealed class SchedulesSuite : Suite
     /// <summary>One run in so many is a unit of departures, and makes as many schedules as the others together.</summary>
     private const int EnumerateOneIn = 100;
 
+    // What a run is.
+    private const int Random = 0;
+    private const int Units = 1;
+    private const int Directed = 2;
+    private const int Kinds = 3;
+
     /// <summary>One in so many random schedules is of a small script, for what needs more departures than are enumerated.</summary>
     private const int SmallOneIn = 3;
 
@@ -36,16 +42,24 @@ internal sealed class SchedulesSuite : Suite
             + $"the tallies, of which those of the {DepartureUnits.ScriptsToTheEnd} smallest scripts come first",
     ];
 
-    /// <summary>Units of departures, while there are any, in turn with runs of random scripts.</summary>
+    /// <summary>Directed schedules once; then units of departures, while there are any, in turn with runs of random scripts.</summary>
     public override void Run(SuiteRun run)
     {
         if (!SchedulePoint.IsOn)
             throw new TortureException($"The suite '{Name}' needs the engine's schedule points, which have to be switched on before the engine is used.");
         DepartureUnit? unit = run.Index % EnumerateOneIn == 0 ? DepartureUnits.At(run.Index / EnumerateOneIn, run.Seed) : null;
-        if (run.Choices.Choose(unit is null ? 0 : 1, 2) == 1)
-            new DepartureRun(run, unit).Run();
-        else
-            RunRandom(run);
+        switch (run.Choices.Choose(unit is not null ? Units : run.Index - 1 < DirectedSchedule.All.Count ? Directed : Random, Kinds))
+        {
+            case Units:
+                new DepartureRun(run, unit).Run();
+                break;
+            case Directed:
+                DirectedSchedule.All[run.Choices.Choose((int)run.Index - 1, DirectedSchedule.All.Count)].Run(run);
+                break;
+            default:
+                RunRandom(run);
+                break;
+        }
     }
 
     private static void RunRandom(SuiteRun run)
