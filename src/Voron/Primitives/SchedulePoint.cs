@@ -110,10 +110,11 @@ internal static class SchedulePoint
             WaitFor(gate);
     }
 
-    /// <summary>To stand before the wait for a semaphore.</summary>
+    /// <summary>To stand before the wait for the writer.</summary>
+    /// <param name="isFree">Whether it can be taken.</param>
     /// <returns>How long is left to wait.</returns>
-    public static TimeSpan UntilFree(SemaphoreSlim semaphore, TimeSpan timeout, CancellationToken cancellationToken) =>
-        IsOn ? WaitFor(semaphore, timeout, cancellationToken) : timeout;
+    public static TimeSpan UntilFree(Func<bool> isFree, TimeSpan timeout, CancellationToken cancellationToken) =>
+        IsOn ? WaitFor(isFree, timeout, cancellationToken) : timeout;
 
     /// <inheritdoc cref="Monitor.Wait(object, int)"/>
     public static bool Wait(object gate, int milliseconds = Timeout.Infinite)
@@ -190,13 +191,13 @@ internal static class SchedulePoint
 
     // By itself, because what it hands on is allocated where the method begins.
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private static TimeSpan WaitFor(SemaphoreSlim semaphore, TimeSpan timeout, CancellationToken cancellationToken)
+    private static TimeSpan WaitFor(Func<bool> isFree, TimeSpan timeout, CancellationToken cancellationToken)
     {
         if (Current is not { } schedule || timeout == TimeSpan.Zero)
             return timeout;
-        bool isFree = schedule.WaitUntil(
-            () => semaphore.CurrentCount > 0 || cancellationToken.IsCancellationRequested, timeout != Timeout.InfiniteTimeSpan);
-        return isFree ? timeout : TimeSpan.Zero;
+        return schedule.WaitUntil(() => isFree() || cancellationToken.IsCancellationRequested, timeout != Timeout.InfiniteTimeSpan)
+            ? timeout
+            : TimeSpan.Zero;
     }
 
     // Asked by any of the threads: one that holds it would get it again.

@@ -1,0 +1,191 @@
+using System.Diagnostics;
+using Voron.Transactions;
+
+namespace Voron.Tests.Transactions;
+
+/// <summary>
+/// The queue for the writer, of threads that block and of callers that do not. A semaphore of the framework let blocked threads starve
+/// behind asynchronous callers when they looked again from time to time, and lost the writer to an interruption when they did not.
+/// </summary>
+public sealed class WriterGateTests
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
+
+    private readonly WriterGate _gate = new();
+
+    [Fact]
+    public async Task A_blocked_caller_has_its_turn_among_asynchronous_ones()
+    {
+        using var stop = new CancellationTokenSource();
+        var served = 0;
+        var load = Enumerable.Range(0, 8).Select(_ => Task.Run(async () =>
+        {
+            while (!stop.IsCancellationRequested)
+            {
+                await _gate.EnterAsync(TestContext.Current.CancellationToken);
+                await Task.Delay(20, TestContext.Current.CancellationToken);
+                Interlocked.Increment(ref served);
+                _gate.Release();
+            }
+        })).ToList();
+        while (Volatile.Read(ref served) < 8)
+            await Task.Delay(10, TestContext.Current.CancellationToken);
+
+        var before = Volatile.Read(ref served);
+        var isIn = await Task.Factory.StartNew(
+            () => _gate.TryEnter(Patience, CancellationToken.None), CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default);
+        var passed = Volatile.Read(ref served) - before;
+        isIn.Should().BeTrue();
+        _gate.Release();
+        await stop.CancelAsync();
+        await Task.WhenAll(load).WaitAsync(Patience, TestContext.Current.CancellationToken);
+        passed.Should().BeLessThan(32, "eight were before it");
+    }
+
+    [Fact]
+    public void A_blocked_caller_has_its_turn_though_others_never_wait()
+    {
+        _gate.Enter(CancellationToken.None);
+        var isIn = false;
+        var thread = new TestThread(() =>
+        {
+            isIn = _gate.TryEnter(Patience, CancellationToken.None);
+            _gate.Release();
+        });
+        thread.WaitUntilBlockedOrEnded();
+        var watch = Stopwatch.StartNew();
+
+        // At once again each time, as a thread that commits in a loop does.
+        while (!thread.HasEnded && watch.Elapsed < Patience)
+        {
+            _gate.Release();
+            _gate.Enter(CancellationToken.None);
+        }
+
+        _gate.Release();
+        thread.Join().Should().BeNull();
+        isIn.Should().BeTrue();
+    }
+
+    /// <summary>The thread was interrupted in its place of the queue, which got the writer when its turn came.</summary>
+    [Fact]
+    public async Task An_interrupted_caller_behind_an_asynchronous_one_takes_no_writer_away()
+    {
+        for (var round = 0; round < 20; round++)
+        {
+            _gate.Enter(CancellationToken.None);
+            var second = _gate.TryEnterAsync(Patience, TestContext.Current.CancellationToken);
+            var third = new TestThread(() => _gate.Enter(CancellationToken.None));
+            third.WaitUntilBlockedOrEnded();
+            third.Interrupt();
+            third.Join().Should().BeOfType<ThreadInterruptedException>();
+            _gate.Release();
+            (await second).Should().BeTrue();
+            _gate.Release();
+            ShouldBeFree();
+        }
+    }
+
+    [Fact]
+    public async Task Waits_end_by_time_and_by_cancellation_and_leave_the_queue()
+    {
+        _gate.Enter(CancellationToken.None);
+        _gate.TryEnter(TimeSpan.FromMilliseconds(20), CancellationToken.None).Should().BeFalse();
+        (await _gate.TryEnterAsync(TimeSpan.FromMilliseconds(20), CancellationToken.None)).Should().BeFalse();
+        (await _gate.TryEnterAsync(TimeSpan.Zero, CancellationToken.None)).Should().BeFalse();
+        using var cancellation = new CancellationTokenSource();
+        var asynchronous = _gate.TryEnterAsync(Patience, cancellation.Token);
+        Exception? blocked = null;
+        var thread = new TestThread(() => blocked = Record.Exception(() => _gate.TryEnter(Patience, cancellation.Token)));
+        thread.WaitUntilBlockedOrEnded();
+        await cancellation.CancelAsync();
+        thread.Join().Should().BeNull();
+        blocked.Should().BeAssignableTo<OperationCanceledException>();
+        (await Record.ExceptionAsync(() => asynchronous)).Should().BeAssignableTo<OperationCanceledException>();
+        FluentActions.Invoking(() => _gate.TryEnter(TimeSpan.Zero, cancellation.Token)).Should().Throw<OperationCanceledException>();
+        _gate.Release();
+        ShouldBeFree();
+        _gate.Invoking(gate => gate.Release()).Should().Throw<UnreachableException>();
+    }
+
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    [InlineData(3)]
+    public async Task One_is_in_at_a_time_and_none_is_forgotten_whatever_ends_the_waits(int seed)
+    {
+        var inside = 0;
+        var served = 0;
+        var broken = 0;
+        var random = new Random(seed);
+        var seeds = Enumerable.Range(0, 8).Select(_ => random.Next()).ToList();
+        using var stop = new CancellationTokenSource(TimeSpan.FromSeconds(1.5));
+        var threads = seeds.Take(4).Select(own => new TestThread(() => Block(new Random(own)))).ToList();
+        var tasks = seeds.Skip(4).Select(own => Task.Run(() => WaitAsync(new Random(own)))).ToList();
+        while (!stop.IsCancellationRequested)
+        {
+            threads[random.Next(threads.Count)].Interrupt();
+            Thread.Sleep(random.Next(3));
+        }
+
+        foreach (var thread in threads)
+            thread.Join().Should().BeNull();
+        await Task.WhenAll(tasks).WaitAsync(Patience, TestContext.Current.CancellationToken);
+        served.Should().BeGreaterThan(100);
+        broken.Should().Be(0);
+        ShouldBeFree();
+
+        void Block(Random own)
+        {
+            while (!stop.IsCancellationRequested)
+            {
+                try
+                {
+                    using var cancellation = new CancellationTokenSource();
+                    if (own.Next(4) == 0)
+                        cancellation.CancelAfter(own.Next(3));
+                    if (_gate.TryEnter(own.Next(4) == 0 ? TimeSpan.FromMilliseconds(own.Next(5)) : Timeout.InfiniteTimeSpan, cancellation.Token))
+                        Use(own);
+                }
+                catch (Exception e) when (e is ThreadInterruptedException or OperationCanceledException)
+                {
+                }
+            }
+        }
+
+        async Task WaitAsync(Random own)
+        {
+            while (!stop.IsCancellationRequested)
+            {
+                try
+                {
+                    using var cancellation = new CancellationTokenSource();
+                    if (own.Next(4) == 0)
+                        cancellation.CancelAfter(own.Next(3));
+                    if (await _gate.TryEnterAsync(
+                        own.Next(4) == 0 ? TimeSpan.FromMilliseconds(own.Next(5)) : Timeout.InfiniteTimeSpan, cancellation.Token))
+                        Use(own);
+                }
+                catch (OperationCanceledException)
+                {
+                }
+            }
+        }
+
+        void Use(Random own)
+        {
+            if (Interlocked.Increment(ref inside) > 1)
+                Interlocked.Increment(ref broken);
+            Thread.SpinWait(own.Next(2_000));
+            Interlocked.Increment(ref served);
+            Interlocked.Decrement(ref inside);
+            _gate.Release();
+        }
+    }
+
+    private void ShouldBeFree()
+    {
+        _gate.TryEnter(TimeSpan.Zero, CancellationToken.None).Should().BeTrue();
+        _gate.Release();
+    }
+}
