@@ -32,21 +32,45 @@ internal sealed class EnvironmentCloser(
     {
         try
         {
-            _context.Closing.Cancel();
-            scrubber?.Dispose();
+            Try(_context.Closing.Cancel);
+            if (scrubber != null)
+                Try(scrubber.Dispose);
 
             // It is still told of what is written until the journal is closed.
-            scheduler?.Stop();
+            if (scheduler != null)
+                Try(scheduler.Stop);
             if (writer != null)
                 CloseWriter(writer);
         }
         finally
         {
-            _context.Users.Close();
-            _context.Users.WaitForCalls(UserPatience);
-            ClosedEnvironments.Add(parts, writer);
-            _context.Observers.Finish(UserPatience);
-            GuardedLogger.Finish(_context.Logger, UserPatience);
+            try
+            {
+                _context.Users.Close();
+            }
+            finally
+            {
+                _context.Users.WaitForCalls(UserPatience);
+                ClosedEnvironments.Add(parts, writer);
+                _context.Observers.Finish(UserPatience);
+                GuardedLogger.Finish(_context.Logger, UserPatience);
+            }
+        }
+    }
+
+    // The steps behind it are made all the same: memory and files must not go below a thread of the engine's.
+    private void Try(Action step)
+    {
+        try
+        {
+            step();
+        }
+        catch (Exception e)
+        {
+            EnvironmentLog.ClosingStepFailed(_context.Logger, _context.Disk.Path, e.Message, e);
+
+            // Cancelling collects what its callbacks throw, the interruption of this thread among it.
+            Uninterrupted.PassOn(e is AggregateException { InnerExceptions: var all } && all.Any(thrown => thrown is ThreadInterruptedException));
         }
     }
 

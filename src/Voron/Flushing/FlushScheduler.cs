@@ -205,10 +205,16 @@ internal sealed class FlushScheduler : IBackPressure
     {
         _stopping = true;
         SchedulePoint.Set(_wake);
-        TellProgress();
-        SchedulePoint.UntilEnded(this);
-        if (_thread is { } thread)
-            Uninterrupted.Run(thread.Join);
+        try
+        {
+            TellProgress();
+        }
+        finally
+        {
+            SchedulePoint.UntilEnded(this);
+            if (_thread is { } thread)
+                Uninterrupted.Run(thread.Join);
+        }
     }
 
     private bool BeginsDelay()

@@ -87,6 +87,21 @@ internal static class Uninterrupted
         PassOn(isInterrupted);
     }
 
+    /// <summary>Waits on a monitor that the thread holds. An interruption is noted, and ends the wait as a pulse would.</summary>
+    /// <returns>False when time is over.</returns>
+    public static bool Wait(object gate, int milliseconds, ref bool isInterrupted)
+    {
+        try
+        {
+            return SchedulePoint.Wait(gate, milliseconds);
+        }
+        catch (ThreadInterruptedException)
+        {
+            isInterrupted = true;
+            return true;
+        }
+    }
+
     /// <summary>Interrupts the calling thread at its next wait, if it was interrupted during an earlier one.</summary>
     public static void PassOn(bool isInterrupted)
     {

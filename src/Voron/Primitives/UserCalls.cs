@@ -101,25 +101,14 @@ internal abstract class UserCalls<T> : IThreadPoolWorkItem
     }
 
     /// <summary>
-    /// Makes the calls that wait, and waits for one that another thread makes, for a time at most. Does not wait inside such a call.
+    /// Makes the calls that wait, and waits for one that another thread makes, for a time at most. Does not wait inside such a call. What the
+    /// caller has opened or closed before stays so: an interruption comes afterwards.
     /// </summary>
     public void Finish(TimeSpan longest)
     {
-        CallHere();
-        var deadline = Environment.TickCount64 + (long)longest.TotalMilliseconds;
-        while (true)
-        {
-            using (Uninterrupted.Hold(_lock))
-            {
-                if (_callingThread == 0 || _callingThread == Environment.CurrentManagedThreadId)
-                    return;
-                var left = deadline - Environment.TickCount64;
-                if (left <= 0 || !SchedulePoint.Wait(_lock, (int)left))
-                    return;
-            }
-
-            CallHere();
-        }
+        var isInterrupted = false;
+        FinishAll(longest, ref isInterrupted);
+        Uninterrupted.PassOn(isInterrupted);
     }
 
     void IThreadPoolWorkItem.Execute()
@@ -137,6 +126,25 @@ internal abstract class UserCalls<T> : IThreadPoolWorkItem
 
     /// <summary>Reports calls that were never made, because one before them did not return; must not throw.</summary>
     protected abstract void Lost(long calls);
+
+    private void FinishAll(TimeSpan longest, ref bool isInterrupted)
+    {
+        CallHere();
+        var deadline = Environment.TickCount64 + (long)longest.TotalMilliseconds;
+        while (true)
+        {
+            using (Uninterrupted.Hold(_lock))
+            {
+                if (_callingThread == 0 || _callingThread == Environment.CurrentManagedThreadId)
+                    return;
+                var left = deadline - Environment.TickCount64;
+                if (left <= 0 || !Uninterrupted.Wait(_lock, (int)left, ref isInterrupted))
+                    return;
+            }
+
+            CallHere();
+        }
+    }
 
     private bool TryTake(ref int most, out T call)
     {

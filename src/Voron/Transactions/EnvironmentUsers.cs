@@ -68,15 +68,19 @@ internal sealed class EnvironmentUsers
     public void WaitForCalls(TimeSpan longest)
     {
         var deadline = System.Environment.TickCount64 + (long)longest.TotalMilliseconds;
+        var isInterrupted = false;
         using (Uninterrupted.Hold(_callsEnded))
         {
             while ((Volatile.Read(ref _users) & (Environment - 1)) >= Call || IsReleasing)
             {
                 var left = deadline - System.Environment.TickCount64;
-                if (left <= 0 || !SchedulePoint.Wait(_callsEnded, (int)left))
-                    return;
+                if (left <= 0 || !Uninterrupted.Wait(_callsEnded, (int)left, ref isInterrupted))
+                    break;
             }
         }
+
+        // The caller has more to close.
+        Uninterrupted.PassOn(isInterrupted);
     }
 
     // The last user has ended, and its thread may still be closing files.

@@ -1,0 +1,203 @@
+using System.Collections.Concurrent;
+using Microsoft.Extensions.Logging;
+using Voron.Primitives;
+using Voron.Tests.Faults;
+using Voron.Torture.Simulation;
+
+namespace Voron.Tests.Environments;
+
+/// <summary>Nothing that happens to the thread that opens or closes an environment leaves out a step.</summary>
+public sealed class InterruptedCloseTests
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
+
+    private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
+
+    /// <summary>Opening ends with that wait: the environment was open, and its caller got an exception in its place.</summary>
+    [Fact]
+    public void A_thread_that_is_interrupted_while_it_waits_for_the_log_goes_on_waiting()
+    {
+        using var log = new BlockingLogger();
+        var logger = GuardedLogger.Wrap(log);
+        log.Arm();
+        Log(logger, "held");
+        log.WaitUntilBlocked();
+        Log(logger, "behind it");
+        var wasInterrupted = false;
+        var finishing = new TestThread(() =>
+        {
+            GuardedLogger.Finish(logger, Patience);
+            wasInterrupted = IsInterrupted();
+        });
+        finishing.WaitUntilBlockedOrEnded();
+        finishing.Interrupt();
+        finishing.WaitUntilBlockedOrEnded();
+        var hasWaited = !finishing.HasEnded;
+        log.Release();
+        finishing.Join().Should().BeNull();
+        hasWaited.Should().BeTrue();
+        wasInterrupted.Should().BeTrue("the interruption comes after the call");
+        log.Entries.Should().Equal("held", "behind it");
+    }
+
+    /// <summary>The last calls of observers and log were left out.</summary>
+    [Fact]
+    public void A_closing_that_is_interrupted_while_it_waits_for_a_call_ends_all_the_same()
+    {
+        using var log = new BlockingLogger();
+        var disk = new SimulatedDisk();
+        var flushes = 0;
+        var environment = StorageEnvironment.Open(
+            disk, new StorageOptions { BackgroundFlush = false, Logger = log, FlushObserver = _ => flushes++ });
+        FaultBench.Put(environment, 1, [1]);
+        environment.Context.Users.AddCall();
+        var wasInterrupted = false;
+        var closing = new TestThread(() =>
+        {
+            environment.Dispose();
+            wasInterrupted = IsInterrupted();
+        });
+        closing.WaitUntilBlockedOrEnded();
+        closing.HasEnded.Should().BeFalse("a call is under way");
+        closing.Interrupt();
+        closing.WaitUntilBlockedOrEnded();
+        var hasWaited = !closing.HasEnded;
+        environment.Context.Users.RemoveCall();
+        closing.Join().Should().BeNull();
+        hasWaited.Should().BeTrue();
+        wasInterrupted.Should().BeTrue();
+        flushes.Should().Be(1);
+        disk.HeldLocks.Should().Be(0);
+        disk.OpenFiles.Should().Be(0);
+    }
+
+    [Fact]
+    public async Task A_closing_that_is_interrupted_while_it_waits_for_an_observer_ends_all_the_same()
+    {
+        using var log = new BlockingLogger();
+        using var isBlocked = new ManualResetEventSlim();
+        using var mayReturn = new ManualResetEventSlim();
+        var disk = new SimulatedDisk();
+        var environment = StorageEnvironment.Open(disk, new StorageOptions
+        {
+            BackgroundFlush = false,
+            Logger = log,
+            CommitObserver = _ =>
+            {
+                isBlocked.Set();
+                mayReturn.Wait(Patience);
+            },
+        });
+        using (var writing = environment.BeginWrite())
+        {
+            writing.CreateTree("t").Put([1], [1]);
+            await writing.CommitAsync(Cancellation);
+        }
+
+        isBlocked.Wait(Patience, Cancellation).Should().BeTrue();
+        var wasInterrupted = false;
+        var closing = new TestThread(() =>
+        {
+            environment.Dispose();
+            wasInterrupted = IsInterrupted();
+        });
+        closing.WaitUntilBlockedOrEnded();
+        closing.Interrupt();
+        closing.WaitUntilBlockedOrEnded();
+        mayReturn.Set();
+        closing.Join().Should().BeNull();
+        wasInterrupted.Should().BeTrue();
+        disk.HeldLocks.Should().Be(0);
+    }
+
+    /// <summary>Memory and files went although no later step had been made: below the engine's own threads.</summary>
+    [Fact]
+    public void A_callback_of_the_closing_that_throws_leaves_out_no_step()
+    {
+        using var log = new BlockingLogger();
+        var disk = new SimulatedDisk();
+        var flushes = 0;
+        var environment = StorageEnvironment.Open(
+            disk, new StorageOptions { BackgroundFlush = false, Logger = log, FlushObserver = _ => flushes++ });
+        FaultBench.Put(environment, 1, [1]);
+        environment.Context.Closing.Token.Register(() => throw new PlannedException());
+        environment.Invoking(open => open.Dispose()).Should().NotThrow();
+        flushes.Should().Be(1);
+        disk.HeldLocks.Should().Be(0);
+        disk.OpenFiles.Should().Be(0);
+        log.Entries.Should().ContainSingle(entry => entry.Contains("planned"));
+        using var reopened = StorageEnvironment.Open(disk, FaultBench.Options());
+        reopened.Recovery.ReplayedRecords.Should().Be(0, "it was closed cleanly");
+    }
+
+    [Fact]
+    public void An_interruption_that_a_callback_of_the_closing_meets_stays()
+    {
+        var disk = new SimulatedDisk();
+        var environment = StorageEnvironment.Open(disk, FaultBench.Options());
+        environment.Context.Closing.Token.Register(() => Thread.Sleep(Patience));
+        var wasInterrupted = false;
+        var closing = new TestThread(() =>
+        {
+            environment.Dispose();
+            wasInterrupted = IsInterrupted();
+        });
+        closing.WaitUntilBlockedOrEnded();
+        closing.Interrupt();
+        closing.Join().Should().BeNull();
+        wasInterrupted.Should().BeTrue();
+        disk.HeldLocks.Should().Be(0);
+    }
+
+    private static void Log(ILogger logger, string text) =>
+        logger.Log(LogLevel.Information, default, text, null, static (state, _) => state);
+
+    private static bool IsInterrupted()
+    {
+        try
+        {
+            Thread.Sleep(1);
+            return false;
+        }
+        catch (ThreadInterruptedException)
+        {
+            return true;
+        }
+    }
+
+    private sealed class PlannedException() : Exception("planned");
+
+    /// <summary>Stands still in its next entry once it is armed.</summary>
+    private sealed class BlockingLogger : ILogger, IDisposable
+    {
+        private readonly ManualResetEventSlim _isBlocked = new();
+        private readonly ManualResetEventSlim _mayReturn = new();
+        private bool _isArmed;
+
+        public ConcurrentQueue<string> Entries { get; } = new();
+
+        public void Arm() => Volatile.Write(ref _isArmed, true);
+
+        public void WaitUntilBlocked() => _isBlocked.Wait(Patience, Cancellation).Should().BeTrue();
+
+        public void Release() => _mayReturn.Set();
+
+        public IDisposable? BeginScope<TState>(TState state)
+            where TState : notnull => null;
+
+        public bool IsEnabled(LogLevel logLevel) => true;
+
+        public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
+        {
+            if (Volatile.Read(ref _isArmed))
+            {
+                _isBlocked.Set();
+                _mayReturn.Wait(Patience);
+            }
+
+            Entries.Enqueue(formatter(state, exception));
+        }
+
+        public void Dispose() => _mayReturn.Set();
+    }
+}
