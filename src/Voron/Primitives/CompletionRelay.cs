@@ -90,7 +90,9 @@ internal sealed class CompletionRelay : IThreadPoolWorkItem
             {
                 while (!TryTake(out completion))
                 {
-                    if (!Monitor.Wait(_gate, IdleTime) && _first == null)
+                    // A continuation of the user's may have handed its thread to another one, whose interruption means nothing here.
+                    var isInterrupted = false;
+                    if (!Uninterrupted.Wait(_gate, (int)IdleTime.TotalMilliseconds, ref isInterrupted) && _first == null)
                     {
                         _hasThread = false;
                         return;

@@ -381,7 +381,21 @@ internal sealed class WriteMerger : IThreadPoolWorkItem, IDisposable
             if (takes)
                 LeadAll();
             else
-                _work.WaitOne(sleeps ? Timeout.InfiniteTimeSpan : LookEvery);
+                WaitForWork(sleeps ? Timeout.InfiniteTimeSpan : LookEvery);
+        }
+    }
+
+    // An operation of the user's may have handed its thread to another one, which interrupts it when this is the engine's again. It means
+    // nothing here, and would end the process.
+    private void WaitForWork(TimeSpan longest)
+    {
+        try
+        {
+            _work.WaitOne(longest);
+        }
+        catch (ThreadInterruptedException)
+        {
+            // The caller looks, and waits again.
         }
     }
 }

@@ -1,0 +1,91 @@
+using System.Diagnostics.CodeAnalysis;
+using Voron.Tests.Faults;
+
+namespace Voron.Tests.Transactions;
+
+/// <summary>
+/// The engine's own threads that run code of the user's, which can so get hold of them: an interruption ended the process.
+/// </summary>
+[Collection(nameof(Alone))]
+[SuppressMessage("Reliability", "CA2012", Justification = "Each task is used once.")]
+public sealed class InterruptedThreadsTests
+{
+    private const string GroupCommit = "Voron group commit";
+    private const string Completions = "Voron completions";
+
+    // More than the pool gets threads for while the test runs, which are what the two threads stand in for.
+    private const int Blockers = 200;
+
+    private static readonly TimeSpan Patience = HeldJournal.Patience;
+
+    [Theory]
+    [InlineData(GroupCommit)]
+    [InlineData(Completions)]
+    public void A_thread_that_is_interrupted_behind_the_code_of_the_user_goes_on(string name)
+    {
+        using var environment = StorageEnvironment.OpenInMemory(FaultBench.Options());
+        FaultBench.Put(environment, 0, [0]);
+        using var mayEnd = new ManualResetEventSlim();
+        using var ended = new CountdownEvent(Blockers);
+        for (var i = 0; i < Blockers; i++)
+        {
+            ThreadPool.UnsafeQueueUserWorkItem(
+                _ =>
+                {
+                    mayEnd.Wait(TimeSpan.FromMinutes(5));
+                    ended.Signal();
+                },
+                null);
+        }
+
+        try
+        {
+            var thread = RunOn(environment, name, 1);
+
+            // It is interrupted at its next wait.
+            for (var i = 2; i < 6; i++)
+            {
+                thread.Interrupt();
+                RunOn(environment, name, i).Should().BeSameAs(thread);
+            }
+        }
+        finally
+        {
+            mayEnd.Set();
+            ended.Wait(Patience, TestContext.Current.CancellationToken).Should().BeTrue();
+        }
+
+        for (var i = 0; i < 6; i++)
+            FaultBench.Get(environment, i).Should().Equal((byte)i);
+    }
+
+    /// <summary>Writes, and returns the thread that ran the operation or completed its task.</summary>
+    private static Thread RunOn(StorageEnvironment environment, string name, int key)
+    {
+        Thread? runs = null;
+        Thread? completes = null;
+        var waiting = new TestThread(() => environment
+            .WriteAsync(
+                writing =>
+                {
+                    runs = Thread.CurrentThread;
+                    writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(key), [(byte)key]);
+                },
+                CancellationToken.None)
+            .AsTask()
+            .ContinueWith(
+                written =>
+                {
+                    completes = Thread.CurrentThread;
+                    written.GetAwaiter().GetResult();
+                },
+                CancellationToken.None,
+                TaskContinuationOptions.ExecuteSynchronously,
+                TaskScheduler.Default)
+            .Wait(Patience).Should().BeTrue());
+        waiting.Join().Should().BeNull();
+        var found = name == GroupCommit ? runs : completes;
+        found!.Name.Should().Be(name, "all threads of the pool are blocked");
+        return found;
+    }
+}
