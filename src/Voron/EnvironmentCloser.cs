@@ -30,6 +30,7 @@ internal sealed class EnvironmentCloser(
 
     public void Close()
     {
+        var isWriterFree = false;
         try
         {
             Try(_context.Closing.Cancel);
@@ -40,7 +41,7 @@ internal sealed class EnvironmentCloser(
             if (scheduler != null)
                 Try(scheduler.Stop);
             if (writer != null)
-                CloseWriter(writer);
+                CloseWriter(writer, out isWriterFree);
         }
         finally
         {
@@ -50,7 +51,7 @@ internal sealed class EnvironmentCloser(
             }
             finally
             {
-                _context.Users.WaitForCalls(UserPatience);
+                _context.Users.WaitForCalls(UserPatience, isWriterFree);
                 ClosedEnvironments.Add(parts, writer);
                 _context.Observers.Finish(UserPatience);
                 GuardedLogger.Finish(_context.Logger, UserPatience);
@@ -74,11 +75,11 @@ internal sealed class EnvironmentCloser(
         }
     }
 
-    private void CloseWriter(WriterHome home)
+    private void CloseWriter(WriterHome home, out bool isWriterFree)
     {
+        var isFree = false;
         try
         {
-            var isFree = false;
             Uninterrupted.Run(() => isFree = gate.TryEnter(WriterPatience, CancellationToken.None));
             if (isFree)
                 gate.Release();
@@ -95,6 +96,7 @@ internal sealed class EnvironmentCloser(
         finally
         {
             // What still waits fails: no transaction begins any more.
+            isWriterFree = isFree;
             merger!.Dispose();
             parts.CloseWriting();
         }

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Diagnostics.CodeAnalysis;
 using Voron.Primitives;
 
 namespace Voron.Transactions;
@@ -8,7 +9,8 @@ namespace Voron.Transactions;
 /// <code>
 ///   open ──Close──▶ closed, as long as there are users ──the last one ends──▶ released
 /// </code>
-/// One word counts all kinds of users, so that a reader costs one interlocked addition. The environment itself is one until it is closed.
+/// One word counts all kinds of users, so that a reader costs one interlocked operation. The environment itself is one until it is closed. From
+/// then on the word only falls: what comes too late is refused without being counted, so that it can never be the one that is waited for.
 /// </remarks>
 internal sealed class EnvironmentUsers
 {
@@ -19,7 +21,6 @@ internal sealed class EnvironmentUsers
 
     private readonly object _callsEnded = new();
     private long _users = Environment;
-    private volatile bool _isClosed;
     private int _isReleased;
     private volatile bool _hasReleased;
 
@@ -56,7 +57,6 @@ internal sealed class EnvironmentUsers
     /// <summary>Takes no more users; what they use goes with the last of them.</summary>
     public void Close()
     {
-        _isClosed = true;
         SchedulePoint.Reach(SchedulePlace.Closing);
         Remove(Environment);
     }
@@ -65,13 +65,19 @@ internal sealed class EnvironmentUsers
     /// Returns when no call is under way in the closed environment and, if there is no other user, all has been released, perhaps by the
     /// thread of the last call; or after a time.
     /// </summary>
-    public void WaitForCalls(TimeSpan longest)
+    /// <param name="longest">The time.</param>
+    /// <param name="isWriterFree">
+    /// The writer was free after the closing had begun, so that no write transaction is open: one that is counted has released the writer and
+    /// is about to end.
+    /// </param>
+    public void WaitForCalls(TimeSpan longest, bool isWriterFree)
     {
+        var least = isWriterFree ? Writer : Call;
         var deadline = System.Environment.TickCount64 + (long)longest.TotalMilliseconds;
         var isInterrupted = false;
         using (Uninterrupted.Hold(_callsEnded))
         {
-            while ((Volatile.Read(ref _users) & (Environment - 1)) >= Call || IsReleasing)
+            while ((Volatile.Read(ref _users) & (Environment - 1)) >= least || IsReleasing)
             {
                 var left = deadline - System.Environment.TickCount64;
                 if (left <= 0 || !Uninterrupted.Wait(_callsEnded, (int)left, ref isInterrupted))
@@ -88,23 +94,29 @@ internal sealed class EnvironmentUsers
 
     private void Add(long kind)
     {
-        Interlocked.Add(ref _users, kind);
-        SchedulePoint.Reach(SchedulePlace.Closing);
-        if (_isClosed)
+        var users = Volatile.Read(ref _users);
+        while (users >= Environment)
         {
-            Remove(kind);
-            throw new ObjectDisposedException(nameof(StorageEnvironment), $"The environment in '{Path}' is closed.");
+            SchedulePoint.Reach(SchedulePlace.Closing);
+            var found = Interlocked.CompareExchange(ref _users, users + kind, users);
+            if (found == users)
+                return;
+            users = found;
         }
+
+        ThrowClosed();
     }
+
+    [DoesNotReturn]
+    private void ThrowClosed() =>
+        throw new ObjectDisposedException(nameof(StorageEnvironment), $"The environment in '{Path}' is closed.");
 
     private void Remove(long kind)
     {
         var left = Interlocked.Add(ref _users, -kind);
         Debug.Assert(left >= 0);
-        if (!_isClosed)
+        if (left >= Environment)
             return;
-
-        // A user that comes too late, and is turned away, counts down to nothing once more.
         var releases = left == 0 && Interlocked.Exchange(ref _isReleased, 1) == 0;
         try
         {
@@ -115,7 +127,7 @@ internal sealed class EnvironmentUsers
         {
             if (releases)
                 _hasReleased = true;
-            if (releases || kind >= Call)
+            if (releases || kind >= Writer)
             {
                 using (Uninterrupted.Hold(_callsEnded))
                     SchedulePoint.PulseAll(_callsEnded);

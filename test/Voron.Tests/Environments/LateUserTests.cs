@@ -1,0 +1,105 @@
+using Voron.Primitives;
+using Voron.Tests.Faults;
+using Voron.Torture.Simulation;
+
+namespace Voron.Tests.Environments;
+
+/// <summary>When closing returns and no transaction is open, the files are closed: the directory can be opened again.</summary>
+public sealed class LateUserTests
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
+
+    private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
+
+    /// <summary>The reader was counted before it was turned away, and closed the files when it looked again.</summary>
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void A_call_that_comes_too_late_does_not_keep_the_files(bool reads)
+    {
+        var disk = new SimulatedDisk();
+        var environment = StorageEnvironment.Open(disk, FaultBench.Options());
+        FaultBench.Put(environment, 1, [1]);
+        using var schedule = new HoldingSchedule(SchedulePlace.Closing);
+        var late = new TestThread(() =>
+        {
+            SchedulePoint.Current = schedule;
+            if (reads)
+                environment.BeginRead().Dispose();
+            else
+                environment.GetStatistics();
+        });
+        schedule.WaitUntilHeld();
+        environment.Dispose();
+        var held = (disk.HeldLocks, disk.OpenFiles);
+        schedule.Release();
+        late.Join().Should().BeOfType<ObjectDisposedException>();
+        held.Should().Be((0, 0));
+    }
+
+    /// <summary>It is not open any more, and has not yet been taken from the count.</summary>
+    [Fact]
+    public void A_write_transaction_that_has_just_released_the_writer_is_waited_for()
+    {
+        var disk = new SimulatedDisk();
+        var environment = StorageEnvironment.Open(disk, FaultBench.Options());
+        FaultBench.Put(environment, 1, [1]);
+        using var schedule = new HoldingSchedule(SchedulePlace.WriterReleased);
+        var ending = new TestThread(() =>
+        {
+            using var writing = environment.BeginWrite();
+            SchedulePoint.Current = schedule;
+        });
+        schedule.WaitUntilHeld();
+        var held = (-1, -1);
+        var closing = new TestThread(() =>
+        {
+            environment.Dispose();
+            held = (disk.HeldLocks, disk.OpenFiles);
+        });
+        closing.WaitUntilBlockedOrEnded();
+        schedule.Release();
+        ending.Join().Should().BeNull();
+        closing.Join().Should().BeNull();
+        held.Should().Be((0, 0));
+    }
+
+    /// <summary>Holds the thread that has it at the first place of the kind.</summary>
+    private sealed class HoldingSchedule(SchedulePlace at) : ISchedule, IDisposable
+    {
+        private readonly ManualResetEventSlim _isHeld = new();
+        private readonly ManualResetEventSlim _mayGoOn = new();
+
+        public void WaitUntilHeld() => _isHeld.Wait(Patience, Cancellation).Should().BeTrue();
+
+        public void Release() => _mayGoOn.Set();
+
+        public void Reach(SchedulePlace place)
+        {
+            if (place != at || _isHeld.IsSet)
+                return;
+            _isHeld.Set();
+            _mayGoOn.Wait(Patience).Should().BeTrue();
+        }
+
+        public bool WaitUntil(Func<bool> condition, bool mayTimeOut) => SpinWait.SpinUntil(condition, Patience);
+
+        public bool WaitFor(object signalled, bool mayTimeOut) => true;
+
+        public void Signal(object signalled)
+        {
+        }
+
+        public void Spin()
+        {
+        }
+
+        public ThreadStart Adopt(ThreadStart work, object owner) => work;
+
+        public void Queue(IThreadPoolWorkItem work) => ThreadPool.UnsafeQueueUserWorkItem(work, preferLocal: false);
+
+        public bool HaveEnded(object owner) => true;
+
+        public void Dispose() => _mayGoOn.Set();
+    }
+}
