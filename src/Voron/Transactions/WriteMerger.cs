@@ -39,6 +39,7 @@ internal sealed class WriteMerger : IThreadPoolWorkItem, IDisposable
     private MergedOperation? _tail;
     private Thread? _thread;
     private int _count;
+    private int _boundedCount;
     private bool _isLed;
     private bool _isOffered;
     private bool _isForThread;
@@ -75,7 +76,7 @@ internal sealed class WriteMerger : IThreadPoolWorkItem, IDisposable
     public ValueTask Enqueue(Action<WriteTransaction> operation, CancellationToken cancellationToken)
     {
         ThrowIfInside(nameof(StorageEnvironment.WriteAsync));
-        if (Volatile.Read(ref _count) >= _mostQueued)
+        if (Volatile.Read(ref _boundedCount) >= _mostQueued)
             ThrowFull();
         var queued = MergedOperation.Rent(this, operation);
         var task = queued.Begin(cancellationToken);
@@ -161,8 +162,7 @@ internal sealed class WriteMerger : IThreadPoolWorkItem, IDisposable
             else
                 _head.Ahead = operation;
             _head = operation;
-            operation.IsInQueue = true;
-            _count++;
+            Count(operation, 1);
         }
     }
 
@@ -214,8 +214,7 @@ internal sealed class WriteMerger : IThreadPoolWorkItem, IDisposable
         else
             _tail.Behind = operation;
         _tail = operation;
-        operation.IsInQueue = true;
-        _count++;
+        Count(operation, 1);
     }
 
     private void Unlink(MergedOperation operation)
@@ -229,8 +228,16 @@ internal sealed class WriteMerger : IThreadPoolWorkItem, IDisposable
         else
             operation.Behind.Ahead = operation.Ahead;
         operation.Ahead = operation.Behind = null;
-        operation.IsInQueue = false;
-        _count--;
+        Count(operation, -1);
+    }
+
+    // Callers that block are as many as there are threads, and are not held against the bound.
+    private void Count(MergedOperation operation, int difference)
+    {
+        operation.IsInQueue = difference > 0;
+        _count += difference;
+        if (!operation.IsBlocking)
+            _boundedCount += difference;
     }
 
     private void LeadUntilFinished(MergedOperation own, ref bool isInterrupted)

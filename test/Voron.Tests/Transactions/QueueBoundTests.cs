@@ -42,6 +42,9 @@ public sealed class QueueBoundTests
             SpinWait.SpinUntil(() => environment.GetStatistics().QueuedOperations == Most + 1, Patience).Should().BeTrue();
             cancelled.Cancel();
             (await Record.ExceptionAsync(() => taken.WaitAsync(Patience, Cancellation))).Should().BeAssignableTo<OperationCanceledException>();
+
+            // Its place is free, and not taken by the caller that blocks.
+            tasks.Add(environment.WriteAsync(writing => Put(writing, Most), Cancellation).AsTask());
             environment.Invoking(open => { _ = open.WriteAsync(_ => { }, Cancellation).AsTask(); }).Should().Throw<StorageFullException>();
         }
 
@@ -50,8 +53,41 @@ public sealed class QueueBoundTests
         last = environment.WriteAsync(writing => Put(writing, 1_001), Cancellation).AsTask();
         await last.WaitAsync(Patience, Cancellation);
         using var reading = environment.BeginRead();
-        reading.OpenTree(FaultBench.TreeName).Count.Should().Be(Most + 2);
+        reading.OpenTree(FaultBench.TreeName).Count.Should().Be(Most + 3);
     }
+
+    /// <summary>They were counted: a few of them, and nothing could be written without blocking.</summary>
+    [Fact]
+    public async Task Callers_that_block_take_no_place_in_the_queue()
+    {
+        const int Places = 4;
+        const int Callers = 6;
+        using var environment = StorageEnvironment.OpenInMemory(new StorageOptions { BackgroundFlush = false, MaxQueuedOperations = Places });
+        FaultBench.Put(environment, 0, [0]);
+        TestThread[] callers;
+        Task[] tasks;
+        using (environment.BeginWrite())
+        {
+            callers = Enumerable.Range(1, Callers).Select(i => new TestThread(() => environment.Write(writing => Put(writing, i)))).ToArray();
+            SpinWait.SpinUntil(() => environment.GetStatistics().QueuedOperations == Callers, Patience).Should().BeTrue();
+            tasks = Queue(environment, Places, 100);
+            environment.Invoking(open => { _ = open.WriteAsync(_ => { }, Cancellation).AsTask(); }).Should().Throw<StorageFullException>();
+            environment.GetStatistics().QueuedOperations.Should().Be(Callers + Places);
+        }
+
+        await Task.WhenAll(tasks).WaitAsync(Patience, Cancellation);
+        foreach (var caller in callers)
+            caller.Join().Should().BeNull();
+
+        // All places are free again.
+        using (environment.BeginWrite())
+            tasks = Queue(environment, Places, 200);
+        await Task.WhenAll(tasks).WaitAsync(Patience, Cancellation);
+        FaultBench.Get(environment, 200 + Places - 1).Should().NotBeNull();
+    }
+
+    private static Task[] Queue(StorageEnvironment environment, int count, int firstKey) => Enumerable.Range(firstKey, count)
+        .Select(key => environment.WriteAsync(writing => Put(writing, key), Cancellation).AsTask()).ToArray();
 
     private static void Put(WriteTransaction writing, int key) => writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(key), [1]);
 }
