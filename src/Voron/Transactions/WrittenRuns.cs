@@ -21,7 +21,8 @@ internal sealed class WrittenRuns
     private readonly List<WrittenRun> _runs = [];
 
     // Those in use, by their first page. No two begin there: pages that a transaction frees are not written directly again before a flush.
-    private readonly Dictionary<long, int> _inUse = [];
+    // Null while there are none: what has grown too large is dropped, and made when it is needed, which may fail.
+    private Dictionary<long, int>? _inUse;
 
     // Those that were freed, in that order: their stamps never fall.
     private readonly List<int> _freed = [];
@@ -34,14 +35,14 @@ internal sealed class WrittenRuns
     {
         // Nothing is noted if there is no memory for it.
         _runs.EnsureCapacity(_runs.Count + 1);
-        _inUse[run.FirstPage] = _runs.Count;
+        (_inUse ??= [])[run.FirstPage] = _runs.Count;
         _runs.Add(run);
     }
 
     /// <summary>Notes that a run has been freed; does nothing when no run in use begins with the page.</summary>
     public void TryFree(long firstPage, int stamp)
     {
-        if (!_inUse.TryGetValue(firstPage, out var index))
+        if (_inUse == null || !_inUse.TryGetValue(firstPage, out var index))
             return;
         _freed.Add(index);
         _inUse.Remove(firstPage);
@@ -55,27 +56,26 @@ internal sealed class WrittenRuns
         {
             var index = _freed[^1];
             _freed.RemoveAt(_freed.Count - 1);
-            _inUse[_runs[index].FirstPage] = index;
+            _inUse![_runs[index].FirstPage] = index;
             _runs[index] = _runs[index] with { FreedAtStamp = -1 };
         }
 
         for (var index = _runs.Count - 1; index >= count; index--)
-            _inUse.Remove(_runs[index].FirstPage);
+            _inUse!.Remove(_runs[index].FirstPage);
         _runs.RemoveRange(count, _runs.Count - count);
     }
 
+    /// <summary>Forgets all. Asks for no memory: the transaction may have been submitted.</summary>
     public void Clear()
     {
+        _inUse?.Clear();
+        _runs.Clear();
         if (_runs.Capacity > MaxKept)
         {
-            _inUse.Clear();
-            _inUse.TrimExcess();
-            _runs.Clear();
+            _inUse = null;
             _runs.Capacity = 0;
         }
 
-        _inUse.Clear();
-        _runs.Clear();
         _freed.Clear();
         if (_freed.Capacity > MaxKept)
             _freed.Capacity = 0;

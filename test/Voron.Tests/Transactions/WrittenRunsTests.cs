@@ -1,0 +1,48 @@
+using Voron.Transactions;
+
+namespace Voron.Tests.Transactions;
+
+public sealed class WrittenRunsTests
+{
+    /// <summary>
+    /// A transaction that has been submitted ends with it: an exception for want of memory would tell its caller that it was not committed.
+    /// </summary>
+    [Fact]
+    public void Forgetting_the_runs_asks_for_no_memory_however_many_there_were()
+    {
+        Allocated(10).Should().Be(0);
+        Allocated(5_000).Should().Be(0);
+    }
+
+    [Fact]
+    public void Runs_are_noted_again_after_many_have_been_forgotten()
+    {
+        var runs = new WrittenRuns();
+        Fill(runs, 5_000);
+        runs.Clear();
+        runs.Count.Should().Be(0);
+        runs.TryFree(2, 0);
+        runs.RollBack(0, 0);
+        Fill(runs, 3);
+        runs.TryFree(2, 0);
+        runs.All.Select(run => run.IsFreed).Should().Equal(false, false, true);
+        runs.RollBack(3, 0);
+        runs.All.Select(run => run.IsFreed).Should().Equal(false, false, false);
+    }
+
+    private static long Allocated(int count)
+    {
+        new WrittenRuns().Clear();
+        var runs = new WrittenRuns();
+        Fill(runs, count);
+        var before = GC.GetAllocatedBytesForCurrentThread();
+        runs.Clear();
+        return GC.GetAllocatedBytesForCurrentThread() - before;
+    }
+
+    private static void Fill(WrittenRuns runs, int count)
+    {
+        for (var i = 0; i < count; i++)
+            runs.Add(new WrittenRun(i, 1, default, -1));
+    }
+}
