@@ -111,6 +111,9 @@ internal sealed unsafe class FlushRecordWriter
     private void Submit(FlushPlan plan, RecordKind kind, Fill fill)
     {
         var journal = _context.Journal!;
+
+        // Behind the submission nothing may fail: the entry is the journal's then, and would be given back while it is in the queue.
+        _records.EnsureCapacity(_records.Count + 1);
         var entry = journal.Rent();
         JournalEntry? compressed = null;
         long sequence;
