@@ -23,7 +23,7 @@ public sealed class WriterGateTests
             while (!stop.IsCancellationRequested)
             {
                 await _gate.EnterAsync(TestContext.Current.CancellationToken);
-                await Task.Delay(20, TestContext.Current.CancellationToken);
+                await Task.Delay(40, TestContext.Current.CancellationToken);
                 Interlocked.Increment(ref served);
                 _gate.Release();
             }
