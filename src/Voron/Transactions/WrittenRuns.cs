@@ -49,19 +49,28 @@ internal sealed class WrittenRuns
         _runs[index] = _runs[index] with { FreedAtStamp = stamp };
     }
 
-    /// <summary>Forgets the runs behind the first ones, and that runs were freed at a stamp or later.</summary>
+    /// <summary>Forgets the runs behind the first ones, and that runs were freed at a stamp or later. Asks for no memory.</summary>
     public void RollBack(int count, int stamp)
     {
+        // Before the others come back, which were in use together at that time: so there is room for them.
+        for (var index = _runs.Count - 1; index >= count; index--)
+        {
+            if (!_runs[index].IsFreed)
+                _inUse!.Remove(_runs[index].FirstPage);
+        }
+
         while (_freed.Count > 0 && _runs[_freed[^1]].FreedAtStamp >= stamp)
         {
             var index = _freed[^1];
+            if (index < count)
+            {
+                _inUse![_runs[index].FirstPage] = index;
+                _runs[index] = _runs[index] with { FreedAtStamp = -1 };
+            }
+
             _freed.RemoveAt(_freed.Count - 1);
-            _inUse![_runs[index].FirstPage] = index;
-            _runs[index] = _runs[index] with { FreedAtStamp = -1 };
         }
 
-        for (var index = _runs.Count - 1; index >= count; index--)
-            _inUse!.Remove(_runs[index].FirstPage);
         _runs.RemoveRange(count, _runs.Count - count);
     }
 
