@@ -87,6 +87,26 @@ internal static class Uninterrupted
         PassOn(isInterrupted);
     }
 
+    /// <summary>As <see cref="Run(Action)"/>, for where nothing may be allocated.</summary>
+    public static void Run<T>(Action<T> wait, T state)
+    {
+        var isInterrupted = false;
+        while (true)
+        {
+            try
+            {
+                wait(state);
+                break;
+            }
+            catch (ThreadInterruptedException)
+            {
+                isInterrupted = true;
+            }
+        }
+
+        PassOn(isInterrupted);
+    }
+
     /// <summary>Waits on a monitor that the thread holds. An interruption is noted, and ends the wait as a pulse would.</summary>
     /// <returns>False when time is over.</returns>
     public static bool Wait(object gate, int milliseconds, ref bool isInterrupted)

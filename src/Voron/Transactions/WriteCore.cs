@@ -455,10 +455,15 @@ internal sealed class WriteCore : TransactionCore
         EndOperation();
         EndGeneration();
         _home.Rest(this);
-        _gate.Release();
-
-        // Last: with it may go everything that this class uses.
-        _context.Users.RemoveWriter();
+        try
+        {
+            _gate.Release();
+        }
+        finally
+        {
+            // Last: with it may go everything that this class uses.
+            _context.Users.RemoveWriter();
+        }
     }
 
     private void SaveTrees()

@@ -7,8 +7,7 @@ namespace Voron.Transactions;
 /// </summary>
 internal sealed class WriterEntrance
 {
-    /// <summary>A caller that waits for longer has the collector look whether the writer has been leaked.</summary>
-    private static readonly TimeSpan SuspiciousWait = TimeSpan.FromSeconds(5);
+    private static readonly Action<CancellationTokenSource> DisposeSource = source => source.Dispose();
 
     private readonly EngineContext _context;
     private readonly WriterGate _gate;
@@ -22,6 +21,7 @@ internal sealed class WriterEntrance
         _gate = gate;
         _writer = writer;
         _backPressure = backPressure;
+        gate.WaitsForLong = LookForLeakedWriter;
     }
 
     /// <param name="timeout">How long to wait for the writer; <see cref="TimeSpan.MaxValue"/> or <see cref="Timeout.InfiniteTimeSpan"/> for no limit.</param>
@@ -43,19 +43,18 @@ internal sealed class WriterEntrance
     public async ValueTask<WriteCore> BeginAsync(CancellationToken cancellationToken)
     {
         await _backPressure.SlowDownAsync().ConfigureAwait(false);
-        using var either = Either(cancellationToken);
-        var token = either?.Token ?? _context.Closing.Token;
+        var either = Either(cancellationToken);
         try
         {
-            if (!await _gate.TryEnterAsync(SuspiciousWait, token).ConfigureAwait(false))
-            {
-                LookForLeakedWriter();
-                await _gate.EnterAsync(token).ConfigureAwait(false);
-            }
+            await _gate.EnterAsync(either?.Token ?? _context.Closing.Token).ConfigureAwait(false);
         }
         catch (OperationCanceledException)
         {
             throw Cancelled(cancellationToken);
+        }
+        finally
+        {
+            Dispose(either);
         }
 
         return BeginHeld();
@@ -63,24 +62,27 @@ internal sealed class WriterEntrance
 
     private bool Wait(TimeSpan timeout, CancellationToken cancellationToken)
     {
-        using var either = Either(cancellationToken);
-        var token = either?.Token ?? _context.Closing.Token;
+        var either = Either(cancellationToken);
         try
         {
-            if (timeout <= SuspiciousWait)
-                return _gate.TryEnter(timeout, token);
-            if (_gate.TryEnter(SuspiciousWait, token))
-                return true;
-            LookForLeakedWriter();
-            if (timeout.TotalMilliseconds < int.MaxValue)
-                return _gate.TryEnter(timeout - SuspiciousWait, token);
-            _gate.Enter(token);
-            return true;
+            return _gate.TryEnter(
+                timeout.TotalMilliseconds < int.MaxValue ? timeout : Timeout.InfiniteTimeSpan, either?.Token ?? _context.Closing.Token);
         }
         catch (OperationCanceledException)
         {
             throw Cancelled(cancellationToken);
         }
+        finally
+        {
+            Dispose(either);
+        }
+    }
+
+    // It waits for a callback that is under way, and the caller may have the writer already: an interruption comes afterwards.
+    private static void Dispose(CancellationTokenSource? either)
+    {
+        if (either != null)
+            Uninterrupted.Run(DisposeSource, either);
     }
 
     private CancellationTokenSource? Either(CancellationToken cancellationToken) => cancellationToken.CanBeCanceled

@@ -27,6 +27,13 @@ internal sealed class WriterGate
 
     private static readonly TimeSpan Patience = TimeSpan.FromMilliseconds(10);
 
+    private static readonly TimeSpan LongWait = TimeSpan.FromSeconds(5);
+
+    // Made ahead: where the writer changes hands nothing may fail for want of memory.
+    private static readonly Action<CancellationTokenRegistration> Unregister = registration => registration.Unregister();
+    private static readonly Action<Timer> DisposeTimer = timer => timer.Dispose();
+    private static readonly Action<TaskCompletionSource> Complete = completion => completion.TrySetResult();
+
     // Protects the queue and the fates of those in it.
     private readonly Lock _queueLock = new();
     private readonly LinkedList<Waiter> _queue = new();
@@ -38,6 +45,9 @@ internal sealed class WriterGate
     private int _waiting;
 
     public WriterGate() => _isFree = () => Volatile.Read(ref _isHeld) == 0;
+
+    /// <summary>Called once in each wait of more than five seconds, by any thread, under no lock; must not throw.</summary>
+    public Action? WaitsForLong { get; set; }
 
     public void Enter(CancellationToken cancellationToken) => TryEnter(Timeout.InfiniteTimeSpan, cancellationToken);
 
@@ -53,22 +63,18 @@ internal sealed class WriterGate
         return TryTake() || (timeout != TimeSpan.Zero && Wait(timeout, cancellationToken));
     }
 
-    /// <summary>As <see cref="TryEnter"/>, without blocking a thread.</summary>
-    public Task<bool> TryEnterAsync(TimeSpan timeout, CancellationToken cancellationToken)
+    /// <summary>As <see cref="Enter"/>, without blocking a thread.</summary>
+    public Task EnterAsync(CancellationToken cancellationToken)
     {
         if (cancellationToken.IsCancellationRequested)
-            return Task.FromCanceled<bool>(cancellationToken);
+            return Task.FromCanceled(cancellationToken);
         if (TryTake())
-            return Task.FromResult(true);
-        if (timeout == TimeSpan.Zero)
-            return Task.FromResult(false);
-        var waiter = new AsynchronousWaiter(this, timeout, cancellationToken);
+            return Task.CompletedTask;
+        var waiter = new AsynchronousWaiter(this, cancellationToken);
         Enqueue(waiter);
         waiter.StopIfOver();
         return waiter.Task;
     }
-
-    public Task EnterAsync(CancellationToken cancellationToken) => TryEnterAsync(Timeout.InfiniteTimeSpan, cancellationToken);
 
     /// <exception cref="UnreachableException">The writer is free already.</exception>
     public void Release()
@@ -111,23 +117,49 @@ internal sealed class WriterGate
         }
 
         var waiter = new BlockedWaiter();
-        using var registration = new Registration(waiter, cancellationToken);
-        if (Enqueue(waiter))
-            return true;
+        var registration = cancellationToken.UnsafeRegister(static woken => ((BlockedWaiter)woken!).Wake(), waiter);
+        try
+        {
+            return Enqueue(waiter) || Wait(waiter, start, timeout, cancellationToken);
+        }
+        finally
+        {
+            // Without waiting for a callback that is under way: it wakes a waiter that does not wait.
+            Uninterrupted.Run(Unregister, registration);
+        }
+    }
+
+    private bool Wait(BlockedWaiter waiter, long start, TimeSpan timeout, CancellationToken cancellationToken)
+    {
+        var isLong = false;
         while (true)
         {
-            var left = timeout == Timeout.InfiniteTimeSpan ? timeout : timeout - Stopwatch.GetElapsedTime(start);
-            var isOver = timeout != Timeout.InfiniteTimeSpan && left <= TimeSpan.Zero;
+            var waited = Stopwatch.GetElapsedTime(start);
+            var left = timeout == Timeout.InfiniteTimeSpan ? TimeSpan.MaxValue : timeout - waited;
+            var isOver = left <= TimeSpan.Zero;
             ThreadInterruptedException? interruption = null;
             try
             {
+                if (!isLong && waited > LongWait)
+                {
+                    isLong = true;
+                    WaitsForLong?.Invoke();
+                }
+
                 // Looked at here, since the last waking that came to nothing may have been this one.
                 if (!isOver && !cancellationToken.IsCancellationRequested)
-                    waiter.Sleep(left);
+                    waiter.Sleep(left < LongWait ? left : LongWait);
             }
             catch (ThreadInterruptedException e)
             {
                 interruption = e;
+            }
+            catch
+            {
+                // For want of memory. A place that is left behind would be given the writer.
+                if (TakeOrLeave(waiter, leaves: true))
+                    Release();
+                throw;
             }
 
             // Asked once: a caller that throws has left its place.
@@ -215,7 +247,7 @@ internal sealed class WriterGate
         first?.Wake();
     }
 
-    private void Leave(AsynchronousWaiter waiter, bool isCancelled)
+    private void Leave(AsynchronousWaiter waiter)
     {
         using (Uninterrupted.Hold(_queueLock))
         {
@@ -224,7 +256,7 @@ internal sealed class WriterGate
             Remove(waiter);
         }
 
-        waiter.End(isCancelled);
+        waiter.Cancel();
     }
 
     private abstract class Waiter
@@ -267,7 +299,7 @@ internal sealed class WriterGate
         /// <exception cref="ThreadInterruptedException">The thread was interrupted.</exception>
         public void Sleep(TimeSpan longest)
         {
-            lock (this)
+            using (Uninterrupted.Hold(this))
             {
                 if (!_isWoken)
                     Monitor.Wait(this, longest);
@@ -285,33 +317,32 @@ internal sealed class WriterGate
     [SuppressMessage("Design", "CA1001", Justification = "The timer is disposed of when the wait is over, which it always is once.")]
     private sealed class AsynchronousWaiter : Waiter
     {
-        private readonly TaskCompletionSource<bool> _completion = new(TaskCreationOptions.RunContinuationsAsynchronously);
+        private readonly TaskCompletionSource _completion = new(TaskCreationOptions.RunContinuationsAsynchronously);
         private readonly CancellationToken _cancellationToken;
         private readonly CancellationTokenRegistration _registration;
-        private readonly Timer? _timer;
+        private readonly Timer _timer;
 
-        public AsynchronousWaiter(WriterGate gate, TimeSpan timeout, CancellationToken cancellationToken)
+        public AsynchronousWaiter(WriterGate gate, CancellationToken cancellationToken)
         {
             _cancellationToken = cancellationToken;
-            if (timeout != Timeout.InfiniteTimeSpan)
-                _timer = new Timer(_ => gate.Leave(this, isCancelled: false), null, timeout, Timeout.InfiniteTimeSpan);
-            _registration = cancellationToken.UnsafeRegister(_ => gate.Leave(this, isCancelled: true), null);
+            _timer = new Timer(_ => gate.WaitsForLong?.Invoke(), null, LongWait, Timeout.InfiniteTimeSpan);
+            _registration = cancellationToken.UnsafeRegister(_ => gate.Leave(this), null);
         }
 
-        public Task<bool> Task => _completion.Task;
+        public Task Task => _completion.Task;
 
         public override bool BlocksThread => false;
 
         // The thread that wakes it may be interrupted, and all of these take locks.
         public override void Wake()
         {
-            Uninterrupted.Run(() => _completion.TrySetResult(true));
+            Uninterrupted.Run(Complete, _completion);
             Stop();
         }
 
-        public void End(bool isCancelled)
+        public void Cancel()
         {
-            Uninterrupted.Run(() => _ = isCancelled ? _completion.TrySetCanceled(_cancellationToken) : _completion.TrySetResult(false));
+            Uninterrupted.Run(() => _completion.TrySetCanceled(_cancellationToken));
             Stop();
         }
 
@@ -325,21 +356,8 @@ internal sealed class WriterGate
         // A callback that is under way finds that the wait is over.
         private void Stop()
         {
-            Uninterrupted.Run(() => _timer?.Dispose());
-            Uninterrupted.Run(() => _registration.Unregister());
-        }
-    }
-
-    // Without waiting for a callback that is under way: it wakes a waiter that does not wait.
-    private readonly struct Registration(BlockedWaiter waiter, CancellationToken cancellationToken) : IDisposable
-    {
-        private readonly CancellationTokenRegistration _registration =
-            cancellationToken.UnsafeRegister(static woken => ((BlockedWaiter)woken!).Wake(), waiter);
-
-        public void Dispose()
-        {
-            var registration = _registration;
-            Uninterrupted.Run(() => registration.Unregister());
+            Uninterrupted.Run(DisposeTimer, _timer);
+            Uninterrupted.Run(Unregister, _registration);
         }
     }
 }

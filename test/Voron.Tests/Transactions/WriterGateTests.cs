@@ -74,13 +74,13 @@ public sealed class WriterGateTests
         for (var round = 0; round < 20; round++)
         {
             _gate.Enter(CancellationToken.None);
-            var second = _gate.TryEnterAsync(Patience, TestContext.Current.CancellationToken);
+            var second = _gate.EnterAsync(TestContext.Current.CancellationToken);
             var third = new TestThread(() => _gate.Enter(CancellationToken.None));
             third.WaitUntilBlockedOrEnded();
             third.Interrupt();
             third.Join().Should().BeOfType<ThreadInterruptedException>();
             _gate.Release();
-            (await second).Should().BeTrue();
+            await second.WaitAsync(Patience, TestContext.Current.CancellationToken);
             _gate.Release();
             ShouldBeFree();
         }
@@ -91,10 +91,8 @@ public sealed class WriterGateTests
     {
         _gate.Enter(CancellationToken.None);
         _gate.TryEnter(TimeSpan.FromMilliseconds(20), CancellationToken.None).Should().BeFalse();
-        (await _gate.TryEnterAsync(TimeSpan.FromMilliseconds(20), CancellationToken.None)).Should().BeFalse();
-        (await _gate.TryEnterAsync(TimeSpan.Zero, CancellationToken.None)).Should().BeFalse();
         using var cancellation = new CancellationTokenSource();
-        var asynchronous = _gate.TryEnterAsync(Patience, cancellation.Token);
+        var asynchronous = _gate.EnterAsync(cancellation.Token);
         Exception? blocked = null;
         var thread = new TestThread(() => blocked = Record.Exception(() => _gate.TryEnter(Patience, cancellation.Token)));
         thread.WaitUntilBlockedOrEnded();
@@ -162,9 +160,8 @@ public sealed class WriterGateTests
                     using var cancellation = new CancellationTokenSource();
                     if (own.Next(4) == 0)
                         cancellation.CancelAfter(own.Next(3));
-                    if (await _gate.TryEnterAsync(
-                        own.Next(4) == 0 ? TimeSpan.FromMilliseconds(own.Next(5)) : Timeout.InfiniteTimeSpan, cancellation.Token))
-                        Use(own);
+                    await _gate.EnterAsync(cancellation.Token);
+                    Use(own);
                 }
                 catch (OperationCanceledException)
                 {
