@@ -6,6 +6,9 @@ using Voron.Torture.Memory;
 
 namespace Voron.Tests.IO;
 
+/// <summary>The disk of this system.</summary>
+/// <remarks>Alone: on Windows a map grows where it is only if no other thread has taken the addresses behind it meanwhile.</remarks>
+[Collection(nameof(Alone))]
 public sealed unsafe class FileSystemDiskTests : DiskContract
 {
     private readonly string _directory = Path.Combine(Path.GetTempPath(), $"voron-io-{Guid.NewGuid():n}");
