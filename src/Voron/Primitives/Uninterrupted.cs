@@ -8,6 +8,8 @@ namespace Voron.Primitives;
 /// </summary>
 internal static class Uninterrupted
 {
+    private static readonly Action<Action> Call = static wait => wait();
+
     /// <summary>Takes a lock; to be left by disposing the result.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static LockScope Hold(Lock gate)
@@ -68,24 +70,7 @@ internal static class Uninterrupted
 
     /// <summary>Waits, and waits again when the thread was interrupted.</summary>
     /// <param name="wait">May be called more than once; returns when the wait is over.</param>
-    public static void Run(Action wait)
-    {
-        var isInterrupted = false;
-        while (true)
-        {
-            try
-            {
-                wait();
-                break;
-            }
-            catch (ThreadInterruptedException)
-            {
-                isInterrupted = true;
-            }
-        }
-
-        PassOn(isInterrupted);
-    }
+    public static void Run(Action wait) => Run(Call, wait);
 
     /// <summary>As <see cref="Run(Action)"/>, for where nothing may be allocated.</summary>
     public static void Run<T>(Action<T> wait, T state)

@@ -81,19 +81,13 @@ internal sealed class WriterGate
     {
         if (_isFree())
             throw new UnreachableException("The writer is released, and was free already.");
-        if (Volatile.Read(ref _waiting) > 0)
+        var isHeld = Volatile.Read(ref _waiting) > 0;
+        if (!isHeld)
+            Interlocked.Exchange(ref _isHeld, 0);
+        if (isHeld || Volatile.Read(ref _waiting) > 0)
         {
             using (Uninterrupted.Hold(_queueLock))
-                HandOn(isHeld: true);
-        }
-        else
-        {
-            Interlocked.Exchange(ref _isHeld, 0);
-            if (Volatile.Read(ref _waiting) > 0)
-            {
-                using (Uninterrupted.Hold(_queueLock))
-                    HandOn(isHeld: false);
-            }
+                HandOn(isHeld);
         }
 
         SchedulePoint.Reach(SchedulePlace.WriterReleased);
