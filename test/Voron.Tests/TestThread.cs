@@ -27,6 +27,21 @@ internal sealed class TestThread
         _thread.Start();
     }
 
+    /// <summary>Whether the calling thread has been interrupted and not waited since, which is over then.</summary>
+    public static bool IsInterrupted()
+    {
+        try
+        {
+            Thread.Sleep(0);
+            Thread.Sleep(1);
+            return false;
+        }
+        catch (ThreadInterruptedException)
+        {
+            return true;
+        }
+    }
+
     public bool HasEnded => !_thread.IsAlive;
 
     /// <summary>Returns when the thread waits for something, for several looks in a row, or has ended.</summary>

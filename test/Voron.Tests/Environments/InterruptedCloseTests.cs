@@ -27,7 +27,7 @@ public sealed class InterruptedCloseTests
         var finishing = new TestThread(() =>
         {
             GuardedLogger.Finish(logger, Patience);
-            wasInterrupted = IsInterrupted();
+            wasInterrupted = TestThread.IsInterrupted();
         });
         finishing.WaitUntilBlockedOrEnded();
         finishing.Interrupt();
@@ -47,16 +47,10 @@ public sealed class InterruptedCloseTests
         using var log = new BlockingLogger();
         var disk = new SimulatedDisk();
         var flushes = 0;
-        var environment = StorageEnvironment.Open(
-            disk, new StorageOptions { BackgroundFlush = false, Logger = log, FlushObserver = _ => flushes++ });
-        FaultBench.Put(environment, 1, [1]);
+        var environment = OpenWithCommit(disk, log, () => flushes++);
         environment.Context.Users.AddCall();
         var wasInterrupted = false;
-        var closing = new TestThread(() =>
-        {
-            environment.Dispose();
-            wasInterrupted = IsInterrupted();
-        });
+        var closing = Close(environment, interrupted => wasInterrupted = interrupted);
         closing.WaitUntilBlockedOrEnded();
         closing.HasEnded.Should().BeFalse("a call is under way");
         closing.Interrupt();
@@ -96,11 +90,7 @@ public sealed class InterruptedCloseTests
 
         isBlocked.Wait(Patience, Cancellation).Should().BeTrue();
         var wasInterrupted = false;
-        var closing = new TestThread(() =>
-        {
-            environment.Dispose();
-            wasInterrupted = IsInterrupted();
-        });
+        var closing = Close(environment, interrupted => wasInterrupted = interrupted);
         closing.WaitUntilBlockedOrEnded();
         closing.Interrupt();
         closing.WaitUntilBlockedOrEnded();
@@ -117,9 +107,7 @@ public sealed class InterruptedCloseTests
         using var log = new BlockingLogger();
         var disk = new SimulatedDisk();
         var flushes = 0;
-        var environment = StorageEnvironment.Open(
-            disk, new StorageOptions { BackgroundFlush = false, Logger = log, FlushObserver = _ => flushes++ });
-        FaultBench.Put(environment, 1, [1]);
+        var environment = OpenWithCommit(disk, log, () => flushes++);
         environment.Context.Closing.Token.Register(() => throw new PlannedException());
         environment.Invoking(open => open.Dispose()).Should().NotThrow();
         flushes.Should().Be(1);
@@ -137,11 +125,7 @@ public sealed class InterruptedCloseTests
         var environment = StorageEnvironment.Open(disk, FaultBench.Options());
         environment.Context.Closing.Token.Register(() => Thread.Sleep(Patience));
         var wasInterrupted = false;
-        var closing = new TestThread(() =>
-        {
-            environment.Dispose();
-            wasInterrupted = IsInterrupted();
-        });
+        var closing = Close(environment, interrupted => wasInterrupted = interrupted);
         closing.WaitUntilBlockedOrEnded();
         closing.Interrupt();
         closing.Join().Should().BeNull();
@@ -149,21 +133,23 @@ public sealed class InterruptedCloseTests
         disk.HeldLocks.Should().Be(0);
     }
 
+    private static StorageEnvironment OpenWithCommit(SimulatedDisk disk, ILogger log, Action onFlush)
+    {
+        var environment = StorageEnvironment.Open(
+            disk, new StorageOptions { BackgroundFlush = false, Logger = log, FlushObserver = _ => onFlush() });
+        FaultBench.Put(environment, 1, [1]);
+        return environment;
+    }
+
+    /// <summary>Closes in a thread of its own, which reports at its end whether it is interrupted still.</summary>
+    private static TestThread Close(StorageEnvironment environment, Action<bool> end) => new(() =>
+    {
+        environment.Dispose();
+        end(TestThread.IsInterrupted());
+    });
+
     private static void Log(ILogger logger, string text) =>
         logger.Log(LogLevel.Information, default, text, null, static (state, _) => state);
-
-    private static bool IsInterrupted()
-    {
-        try
-        {
-            Thread.Sleep(1);
-            return false;
-        }
-        catch (ThreadInterruptedException)
-        {
-            return true;
-        }
-    }
 
     private sealed class PlannedException() : Exception("planned");
 

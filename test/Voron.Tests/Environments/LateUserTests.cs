@@ -65,7 +65,7 @@ public sealed class LateUserTests
     }
 
     /// <summary>Holds the thread that has it at the first place of the kind.</summary>
-    private sealed class HoldingSchedule(SchedulePlace at) : ISchedule, IDisposable
+    private sealed class HoldingSchedule(SchedulePlace at) : SystemSchedule, IDisposable
     {
         private readonly ManualResetEventSlim _isHeld = new();
         private readonly ManualResetEventSlim _mayGoOn = new();
@@ -74,31 +74,13 @@ public sealed class LateUserTests
 
         public void Release() => _mayGoOn.Set();
 
-        public void Reach(SchedulePlace place)
+        public override void Reach(SchedulePlace place)
         {
             if (place != at || _isHeld.IsSet)
                 return;
             _isHeld.Set();
             _mayGoOn.Wait(Patience).Should().BeTrue();
         }
-
-        public bool WaitUntil(Func<bool> condition, bool mayTimeOut) => SpinWait.SpinUntil(condition, Patience);
-
-        public bool WaitFor(object signalled, bool mayTimeOut) => true;
-
-        public void Signal(object signalled)
-        {
-        }
-
-        public void Spin()
-        {
-        }
-
-        public ThreadStart Adopt(ThreadStart work, object owner) => work;
-
-        public void Queue(IThreadPoolWorkItem work) => ThreadPool.UnsafeQueueUserWorkItem(work, preferLocal: false);
-
-        public bool HaveEnded(object owner) => true;
 
         public void Dispose() => _mayGoOn.Set();
     }

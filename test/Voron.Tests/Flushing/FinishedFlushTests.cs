@@ -45,30 +45,12 @@ public sealed class FinishedFlushTests
     private sealed class PlannedException : Exception;
 
     /// <summary>Throws at a place, and leaves everything else to the system.</summary>
-    private sealed class FailingSchedule(SchedulePlace failing) : ISchedule
+    private sealed class FailingSchedule(SchedulePlace failing) : SystemSchedule
     {
-        public void Reach(SchedulePlace place)
+        public override void Reach(SchedulePlace place)
         {
             if (place == failing)
                 throw new PlannedException();
         }
-
-        public bool WaitUntil(Func<bool> condition, bool mayTimeOut) => SpinWait.SpinUntil(condition, TimeSpan.FromSeconds(10));
-
-        public bool WaitFor(object signalled, bool mayTimeOut) => true;
-
-        public void Signal(object signalled)
-        {
-        }
-
-        public void Spin()
-        {
-        }
-
-        public ThreadStart Adopt(ThreadStart work, object owner) => work;
-
-        public void Queue(IThreadPoolWorkItem work) => ThreadPool.UnsafeQueueUserWorkItem(work, preferLocal: false);
-
-        public bool HaveEnded(object owner) => true;
     }
 }

@@ -38,7 +38,7 @@ public sealed class InterruptTests
             leader = new TestThread(() =>
             {
                 failure = Record.Exception(() => environment.Write(writing => OutcomeTests.PutMany(writing, 200_000)));
-                wasInterrupted = IsInterrupted();
+                wasInterrupted = TestThread.IsInterrupted();
             });
             SpinWait.SpinUntil(() => environment.GetStatistics().QueuedOperations == 1, Patience).Should().BeTrue();
             neighbours = Enumerable.Range(4, 5).Select(i => environment.WriteAsync(writing => Put(writing, i, 50), Cancellation).AsTask()).ToArray();
@@ -81,7 +81,7 @@ public sealed class InterruptTests
             leader = new TestThread(() =>
             {
                 environment.Write(writing => Put(writing, 2, 10));
-                wasInterrupted = IsInterrupted();
+                wasInterrupted = TestThread.IsInterrupted();
             });
             SpinWait.SpinUntil(() => environment.GetStatistics().QueuedOperations == 1, Patience).Should().BeTrue();
             neighbour = environment.WriteAsync(
@@ -122,7 +122,7 @@ public sealed class InterruptTests
         var thread = new TestThread(() =>
         {
             failure = Record.Exception(() => FaultBench.Put(environment, 3, [3]));
-            wasInterrupted = IsInterrupted();
+            wasInterrupted = TestThread.IsInterrupted();
         });
         thread.WaitUntilBlockedOrEnded();
         thread.Interrupt();
@@ -170,7 +170,7 @@ public sealed class InterruptTests
                     acknowledged[index] = i + 1;
                 }
 
-                IsInterrupted();
+                TestThread.IsInterrupted();
             })).ToArray();
             InterruptUntil(end, threads);
             environment.GetStatistics().IsPoisoned.Should().BeFalse();
@@ -210,7 +210,7 @@ public sealed class InterruptTests
                 }
             }
 
-            IsInterrupted();
+            TestThread.IsInterrupted();
         })).ToArray();
         InterruptUntil(end, threads);
         committed.Should().BeGreaterThan(100);
@@ -241,7 +241,7 @@ public sealed class InterruptTests
         var thread = new TestThread(() =>
         {
             take();
-            wasInterrupted = IsInterrupted();
+            wasInterrupted = TestThread.IsInterrupted();
         });
         thread.WaitUntilBlockedOrEnded();
         thread.Interrupt();
@@ -266,19 +266,5 @@ public sealed class InterruptTests
 
         foreach (var thread in threads)
             thread.Join().Should().BeNull();
-    }
-
-    private static bool IsInterrupted()
-    {
-        try
-        {
-            Thread.Sleep(0);
-            Thread.Sleep(1);
-            return false;
-        }
-        catch (ThreadInterruptedException)
-        {
-            return true;
-        }
     }
 }

@@ -55,36 +55,16 @@ public sealed class ReaderPoolTests
         }
     }
 
-    private sealed class ThrowingSchedule(SchedulePlace at) : ISchedule
+    private sealed class ThrowingSchedule(SchedulePlace at) : SystemSchedule
     {
         public int Thrown { get; private set; }
 
-        public void Reach(SchedulePlace place)
+        public override void Reach(SchedulePlace place)
         {
             if (place != at)
                 return;
             Thrown++;
             throw new InsufficientMemoryException("a planted fault");
         }
-
-        public bool WaitUntil(Func<bool> condition, bool mayTimeOut) => true;
-
-        public bool WaitFor(object signalled, bool mayTimeOut) => true;
-
-        public void Signal(object signalled)
-        {
-        }
-
-        public void Spin()
-        {
-        }
-
-        public ThreadStart Adopt(ThreadStart work, object owner) => work;
-
-        public void Queue(IThreadPoolWorkItem work)
-        {
-        }
-
-        public bool HaveEnded(object owner) => true;
     }
 }
