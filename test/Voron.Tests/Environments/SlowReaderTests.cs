@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using System.Runtime.CompilerServices;
 using Voron.Tests.Faults;
 
 namespace Voron.Tests.Environments;
@@ -102,5 +103,7 @@ public sealed class SlowReaderTests
         told.Should().Be(0);
     }
 
+    // Its name is looked for on the stack, where an inlined method has no frame.
+    [MethodImpl(MethodImplOptions.NoInlining)]
     private static ReadTransaction OpenSlowReader(StorageEnvironment environment) => environment.BeginRead();
 }

@@ -15,7 +15,10 @@ public sealed class LargeRollbackTests(ITestOutputHelper output)
         var few = Run(12_500);
         var many = Run(100_000);
         output.WriteLine($"12,500 values: {few.TotalMilliseconds} ms; 100,000 values: {many.TotalMilliseconds} ms.");
-        many.Should().BeLessThan(few * 24, "eight times as many values take some eight times as long");
+
+        // The caches of the processor hold the few and not the many, which makes a factor of up to four. Each that looks at all values
+        // takes 64 times as long, and on values of this number some minutes.
+        many.Should().BeLessThan(few * 40, "eight times as many values take some eight times as long");
     }
 
     private static TimeSpan Run(int values)

@@ -291,11 +291,11 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
                 () =>
                 {
                     task.GetAwaiter().GetResult();
-                    committed = Math.Max(committed, part.TransactionId);
+                    committed = Math.Max(committed, part.Generation);
                 },
                 () =>
                 {
-                    unknown = Math.Max(unknown, part.TransactionId);
+                    unknown = Math.Max(unknown, part.Generation);
                     return null;
                 }, judge: false);
         }

@@ -7,31 +7,35 @@ namespace Voron.Torture.Faults;
 /// <remarks>A transaction that was not submitted leaves its id to the next one, which begins on what was there before.</remarks>
 internal sealed class MergedContents(Content initial)
 {
-    private readonly SortedDictionary<long, Content> _after = [];
-    private long _generation;
+    private readonly SortedDictionary<long, Attempted> _attempts = [];
 
-    /// <summary>What the transaction of that id leaves.</summary>
-    public Content After(long transactionId) => _after.LastOrDefault(known => known.Key <= transactionId).Value ?? initial;
+    /// <summary>What the transaction that was begun with that generation leaves, should it be submitted.</summary>
+    public Content After(long generation) => _attempts.LastOrDefault(known => known.Key <= generation).Value?.Content ?? initial;
 
     /// <summary>Makes random changes, in an operation.</summary>
     public void Run(WriteTransaction writing, Part part, Tape choices)
     {
         long id = writing.TransactionId;
-        if (writing.Core.Generation != _generation)
-            _after.Remove(id);
-        _generation = writing.Core.Generation;
-        part.TransactionId = id;
-        Content content = new ModelTransaction(writing, After(id), choices).Change(choices.Next(1, 4)).Content;
+        long generation = writing.Core.Generation;
+        foreach ((long earlier, Attempted attempted) in _attempts.ToArray())
+        {
+            if (earlier != generation && attempted.TransactionId >= id)
+                _attempts.Remove(earlier);
+        }
+        part.Generation = generation;
+        Content content = new ModelTransaction(writing, After(generation), choices).Change(choices.Next(1, 4)).Content;
 
         // Puts that wait are applied here: if that fails, the operation does, and leaves nothing.
         writing.CreateSavepoint().Release();
-        _after[id] = content;
+        _attempts[generation] = new Attempted(id, content);
     }
+
+    private sealed record Attempted(long TransactionId, Content Content);
 
     /// <summary>An operation.</summary>
     internal sealed class Part
     {
-        /// <summary>The transaction in which it was run last.</summary>
-        public long TransactionId { get; set; }
+        /// <summary>That of the transaction in which it was run last, greater for each that is begun; 0 before it was run.</summary>
+        public long Generation { get; set; }
     }
 }
