@@ -36,7 +36,7 @@ internal sealed class CompletionRelay : IThreadPoolWorkItem
             Monitor.Pulse(_gate);
         }
 
-        if (starts)
+        if (starts && !PlantedFault.CompleteOnPool)
             StartThread();
         if (queues)
             QueueToPool();

@@ -361,4 +361,10 @@ internal static class PlantedFault
 
     /// <summary>What a flush has made free for values is not looked at again by the search for room.</summary>
     public static readonly bool ForgetFreedSpace = Name == nameof(ForgetFreedSpace);
+
+    /// <summary>A caller that comes while the writer is free takes it, however long another one has waited.</summary>
+    public static readonly bool BargeForEver = Name == nameof(BargeForEver);
+
+    /// <summary>Tasks are completed by the thread pool alone.</summary>
+    public static readonly bool CompleteOnPool = Name == nameof(CompleteOnPool);
 }

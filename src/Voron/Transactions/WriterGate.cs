@@ -49,6 +49,9 @@ internal sealed class WriterGate
     /// <summary>Called once in each wait of more than five seconds, by any thread, under no lock; must not throw.</summary>
     public Action? WaitsForLong { get; set; }
 
+    /// <summary>True while a caller is in the queue.</summary>
+    public bool HasQueue => Volatile.Read(ref _waiting) > 0;
+
     public void Enter(CancellationToken cancellationToken) => TryEnter(Timeout.InfiniteTimeSpan, cancellationToken);
 
     /// <returns>False when the time was over first.</returns>
@@ -81,10 +84,10 @@ internal sealed class WriterGate
     {
         if (_isFree())
             throw new UnreachableException("The writer is released, and was free already.");
-        var isHeld = Volatile.Read(ref _waiting) > 0;
+        var isHeld = HasQueue;
         if (!isHeld)
             Interlocked.Exchange(ref _isHeld, 0);
-        if (isHeld || Volatile.Read(ref _waiting) > 0)
+        if (isHeld || HasQueue)
         {
             using (Uninterrupted.Hold(_queueLock))
                 HandOn(isHeld);
@@ -229,7 +232,7 @@ internal sealed class WriterGate
     private void HandOn(bool isHeld)
     {
         var first = _queue.First?.Value;
-        if (first != null && (!first.BlocksThread || Stopwatch.GetElapsedTime(first.Since) > Patience))
+        if (first != null && HasPriority(first))
         {
             if (isHeld || TryTake())
                 Grant(first);
@@ -240,6 +243,9 @@ internal sealed class WriterGate
             Interlocked.Exchange(ref _isHeld, 0);
         first?.Wake();
     }
+
+    private static bool HasPriority(Waiter first) =>
+        !first.BlocksThread || (Stopwatch.GetElapsedTime(first.Since) > Patience && !PlantedFault.BargeForEver);
 
     private void Leave(AsynchronousWaiter waiter)
     {

@@ -28,6 +28,8 @@ internal static class BoundCases
         new("addresses under a limit", AddressesUnderLimit),
         new("age of a scrub's snapshots", ScrubInSlices),
         new("reads of the first transaction after an opening", FirstTransaction),
+        new("transactions that pass a blocked caller", CallerCases.TurnOfBlockedCaller),
+        new("waits of callers that block all threads of the pool", CallerCases.BlockedPool),
     ];
 
     private static void CannotGrow(BoundPlace place)

@@ -29,9 +29,11 @@ internal sealed class BoundPlace(SuiteRun run)
     public static void Put(StorageEnvironment environment, int key, int bytes)
     {
         using WriteTransaction writing = environment.BeginWrite();
-        writing.CreateTree(TreeName).Put(Key(key), Value(key, bytes));
+        Put(writing, key, bytes);
         writing.Commit();
     }
+
+    public static void Put(WriteTransaction writing, int key, int bytes) => writing.CreateTree(TreeName).Put(Key(key), Value(key, bytes));
 
     public static void PutMany(StorageEnvironment environment, int count, int bytes, int seed)
     {

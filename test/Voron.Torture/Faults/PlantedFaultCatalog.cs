@@ -144,6 +144,8 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.ListOwnedPages), "scale", 2),
         new(nameof(PlantedFault.PunchUnderWriter), "scale", 2),
         new(nameof(PlantedFault.LocateAllMaps), "bounds", 20),
+        new(nameof(PlantedFault.BargeForEver), "bounds", 48),
+        new(nameof(PlantedFault.CompleteOnPool), "bounds", 48),
 
         // By a second suite, whose business it is as well.
         new(nameof(PlantedFault.AcknowledgeEmptyAtOnce), "schedules", 4_000),

@@ -1,0 +1,109 @@
+using System.Diagnostics;
+using Voron.Torture.Harness;
+
+namespace Voron.Torture.Bounds;
+
+/// <summary>How long callers that block a thread wait for their turn, and for the outcome of what they wrote.</summary>
+internal static class CallerCases
+{
+    private const int Callers = 200;
+
+    /// <summary>From then on the first that waits for the writer gets it before any that comes.</summary>
+    private static readonly TimeSpan Barging = TimeSpan.FromMilliseconds(10);
+
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
+
+    /// <summary>A thread that commits in a loop takes the writer again before one that sleeps has woken up.</summary>
+    public static void TurnOfBlockedCaller(BoundPlace place)
+    {
+        TimeSpan hold = TimeSpan.FromMicroseconds(300 + place.Run.Choices.Next(1_000));
+        int most = (int)(Barging / hold) + 3;
+        using StorageEnvironment environment = StorageEnvironment.Open(place.Disk, BoundPlace.Manual());
+        bool hasHadTurn = false;
+        var caller = new Thread(() =>
+        {
+            using (environment.BeginWrite())
+                Volatile.Write(ref hasHadTurn, true);
+        });
+        WriteTransaction writing = environment.BeginWrite();
+        caller.Start();
+        WaitUntilQueued(environment);
+        int passed = 0;
+        for (; passed <= most && !Volatile.Read(ref hasHadTurn); passed++)
+        {
+            long start = Stopwatch.GetTimestamp();
+            while (Stopwatch.GetElapsedTime(start) < hold)
+                Thread.SpinWait(20);
+            writing.Dispose();
+            writing = environment.BeginWrite();
+        }
+        writing.Dispose();
+        caller.Join();
+        BrokenPromiseException.Require(
+            passed <= most, $"A caller waits for the writer, and {passed} transactions of {hold.TotalMicroseconds} us have passed it.");
+    }
+
+    /// <summary>All threads of the pool block on writes: nothing that ends their waits may be behind them in the pool's queue.</summary>
+    public static void BlockedPool(BoundPlace place)
+    {
+        bool merges = place.Run.Choices.Next(2) == 0;
+        using StorageEnvironment environment = StorageEnvironment.Open(place.Disk, BoundPlace.Manual(4 << 20));
+        BoundPlace.Put(environment, 0, 10);
+        using var done = new CountdownEvent(Callers);
+        int failed = 0;
+        using (environment.BeginWrite())
+        {
+            for (int i = 0; i < Callers; i++)
+                ThreadPool.UnsafeQueueUserWorkItem(Write, i, preferLocal: false);
+        }
+
+        bool inTime = done.Wait(Patience);
+        int then = Callers - done.CurrentCount;
+        if (!inTime)
+        {
+            // Threads enough for all of them, so that they end before the environment does.
+            ThreadPool.GetMinThreads(out int threads, out int ports);
+            ThreadPool.SetMinThreads(Callers + 50, ports);
+            done.Wait();
+            ThreadPool.SetMinThreads(threads, ports);
+        }
+        BrokenPromiseException.Require(failed == 0, $"{failed} writes have failed.");
+        BrokenPromiseException.Require(inTime, $"After {Patience.TotalSeconds} s {then} of {Callers} callers that block threads of the pool have come on.");
+
+        void Write(int caller)
+        {
+            try
+            {
+                if (merges)
+                    environment.WriteAsync(writing => BoundPlace.Put(writing, caller, 100)).AsTask().Wait();
+                else
+                    Commit(environment, caller);
+            }
+            catch (Exception)
+            {
+                Interlocked.Increment(ref failed);
+            }
+            finally
+            {
+                done.Signal();
+            }
+        }
+    }
+
+    private static void Commit(StorageEnvironment environment, int caller)
+    {
+        using WriteTransaction writing = environment.BeginWrite();
+        BoundPlace.Put(writing, caller, 100);
+        writing.CommitAsync().AsTask().Wait();
+    }
+
+    private static void WaitUntilQueued(StorageEnvironment environment)
+    {
+        long start = Stopwatch.GetTimestamp();
+        while (!environment.Context.Gate!.HasQueue)
+        {
+            BrokenPromiseException.Require(Stopwatch.GetElapsedTime(start) < Patience, "The writer is taken, and a second caller does not wait for it.");
+            Thread.Sleep(1);
+        }
+    }
+}
