@@ -1,6 +1,7 @@
 using Voron.IO;
 using Voron.Primitives;
 using Voron.Tests.Faults;
+using Voron.Torture.Harness;
 using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Transactions;
@@ -142,6 +143,7 @@ public sealed class InterruptTests
     [Fact]
     public void Threads_that_are_interrupted_at_any_time_leave_a_journal_without_holes()
     {
+        SkipOnWine();
         var disk = new SimulatedDisk();
         var acknowledged = new int[4];
         var oneAtATime = new Lock();
@@ -189,6 +191,7 @@ public sealed class InterruptTests
     [Fact]
     public void A_thread_that_is_interrupted_while_it_waits_for_the_writer_keeps_it_from_no_other()
     {
+        SkipOnWine();
         using var environment = StorageEnvironment.OpenInMemory(new StorageOptions { BackgroundFlush = false });
         FaultBench.Put(environment, 1, [1]);
         var end = Environment.TickCount64 + 2_000;
@@ -226,6 +229,10 @@ public sealed class InterruptTests
         var monitor = new EngineMonitor(LockRank.Progress);
         ShouldStay(() => { using (monitor.Enter()) { } }, () => { using (monitor.Enter()) { Hold(held); } }, held);
     }
+
+    // Also in a program of twenty lines that has nothing but monitors.
+    private static void SkipOnWine() =>
+        Assert.SkipWhen(WineFrames.IsWine, "interrupts threads while they handle exceptions, which ends the runtime on Wine");
 
     private static void Hold(ManualResetEventSlim held)
     {

@@ -64,25 +64,33 @@ public sealed class InterruptedThreadsTests
     {
         Thread? runs = null;
         Thread? completes = null;
-        var waiting = new TestThread(() => environment
-            .WriteAsync(
-                writing =>
-                {
-                    runs = Thread.CurrentThread;
-                    writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(key), [(byte)key]);
-                },
-                CancellationToken.None)
-            .AsTask()
-            .ContinueWith(
-                written =>
-                {
-                    completes = Thread.CurrentThread;
-                    written.GetAwaiter().GetResult();
-                },
-                CancellationToken.None,
-                TaskContinuationOptions.ExecuteSynchronously,
-                TaskScheduler.Default)
-            .Wait(Patience).Should().BeTrue());
+        var hasContinuation = false;
+        var waiting = new TestThread(() =>
+        {
+            var continued = environment
+                .WriteAsync(
+                    writing =>
+                    {
+                        // The continuation of a task that is over would run at once, on the thread that adds it.
+                        while (!Volatile.Read(ref hasContinuation))
+                            Thread.Yield();
+                        runs = Thread.CurrentThread;
+                        writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(key), [(byte)key]);
+                    },
+                    CancellationToken.None)
+                .AsTask()
+                .ContinueWith(
+                    written =>
+                    {
+                        completes = Thread.CurrentThread;
+                        written.GetAwaiter().GetResult();
+                    },
+                    CancellationToken.None,
+                    TaskContinuationOptions.ExecuteSynchronously,
+                    TaskScheduler.Default);
+            Volatile.Write(ref hasContinuation, true);
+            continued.Wait(Patience).Should().BeTrue();
+        });
         waiting.Join().Should().BeNull();
         var found = name == GroupCommit ? runs : completes;
         found!.Name.Should().Be(name, "all threads of the pool are blocked");
