@@ -43,9 +43,9 @@ internal sealed unsafe class DataFile : IDisposable
         _pageShift = BitOperations.Log2((uint)pageSize);
         _verifiedSpace = AddressSpace.Reserve((nuint)(maxPageCount / 8 + 8));
         _verified = (ulong*)_verifiedSpace.Address;
-        CapacityPages = file.Length >> _pageShift;
         try
         {
+            CapacityPages = file.Length >> _pageShift;
             _verifiedChunkSpace = AddressSpace.Reserve((nuint)(maxPageCount / 8 + 8));
             _verifiedChunks = (ulong*)_verifiedChunkSpace.Address;
             CommitBits(CapacityPages);

@@ -1,0 +1,49 @@
+using Voron.IO;
+using Voron.Torture.Memory;
+using Voron.Torture.Simulation;
+using static Voron.Tests.Environments.JournalBench;
+
+namespace Voron.Tests.Environments;
+
+/// <summary>What an opening that fails has taken by then goes with it.</summary>
+[Collection(nameof(Alone))]
+public sealed class FailedOpeningTests
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(10);
+
+    /// <summary>Half a gigabyte of addresses stayed when the length of the data file could not be read.</summary>
+    [Fact]
+    public void An_opening_that_cannot_read_a_length_keeps_no_memory()
+    {
+        var disk = new SimulatedDisk();
+        using (var environment = StorageEnvironment.Open(disk, new StorageOptions()))
+            Put(environment, 0, 10);
+        var memory = GuardedMemory.Current!;
+        var failed = 0;
+        while (FailsAtLength(disk, failed, memory))
+            failed++;
+        failed.Should().BeGreaterThan(3, "the data file alone is asked so often");
+        using var opened = StorageEnvironment.Open(disk, new StorageOptions());
+        Count(opened).Should().Be(10);
+    }
+
+    private static bool FailsAtLength(SimulatedDisk disk, int index, GuardedMemory memory)
+    {
+        var before = memory.Taken;
+        var left = index;
+        disk.FailNext(call => call.Kind == DiskCallKind.Length && left-- == 0, DiskError.Failed);
+        StorageEnvironment? opened = null;
+        var failure = Record.Exception(() => opened = StorageEnvironment.Open(disk, new StorageOptions()));
+        disk.ClearFaults();
+        if (failure == null)
+        {
+            opened!.Dispose();
+            return false;
+        }
+
+        failure.Should().BeOfType<StorageAccessException>();
+        disk.OpenFiles.Should().Be(0);
+        SpinWait.SpinUntil(() => !memory.HasAny(memory.Taken, before), Patience).Should().BeTrue($"call {index} for a length failed, and no environment is open");
+        return true;
+    }
+}
