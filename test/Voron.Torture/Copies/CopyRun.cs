@@ -98,7 +98,11 @@ internal sealed class CopyRun(SuiteRun run)
         if (!set.Names.Any(name => name == Header || name == Data || IsJournal(name)))
             return;
         var journals = names.Where(IsJournal).ToArray();
-        var isWhole = Array.TrueForAll(journals, name => Same(set, a, name)) || Array.TrueForAll(journals, name => Same(set, b, name));
+
+        // A header that was written at a close needs no journal file, and what came later may have begun one that is missing here.
+        var mayLackNewest = !Same(set, a, Header) && Array.Exists(journals, name => b.Contains(name) && !set.Contains(name));
+        var isWhole = Array.TrueForAll(journals, name => Same(set, b, name))
+            || (!mayLackNewest && Array.TrueForAll(journals, name => Same(set, a, name)));
         Open(
             set, isWhole ? [.. _cuts.Allowed(older), .. _cuts.Allowed(newer)] : Before(newer),
             $"of {newer} [{string.Join(' ', names.Where((_, i) => (ofNewer >> i & 1) != 0))}], of {older} the others, " +
