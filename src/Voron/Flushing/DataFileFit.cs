@@ -36,7 +36,7 @@ internal static class DataFileFit
 
         // A stamp was being written when the flush broke off, and page 0 with it: what has not even been listed is nowhere else.
         var isMadeAnew = lists.MayBeDamaged(0) || (header.RewriteNumber != 0 && lists.FlushNumbers.Count > 0);
-        var fits = IsMixture(stamp, candidates) || IsOfOlderEngine(stamp, header, isStamped);
+        var fits = DataFileStamp.IsMixture(stamp, candidates) || IsOfOlderEngine(stamp, header, isStamped);
         if (!isMadeAnew && (!fits || lists.FlushNumbers.Count > 0) && file.TryVerify(0, out var cause) is { } fault)
             throw DataFile.Failure($"{fault} So nothing says which checkpoint the file belongs to.", cause);
         if (!fits && !PlantedFault.BelieveStamp && !(isMadeAnew && IsSpoilt(lists, file)))
@@ -52,18 +52,6 @@ internal static class DataFileFit
 
     /// <summary>The number that has these bits lowest and is the nearest to another: one process takes no more than a few at a time.</summary>
     private static long NumberNear(long number, ushort low) => number + (short)(low - (ushort)number);
-
-    // A sector that was being written when the power failed has old bytes, new bytes, or some of each.
-    private static bool IsMixture(ulong stamp, List<ulong> candidates)
-    {
-        for (var shift = 0; shift < 64; shift += 8)
-        {
-            if (!candidates.Exists(candidate => (byte)(candidate >> shift) == (byte)(stamp >> shift)))
-                return false;
-        }
-
-        return true;
-    }
 
     // An engine that knows no stamps leaves the last one where it is, under headers of higher numbers. A new environment has none.
     private static bool IsOfOlderEngine(ulong stamp, in CheckpointHeader header, bool isStamped) =>

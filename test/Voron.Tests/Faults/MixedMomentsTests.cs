@@ -1,3 +1,4 @@
+using Voron.Format;
 using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Faults;
@@ -53,6 +54,41 @@ public sealed class MixedMomentsTests
         mixed.Should().Throw<CorruptionException>().WithMessage("*voron.data*checkpoint*");
     }
 
+    /// <summary>"n, unfinished" passed for a sector with bytes of "n" and of "n + 1, unfinished": most of the data was older than the header.</summary>
+    [Fact]
+    public void A_data_file_copied_while_it_was_flushed_does_not_fit_the_header_within_the_next_flush()
+    {
+        var disk = new SimulatedDisk();
+        using var environment = StorageEnvironment.Open(disk, Options);
+        var first = Flushing(environment, disk, 0);
+        var second = Flushing(environment, disk, 1000);
+        using (var killed = StorageEnvironment.Open(second.ToDisk(), Options))
+            FaultBench.Get(killed, 7).Should().Equal(FaultBench.Value(1007, 300));
+        var mixed = () => StorageEnvironment.Open(second.With(first, Data).ToDisk(), Options).Dispose();
+        mixed.Should().Throw<CorruptionException>().WithMessage("*voron.data*checkpoint*");
+    }
+
+    /// <summary>Any bytes of the two stamps that a file may have when the sector is torn in which they stand are taken, and no third stamp.</summary>
+    [Fact]
+    public void No_mixture_of_two_stamps_is_a_third_one()
+    {
+        foreach (var header in Enumerable.Range(1, 1_000).Concat([0x7FFF, 0xFFFF, 0x10000, 0xFFFFFF, 0x1000000, 0x7FFFFFFF]).Select(number => (long)number))
+        {
+            foreach (var next in Enumerable.Range(1, 3).Select(step => header + step))
+            {
+                List<ulong> two = [DataFileStamp.Finished(header), DataFileStamp.Begun(next), DataFileStamp.Finished(next)];
+                for (var bytes = 0; bytes < 256; bytes++)
+                    DataFileStamp.IsMixture(Torn(two[0], two[1], bytes), two).Should().BeTrue();
+                DataFileStamp.IsMixture(DataFileStamp.Begun(header), two).Should().BeFalse($"{header} precedes {next}");
+                for (var other = Math.Max(1, header - 100); other < header + 100; other++)
+                {
+                    if (other != header && other != next)
+                        (DataFileStamp.IsMixture(DataFileStamp.Begun(other), two) || DataFileStamp.IsMixture(DataFileStamp.Finished(other), two)).Should().BeFalse();
+                }
+            }
+        }
+    }
+
     [Fact]
     public void A_newer_header_does_not_start_behind_the_end_of_an_older_journal()
     {
@@ -78,7 +114,7 @@ public sealed class MixedMomentsTests
             Stamp(disk).Should().Be(0, "a new environment has none");
             FaultBench.Put(environment, 1, FaultBench.Value(1, 100));
             environment.Flush();
-            Stamp(disk).Should().Be(NumberOf(disk));
+            Stamp(disk).Should().Be(DataFileStamp.Finished(NumberOf(disk)));
             environment.Verify().Problems.Should().BeEmpty();
         }
 
@@ -126,6 +162,26 @@ public sealed class MixedMomentsTests
         last.Verify().Problems.Should().BeEmpty();
     }
 
+    private static ulong Torn(ulong one, ulong other, int bytesOfOther)
+    {
+        var torn = 0UL;
+        for (var i = 0; i < 8; i++)
+            torn |= ((bytesOfOther >> i & 1) == 0 ? one : other) & 0xFFUL << 8 * i;
+        return torn;
+    }
+
+    /// <summary>The files when a flush has stamped the data file, and has not yet written a page.</summary>
+    private static FileSet Flushing(StorageEnvironment environment, SimulatedDisk disk, int seed)
+    {
+        for (var i = 0; i < 300; i++)
+            FaultBench.Put(environment, i, FaultBench.Value(i + seed, 300));
+        FileSet? during = null;
+        disk.InProgress = entry => during ??= entry.Kind == TraceKind.Sync && disk.NameOf(entry) == Data ? FileSet.Of(disk) : null;
+        environment.Flush();
+        disk.InProgress = null;
+        return during!;
+    }
+
     private static (FileSet Older, FileSet Newer) Moments(int flushesBefore)
     {
         var disk = new SimulatedDisk();
@@ -148,14 +204,14 @@ public sealed class MixedMomentsTests
         return BitConverter.ToUInt64(bytes);
     }
 
-    private static ulong NumberOf(SimulatedDisk disk)
+    private static long NumberOf(SimulatedDisk disk)
     {
         var bytes = new byte[8];
-        var highest = 0UL;
+        var highest = 0L;
         for (var slot = 0; slot < 2; slot++)
         {
             disk.CopyOf(Header).Read(slot * 4096 + 48, bytes);
-            highest = Math.Max(highest, BitConverter.ToUInt64(bytes));
+            highest = Math.Max(highest, BitConverter.ToInt64(bytes));
         }
 
         return highest;
