@@ -1,3 +1,4 @@
+using Voron.Format;
 using Voron.Torture.Crashes;
 using Voron.Torture.Harness;
 using Voron.Torture.Simulation;
@@ -14,6 +15,11 @@ internal sealed class CopyRun(SuiteRun run)
     private const int Pairs = 5;
     private const int MostMixtures = 40;
     private const int NearEntries = 30;
+
+    // In a slot of the header.
+    private const int NumberOffset = 48;
+    private const int FlagsOffset = 232;
+
     private const string Header = Voron.Paging.CheckpointFile.FileName;
     private const string Data = EnvironmentCreator.DataFileName;
 
@@ -48,6 +54,7 @@ internal sealed class CopyRun(SuiteRun run)
         _history = workload.History;
         _cuts = new CutPoints(disk, workload.History, [content]);
         _cuts.Advance();
+        var stamped = Enumerable.Range(first, disk.TraceCount - first).Where(i => IsStamp(disk, i)).ToArray();
         for (var i = 0; ; i++)
         {
             var drawn = _choices.Drawn.Count;
@@ -57,6 +64,13 @@ internal sealed class CopyRun(SuiteRun run)
             var older = _choices.Next(first, disk.TraceCount + 1);
             var rest = disk.TraceCount - older;
             var newer = older + _choices.Next((_choices.Next(2) == 0 ? Math.Min(rest, NearEntries) : rest) + 1);
+            if (_choices.Next(4) == 3 && stamped.Length > 1)
+            {
+                // Both within flushes: what says of the one data file to which header it belongs must not be taken for that of the other.
+                var one = _choices.Next(stamped.Length - 1);
+                older = stamped[one] + 1 + _choices.Next(4);
+                newer = Math.Max(older, Math.Min(disk.TraceCount, stamped[_choices.Next(one + 1, stamped.Length)] + 1 + _choices.Next(4)));
+            }
             Examine(older, newer);
             _choices.Forget(drawn);
         }
@@ -99,8 +113,8 @@ internal sealed class CopyRun(SuiteRun run)
             return;
         var journals = names.Where(IsJournal).ToArray();
 
-        // A header that was written at a close needs no journal file, and what came later may have begun one that is missing here.
-        var mayLackNewest = !Same(set, a, Header) && Array.Exists(journals, name => b.Contains(name) && !set.Contains(name));
+        // A header that was written at a close needs nothing of the journal, and what was begun later is missing here.
+        var mayLackNewest = !Same(set, a, Header) && IsOfClose(set);
         var isWhole = Array.TrueForAll(journals, name => Same(set, b, name))
             || (!mayLackNewest && Array.TrueForAll(journals, name => Same(set, a, name)));
         Open(
@@ -189,6 +203,18 @@ internal sealed class CopyRun(SuiteRun run)
         var newest = _cuts.Allowed(cut)[^1];
         return [.. _history.TakeWhile(content => !ReferenceEquals(content, newest)), newest];
     }
+
+    private static bool IsOfClose(FileSet set)
+    {
+        if (!set.Contains(Header))
+            return false;
+        var newest = Enumerable.Range(0, 2).Select(slot => set[Header].BlockAt(slot) ?? BlockContent.ZeroBlock)
+            .MaxBy(slot => BitConverter.ToInt64(slot, NumberOffset))!;
+        return (newest[FlagsOffset] & (byte)CheckpointFlags.ClosedCleanly) != 0;
+    }
+
+    private static bool IsStamp(SimulatedDisk disk, int i) =>
+        disk.Trace(i) is { Kind: TraceKind.Write, Offset: DataFileStamp.Offset, Length: DataFileStamp.Size } entry && disk.NameOf(entry) == Data;
 
     private static bool Same(FileSet set, FileSet other, string name) =>
         set.Contains(name) == other.Contains(name) && (!set.Contains(name) || ReferenceEquals(set[name], other[name]));

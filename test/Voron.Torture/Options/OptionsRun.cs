@@ -77,11 +77,11 @@ internal sealed class OptionsRun(SuiteRun run)
     private static long MostOfCommit(StorageOptions options) =>
         Math.Min(options.MaxTransactionBytes / 8, options.MaxTransactionBytes / options.PageSize / 4 * LongestJournaled);
 
-    private void Commit(StorageEnvironment environment, string what)
+    private void Commit(StorageEnvironment environment, string what, int commits = Commits)
     {
         run.Tell(what);
         long start = Stopwatch.GetTimestamp();
-        for (int i = 0; i < Commits; i++)
+        for (int i = 0; i < commits; i++)
         {
             using WriteTransaction writing = environment.BeginWrite();
             WriteTree tree = writing.CreateTree(TreeName);
@@ -92,7 +92,7 @@ internal sealed class OptionsRun(SuiteRun run)
         }
         TimeSpan took = Stopwatch.GetElapsedTime(start);
         BrokenPromiseException.Require(
-            took < TimeSpan.FromSeconds((double)Commits / _floor), $"{Commits} {what} took {took.TotalSeconds:F1} s: fewer than {_floor} a second.");
+            took < TimeSpan.FromSeconds((double)Commits / _floor), $"{commits} {what} took {took.TotalSeconds:F1} s: fewer than {_floor} a second.");
     }
 
     // Each of them fits alone, if only just a few fit together.
@@ -147,10 +147,11 @@ internal sealed class OptionsRun(SuiteRun run)
     private void CommitBesideReader(StorageEnvironment environment, StorageOptions options)
     {
         // What the reader keeps from being flushed has to stay below the limit of page versions, where writers are slowed until it ends.
-        _bytesOfCommit = Math.Min(_bytesOfCommit, options.ScratchLimitBytes / 8 / Commits);
+        int commits = (int)Math.Clamp(options.ScratchLimitBytes / options.PageSize / 8, 1, Commits);
+        _bytesOfCommit = Math.Min(_bytesOfCommit, options.ScratchLimitBytes / 8 / commits);
         using ReadTransaction reading = environment.BeginRead();
         int before = _expected.Count;
-        Commit(environment, "commits beside a reader");
+        Commit(environment, "commits beside a reader", commits);
         environment.Flush();
         BrokenPromiseException.Require(reading.OpenTree(TreeName).Count == before, "A snapshot has changed.");
     }
