@@ -146,7 +146,9 @@ internal sealed class OptionsRun(SuiteRun run)
 
     private void CommitBesideReader(StorageEnvironment environment, StorageOptions options)
     {
-        // What the reader keeps from being flushed has to stay below the limit of page versions, where writers are slowed until it ends.
+        // What the reader keeps has to stay below the limit of page versions, where writers are slowed until it ends: pages that it could read
+        // from memory when it began, and those that commits change meanwhile.
+        environment.Flush();
         int commits = (int)Math.Clamp(options.ScratchLimitBytes / options.PageSize / 8, 1, Commits);
         _bytesOfCommit = Math.Min(_bytesOfCommit, options.ScratchLimitBytes / 8 / commits);
         using ReadTransaction reading = environment.BeginRead();
