@@ -43,7 +43,8 @@ public sealed class FailedOpeningTests
 
         failure.Should().BeOfType<StorageAccessException>();
         disk.OpenFiles.Should().Be(0);
-        SpinWait.SpinUntil(() => !memory.HasAny(memory.Taken, before), Patience).Should().BeTrue($"call {index} for a length failed, and no environment is open");
+        var isGivenBack = SpinWait.SpinUntil(() => !memory.HasAny(memory.Taken, before), Patience);
+        isGivenBack.Should().BeTrue($"call {index} for a length failed, and no environment is open");
         return true;
     }
 }
