@@ -111,19 +111,13 @@ internal sealed unsafe class AddressSpace : IDisposable
                 return;
             _disposed = true;
             EngineMemory.GivenBack(Address);
-            if (!EngineMemory.TryKeep(Address - Edge, Length + 2 * Edge))
-                Release(Address - Edge, Length + 2 * Edge);
+            if (OperatingSystem.IsWindows())
+                WindowsMemory.Release(Address - Edge, Length + 2 * Edge);
+            else
+                PosixMemory.Release(Address - Edge, Length + 2 * Edge);
             Address = null;
             Volatile.Write(ref _committed, 0);
         }
-    }
-
-    private static void Release(byte* address, nuint length)
-    {
-        if (OperatingSystem.IsWindows())
-            WindowsMemory.Release(address);
-        else
-            PosixMemory.Unmap(address, length);
     }
 
     private void Clear(nuint offset, nuint length) =>

@@ -200,7 +200,7 @@ internal sealed unsafe class WindowsMap : FileMap
     {
         long start = DiskRules.RoundUp(_mapped, Unit);
         if (_reserved > start)
-            WindowsMemory.Release(Address + start);
+            WindowsMemory.Release(Address + start, (nuint)(_reserved - start));
     }
 
     /// <summary>Takes the addresses behind the views, up to <paramref name="end"/>, or none when another thread was there first.</summary>

@@ -21,8 +21,10 @@ internal static unsafe class WindowsMemory
     public static bool TryReset(byte* address, nuint length) =>
         Kernel32.VirtualFree(address, length, Decommit) && TryCommit(address, length);
 
-    public static void Release(byte* address)
+    public static void Release(byte* address, nuint length)
     {
+        if (EngineMemory.TryKeep(address, length))
+            return;
         bool released = Kernel32.VirtualFree(address, 0, ReleaseAll);
         System.Diagnostics.Debug.Assert(released, "VirtualFree failed.");
     }
