@@ -36,21 +36,16 @@ public sealed class MixedMomentsTests
     {
         var disk = new SimulatedDisk();
         using var environment = StorageEnvironment.Open(disk, Options);
-        for (var i = 0; i < 300; i++)
-            FaultBench.Put(environment, i, FaultBench.Value(i, 300));
+        Put(environment, 0);
         environment.Flush();
-        for (var i = 0; i < 300; i++)
-            FaultBench.Put(environment, i, FaultBench.Value(i + 1000, 300));
-        FileSet? during = null;
-        disk.InProgress = entry => during ??= entry.Kind == TraceKind.Sync && disk.NameOf(entry) == Data ? FileSet.Of(disk) : null;
-        environment.Flush();
-        disk.InProgress = null;
+        Put(environment, 1000);
+        var during = FilesWithinFlush(environment, disk);
         var after = FileSet.Of(disk);
 
         // In itself the copy is what a kill in the flush leaves.
-        using (var killed = StorageEnvironment.Open(during!.ToDisk(), Options))
+        using (var killed = StorageEnvironment.Open(during.ToDisk(), Options))
             FaultBench.Get(killed, 7).Should().Equal(FaultBench.Value(1007, 300));
-        var mixed = () => StorageEnvironment.Open(after.With(during!, Data).ToDisk(), Options).Dispose();
+        var mixed = () => StorageEnvironment.Open(after.With(during, Data).ToDisk(), Options).Dispose();
         mixed.Should().Throw<CorruptionException>().WithMessage("*voron.data*checkpoint*");
     }
 
@@ -60,8 +55,10 @@ public sealed class MixedMomentsTests
     {
         var disk = new SimulatedDisk();
         using var environment = StorageEnvironment.Open(disk, Options);
-        var first = Flushing(environment, disk, 0);
-        var second = Flushing(environment, disk, 1000);
+        Put(environment, 0);
+        var first = FilesWithinFlush(environment, disk);
+        Put(environment, 1000);
+        var second = FilesWithinFlush(environment, disk);
         using (var killed = StorageEnvironment.Open(second.ToDisk(), Options))
             FaultBench.Get(killed, 7).Should().Equal(FaultBench.Value(1007, 300));
         var mixed = () => StorageEnvironment.Open(second.With(first, Data).ToDisk(), Options).Dispose();
@@ -139,17 +136,15 @@ public sealed class MixedMomentsTests
             FlushRecords = form,
         };
         var disk = new SimulatedDisk();
-        FileSet? during = null;
+        FileSet during;
         using (var environment = StorageEnvironment.Open(disk, options))
         {
             for (var i = 0; i < 100; i++)
                 FaultBench.Put(environment, i, FaultBench.Value(i, 300));
-            disk.InProgress = entry => during ??= entry.Kind == TraceKind.Sync && disk.NameOf(entry) == Data ? FileSet.Of(disk) : null;
-            environment.Flush();
-            disk.InProgress = null;
+            during = FilesWithinFlush(environment, disk);
         }
 
-        var killed = during!.ToDisk();
+        var killed = during.ToDisk();
         using (var environment = StorageEnvironment.Open(killed, options))
         {
             using var reading = environment.BeginRead();
@@ -172,11 +167,15 @@ public sealed class MixedMomentsTests
         return torn;
     }
 
-    /// <summary>The files when a flush has stamped the data file, and has not yet written a page.</summary>
-    private static FileSet Flushing(StorageEnvironment environment, SimulatedDisk disk, int seed)
+    private static void Put(StorageEnvironment environment, int seed)
     {
         for (var i = 0; i < 300; i++)
             FaultBench.Put(environment, i, FaultBench.Value(i + seed, 300));
+    }
+
+    /// <summary>Flushes; returns the files of the moment when the data file was stamped, and no page written yet.</summary>
+    private static FileSet FilesWithinFlush(StorageEnvironment environment, SimulatedDisk disk)
+    {
         FileSet? during = null;
         disk.InProgress = entry => during ??= entry.Kind == TraceKind.Sync && disk.NameOf(entry) == Data ? FileSet.Of(disk) : null;
         environment.Flush();

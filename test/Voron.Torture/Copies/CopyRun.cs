@@ -1,3 +1,4 @@
+using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.Torture.Crashes;
 using Voron.Torture.Harness;
@@ -15,10 +16,6 @@ internal sealed class CopyRun(SuiteRun run)
     private const int Pairs = 5;
     private const int MostMixtures = 40;
     private const int NearEntries = 30;
-
-    // In a slot of the header.
-    private const int NumberOffset = 48;
-    private const int FlagsOffset = 232;
 
     private const string Header = Voron.Paging.CheckpointFile.FileName;
     private const string Data = EnvironmentCreator.DataFileName;
@@ -208,9 +205,10 @@ internal sealed class CopyRun(SuiteRun run)
     {
         if (!set.Contains(Header))
             return false;
-        var newest = Enumerable.Range(0, 2).Select(slot => set[Header].BlockAt(slot) ?? BlockContent.ZeroBlock)
-            .MaxBy(slot => BitConverter.ToInt64(slot, NumberOffset))!;
-        return (newest[FlagsOffset] & (byte)CheckpointFlags.ClosedCleanly) != 0;
+        var newest = Enumerable.Range(0, 2)
+            .Select(slot => MemoryMarshal.Read<CheckpointHeader>(set[Header].BlockAt(slot) ?? BlockContent.ZeroBlock))
+            .MaxBy(slot => slot.CheckpointNumber);
+        return (newest.Flags & CheckpointFlags.ClosedCleanly) != 0;
     }
 
     private static bool IsStamp(SimulatedDisk disk, int i) =>
