@@ -18,6 +18,12 @@ internal sealed class MemoryTrimmer
     private readonly EngineContext _context;
     private readonly WriterGate _gate;
     private readonly WriterHome _writer;
+
+    // Made ahead: once the free lists are taken out, putting them back must not fail for want of memory.
+    private readonly Action _putBack;
+
+    // What is taken out; null when all is back.
+    private Scratch.FrameTrim? _trim;
     private long _peakBefore = long.MaxValue / 2;
     private long _lookedAtTick = Environment.TickCount64;
 
@@ -26,6 +32,7 @@ internal sealed class MemoryTrimmer
         _context = context;
         _gate = gate;
         _writer = writer;
+        _putBack = PutBack;
     }
 
     /// <summary>True while there is something that a look may give back, now or after a while without use.</summary>
@@ -51,9 +58,9 @@ internal sealed class MemoryTrimmer
             {
                 LookLocked();
             }
-            catch (InsufficientMemoryException)
+            catch (OutOfMemoryException)
             {
-                // The system does not take it; it stays, unused.
+                // The system does not take the memory, or has none to find out which is free: it stays, unused.
             }
         }
     }
@@ -64,7 +71,6 @@ internal sealed class MemoryTrimmer
         _context.Journal!.TrimBuffers();
         if (!_gate.TryEnter(TimeSpan.Zero, CancellationToken.None))
             return;
-        Scratch.FrameTrim? trim = null;
         long excess;
         try
         {
@@ -77,23 +83,29 @@ internal sealed class MemoryTrimmer
             var floor = Math.Max(peak, _peakBefore);
             _peakBefore = peak;
             excess = frames.ChunkTotalBytes - frames.ChunkBytes - floor;
-            if (excess > frames.ChunkBytes)
-                trim = frames.BeginTrim();
+            if (_trim != null || excess <= frames.ChunkBytes)
+                return;
+            _trim = frames.BeginTrim();
         }
         finally
         {
             _gate.Release();
         }
 
-        if (trim == null)
-            return;
         try
         {
-            trim.Run(excess);
+            _trim.Run(excess);
         }
         finally
         {
-            _writer.RunWhenFree(() => _context.Frames.EndTrim(trim));
+            _writer.RunWhenFree(_putBack);
         }
+    }
+
+    // By the holder of the writer.
+    private void PutBack()
+    {
+        _context.Frames.EndTrim(_trim!);
+        _trim = null;
     }
 }

@@ -191,6 +191,10 @@ internal sealed unsafe class FrameAllocator : IDisposable
         if (EngineMemory.IsGuarded && Rests)
             Rest(0);
         var lists = new nint[2 * PooledRunClasses];
+        var trim = new FrameTrim(_pageSize, ChunkBytes, lists, [.. _chunks], _spill);
+        _emptyChunks.EnsureCapacity(_emptyChunks.Count + _chunks.Count);
+
+        // From here on nothing asks for memory, here or in the trim.
         for (var i = 0; i < PooledRunClasses; i++)
         {
             lists[2 * i] = i == 0 ? _freeFrames : _freeRuns[i];
@@ -200,7 +204,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
         _freeFrames = 0;
         Array.Clear(_freeRuns);
         Array.Clear(_coldRuns);
-        return new FrameTrim(_pageSize, ChunkBytes, lists, [.. _chunks], _spill);
+        return trim;
     }
 
     /// <summary>Takes back what a trim has left, and forgets the chunks that it emptied.</summary>

@@ -5,8 +5,9 @@ namespace Voron.Scratch;
 /// <code>
 ///   BeginTrim (writer held) ──▶ Run (nobody waits) ──▶ EndTrim (writer held)
 /// </code>
-/// What is in here is free: no version, no reader and no list of the writer's has it, so nobody else touches it meanwhile.
-/// A frame that a reader pins is not free, and keeps its whole chunk.
+/// What is in here is free: no version, no reader and no list of the writer's has it, so no other thread touches it meanwhile.
+/// A frame that a reader pins is not free, and keeps its whole chunk. All managed memory that a trim needs is asked for before the
+/// allocator's lists are emptied: a trim that failed for want of it halfway would lose every free frame.
 /// </remarks>
 internal sealed unsafe class FrameTrim
 {
@@ -15,6 +16,8 @@ internal sealed unsafe class FrameTrim
     private readonly nint[] _lists;
     private readonly ScratchChunk[] _chunks;
     private readonly ISpill? _spill;
+    private readonly long[] _free;
+    private readonly bool[] _goes;
 
     /// <param name="lists">The heads of the free lists: for each class of runs the warm one, then the cold one.</param>
     public FrameTrim(int pageSize, int chunkBytes, nint[] lists, ScratchChunk[] chunks, ISpill? spill)
@@ -24,6 +27,9 @@ internal sealed unsafe class FrameTrim
         _lists = lists;
         _chunks = chunks;
         _spill = spill;
+        _free = new long[chunks.Length];
+        _goes = new bool[chunks.Length];
+        Emptied = new List<ScratchChunk>(chunks.Length);
         Array.Sort(_chunks, (left, right) => left.Address.CompareTo(right.Address));
     }
 
@@ -31,34 +37,32 @@ internal sealed unsafe class FrameTrim
     public nint[] Kept { get; } = new nint[FrameAllocator.PooledRunClasses];
 
     /// <summary>The chunks that have no memory any more.</summary>
-    public List<ScratchChunk> Emptied { get; } = [];
+    public List<ScratchChunk> Emptied { get; }
 
     /// <summary>Empties chunks that are wholly free, spilled ones first, but no more than <paramref name="excessBytes"/>.</summary>
     public void Run(long excessBytes)
     {
-        var free = new long[_chunks.Length];
         for (var i = 0; i < _lists.Length; i++)
         {
             for (var at = _lists[i]; at != 0; at = FreeFrames.Next(at))
-                free[IndexOf(at)] += (long)_pageSize << (i / 2);
+                _free[IndexOf(at)] += (long)_pageSize << (i / 2);
         }
 
-        var goes = new bool[_chunks.Length];
         foreach (var spilled in (ReadOnlySpan<bool>)[true, false])
         {
             for (var i = _chunks.Length - 1; i >= 0 && excessBytes >= _chunkBytes; i--)
             {
-                if (_chunks[i].IsSpilled != spilled || free[i] != _chunkBytes)
+                if (_chunks[i].IsSpilled != spilled || _free[i] != _chunkBytes)
                     continue;
-                goes[i] = true;
+                _goes[i] = true;
                 excessBytes -= _chunkBytes;
             }
         }
 
-        Relink(goes);
-        for (var i = 0; i < goes.Length; i++)
+        Relink();
+        for (var i = 0; i < _goes.Length; i++)
         {
-            if (!goes[i])
+            if (!_goes[i])
                 continue;
             Emptied.Add(_chunks[i]);
             if (_chunks[i].IsSpilled)
@@ -80,7 +84,7 @@ internal sealed unsafe class FrameTrim
         }
     }
 
-    private void Relink(bool[] goes)
+    private void Relink()
     {
         for (var runClass = 0; runClass < Kept.Length; runClass++)
         {
@@ -90,7 +94,7 @@ internal sealed unsafe class FrameTrim
                 for (var at = _lists[list]; at != 0;)
                 {
                     var next = FreeFrames.Next(at);
-                    if (!goes[IndexOf(at)])
+                    if (!_goes[IndexOf(at)])
                     {
                         if (last == 0)
                             Kept[runClass] = at;

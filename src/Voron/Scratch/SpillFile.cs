@@ -44,7 +44,13 @@ internal sealed unsafe class SpillFile : ISpill
             _file.Allocate(_length, bytes);
             var map = _file.MapScratch(_length, bytes);
             using (Uninterrupted.Hold(_lock))
+            {
                 _parts.Add(new SpillPart(map, _length, bytes));
+
+                // So that giving a part back asks for no memory.
+                _free.EnsureCapacity(_parts.Count);
+            }
+
             _length += bytes;
             return map.Address;
         }

@@ -155,6 +155,30 @@ public sealed unsafe class FrameAllocatorTests(ITestOutputHelper output)
         frames.UsedBytes.Should().Be(0);
     }
 
+    /// <summary>Where memory has run out, a trim that needed some halfway would lose every free frame.</summary>
+    [Fact]
+    public void A_trim_that_has_begun_asks_for_no_managed_memory()
+    {
+        var asked = new List<long>();
+        for (var round = 0; round < 3; round++)
+        {
+            using var frames = new FrameAllocator(4096, long.MaxValue, null) { Rests = false };
+            var rented = new List<nint>();
+            while (frames.ChunkTotalBytes < 8 * frames.ChunkBytes)
+                rented.Add((nint)frames.Rent());
+            foreach (var frame in rented)
+                frames.Return((byte*)frame);
+            var trim = frames.BeginTrim();
+            var before = GC.GetAllocatedBytesForCurrentThread();
+            trim.Run(4 * frames.ChunkBytes);
+            frames.EndTrim(trim);
+            asked.Add(GC.GetAllocatedBytesForCurrentThread() - before);
+            trim.Emptied.Count.Should().Be(4);
+        }
+
+        asked[^1].Should().Be(0, "the rounds before it have had the code compiled");
+    }
+
     private sealed class FakeSpill : ISpill
     {
         private readonly List<nint> _chunks = [];
