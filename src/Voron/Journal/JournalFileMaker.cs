@@ -17,9 +17,13 @@ internal sealed unsafe class JournalFileMaker(IDisk disk, ILogger logger)
 
     private long _nextIndex = 1;
 
-    /// <summary>Gives new files numbers behind those of the files that are there.</summary>
-    public void SkipNames(IEnumerable<string> names) =>
-        _nextIndex = names.Select(NumberOf).Where(index => index <= JournalFile.GreatestNewIndex).DefaultIfEmpty().Max() + 1;
+    /// <summary>Gives new files numbers behind that of a file that is there.</summary>
+    public void SkipName(string name)
+    {
+        var index = NumberOf(name);
+        if (index <= JournalFile.GreatestNewIndex)
+            _nextIndex = Math.Max(_nextIndex, index + 1);
+    }
 
     /// <summary>Makes a file without a name of its own yet.</summary>
     /// <param name="length">In bytes.</param>
