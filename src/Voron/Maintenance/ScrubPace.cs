@@ -70,7 +70,8 @@ internal sealed class ScrubPace
     {
         if (_bytesPerSecond == 0)
             return;
-        _paidUntil = (_paidUntil > _sliceBegan ? _paidUntil : _sliceBegan) + TimeSpan.FromSeconds(_bytes / _bytesPerSecond);
+        var time = TimeSpan.FromSeconds(_bytes / _bytesPerSecond);
+        _paidUntil = (_paidUntil > _sliceBegan ? _paidUntil : _sliceBegan) + (PlantedFault.ScrubTooFast ? time / 8 : time);
         var ahead = _paidUntil - _clock.Now;
         if (ahead > TimeSpan.Zero && _clock.Wait(ahead, Stop))
             Stop.ThrowIfCancellationRequested();

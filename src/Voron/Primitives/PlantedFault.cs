@@ -296,6 +296,9 @@ internal static class PlantedFault
     /// <summary>A reader may keep any number of journal files live, as long as their bytes are below the limit.</summary>
     public static readonly bool KeepManyJournals = Name == nameof(KeepManyJournals);
 
+    /// <summary>A verification in the background waits an eighth of the time that its bytes are to take.</summary>
+    public static readonly bool ScrubTooFast = Name == nameof(ScrubTooFast);
+
     /// <summary>Each opening vouches for the journal once more, in a file that it begins for that.</summary>
     public static readonly bool VouchAtEachOpening = Name == nameof(VouchAtEachOpening);
 

@@ -1,5 +1,4 @@
 using Voron.IO;
-using Voron.Maintenance;
 using Voron.Torture.Harness;
 using Voron.Torture.Memory;
 using Voron.Torture.Scale;
@@ -26,10 +25,11 @@ internal static class BoundCases
         new("live journal files behind a reader", JournalsBehindReader),
         new("memory and descriptors of a recovery", RecoveryOfManyJournals),
         new("addresses under a limit", AddressesUnderLimit),
-        new("age of a scrub's snapshots", ScrubInSlices),
+        new("age of a scrub's snapshots", ScrubCases.Slices),
         new("reads of the first transaction after an opening", FirstTransaction),
         new("transactions that pass a blocked caller", CallerCases.TurnOfBlockedCaller),
         new("waits of callers that block all threads of the pool", CallerCases.BlockedPool),
+        new("bytes that a scrub reads a second", ScrubCases.Rate),
     ];
 
     private static void CannotGrow(BoundPlace place)
@@ -229,43 +229,6 @@ internal static class BoundCases
         }
     }
 
-    private static void ScrubInSlices(BoundPlace place)
-    {
-        int count = 1_000 + place.Run.Choices.Next(3_000);
-        using (StorageEnvironment filled = StorageEnvironment.Open(place.Disk, BoundPlace.Manual(4 << 20)))
-            BoundPlace.PutMany(filled, count, 1_000, 0);
-        StorageEnvironment? environment = null;
-        using var opened = new ManualResetEventSlim();
-        using var done = new ManualResetEventSlim();
-        string? wrong = null;
-        int waits = 0;
-        var clock = new SlicedClock(() =>
-        {
-            opened.Wait();
-            BoundPlace.Put(environment!, waits++, 100);
-            environment!.Flush();
-            EnvironmentStatistics now = environment.GetStatistics();
-            if (now.CheckpointTransactionId != now.PublishedTransactionId)
-                wrong ??= $"After {waits} slices {now.CheckpointTransactionId} of {now.PublishedTransactionId} transactions are flushed.";
-        });
-        var options = new StorageOptions
-        {
-            ScrubInterval = SlicedClock.Interval,
-            ScrubBytesPerSecond = 1 << 20,
-            ScrubClock = clock,
-            ScrubObserver = _ => done.Set(),
-        };
-        environment = StorageEnvironment.Open(place.Disk, options);
-        opened.Set();
-        using (environment)
-        {
-            BrokenPromiseException.Require(done.Wait(TimeSpan.FromSeconds(60)), "A scrub does not end.");
-            long pages = environment.GetStatistics().PageCount;
-            BrokenPromiseException.Require(wrong is null, wrong ?? "");
-            BrokenPromiseException.Require(waits >= pages / 64, $"A scrub of {pages} pages ended its snapshot {waits} times.");
-        }
-    }
-
     private static void FirstTransaction(BoundPlace place)
     {
         const int ValueBytes = 256 << 20;
@@ -325,27 +288,6 @@ internal static class BoundCases
         catch (VoronException e)
         {
             return e;
-        }
-    }
-
-    /// <summary>One pass, in which every wait between two slices is a call.</summary>
-    private sealed class SlicedClock(Action between) : ScrubClock
-    {
-        public static readonly TimeSpan Interval = TimeSpan.FromHours(1);
-
-        private long _ticks;
-        private int _passes;
-
-        public override TimeSpan Now => TimeSpan.FromTicks(Interlocked.Read(ref _ticks));
-
-        public override bool Wait(TimeSpan time, CancellationToken stop)
-        {
-            if (time == Interval && _passes++ > 0)
-                return stop.WaitHandle.WaitOne();
-            if (time != Interval)
-                between();
-            Interlocked.Add(ref _ticks, time.Ticks);
-            return stop.IsCancellationRequested;
         }
     }
 }

@@ -146,6 +146,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.LocateAllMaps), "bounds", 20),
         new(nameof(PlantedFault.BargeForEver), "bounds", 48),
         new(nameof(PlantedFault.CompleteOnPool), "bounds", 48),
+        new(nameof(PlantedFault.ScrubTooFast), "bounds", 52),
 
         // By a second suite, whose business it is as well.
         new(nameof(PlantedFault.AcknowledgeEmptyAtOnce), "schedules", 4_000),

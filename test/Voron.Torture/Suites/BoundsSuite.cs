@@ -12,7 +12,7 @@ internal sealed class BoundsSuite : Suite
 
     public override string Unit => "cases";
 
-    public override long TestCount => 24;
+    public override long TestCount => 26;
 
     public override long FullCount => 10_000;
 
