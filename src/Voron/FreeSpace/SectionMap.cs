@@ -86,7 +86,7 @@ internal sealed unsafe class SectionMap
             }
             else
             {
-                directoryPage = Number(SectionMapLayout.RootPage.Value, (int)(group / _layout.NumbersPerPage));
+                directoryPage = DirectoryPage(group);
             }
 
             var mapPage = next++;
@@ -112,7 +112,14 @@ internal sealed unsafe class SectionMap
     }
 
     /// <summary>The directory page that names the map page of a group.</summary>
-    public long DirectoryPage(long group) => Number(SectionMapLayout.RootPage.Value, (int)(group / _layout.NumbersPerPage));
+    /// <exception cref="CorruptionException">The root names no page of the environment, or one that is no section map.</exception>
+    public long DirectoryPage(long group)
+    {
+        var directory = Number(SectionMapLayout.RootPage.Value, (int)(group / _layout.NumbersPerPage));
+        if (!PlantedFault.BelieveDirectory && (directory <= 0 || directory >= _pages.PageCount || !IsMap(directory)))
+            throw new CorruptionException($"The directory of section maps of group {group} is said to be page {directory}, of {_pages.PageCount} pages.");
+        return directory;
+    }
 
     /// <summary>The map page of a group.</summary>
     public long MapPage(long group)
@@ -130,8 +137,7 @@ internal sealed unsafe class SectionMap
     /// <summary>The map page of a group, found by itself: those of the groups before it are not looked for.</summary>
     public long LocateMapPage(long group)
     {
-        var directory = Number(SectionMapLayout.RootPage.Value, (int)(group / _layout.NumbersPerPage));
-        var map = directory == 0 ? 0 : Number(directory, (int)(group % _layout.NumbersPerPage));
+        var map = Number(DirectoryPage(group), (int)(group % _layout.NumbersPerPage));
         if (map <= 0 || map >= _pages.PageCount || !IsMap(map))
             throw new CorruptionException($"The section map of group {group} is said to be page {map}, of {_pages.PageCount} pages.");
         return map;

@@ -20,12 +20,18 @@ internal sealed unsafe class CheckedPages(EngineContext context, ReadSnapshot sn
 
     public long PageCount { get; } = snapshot.State.PageCount;
 
-    /// <summary>The content of a page below the page count, or null when it cannot be used; that is reported.</summary>
+    /// <summary>The content of a page, or null when it cannot be used, or is none of the environment's; that is reported.</summary>
     /// <param name="page">Its number.</param>
     /// <param name="again">It has been checked before: it is not read from the disk once more.</param>
     /// <exception cref="OperationCanceledException">The verification is to stop.</exception>
     public byte* Read(long page, bool again)
     {
+        if ((page < 0 || page >= PageCount) && !PlantedFault.BelieveDirectory)
+        {
+            report($"page {page} is referred to, and there are {PageCount} pages");
+            return null;
+        }
+
         if (!again && !Check(page))
             return null;
         try

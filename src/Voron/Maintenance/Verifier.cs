@@ -53,15 +53,16 @@ internal sealed unsafe class Verifier : ITreeCheckHost
 
     public bool Own(long first, int pages)
     {
+        // Compared by subtraction: a damaged number must not overflow.
+        if (first < 0 || first > PageLimit - pages)
+        {
+            Report($"page {(first < 0 || first >= PageLimit ? first : PageLimit)} is owned, and there are {PageLimit} pages");
+            return false;
+        }
+
         var isFirst = true;
         for (var page = first; page < first + pages; page++)
         {
-            if (page < 0 || page >= PageLimit)
-            {
-                Report($"page {page} is owned, and there are {PageLimit} pages");
-                return false;
-            }
-
             var bit = 1UL << (int)(page & 63);
             if ((_owned[page >> 6] & bit) != 0)
             {

@@ -110,6 +110,9 @@ internal static class PlantedFault
     /// <summary>Two copies of a journal file's header that differ are always taken for a life that has not begun.</summary>
     public static readonly bool BelieveJournalHeaders = Name == nameof(BelieveJournalHeaders);
 
+    /// <summary>The page that the root of the section maps names as a directory is used unseen.</summary>
+    public static readonly bool BelieveDirectory = Name == nameof(BelieveDirectory);
+
     /// <summary>A page is used as it is when its checksum is right.</summary>
     public static readonly bool BelievePageStructure = Name == nameof(BelievePageStructure);
 

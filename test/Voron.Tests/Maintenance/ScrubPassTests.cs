@@ -1,5 +1,9 @@
+using System.Runtime.InteropServices;
+using Voron.Format;
+using Voron.IO;
 using Voron.Maintenance;
 using Voron.Tests.Faults;
+using Voron.Torture.Damage;
 using Voron.Torture.Simulation;
 using Voron.Transactions;
 
@@ -200,8 +204,35 @@ public sealed class ScrubPassTests
             environment.Flush();
     }
 
-    private static StorageEnvironment Open(SimulatedDisk disk) =>
+    private static StorageEnvironment Open(IDisk disk) =>
         StorageEnvironment.Open(disk, new StorageOptions { BackgroundFlush = false });
+
+    /// <summary>It was looked for in tables that end with the last page: the process ended.</summary>
+    [Theory]
+    [InlineData(-1)]
+    [InlineData(0)]
+    [InlineData(1L << 20)]
+    [InlineData(1L << 40)]
+    [InlineData(long.MaxValue)]
+    [InlineData(long.MinValue)]
+    public void A_directory_of_section_maps_that_is_no_page_is_told_and_not_followed(long directory)
+    {
+        var store = new ForgedStore(StoreMaker.Closed().Files);
+        MemoryMarshal.Write(store.ChangePage(0)[PageHeader.Size..], directory);
+        store.Seal();
+        var disk = new ImageDisk(store.Files);
+        try
+        {
+            using var environment = Open(disk);
+            environment.Verify().Problems.Should().ContainSingle().Which.Should().Contain("section map").And.Contain($"{directory}");
+            Run(environment, out _).Problems.Should().NotBeEmpty();
+            environment.Invoking(open => FaultBench.Put(open, 1, new byte[1 << 20])).Should().Throw<CorruptionException>();
+        }
+        finally
+        {
+            disk.Free();
+        }
+    }
 
     private static VerificationReport Run(StorageEnvironment environment, out int slices, Action? between = null)
     {

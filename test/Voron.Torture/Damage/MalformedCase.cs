@@ -1,6 +1,8 @@
 using System.Buffers.Binary;
 using Voron.IO;
+using Voron.Maintenance;
 using Voron.Torture.Harness;
+using Voron.Transactions;
 
 namespace Voron.Torture.Damage;
 
@@ -77,12 +79,29 @@ internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random r
             if (writes)
                 Try(() => environment.Flush());
             Try(() => environment.Verify());
+            Try(() => Scrub(environment));
             Read(environment);
             if (writes && random.Next(4) == 0)
                 Try(() => environment.ReclaimSpace());
             long scratch = environment.GetStatistics().ScratchReservedBytes;
             BrokenPromiseException.Require(scratch < MostScratchBytes, $"{scratch} bytes of scratch memory");
         });
+    }
+
+    private static void Scrub(StorageEnvironment environment)
+    {
+        var pass = new ScrubPass(environment.Context, ScrubPace.Unlimited(CancellationToken.None));
+        var snapshot = new ReadSnapshot(environment.Context, forEngine: true);
+        snapshot.Begin();
+        try
+        {
+            pass.RunSlice(snapshot);
+        }
+        finally
+        {
+            snapshot.End();
+            snapshot.Retire();
+        }
     }
 
     private StorageOptions Options()

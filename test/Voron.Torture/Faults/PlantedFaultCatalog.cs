@@ -66,6 +66,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.BelieveChunks), "bit-rot", 2_000),
         new(nameof(PlantedFault.BelieveJournalHeaders), "bit-rot", 200_000),
         new(nameof(PlantedFault.BelievePageStructure), "malformed", 10_000) { EndsProcess = true },
+        new(nameof(PlantedFault.BelieveDirectory), "malformed", 10_000) { EndsProcess = true },
         new(nameof(PlantedFault.BelieveStates), "boundary", 200),
         new(nameof(PlantedFault.LoseRecordInSplit), "boundary", 200),
         new(nameof(PlantedFault.SearchMissesLast), "model", 20_000),
