@@ -89,7 +89,10 @@ internal static class TortureCommand
         {
             var results = new List<SuiteResult>();
             string ledger = parsed.GetValue(common.Ledger) ?? Path.Combine(parsed.GetRequiredValue(common.Failures), DefaultLedger);
-            var sequence = new SuiteSequence(SuiteCatalog.All, TimeSpan.FromMinutes(parsed.GetValue(minutes)), RunInProcess);
+            foreach (Suite unfit in SuiteCatalog.All.Where(suite => suite.UnfitHere is not null))
+                Console.WriteLine($"{unfit.Name} is NOT RUN: it {unfit.UnfitHere}.");
+            Suite[] suites = [.. SuiteCatalog.All.Where(suite => suite.UnfitHere is null)];
+            var sequence = new SuiteSequence(suites, TimeSpan.FromMinutes(parsed.GetValue(minutes)), RunInProcess);
             foreach (SuiteResult result in sequence.Run(_ => common.PlanOf(parsed)))
             {
                 // At once: what comes later cannot take it along.

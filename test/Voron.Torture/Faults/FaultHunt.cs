@@ -24,6 +24,8 @@ internal static class FaultHunt
 
     public static FaultOutcome Run(FaultCase fault, long seed)
     {
+        if (fault.UnfitHere is { } reason)
+            return new FaultOutcome(fault, null, reason, 0, 0);
         SuiteProcessEnd end = Run(fault.Suite, fault.Count, fault.Seed ?? seed, fault.Name, fault.Guard);
         SuiteResult result = end.ResultOrDeath();
         (string? finding, string? missed) = Judge(fault, result.Failures);

@@ -1,6 +1,7 @@
 using System.Reflection;
 using Voron.Primitives;
 using Voron.Torture.Harness;
+using Voron.Torture.Suites;
 
 namespace Voron.Torture.Faults;
 
@@ -24,6 +25,14 @@ internal sealed record FaultCase(string Name, string Suite, long Count)
 
     /// <summary>The end of the process is what it does.</summary>
     public bool EndsProcess { get; init; }
+
+    /// <summary>The line that it changes, or what shows it, is for Linux and macOS.</summary>
+    public bool NeedsPosix { get; init; }
+
+    /// <summary>Why it cannot be hunted on this system; null where it can.</summary>
+    public string? UnfitHere => (NeedsPosix || Guard) && OperatingSystem.IsWindows()
+        ? "shows on a POSIX system only"
+        : SuiteCatalog.Find(Suite).UnfitHere;
 }
 
 /// <summary>Every fault that can be planted in the engine.</summary>
@@ -59,7 +68,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.StopAtFileEnd), "power-cut", 4_000),
         new(nameof(PlantedFault.SkipListCheck), "power-cut", 4_000),
         new(nameof(PlantedFault.IgnoreReserve), "disk-full", 200),
-        new(nameof(PlantedFault.StopAtPartialWrite), "io-fault", 5_000),
+        new(nameof(PlantedFault.StopAtPartialWrite), "io-fault", 5_000) { NeedsPosix = true },
         new(nameof(PlantedFault.BelieveClosedHeader), "kill-then-cut", 40_000),
         new(nameof(PlantedFault.BelievePages), "bit-rot", 2_000),
         new(nameof(PlantedFault.BelieveHeaders), "bit-rot", 20_000),

@@ -38,6 +38,9 @@ internal abstract class Suite
     /// <summary>A run that takes longer hangs.</summary>
     public virtual TimeSpan RunLimit => TimeSpan.FromMinutes(3);
 
+    /// <summary>Why this system cannot run it; null where it can.</summary>
+    public virtual string? UnfitHere => null;
+
     /// <summary>What this suite would not see, for the ledger.</summary>
     public virtual IReadOnlyList<string> NotCovered => [];
 

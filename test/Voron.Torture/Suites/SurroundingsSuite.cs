@@ -16,6 +16,8 @@ internal sealed class SurroundingsSuite : Suite
 
     public override long FullCount => 100_000;
 
+    public override string? UnfitHere => OperatingSystem.IsWindows() ? "wants links of a POSIX system" : null;
+
     public override IReadOnlyList<string> NotCovered =>
     [
         "bytes of the engine's files that are changed by others while it runs: a map shows them, and only pages that were not used yet are verified",
@@ -24,8 +26,8 @@ internal sealed class SurroundingsSuite : Suite
 
     public override void Run(SuiteRun run)
     {
-        if (OperatingSystem.IsWindows())
-            throw new TortureException("surroundings wants links of a POSIX system.");
+        if (UnfitHere is { } reason)
+            throw new TortureException($"{Name} {reason}.");
         using var place = new SurroundedPlace(run);
         place.Work();
         SurroundingEvent happening = SurroundingEvents.All[run.Choices.Next(SurroundingEvents.All.Count)];
