@@ -22,8 +22,9 @@ internal sealed class MemoryTrimmer
     // Made ahead: once the free lists are taken out, putting them back must not fail for want of memory.
     private readonly Action _putBack;
 
-    // What is taken out; null when all is back.
+    // What is taken out; null when all is back. Both change in the hands of the holder of the writer, but for the end of the run.
     private Scratch.FrameTrim? _trim;
+    private bool _hasRun;
     private long _peakBefore = long.MaxValue / 2;
     private long _lookedAtTick = Environment.TickCount64;
 
@@ -58,9 +59,9 @@ internal sealed class MemoryTrimmer
             {
                 LookLocked();
             }
-            catch (OutOfMemoryException)
+            catch (InsufficientMemoryException)
             {
-                // The system does not take the memory, or has none to find out which is free: it stays, unused.
+                // The system does not take it; it stays, unused.
             }
         }
     }
@@ -76,6 +77,9 @@ internal sealed class MemoryTrimmer
         {
             _writer.RunErrands();
 
+            // The last one's frames are still out when the call that was to put them back did not get into the writer's errands.
+            PutBack();
+
             // What a reader held back that has ended since, and nobody has written since.
             _writer.Keeper.Reclaim();
             var frames = _context.Frames;
@@ -83,9 +87,10 @@ internal sealed class MemoryTrimmer
             var floor = Math.Max(peak, _peakBefore);
             _peakBefore = peak;
             excess = frames.ChunkTotalBytes - frames.ChunkBytes - floor;
-            if (_trim != null || excess <= frames.ChunkBytes)
+            if (excess <= frames.ChunkBytes)
                 return;
             _trim = frames.BeginTrim();
+            _hasRun = false;
         }
         finally
         {
@@ -98,14 +103,17 @@ internal sealed class MemoryTrimmer
         }
         finally
         {
+            Volatile.Write(ref _hasRun, true);
             _writer.RunWhenFree(_putBack);
         }
     }
 
-    // By the holder of the writer.
+    // By the holder of the writer. A call that comes twice, or while another trim looks at its frames, does nothing.
     private void PutBack()
     {
-        _context.Frames.EndTrim(_trim!);
+        if (_trim is not { } trim || !Volatile.Read(ref _hasRun))
+            return;
         _trim = null;
+        _context.Frames.EndTrim(trim);
     }
 }

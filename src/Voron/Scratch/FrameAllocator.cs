@@ -211,7 +211,6 @@ internal sealed unsafe class FrameAllocator : IDisposable
     public void EndTrim(FrameTrim trim)
     {
         Debug.Assert(Array.TrueForAll(_coldRuns, list => list == 0));
-        trim.Kept.CopyTo(_coldRuns, 0);
         foreach (var chunk in trim.Emptied)
         {
             _chunks.Remove(chunk);
@@ -219,6 +218,8 @@ internal sealed unsafe class FrameAllocator : IDisposable
             if (!chunk.IsSpilled)
                 _emptyChunks.Push(chunk);
         }
+
+        trim.Kept.CopyTo(_coldRuns, 0);
     }
 
     public void Dispose()

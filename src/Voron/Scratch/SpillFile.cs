@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Microsoft.Extensions.Logging;
 using Voron.IO;
 using Voron.Primitives;
@@ -42,14 +43,16 @@ internal sealed unsafe class SpillFile : ISpill
             }
 
             _file.Allocate(_length, bytes);
-            var map = _file.MapScratch(_length, bytes);
+            // First, and for giving the part back too: nothing asks for memory once there is a map.
             using (Uninterrupted.Hold(_lock))
             {
-                _parts.Add(new SpillPart(map, _length, bytes));
-
-                // So that giving a part back asks for no memory.
-                _free.EnsureCapacity(_parts.Count);
+                _free.EnsureCapacity(_parts.Count + 1);
+                _parts.EnsureCapacity(_parts.Count + 1);
             }
+
+            var map = _file.MapScratch(_length, bytes);
+            using (Uninterrupted.Hold(_lock))
+                _parts.Add(new SpillPart(map, _length, bytes));
 
             _length += bytes;
             return map.Address;
@@ -68,12 +71,12 @@ internal sealed unsafe class SpillFile : ISpill
     {
         SpillPart part;
         using (Uninterrupted.Hold(_lock))
-            part = _parts.Find(part => part.Map.Address == chunk)!;
+            part = PartAt(chunk);
         try
         {
             _file!.TryPunchHole(part.Offset, part.Bytes);
         }
-        catch (DiskException)
+        catch (Exception e) when (e is DiskException or OutOfMemoryException)
         {
             // The blocks stay, to be used again.
         }
@@ -92,6 +95,18 @@ internal sealed unsafe class SpillFile : ISpill
         _file = null;
         if (_openDisk != null)
             _disk?.Dispose();
+    }
+
+    // A loop, which asks for no memory.
+    private SpillPart PartAt(byte* chunk)
+    {
+        foreach (var part in _parts)
+        {
+            if (part.Map.Address == chunk)
+                return part;
+        }
+
+        throw new UnreachableException("What is given back is no chunk of the spill file.");
     }
 
     private sealed record SpillPart(ScratchMap Map, long Offset, int Bytes);
