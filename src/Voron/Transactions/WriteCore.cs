@@ -547,7 +547,9 @@ internal sealed class WriteCore : TransactionCore
 
     private void Release(int index)
     {
-        Buffers.Apply();
+        // In a transaction that can only be rolled back they wait for that: to apply them would fail once more, in a Dispose perhaps.
+        if (_broken == null)
+            Buffers.Apply();
         Session.Release(index);
         if (index == 0)
             _log.Release(0, 0);

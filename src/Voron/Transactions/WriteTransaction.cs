@@ -193,12 +193,18 @@ public readonly struct Savepoint : IDisposable
     /// The savepoint has ended, or a <see cref="NestedTransaction"/> begun after it is open, or a <c>PutAsync</c> of the transaction has not
     /// completed.
     /// </exception>
+    /// <exception cref="StorageFullException">
+    /// There is no room for what was put; the transaction can only be rolled back, as a whole or to a savepoint.
+    /// </exception>
     public void Release() => Core.ReleaseSavepoint(_id);
 
     /// <summary>
     /// Releases the savepoint if it has not ended. Changes of nested transactions begun after it that are open, and all that came after
     /// these, are undone. Else a <c>PutAsync</c> that has not completed goes on.
     /// </summary>
+    /// <exception cref="StorageFullException">
+    /// There is no room for what was put; the transaction can only be rolled back. Not thrown when an earlier operation has failed so.
+    /// </exception>
     public void Dispose()
     {
         if (IsOpen)
@@ -218,6 +224,9 @@ public readonly struct NestedTransaction : IDisposable
     /// <summary>Makes the changes part of the outer transaction; they are durable when that is.</summary>
     /// <exception cref="InvalidOperationException">
     /// It has ended, or a nested transaction inside this one is open, or a <c>PutAsync</c> of the transaction has not completed.
+    /// </exception>
+    /// <exception cref="StorageFullException">
+    /// There is no room for what was put; the transaction can only be rolled back, as a whole or to a savepoint.
     /// </exception>
     public void Commit() => _savepoint.Release();
 

@@ -33,6 +33,52 @@ public sealed class SavepointTests
         environment.Verify().Problems.Should().BeEmpty();
     }
 
+    /// <summary>The puts of a second tree failed once more, in the Dispose that a using statement calls.</summary>
+    [Fact]
+    public void A_release_without_room_for_the_puts_that_wait_fails_once()
+    {
+        string[] names = ["a", "b"];
+        using var environment = StorageEnvironment.OpenInMemory(
+            new StorageOptions { BackgroundFlush = false, PageSize = 64 << 10, MaxTransactionBytes = 1 << 20 });
+        for (var from = 0; from < 1_000; from += 100)
+        {
+            using var filling = environment.BeginWrite();
+            foreach (var name in names)
+            {
+                var tree = filling.CreateTree(name);
+                for (var i = from; i < from + 100; i++)
+                    tree.Put(FaultBench.Key(i), FaultBench.Value(i, 2_000));
+            }
+
+            filling.Commit();
+        }
+
+        using (var writing = environment.BeginWrite())
+        {
+            var trees = Array.ConvertAll(names, name => writing.CreateTree(name));
+            foreach (var tree in trees)
+                tree.Put(FaultBench.Key(500), [1]);
+            var savepoint = writing.CreateSavepoint();
+            foreach (var tree in trees)
+            {
+                for (var i = 0; i < 1_000; i += 33)
+                    tree.Put(FaultBench.Key(i), [2]);
+            }
+
+            savepoint.Invoking(one => one.Release()).Should().Throw<StorageFullException>().WithMessage("*MaxTransactionBytes*");
+            savepoint.Invoking(one => one.Dispose()).Should().NotThrow();
+            writing.Invoking(one => one.Commit()).Should().Throw<InvalidOperationException>().WithMessage("*can only be rolled back*");
+        }
+
+        using (var reading = environment.BeginRead())
+        {
+            reading.OpenTree("a").TryGet(FaultBench.Key(33), out var value).Should().BeTrue();
+            value.ToArray().Should().Equal(FaultBench.Value(33, 2_000));
+        }
+
+        environment.Verify().Problems.Should().BeEmpty();
+    }
+
     [Fact]
     public void An_import_with_a_nested_transaction_a_row_needs_the_memory_of_its_rows()
     {

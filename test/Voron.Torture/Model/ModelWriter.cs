@@ -24,17 +24,13 @@ internal sealed partial class ModelWriter(ModelSettings settings, Random random,
     {
         for (var i = 0; i < operations && !IsBroken; i++)
         {
-            try
+            TryWithinLimit(() =>
             {
                 if (!simple && random.Next(14) == 0)
                     Structure();
                 else
                     Entries();
-            }
-            catch (StorageFullException) when (settings.Options.MaxTransactionBytes < 16 << 20)
-            {
-                Break();
-            }
+            });
         }
 
         // Savepoints may stay open over the end of the transaction. Nested transactions may not, which the commit says.
@@ -42,7 +38,20 @@ internal sealed partial class ModelWriter(ModelSettings settings, Random random,
         {
             if (HasNested && random.Next(3) == 0)
                 CheckCommitIsRefused();
-            EndMark(random.Next(2) == 0);
+            TryWithinLimit(() => EndMark(random.Next(2) == 0));
+        }
+    }
+
+    // To release a savepoint applies the puts that wait: it may find that they are too many, as a put may.
+    private void TryWithinLimit(Action operation)
+    {
+        try
+        {
+            operation();
+        }
+        catch (StorageFullException) when (settings.Options.MaxTransactionBytes < 16 << 20)
+        {
+            Break();
         }
     }
 
