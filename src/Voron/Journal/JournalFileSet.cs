@@ -85,7 +85,7 @@ internal sealed class JournalFileSet : IDisposable
     {
         using (_lock.Enter())
         {
-            // Queries would have their code compiled here, within the first opening of a process: 2 ms of its 4.
+            // A query that sorts would have an assembly loaded and code compiled, within the first opening of a process: 2 ms of 4.5.
             var infos = new List<JournalFileInfo>(files);
             infos.Sort(static (left, right) => left.Header.LifeNumber.CompareTo(right.Header.LifeNumber));
             foreach (var info in infos)

@@ -86,9 +86,17 @@ internal sealed unsafe class PageReplay : IRecordVisitor
 
         foreach (var (number, page) in _pages)
         {
-            if (page.Frame != null && number < _state.PageCount
-                && PageStructure.FindFault(page.Frame, page.Pages, number, _pageSize) is { } malformed)
+            if (page.Frame == null || number >= _state.PageCount)
+                continue;
+            if (PageStructure.FindFault(page.Frame, page.Pages, number, _pageSize) is { } malformed)
                 throw new CorruptionException($"The journal makes page {number} of '{_dataFile.File.Path}' malformed: {malformed}.");
+
+            // A run is freed as a whole before its end is cut off.
+            if (page.Pages > _state.PageCount - number)
+            {
+                throw new CorruptionException(
+                    $"The journal makes page {number} of '{_dataFile.File.Path}' a run of {page.Pages} pages, and there are {_state.PageCount} pages in all.");
+            }
         }
 
         // Pages from the page count on were cut off after they had been freed.

@@ -19,7 +19,7 @@ namespace Voron.Maintenance;
 internal sealed unsafe class ScrubPass(EngineContext context, ScrubPace pace) : ITreeCheckHost
 {
     private readonly ProblemList _problems = new();
-    private readonly byte[] _name = new byte[TreeLimits.MaxNameBytes];
+    private byte[] _name = new byte[TreeLimits.MaxNameBytes];
     private CheckedPages? _pages;
     private SectionMap? _space;
     private TreeChecker? _trees;
@@ -162,7 +162,10 @@ internal sealed unsafe class ScrubPass(EngineContext context, ScrubPace pace) : 
 
             for (_isInTree = false; found; found = cursor.MoveNext())
             {
+                // Longer than a name can be: it is reported, and passed over.
                 _nameLength = cursor.Key.Length;
+                if (_nameLength > _name.Length)
+                    _name = new byte[_nameLength];
                 cursor.Key.CopyTo(_name);
                 if (TryReadHeader(cursor, snapshot, out header))
                     return true;

@@ -39,6 +39,8 @@ internal static unsafe class LargeValueReader
                 $"Page {reference.ChecksumPage} should hold {chunks} checksums; it is of kind {descriptor->Kind} and holds {descriptor->RunLength} bytes.");
         }
 
+        if (descriptor->RunPages > pages.PageCount - reference.ChecksumPage)
+            TreeErrors.ThrowRunBeyond(new PageNumber(reference.ChecksumPage), descriptor->RunPages, pages.PageCount);
         return new ReadOnlySpan<ulong>(descriptor + 1, (int)chunks);
     }
 }

@@ -287,7 +287,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         _context.Counters.AllocatedPages += pages;
         try
         {
-            return _space.AllocateRun(pages, untouched: true);
+            return Distrust(_space.AllocateRun(pages, untouched: true), pages);
         }
         catch (StorageFullException)
         {
@@ -295,7 +295,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
                 throw;
         }
 
-        return _space.AllocateRun(pages, untouched: true);
+        return Distrust(_space.AllocateRun(pages, untouched: true), pages);
     }
 
     /// <summary>Takes pages at the end of the file.</summary>
@@ -308,14 +308,21 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
 
     public void AddDirectRun(long firstPage, long pages, in DirectRun run)
     {
-        // Should the section map be wrong, and one of them belong to a tree, what is there now is checked before it is believed.
+        Distrust(firstPage, pages);
+        _directRuns.Add(new WrittenRun(firstPage, (uint)pages, run, -1));
+    }
+
+    // Should the section map be wrong, and one of them belong to a tree, what is there is checked before it is believed: from before the
+    // first of them is overwritten, since the put may fail, and after the last, since they may have been read meanwhile.
+    private long Distrust(long firstPage, long pages)
+    {
         if (_dataFile.MarkUnverified(firstPage, pages) && HomeHeads is { } heads)
         {
             for (var page = firstPage; page < firstPage + pages; page++)
                 heads.Invalidate(new PageNumber(page));
         }
 
-        _directRuns.Add(new WrittenRun(firstPage, (uint)pages, run, -1));
+        return firstPage;
     }
 
     byte* ISpacePages.ReadPage(long page) => Read(new PageNumber(page));
@@ -476,6 +483,9 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         var node = _versions.Head(page);
         if (node != null && (node->Flags & VersionFlags.Tombstone) == 0)
             throw new CorruptionException($"Page {page} is free by its section map, and it is in use.");
+
+        // Should the section map be wrong, and the page a branch of which heads are kept, they are not those of the new page.
+        Heads.Invalidate(new PageNumber(page));
         if (node == null || node->TransactionId != _id || node->Level < _innermostStamp)
             return Push(page, frame, pages, flags, ulong.MaxValue);
         Refill(node, frame, pages, flags);

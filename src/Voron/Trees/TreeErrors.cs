@@ -20,6 +20,10 @@ internal static unsafe class TreeErrors
             $"{((PageHeader*)bytes)->Kind} with {((PageHeader*)bytes)->RunLength} bytes.");
 
     [DoesNotReturn]
+    public static void ThrowRunBeyond(PageNumber page, uint pages, long pageCount) =>
+        throw new CorruptionException($"The overflow run at page {page} has {pages} pages, and there are {pageCount} pages in all.");
+
+    [DoesNotReturn]
     public static void ThrowDepth(int depth) =>
         throw new CorruptionException($"A tree claims {depth} levels; there can be {TreeLimits.MaxDepth} at most.");
 

@@ -94,6 +94,9 @@ internal static unsafe class TreeReader
         if (header->Kind != PageKind.Overflow || header->RunLength != length)
             TreeErrors.ThrowRun(first, bytes, length);
 
+        // The file, and so the map, may be longer or shorter than what counts: a run that ends behind it has no content there.
+        if (header->RunPages > reader.PageCount - first.Value)
+            TreeErrors.ThrowRunBeyond(first, header->RunPages, reader.PageCount);
         return bytes;
     }
 

@@ -215,7 +215,7 @@ public sealed class ScrubPassTests
     [InlineData(1L << 40)]
     [InlineData(long.MaxValue)]
     [InlineData(long.MinValue)]
-    public void A_directory_of_section_maps_that_is_no_page_is_told_and_not_followed(long directory)
+    public void A_directory_of_section_maps_that_is_no_page_is_reported_and_not_followed(long directory)
     {
         var store = new ForgedStore(StoreMaker.Closed().Files);
         MemoryMarshal.Write(store.ChangePage(0)[PageHeader.Size..], directory);

@@ -45,7 +45,7 @@ internal static class ScrubCases
         }
     }
 
-    /// <summary>An eighth of a second is read at once, and a page more with the run that it begins.</summary>
+    /// <summary>A slice, an eighth of a second's bytes, is read at once. It ends with a whole leaf and its values: as much again, twice.</summary>
     public static void Rate(BoundPlace place)
     {
         const int BytesPerSecond = 1 << 20;

@@ -16,7 +16,7 @@ internal sealed class SurroundingsSuite : Suite
 
     public override long FullCount => 100_000;
 
-    public override string? UnfitHere => OperatingSystem.IsWindows() ? "wants links of a POSIX system" : null;
+    public override string? UnfitHere => OperatingSystem.IsWindows() ? "needs links of a POSIX system" : null;
 
     public override IReadOnlyList<string> NotCovered =>
     [

@@ -1,0 +1,140 @@
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+using Voron.Format;
+using Voron.Maintenance;
+using Voron.Primitives;
+using Voron.Tests.Faults;
+using Voron.Torture.Simulation;
+using Voron.Transactions;
+using Voron.Trees;
+
+namespace Voron.Tests.Format;
+
+/// <summary>Numbers that are right by themselves, under right checksums, and wrong beside others: none is followed unseen.</summary>
+public sealed class ForgedNumberTests
+{
+    /// <summary>It was bounded by the length of the file: behind a cut, the rest of it had no address.</summary>
+    [Theory]
+    [InlineData(9, false)]
+    [InlineData(10, true)]
+    public unsafe void A_run_that_ends_behind_the_last_page_is_refused(long pageCount, bool isInside)
+    {
+        var value = new OneRun(pages: 3, length: 9_000, pageCount);
+        var readsValue = () => _ = (nint)TreeReader.ReadRun(value, OneRun.First, 9_000);
+        const int Chunks = 1_200;
+        var sums = new OneRun(pages: 3, length: Chunks * sizeof(ulong), pageCount);
+        var reference = new LargeRunReference
+        {
+            FirstPage = 1,
+            Checksums = (ulong)OneRun.First.Value,
+            Length = (long)Chunks * LargeRunReference.ChunkBytes,
+        };
+        var readsSums = () => _ = LargeValueReader.Checksums(sums, reference).Length;
+        foreach (Action reads in (Action[])[() => readsValue(), () => readsSums()])
+        {
+            if (isInside)
+                reads.Should().NotThrow();
+            else
+                reads.Should().Throw<CorruptionException>().WithMessage($"The overflow run at page 7 has 3 pages, and there are {pageCount} *");
+        }
+    }
+
+    /// <summary>The background verification failed at every interval, and reported nothing.</summary>
+    [Fact]
+    public void A_name_in_the_catalog_that_is_too_long_is_reported()
+    {
+        var disk = new SimulatedDisk();
+        using var environment = StorageEnvironment.Open(disk, FaultBench.Options());
+        FaultBench.Put(environment, 1, [1]);
+        using (var writing = environment.BeginWrite())
+        {
+            var header = new TreeState(writing.Core.Catalog.ToHeader()).ToHeader();
+            TreeWriter.Put(writing.Core.Session, writing.Core.Catalog, new byte[300], MemoryMarshal.AsBytes(new ReadOnlySpan<TreeHeader>(in header)));
+            writing.Commit();
+        }
+
+        environment.Flush();
+        var pass = new ScrubPass(environment.Context, ScrubPace.Unlimited(TestContext.Current.CancellationToken));
+        var snapshot = new ReadSnapshot(environment.Context, forEngine: true);
+        snapshot.Begin();
+        while (!pass.RunSlice(snapshot))
+        {
+        }
+
+        snapshot.End();
+        snapshot.Retire();
+        pass.Report.Problems.Should().Contain(problem => problem.Contains("a name of 300 bytes", StringComparison.Ordinal));
+    }
+
+    /// <summary>They were believed to be what had been read of them once: by a wrong section map, a page of a tree may be among them.</summary>
+    [Fact]
+    public async Task Pages_that_a_failed_upload_has_written_to_are_checked_before_they_are_used_again()
+    {
+        var disk = new SimulatedDisk();
+        using var environment = StorageEnvironment.Open(disk, FaultBench.Options());
+        for (var i = 0; i < 1_000; i++)
+            FaultBench.Put(environment, i, FaultBench.Value(i, 3_000));
+        environment.Flush();
+        for (var i = 0; i < 1_000; i++)
+            FaultBench.Get(environment, i).Should().NotBeNull();
+        using (var deleting = environment.BeginWrite())
+        {
+            deleting.DeleteTree(FaultBench.TreeName);
+            deleting.Commit();
+        }
+
+        environment.Flush();
+        var data = environment.Context.DataFile;
+        var before = disk.Contents("voron.data");
+        var verified = Enumerable.Range(0, (int)environment.GetStatistics().PageCount).Where(page => data.IsVerified(page)).ToList();
+        using (var writing = environment.BeginWrite())
+        {
+            var tree = writing.CreateTree("uploads");
+            using var upload = new BrokenStream(3 << 20);
+            var put = async () => await tree.PutAsync(FaultBench.Key(1), upload, TestContext.Current.CancellationToken);
+            await put.Should().ThrowAsync<IOException>();
+        }
+
+        var after = disk.Contents("voron.data");
+        var written = verified.Where(page => !before.AsSpan(page * 4096, 4096).SequenceEqual(after.AsSpan(page * 4096, 4096))).ToList();
+        written.Should().NotBeEmpty("the upload takes pages that the tree has left");
+        written.Should().OnlyContain(page => !data.IsVerified(page));
+    }
+
+    /// <summary>The first page of a run, and how many pages there are.</summary>
+    private sealed unsafe class OneRun : PageReader
+    {
+        public static readonly PageNumber First = new(7);
+
+        private readonly byte[] _page = GC.AllocateArray<byte>(4096, pinned: true);
+
+        public OneRun(uint pages, long length, long pageCount)
+        {
+            PageCount = pageCount;
+            var header = (PageHeader*)Read(First);
+            header->Kind = PageKind.Overflow;
+            header->PageNumber = First.Value;
+            header->RunPages = pages;
+            header->RunLength = length;
+        }
+
+        public override int PageSize => 4096;
+
+        public override long PageCount { get; }
+
+        public override byte* Read(PageNumber page) => (byte*)Unsafe.AsPointer(ref _page[0]);
+
+        public override byte* Peek(PageNumber page) => null;
+
+        public override ReadOnlySpan<byte> ReadLarge(in LargeRunReference reference, long offset, int count) => throw new NotSupportedException();
+    }
+
+    /// <summary>Ends with a failure instead of its end.</summary>
+    private sealed class BrokenStream(int length) : MemoryStream(Enumerable.Repeat((byte)1, length).ToArray())
+    {
+        public override int Read(Span<byte> buffer) => Position == Length ? throw new IOException("the connection was lost") : base.Read(buffer);
+
+        public override ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default) =>
+            Position == Length ? throw new IOException("the connection was lost") : base.ReadAsync(buffer, cancellationToken);
+    }
+}
