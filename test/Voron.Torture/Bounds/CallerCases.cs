@@ -1,5 +1,7 @@
 using System.Diagnostics;
+using Voron.IO;
 using Voron.Torture.Harness;
+using Voron.Torture.Simulation;
 
 namespace Voron.Torture.Bounds;
 
@@ -49,6 +51,16 @@ internal static class CallerCases
         bool merges = place.Run.Choices.Next(2) == 0;
         using StorageEnvironment environment = StorageEnvironment.Open(place.Disk, BoundPlace.Manual(4 << 20));
         BoundPlace.Put(environment, 0, 10);
+
+        // So that no record is written before its caller waits: there would be nothing left to wait for.
+        place.Disk.FailNext(
+            call =>
+            {
+                if (call.Kind == DiskCallKind.Write)
+                    Thread.Sleep(2);
+                return false;
+            },
+            DiskError.Failed);
         using var done = new CountdownEvent(Callers);
         int failed = 0;
         using (environment.BeginWrite())

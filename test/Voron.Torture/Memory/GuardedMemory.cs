@@ -2,6 +2,7 @@ using System.Collections.Concurrent;
 using System.Runtime.InteropServices;
 using Voron.IO;
 using Voron.IO.Posix;
+using Voron.Primitives;
 
 namespace Voron.Torture.Memory;
 
@@ -51,6 +52,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
 
     private readonly Action<string> _report;
     private readonly ConcurrentDictionary<nint, Block> _blocks = new();
+    // No interruption leaves it half way, as it leaves none of the engine's locks: the engine frees while it is being closed.
     private readonly Lock _gate = new();
     private readonly Queue<Block> _held = new();
     private readonly Dictionary<nint, Block> _heldByAddress = [];
@@ -78,7 +80,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
     {
         get
         {
-            lock (_gate)
+            using (Uninterrupted.Hold(_gate))
                 return (long)_keptAddresses;
         }
     }
@@ -108,13 +110,13 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
         foreach (Block block in _blocks.Values)
         {
             // It may be freed meanwhile, which looks at it too.
-            lock (block)
+            using (Uninterrupted.Hold(block))
             {
                 if (!block.IsFreed)
                     CheckCanaries(block);
             }
         }
-        lock (_gate)
+        using (Uninterrupted.Hold(_gate))
         {
             long now = Environment.TickCount64;
             if (!Protects && (!isQuick || now - _swept > SweepInterval))
@@ -178,7 +180,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
         }
         if (block.IsAligned != isAligned)
             Report($"{block} is freed as if it were {(isAligned ? "" : "not ")}aligned.");
-        lock (block)
+        using (Uninterrupted.Hold(block))
         {
             block.IsFreed = true;
             if (block.IsMapped)
@@ -200,7 +202,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
         _blocks.TryRemove((nint)address, out _);
         if (!OperatingSystem.IsLinux() || !PosixMemory.TryHide(address, bytes))
             return false;
-        lock (_gate)
+        using (Uninterrupted.Hold(_gate))
         {
             _kept.Enqueue(((nint)address, bytes));
             _keptAddresses += bytes;
@@ -323,7 +325,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
 
     private void Hold(Block block)
     {
-        lock (_gate)
+        using (Uninterrupted.Hold(_gate))
         {
             _held.Enqueue(block);
             _heldByAddress[block.Address] = block;
@@ -408,7 +410,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
 
     private string Describe(nint address)
     {
-        lock (_gate)
+        using (Uninterrupted.Hold(_gate))
             return _heldByAddress.TryGetValue(address, out Block? block) ? $"freed already: {block}" : $"none, at 0x{address:X}";
     }
 
