@@ -43,6 +43,7 @@ internal sealed unsafe class SpillFile : ISpill
             }
 
             _file.Allocate(_length, bytes);
+
             // First, and for giving the part back too: nothing asks for memory once there is a map.
             using (Uninterrupted.Hold(_lock))
             {
@@ -53,7 +54,6 @@ internal sealed unsafe class SpillFile : ISpill
             var map = _file.MapScratch(_length, bytes);
             using (Uninterrupted.Hold(_lock))
                 _parts.Add(new SpillPart(map, _length, bytes));
-
             _length += bytes;
             return map.Address;
         }

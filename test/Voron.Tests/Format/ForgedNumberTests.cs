@@ -55,14 +55,11 @@ public sealed class ForgedNumberTests
 
         environment.Flush();
         var pass = new ScrubPass(environment.Context, ScrubPace.Unlimited(TestContext.Current.CancellationToken));
-        var snapshot = new ReadSnapshot(environment.Context, forEngine: true);
-        snapshot.Begin();
-        while (!pass.RunSlice(snapshot))
+        using var reading = new EngineSnapshot(environment.Context);
+        while (!pass.RunSlice(reading.Snapshot))
         {
         }
 
-        snapshot.End();
-        snapshot.Retire();
         pass.Report.Problems.Should().Contain(problem => problem.Contains("a name of 300 bytes", StringComparison.Ordinal));
     }
 

@@ -249,17 +249,8 @@ public sealed class ScrubPassTests
 
     private static bool Slice(StorageEnvironment environment, ScrubPass pass)
     {
-        var snapshot = new ReadSnapshot(environment.Context, forEngine: true);
-        snapshot.Begin();
-        try
-        {
-            return pass.RunSlice(snapshot);
-        }
-        finally
-        {
-            snapshot.End();
-            snapshot.Retire();
-        }
+        using var reading = new EngineSnapshot(environment.Context);
+        return pass.RunSlice(reading.Snapshot);
     }
 
     private static long LeafOf(StorageEnvironment environment, int key)

@@ -95,19 +95,11 @@ internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random r
     private static void Scrub(StorageEnvironment environment)
     {
         var pass = new ScrubPass(environment.Context, ScrubPace.Unlimited(CancellationToken.None));
-        var snapshot = new ReadSnapshot(environment.Context, forEngine: true);
-        snapshot.Begin();
-        try
+        using var reading = new EngineSnapshot(environment.Context);
+
+        // What leads to the rest of a phase may be unreadable: the next call goes on with the next phase.
+        while (!pass.RunSlice(reading.Snapshot))
         {
-            // What leads to the rest of a phase may be unreadable: the next call goes on with the next phase.
-            while (!pass.RunSlice(snapshot))
-            {
-            }
-        }
-        finally
-        {
-            snapshot.End();
-            snapshot.Retire();
         }
     }
 

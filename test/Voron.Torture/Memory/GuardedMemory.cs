@@ -52,6 +52,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
 
     private readonly Action<string> _report;
     private readonly ConcurrentDictionary<nint, Block> _blocks = new();
+
     // No interruption leaves it half way, as it leaves none of the engine's locks: the engine frees while it is being closed.
     private readonly Lock _gate = new();
     private readonly Queue<Block> _held = new();
