@@ -118,6 +118,26 @@ public sealed unsafe class WindowsFileTests : IDisposable
         ReadAll(file).Should().Equal([.. bytes, .. new byte[5 * Stretch]]);
     }
 
+    [Theory]
+    [InlineData(1)]
+    [InlineData(NotSupported)]
+    [InlineData(120)]
+    public void A_file_system_that_punches_and_does_not_name_its_ranges_gets_them_written(int error)
+    {
+        var calls = new Calls { Failing = WindowsFile.QueryAllocatedRanges, Error = error };
+        using var file = Open("a", DiskAccess.Buffered, calls);
+        var bytes = Bytes(64 * Block);
+        file.Write(0, bytes);
+        file.TryPunchHole(8 * Block, 16 * Block).Should().BeTrue();
+        bytes.AsSpan(8 * Block, 16 * Block).Clear();
+
+        file.Allocate(4 * Block, 32 * Block);
+        file.Allocate(64 * Block, 32 * Block);
+        ReadAll(file).Should().Equal([.. bytes, .. new byte[32 * Block]]);
+        if (OperatingSystem.IsLinux())
+            calls.Holes(file.Length).Should().Be(0);
+    }
+
     [Fact]
     public void A_hole_may_reach_behind_the_end_and_does_not_move_it()
     {

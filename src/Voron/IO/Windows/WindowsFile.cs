@@ -151,7 +151,10 @@ internal sealed unsafe class WindowsFile : SystemFile
 
     protected override void Dispose(bool disposing) => _handle.Dispose();
 
-    /// <summary>Writes zeros to those parts of a range of a sparse file that have no blocks.</summary>
+    /// <summary>
+    /// Writes zeros to those parts of a range of a sparse file that have no blocks. A file system that does not name these parts gets the
+    /// whole range written, each block with the bytes that it has.
+    /// </summary>
     private void FillHoles(long offset, long end)
     {
         Span<long> ranges = stackalloc long[2 * RangesOfCall];
@@ -159,6 +162,12 @@ internal sealed unsafe class WindowsFile : SystemFile
         while (at < end)
         {
             int error = _calls.Control(_handle, QueryAllocatedRanges, [at, end - at], ranges, out int returnedBytes);
+            if (IsUnsupported(error))
+            {
+                AllocateByWriting(at, end - at);
+                return;
+            }
+
             if (error != 0 && (error != MoreData || returnedBytes == 0))
                 throw Failed(error, "allocate");
             var found = ranges[..(returnedBytes / sizeof(long))];
@@ -185,10 +194,13 @@ internal sealed unsafe class WindowsFile : SystemFile
         return error switch
         {
             0 => true,
-            InvalidFunction or NotSupported or CallNotImplemented or InvalidParameter or UserMappedFile => false,
+            _ when IsUnsupported(error) => false,
             _ => throw Failed(error, operation),
         };
     }
+
+    private static bool IsUnsupported(int error) =>
+        error is InvalidFunction or NotSupported or CallNotImplemented or InvalidParameter or UserMappedFile;
 
     private DiskException Failed(int error, string operation) =>
         SystemErrors.From(new IOException(new Win32Exception(error).Message, unchecked((int)0x80070000) | error), operation, Path);
