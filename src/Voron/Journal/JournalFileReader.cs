@@ -117,12 +117,14 @@ internal sealed unsafe class JournalFileReader
 
     private DiskFile Open() => _file ??= _disk.Open(Info.Name, DiskOpen.Existing, DiskAccess.WriteThrough);
 
+    // A record of an earlier epoch may stand at the same offset and has the same marker: only what is the record's own shows a trace of it.
     private bool IsTraceOf(in JournalPosition position, long offset)
     {
         if (offset >= position.Offset || Peek(offset) is var header && header == null)
             return false;
-        var signs = (header->Marker == JournalFormat.RecordMarker ? 1 : 0) + (header->Incarnation == position.Incarnation ? 1 : 0)
-            + (header->Offset == offset ? 1 : 0) + (header->Sequence == position.Sequence ? 1 : 0) + (header->Checksum == position.Checksum ? 1 : 0);
-        return signs >= 2;
+        var own = (header->Incarnation == position.Incarnation ? 1 : 0) + (header->Sequence == position.Sequence ? 1 : 0)
+            + (header->Checksum == position.Checksum ? 1 : 0);
+        var common = (header->Marker == JournalFormat.RecordMarker ? 1 : 0) + (header->Offset == offset ? 1 : 0);
+        return own > 0 && own + common >= 2;
     }
 }

@@ -104,6 +104,40 @@ public sealed class MixedMomentsTests
         open.Should().Throw<CorruptionException>().WithMessage("*journal*");
     }
 
+    /// <summary>A journal file that is used again has records of its earlier use at the same offsets.</summary>
+    [Fact]
+    public void A_record_of_an_earlier_use_of_the_file_does_not_stand_for_the_one_before_the_start()
+    {
+        var options = new StorageOptions { BackgroundFlush = false, InitialJournalFileBytes = 64 << 10, MaxJournalFileBytes = 64 << 10 };
+        var disk = new SimulatedDisk();
+        using var environment = StorageEnvironment.Open(disk, options);
+        for (var i = 0; i < 20; i++)
+            FaultBench.Put(environment, i, FaultBench.Value(i, 3000));
+        environment.Flush();
+        using var reading = environment.BeginRead();
+
+        // The file has its new header, and not yet its first record.
+        FileSet? older = null;
+        disk.InProgress = entry =>
+        {
+            if (entry is { Kind: TraceKind.Write, Offset: < JournalFormat.FirstRecordOffset } && disk.NameOf(entry) == "journal-00000001.voron")
+                older = FileSet.Of(disk);
+        };
+        for (var i = 20; older == null && i < 60; i++)
+            FaultBench.Put(environment, i, FaultBench.Value(i, 3000));
+        disk.InProgress = null;
+        older.Should().NotBeNull();
+        environment.Rewrite().Should().BeTrue();
+        var newer = FileSet.Of(disk);
+
+        using (var whole = StorageEnvironment.Open(older!.ToDisk(), options))
+            FaultBench.Get(whole, 19).Should().NotBeNull();
+        var ofNewer = newer.Names.Where(name => name == Header || name.StartsWith("rewrite-", StringComparison.Ordinal)).ToArray();
+        ofNewer.Should().HaveCount(2);
+        var open = () => StorageEnvironment.Open(older!.With(newer, ofNewer).ToDisk(), options).Dispose();
+        open.Should().Throw<CorruptionException>().WithMessage("*journal*");
+    }
+
     [Fact]
     public void The_data_file_says_which_checkpoint_it_belongs_to()
     {
