@@ -118,7 +118,7 @@ internal sealed partial class RotCase(StoreImage image, Rot rot, IReadOnlyList<(
         return RotOutcome.Told;
     }
 
-    [GeneratedRegex("'image(/[a-z0-9.-]+)?'|[Pp]age [0-9]+")]
+    [GeneratedRegex("'image([/\\\\][a-z0-9.-]+)?'|[Pp]age [0-9]+")]
     private static partial Regex Place();
 
     /// <summary>Knows whether it was said that a tail was dropped.</summary>
