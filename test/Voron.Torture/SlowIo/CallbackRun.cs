@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using System.Diagnostics.CodeAnalysis;
 using Microsoft.Extensions.Logging;
 using Voron.Torture.Harness;
@@ -41,6 +42,8 @@ internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDe
     private readonly SimulatedDisk _disk = new();
     private readonly SlowLedger _ledger = new();
     private readonly ManualResetEventSlim _mayReturn = new();
+    private readonly ConcurrentDictionary<int, bool> _blockedThreads = new();
+    private readonly List<Probe> _heldUp = [];
     private readonly int[] _calls = new int[Enum.GetValues<CallbackPlace>().Length];
     private readonly Lock _gate = new();
     private StorageEnvironment? _environment;
@@ -71,7 +74,7 @@ internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDe
         if (IsOperationBlocked)
             CheckBesideOperation(closesBeside);
         _mayReturn.Set();
-        foreach (Probe worker in workers.Append(other))
+        foreach (Probe worker in workers.Append(other).Concat(_heldUp))
         {
             worker.RequireEnd("when all callbacks have returned");
             RequireKnown(worker);
@@ -125,6 +128,19 @@ internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDe
     private void RequireEndBeside(string name, Action action)
     {
         var probe = new Probe(name, action);
+        while (!probe.HasEnded)
+        {
+            // At its end it has called an observer that blocks, and waits for that as long as it takes.
+            if (_blockedThreads.ContainsKey(probe.ThreadId))
+            {
+                run.Tally("calls that an observer held up");
+                _heldUp.Add(probe);
+                return;
+            }
+            if (probe.Age > Probe.Patience)
+                break;
+            Thread.Sleep(1);
+        }
         probe.RequireEnd("beside a merged operation that blocks");
         RequireKnown(probe);
     }
@@ -294,7 +310,9 @@ internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDe
     {
         if (place == CallbackPlace.MergedOperation)
             Interlocked.Increment(ref _blockedOperations);
+        _blockedThreads[System.Environment.CurrentManagedThreadId] = true;
         _mayReturn.Wait(Probe.Patience);
+        _blockedThreads.TryRemove(System.Environment.CurrentManagedThreadId, out _);
         if (place == CallbackPlace.MergedOperation)
             Interlocked.Decrement(ref _blockedOperations);
     }

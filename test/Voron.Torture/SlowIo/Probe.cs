@@ -11,6 +11,7 @@ internal sealed class Probe
     private const int LooksInARow = 5;
 
     private readonly Thread _thread;
+    private readonly long _begun = Environment.TickCount64;
     private Exception? _thrown;
     private int _waitingLooks;
 
@@ -36,6 +37,10 @@ internal sealed class Probe
     }
 
     public string Name { get; }
+
+    public int ThreadId => _thread.ManagedThreadId;
+
+    public TimeSpan Age => TimeSpan.FromMilliseconds(Environment.TickCount64 - _begun);
 
     public bool HasEnded => !_thread.IsAlive;
 
