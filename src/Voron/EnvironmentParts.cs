@@ -84,7 +84,7 @@ internal sealed unsafe class EnvironmentParts
             Context.DataFile.Dispose();
             Context.Versions.Dispose();
             Context.Heads.Dispose();
-            Context.HomeHeads?.Dispose();
+            Context.DataFileKeyHeads?.Dispose();
             Context.Heap.Dispose();
             Context.Frames.Dispose();
             Context.Readers.Dispose();
@@ -132,11 +132,11 @@ internal sealed unsafe class EnvironmentParts
         owned.Push(ring);
         var readers = new ReaderTable(ring);
         owned.Push(readers);
-        var heads = new BranchHeads(layout.PageSize, dataFile.PageLimit);
+        var heads = new BranchKeyHeads(layout.PageSize, dataFile.PageLimit);
         owned.Push(heads);
-        var homeHeads = options.SearchMemoryBytes == 0 ? null : new HomeHeads(layout.PageSize, options.SearchMemoryBytes);
-        if (homeHeads != null)
-            owned.Push(homeHeads);
+        var dataFileKeyHeads = options.SearchMemoryBytes == 0 ? null : new DataFileKeyHeads(layout.PageSize, options.SearchMemoryBytes);
+        if (dataFileKeyHeads != null)
+            owned.Push(dataFileKeyHeads);
         var context = new EngineContext
         {
             Options = options,
@@ -150,7 +150,7 @@ internal sealed unsafe class EnvironmentParts
             DataFile = dataFile,
             Versions = versions,
             Heads = heads,
-            HomeHeads = homeHeads,
+            DataFileKeyHeads = dataFileKeyHeads,
             Frames = frames,
             Ring = ring,
             Readers = readers,

@@ -51,7 +51,7 @@ public sealed partial class StorageEnvironment : IDisposable
 
         _context.FlusherSlot = _context.Readers.TakeSlot(forEngine: true);
         var keeper = new VersionKeeper(
-            _context.Versions, _context.Frames, _context.Readers, _context.Ring, _context.HomeHeads, _context.Heap)
+            _context.Versions, _context.Frames, _context.Readers, _context.Ring, _context.DataFileKeyHeads, _context.Heap)
         {
             FlusherSlot = _context.FlusherSlot,
         };
@@ -242,7 +242,7 @@ public sealed partial class StorageEnvironment : IDisposable
             ScratchReservedBytes = _context.Frames.ReservedBytes,
             SpilledBytes = _context.Frames.SpilledBytes,
             JournalBufferBytes = journal?.BufferBytes ?? 0,
-            SearchMemoryBytes = _context.HomeHeads?.UsedBytes ?? 0,
+            SearchMemoryBytes = _context.DataFileKeyHeads?.UsedBytes ?? 0,
             PageVersions = _context.Versions.NodeCount,
             OpenReaders = _context.Users.OpenReaders,
             LeakedReaders = counters.LeakedReaders,

@@ -386,8 +386,8 @@ internal sealed class FlushScheduler : IBackPressure
             written += _flusher.RecordBytes;
 
             // Held back by a reader: one byte is left to be flushed, so that age brings the rest home when the reader has gone.
-            var isHome = _context.Ring.PublishedId == _flusher.CheckpointId;
-            Volatile.Write(ref _flushedAtBytes, isHome ? written : written - 1);
+            var isInDataFile = _context.Ring.PublishedId == _flusher.CheckpointId;
+            Volatile.Write(ref _flushedAtBytes, isInDataFile ? written : written - 1);
         }
 
         _dirtySinceTick = Environment.TickCount64;

@@ -180,9 +180,9 @@ internal sealed class SpaceReclaimer
             // Nothing is unflushed then, and so no flush is under way.
             var pageCount = _writer.Submitted.PageCount;
             var before = _context.DataFile.CapacityPages;
-            var isHome = _flusher.CheckpointId == _writer.Submitted.TransactionId;
-            isHome |= PlantedFault.TruncateUnflushed;
-            if (!isHome || before - pageCount < LeastCut(pageCount, isLower) || _context.DataFile.HasRetiredMaps)
+            var isInDataFile = _flusher.CheckpointId == _writer.Submitted.TransactionId;
+            isInDataFile |= PlantedFault.TruncateUnflushed;
+            if (!isInDataFile || before - pageCount < LeastCut(pageCount, isLower) || _context.DataFile.HasRetiredMaps)
                 return 0;
             _context.DataFile.Truncate(pageCount);
             _writer.Session.Holes.NoteCut(pageCount);

@@ -183,10 +183,10 @@ internal static class PlantedFault
     public static readonly bool UseSpareTwice = Name == nameof(UseSpareTwice);
 
     /// <summary>What was read of heads beside a page is believed although the entry has been written anew meanwhile.</summary>
-    public static readonly bool TrustChangedHeads = Name == nameof(TrustChangedHeads);
+    public static readonly bool TrustChangedKeyHeads = Name == nameof(TrustChangedKeyHeads);
 
     /// <summary>Heads beside a page outlive the flush that changes the page.</summary>
-    public static readonly bool KeepHeadsOverFlush = Name == nameof(KeepHeadsOverFlush);
+    public static readonly bool KeepKeyHeadsOverFlush = Name == nameof(KeepKeyHeadsOverFlush);
 
     /// <summary>Who waits for the journal's leader is not woken when it has written.</summary>
     public static readonly bool ForgetToWake = Name == nameof(ForgetToWake);

@@ -43,10 +43,10 @@ internal sealed class EngineContext
     public required VersionTable Versions { get; init; }
 
     /// <summary>For the holder of the writer.</summary>
-    public required BranchHeads Heads { get; init; }
+    public required BranchKeyHeads Heads { get; init; }
 
     /// <summary>For all who read; null when switched off.</summary>
-    public required HomeHeads? HomeHeads { get; init; }
+    public required DataFileKeyHeads? DataFileKeyHeads { get; init; }
 
     public required FrameAllocator Frames { get; init; }
 

@@ -33,7 +33,7 @@ internal sealed unsafe class ReadSnapshot : PageReader
         _verifyEveryRead = context.Options.VerifyEveryRead;
         _isEngine = forEngine;
         _slot = context.Readers.TakeSlot(forEngine);
-        HomeHeads = _verifyEveryRead ? null : context.HomeHeads;
+        DataFileKeyHeads = _verifyEveryRead ? null : context.DataFileKeyHeads;
     }
 
     public override int PageSize { get; }
@@ -95,7 +95,7 @@ internal sealed unsafe class ReadSnapshot : PageReader
         return (ulong)(number - 1) >= (ulong)(_pageCount - 1) || _versions.Find(number, _id, out _) ? null : _map + (number << _pageShift);
     }
 
-    public override void PrefetchHome(PageNumber page) => _versions.PrefetchHead(page.Value);
+    public override void PrefetchDataFilePage(PageNumber page) => _versions.PrefetchHead(page.Value);
 
     public override ReadOnlySpan<byte> ReadLarge(in LargeRunReference reference, long offset, int count) =>
         LargeValueReader.Read(this, _dataFile, _map, _pageCount, reference, offset, count, _verifyEveryRead);

@@ -19,7 +19,7 @@ internal sealed unsafe class VersionKeeper
     private readonly FrameAllocator _frames;
     private readonly ReaderTable _readers;
     private readonly StateRing _ring;
-    private readonly HomeHeads? _homeHeads;
+    private readonly DataFileKeyHeads? _dataFileKeyHeads;
     private readonly List<ActiveReader> _active = [];
     private readonly NativeHeap _heap;
     private readonly NativeList<Superseded> _superseded;
@@ -28,12 +28,12 @@ internal sealed unsafe class VersionKeeper
     private readonly Stack<NativeList<DetachedFrame>> _freeLists = new();
 
     public VersionKeeper(
-        VersionTable versions, FrameAllocator frames, ReaderTable readers, StateRing ring, HomeHeads? homeHeads, NativeHeap heap)
+        VersionTable versions, FrameAllocator frames, ReaderTable readers, StateRing ring, DataFileKeyHeads? dataFileKeyHeads, NativeHeap heap)
     {
         _heap = heap;
         _superseded = new NativeList<Superseded>(heap);
         _blocked = new NativeList<Superseded>(heap);
-        _homeHeads = homeHeads;
+        _dataFileKeyHeads = dataFileKeyHeads;
         _versions = versions;
         _frames = frames;
         _readers = readers;
@@ -114,9 +114,9 @@ internal sealed unsafe class VersionKeeper
     private void Detach(long page, long flushedId, NativeList<DetachedFrame> frames)
     {
         // Before anybody finds the page in the data file again.
-        if (!PlantedFault.KeepHeadsOverFlush)
-            _homeHeads?.Invalidate(new PageNumber(page));
-        SchedulePoint.Reach(SchedulePlace.HeadsInvalidated);
+        if (!PlantedFault.KeepKeyHeadsOverFlush)
+            _dataFileKeyHeads?.Invalidate(new PageNumber(page));
+        SchedulePoint.Reach(SchedulePlace.KeyHeadsInvalidated);
         VersionNode* newer = null;
         var node = _versions.Head(page);
         while (node != null && node->TransactionId > flushedId)

@@ -51,7 +51,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         _dataFile = context.DataFile;
         PageSize = context.PageSize;
         _verifyEveryRead = context.Options.VerifyEveryRead;
-        HomeHeads = _verifyEveryRead ? null : context.HomeHeads;
+        DataFileKeyHeads = _verifyEveryRead ? null : context.DataFileKeyHeads;
         _pageShift = BitOperations.Log2((uint)PageSize);
         _lineShift = _pageShift - 6;
         Stage = context.DataFile.Unbuffered is { } file ? new LargeValueStage(file) : null;
@@ -63,7 +63,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
 
     public override long PageCount => _state.PageCount;
 
-    public override BranchHeads Heads
+    public override BranchKeyHeads Heads
     {
         get
         {
@@ -171,7 +171,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         return (ulong)(number - 1) >= (ulong)(_state.PageCount - 1) || _versions.HasVersion(number) ? null : _dataFile.Address(number);
     }
 
-    public override void PrefetchHome(PageNumber page) => _versions.PrefetchHead(page.Value);
+    public override void PrefetchDataFilePage(PageNumber page) => _versions.PrefetchHead(page.Value);
 
     public override void PrefetchVersions(PageNumber* pages, int count)
     {
@@ -207,7 +207,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
             node = Copy(page.Value, node);
         else if (node->Frame == null)
             PageErrors.ThrowFreed(page.Value, node->Flags);
-        ForgetHeads(node);
+        ForgetKeyHeads(node);
         return new WritablePage(node->Frame, &node->DirtyLines, _lineShift);
     }
 
@@ -316,7 +316,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     // first of them is overwritten, since the put may fail, and after the last, since they may have been read meanwhile.
     private long Distrust(long firstPage, long pages)
     {
-        if (_dataFile.MarkUnverified(firstPage, pages) && HomeHeads is { } heads)
+        if (_dataFile.MarkUnverified(firstPage, pages) && DataFileKeyHeads is { } heads)
         {
             for (var page = firstPage; page < firstPage + pages; page++)
                 heads.Invalidate(new PageNumber(page));
@@ -456,7 +456,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         return new WritablePage(frame, &node->DirtyLines, _lineShift);
     }
 
-    private void ForgetHeads(VersionNode* node)
+    private void ForgetKeyHeads(VersionNode* node)
     {
         if (((PageHeader*)node->Frame)->Kind == PageKind.Branch)
             Heads.Invalidate(new PageNumber(node->Page));
@@ -546,7 +546,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
                 continue;
             if (node->Frame != null)
             {
-                ForgetHeads(node);
+                ForgetKeyHeads(node);
                 _context.Frames.ReturnRun(node->Frame, node->Pages);
             }
 

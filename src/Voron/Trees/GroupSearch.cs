@@ -31,7 +31,7 @@ internal static unsafe class GroupSearch
     /// <param name="count">How many there are.</param>
     /// <param name="leaves">Gets the number of each key's leaf. The leaves have not been looked at.</param>
     /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
-    public static void FindLeaves(TreeState state, PageWriter writer, BranchHeads heads, SearchKey* keys, int count, PageNumber* leaves)
+    public static void FindLeaves(TreeState state, PageWriter writer, BranchKeyHeads heads, SearchKey* keys, int count, PageNumber* leaves)
     {
         Debug.Assert(count <= Width);
         TreeReader.CheckDepth(state);
@@ -80,7 +80,7 @@ internal static unsafe class GroupSearch
         var indices = stackalloc int[Width];
         var restKeys = stackalloc SearchKey[Width];
         var rest = new Rest(indices, restKeys);
-        var heads = reader.HomeHeads;
+        var heads = reader.DataFileKeyHeads;
         if (heads == null)
         {
             rest.AddAll(keys, count);
@@ -97,7 +97,7 @@ internal static unsafe class GroupSearch
 
             for (var i = 0; i < count; i++)
             {
-                if (places[i].Entry != null && HomeHeads.TryChild(places[i], out var child))
+                if (places[i].Entry != null && DataFileKeyHeads.TryChild(places[i], out var child))
                 {
                     pages[i] = child;
                     Prefetch(reader, heads, child, level - 1);
@@ -119,7 +119,7 @@ internal static unsafe class GroupSearch
     {
         var branches = stackalloc byte*[Width];
         var places = stackalloc int[Width];
-        var heads = reader.HomeHeads;
+        var heads = reader.DataFileKeyHeads;
         for (var i = 0; i < rest.Count; i++)
         {
             var page = pages[rest.Indices[i]];
@@ -152,7 +152,7 @@ internal static unsafe class GroupSearch
         var indices = stackalloc int[Width];
         var restKeys = stackalloc SearchKey[Width];
         var rest = new Rest(indices, restKeys);
-        var heads = reader.HomeHeads;
+        var heads = reader.DataFileKeyHeads;
         if (heads == null)
         {
             rest.AddAll(keys, count);
@@ -191,7 +191,7 @@ internal static unsafe class GroupSearch
     {
         var leaves = stackalloc byte*[Width];
         var places = stackalloc int[Width];
-        var heads = reader.HomeHeads;
+        var heads = reader.DataFileKeyHeads;
         for (var i = 0; i < rest.Count; i++)
         {
             var page = pages[rest.Indices[i]];
@@ -213,7 +213,7 @@ internal static unsafe class GroupSearch
     }
 
     /// <summary>Asks for what the next step of a search will read.</summary>
-    private static void Prefetch(PageReader reader, HomeHeads? heads, PageNumber page, int level)
+    private static void Prefetch(PageReader reader, DataFileKeyHeads? heads, PageNumber page, int level)
     {
         if (heads == null)
         {
@@ -223,7 +223,7 @@ internal static unsafe class GroupSearch
             return;
         }
 
-        reader.PrefetchHome(page);
+        reader.PrefetchDataFilePage(page);
         if (level == 0)
             heads.PrefetchLeaf(page);
         else

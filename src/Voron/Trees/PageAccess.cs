@@ -7,10 +7,10 @@ namespace Voron.Trees;
 internal abstract unsafe class PageReader
 {
     /// <summary>Heads beside the pages of the data file; null where pages are to be read and nothing else.</summary>
-    public HomeHeads? HomeHeads { get; protected init; }
+    public DataFileKeyHeads? DataFileKeyHeads { get; protected init; }
 
     /// <summary>Searches that found the place of their page's heads taken by another page.</summary>
-    public uint HeadMisses { get; set; }
+    public uint KeyHeadMisses { get; set; }
 
     /// <summary>The size of a page in bytes: a power of two from 4096 to 65536.</summary>
     public abstract int PageSize { get; }
@@ -37,7 +37,7 @@ internal abstract unsafe class PageReader
     public virtual byte* Home(PageNumber page) => null;
 
     /// <summary>Asks for what <see cref="Home"/> will read.</summary>
-    public virtual void PrefetchHome(PageNumber page)
+    public virtual void PrefetchDataFilePage(PageNumber page)
     {
     }
 
@@ -91,7 +91,7 @@ internal abstract unsafe class PageWriter : PageReader
     public abstract WritablePage Modify(PageNumber page);
 
     /// <summary>Heads beside the branches as this transaction has made them.</summary>
-    public abstract BranchHeads Heads { get; }
+    public abstract BranchKeyHeads Heads { get; }
 
     /// <summary>Asks for what finding these pages will read, not for the pages. Numbers may be none.</summary>
     public abstract void PrefetchVersions(PageNumber* pages, int count);

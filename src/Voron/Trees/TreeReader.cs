@@ -37,7 +37,7 @@ internal static unsafe class TreeReader
         fixed (byte* bytes = key)
         {
             var search = new SearchKey(bytes, key.Length);
-            return reader.HomeHeads == null ? FindInPages(state, reader, search) : FindByHeads(state, reader, reader.HomeHeads, search);
+            return reader.DataFileKeyHeads == null ? FindInPages(state, reader, search) : FindByKeyHeads(state, reader, reader.DataFileKeyHeads, search);
         }
     }
 
@@ -114,7 +114,7 @@ internal static unsafe class TreeReader
         return FindRecord(reader, page, key);
     }
 
-    private static byte* FindByHeads(TreeState state, PageReader reader, HomeHeads heads, in SearchKey key)
+    private static byte* FindByKeyHeads(TreeState state, PageReader reader, DataFileKeyHeads heads, in SearchKey key)
     {
         var page = state.Root;
         byte* home;

@@ -20,7 +20,7 @@ public sealed unsafe class VersionKeeperTests : IDisposable
     {
         _readers = new ReaderTable(_ring);
         _versions.EnsureCapacity(1000);
-        _keeper = new VersionKeeper(_versions, _frames, _readers, _ring, homeHeads: null, new NativeHeap());
+        _keeper = new VersionKeeper(_versions, _frames, _readers, _ring, dataFileKeyHeads: null, new NativeHeap());
     }
 
     private long UsedFrames => _frames.UsedBytes / PageSize;

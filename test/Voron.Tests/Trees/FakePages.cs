@@ -25,12 +25,12 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
     private Frame?[] _frames = new Frame?[64];
     private long _next = 1;
 
-    /// <param name="homeHeadsBytes">Above 0, pages that the transaction has not touched are taken for those of a data file, with heads.</param>
-    public FakePages(int pageSize = 4096, long homeHeadsBytes = 0)
+    /// <param name="dataFileKeyHeadBytes">Above 0, pages that the transaction has not touched are taken for those of a data file, with heads.</param>
+    public FakePages(int pageSize = 4096, long dataFileKeyHeadBytes = 0)
     {
         _pageSize = pageSize;
-        Heads = new BranchHeads(pageSize, 1 << 20);
-        HomeHeads = homeHeadsBytes > 0 ? new HomeHeads(pageSize, homeHeadsBytes) : null;
+        Heads = new BranchKeyHeads(pageSize, 1 << 20);
+        DataFileKeyHeads = dataFileKeyHeadBytes > 0 ? new DataFileKeyHeads(pageSize, dataFileKeyHeadBytes) : null;
     }
 
     public override int PageSize => _pageSize;
@@ -65,7 +65,7 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
         return Find(page).Bytes;
     }
 
-    public override BranchHeads Heads { get; }
+    public override BranchKeyHeads Heads { get; }
 
     public override byte* Peek(PageNumber page) => Find(page).Bytes;
 
@@ -145,7 +145,7 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
         ChangedBytes = 0;
         foreach (var frame in _touched)
         {
-            HomeHeads?.Invalidate(new PageNumber(frame.Number));
+            DataFileKeyHeads?.Invalidate(new PageNumber(frame.Number));
             frame.CheckGuards(Guard, GuardBytes);
             ChangedBytes += frame.CheckMarks();
             frame.IsWritable = false;
@@ -165,7 +165,7 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
     public void Dispose()
     {
         Heads.Dispose();
-        HomeHeads?.Dispose();
+        DataFileKeyHeads?.Dispose();
         foreach (var frame in _frames)
             frame?.Release();
         foreach (var frame in _dead)

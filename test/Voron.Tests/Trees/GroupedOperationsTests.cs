@@ -22,16 +22,16 @@ public sealed unsafe class GroupedOperationsTests
     [InlineData(16384, TreeModelTests.Keys.FewBytes, 10_000, 17, 1 << 20)]
     [InlineData(65536, TreeModelTests.Keys.AnyLength, 4_000, 18, 1 << 20)]
     public void Grouped_puts_and_lookups_agree_with_a_sorted_dictionary(
-        int pageSize, TreeModelTests.Keys keys, int operations, int seed, int homeHeadsBytes)
+        int pageSize, TreeModelTests.Keys keys, int operations, int seed, int dataFileKeyHeadBytes)
     {
         try
         {
-            Run(pageSize, keys, operations, new Random(seed), homeHeadsBytes);
+            Run(pageSize, keys, operations, new Random(seed), dataFileKeyHeadBytes);
         }
         catch (Exception problem)
         {
             throw new InvalidOperationException(
-                $"page size {pageSize}, keys {keys}, seed {seed}, heads in {homeHeadsBytes} bytes: {problem.Message}", problem);
+                $"page size {pageSize}, keys {keys}, seed {seed}, heads in {dataFileKeyHeadBytes} bytes: {problem.Message}", problem);
         }
     }
 
@@ -77,9 +77,9 @@ public sealed unsafe class GroupedOperationsTests
         }
     }
 
-    private static void Run(int pageSize, TreeModelTests.Keys keys, int operations, Random random, int homeHeadsBytes)
+    private static void Run(int pageSize, TreeModelTests.Keys keys, int operations, Random random, int dataFileKeyHeadBytes)
     {
-        using var tree = new TestTree(pageSize, homeHeadsBytes);
+        using var tree = new TestTree(pageSize, dataFileKeyHeadBytes);
         var buffer = new PutBuffer();
         var known = new List<byte[]>();
         for (var done = 0; done < operations;)

@@ -5,7 +5,7 @@ namespace Voron.Tests.Trees;
 /// <summary>A tree over fake pages, beside a sorted model of what it should hold.</summary>
 internal sealed class TestTree : IDisposable
 {
-    public TestTree(int pageSize = 4096, long homeHeadsBytes = 0) => Pages = new FakePages(pageSize, homeHeadsBytes);
+    public TestTree(int pageSize = 4096, long dataFileKeyHeadBytes = 0) => Pages = new FakePages(pageSize, dataFileKeyHeadBytes);
 
     public FakePages Pages { get; }
 

@@ -20,7 +20,7 @@ internal sealed unsafe class ForgedStore
     private readonly HashSet<long> _pages = [];
     private readonly List<(string File, int Offset)> _records = [];
     private readonly UInt128 _environmentId;
-    private readonly long[] _runHeads;
+    private readonly long[] _extentStarts;
 
     public ForgedStore(StoreFiles files)
     {
@@ -30,14 +30,14 @@ internal sealed unsafe class ForgedStore
         CheckpointHeader other = Read<CheckpointHeader>(HeaderFile, JournalFormat.Block);
         _environmentId = header.EnvironmentId;
         PageCount = Math.Max(header.State.PageCount, other.State.PageCount);
-        _runHeads = new long[PageCount];
+        _extentStarts = new long[PageCount];
         for (long page = 0; page < PageCount; page++)
-            _runHeads[page] = page;
+            _extentStarts[page] = page;
         for (long page = 0; page < PageCount; page++)
         {
             PageHeader run = Page(page);
             for (long inner = page + 1; run.Kind == PageKind.Overflow && inner < Math.Min(PageCount, page + run.RunPages); inner++)
-                _runHeads[inner] = page;
+                _extentStarts[inner] = page;
         }
         foreach (string name in _files.Keys.Where(name => JournalFile.IndexOf(name) >= 0 || name.StartsWith("rewrite-", StringComparison.Ordinal)))
             FindRecords(name);
@@ -80,7 +80,7 @@ internal sealed unsafe class ForgedStore
     public void Seal()
     {
         foreach (long page in _pages)
-            SealPage(_runHeads[page]);
+            SealPage(_extentStarts[page]);
         for (int slot = 0; slot < CheckpointHeader.Slots && _changed.Contains(HeaderFile); slot++)
             SealBlock(HeaderFile, slot * JournalFormat.Block, CheckpointHeader.FileMagic);
         foreach (string journal in Journals.Where(_changed.Contains))

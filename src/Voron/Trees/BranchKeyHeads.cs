@@ -15,7 +15,7 @@ namespace Voron.Trees;
 /// <see cref="Take"/> before, bring it up to date and give it back.
 /// </para>
 /// </remarks>
-internal sealed unsafe class BranchHeads : IDisposable
+internal sealed unsafe class BranchKeyHeads : IDisposable
 {
     private const long MemoryLimitBytes = 32L << 20;
 
@@ -28,11 +28,11 @@ internal sealed unsafe class BranchHeads : IDisposable
     private readonly int _slotCount;
     private int _nextSlot = 1;
 
-    public BranchHeads(int pageSize, long maxPageCount)
+    public BranchKeyHeads(int pageSize, long maxPageCount)
     {
-        _maxEntries = HeadsEntry.MaxBranchEntries(pageSize);
-        _childrenOffset = HeadsEntry.HeadsBytes(_maxEntries);
-        _slotBytes = HeadsEntry.BranchBytes(pageSize);
+        _maxEntries = KeyHeadsEntry.MaxBranchEntries(pageSize);
+        _childrenOffset = KeyHeadsEntry.KeyHeadsBytes(_maxEntries);
+        _slotBytes = KeyHeadsEntry.BranchBytes(pageSize);
         _slotCount = (int)(MemoryLimitBytes / _slotBytes);
         _slotSpace = AddressSpace.Reserve((nuint)(maxPageCount * sizeof(int)));
         try
@@ -57,7 +57,7 @@ internal sealed unsafe class BranchHeads : IDisposable
 
     /// <summary>The entry of a page; null when there is none.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public HeadsEntry* Find(PageNumber page)
+    public KeyHeadsEntry* Find(PageNumber page)
     {
         if (!IsCovered(page))
             return null;
@@ -66,7 +66,7 @@ internal sealed unsafe class BranchHeads : IDisposable
     }
 
     /// <summary>As <see cref="Find"/>; the page has no entry after this. For whoever is about to change the page.</summary>
-    public HeadsEntry* Take(PageNumber page)
+    public KeyHeadsEntry* Take(PageNumber page)
     {
         var entry = Find(page);
         Invalidate(page);
@@ -74,7 +74,7 @@ internal sealed unsafe class BranchHeads : IDisposable
     }
 
     /// <summary>Adds to an entry taken before what has been added to its page, and gives it back.</summary>
-    public void GiveBack(HeadsEntry* entry, PageNumber page, int index, byte* key, int keyLength, PageNumber child)
+    public void GiveBack(KeyHeadsEntry* entry, PageNumber page, int index, byte* key, int keyLength, PageNumber child)
     {
         var count = entry->Count;
         if (count + 1 >= _maxEntries || count == 0 || entry->ComparePrefix(key, keyLength) != 0)
@@ -86,7 +86,7 @@ internal sealed unsafe class BranchHeads : IDisposable
         var at = index - 1;
         new Span<uint>(heads + at, count - at).CopyTo(new Span<uint>(heads + at + 1, count - at));
         new Span<long>(children + index, count + 1 - index).CopyTo(new Span<long>(children + index + 1, count + 1 - index));
-        heads[at] = HeadsEntry.Head(key + entry->PrefixLength, keyLength - entry->PrefixLength);
+        heads[at] = KeyHeadsEntry.Head(key + entry->PrefixLength, keyLength - entry->PrefixLength);
         children[index] = child.Value;
         entry->Count = count + 1;
         entry->Pad();
@@ -96,7 +96,7 @@ internal sealed unsafe class BranchHeads : IDisposable
 
     /// <summary>Makes the entry of a branch.</summary>
     /// <exception cref="CorruptionException">The branch claims to have more children than there is room for, or none.</exception>
-    public HeadsEntry* Build(PageNumber page, byte* branch)
+    public KeyHeadsEntry* Build(PageNumber page, byte* branch)
     {
         var separators = SlottedPage.Count(branch) - 1;
         if ((uint)separators >= (uint)_maxEntries)
@@ -121,7 +121,7 @@ internal sealed unsafe class BranchHeads : IDisposable
     /// <param name="entry">The entry of the branch.</param>
     /// <param name="reader">For the branch itself, which is looked at when heads are equal.</param>
     /// <param name="key">The key.</param>
-    public PageNumber Search(HeadsEntry* entry, PageReader reader, in SearchKey key)
+    public PageNumber Search(KeyHeadsEntry* entry, PageReader reader, in SearchKey key)
     {
         entry->Search(key, out var less, out var notGreater);
         var child = less;
@@ -152,10 +152,10 @@ internal sealed unsafe class BranchHeads : IDisposable
     private bool IsCovered(PageNumber page) => (nuint)page.Value < _slotSpace.Committed / sizeof(int);
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private HeadsEntry* At(int slot) => (HeadsEntry*)(_entrySpace.Address + (long)slot * _slotBytes);
+    private KeyHeadsEntry* At(int slot) => (KeyHeadsEntry*)(_entrySpace.Address + (long)slot * _slotBytes);
 
-    private int SlotOf(HeadsEntry* entry) => (int)(((byte*)entry - _entrySpace.Address) / _slotBytes);
+    private int SlotOf(KeyHeadsEntry* entry) => (int)(((byte*)entry - _entrySpace.Address) / _slotBytes);
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private long* Children(HeadsEntry* entry) => (long*)((byte*)entry + _childrenOffset);
+    private long* Children(KeyHeadsEntry* entry) => (long*)((byte*)entry + _childrenOffset);
 }

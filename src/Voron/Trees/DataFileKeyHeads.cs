@@ -22,7 +22,7 @@ namespace Voron.Trees;
 /// are made of verified pages only, so a search that hits does not look at the page's header.
 /// </para>
 /// </remarks>
-internal sealed unsafe class HomeHeads : IDisposable
+internal sealed unsafe class DataFileKeyHeads : IDisposable
 {
     /// <summary>Places that a branch can have its entry in. There are so few branches that two at one place would be felt.</summary>
     private const int Ways = 2;
@@ -50,10 +50,10 @@ internal sealed unsafe class HomeHeads : IDisposable
 
     /// <param name="pageSize">Bytes of a page.</param>
     /// <param name="memoryBytes">The most memory to use. It is taken as entries are made.</param>
-    public HomeHeads(int pageSize, long memoryBytes)
+    public DataFileKeyHeads(int pageSize, long memoryBytes)
     {
-        _branchBytes = HeadsEntry.BranchBytes(pageSize);
-        _childrenOffset = HeadsEntry.HeadsBytes(HeadsEntry.MaxBranchEntries(pageSize));
+        _branchBytes = KeyHeadsEntry.BranchBytes(pageSize);
+        _childrenOffset = KeyHeadsEntry.KeyHeadsBytes(KeyHeadsEntry.MaxBranchEntries(pageSize));
         var leafCount = (long)BitOperations.RoundUpToPowerOf2((ulong)(memoryBytes / BranchShare * (BranchShare - 1) / LeafBytes / 2 + 1));
         var sets = (long)BitOperations.RoundUpToPowerOf2((ulong)(memoryBytes / BranchShare / (Ways * _branchBytes) / 2 + 1));
         _leafMask = leafCount - 1;
@@ -146,10 +146,10 @@ internal sealed unsafe class HomeHeads : IDisposable
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static bool TryChild(in ChildPlace place, out PageNumber child)
     {
-        SchedulePoint.Reach(SchedulePlace.HeadsRead);
+        SchedulePoint.Reach(SchedulePlace.KeyHeadsRead);
         child = new PageNumber(*place.Child);
         Volatile.ReadBarrier();
-        return place.Entry->Sequence == place.Sequence || PlantedFault.TrustChangedHeads;
+        return place.Entry->Sequence == place.Sequence || PlantedFault.TrustChangedKeyHeads;
     }
 
     /// <summary>The record of a key in a leaf, or null; makes an entry where there is none.</summary>
@@ -181,7 +181,7 @@ internal sealed unsafe class HomeHeads : IDisposable
         place = default;
         if (entry->Search(key, out var less, out var notGreater))
         {
-            SchedulePoint.Reach(SchedulePlace.HeadsRead);
+            SchedulePoint.Reach(SchedulePlace.KeyHeadsRead);
 
             // A head stands for the records up to the next one's; the last may be followed by fewer.
             var step = entry->Step;
@@ -195,7 +195,7 @@ internal sealed unsafe class HomeHeads : IDisposable
         }
 
         Volatile.ReadBarrier();
-        return entry->Sequence == sequence || PlantedFault.TrustChangedHeads;
+        return entry->Sequence == sequence || PlantedFault.TrustChangedKeyHeads;
     }
 
     /// <summary>Makes an entry for a branch that the transaction has in the data file, unless its place is kept for another.</summary>
@@ -204,16 +204,16 @@ internal sealed unsafe class HomeHeads : IDisposable
     {
         var separators = SlottedPage.Count(branch) - 1;
         var entry = Branch(page, 0);
-        if (entry->Page != 0 && (Branch(page, 1)->Page == 0 || (reader.HeadMisses & ReplaceOneIn) != 0))
+        if (entry->Page != 0 && (Branch(page, 1)->Page == 0 || (reader.KeyHeadMisses & ReplaceOneIn) != 0))
             entry = Branch(page, 1);
-        if ((uint)separators >= (uint)HeadsEntry.MaxBranchEntries(reader.PageSize))
+        if ((uint)separators >= (uint)KeyHeadsEntry.MaxBranchEntries(reader.PageSize))
             TreeErrors.ThrowChildren(page, separators + 1);
         if (!TryBegin(reader, entry, _branchBytes, out var sequence))
             return;
         try
         {
             entry->Page = 0;
-            SchedulePoint.Reach(SchedulePlace.HeadsMaking);
+            SchedulePoint.Reach(SchedulePlace.KeyHeadsMaking);
             entry->FillBranch(branch, separators, Children(entry));
             entry->Page = page.Value;
         }
@@ -233,7 +233,7 @@ internal sealed unsafe class HomeHeads : IDisposable
         try
         {
             entry->Page = 0;
-            SchedulePoint.Reach(SchedulePlace.HeadsMaking);
+            SchedulePoint.Reach(SchedulePlace.KeyHeadsMaking);
             entry->FillLeaf(leaf, Offsets(entry));
             entry->Page = page.Value;
         }
@@ -255,7 +255,7 @@ internal sealed unsafe class HomeHeads : IDisposable
 
     // Indices that came of two entries mixed must not be looked up in a page.
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private static bool TrySearchPage(HeadsEntry* entry, uint sequence, byte* home, in SearchKey key, int notGreater, ref int child)
+    private static bool TrySearchPage(KeyHeadsEntry* entry, uint sequence, byte* home, in SearchKey key, int notGreater, ref int child)
     {
         Volatile.ReadBarrier();
         if (entry->Sequence != sequence)
@@ -264,10 +264,10 @@ internal sealed unsafe class HomeHeads : IDisposable
         return true;
     }
 
-    private bool TryBegin(PageReader reader, HeadsEntry* entry, int bytes, out uint sequence)
+    private bool TryBegin(PageReader reader, KeyHeadsEntry* entry, int bytes, out uint sequence)
     {
         sequence = Volatile.Read(ref entry->Sequence);
-        if ((sequence & 1) != 0 || (entry->Page != 0 && reader.HeadMisses++ % ReplaceOneIn != 0))
+        if ((sequence & 1) != 0 || (entry->Page != 0 && reader.KeyHeadMisses++ % ReplaceOneIn != 0))
             return false;
         if (Interlocked.CompareExchange(ref entry->Sequence, sequence + 1, sequence) != sequence)
             return false;
@@ -276,7 +276,7 @@ internal sealed unsafe class HomeHeads : IDisposable
         return true;
     }
 
-    private static void Invalidate(HeadsEntry* entry, PageNumber page)
+    private static void Invalidate(KeyHeadsEntry* entry, PageNumber page)
     {
         // Nobody can be making an entry of this very page now; one that is being made of another is awaited.
         var spin = default(SpinWait);
@@ -297,23 +297,23 @@ internal sealed unsafe class HomeHeads : IDisposable
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private HeadsEntry* Leaf(PageNumber page) => (HeadsEntry*)(_leaves + (page.Value & _leafMask) * LeafBytes);
+    private KeyHeadsEntry* Leaf(PageNumber page) => (KeyHeadsEntry*)(_leaves + (page.Value & _leafMask) * LeafBytes);
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private HeadsEntry* Branch(PageNumber page, int way) =>
-        (HeadsEntry*)(_branches + ((page.Value & _setMask) * Ways + way) * _branchBytes);
+    private KeyHeadsEntry* Branch(PageNumber page, int way) =>
+        (KeyHeadsEntry*)(_branches + ((page.Value & _setMask) * Ways + way) * _branchBytes);
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private long* Children(HeadsEntry* entry) => (long*)((byte*)entry + _childrenOffset);
+    private long* Children(KeyHeadsEntry* entry) => (long*)((byte*)entry + _childrenOffset);
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private static ushort* Offsets(HeadsEntry* entry) => (ushort*)((byte*)entry + HeadsEntry.HeaderSize + HeadsEntry.HeadsAtOnce * sizeof(uint));
+    private static ushort* Offsets(KeyHeadsEntry* entry) => (ushort*)((byte*)entry + KeyHeadsEntry.HeaderSize + KeyHeadsEntry.KeyHeadsAtOnce * sizeof(uint));
 }
 
 /// <summary>Where the number of a child stands in an entry.</summary>
-internal readonly unsafe struct ChildPlace(HeadsEntry* entry, uint sequence, long* child)
+internal readonly unsafe struct ChildPlace(KeyHeadsEntry* entry, uint sequence, long* child)
 {
-    public readonly HeadsEntry* Entry = entry;
+    public readonly KeyHeadsEntry* Entry = entry;
     public readonly uint Sequence = sequence;
     public readonly long* Child = child;
 }

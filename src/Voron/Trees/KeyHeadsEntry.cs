@@ -17,14 +17,14 @@ namespace Voron.Trees;
 /// to the process, mostly: too early for the runtime to have noticed that this code is worth optimising, so it is told.
 /// </remarks>
 [StructLayout(LayoutKind.Explicit, Size = HeaderSize)]
-internal unsafe struct HeadsEntry
+internal unsafe struct KeyHeadsEntry
 {
     public const int HeaderSize = 64;
 
     private const int MaxPrefixBytes = 40;
 
     /// <summary>What a search compares at once, in the end.</summary>
-    public const int HeadsAtOnce = 32;
+    public const int KeyHeadsAtOnce = 32;
 
     /// <summary>The page; 0, which is no page of a tree, for none.</summary>
     [FieldOffset(0)]
@@ -60,11 +60,11 @@ internal unsafe struct HeadsEntry
         SlottedPage.Capacity(pageSize) / (BranchRecordHeader.Size + SlottedPage.SlotSize) + 1;
 
     /// <summary>Bytes of a header with room for so many heads, and for those that a search reads behind the last.</summary>
-    public static int HeadsBytes(int count) => HeaderSize + ((count + HeadsAtOnce + 7) & ~7) * sizeof(uint);
+    public static int KeyHeadsBytes(int count) => HeaderSize + ((count + KeyHeadsAtOnce + 7) & ~7) * sizeof(uint);
 
     /// <summary>Bytes of the largest entry of a branch, whole lines.</summary>
     public static int BranchBytes(int pageSize) =>
-        (HeadsBytes(MaxBranchEntries(pageSize)) + MaxBranchEntries(pageSize) * sizeof(long) + 63) & ~63;
+        (KeyHeadsBytes(MaxBranchEntries(pageSize)) + MaxBranchEntries(pageSize) * sizeof(long) + 63) & ~63;
 
     /// <summary>Fills in the heads of a branch's separators, and its children: separator i belongs to child i + 1.</summary>
     [MethodImpl(MethodImplOptions.AggressiveOptimization)]
@@ -95,7 +95,7 @@ internal unsafe struct HeadsEntry
     public void FillLeaf(byte* leaf, ushort* offsets)
     {
         var records = SlottedPage.Count(leaf);
-        Step = Math.Max(1, (records + HeadsAtOnce - 1) / HeadsAtOnce);
+        Step = Math.Max(1, (records + KeyHeadsAtOnce - 1) / KeyHeadsAtOnce);
         Count = (records + Step - 1) / Step;
         SetPrefix(records == 0
             ? default
@@ -108,7 +108,7 @@ internal unsafe struct HeadsEntry
             offsets[i] = (ushort)(record - leaf);
         }
 
-        PadTo(HeadsAtOnce);
+        PadTo(KeyHeadsAtOnce);
     }
 
     /// <summary>
@@ -157,7 +157,7 @@ internal unsafe struct HeadsEntry
     }
 
     /// <summary>Puts the largest head of all behind the last, as often as a search may read on.</summary>
-    public void Pad() => PadTo(Count + HeadsAtOnce);
+    public void Pad() => PadTo(Count + KeyHeadsAtOnce);
 
     private void PadTo(int count)
     {
@@ -173,7 +173,7 @@ internal unsafe struct HeadsEntry
     private static int CountBelow(uint* heads, int count, uint head)
     {
         var from = 0;
-        while (count > HeadsAtOnce)
+        while (count > KeyHeadsAtOnce)
         {
             var half = count >> 1;
             var isBelow = heads[from + half - 1] < head;

@@ -3,7 +3,7 @@ using System.Buffers.Binary;
 namespace Voron.Tests.Environments;
 
 /// <summary>What is kept beside pages of the data file never outlives what it stands for, whatever is flushed under it.</summary>
-public sealed class HomeHeadsTests
+public sealed class DataFileKeyHeadsTests
 {
     private const int Keys = 3_000;
 
