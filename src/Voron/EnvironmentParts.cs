@@ -157,7 +157,7 @@ internal sealed unsafe class EnvironmentParts
         };
         var publisher = new CommitPublisher(ring, context.Counters, context.Observers);
         // Before anything is deleted or written: what is damaged is left as it is.
-        VerifyDirectRuns(context, recovered);
+        VerifyDirectExtents(context, recovered);
         if (!options.ReadOnly)
         {
             KeepStamp(dataFile, header, recovered.Stamp);
@@ -241,13 +241,13 @@ internal sealed unsafe class EnvironmentParts
         owned.Push(context.Journal);
     }
 
-    private static void VerifyDirectRuns(EngineContext context, RecoveryResult recovered)
+    private static void VerifyDirectExtents(EngineContext context, RecoveryResult recovered)
     {
-        if (recovered.DirectRuns.Count == 0)
+        if (recovered.DirectExtents.Count == 0)
             return;
         var snapshot = new ReadSnapshot(context);
         snapshot.Begin();
-        Recovery.VerifyDirectRuns(recovered, snapshot);
+        Recovery.VerifyDirectExtents(recovered, snapshot);
         snapshot.End();
         snapshot.Retire();
     }

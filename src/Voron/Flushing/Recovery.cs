@@ -19,7 +19,7 @@ namespace Voron.Flushing;
 /// <param name="Openings">How often the environment was opened and written since the checkpoint.</param>
 /// <param name="Unused">Names of those of which no record counts, though they are behind the start.</param>
 /// <param name="WithoutLife">Those that have none: unfinished, to be deleted.</param>
-/// <param name="DirectRuns">Large values of replayed records that are still there, to be verified.</param>
+/// <param name="DirectExtents">Large values of replayed records that are still there, to be verified.</param>
 /// <param name="ReplayedRecords">Records that were applied.</param>
 /// <param name="ReplayedBytes">Bytes of these, padding included.</param>
 /// <param name="Dropped">What stood behind the end of the journal; null when nothing did.</param>
@@ -36,7 +36,7 @@ internal sealed record RecoveryResult(
     int Openings,
     IReadOnlyList<string> Unused,
     IReadOnlyList<string> WithoutLife,
-    IReadOnlyDictionary<long, DirectRun> DirectRuns,
+    IReadOnlyDictionary<long, DirectExtent> DirectExtents,
     long ReplayedRecords,
     long ReplayedBytes,
     DroppedTail? Dropped,
@@ -96,17 +96,17 @@ internal static class Recovery
 
         var duration = Stopwatch.GetElapsedTime(start);
         return new RecoveryResult(
-            state, end.End, end.IsVouched, end.Seals, end.Ends, files, chain.Openings, end.Unused, journals.WithoutLife, replay.DirectRuns,
+            state, end.End, end.IsVouched, end.Seals, end.Ends, files, chain.Openings, end.Unused, journals.WithoutLife, replay.DirectExtents,
             end.Records, end.Bytes, end.Dropped, stamp, highest, duration);
     }
 
     /// <summary>Verifies the large values that the replayed records name.</summary>
     /// <exception cref="CorruptionException">One of them is damaged.</exception>
-    public static void VerifyDirectRuns(RecoveryResult result, PageReader pages)
+    public static void VerifyDirectExtents(RecoveryResult result, PageReader pages)
     {
-        foreach (var (firstPage, run) in result.DirectRuns)
+        foreach (var (firstPage, run) in result.DirectExtents)
         {
-            var reference = new LargeRunReference { FirstPage = firstPage, Length = run.Length, Checksums = run.Checksums };
+            var reference = new LargeExtentReference { FirstPage = firstPage, Length = run.Length, Checksums = run.Checksums };
             if (run.Length is < 0 or > int.MaxValue)
                 throw new CorruptionException($"The journal has a value of {run.Length} bytes at page {firstPage}.");
             if (run.Length > 0)

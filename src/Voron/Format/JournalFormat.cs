@@ -146,7 +146,7 @@ internal enum PageEntryKind : byte
     /// <summary><see cref="PageEntry.Pages"/> pages left free. No bytes follow.</summary>
     Free = 4,
 
-    /// <summary>Pages whose content was written to the data file before this record was. A <see cref="DirectRun"/> follows.</summary>
+    /// <summary>Pages whose content was written to the data file before this record was. A <see cref="DirectExtent"/> follows.</summary>
     Direct = 5,
 }
 
@@ -224,7 +224,7 @@ internal struct CompactPageEntry
 
 /// <summary>Says of a directly written run where its checksums are.</summary>
 [StructLayout(LayoutKind.Explicit, Size = Size)]
-internal struct DirectRun
+internal struct DirectExtent
 {
     public const int Size = 16;
 
@@ -232,7 +232,7 @@ internal struct DirectRun
     [FieldOffset(0)]
     public long Length;
 
-    /// <summary>As <see cref="LargeRunReference.Checksums"/>.</summary>
+    /// <summary>As <see cref="LargeExtentReference.Checksums"/>.</summary>
     [FieldOffset(8)]
     public ulong Checksums;
 }

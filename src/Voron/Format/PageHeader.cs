@@ -64,7 +64,7 @@ internal struct PageHeader
 
     /// <summary>Overflow: how many pages the run has, this one included. Otherwise zero.</summary>
     [FieldOffset(44)]
-    public uint RunPages;
+    public uint ExtentPages;
 
     /// <summary>Leaf and branch: how many entries, and so how many two-byte slots behind the header.</summary>
     [FieldOffset(48)]
@@ -80,7 +80,7 @@ internal struct PageHeader
 
     /// <summary>Overflow: length in bytes of what the run holds, which starts right behind this header.</summary>
     [FieldOffset(56)]
-    public long RunLength;
+    public long ExtentBytes;
 
     /// <summary>
     /// Whether the bytes that the checksum leaves out, and that this version writes as zeros, are zeros: nothing else would tell that

@@ -19,7 +19,7 @@ internal static unsafe class PageStructure
     public static int MaxKeyLength(int pageSize) => pageSize / 4 - PageHeader.Size;
 
     /// <summary>Pages of an overflow run that holds so many bytes.</summary>
-    public static long RunPages(int pageSize, long length) => (length + PageHeader.Size + pageSize - 1) / pageSize;
+    public static long ExtentPages(int pageSize, long length) => (length + PageHeader.Size + pageSize - 1) / pageSize;
 
     /// <summary>Null when the page is sound, else what is wrong with it, to be said behind "is malformed: ".</summary>
     /// <param name="page">The page, or all pages of a run.</param>
@@ -33,9 +33,9 @@ internal static unsafe class PageStructure
             return $"it says that it is page {header->PageNumber}";
         if (header->Kind == PageKind.Overflow)
         {
-            return header->RunPages == pages && header->RunLength is >= 0 and <= int.MaxValue && pages == RunPages(pageSize, header->RunLength)
+            return header->ExtentPages == pages && header->ExtentBytes is >= 0 and <= int.MaxValue && pages == ExtentPages(pageSize, header->ExtentBytes)
                 ? null
-                : $"it begins a run of {header->RunPages} pages with {header->RunLength} bytes, and {pages} are there";
+                : $"it begins a run of {header->ExtentPages} pages with {header->ExtentBytes} bytes, and {pages} are there";
         }
 
         if (pages != 1)
@@ -140,11 +140,11 @@ internal static unsafe class PageStructure
                     return Size(record) + SlotBytes <= (pageSize - PageHeader.Size) / 2;
                 case ValueKind.Overflow:
                     return length == OverflowReference.Size
-                        && IsRun(((OverflowReference*)behind)->FirstPage, ((OverflowReference*)behind)->Length);
-                case ValueKind.LargeRun:
-                    return length == LargeRunReference.Size
-                        && IsRun(((LargeRunReference*)behind)->FirstPage, ((LargeRunReference*)behind)->Length)
-                        && ((LargeRunReference*)behind)->ChecksumPage is >= 0 and < uint.MaxValue;
+                        && IsExtent(((OverflowReference*)behind)->FirstPage, ((OverflowReference*)behind)->Length);
+                case ValueKind.LargeExtent:
+                    return length == LargeExtentReference.Size
+                        && IsExtent(((LargeExtentReference*)behind)->FirstPage, ((LargeExtentReference*)behind)->Length)
+                        && ((LargeExtentReference*)behind)->ChecksumPage is >= 0 and < uint.MaxValue;
                 default:
                     return false;
             }
@@ -152,7 +152,7 @@ internal static unsafe class PageStructure
 
         private static int KeyLength(byte* record) => ((LeafRecordHeader*)record)->KeyLengthAndKind & LeafRecordHeader.KeyLengthMask;
 
-        private static bool IsRun(long first, long length) => first is > 0 and < uint.MaxValue && length is >= 0 and <= int.MaxValue;
+        private static bool IsExtent(long first, long length) => first is > 0 and < uint.MaxValue && length is >= 0 and <= int.MaxValue;
     }
 
     private struct Branch : IRecord

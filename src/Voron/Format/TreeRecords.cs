@@ -11,8 +11,8 @@ internal enum ValueKind
     /// <summary>In a run of overflow pages; the record holds an <see cref="OverflowReference"/>.</summary>
     Overflow = 1,
 
-    /// <summary>In a run without page headers; the record holds a <see cref="LargeRunReference"/>.</summary>
-    LargeRun = 2,
+    /// <summary>In a run without page headers; the record holds a <see cref="LargeExtentReference"/>.</summary>
+    LargeExtent = 2,
 }
 
 /// <summary>The start of a record in a leaf; the key follows, and the value or the reference to it follows the key.</summary>
@@ -65,7 +65,7 @@ internal struct OverflowReference
 
 /// <summary>What a leaf keeps of a value in a run whose pages, the first included, have no header.</summary>
 [StructLayout(LayoutKind.Explicit, Size = Size, Pack = 1)]
-internal struct LargeRunReference
+internal struct LargeExtentReference
 {
     public const int Size = 24;
 

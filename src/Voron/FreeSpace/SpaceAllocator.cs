@@ -32,8 +32,8 @@ internal sealed unsafe class SpaceAllocator
     // A full scan has found nothing: no other is made before this many pages have been freed.
     private long _freedSinceFruitlessScan = long.MaxValue / 2;
 
-    private readonly RunSearch _runs;
-    private readonly RunSearch _untouchedRuns;
+    private readonly ExtentSearch _runs;
+    private readonly ExtentSearch _untouchedExtents;
     private readonly SectionQueue _queue = new();
     private readonly Func<long, int> _freePages;
 
@@ -46,21 +46,21 @@ internal sealed unsafe class SpaceAllocator
         _pages = pages;
         _map = new SectionMap(layout, pages);
         _preferredFreePages = Math.Max(1, (int)(layout.PagesPerSection * preferredFreeFraction));
-        _runs = new RunSearch(layout, pages, _map, untouched: false);
-        _untouchedRuns = new RunSearch(layout, pages, _map, untouched: true);
+        _runs = new ExtentSearch(layout, pages, _map, untouched: false);
+        _untouchedExtents = new ExtentSearch(layout, pages, _map, untouched: true);
         _freePages = FreePages;
     }
 
     public SectionMap Map => _map;
 
     /// <summary>Sections that searches for free pages in a row have looked into, for tests.</summary>
-    public long Looks => _runs.Looks + _untouchedRuns.Looks;
+    public long Looks => _runs.Looks + _untouchedExtents.Looks;
 
     /// <summary>To be called when a transaction begins.</summary>
     public void BeginTransaction()
     {
         _runs.BeginTransaction();
-        _untouchedRuns.BeginTransaction();
+        _untouchedExtents.BeginTransaction();
         _queue.BeginTransaction();
     }
 
@@ -72,7 +72,7 @@ internal sealed unsafe class SpaceAllocator
         {
             var section = _layout.SectionOf(page);
             if (section != last)
-                _untouchedRuns.NoteFreed(section);
+                _untouchedExtents.NoteFreed(section);
             last = section;
         }
     }
@@ -82,7 +82,7 @@ internal sealed unsafe class SpaceAllocator
     {
         _map.Forget();
         _runs.Forget();
-        _untouchedRuns.Forget();
+        _untouchedExtents.Forget();
         _queue.Forget();
         _currentSection = -1;
         _freedSinceFruitlessScan = long.MaxValue / 2;
@@ -160,9 +160,9 @@ internal sealed unsafe class SpaceAllocator
     /// <summary>Takes pages in a row.</summary>
     /// <param name="pages">How many.</param>
     /// <param name="untouched">Only pages without any version: what is about to be written may be what an older snapshot reads.</param>
-    public long AllocateRun(long pages, bool untouched)
+    public long AllocateExtent(long pages, bool untouched)
     {
-        var search = untouched ? _untouchedRuns : _runs;
+        var search = untouched ? _untouchedExtents : _runs;
         var first = search.Find(pages, _withheld, everywhere: false);
         if (first < 0)
         {
@@ -233,7 +233,7 @@ internal sealed unsafe class SpaceAllocator
             // There may be free pages between.
             _pages.PageCount = page + 1;
             _runs.NoteFreed(_currentSection);
-            _untouchedRuns.NoteFreed(_currentSection);
+            _untouchedExtents.NoteFreed(_currentSection);
         }
 
         _nextBit = bit + 1;

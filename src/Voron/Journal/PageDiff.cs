@@ -44,10 +44,10 @@ internal static unsafe class PageDiff
     private const ulong JournaledInFirstChunk = ulong.MaxValue << PageHeader.UnjournaledBytes;
 
     /// <summary>Bytes of room that <see cref="Write"/> needs at its target, scratch room behind the result included.</summary>
-    public static int MaxLength(int pageSize) => pageSize - PageHeader.UnjournaledBytes + FirstHeader + RunWriter.Slack;
+    public static int MaxLength(int pageSize) => pageSize - PageHeader.UnjournaledBytes + FirstHeader + ByteRunWriter.Slack;
 
     /// <summary>Bytes of room that <see cref="WriteSparse"/> needs at its target, scratch room behind the result included.</summary>
-    public static long MaxSparseLength(int length) => (long)length + FirstHeader + RunWriter.Slack;
+    public static long MaxSparseLength(int length) => (long)length + FirstHeader + ByteRunWriter.Slack;
 
     /// <summary>Writes the runs that make <paramref name="page"/> of the previous version, and returns their end.</summary>
     /// <param name="target">Has room for <see cref="MaxLength"/> bytes.</param>
@@ -77,10 +77,10 @@ internal static unsafe class PageDiff
     /// <param name="length">Any length.</param>
     public static byte* WriteSparse(byte* target, byte* buffer, int length)
     {
-        var runs = new RunWriter(target, buffer, 0, length, MergeGapOfBuffer);
+        var runs = new ByteRunWriter(target, buffer, 0, length, MergeGapOfBuffer);
 
         long at = 0;
-        for (; at <= length - RunWriter.ChunkBytes; at += RunWriter.ChunkBytes)
+        for (; at <= length - ByteRunWriter.ChunkBytes; at += ByteRunWriter.ChunkBytes)
         {
             var mask = NonZero(buffer + at);
             if (mask == 0 || (mask == ulong.MaxValue && runs.TryExtend(at)))
@@ -120,13 +120,13 @@ internal static unsafe class PageDiff
 
     private static byte* WriteChanges(byte* target, byte* page, byte* previous, int pageSize, ulong dirtyLines)
     {
-        var runs = new RunWriter(target, page, PageHeader.UnjournaledBytes, pageSize, MergeGapOfChanges);
+        var runs = new ByteRunWriter(target, page, PageHeader.UnjournaledBytes, pageSize, MergeGapOfChanges);
         var lineBytes = pageSize / 64;
         for (; dirtyLines != 0; dirtyLines &= dirtyLines - 1)
         {
             var chunk = BitOperations.TrailingZeroCount(dirtyLines) * lineBytes;
             var end = chunk + lineBytes;
-            for (; chunk < end; chunk += RunWriter.ChunkBytes)
+            for (; chunk < end; chunk += ByteRunWriter.ChunkBytes)
             {
                 var changed = Different(page + chunk, previous + chunk);
                 if (chunk == 0)
@@ -148,9 +148,9 @@ internal static unsafe class PageDiff
 
     private static byte* WriteAgainstZeros(byte* target, byte* page, int pageSize)
     {
-        var runs = new RunWriter(target, page, PageHeader.UnjournaledBytes, pageSize, MergeGapOfPage);
+        var runs = new ByteRunWriter(target, page, PageHeader.UnjournaledBytes, pageSize, MergeGapOfPage);
         runs.Add(0, Close7(NonZero(page) & JournaledInFirstChunk));
-        for (long chunk = RunWriter.ChunkBytes; chunk < pageSize; chunk += RunWriter.ChunkBytes)
+        for (long chunk = ByteRunWriter.ChunkBytes; chunk < pageSize; chunk += ByteRunWriter.ChunkBytes)
         {
             var mask = NonZero(page + chunk);
             if (mask == 0 || (mask == ulong.MaxValue && runs.TryExtend(chunk)))
@@ -241,7 +241,7 @@ internal static unsafe class PageDiff
             | ((ulong)Vector256.Equals(leftHigh, rightHigh).ExtractMostSignificantBits() << 32);
 
     // CloseN sets the zeros in gaps of up to N between ones, by growing each one upwards by N and shrinking back. Gaps within N
-    // bits of the top may stay; RunWriter joins over those, and over gaps between chunks, itself.
+    // bits of the top may stay; ByteRunWriter joins over those, and over gaps between chunks, itself.
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static ulong Close3(ulong mask)
@@ -279,7 +279,7 @@ internal static unsafe class PageDiff
         return grown | mask;
     }
 
-    /// <summary>Keeps the ones that stand in stretches of at least <see cref="RunWriter.LeastZeroRun"/>.</summary>
+    /// <summary>Keeps the ones that stand in stretches of at least <see cref="ByteRunWriter.LeastZeroRun"/>.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static ulong Open8(ulong mask)
     {

@@ -16,7 +16,7 @@ namespace Voron.Journal;
 internal sealed unsafe class PageReplay : IRecordVisitor
 {
     private readonly Dictionary<long, ReplayedPage> _pages = [];
-    private readonly Dictionary<long, DirectRun> _directRuns = [];
+    private readonly Dictionary<long, DirectExtent> _directExtents = [];
     private readonly DataFile _dataFile;
     private readonly FrameAllocator _frames;
     private readonly FlushListCollector _lists;
@@ -38,7 +38,7 @@ internal sealed unsafe class PageReplay : IRecordVisitor
     public long PageCount => _pages.Count;
 
     /// <summary>Values written directly that are still there at the end of replay: first page, and where their checksums are.</summary>
-    public IReadOnlyDictionary<long, DirectRun> DirectRuns => _directRuns;
+    public IReadOnlyDictionary<long, DirectExtent> DirectExtents => _directExtents;
 
     public void Visit(RecordHeader* record, string path)
     {
@@ -105,7 +105,7 @@ internal sealed unsafe class PageReplay : IRecordVisitor
             if (number < _state.PageCount)
                 versions.SetWhole(versions.Push(number, page.TransactionId, 0, page.Frame, page.Pages, page.Flags, 0), page.WholeSinceId);
             else if (page.Frame != null)
-                _frames.ReturnRun(page.Frame, page.Pages);
+                _frames.ReturnExtent(page.Frame, page.Pages);
         }
 
         _pages.Clear();
@@ -142,10 +142,10 @@ internal sealed unsafe class PageReplay : IRecordVisitor
                 if (end - page < entry.Pages)
                     return Apply(new PageEntry { PageAndKind = PageEntry.Pack(page, PageEntryKind.Free), Pages = entry.Pages }, bytes, id);
                 var pages = (int)entry.Pages;
-                var frame = _frames.RentRun(pages);
+                var frame = _frames.RentExtent(pages);
                 var run = Replace(page, new ReplayedPage { TransactionId = id, Frame = frame, Pages = pages, Flags = VersionFlags.Run });
                 for (var i = 1; i < pages; i++)
-                    Replace(page + i, new ReplayedPage { TransactionId = id, Flags = VersionFlags.InnerOfRun });
+                    Replace(page + i, new ReplayedPage { TransactionId = id, Flags = VersionFlags.InsideExtent });
                 NativeMemory.Clear(run.Frame, (nuint)pages * (nuint)_pageSize);
                 return PageDiff.TryApplySparse(content, run.Frame, pages * _pageSize);
 
@@ -155,11 +155,11 @@ internal sealed unsafe class PageReplay : IRecordVisitor
                 return true;
 
             case PageEntryKind.Direct:
-                if (content.Length != DirectRun.Size)
+                if (content.Length != DirectExtent.Size)
                     return false;
                 for (var written = page; written < end; written++)
                     Forget(written);
-                _directRuns[page] = *(DirectRun*)bytes;
+                _directExtents[page] = *(DirectExtent*)bytes;
                 return true;
 
             default:
@@ -208,9 +208,9 @@ internal sealed unsafe class PageReplay : IRecordVisitor
 
     private void Forget(long page)
     {
-        _directRuns.Remove(page);
+        _directExtents.Remove(page);
         if (_pages.Remove(page, out var old) && old.Frame != null)
-            _frames.ReturnRun(old.Frame, old.Pages);
+            _frames.ReturnExtent(old.Frame, old.Pages);
     }
 
     private void CheckListed(long id)

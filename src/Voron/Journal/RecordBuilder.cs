@@ -68,14 +68,14 @@ internal ref struct RecordBuilder
     }
 
     /// <summary>Adds a run whose content is in the data file already.</summary>
-    public unsafe void AddDirect(long firstPage, uint pages, in DirectRun run)
+    public unsafe void AddDirect(long firstPage, uint pages, in DirectExtent run)
     {
-        _entry.EnsureCapacity(_length + PageEntry.Size + DirectRun.Size, _length);
+        _entry.EnsureCapacity(_length + PageEntry.Size + DirectExtent.Size, _length);
         var entry = (PageEntry*)(_entry.Buffer + _length);
         entry->PageAndKind = PageEntry.Pack(firstPage, PageEntryKind.Direct);
         entry->Pages = pages;
-        entry->Length = DirectRun.Size;
-        *(DirectRun*)(entry + 1) = run;
+        entry->Length = DirectExtent.Size;
+        *(DirectExtent*)(entry + 1) = run;
         Close(entry);
     }
 

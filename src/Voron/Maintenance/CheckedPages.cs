@@ -48,7 +48,7 @@ internal sealed unsafe class CheckedPages(EngineContext context, ReadSnapshot sn
     /// <summary>Checks the chunks of a value from one on, until the pace says that it is enough.</summary>
     /// <returns>False when chunks are left.</returns>
     /// <exception cref="OperationCanceledException">The verification is to stop.</exception>
-    public bool CheckValue(in LargeRunReference reference, ref long chunk)
+    public bool CheckValue(in LargeExtentReference reference, ref long chunk)
     {
         var chunks = LargeValues.ChunkCount(reference.Length);
         try

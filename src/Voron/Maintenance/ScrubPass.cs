@@ -224,7 +224,7 @@ internal sealed unsafe class ScrubPass(EngineContext context, ScrubPace pace) : 
 
     byte* ITreeCheckHost.Read(PageNumber page, bool again) => _pages!.Read(page.Value, again);
 
-    bool ITreeCheckHost.CheckValue(in LargeRunReference reference, ref long chunk) => _pages!.CheckValue(reference, ref chunk);
+    bool ITreeCheckHost.CheckValue(in LargeExtentReference reference, ref long chunk) => _pages!.CheckValue(reference, ref chunk);
 
     /// <summary>A page that is in use and marked as free would be given out again: that is seen without knowing all owners.</summary>
     bool ITreeCheckHost.Own(long first, int pages)

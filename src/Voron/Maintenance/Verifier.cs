@@ -49,7 +49,7 @@ internal sealed unsafe class Verifier : ITreeCheckHost
 
     public byte* Read(PageNumber page, bool again) => _pages.Read(page.Value, again);
 
-    public bool CheckValue(in LargeRunReference reference, ref long chunk) => _pages.CheckValue(reference, ref chunk);
+    public bool CheckValue(in LargeExtentReference reference, ref long chunk) => _pages.CheckValue(reference, ref chunk);
 
     public bool Own(long first, int pages)
     {

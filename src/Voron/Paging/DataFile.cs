@@ -14,7 +14,7 @@ namespace Voron.Paging;
 /// </remarks>
 internal sealed unsafe class DataFile : IDisposable
 {
-    private const int RunPieceBytes = 64 << 10;
+    private const int ExtentPieceBytes = 64 << 10;
 
     private readonly EngineLock _sync = new(LockRank.DataSync);
     private readonly EngineLock _growth = new(LockRank.Growth);
@@ -252,11 +252,11 @@ internal sealed unsafe class DataFile : IDisposable
             byte* buffer = stackalloc byte[PageSize];
             File.Read(page << _pageShift, new Span<byte>(buffer, PageSize));
             var header = (PageHeader*)buffer;
-            var claimed = header->Kind == PageKind.Overflow ? header->RunPages : 1L;
+            var claimed = header->Kind == PageKind.Overflow ? header->ExtentPages : 1L;
             if (claimed > 1 && claimed << _pageShift <= int.MaxValue && page + claimed <= CapacityPages)
                 pages = claimed;
             var expected = header->Checksum;
-            var actual = pages == 1 ? ComputeChecksum(page, buffer, PageSize) : ReadRunChecksum(page, buffer, pages, stop);
+            var actual = pages == 1 ? ComputeChecksum(page, buffer, PageSize) : ReadExtentChecksum(page, buffer, pages, stop);
             if (expected != actual && !PlantedFault.BelievePages)
                 return $"Page {page} of '{File.Path}' is damaged: it carries the checksum {expected:X16}, its bytes have {actual:X16}.";
             if (PageHeader.HasSpareBytes(buffer, page) && !PlantedFault.BelieveSpareBytes)
@@ -273,18 +273,18 @@ internal sealed unsafe class DataFile : IDisposable
     }
 
     // In pieces: a run may be as long as memory.
-    private ulong ReadRunChecksum(long page, byte* first, long pages, CancellationToken stop)
+    private ulong ReadExtentChecksum(long page, byte* first, long pages, CancellationToken stop)
     {
         var stream = new Checksum.Stream();
         stream.Add(first + PageHeader.UnjournaledBytes, (nuint)(PageSize - PageHeader.UnjournaledBytes));
-        var buffer = (byte*)EngineMemory.AllocateAligned(RunPieceBytes, 4096);
+        var buffer = (byte*)EngineMemory.AllocateAligned(ExtentPieceBytes, 4096);
         try
         {
             var end = (page + pages) << _pageShift;
-            for (var offset = (page + 1) << _pageShift; offset < end; offset += RunPieceBytes)
+            for (var offset = (page + 1) << _pageShift; offset < end; offset += ExtentPieceBytes)
             {
                 stop.ThrowIfCancellationRequested();
-                var piece = new Span<byte>(buffer, (int)Math.Min(RunPieceBytes, end - offset));
+                var piece = new Span<byte>(buffer, (int)Math.Min(ExtentPieceBytes, end - offset));
                 File.Read(offset, piece);
                 stream.Add(buffer, (nuint)piece.Length);
             }

@@ -9,7 +9,7 @@ namespace Voron.Paging;
 internal static unsafe class LargeValues
 {
     /// <summary>Bytes of a value that share a checksum.</summary>
-    public const int ChunkBytes = LargeRunReference.ChunkBytes;
+    public const int ChunkBytes = LargeExtentReference.ChunkBytes;
 
     public static long ChunkCount(long length) => (length + ChunkBytes - 1) / ChunkBytes;
 

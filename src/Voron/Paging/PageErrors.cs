@@ -11,5 +11,5 @@ internal static class PageErrors
 
     [DoesNotReturn]
     public static void ThrowFreed(long page, VersionFlags flags) =>
-        throw new CorruptionException($"Page {page} is named, and it is {((flags & VersionFlags.InnerOfRun) != 0 ? "inside an overflow run" : "free")}.");
+        throw new CorruptionException($"Page {page} is named, and it is {((flags & VersionFlags.InsideExtent) != 0 ? "inside an overflow run" : "free")}.");
 }

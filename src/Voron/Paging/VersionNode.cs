@@ -12,7 +12,7 @@ internal enum VersionFlags : byte
     Tombstone = 1,
 
     /// <summary>The page is inside a run; the run's first page has the frame.</summary>
-    InnerOfRun = 2,
+    InsideExtent = 2,
 
     /// <summary>The first page of a run: the frame holds all of its pages.</summary>
     Run = 4,
@@ -21,7 +21,7 @@ internal enum VersionFlags : byte
     New = 8,
 
     /// <summary>Any of these: what the transaction's record says of the page needs no base.</summary>
-    Whole = Tombstone | InnerOfRun | Run | New,
+    Whole = Tombstone | InsideExtent | Run | New,
 }
 
 /// <summary>One version of one page. A cache line each, in memory that is never given back while the environment is open.</summary>

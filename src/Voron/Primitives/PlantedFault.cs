@@ -132,7 +132,7 @@ internal static class PlantedFault
     public static readonly bool EndStreamEarly = Name == nameof(EndStreamEarly);
 
     /// <summary>The pages of a deleted entry's value are not freed.</summary>
-    public static readonly bool KeepRunOfDeleted = Name == nameof(KeepRunOfDeleted);
+    public static readonly bool KeepExtentOfDeleted = Name == nameof(KeepExtentOfDeleted);
 
     /// <summary>Of several pages that are freed, the last stays marked as used.</summary>
     public static readonly bool FreeOneLess = Name == nameof(FreeOneLess);

@@ -15,7 +15,7 @@ namespace Voron.Scratch;
 /// </remarks>
 internal sealed unsafe class FrameAllocator : IDisposable
 {
-    public const int PooledRunClasses = 8;
+    public const int PooledExtentClasses = 8;
 
     private const int MostResting = 64;
 
@@ -31,11 +31,11 @@ internal sealed unsafe class FrameAllocator : IDisposable
     private readonly ChunkWarmer _warmer;
     private readonly List<ScratchChunk> _chunks = [];
     private readonly Stack<ScratchChunk> _emptyChunks = new();
-    private readonly HashSet<nint> _largeRuns = [];
-    private readonly nint[] _freeRuns = new nint[PooledRunClasses];
+    private readonly HashSet<nint> _largeExtents = [];
+    private readonly nint[] _freeExtents = new nint[PooledExtentClasses];
 
     // What a trim has looked through and left, used behind what has been in use since. Class 0 are the frames.
-    private readonly nint[] _coldRuns = new nint[PooledRunClasses];
+    private readonly nint[] _coldExtents = new nint[PooledExtentClasses];
     private readonly Queue<nint> _resting = new();
     private nint _freeFrames;
     private long _peakBytes;
@@ -66,7 +66,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
     public long SpilledBytes { get; private set; }
 
     /// <summary>Bytes of a chunk; all begin at a multiple of it.</summary>
-    public int ChunkBytes => Math.Max(LeastChunkBytes, _pageSize << (PooledRunClasses - 1));
+    public int ChunkBytes => Math.Max(LeastChunkBytes, _pageSize << (PooledExtentClasses - 1));
 
     /// <summary>Bytes in all chunks that have memory, spilled ones too. A hint to others than the holder of the writer.</summary>
     public long ChunkTotalBytes => Volatile.Read(ref _chunkTotalBytes);
@@ -76,10 +76,10 @@ internal sealed unsafe class FrameAllocator : IDisposable
     /// <summary>A frame of one page. Its content is whatever it held before.</summary>
     public byte* Rent()
     {
-        if (_freeFrames == 0 && _coldRuns[0] != 0)
+        if (_freeFrames == 0 && _coldExtents[0] != 0)
         {
-            _freeFrames = _coldRuns[0];
-            _coldRuns[0] = 0;
+            _freeFrames = _coldExtents[0];
+            _coldExtents[0] = 0;
         }
 
         byte* frame;
@@ -110,29 +110,29 @@ internal sealed unsafe class FrameAllocator : IDisposable
     }
 
     /// <summary>Contiguous memory for several pages, not zeroed.</summary>
-    public byte* RentRun(int pages)
+    public byte* RentExtent(int pages)
     {
         if (pages == 1)
             return Rent();
 
         // Counted when it is there: there may be no memory for it.
-        var run = TakeRun(pages, RunClass(pages));
+        var run = TakeExtent(pages, ExtentClass(pages));
         UsedBytes += (long)pages << _pageShift;
         _peakBytes = Math.Max(_peakBytes, UsedBytes);
         return run;
     }
 
-    private byte* TakeRun(int pages, int runClass)
+    private byte* TakeExtent(int pages, int extentClass)
     {
-        if (runClass >= PooledRunClasses)
-            return RentLargeRun(pages);
+        if (extentClass >= PooledExtentClasses)
+            return RentLargeExtent(pages);
 
-        var bytes = (long)_pageSize << runClass;
-        ref var free = ref _freeRuns[runClass];
-        if (free == 0 && _coldRuns[runClass] != 0)
+        var bytes = (long)_pageSize << extentClass;
+        ref var free = ref _freeExtents[extentClass];
+        if (free == 0 && _coldExtents[extentClass] != 0)
         {
-            free = _coldRuns[runClass];
-            _coldRuns[runClass] = 0;
+            free = _coldExtents[extentClass];
+            _coldExtents[extentClass] = 0;
         }
 
         if (free != 0)
@@ -154,7 +154,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
         return run;
     }
 
-    public void ReturnRun(byte* run, int pages)
+    public void ReturnExtent(byte* run, int pages)
     {
         if (pages == 1)
         {
@@ -163,17 +163,17 @@ internal sealed unsafe class FrameAllocator : IDisposable
         }
 
         UsedBytes -= (long)pages << _pageShift;
-        var runClass = RunClass(pages);
-        if (runClass >= PooledRunClasses)
+        var extentClass = ExtentClass(pages);
+        if (extentClass >= PooledExtentClasses)
         {
-            var removed = _largeRuns.Remove((nint)run);
+            var removed = _largeExtents.Remove((nint)run);
             Debug.Assert(removed);
             ReservedBytes -= (long)pages << _pageShift;
             EngineMemory.FreeAligned(run);
             return;
         }
 
-        FreeFrames.Push(ref _freeRuns[runClass], run, (long)_pageSize << runClass);
+        FreeFrames.Push(ref _freeExtents[extentClass], run, (long)_pageSize << extentClass);
     }
 
     /// <summary>The most bytes that were in use at once since the last call.</summary>
@@ -190,27 +190,27 @@ internal sealed unsafe class FrameAllocator : IDisposable
         _warmer.Trim();
         if (EngineMemory.IsGuarded && Rests)
             Rest(0);
-        var lists = new nint[2 * PooledRunClasses];
+        var lists = new nint[2 * PooledExtentClasses];
         var trim = new FrameTrim(_pageSize, ChunkBytes, lists, [.. _chunks], _spill);
         _emptyChunks.EnsureCapacity(_emptyChunks.Count + _chunks.Count);
 
         // From here on nothing asks for memory, here or in the trim.
-        for (var i = 0; i < PooledRunClasses; i++)
+        for (var i = 0; i < PooledExtentClasses; i++)
         {
-            lists[2 * i] = i == 0 ? _freeFrames : _freeRuns[i];
-            lists[2 * i + 1] = _coldRuns[i];
+            lists[2 * i] = i == 0 ? _freeFrames : _freeExtents[i];
+            lists[2 * i + 1] = _coldExtents[i];
         }
 
         _freeFrames = 0;
-        Array.Clear(_freeRuns);
-        Array.Clear(_coldRuns);
+        Array.Clear(_freeExtents);
+        Array.Clear(_coldExtents);
         return trim;
     }
 
     /// <summary>Takes back what a trim has left, and forgets the chunks that it emptied.</summary>
     public void EndTrim(FrameTrim trim)
     {
-        Debug.Assert(Array.TrueForAll(_coldRuns, list => list == 0));
+        Debug.Assert(Array.TrueForAll(_coldExtents, list => list == 0));
         foreach (var chunk in trim.Emptied)
         {
             _chunks.Remove(chunk);
@@ -219,7 +219,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
                 _emptyChunks.Push(chunk);
         }
 
-        trim.Kept.CopyTo(_coldRuns, 0);
+        trim.Kept.CopyTo(_coldExtents, 0);
     }
 
     public void Dispose()
@@ -228,12 +228,12 @@ internal sealed unsafe class FrameAllocator : IDisposable
         foreach (var chunk in _chunks.Concat(_emptyChunks))
             chunk.Dispose();
         _emptyChunks.Clear();
-        Array.Clear(_coldRuns);
-        foreach (var run in _largeRuns)
+        Array.Clear(_coldExtents);
+        foreach (var run in _largeExtents)
             EngineMemory.FreeAligned((void*)run);
         _chunks.Clear();
-        _largeRuns.Clear();
-        Array.Clear(_freeRuns);
+        _largeExtents.Clear();
+        Array.Clear(_freeExtents);
         _resting.Clear();
         _freeFrames = 0;
         _chunkNext = _chunkEnd = null;
@@ -260,13 +260,13 @@ internal sealed unsafe class FrameAllocator : IDisposable
     }
 
     // Runs come in powers of two pages, so that a returned one serves the next of its class.
-    private static int RunClass(int pages) => BitOperations.Log2((uint)pages - 1) + 1;
+    private static int ExtentClass(int pages) => BitOperations.Log2((uint)pages - 1) + 1;
 
-    private byte* RentLargeRun(int pages)
+    private byte* RentLargeExtent(int pages)
     {
         var bytes = (long)pages << _pageShift;
         var run = EngineMemory.AllocateAligned((nuint)bytes, 4096);
-        _largeRuns.Add((nint)run);
+        _largeExtents.Add((nint)run);
         ReservedBytes += bytes;
         return (byte*)run;
     }

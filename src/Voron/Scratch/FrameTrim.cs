@@ -34,7 +34,7 @@ internal sealed unsafe class FrameTrim
     }
 
     /// <summary>What was left, as a list for each class of runs, the warmest first.</summary>
-    public nint[] Kept { get; } = new nint[FrameAllocator.PooledRunClasses];
+    public nint[] Kept { get; } = new nint[FrameAllocator.PooledExtentClasses];
 
     /// <summary>The chunks that have no memory any more.</summary>
     public List<ScratchChunk> Emptied { get; }
@@ -86,10 +86,10 @@ internal sealed unsafe class FrameTrim
 
     private void Relink()
     {
-        for (var runClass = 0; runClass < Kept.Length; runClass++)
+        for (var extentClass = 0; extentClass < Kept.Length; extentClass++)
         {
             nint last = 0;
-            for (var list = 2 * runClass; list < 2 * runClass + 2; list++)
+            for (var list = 2 * extentClass; list < 2 * extentClass + 2; list++)
             {
                 for (var at = _lists[list]; at != 0;)
                 {
@@ -97,7 +97,7 @@ internal sealed unsafe class FrameTrim
                     if (!_goes[IndexOf(at)])
                     {
                         if (last == 0)
-                            Kept[runClass] = at;
+                            Kept[extentClass] = at;
                         else
                             FreeFrames.SetNext(last, at);
                         last = at;

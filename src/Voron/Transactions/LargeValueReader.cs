@@ -10,10 +10,10 @@ namespace Voron.Transactions;
 internal static unsafe class LargeValueReader
 {
     public static ReadOnlySpan<byte> Read(
-        PageReader pages, DataFile file, byte* map, long pageCount, in LargeRunReference reference, long offset, int count, bool always)
+        PageReader pages, DataFile file, byte* map, long pageCount, in LargeExtentReference reference, long offset, int count, bool always)
     {
         var length = reference.Length;
-        var runPages = TreeLimits.LargeRunPages(file.PageSize, Math.Clamp(length, 0, int.MaxValue));
+        var runPages = TreeLimits.LargeExtentPages(file.PageSize, Math.Clamp(length, 0, int.MaxValue));
         if (length is < 0 or > int.MaxValue || reference.FirstPage <= 0 || reference.FirstPage > pageCount - runPages)
         {
             throw new CorruptionException(
@@ -27,20 +27,20 @@ internal static unsafe class LargeValueReader
     }
 
     /// <summary>The checksums of a value's chunks.</summary>
-    public static ReadOnlySpan<ulong> Checksums(PageReader pages, in LargeRunReference reference)
+    public static ReadOnlySpan<ulong> Checksums(PageReader pages, in LargeExtentReference reference)
     {
         if (reference.IsOneChunk)
             return new ReadOnlySpan<ulong>(in reference.Checksums);
         var descriptor = (PageHeader*)pages.Read(new PageNumber(reference.ChecksumPage));
         var chunks = LargeValues.ChunkCount(reference.Length);
-        if (descriptor->Kind != PageKind.Overflow || descriptor->RunLength != chunks * sizeof(ulong))
+        if (descriptor->Kind != PageKind.Overflow || descriptor->ExtentBytes != chunks * sizeof(ulong))
         {
             throw new CorruptionException(
-                $"Page {reference.ChecksumPage} should hold {chunks} checksums; it is of kind {descriptor->Kind} and holds {descriptor->RunLength} bytes.");
+                $"Page {reference.ChecksumPage} should hold {chunks} checksums; it is of kind {descriptor->Kind} and holds {descriptor->ExtentBytes} bytes.");
         }
 
-        if (descriptor->RunPages > pages.PageCount - reference.ChecksumPage)
-            TreeErrors.ThrowRunBeyond(new PageNumber(reference.ChecksumPage), descriptor->RunPages, pages.PageCount);
+        if (descriptor->ExtentPages > pages.PageCount - reference.ChecksumPage)
+            TreeErrors.ThrowExtentBeyond(new PageNumber(reference.ChecksumPage), descriptor->ExtentPages, pages.PageCount);
         return new ReadOnlySpan<ulong>(descriptor + 1, (int)chunks);
     }
 }

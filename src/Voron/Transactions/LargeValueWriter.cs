@@ -35,8 +35,8 @@ internal sealed unsafe class LargeValueWriter
     /// <summary>Sets the value of a key.</summary>
     public void Put(TreeState tree, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
-        var pages = TreeLimits.LargeRunPages(_context.PageSize, value.Length);
-        var first = _session.AllocateUntouchedRun(pages);
+        var pages = TreeLimits.LargeExtentPages(_context.PageSize, value.Length);
+        var first = _session.AllocateUntouchedExtent(pages);
         var chunks = (int)LargeValues.ChunkCount(value.Length);
         if (_checksums.Length < chunks)
             _checksums = new ulong[chunks];
@@ -92,10 +92,10 @@ internal sealed unsafe class LargeValueWriter
     /// <summary>Gives a run that has been written to a key.</summary>
     public void Attach(TreeState tree, ReadOnlySpan<byte> key, long firstPage, long pages, long length, ReadOnlySpan<ulong> checksums)
     {
-        var reference = new LargeRunReference { FirstPage = firstPage, Length = length, Checksums = checksums[0] };
+        var reference = new LargeExtentReference { FirstPage = firstPage, Length = length, Checksums = checksums[0] };
         if (!reference.IsOneChunk)
         {
-            var descriptor = _session.AllocateRun(checksums.Length * sizeof(ulong), tree.Root);
+            var descriptor = _session.AllocateExtent(checksums.Length * sizeof(ulong), tree.Root);
             checksums.CopyTo(new Span<ulong>(descriptor.Bytes + PageHeader.Size, checksums.Length));
             reference.Checksums = (ulong)descriptor.Header->PageNumber;
         }
@@ -106,7 +106,7 @@ internal sealed unsafe class LargeValueWriter
             _context.DataFile.MarkChunk(page, isVerified: _session.Stage == null);
         }
 
-        _session.AddDirectRun(firstPage, pages, new DirectRun { Length = length, Checksums = reference.Checksums });
-        TreeWriter.PutLargeRun(_session, tree, key, reference);
+        _session.AddDirectExtent(firstPage, pages, new DirectExtent { Length = length, Checksums = reference.Checksums });
+        TreeWriter.PutLargeExtent(_session, tree, key, reference);
     }
 }

@@ -138,15 +138,15 @@ internal sealed class MergedBatch
         var start = Stopwatch.GetTimestamp();
         _succeeded = 0;
         long largeBytes = 0;
-        var largeRuns = 0;
+        var largeExtents = 0;
         while (_run.Count < _most && _merger.Dequeue() is { } operation)
         {
             if (!RunOne(core, operation, ref isInterrupted))
                 return;
-            var runs = core.Session.DirectRuns;
-            for (; largeRuns < runs.Count; largeRuns++)
-                largeBytes += runs[largeRuns].Run.Length;
-            largeRuns = runs.Count;
+            var runs = core.Session.DirectExtents;
+            for (; largeExtents < runs.Count; largeExtents++)
+                largeBytes += runs[largeExtents].Run.Length;
+            largeExtents = runs.Count;
             var isFull = core.Session.ChangedBytes + largeBytes >= _maxBytes && !PlantedFault.MergeWithoutEnd;
             if (isFull || Stopwatch.GetElapsedTime(start) >= _maxDuration)
                 return;

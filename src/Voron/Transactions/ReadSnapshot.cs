@@ -97,6 +97,6 @@ internal sealed unsafe class ReadSnapshot : PageReader
 
     public override void PrefetchDataFilePage(PageNumber page) => _versions.PrefetchHead(page.Value);
 
-    public override ReadOnlySpan<byte> ReadLarge(in LargeRunReference reference, long offset, int count) =>
+    public override ReadOnlySpan<byte> ReadLarge(in LargeExtentReference reference, long offset, int count) =>
         LargeValueReader.Read(this, _dataFile, _map, _pageCount, reference, offset, count, _verifyEveryRead);
 }

@@ -30,7 +30,7 @@ internal sealed unsafe class TransactionPacker
             foreach (var change in session.FinalChanges())
                 AddChange(ref record, session, (VersionNode*)change.Node);
             AddFreed(ref record);
-            foreach (var run in session.DirectRuns)
+            foreach (var run in session.DirectExtents)
             {
                 if (!run.IsFreed)
                     record.AddDirect(run.FirstPage, run.Pages, run.Run);
@@ -63,7 +63,7 @@ internal sealed unsafe class TransactionPacker
         {
             record.AddRun(node->Page, node->Frame, node->Pages, session.PageSize);
         }
-        else if ((node->Flags & VersionFlags.InnerOfRun) == 0)
+        else if ((node->Flags & VersionFlags.InsideExtent) == 0)
         {
             var isWhole = (node->Flags & VersionFlags.New) != 0 || _context.Options.JournalsWholePages;
             var previous = isWhole ? null : PreviousBytes(session, node);

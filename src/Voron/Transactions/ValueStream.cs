@@ -15,7 +15,7 @@ namespace Voron;
 internal sealed unsafe class ValueStream : Stream
 {
     private readonly Tree _tree;
-    private readonly LargeRunReference _large;
+    private readonly LargeExtentReference _large;
     private readonly byte* _bytes;
     private readonly long _length;
     private readonly byte[]? _key;
@@ -24,7 +24,7 @@ internal sealed unsafe class ValueStream : Stream
     private long _position;
 
     // The key is needed, and given, only in a write transaction.
-    private ValueStream(Tree tree, byte[]? key, byte* bytes, long length, in LargeRunReference large)
+    private ValueStream(Tree tree, byte[]? key, byte* bytes, long length, in LargeExtentReference large)
     {
         _tree = tree;
         _key = key;
@@ -75,9 +75,9 @@ internal sealed unsafe class ValueStream : Stream
         if (record == null)
             return null;
         var kept = opened.Owner is WriteCore ? key.ToArray() : null;
-        if (LeafPage.Kind(record) == ValueKind.LargeRun)
+        if (LeafPage.Kind(record) == ValueKind.LargeExtent)
         {
-            var reference = *(LargeRunReference*)LeafPage.InlineBytes(record);
+            var reference = *(LargeExtentReference*)LeafPage.InlineBytes(record);
             return new ValueStream(tree, kept, null, reference.Length - (PlantedFault.EndStreamEarly ? 1 : 0), reference);
         }
 
@@ -118,7 +118,7 @@ internal sealed unsafe class ValueStream : Stream
             return;
         var hasEnded = _bytes != null || ((WriteCore)opened.Owner).RollbackCount != _rollbacks;
         var record = hasEnded ? null : TreeReader.Find(opened.State, opened.Owner.Pages, _key);
-        if (record == null || LeafPage.Kind(record) != ValueKind.LargeRun || !IsSame(*(LargeRunReference*)LeafPage.InlineBytes(record)))
+        if (record == null || LeafPage.Kind(record) != ValueKind.LargeExtent || !IsSame(*(LargeExtentReference*)LeafPage.InlineBytes(record)))
         {
             throw new InvalidOperationException(
                 $"The value of key {KeyText.Of(_key)} in tree '{_tree.Name}' may have been changed, deleted or taken back since this stream " +
@@ -128,7 +128,7 @@ internal sealed unsafe class ValueStream : Stream
         _changes = opened.State.ChangeCount;
     }
 
-    private bool IsSame(in LargeRunReference other) =>
+    private bool IsSame(in LargeExtentReference other) =>
         other.FirstPage == _large.FirstPage && other.Length == _large.Length && other.Checksums == _large.Checksums;
 
     public override int Read(byte[] buffer, int offset, int count)

@@ -240,17 +240,17 @@ internal sealed class ValueStreamWriter
         long moved;
         try
         {
-            moved = session.AllocateUntouchedRun(pages);
+            moved = session.AllocateUntouchedExtent(pages);
         }
         catch (StorageFullException) when (pages > needed)
         {
             pages = needed;
-            moved = session.AllocateUntouchedRun(pages);
+            moved = session.AllocateUntouchedExtent(pages);
         }
 
         Move(moved);
         if (_pages > 0)
-            session.FreeRun(new PageNumber(_firstPage), checked((int)_pages));
+            session.FreeExtent(new PageNumber(_firstPage), checked((int)_pages));
         _firstPage = moved;
         _pages = pages;
     }
@@ -302,7 +302,7 @@ internal sealed class ValueStreamWriter
             try
             {
                 if (used < _pages)
-                    _core.Session.FreeRun(new PageNumber(_firstPage + used), checked((int)(_pages - used)));
+                    _core.Session.FreeExtent(new PageNumber(_firstPage + used), checked((int)(_pages - used)));
                 _pages = 0;
                 _core.LargeValues.Attach(_tree.State, _key.Span, _firstPage, used, length, CollectionsMarshal.AsSpan(_checksums));
             }
@@ -323,7 +323,7 @@ internal sealed class ValueStreamWriter
             try
             {
                 _ = handle.Count;
-                _core.Session.FreeRun(new PageNumber(_firstPage), checked((int)_pages));
+                _core.Session.FreeExtent(new PageNumber(_firstPage), checked((int)_pages));
             }
             catch (Exception e) when (_core.Break(e))
             {

@@ -179,7 +179,7 @@ internal sealed unsafe class VersionKeeper
             _versions.Unlink(node, older);
             SchedulePoint.Reach(SchedulePlace.VersionDropped);
             if (frame != null)
-                _frames.ReturnRun(frame, pages);
+                _frames.ReturnExtent(frame, pages);
         }
     }
 
@@ -205,7 +205,7 @@ internal sealed unsafe class VersionKeeper
                     && !PlantedFault.FreeDetachedEarly)
                     group.Frames[kept++] = frame;
                 else
-                    _frames.ReturnRun((byte*)frame.Address, frame.Pages);
+                    _frames.ReturnExtent((byte*)frame.Address, frame.Pages);
             }
 
             group.Frames.Truncate(kept);

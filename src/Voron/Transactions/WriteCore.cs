@@ -488,7 +488,7 @@ internal sealed class WriteCore : TransactionCore
     // Before the record that names them is submitted.
     private void MakeValuesDurable()
     {
-        if (!HasLiveDirectRuns())
+        if (!HasLiveDirectExtents())
         {
             // What was put and deleted again must not be written when the pages serve somebody else.
             Session.Stage?.Discard();
@@ -500,9 +500,9 @@ internal sealed class WriteCore : TransactionCore
             _context.DataFile.Sync();
     }
 
-    private bool HasLiveDirectRuns()
+    private bool HasLiveDirectExtents()
     {
-        foreach (var run in Session.DirectRuns)
+        foreach (var run in Session.DirectExtents)
         {
             if (!run.IsFreed)
                 return true;

@@ -31,7 +31,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     private readonly int _lineShift;
     private readonly bool _verifyEveryRead;
     private readonly ChangeList _changes;
-    private readonly WrittenRuns _directRuns = new();
+    private readonly WrittenExtents _directExtents = new();
     private readonly SpaceAllocator _space;
     private readonly List<SessionMark> _marks = [];
     private EnvironmentState _state;
@@ -40,7 +40,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     private int _stamp;
     private int _innermostStamp;
     private long _changedBytes;
-    private long _freedInRuns;
+    private long _freedInExtents;
     private long _pageCountBefore;
 
     public WriteSession(EngineContext context)
@@ -90,9 +90,9 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         get
         {
             var written = 0L;
-            foreach (var run in _directRuns.All)
+            foreach (var run in _directExtents.All)
                 written += run.IsFreed ? 0 : run.Pages;
-            return Math.Max(written, _freedInRuns) << _pageShift;
+            return Math.Max(written, _freedInExtents) << _pageShift;
         }
     }
 
@@ -113,7 +113,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     public LargeValueStage? Stage { get; }
 
     /// <summary>Runs that this transaction has written straight to the data file.</summary>
-    public IReadOnlyList<WrittenRun> DirectRuns => _directRuns.All;
+    public IReadOnlyList<WrittenExtent> DirectExtents => _directExtents.All;
 
     long ISpacePages.PageCount
     {
@@ -125,7 +125,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     public void Begin(in EnvironmentState submitted)
     {
         _context.AssertWriterHeld();
-        Debug.Assert(_changes.Count == 0 && _directRuns.Count == 0 && _marks.Count == 0);
+        Debug.Assert(_changes.Count == 0 && _directExtents.Count == 0 && _marks.Count == 0);
         if (submitted.TransactionId >= StateStructure.MaxTransactionId && !PlantedFault.WrapTransactionIds)
             throw new StorageFullException($"The environment has used up its transaction ids: {submitted.TransactionId} is the last.");
         _state = _begun = submitted;
@@ -133,7 +133,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         _pageCountBefore = submitted.PageCount;
         _stamp = _innermostStamp = 0;
         _changedBytes = 0;
-        _freedInRuns = 0;
+        _freedInExtents = 0;
         _space.BeginTransaction();
     }
 
@@ -192,7 +192,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         return node->TransactionId != _id || node->Level < _innermostStamp ? node->Frame : null;
     }
 
-    public override ReadOnlySpan<byte> ReadLarge(in LargeRunReference reference, long offset, int count)
+    public override ReadOnlySpan<byte> ReadLarge(in LargeExtentReference reference, long offset, int count)
     {
         // It may be one of this transaction; if it could not be written, that is what is to be told, not what is there instead.
         Stage?.Finish();
@@ -218,38 +218,38 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         return AddPage(_space.AllocatePage(near.Value), kind);
     }
 
-    public override WritablePage AllocateRun(long length, PageNumber near)
+    public override WritablePage AllocateExtent(long length, PageNumber near)
     {
         var pages = TreeLimits.OverflowPages(PageSize, length);
         ThrowIfTooLarge((long)pages << _pageShift);
         _context.Counters.AllocatedPages += pages;
-        var first = _space.AllocateRun(pages, untouched: false);
+        var first = _space.AllocateExtent(pages, untouched: false);
         PrepareToPush(pages);
-        var frame = _context.Frames.RentRun(pages);
+        var frame = _context.Frames.RentExtent(pages);
         NativeMemory.Clear(frame, (nuint)pages << _pageShift);
         var node = PushNew(first, frame, pages, VersionFlags.Run | VersionFlags.New);
         for (var i = 1; i < pages; i++)
-            PushNew(first + i, null, 0, VersionFlags.InnerOfRun | VersionFlags.New);
+            PushNew(first + i, null, 0, VersionFlags.InsideExtent | VersionFlags.New);
 
         var header = (PageHeader*)frame;
         header->PageNumber = first;
         header->Kind = PageKind.Overflow;
-        header->RunPages = (uint)pages;
-        header->RunLength = length;
+        header->ExtentPages = (uint)pages;
+        header->ExtentBytes = length;
         return new WritablePage(frame, &node->DirtyLines, 31);
     }
 
-    public override WritablePage ModifyRun(PageNumber first)
+    public override WritablePage ModifyExtent(PageNumber first)
     {
         _context.AssertWriterHeld();
         var node = _versions.Head(first.Value);
         if (node == null || node->TransactionId != _id || node->Level < _innermostStamp)
         {
             var source = (PageHeader*)Read(first);
-            var pages = (int)source->RunPages;
+            var pages = (int)source->ExtentPages;
             ThrowIfTooLarge((long)pages << _pageShift);
             PrepareToPush(1);
-            var frame = _context.Frames.RentRun(pages);
+            var frame = _context.Frames.RentExtent(pages);
             NativeMemory.Copy(source, frame, (nuint)pages << _pageShift);
             var isNew = node != null && node->TransactionId == _id ? node->Flags & VersionFlags.New : 0;
             node = Push(first.Value, frame, pages, VersionFlags.Run | isNew, 0);
@@ -265,29 +265,29 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         AddTombstone(page.Value);
     }
 
-    public override void FreeRun(PageNumber first, int pages)
+    public override void FreeExtent(PageNumber first, int pages)
     {
         _space.Free(first.Value, pages);
         _context.Counters.FreedPages += pages;
-        _freedInRuns += pages;
+        _freedInExtents += pages;
         for (var i = 0; i < pages; i++)
             AddTombstone(first.Value + i);
 
         // Written and freed by the same transaction: there is nothing to say of it but that it is free.
-        _directRuns.TryFree(first.Value, _stamp);
+        _directExtents.TryFree(first.Value, _stamp);
     }
 
     /// <summary>
     /// Takes pages in a row that no snapshot reads and no flush writes, to be written straight to the data file. They have no
-    /// version; the caller says so with <see cref="AddDirectRun"/> when they are written.
+    /// version; the caller says so with <see cref="AddDirectExtent"/> when they are written.
     /// </summary>
     /// <exception cref="StorageFullException">There is no room, also after a flush of what earlier transactions have freed.</exception>
-    public long AllocateUntouchedRun(long pages)
+    public long AllocateUntouchedExtent(long pages)
     {
         _context.Counters.AllocatedPages += pages;
         try
         {
-            return Distrust(_space.AllocateRun(pages, untouched: true), pages);
+            return Distrust(_space.AllocateExtent(pages, untouched: true), pages);
         }
         catch (StorageFullException)
         {
@@ -295,7 +295,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
                 throw;
         }
 
-        return Distrust(_space.AllocateRun(pages, untouched: true), pages);
+        return Distrust(_space.AllocateExtent(pages, untouched: true), pages);
     }
 
     /// <summary>Takes pages at the end of the file.</summary>
@@ -306,10 +306,10 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         _space.Map.Extend(pages);
     }
 
-    public void AddDirectRun(long firstPage, long pages, in DirectRun run)
+    public void AddDirectExtent(long firstPage, long pages, in DirectExtent run)
     {
         Distrust(firstPage, pages);
-        _directRuns.Add(new WrittenRun(firstPage, (uint)pages, run, -1));
+        _directExtents.Add(new WrittenExtent(firstPage, (uint)pages, run, -1));
     }
 
     // Should the section map be wrong, and one of them belong to a tree, what is there is checked before it is believed: from before the
@@ -360,7 +360,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
             throw new InvalidOperationException($"The transaction has had {int.MaxValue} savepoints, and can have no more. Commit it and begin another.");
         _marks.EnsureCapacity(_marks.Count + 1);
         _changes.BeginSavepoint(_stamp + 1);
-        _marks.Add(new SessionMark(_directRuns.Count, ++_stamp, _state, _changedBytes));
+        _marks.Add(new SessionMark(_directExtents.Count, ++_stamp, _state, _changedBytes));
         _innermostStamp = _stamp;
     }
 
@@ -383,7 +383,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         Stage?.Settle();
         var at = _marks[mark];
         PopChanges(PlantedFault.RollBackNeighbours ? -1 : mark);
-        _directRuns.RollBack(at.DirectRuns, at.Stamp);
+        _directExtents.RollBack(at.DirectExtents, at.Stamp);
         _state = at.State;
         _changedBytes = at.ChangedBytes;
         _marks.RemoveRange(mark + 1, _marks.Count - mark - 1);
@@ -396,7 +396,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     {
         _context.AssertWriterHeld();
         Stage?.Discard();
-        if (_changes.Count > 0 || _directRuns.Count > 0)
+        if (_changes.Count > 0 || _directExtents.Count > 0)
             _space.Forget();
         PopChanges(-1);
         EndLists();
@@ -498,7 +498,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     {
         if (node->Frame != null)
         {
-            _context.Frames.ReturnRun(node->Frame, node->Pages);
+            _context.Frames.ReturnExtent(node->Frame, node->Pages);
             _changedBytes -= (long)node->Pages << _pageShift;
         }
 
@@ -530,7 +530,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
         var older = _versions.Follow(node->Older);
         if (older->Frame != null)
         {
-            _context.Frames.ReturnRun(older->Frame, older->Pages);
+            _context.Frames.ReturnExtent(older->Frame, older->Pages);
             _changedBytes -= (long)older->Pages << _pageShift;
         }
 
@@ -547,7 +547,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
             if (node->Frame != null)
             {
                 ForgetKeyHeads(node);
-                _context.Frames.ReturnRun(node->Frame, node->Pages);
+                _context.Frames.ReturnExtent(node->Frame, node->Pages);
             }
 
             _versions.Pop(node);
@@ -559,7 +559,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     {
         _context.AssertWriterHeld();
         _changes.Clear();
-        _directRuns.Clear();
+        _directExtents.Clear();
         _marks.Clear();
         if (_marks.Capacity > MaxKeptEntries)
             _marks.Capacity = 0;
@@ -596,4 +596,4 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
 }
 
 /// <summary>Where a savepoint began.</summary>
-internal readonly record struct SessionMark(int DirectRuns, int Stamp, EnvironmentState State, long ChangedBytes);
+internal readonly record struct SessionMark(int DirectExtents, int Stamp, EnvironmentState State, long ChangedBytes);

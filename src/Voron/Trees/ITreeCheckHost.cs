@@ -30,5 +30,5 @@ internal unsafe interface ITreeCheckHost
     /// <param name="reference">The value; its pages are below the limit.</param>
     /// <param name="chunk">The first chunk to check; afterwards, the first one that has not been.</param>
     /// <returns>False when the walk is to stop before the value's end.</returns>
-    bool CheckValue(in LargeRunReference reference, ref long chunk);
+    bool CheckValue(in LargeExtentReference reference, ref long chunk);
 }

@@ -20,11 +20,11 @@ internal readonly unsafe ref struct NewValue
     }
 
     /// <summary>A value that is in its own run already: the reference is what the leaf gets.</summary>
-    public NewValue(ref LargeRunReference reference)
+    public NewValue(ref LargeExtentReference reference)
     {
-        Source = MemoryMarshal.AsBytes(new ReadOnlySpan<LargeRunReference>(ref reference));
-        Length = LargeRunReference.Size;
-        Kind = ValueKind.LargeRun;
+        Source = MemoryMarshal.AsBytes(new ReadOnlySpan<LargeExtentReference>(ref reference));
+        Length = LargeExtentReference.Size;
+        Kind = ValueKind.LargeExtent;
     }
 
     private NewValue(ReadOnlySpan<byte> source, int length, ValueKind kind)

@@ -45,7 +45,7 @@ internal abstract unsafe class PageReader
     /// A part of a value that stands in a run without headers, verified as far as it is asked for; valid as long as a page.
     /// </summary>
     /// <exception cref="CorruptionException">The part is damaged, or the reference leads nowhere.</exception>
-    public abstract ReadOnlySpan<byte> ReadLarge(in LargeRunReference reference, long offset, int count);
+    public abstract ReadOnlySpan<byte> ReadLarge(in LargeExtentReference reference, long offset, int count);
 }
 
 /// <summary>A page that may be changed in place, until the transaction's next savepoint or end.</summary>
@@ -112,14 +112,14 @@ internal abstract unsafe class PageWriter : PageReader
     /// header; header filled, content zeroed.
     /// </summary>
     /// <exception cref="StorageFullException">There is no room.</exception>
-    public abstract WritablePage AllocateRun(long length, PageNumber near);
+    public abstract WritablePage AllocateExtent(long length, PageNumber near);
 
     /// <summary>A run of this transaction or of an older one, writable as a whole.</summary>
-    public abstract WritablePage ModifyRun(PageNumber first);
+    public abstract WritablePage ModifyExtent(PageNumber first);
 
     /// <summary>Frees a page. Its bytes must not be used after this.</summary>
     public abstract void Free(PageNumber page);
 
     /// <summary>Frees all pages of a run.</summary>
-    public abstract void FreeRun(PageNumber first, int pages);
+    public abstract void FreeExtent(PageNumber first, int pages);
 }

@@ -104,7 +104,7 @@ internal static unsafe class PageChecker
                     report($"page {page}: slot {slot}: value of {length} bytes does not belong into a leaf");
                 return true;
             case ValueKind.Overflow when length == OverflowReference.Size:
-            case ValueKind.LargeRun when length == LargeRunReference.Size:
+            case ValueKind.LargeExtent when length == LargeExtentReference.Size:
                 return true;
             default:
                 report($"page {page}: slot {slot}: value of kind {LeafPage.Kind(record)} with {length} bytes in the leaf");

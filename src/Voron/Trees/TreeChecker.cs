@@ -20,7 +20,7 @@ internal sealed unsafe class TreeChecker
     private readonly long[] _path = new long[TreeLimits.MaxDepth];
     private byte[] _resumeKey = [];
     private int _resumeLength;
-    private LargeRunReference _resumeValue;
+    private LargeExtentReference _resumeValue;
     private long _resumeChunk;
     private bool _isResuming;
     private bool _isClean;
@@ -204,9 +204,9 @@ internal sealed unsafe class TreeChecker
         }
 
         var record = SlottedPage.Record(leaf, index);
-        if (LeafPage.Kind(record) == ValueKind.LargeRun)
+        if (LeafPage.Kind(record) == ValueKind.LargeExtent)
         {
-            var reference = *(LargeRunReference*)LeafPage.InlineBytes(record);
+            var reference = *(LargeExtentReference*)LeafPage.InlineBytes(record);
             if (reference.FirstPage == _resumeValue.FirstPage && reference.Length == _resumeValue.Length)
                 return index;
         }
@@ -222,26 +222,26 @@ internal sealed unsafe class TreeChecker
         if (kind == ValueKind.Overflow)
         {
             var overflow = *(OverflowReference*)LeafPage.InlineBytes(record);
-            CheckOverflowRun(leaf, slot, overflow.FirstPage, overflow.Length);
+            CheckOverflowExtent(leaf, slot, overflow.FirstPage, overflow.Length);
             return true;
         }
 
-        if (kind != ValueKind.LargeRun)
+        if (kind != ValueKind.LargeExtent)
             return true;
-        var reference = *(LargeRunReference*)LeafPage.InlineBytes(record);
-        if (_resumeChunk == 0 && !EnterLargeRun(leaf, slot, reference))
+        var reference = *(LargeExtentReference*)LeafPage.InlineBytes(record);
+        if (_resumeChunk == 0 && !EnterLargeExtent(leaf, slot, reference))
             return true;
         _resumeValue = reference;
         return _host.CheckValue(reference, ref _resumeChunk);
     }
 
-    private bool EnterLargeRun(PageNumber leaf, int slot, in LargeRunReference reference)
+    private bool EnterLargeExtent(PageNumber leaf, int slot, in LargeExtentReference reference)
     {
         var pageSize = _host.PageSize;
-        if (!IsRunInside(leaf, slot, reference.FirstPage, reference.Length, (reference.Length + pageSize - 1) / pageSize))
+        if (!IsExtentInside(leaf, slot, reference.FirstPage, reference.Length, (reference.Length + pageSize - 1) / pageSize))
             return false;
 
-        Own(reference.FirstPage, TreeLimits.LargeRunPages(pageSize, reference.Length));
+        Own(reference.FirstPage, TreeLimits.LargeExtentPages(pageSize, reference.Length));
         if (reference.IsOneChunk)
             return true;
         if (reference.ChecksumPage <= 0 || reference.ChecksumPage >= _host.PageLimit)
@@ -259,41 +259,41 @@ internal sealed unsafe class TreeChecker
             return false;
         }
 
-        var length = ((PageHeader*)bytes)->RunLength;
-        if (!IsRunInside(leaf, slot, reference.ChecksumPage, length, (length - 1 + PageHeader.Size + pageSize) / pageSize))
+        var length = ((PageHeader*)bytes)->ExtentBytes;
+        if (!IsExtentInside(leaf, slot, reference.ChecksumPage, length, (length - 1 + PageHeader.Size + pageSize) / pageSize))
             return false;
         var pages = TreeLimits.OverflowPages(pageSize, length);
         Own(reference.ChecksumPage, pages);
-        CheckRunHeader(leaf, slot, (PageHeader*)bytes, reference.ChecksumPage, length, pages);
+        CheckExtentHeader(leaf, slot, (PageHeader*)bytes, reference.ChecksumPage, length, pages);
         return true;
     }
 
-    private void CheckOverflowRun(PageNumber leaf, int slot, long first, long length)
+    private void CheckOverflowExtent(PageNumber leaf, int slot, long first, long length)
     {
         var pageSize = _host.PageSize;
-        if (!IsRunInside(leaf, slot, first, length, (length - 1 + PageHeader.Size + pageSize) / pageSize))
+        if (!IsExtentInside(leaf, slot, first, length, (length - 1 + PageHeader.Size + pageSize) / pageSize))
             return;
 
         var pages = TreeLimits.OverflowPages(pageSize, length);
         Own(first, pages);
         var bytes = Read(new PageNumber(first), again: false);
         if (bytes != null)
-            CheckRunHeader(leaf, slot, (PageHeader*)bytes, first, length, pages);
+            CheckExtentHeader(leaf, slot, (PageHeader*)bytes, first, length, pages);
     }
 
-    private void CheckRunHeader(PageNumber leaf, int slot, PageHeader* header, long first, long length, int pages)
+    private void CheckExtentHeader(PageNumber leaf, int slot, PageHeader* header, long first, long length, int pages)
     {
         if (header->Kind != PageKind.Overflow)
             Report($"page {first}: is of kind {header->Kind}, but page {leaf} has it as the run of slot {slot}");
-        else if (header->PageNumber != first || header->RunPages != pages || header->RunLength != length)
+        else if (header->PageNumber != first || header->ExtentPages != pages || header->ExtentBytes != length)
         {
             Report(
-                $"page {first}: run of page {header->PageNumber} with {header->RunPages} pages and {header->RunLength} bytes, " +
+                $"page {first}: run of page {header->PageNumber} with {header->ExtentPages} pages and {header->ExtentBytes} bytes, " +
                 $"but slot {slot} of page {leaf} expects {pages} pages and {length} bytes");
         }
     }
 
-    private bool IsRunInside(PageNumber leaf, int slot, long first, long length, long pages)
+    private bool IsExtentInside(PageNumber leaf, int slot, long first, long length, long pages)
     {
         // Compared by subtraction: damaged numbers must not overflow.
         if (length >= 0 && pages is >= 0 and <= int.MaxValue && first > 0 && first < _host.PageLimit && pages <= _host.PageLimit - first)

@@ -14,13 +14,13 @@ internal static unsafe class TreeErrors
             $"and names itself page {((PageHeader*)bytes)->PageNumber}.");
 
     [DoesNotReturn]
-    public static void ThrowRun(PageNumber page, byte* bytes, long expectedLength) =>
+    public static void ThrowExtent(PageNumber page, byte* bytes, long expectedLength) =>
         throw new CorruptionException(
             $"Page {page} should start an overflow run with a value of {expectedLength} bytes, but is of kind " +
-            $"{((PageHeader*)bytes)->Kind} with {((PageHeader*)bytes)->RunLength} bytes.");
+            $"{((PageHeader*)bytes)->Kind} with {((PageHeader*)bytes)->ExtentBytes} bytes.");
 
     [DoesNotReturn]
-    public static void ThrowRunBeyond(PageNumber page, uint pages, long pageCount) =>
+    public static void ThrowExtentBeyond(PageNumber page, uint pages, long pageCount) =>
         throw new CorruptionException($"The overflow run at page {page} has {pages} pages, and there are {pageCount} pages in all.");
 
     [DoesNotReturn]

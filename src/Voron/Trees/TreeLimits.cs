@@ -27,7 +27,7 @@ internal static class TreeLimits
     public static int OverflowPages(int pageSize, long length) => checked((int)((length + PageHeader.Size + pageSize - 1) / pageSize));
 
     /// <summary>Pages of a run without header that holds <paramref name="length"/> bytes.</summary>
-    public static int LargeRunPages(int pageSize, long length) => checked((int)((length + pageSize - 1) / pageSize));
+    public static int LargeExtentPages(int pageSize, long length) => checked((int)((length + pageSize - 1) / pageSize));
 
     /// <exception cref="ArgumentException">The key is empty or longer than a page of this size allows.</exception>
     public static void CheckKey(int pageSize, ReadOnlySpan<byte> key)

@@ -56,7 +56,7 @@ internal static unsafe class TreeReader
     {
         ValueKind.Inline => LeafPage.InlineLength(record),
         ValueKind.Overflow => ((OverflowReference*)LeafPage.InlineBytes(record))->Length,
-        _ => ((LargeRunReference*)LeafPage.InlineBytes(record))->Length,
+        _ => ((LargeExtentReference*)LeafPage.InlineBytes(record))->Length,
     };
 
     /// <summary>The way to the leaf that has the key, or should get it. The tree has a root.</summary>
@@ -87,16 +87,16 @@ internal static unsafe class TreeReader
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static byte* ReadLeaf(PageReader reader, PageNumber page) => ReadKind(reader, page, PageKind.Leaf);
 
-    public static byte* ReadRun(PageReader reader, PageNumber first, long length)
+    public static byte* ReadExtent(PageReader reader, PageNumber first, long length)
     {
         var bytes = reader.Read(first);
         var header = (PageHeader*)bytes;
-        if (header->Kind != PageKind.Overflow || header->RunLength != length)
-            TreeErrors.ThrowRun(first, bytes, length);
+        if (header->Kind != PageKind.Overflow || header->ExtentBytes != length)
+            TreeErrors.ThrowExtent(first, bytes, length);
 
         // The file, and so the map, may be longer or shorter than what counts: a run that ends behind it has no content there.
-        if (header->RunPages > reader.PageCount - first.Value)
-            TreeErrors.ThrowRunBeyond(first, header->RunPages, reader.PageCount);
+        if (header->ExtentPages > reader.PageCount - first.Value)
+            TreeErrors.ThrowExtentBeyond(first, header->ExtentPages, reader.PageCount);
         return bytes;
     }
 
@@ -156,12 +156,12 @@ internal static unsafe class TreeReader
     {
         var kind = LeafPage.Kind(record);
         var length = ValueLength(record);
-        if (kind is not (ValueKind.Overflow or ValueKind.LargeRun) || length is < 0 or > int.MaxValue)
+        if (kind is not (ValueKind.Overflow or ValueKind.LargeExtent) || length is < 0 or > int.MaxValue)
             TreeErrors.ThrowValueKind(kind, length);
-        if (kind == ValueKind.LargeRun)
-            return reader.ReadLarge(*(LargeRunReference*)LeafPage.InlineBytes(record), 0, (int)length);
+        if (kind == ValueKind.LargeExtent)
+            return reader.ReadLarge(*(LargeExtentReference*)LeafPage.InlineBytes(record), 0, (int)length);
 
         var first = new PageNumber(((OverflowReference*)LeafPage.InlineBytes(record))->FirstPage);
-        return new ReadOnlySpan<byte>(ReadRun(reader, first, length) + PageHeader.Size, (int)length);
+        return new ReadOnlySpan<byte>(ReadExtent(reader, first, length) + PageHeader.Size, (int)length);
     }
 }

@@ -46,10 +46,10 @@ internal static unsafe class TreeWriter
     }
 
     /// <summary>Sets the value of a key to a run that the caller has written.</summary>
-    public static void PutLargeRun(PageWriter writer, TreeState state, ReadOnlySpan<byte> key, LargeRunReference reference)
+    public static void PutLargeExtent(PageWriter writer, TreeState state, ReadOnlySpan<byte> key, LargeExtentReference reference)
     {
         Store(writer, state, key, new NewValue(ref reference), replace: true);
-        state.OverflowPages += ValueRuns.CountPages(writer, reference);
+        state.OverflowPages += ValueExtents.CountPages(writer, reference);
         state.Changed = true;
     }
 
@@ -70,8 +70,8 @@ internal static unsafe class TreeWriter
 
             state.PrepareForChange();
             var leaf = writer.Modify(number);
-            if (!PlantedFault.KeepRunOfDeleted)
-                ValueRuns.Free(writer, state, SlottedPage.Record(leaf.Bytes, index));
+            if (!PlantedFault.KeepExtentOfDeleted)
+                ValueExtents.Free(writer, state, SlottedPage.Record(leaf.Bytes, index));
             SlottedPage.Remove<LeafPage>(leaf, writer.PageSize, index);
             state.EntryCount--;
             state.Changed = true;
@@ -111,7 +111,7 @@ internal static unsafe class TreeWriter
         {
             var leaf = TreeReader.ReadLeaf(writer, page);
             for (var i = 0; i < SlottedPage.Count(leaf); i++)
-                ValueRuns.Free(writer, state, SlottedPage.Record(leaf, i));
+                ValueExtents.Free(writer, state, SlottedPage.Record(leaf, i));
         }
 
         writer.Free(page);
@@ -130,7 +130,7 @@ internal static unsafe class TreeWriter
             if (state.Root.IsNone)
             {
                 if (value.Kind == ValueKind.Overflow)
-                    run = ValueRuns.Allocate(writer, state, value.Length, PageNumber.None, out reference);
+                    run = ValueExtents.Allocate(writer, state, value.Length, PageNumber.None, out reference);
                 CreateRoot(writer, state);
             }
 
@@ -166,13 +166,13 @@ internal static unsafe class TreeWriter
     {
         if (value.Kind == ValueKind.Overflow && run == null)
         {
-            if (index >= 0 && ValueRuns.TryReuse(writer, leaf, SlottedPage.Record(leaf.Bytes, index), value.Length, out run))
+            if (index >= 0 && ValueExtents.TryReuse(writer, leaf, SlottedPage.Record(leaf.Bytes, index), value.Length, out run))
             {
                 value.CopyTo(run);
                 return run;
             }
 
-            run = ValueRuns.Allocate(writer, state, value.Length, number, out reference);
+            run = ValueExtents.Allocate(writer, state, value.Length, number, out reference);
         }
 
         // The run comes first: there may be no room for it, and the old value may be the source of the new one.
@@ -194,16 +194,16 @@ internal static unsafe class TreeWriter
         in OverflowReference reference)
     {
         var oldKind = ValueKind.Inline;
-        OverflowReference oldRun = default;
-        LargeRunReference oldLargeRun = default;
+        OverflowReference oldExtent = default;
+        LargeExtentReference oldLargeExtent = default;
         if (index >= 0)
         {
             var record = SlottedPage.Record(leaf.Bytes, index);
             oldKind = LeafPage.Kind(record);
             if (oldKind == ValueKind.Overflow)
-                oldRun = *(OverflowReference*)LeafPage.InlineBytes(record);
-            else if (oldKind == ValueKind.LargeRun)
-                oldLargeRun = *(LargeRunReference*)LeafPage.InlineBytes(record);
+                oldExtent = *(OverflowReference*)LeafPage.InlineBytes(record);
+            else if (oldKind == ValueKind.LargeExtent)
+                oldLargeExtent = *(LargeExtentReference*)LeafPage.InlineBytes(record);
         }
 
         var place = LeafEditor.Place(writer, state, leaf, index, key, path, value.Kind, value.InlineLength);
@@ -219,9 +219,9 @@ internal static unsafe class TreeWriter
             value.CopyTo(place);
 
         if (oldKind == ValueKind.Overflow)
-            ValueRuns.FreeOverflow(writer, state, oldRun);
-        else if (oldKind == ValueKind.LargeRun)
-            ValueRuns.FreeLargeRun(writer, state, oldLargeRun);
+            ValueExtents.FreeOverflow(writer, state, oldExtent);
+        else if (oldKind == ValueKind.LargeExtent)
+            ValueExtents.FreeLargeExtent(writer, state, oldLargeExtent);
 
         return run != null ? run : place;
     }

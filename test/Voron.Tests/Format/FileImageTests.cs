@@ -71,7 +71,7 @@ public sealed unsafe class FileImageTests
         page[5000] = 0xA3;
         record.AddRun(5, page, 2, 4096);
         record.AddFree(9, 4);
-        record.AddDirect(20, 16, new DirectRun { Length = 65000, Checksums = 7 });
+        record.AddDirect(20, 16, new DirectExtent { Length = 65000, Checksums = 7 });
         NativeMemory.AlignedFree(page);
         NativeMemory.AlignedFree(previous);
         Check(record.Finish(SomeState(), null), "record-transaction.txt");

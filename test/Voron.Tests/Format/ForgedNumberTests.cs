@@ -19,15 +19,15 @@ public sealed class ForgedNumberTests
     [InlineData(10, true)]
     public unsafe void A_run_that_ends_behind_the_last_page_is_refused(long pageCount, bool isInside)
     {
-        var value = new OneRun(pages: 3, length: 9_000, pageCount);
-        var readsValue = () => _ = (nint)TreeReader.ReadRun(value, OneRun.First, 9_000);
+        var value = new OneExtent(pages: 3, length: 9_000, pageCount);
+        var readsValue = () => _ = (nint)TreeReader.ReadExtent(value, OneExtent.First, 9_000);
         const int Chunks = 1_200;
-        var sums = new OneRun(pages: 3, length: Chunks * sizeof(ulong), pageCount);
-        var reference = new LargeRunReference
+        var sums = new OneExtent(pages: 3, length: Chunks * sizeof(ulong), pageCount);
+        var reference = new LargeExtentReference
         {
             FirstPage = 1,
-            Checksums = (ulong)OneRun.First.Value,
-            Length = (long)Chunks * LargeRunReference.ChunkBytes,
+            Checksums = (ulong)OneExtent.First.Value,
+            Length = (long)Chunks * LargeExtentReference.ChunkBytes,
         };
         var readsSums = () => _ = LargeValueReader.Checksums(sums, reference).Length;
         foreach (Action reads in (Action[])[() => readsValue(), () => readsSums()])
@@ -99,20 +99,20 @@ public sealed class ForgedNumberTests
     }
 
     /// <summary>The first page of a run, and how many pages there are.</summary>
-    private sealed unsafe class OneRun : PageReader
+    private sealed unsafe class OneExtent : PageReader
     {
         public static readonly PageNumber First = new(7);
 
         private readonly byte[] _page = GC.AllocateArray<byte>(4096, pinned: true);
 
-        public OneRun(uint pages, long length, long pageCount)
+        public OneExtent(uint pages, long length, long pageCount)
         {
             PageCount = pageCount;
             var header = (PageHeader*)Read(First);
             header->Kind = PageKind.Overflow;
             header->PageNumber = First.Value;
-            header->RunPages = pages;
-            header->RunLength = length;
+            header->ExtentPages = pages;
+            header->ExtentBytes = length;
         }
 
         public override int PageSize => 4096;
@@ -123,7 +123,7 @@ public sealed class ForgedNumberTests
 
         public override byte* Peek(PageNumber page) => null;
 
-        public override ReadOnlySpan<byte> ReadLarge(in LargeRunReference reference, long offset, int count) => throw new NotSupportedException();
+        public override ReadOnlySpan<byte> ReadLarge(in LargeExtentReference reference, long offset, int count) => throw new NotSupportedException();
     }
 
     /// <summary>Ends with a failure instead of its end.</summary>

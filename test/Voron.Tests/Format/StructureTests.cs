@@ -19,7 +19,7 @@ public sealed class StructureTests
         { nameof(RecordHeader), 192, "108+4 160+32" },
         { nameof(PageEntry), 16, "" },
         { nameof(CompactPageEntry), 8, "" },
-        { nameof(DirectRun), 16, "" },
+        { nameof(DirectExtent), 16, "" },
         { nameof(FlushListEntry), 24, "20+4" },
         { nameof(JournalFileHeader), 128, "28+4 80+48" },
         { nameof(JournalSeal), 48, "40+8" },
@@ -27,7 +27,7 @@ public sealed class StructureTests
         { nameof(LeafRecordHeader), 4, "" },
         { nameof(BranchRecordHeader), 10, "" },
         { nameof(OverflowReference), 16, "" },
-        { nameof(LargeRunReference), 24, "" },
+        { nameof(LargeExtentReference), 24, "" },
     };
 
     [Theory]
@@ -94,7 +94,7 @@ public sealed class StructureTests
         Numbers<RecordKind>().Should().Be("Transaction=1 FlushList=2 FlushImages=3 Vouching=4 Rewrite=5");
         Numbers<RecordFlags>().Should().Be("None=0 Compressed=1");
         Numbers<PageEntryKind>().Should().Be("Diff=1 Zeros=2 Run=3 Free=4 Direct=5");
-        Numbers<ValueKind>().Should().Be("Inline=0 Overflow=1 LargeRun=2");
+        Numbers<ValueKind>().Should().Be("Inline=0 Overflow=1 LargeExtent=2");
     }
 
     [Fact]

@@ -12,12 +12,12 @@ public sealed class TreeRecordsTests
         Unsafe.SizeOf<LeafRecordHeader>().Should().Be(LeafRecordHeader.Size).And.Be(4);
         Unsafe.SizeOf<BranchRecordHeader>().Should().Be(BranchRecordHeader.Size).And.Be(10);
         Unsafe.SizeOf<OverflowReference>().Should().Be(OverflowReference.Size).And.Be(16);
-        Unsafe.SizeOf<LargeRunReference>().Should().Be(LargeRunReference.Size).And.Be(24);
+        Unsafe.SizeOf<LargeExtentReference>().Should().Be(LargeExtentReference.Size).And.Be(24);
         Unsafe.SizeOf<TreeHeader>().Should().Be(TreeHeader.Size).And.Be(64);
         OffsetOf<LeafRecordHeader>(nameof(LeafRecordHeader.InlineLength)).Should().Be(2);
         OffsetOf<BranchRecordHeader>(nameof(BranchRecordHeader.Child)).Should().Be(2);
         OffsetOf<OverflowReference>(nameof(OverflowReference.Length)).Should().Be(8);
-        OffsetOf<LargeRunReference>(nameof(LargeRunReference.Checksums)).Should().Be(16);
+        OffsetOf<LargeExtentReference>(nameof(LargeExtentReference.Checksums)).Should().Be(16);
     }
 
     private static int OffsetOf<T>(string field) => (int)Marshal.OffsetOf<T>(field);

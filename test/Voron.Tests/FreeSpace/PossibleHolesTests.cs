@@ -28,7 +28,7 @@ public sealed class PossibleHolesTests(ITestOutputHelper output)
                     break;
                 case < 50:
                     var pages = random.Next(1, 60);
-                    owned.Add(allocator.AllocateRun(pages, untouched: random.Next(2) == 0), pages);
+                    owned.Add(allocator.AllocateExtent(pages, untouched: random.Next(2) == 0), pages);
                     break;
                 case < 94:
                     if (owned.Count > 0)
@@ -64,7 +64,7 @@ public sealed class PossibleHolesTests(ITestOutputHelper output)
         var allocator = Open(space);
         var blocks = new Blocks();
         blocks.Reopen(space, allocator);
-        var first = allocator.AllocateRun(1000, untouched: false);
+        var first = allocator.AllocateExtent(1000, untouched: false);
         allocator.Free(first + 100, 600);
         allocator.Free(first + 800, 2);
         space.PossibleHoles!.NotePunched(first + 100, 600);

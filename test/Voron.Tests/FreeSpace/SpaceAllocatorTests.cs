@@ -38,7 +38,7 @@ public sealed class SpaceAllocatorTests(ITestOutputHelper output) : IDisposable
     {
         var allocator = NewAllocator();
         var length = 2 * _space.Layout.PagesPerGroup + 5;
-        var first = allocator.AllocateRun(length, untouched: false);
+        var first = allocator.AllocateExtent(length, untouched: false);
         first.Should().Be(3);
 
         // The maps of the groups that the run begins stand behind it.
@@ -50,7 +50,7 @@ public sealed class SpaceAllocatorTests(ITestOutputHelper output) : IDisposable
 
         allocator.Free(first, length);
         CheckOwners(allocator, []);
-        allocator.AllocateRun(length, untouched: false).Should().Be(first, "the run is free again");
+        allocator.AllocateExtent(length, untouched: false).Should().Be(first, "the run is free again");
         CheckOwners(allocator, new() { [first] = length });
     }
 
@@ -60,9 +60,9 @@ public sealed class SpaceAllocatorTests(ITestOutputHelper output) : IDisposable
         // The run ends with its group: its first page behind is the map of a group that this page begins itself.
         var allocator = NewAllocator();
         var length = _space.Layout.PagesPerGroup - 3;
-        allocator.AllocateRun(length, untouched: false).Should().Be(3);
+        allocator.AllocateExtent(length, untouched: false).Should().Be(3);
         _space.PageCount.Should().Be(_space.Layout.PagesPerGroup);
-        var page = allocator.AllocateRun(1, untouched: false);
+        var page = allocator.AllocateExtent(1, untouched: false);
         page.Should().Be(_space.Layout.PagesPerGroup);
         allocator.Map.MapPage(1).Should().Be(page + 1);
         CheckOwners(allocator, new() { [3] = length, [page] = 1 });
@@ -73,7 +73,7 @@ public sealed class SpaceAllocatorTests(ITestOutputHelper output) : IDisposable
     {
         var allocator = NewAllocator();
         var length = _space.Layout.PagesPerGroup - 5;
-        var owned = new SortedDictionary<long, long> { [allocator.AllocateRun(length, untouched: false)] = length };
+        var owned = new SortedDictionary<long, long> { [allocator.AllocateExtent(length, untouched: false)] = length };
         for (var i = 0; i < 2000; i++)
             owned.Add(allocator.AllocatePage(3), 1);
         CheckOwners(allocator, owned);
@@ -83,13 +83,13 @@ public sealed class SpaceAllocatorTests(ITestOutputHelper output) : IDisposable
     public void Only_pages_without_a_version_are_untouched()
     {
         var allocator = NewAllocator();
-        var first = allocator.AllocateRun(100, untouched: false);
-        var behind = allocator.AllocateRun(1, untouched: false);
+        var first = allocator.AllocateExtent(100, untouched: false);
+        var behind = allocator.AllocateExtent(1, untouched: false);
         allocator.Free(first, 100);
         _space.Touched.Add(first + 40);
-        allocator.AllocateRun(60, untouched: true).Should().BeGreaterThan(behind);
-        allocator.AllocateRun(59, untouched: true).Should().Be(first + 41);
-        allocator.AllocateRun(41, untouched: false).Should().Be(first);
+        allocator.AllocateExtent(60, untouched: true).Should().BeGreaterThan(behind);
+        allocator.AllocateExtent(59, untouched: true).Should().Be(first + 41);
+        allocator.AllocateExtent(41, untouched: false).Should().Be(first);
     }
 
     [Fact]
@@ -97,58 +97,58 @@ public sealed class SpaceAllocatorTests(ITestOutputHelper output) : IDisposable
     {
         var allocator = NewAllocator();
         var sections = 64;
-        var first = allocator.AllocateRun((long)sections * _space.Layout.PagesPerSection, untouched: false);
+        var first = allocator.AllocateExtent((long)sections * _space.Layout.PagesPerSection, untouched: false);
         for (var page = first; page < first + (sections - 2) * _space.Layout.PagesPerSection; page += 4)
             allocator.Free(page, 3);
         allocator.BeginTransaction();
-        allocator.AllocateRun(4, untouched: true);
+        allocator.AllocateExtent(4, untouched: true);
         var looks = allocator.Looks;
         for (var i = 0; i < 100; i++)
         {
             allocator.BeginTransaction();
-            allocator.AllocateRun(4 + i, untouched: true).Should().BeGreaterThan(first);
+            allocator.AllocateExtent(4 + i, untouched: true).Should().BeGreaterThan(first);
         }
 
         (allocator.Looks - looks).Should().BeLessThan(12, "only what the file has grown by is new");
-        allocator.AllocateRun(3, untouched: true).Should().Be(first, "shorter ones are there");
+        allocator.AllocateExtent(3, untouched: true).Should().Be(first, "shorter ones are there");
 
         // A page that has had a version and lost it joins its neighbours.
         for (var page = first + 4; page < first + 8; page++)
             _space.Touched.Add(page);
         allocator.Free(first + 7, 1);
         allocator.BeginTransaction();
-        allocator.AllocateRun(7, untouched: true).Should().NotBe(first + 4);
+        allocator.AllocateExtent(7, untouched: true).Should().NotBe(first + 4);
         _space.Touched.Clear();
         allocator.NoteDetached([first + 4, first + 5, first + 6, first + 7]);
-        allocator.AllocateRun(7, untouched: true).Should().Be(first + 4);
+        allocator.AllocateExtent(7, untouched: true).Should().Be(first + 4);
     }
 
     [Fact]
     public void A_run_over_the_end_of_a_section_is_found_when_its_second_half_is_freed()
     {
         var allocator = NewAllocator();
-        var first = allocator.AllocateRun(4L * _space.Layout.PagesPerSection, untouched: false);
+        var first = allocator.AllocateExtent(4L * _space.Layout.PagesPerSection, untouched: false);
         var border = 2L * _space.Layout.PagesPerSection;
         allocator.Free(border - 10, 10);
-        allocator.AllocateRun(20, untouched: false).Should().BeGreaterThan(first + 3L * _space.Layout.PagesPerSection);
+        allocator.AllocateExtent(20, untouched: false).Should().BeGreaterThan(first + 3L * _space.Layout.PagesPerSection);
         allocator.Free(border, 10);
-        allocator.AllocateRun(20, untouched: false).Should().Be(border - 10);
+        allocator.AllocateExtent(20, untouched: false).Should().Be(border - 10);
     }
 
     [Fact]
     public void A_rolled_back_run_is_found_again()
     {
         var allocator = NewAllocator();
-        var first = allocator.AllocateRun(2L * _space.Layout.PagesPerSection, untouched: false);
+        var first = allocator.AllocateExtent(2L * _space.Layout.PagesPerSection, untouched: false);
         allocator.Free(first + 100, 50);
         _space.Save();
         allocator.BeginTransaction();
-        allocator.AllocateRun(50, untouched: true).Should().Be(first + 100);
-        allocator.AllocateRun(50, untouched: true).Should().BeGreaterThan(first + 1000);
+        allocator.AllocateExtent(50, untouched: true).Should().Be(first + 100);
+        allocator.AllocateExtent(50, untouched: true).Should().BeGreaterThan(first + 1000);
         _space.RollBack();
         allocator.Forget();
         allocator.BeginTransaction();
-        allocator.AllocateRun(50, untouched: true).Should().Be(first + 100);
+        allocator.AllocateExtent(50, untouched: true).Should().Be(first + 100);
     }
 
     [Fact]
@@ -208,7 +208,7 @@ public sealed class SpaceAllocatorTests(ITestOutputHelper output) : IDisposable
     public void Growing_beyond_the_layout_is_refused()
     {
         var allocator = NewAllocator();
-        allocator.Invoking(space => space.AllocateRun(_space.Layout.MaxPageCount, untouched: false)).Should().Throw<StorageFullException>();
+        allocator.Invoking(space => space.AllocateExtent(_space.Layout.MaxPageCount, untouched: false)).Should().Throw<StorageFullException>();
     }
 
     [Theory]
@@ -234,7 +234,7 @@ public sealed class SpaceAllocatorTests(ITestOutputHelper output) : IDisposable
                     break;
                 case < 60:
                     var pages = random.Next(8) == 0 ? random.Next(1, 3 * space.Layout.PagesPerSection) : random.Next(1, 20);
-                    owned.Add(allocator.AllocateRun(pages, untouched: random.Next(2) == 0), pages);
+                    owned.Add(allocator.AllocateExtent(pages, untouched: random.Next(2) == 0), pages);
                     break;
                 case < 99:
                     if (owned.Count > 0)

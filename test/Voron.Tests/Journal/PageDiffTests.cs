@@ -30,7 +30,7 @@ public unsafe class PageDiffTests
 
             var end = PageDiff.Write(target.Pointer, page.Pointer, previous.Pointer, pageSize, dirty);
             var runs = new ReadOnlySpan<byte>(target.Pointer, (int)(end - target.Pointer));
-            runs.Length.Should().BeLessThanOrEqualTo(PageDiff.MaxLength(pageSize) - RunWriter.Slack);
+            runs.Length.Should().BeLessThanOrEqualTo(PageDiff.MaxLength(pageSize) - ByteRunWriter.Slack);
             target.IsIntact.Should().BeTrue("seed {0}, round {1}", seed, round);
 
             for (var mixture = 0; mixture < 3; mixture++)
@@ -62,7 +62,7 @@ public unsafe class PageDiffTests
             Fill(random, page.Span);
             var end = PageDiff.Write(target.Pointer, page.Pointer, null, pageSize, 0);
             var runs = new ReadOnlySpan<byte>(target.Pointer, (int)(end - target.Pointer));
-            runs.Length.Should().BeLessThanOrEqualTo(PageDiff.MaxLength(pageSize) - RunWriter.Slack);
+            runs.Length.Should().BeLessThanOrEqualTo(PageDiff.MaxLength(pageSize) - ByteRunWriter.Slack);
             target.IsIntact.Should().BeTrue();
 
             replayed.Span.Clear();
@@ -91,9 +91,9 @@ public unsafe class PageDiffTests
                     {
                         previous.Span.Fill(fill);
                         var end = PageDiff.Write(target.Pointer, page.Pointer, previous.Pointer, pageSize, ulong.MaxValue);
-                        (end - target.Pointer).Should().BeLessThanOrEqualTo(PageDiff.MaxLength(pageSize) - RunWriter.Slack);
+                        (end - target.Pointer).Should().BeLessThanOrEqualTo(PageDiff.MaxLength(pageSize) - ByteRunWriter.Slack);
                         end = PageDiff.Write(target.Pointer, page.Pointer, null, pageSize, 0);
-                        (end - target.Pointer).Should().BeLessThanOrEqualTo(PageDiff.MaxLength(pageSize) - RunWriter.Slack);
+                        (end - target.Pointer).Should().BeLessThanOrEqualTo(PageDiff.MaxLength(pageSize) - ByteRunWriter.Slack);
                         target.IsIntact.Should().BeTrue();
                     }
                 }
@@ -233,7 +233,7 @@ public unsafe class PageDiffTests
             using var target = new GuardedBuffer((int)PageDiff.MaxSparseLength(length));
             var end = PageDiff.WriteSparse(target.Pointer, buffer.Pointer, length);
             var runs = new ReadOnlySpan<byte>(target.Pointer, (int)(end - target.Pointer));
-            runs.Length.Should().BeLessThanOrEqualTo((int)PageDiff.MaxSparseLength(length) - RunWriter.Slack);
+            runs.Length.Should().BeLessThanOrEqualTo((int)PageDiff.MaxSparseLength(length) - ByteRunWriter.Slack);
             target.IsIntact.Should().BeTrue();
 
             using var replayed = new GuardedBuffer(length);

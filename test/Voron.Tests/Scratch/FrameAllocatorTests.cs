@@ -21,7 +21,7 @@ public sealed unsafe class FrameAllocatorTests(ITestOutputHelper output)
             if (rented.Count == 0 || random.Next(100) < (i / 1000 % 2 == 0 ? 60 : 35))
             {
                 var pages = random.Next(4) > 0 ? 1 : random.Next(1, random.Next(10) == 0 ? 200 : 20);
-                var frame = frames.RentRun(pages);
+                var frame = frames.RentExtent(pages);
                 ((long)frame % 4096).Should().Be(0);
                 var mark = (byte)random.Next(256);
                 new Span<byte>(frame, pages * pageSize).Fill(mark);
@@ -34,7 +34,7 @@ public sealed unsafe class FrameAllocatorTests(ITestOutputHelper output)
                 var (address, pages, mark) = rented[at];
                 if (new ReadOnlySpan<byte>((void*)address, pages * pageSize).IndexOfAnyExcept(mark) >= 0)
                     Assert.Fail($"somebody else has written to a frame of {pages} pages");
-                frames.ReturnRun((byte*)address, pages);
+                frames.ReturnExtent((byte*)address, pages);
                 rented[at] = rented[^1];
                 rented.RemoveAt(rented.Count - 1);
                 used -= (long)pages * pageSize;
@@ -64,9 +64,9 @@ public sealed unsafe class FrameAllocatorTests(ITestOutputHelper output)
     public void Runs_of_one_class_are_used_again_and_the_rest_of_a_chunk_is_not_lost()
     {
         using var frames = new FrameAllocator(4096, long.MaxValue, null);
-        var run = frames.RentRun(5);
-        frames.ReturnRun(run, 5);
-        ((nint)frames.RentRun(7)).Should().Be((nint)run, "five and seven pages share a class");
+        var run = frames.RentExtent(5);
+        frames.ReturnExtent(run, 5);
+        ((nint)frames.RentExtent(7)).Should().Be((nint)run, "five and seven pages share a class");
 
         var reserved = frames.ReservedBytes;
         var pages = (reserved >> 12) - 8;
@@ -109,7 +109,7 @@ public sealed unsafe class FrameAllocatorTests(ITestOutputHelper output)
             while (frames.UsedBytes < 80 << 20)
             {
                 var pages = random.Next(3) > 0 ? 1 : random.Next(2, 20);
-                var frame = frames.RentRun(pages);
+                var frame = frames.RentExtent(pages);
                 var mark = (byte)random.Next(1, 256);
                 new Span<byte>(frame, pages * pageSize).Fill(mark);
                 rented.Add(((nint)frame, pages, mark));
@@ -124,14 +124,14 @@ public sealed unsafe class FrameAllocatorTests(ITestOutputHelper output)
             {
                 if (i % 2000 < keep)
                     continue;
-                frames.ReturnRun((byte*)rented[i].Address, rented[i].Pages);
+                frames.ReturnExtent((byte*)rented[i].Address, rented[i].Pages);
                 rented.RemoveAt(i);
             }
 
             var trim = frames.BeginTrim();
 
             // The writer goes on meanwhile.
-            var between = frames.RentRun(3);
+            var between = frames.RentExtent(3);
             new Span<byte>(between, 3 * pageSize).Fill(77);
             rented.Add(((nint)between, 3, 77));
             trim.Run(frames.ChunkTotalBytes - frames.UsedBytes);
@@ -147,7 +147,7 @@ public sealed unsafe class FrameAllocatorTests(ITestOutputHelper output)
 
         spill.Free.Should().BeGreaterThan(0);
         foreach (var (address, pages, _) in rented)
-            frames.ReturnRun((byte*)address, pages);
+            frames.ReturnExtent((byte*)address, pages);
         var last = frames.BeginTrim();
         last.Run(long.MaxValue);
         frames.EndTrim(last);

@@ -82,7 +82,7 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
 
     public override byte* PeekUnlessWritable(PageNumber page) => Find(page).Bytes;
 
-    public override ReadOnlySpan<byte> ReadLarge(in LargeRunReference reference, long offset, int count) =>
+    public override ReadOnlySpan<byte> ReadLarge(in LargeExtentReference reference, long offset, int count) =>
         throw new NotSupportedException("These pages have no file to write large values to.");
 
     public override WritablePage Modify(PageNumber page)
@@ -104,7 +104,7 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
         return frame.Writable();
     }
 
-    public override WritablePage AllocateRun(long length, PageNumber near)
+    public override WritablePage AllocateExtent(long length, PageNumber near)
     {
         PoisonOld();
         var pages = (int)((length + PageHeader.Size + _pageSize - 1) / _pageSize);
@@ -114,12 +114,12 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
         var frame = NewFrame(number, pages);
         var header = (PageHeader*)frame.Bytes;
         header->Kind = PageKind.Overflow;
-        header->RunPages = (uint)pages;
-        header->RunLength = length;
+        header->ExtentPages = (uint)pages;
+        header->ExtentBytes = length;
         return frame.Writable();
     }
 
-    public override WritablePage ModifyRun(PageNumber first)
+    public override WritablePage ModifyExtent(PageNumber first)
     {
         var frame = Find(first);
         if (((PageHeader*)frame.Bytes)->Kind != PageKind.Overflow)
@@ -129,7 +129,7 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
 
     public override void Free(PageNumber page) => FreeFrame(page, 1);
 
-    public override void FreeRun(PageNumber first, int pages) => FreeFrame(first, pages);
+    public override void FreeExtent(PageNumber first, int pages) => FreeFrame(first, pages);
 
     /// <summary>From here on each page moves again at its first change.</summary>
     public void Savepoint()

@@ -63,5 +63,5 @@ internal sealed unsafe class TreeCheck(PageReader pages, long pageLimit, Action<
         }
     }
 
-    public bool CheckValue(in LargeRunReference reference, ref long chunk) => true;
+    public bool CheckValue(in LargeExtentReference reference, ref long chunk) => true;
 }

@@ -63,7 +63,7 @@ public sealed unsafe class TreeCheckerTests
     public void A_run_with_a_wrong_length_is_found()
     {
         using var tree = Filled();
-        Header(tree.Pages.Damage(RunOf(tree)))->RunLength++;
+        Header(tree.Pages.Damage(ExtentOf(tree)))->ExtentBytes++;
         Check(tree).Should().BeFalse();
         _problems.Should().ContainMatch("*run of page*");
     }
@@ -151,7 +151,7 @@ public sealed unsafe class TreeCheckerTests
 
     private static PageHeader* Header(byte* page) => (PageHeader*)page;
 
-    private static PageNumber RunOf(TestTree tree)
+    private static PageNumber ExtentOf(TestTree tree)
     {
         var record = TreeReader.Find(tree.State, tree.Pages, [7]);
         return new PageNumber(((OverflowReference*)LeafPage.InlineBytes(record))->FirstPage);

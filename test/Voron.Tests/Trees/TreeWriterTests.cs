@@ -234,15 +234,15 @@ public sealed class TreeWriterTests
     public void A_large_run_is_kept_by_its_reference_and_freed_with_its_checksums()
     {
         using var tree = new TestTree();
-        var run = tree.Pages.AllocateRun(17 * 4096 - 64, PageNumber.None);
-        var checksums = tree.Pages.AllocateRun(100, PageNumber.None);
-        var reference = new LargeRunReference
+        var run = tree.Pages.AllocateExtent(17 * 4096 - 64, PageNumber.None);
+        var checksums = tree.Pages.AllocateExtent(100, PageNumber.None);
+        var reference = new LargeExtentReference
         {
             FirstPage = run.FirstPage(),
             Length = 17 * 4096,
             Checksums = (ulong)checksums.FirstPage(),
         };
-        TreeWriter.PutLargeRun(tree.Pages, tree.State, [1], reference);
+        TreeWriter.PutLargeExtent(tree.Pages, tree.State, [1], reference);
         tree.State.OverflowPages.Should().Be(18);
         tree.CheckStructure();
         var get = () => tree.Get([1]);

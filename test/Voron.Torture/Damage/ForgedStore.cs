@@ -36,7 +36,7 @@ internal sealed unsafe class ForgedStore
         for (long page = 0; page < PageCount; page++)
         {
             PageHeader run = Page(page);
-            for (long inner = page + 1; run.Kind == PageKind.Overflow && inner < Math.Min(PageCount, page + run.RunPages); inner++)
+            for (long inner = page + 1; run.Kind == PageKind.Overflow && inner < Math.Min(PageCount, page + run.ExtentPages); inner++)
                 _extentStarts[inner] = page;
         }
         foreach (string name in _files.Keys.Where(name => JournalFile.IndexOf(name) >= 0 || name.StartsWith("rewrite-", StringComparison.Ordinal)))
@@ -123,8 +123,8 @@ internal sealed unsafe class ForgedStore
     private void SealPage(long page)
     {
         PageHeader header = Page(page);
-        long pages = header.Kind == PageKind.Overflow && header.RunPages > 1 && header.RunPages <= (_files[DataFile].Length / PageSize) - page
-            ? header.RunPages
+        long pages = header.Kind == PageKind.Overflow && header.ExtentPages > 1 && header.ExtentPages <= (_files[DataFile].Length / PageSize) - page
+            ? header.ExtentPages
             : 1;
         Span<byte> bytes = Bytes(DataFile).Slice((int)(page * PageSize), (int)pages * PageSize);
         ulong checksum = Checksum.Compute(bytes[PageHeader.UnjournaledBytes..], Checksum.Seed(_environmentId, page));

@@ -70,9 +70,9 @@ internal sealed unsafe class NeededBytes
         cursor.Open(new TreeState(header), snapshot);
         for (bool found = cursor.SeekFirst(); found; found = cursor.MoveNext())
         {
-            if (LeafPage.Kind(cursor.Record) != ValueKind.LargeRun)
+            if (LeafPage.Kind(cursor.Record) != ValueKind.LargeExtent)
                 continue;
-            LargeRunReference reference = *(LargeRunReference*)LeafPage.InlineBytes(cursor.Record);
+            LargeExtentReference reference = *(LargeExtentReference*)LeafPage.InlineBytes(cursor.Record);
             Add(reference.FirstPage * pageSize, (reference.FirstPage * pageSize) + reference.Length);
             for (long page = 0; page * pageSize < reference.Length; page++)
                 _large.Add(reference.FirstPage + page);
@@ -90,7 +90,7 @@ internal sealed unsafe class NeededBytes
             if (!isUsed || _large.Contains(page) || environment.Context.Versions.Find(page, snapshot.Id, out _))
                 continue;
             var header = (PageHeader*)snapshot.Read(new PageNumber(page));
-            long pages = header->Kind == PageKind.Overflow ? header->RunPages : 1;
+            long pages = header->Kind == PageKind.Overflow ? header->ExtentPages : 1;
             Add(page * pageSize, (page * pageSize) + ChecksumBytes);
             Add((page * pageSize) + (page == 0 ? 2 * ChecksumBytes : ChecksumBytes), (page + pages) * pageSize);
             page += pages - 1;

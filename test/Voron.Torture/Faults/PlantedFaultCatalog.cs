@@ -81,7 +81,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.SearchMissesLast), "model", 20_000),
         new(nameof(PlantedFault.AllowLongerKeys), "boundary", 200),
         new(nameof(PlantedFault.EndStreamEarly), "boundary", 200),
-        new(nameof(PlantedFault.KeepRunOfDeleted), "equivalence", 16),
+        new(nameof(PlantedFault.KeepExtentOfDeleted), "equivalence", 16),
         new(nameof(PlantedFault.FreeOneLess), "model", 200_000),
         new(nameof(PlantedFault.MiscountUsedPages), "model", 200_000),
         new(nameof(PlantedFault.SeeNextVersion), "model", 200_000),

@@ -4,14 +4,14 @@ using Voron.Primitives;
 namespace Voron.Trees;
 
 /// <summary>The runs of pages that hold the values too long for a leaf.</summary>
-internal static unsafe class ValueRuns
+internal static unsafe class ValueExtents
 {
-    private const int RunLengthOffset = 56;
+    private const int ExtentBytesOffset = 56;
 
     /// <summary>A new run, its bytes still zero.</summary>
     public static byte* Allocate(PageWriter writer, TreeState state, int length, PageNumber near, out OverflowReference reference)
     {
-        var run = writer.AllocateRun(length, near);
+        var run = writer.AllocateExtent(length, near);
         state.OverflowPages += TreeLimits.OverflowPages(writer.PageSize, length);
         state.Changed = true;
         reference = new OverflowReference { FirstPage = run.Header->PageNumber, Length = length };
@@ -33,12 +33,12 @@ internal static unsafe class ValueRuns
             return false;
 
         var first = new PageNumber(reference->FirstPage);
-        TreeReader.ReadRun(writer, first, reference->Length);
-        var run = writer.ModifyRun(first);
+        TreeReader.ReadExtent(writer, first, reference->Length);
+        var run = writer.ModifyExtent(first);
         if (reference->Length != length)
         {
-            run.Header->RunLength = length;
-            run.MarkDirty(RunLengthOffset, sizeof(long));
+            run.Header->ExtentBytes = length;
+            run.MarkDirty(ExtentBytesOffset, sizeof(long));
             reference->Length = length;
             leaf.MarkDirty((int)((byte*)reference - leaf.Bytes), OverflowReference.Size);
         }
@@ -54,34 +54,34 @@ internal static unsafe class ValueRuns
         var kind = LeafPage.Kind(record);
         if (kind == ValueKind.Overflow)
             FreeOverflow(writer, state, *(OverflowReference*)LeafPage.InlineBytes(record));
-        else if (kind == ValueKind.LargeRun)
-            FreeLargeRun(writer, state, *(LargeRunReference*)LeafPage.InlineBytes(record));
+        else if (kind == ValueKind.LargeExtent)
+            FreeLargeExtent(writer, state, *(LargeExtentReference*)LeafPage.InlineBytes(record));
     }
 
     public static void FreeOverflow(PageWriter writer, TreeState state, in OverflowReference reference)
     {
         var pages = TreeLimits.OverflowPages(writer.PageSize, reference.Length);
-        writer.FreeRun(new PageNumber(reference.FirstPage), pages);
+        writer.FreeExtent(new PageNumber(reference.FirstPage), pages);
         state.OverflowPages -= pages;
         state.Changed = true;
     }
 
     /// <summary>The pages of a large run with those of its checksums, as the tree's header counts them.</summary>
-    public static long CountPages(PageReader reader, in LargeRunReference reference) =>
-        TreeLimits.LargeRunPages(reader.PageSize, reference.Length) + ChecksumPages(reader, reference);
+    public static long CountPages(PageReader reader, in LargeExtentReference reference) =>
+        TreeLimits.LargeExtentPages(reader.PageSize, reference.Length) + ChecksumPages(reader, reference);
 
-    public static void FreeLargeRun(PageWriter writer, TreeState state, in LargeRunReference reference)
+    public static void FreeLargeExtent(PageWriter writer, TreeState state, in LargeExtentReference reference)
     {
-        var pages = TreeLimits.LargeRunPages(writer.PageSize, reference.Length);
+        var pages = TreeLimits.LargeExtentPages(writer.PageSize, reference.Length);
         var checksumPages = ChecksumPages(writer, reference);
-        writer.FreeRun(new PageNumber(reference.FirstPage), pages);
+        writer.FreeExtent(new PageNumber(reference.FirstPage), pages);
         if (checksumPages != 0)
-            writer.FreeRun(new PageNumber(reference.ChecksumPage), checksumPages);
+            writer.FreeExtent(new PageNumber(reference.ChecksumPage), checksumPages);
         state.OverflowPages -= pages + checksumPages;
         state.Changed = true;
     }
 
-    private static int ChecksumPages(PageReader reader, in LargeRunReference reference)
+    private static int ChecksumPages(PageReader reader, in LargeExtentReference reference)
     {
         if (reference.ChecksumPage == 0)
             return 0;
@@ -91,6 +91,6 @@ internal static unsafe class ValueRuns
         if (((PageHeader*)bytes)->Kind != PageKind.Overflow)
             TreeErrors.ThrowKind(page, bytes, PageKind.Overflow);
 
-        return (int)((PageHeader*)bytes)->RunPages;
+        return (int)((PageHeader*)bytes)->ExtentPages;
     }
 }

@@ -6,7 +6,7 @@ namespace Voron.FreeSpace;
 /// it raises it to "unknown", also that of the sections before, whose last run may go on in it. Sections are looked at in groups: 8 TiB
 /// are 2,097,152 sections of 4 MiB, and 8,192 groups.
 /// </remarks>
-internal sealed class RunBounds
+internal sealed class ExtentBounds
 {
     private const ushort Unknown = ushort.MaxValue;
     private const int GroupShift = 8;

@@ -6,7 +6,7 @@ using System.Runtime.Intrinsics;
 namespace Voron.Journal;
 
 /// <summary>Writes the runs of <see cref="PageDiff"/>, which describes their format, and joins those that lie close together.</summary>
-internal unsafe ref struct RunWriter
+internal unsafe ref struct ByteRunWriter
 {
     /// <summary>Bytes that one chunk of the source has: as many as a mask has bits.</summary>
     public const int ChunkBytes = 64;
@@ -34,7 +34,7 @@ internal unsafe ref struct RunWriter
     private bool _zeros;
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public RunWriter(byte* target, byte* source, long from, long sourceLength, int mergeGap)
+    public ByteRunWriter(byte* target, byte* source, long from, long sourceLength, int mergeGap)
     {
         _source = source;
         _sourceLength = sourceLength;

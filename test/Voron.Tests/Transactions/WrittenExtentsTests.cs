@@ -2,7 +2,7 @@ using Voron.Transactions;
 
 namespace Voron.Tests.Transactions;
 
-public sealed class WrittenRunsTests
+public sealed class WrittenExtentsTests
 {
     /// <summary>
     /// A transaction that has been submitted ends with it: an exception for want of memory would tell its caller that it was not committed.
@@ -17,7 +17,7 @@ public sealed class WrittenRunsTests
     [Fact]
     public void Runs_are_noted_again_after_many_have_been_forgotten()
     {
-        var runs = new WrittenRuns();
+        var runs = new WrittenExtents();
         Fill(runs, 5_000);
         runs.Clear();
         runs.Count.Should().Be(0);
@@ -45,10 +45,10 @@ public sealed class WrittenRunsTests
         static long RollBack()
         {
             const int FullTable = 17;
-            var runs = new WrittenRuns();
+            var runs = new WrittenExtents();
             Fill(runs, FullTable);
             runs.TryFree(0, 1);
-            runs.Add(new WrittenRun(1_000, 1, default, -1));
+            runs.Add(new WrittenExtent(1_000, 1, default, -1));
             var before = GC.GetAllocatedBytesForCurrentThread();
             runs.RollBack(FullTable, 1);
             var allocated = GC.GetAllocatedBytesForCurrentThread() - before;
@@ -59,17 +59,17 @@ public sealed class WrittenRunsTests
 
     private static long Allocated(int count)
     {
-        new WrittenRuns().Clear();
-        var runs = new WrittenRuns();
+        new WrittenExtents().Clear();
+        var runs = new WrittenExtents();
         Fill(runs, count);
         var before = GC.GetAllocatedBytesForCurrentThread();
         runs.Clear();
         return GC.GetAllocatedBytesForCurrentThread() - before;
     }
 
-    private static void Fill(WrittenRuns runs, int count)
+    private static void Fill(WrittenExtents runs, int count)
     {
         for (var i = 0; i < count; i++)
-            runs.Add(new WrittenRun(i, 1, default, -1));
+            runs.Add(new WrittenExtent(i, 1, default, -1));
     }
 }

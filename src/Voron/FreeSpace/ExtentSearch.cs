@@ -3,7 +3,7 @@ using Voron.Format;
 namespace Voron.FreeSpace;
 
 /// <summary>Finds free pages in a row: the first that are enough. What has been searched in vain is not searched again before it changes.</summary>
-internal sealed unsafe class RunSearch
+internal sealed unsafe class ExtentSearch
 {
     /// <summary>Sections of which nothing is known that a search looks at, before it has the file grow instead.</summary>
     private const int MostLooks = 4096;
@@ -12,13 +12,13 @@ internal sealed unsafe class RunSearch
     private readonly ISpacePages _pages;
     private readonly SectionMap _map;
     private readonly bool _untouched;
-    private readonly RunBounds _bounds = new();
+    private readonly ExtentBounds _bounds = new();
 
     // Bounds that were lowered in the open transaction: a rollback makes them wrong.
     private readonly HashSet<long> _lowered = [];
 
     /// <param name="untouched">Pages with a version do not count as free.</param>
-    public RunSearch(SectionMapLayout layout, ISpacePages pages, SectionMap map, bool untouched)
+    public ExtentSearch(SectionMapLayout layout, ISpacePages pages, SectionMap map, bool untouched)
     {
         _layout = layout;
         _pages = pages;
@@ -89,7 +89,7 @@ internal sealed unsafe class RunSearch
         var limit = Limit(section);
         for (var bit = Bitmap.FindClear(bitmap, limit, 0); bit >= 0;)
         {
-            var end = EndOfRun(bitmap, first, bit, limit);
+            var end = EndOfExtent(bitmap, first, bit, limit);
             long length = end - bit;
             if (end == limit && limit == _layout.PagesPerSection && length < pages)
                 length += LengthAtStart(section + 1, pages - length, withheld);
@@ -109,7 +109,7 @@ internal sealed unsafe class RunSearch
         for (; section < _map.SectionCount && length < pages && !withheld.Contains(section); section++)
         {
             var limit = Limit(section);
-            var end = EndOfRun(_map.ReadBitmap(section), section * _layout.PagesPerSection, 0, limit);
+            var end = EndOfExtent(_map.ReadBitmap(section), section * _layout.PagesPerSection, 0, limit);
             length += end;
             if (end < _layout.PagesPerSection)
                 break;
@@ -120,7 +120,7 @@ internal sealed unsafe class RunSearch
 
     private int Limit(long section) => (int)Math.Min(_layout.PagesPerSection, _pages.PageCount - section * _layout.PagesPerSection);
 
-    private int EndOfRun(byte* bitmap, long first, int bit, int limit)
+    private int EndOfExtent(byte* bitmap, long first, int bit, int limit)
     {
         var end = Bitmap.FindSet(bitmap, limit, bit);
         if (end < 0)

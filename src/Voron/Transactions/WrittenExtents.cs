@@ -4,7 +4,7 @@ namespace Voron.Transactions;
 
 /// <summary>A run that the open transaction has written straight to the data file.</summary>
 /// <param name="FreedAtStamp">The savepoint stamp at which the same transaction freed it; -1 while it is in use.</param>
-internal readonly record struct WrittenRun(long FirstPage, uint Pages, DirectRun Run, int FreedAtStamp)
+internal readonly record struct WrittenExtent(long FirstPage, uint Pages, DirectExtent Run, int FreedAtStamp)
 {
     public bool IsFreed => FreedAtStamp >= 0;
 }
@@ -13,12 +13,12 @@ internal readonly record struct WrittenRun(long FirstPage, uint Pages, DirectRun
 /// The runs that the open transaction has written straight to the data file, in the order in which they were written. Freeing one, and
 /// rolling back to a savepoint, cost what they change, however many runs there are.
 /// </summary>
-internal sealed class WrittenRuns
+internal sealed class WrittenExtents
 {
     /// <summary>Entries that are kept for the next transaction.</summary>
     private const int MaxKept = 1024;
 
-    private readonly List<WrittenRun> _runs = [];
+    private readonly List<WrittenExtent> _runs = [];
 
     // Those in use, by their first page. No two begin there: pages that a transaction frees are not written directly again before a flush.
     // Null while there are none: what has grown too large is dropped, and made when it is needed, which may fail.
@@ -27,11 +27,11 @@ internal sealed class WrittenRuns
     // Those that were freed, in that order: their stamps never fall.
     private readonly List<int> _freed = [];
 
-    public List<WrittenRun> All => _runs;
+    public List<WrittenExtent> All => _runs;
 
     public int Count => _runs.Count;
 
-    public void Add(in WrittenRun run)
+    public void Add(in WrittenExtent run)
     {
         // Nothing is noted if there is no memory for it.
         _runs.EnsureCapacity(_runs.Count + 1);
