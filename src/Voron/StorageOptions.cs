@@ -18,7 +18,7 @@ public enum JournalCompression
 }
 
 /// <summary>What the journal says of pages before a flush overwrites them in the data file.</summary>
-public enum FlushRecordForm
+public enum TornPageProtection
 {
     /// <summary>
     /// Their checksums. Enough for a device where a sector that is being written when the power fails holds old bytes, new
@@ -30,7 +30,7 @@ public enum FlushRecordForm
     /// The pages themselves, compressed, as far as the journal cannot make them otherwise. Repairs whatever such a sector
     /// holds, and writes changed pages twice; the journal takes as much more room.
     /// </summary>
-    WholeImages,
+    FullPageImages,
 }
 
 /// <summary>What a commit wrote, as told to <see cref="StorageOptions.CommitObserver"/>.</summary>
@@ -112,7 +112,7 @@ public sealed class StorageOptions
     /// <summary>
     /// What the journal says of pages before they are overwritten. Either way the environment can be opened with any setting.
     /// </summary>
-    public FlushRecordForm FlushRecords { get; init; } = FlushRecordForm.Checksums;
+    public TornPageProtection TornPageProtection { get; init; } = TornPageProtection.Checksums;
 
     /// <summary>Bytes of the first journal file; later ones double up to <see cref="MaxJournalFileBytes"/>.</summary>
     public long InitialJournalFileBytes { get; init; } = 4 * MiB;
@@ -242,7 +242,7 @@ public sealed class StorageOptions
     internal TimeSpan ReclaimInterval { get; init; } = TimeSpan.FromSeconds(30);
 
     /// <summary>Transactions journal each changed page whole, never its difference: what tests hold differences against.</summary>
-    internal bool JournalsWholePages { get; init; }
+    internal bool JournalsFullPages { get; init; }
 
     /// <summary>Called after each background verification, on a thread of the pool. May do what every observer may.</summary>
     public Action<VerificationReport>? ScrubObserver { get; init; }
@@ -277,7 +277,7 @@ public sealed class StorageOptions
             (FileMode & IO.FileSystemDisk.OwnerOnly) == IO.FileSystemDisk.OwnerOnly && (FileMode & ~ReadAndWrite) == 0,
             $"{nameof(FileMode)} is {FileMode}; it must let the owner read and write, and must not make files executable.");
         Check(JournalCompression is JournalCompression.Auto or JournalCompression.Always or JournalCompression.Never, $"{nameof(JournalCompression)} is {(int)JournalCompression}, which is no setting.");
-        Check(FlushRecords is FlushRecordForm.Checksums or FlushRecordForm.WholeImages, $"{nameof(FlushRecords)} is {(int)FlushRecords}, which is no setting.");
+        Check(TornPageProtection is TornPageProtection.Checksums or TornPageProtection.FullPageImages, $"{nameof(TornPageProtection)} is {(int)TornPageProtection}, which is no setting.");
         Check(InitialJournalFileBytes >= 64 << 10, $"{nameof(InitialJournalFileBytes)} is {InitialJournalFileBytes}; it must be at least 65536.");
         Check(MaxJournalFileBytes <= LargestJournalFile, $"{nameof(MaxJournalFileBytes)} is {MaxJournalFileBytes}; it must be at most {LargestJournalFile}.");
         Check(MaxJournalFileBytes >= InitialJournalFileBytes, $"{nameof(MaxJournalFileBytes)} ({MaxJournalFileBytes}) is below {nameof(InitialJournalFileBytes)} ({InitialJournalFileBytes}).");

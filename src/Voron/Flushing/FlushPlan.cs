@@ -14,14 +14,14 @@ internal readonly unsafe struct FlushItem
     public readonly int Pages;
 
     /// <summary>What replay would make of the page depends on what the data file holds of it.</summary>
-    public readonly bool IsBased;
+    public readonly bool NeedsBasePage;
 
-    public FlushItem(long page, byte* frame, int pages, bool isBased)
+    public FlushItem(long page, byte* frame, int pages, bool needsBasePage)
     {
         Page = page;
         Frame = frame;
         Pages = pages;
-        IsBased = isBased;
+        NeedsBasePage = needsBasePage;
     }
 }
 
@@ -57,7 +57,7 @@ internal sealed unsafe class FlushPlan(NativeHeap heap)
 
     public int Pages { get; private set; }
 
-    /// <summary>How many items are <see cref="FlushItem.IsBased"/>; single pages all of them, since runs are journaled whole.</summary>
+    /// <summary>How many items are <see cref="FlushItem.NeedsBasePage"/>; single pages all of them, since runs are journaled whole.</summary>
     public int Based { get; private set; }
 
     /// <summary>Collects everything newer than a checkpoint. The object is used again for the next flush.</summary>
@@ -94,10 +94,10 @@ internal sealed unsafe class FlushPlan(NativeHeap heap)
         // An older one is in the data file already, and waits only to be detached.
         if (version.Frame == null || version.TransactionId <= checkpointId)
             return;
-        var isBased = version.WholeSinceId <= checkpointId;
-        Items.Add(new FlushItem(page, version.Frame, version.Pages, isBased));
-        Based += isBased ? 1 : 0;
-        Debug.Assert(!isBased || version.Pages == 1);
+        var needsBasePage = version.SelfContainedSinceId <= checkpointId;
+        Items.Add(new FlushItem(page, version.Frame, version.Pages, needsBasePage));
+        Based += needsBasePage ? 1 : 0;
+        Debug.Assert(!needsBasePage || version.Pages == 1);
         Pages += version.Pages;
         switch (((PageHeader*)version.Frame)->Kind)
         {

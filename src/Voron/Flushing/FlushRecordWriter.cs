@@ -16,7 +16,7 @@ internal sealed unsafe class FlushRecordWriter
     public FlushRecordWriter(EngineContext context)
     {
         _context = context;
-        _writesImages = context.Options.FlushRecords == FlushRecordForm.WholeImages;
+        _writesImages = context.Options.TornPageProtection == TornPageProtection.FullPageImages;
     }
 
     /// <summary>Bytes of journal that the records of the last plan took.</summary>
@@ -67,7 +67,7 @@ internal sealed unsafe class FlushRecordWriter
             {
                 for (item = first; left > 0; item++)
                 {
-                    if (!plan.Items[item].IsBased)
+                    if (!plan.Items[item].NeedsBasePage)
                         continue;
                     record.AddPage(plan.Items[item].Page, plan.Items[item].Frame, null, _context.PageSize, ulong.MaxValue);
                     left--;
@@ -103,7 +103,7 @@ internal sealed unsafe class FlushRecordWriter
     {
         foreach (var item in plan.Items.AsSpan())
         {
-            if (!item.IsBased || --images < 0)
+            if (!item.NeedsBasePage || --images < 0)
                 record.AddListed(item.Page, ((PageHeader*)item.Frame)->Checksum, (uint)item.Pages);
         }
     });

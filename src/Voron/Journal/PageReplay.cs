@@ -103,7 +103,7 @@ internal sealed unsafe class PageReplay : IRecordVisitor
         foreach (var (number, page) in _pages)
         {
             if (number < _state.PageCount)
-                versions.SetWhole(versions.Push(number, page.TransactionId, 0, page.Frame, page.Pages, page.Flags, 0), page.WholeSinceId);
+                versions.SetSelfContained(versions.Push(number, page.TransactionId, 0, page.Frame, page.Pages, page.Flags, 0), page.SelfContainedSinceId);
             else if (page.Frame != null)
                 _frames.ReturnExtent(page.Frame, page.Pages);
         }
@@ -201,7 +201,7 @@ internal sealed unsafe class PageReplay : IRecordVisitor
     private ReplayedPage Replace(long page, ReplayedPage replacement)
     {
         Forget(page);
-        replacement.WholeSinceId = replacement.TransactionId;
+        replacement.SelfContainedSinceId = replacement.TransactionId;
         _pages[page] = replacement;
         return replacement;
     }
@@ -240,7 +240,7 @@ internal sealed unsafe class PageReplay : IRecordVisitor
         public long TransactionId;
 
         /// <summary>The last record up to which the page needs no base, or 0.</summary>
-        public long WholeSinceId;
+        public long SelfContainedSinceId;
         public byte* Frame;
         public int Pages;
         public VersionFlags Flags;

@@ -70,9 +70,9 @@ internal unsafe struct VersionNode
     /// there is none since the page was last at home in the data file.
     /// </summary>
     [FieldOffset(56)]
-    public long WholeSinceId;
+    public long SelfContainedSinceId;
 
-    /// <summary>In the free list, where it takes the place of <see cref="WholeSinceId"/>: the index of the next free node.</summary>
+    /// <summary>In the free list, where it takes the place of <see cref="SelfContainedSinceId"/>: the index of the next free node.</summary>
     [FieldOffset(56)]
     public uint NextFree;
 }
@@ -85,15 +85,15 @@ internal readonly unsafe struct PageVersion
     public readonly int Pages;
     public readonly VersionFlags Flags;
 
-    /// <summary>As <see cref="VersionNode.WholeSinceId"/>.</summary>
-    public readonly long WholeSinceId;
+    /// <summary>As <see cref="VersionNode.SelfContainedSinceId"/>.</summary>
+    public readonly long SelfContainedSinceId;
 
-    public PageVersion(long transactionId, byte* frame, int pages, VersionFlags flags, long wholeSinceId)
+    public PageVersion(long transactionId, byte* frame, int pages, VersionFlags flags, long selfContainedSinceId)
     {
         TransactionId = transactionId;
         Frame = frame;
         Pages = pages;
         Flags = flags;
-        WholeSinceId = wholeSinceId;
+        SelfContainedSinceId = selfContainedSinceId;
     }
 }

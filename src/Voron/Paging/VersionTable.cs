@@ -32,7 +32,7 @@ internal sealed unsafe class VersionTable : IDisposable
     private uint _nextNode = 1;
     private uint _freeNode;
     private long _nodeCapacity;
-    private long _basedCount;
+    private long _pagesNeedingBase;
     private long _frameCount;
 
     /// <param name="maxPageCount">The most pages the environment can have while it is open; address space is reserved for their heads.</param>
@@ -76,7 +76,7 @@ internal sealed unsafe class VersionTable : IDisposable
     /// How many pages have a newest version that can be made again only from what the data file holds: no record since the last
     /// flush makes them without a base.
     /// </summary>
-    public long BasedCount => DetachIsIncomplete ? ChainCount : _basedCount;
+    public long PagesNeedingBase => DetachIsIncomplete ? ChainCount : _pagesNeedingBase;
 
     /// <summary>Versions that have been flushed are still in their chains, so that it is not known how many pages need their base.</summary>
     public bool DetachIsIncomplete => Volatile.Read(ref _detachesEnded) != Volatile.Read(ref _detachesBegun);
@@ -186,12 +186,12 @@ internal sealed unsafe class VersionTable : IDisposable
         node->Older = older;
         node->DirtyLines = dirtyLines;
         node->Page = page;
-        node->WholeSinceId = (flags & VersionFlags.Whole) != 0 ? transactionId : older != 0 ? Follow(older)->WholeSinceId : 0;
+        node->SelfContainedSinceId = (flags & VersionFlags.Whole) != 0 ? transactionId : older != 0 ? Follow(older)->SelfContainedSinceId : 0;
         if (older == 0)
             CountChain(page, 1);
         else
-            _basedCount -= Based(Follow(older));
-        _basedCount += Based(node);
+            _pagesNeedingBase -= Based(Follow(older));
+        _pagesNeedingBase += Based(node);
         Volatile.Write(ref _heads[page], ((ulong)node->Generation << 32) | index);
         return node;
     }
@@ -206,12 +206,12 @@ internal sealed unsafe class VersionTable : IDisposable
     }
 
     /// <summary>Says of a page's newest version that the record of a transaction makes the page without a base.</summary>
-    public void SetWhole(VersionNode* node, long transactionId)
+    public void SetSelfContained(VersionNode* node, long transactionId)
     {
         Debug.Assert(Head(node->Page) == node);
-        _basedCount -= Based(node);
-        node->WholeSinceId = transactionId;
-        _basedCount += Based(node);
+        _pagesNeedingBase -= Based(node);
+        node->SelfContainedSinceId = transactionId;
+        _pagesNeedingBase += Based(node);
     }
 
     /// <summary>Takes the newest version off its page and gives the node back. The frame is the caller's.</summary>
@@ -219,11 +219,11 @@ internal sealed unsafe class VersionTable : IDisposable
     {
         Debug.Assert(Head(node->Page) == node);
         Volatile.Write(ref _heads[node->Page], node->Older);
-        _basedCount -= Based(node);
+        _pagesNeedingBase -= Based(node);
         if (node->Older == 0)
             CountChain(node->Page, -1);
         else
-            _basedCount += Based(Follow(node->Older));
+            _pagesNeedingBase += Based(Follow(node->Older));
         GiveBack(node);
     }
 
@@ -238,9 +238,9 @@ internal sealed unsafe class VersionTable : IDisposable
         Debug.Assert(older->TransactionId == node->TransactionId);
         Refill(older, node->Frame, node->Pages, node->Flags);
         older->DirtyLines = node->DirtyLines;
-        var wholeSinceId = node->WholeSinceId;
+        var selfContainedSinceId = node->SelfContainedSinceId;
         Pop(node);
-        SetWhole(older, wholeSinceId);
+        SetSelfContained(older, selfContainedSinceId);
     }
 
     /// <summary>
@@ -266,7 +266,7 @@ internal sealed unsafe class VersionTable : IDisposable
             link = newer->Older;
             Volatile.Write(ref newer->Older, 0);
             if (link != 0)
-                ForgetWhole(page, Follow(link)->TransactionId);
+                ClearSelfContained(page, Follow(link)->TransactionId);
             return link;
         }
 
@@ -274,7 +274,7 @@ internal sealed unsafe class VersionTable : IDisposable
         Volatile.Write(ref _heads[page], 0);
         if (link != 0)
         {
-            _basedCount -= Based(Follow(link));
+            _pagesNeedingBase -= Based(Follow(link));
             CountChain(page, -1);
         }
 
@@ -308,7 +308,7 @@ internal sealed unsafe class VersionTable : IDisposable
         {
             var node = _nodes + (uint)link;
             var id = node->TransactionId;
-            version = new PageVersion(id, node->Frame, node->Pages, node->Flags, node->WholeSinceId);
+            version = new PageVersion(id, node->Frame, node->Pages, node->Flags, node->SelfContainedSinceId);
             var older = Volatile.Read(ref node->Older);
             SchedulePoint.Reach(SchedulePlace.VersionRead);
             Volatile.ReadBarrier();
@@ -375,19 +375,19 @@ internal sealed unsafe class VersionTable : IDisposable
     // Heads are made usable in steps, so that most calls find it done.
     private static long RoundUp(long pages) => (pages + 8191) & ~8191L;
 
-    private static int Based(VersionNode* node) => node->WholeSinceId == 0 ? 1 : 0;
+    private static int Based(VersionNode* node) => node->SelfContainedSinceId == 0 ? 1 : 0;
 
     // What is left of a chain builds on what was cut off it, which is at home in the data file now.
-    private void ForgetWhole(long page, long transactionId)
+    private void ClearSelfContained(long page, long transactionId)
     {
-        _basedCount -= Based(Head(page));
+        _pagesNeedingBase -= Based(Head(page));
         for (var node = Head(page); node != null; node = Follow(node->Older))
         {
-            if (node->WholeSinceId <= transactionId)
-                node->WholeSinceId = 0;
+            if (node->SelfContainedSinceId <= transactionId)
+                node->SelfContainedSinceId = 0;
         }
 
-        _basedCount += Based(Head(page));
+        _pagesNeedingBase += Based(Head(page));
     }
 
     private void CountChain(long page, int change)

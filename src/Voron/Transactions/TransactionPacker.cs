@@ -65,7 +65,7 @@ internal sealed unsafe class TransactionPacker
         }
         else if ((node->Flags & VersionFlags.InsideExtent) == 0)
         {
-            var isWhole = (node->Flags & VersionFlags.New) != 0 || _context.Options.JournalsWholePages;
+            var isWhole = (node->Flags & VersionFlags.New) != 0 || _context.Options.JournalsFullPages;
             var previous = isWhole ? null : PreviousBytes(session, node);
             Debug.Assert(previous == null || PageDiff.FindUnmarked(node->Frame, previous, session.PageSize, node->DirtyLines) < 0);
             record.AddPage(node->Page, node->Frame, previous, session.PageSize, node->DirtyLines);

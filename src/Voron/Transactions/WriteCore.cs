@@ -481,8 +481,8 @@ internal sealed class WriteCore : TransactionCore
     private long FlushListReserve() =>
         JournalFormat.AlignUp(RecordHeader.Size + _context.Versions.MostFlushed * FlushListEntry.Size) + SlackBytes;
 
-    private long FlushImagesReserve() => _context.Options.FlushRecords == FlushRecordForm.WholeImages
-        ? FlushImageRecords.MaxBytes(_context.Versions.BasedCount, _context.PageSize)
+    private long FlushImagesReserve() => _context.Options.TornPageProtection == TornPageProtection.FullPageImages
+        ? FlushImageRecords.MaxBytes(_context.Versions.PagesNeedingBase, _context.PageSize)
         : 0;
 
     // Before the record that names them is submitted.

@@ -504,7 +504,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
 
         _versions.Refill(node, frame, pages, flags);
         Debug.Assert((flags & VersionFlags.Whole) != 0);
-        _versions.SetWhole(node, _id);
+        _versions.SetSelfContained(node, _id);
     }
 
     // Memory may fail to come only before anything has changed: a version that is not among the changes would outlive a rollback.

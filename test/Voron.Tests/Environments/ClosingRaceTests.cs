@@ -187,7 +187,7 @@ public sealed class ClosingRaceTests
             MaxJournalFileBytes = 64 << 10,
             FlushThresholdBytes = 64 << 10,
             JournalLimitBytes = 1 << 20,
-            FlushRecords = FlushRecordForm.Checksums,
+            TornPageProtection = TornPageProtection.Checksums,
             ScratchMemoryBytes = 4 << 20,
             ScratchLimitBytes = 4 << 20,
         });

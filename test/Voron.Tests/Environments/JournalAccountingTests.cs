@@ -55,7 +55,7 @@ public sealed class JournalAccountingTests
             BackgroundFlush = false,
             JournalLimitBytes = 1 << 20,
             FlushThresholdBytes = 1 << 20,
-            FlushRecords = FlushRecordForm.WholeImages,
+            TornPageProtection = TornPageProtection.FullPageImages,
             JournalCompression = JournalCompression.Never,
         };
         using var environment = StorageEnvironment.Open(new SimulatedDisk(), options);
@@ -104,11 +104,11 @@ public sealed class JournalAccountingTests
 
     /// <summary>With a limit below the length of a file, each commit waited a second for a flush that had nothing to do.</summary>
     [Theory]
-    [InlineData(256 << 10, 16 << 20, FlushRecordForm.Checksums)]
-    [InlineData(1 << 20, 16 << 20, FlushRecordForm.Checksums)]
-    [InlineData(8 << 20, 64 << 20, FlushRecordForm.Checksums)]
-    [InlineData(256 << 10, 256 << 10, FlushRecordForm.WholeImages)]
-    public void With_everything_flushed_no_writer_is_slowed_whatever_the_limit(long limit, long fileBytes, FlushRecordForm form)
+    [InlineData(256 << 10, 16 << 20, TornPageProtection.Checksums)]
+    [InlineData(1 << 20, 16 << 20, TornPageProtection.Checksums)]
+    [InlineData(8 << 20, 64 << 20, TornPageProtection.Checksums)]
+    [InlineData(256 << 10, 256 << 10, TornPageProtection.FullPageImages)]
+    public void With_everything_flushed_no_writer_is_slowed_whatever_the_limit(long limit, long fileBytes, TornPageProtection form)
     {
         var options = new StorageOptions
         {
@@ -117,7 +117,7 @@ public sealed class JournalAccountingTests
             JournalLimitBytes = limit,
             FlushThresholdBytes = limit / 4,
             FlushInterval = TimeSpan.FromMilliseconds(1),
-            FlushRecords = form,
+            TornPageProtection = form,
             JournalCompression = JournalCompression.Never,
             ScrubInterval = Timeout.InfiniteTimeSpan,
         };

@@ -10,13 +10,13 @@ public sealed class JournalRoomTests
 {
     private const int Items = 40;
 
-    private static StorageOptions Options(long maxFileBytes, FlushRecordForm form = FlushRecordForm.Checksums) => new()
+    private static StorageOptions Options(long maxFileBytes, TornPageProtection form = TornPageProtection.Checksums) => new()
     {
         BackgroundFlush = false,
         InitialJournalFileBytes = 64 << 10,
         MaxJournalFileBytes = maxFileBytes,
         JournalCompression = JournalCompression.Never,
-        FlushRecords = form,
+        TornPageProtection = form,
     };
 
     /// <summary>Each file is made twice as long as the one before. A file of the next length may find no room when a shorter one would.</summary>
@@ -52,7 +52,7 @@ public sealed class JournalRoomTests
     public void A_released_file_that_is_long_enough_is_used_before_any_is_deleted()
     {
         var disk = new SimulatedDisk();
-        using var environment = StorageEnvironment.Open(disk, Options(256 << 10, FlushRecordForm.WholeImages));
+        using var environment = StorageEnvironment.Open(disk, Options(256 << 10, TornPageProtection.FullPageImages));
         for (var i = 0; i < 40; i++)
             Put(environment, i * 100, 100);
         environment.Flush();

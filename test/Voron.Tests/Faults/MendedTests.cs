@@ -237,7 +237,7 @@ public sealed class MendedTests
         var options = new StorageOptions
         {
             BackgroundFlush = false,
-            FlushRecords = FlushRecordForm.WholeImages,
+            TornPageProtection = TornPageProtection.FullPageImages,
             InitialJournalFileBytes = 64 << 10,
             MaxJournalFileBytes = 256 << 10,
             CommitObserver = report => written += report.JournalBytes,

@@ -158,16 +158,16 @@ public sealed class MixedMomentsTests
     }
 
     [Theory]
-    [InlineData(FlushRecordForm.Checksums)]
-    [InlineData(FlushRecordForm.WholeImages)]
-    public void A_rewrite_after_a_flush_that_broke_off_still_fits(FlushRecordForm form)
+    [InlineData(TornPageProtection.Checksums)]
+    [InlineData(TornPageProtection.FullPageImages)]
+    public void A_rewrite_after_a_flush_that_broke_off_still_fits(TornPageProtection form)
     {
         var options = new StorageOptions
         {
             BackgroundFlush = false,
             InitialJournalFileBytes = 64 << 10,
             MaxJournalFileBytes = 256 << 10,
-            FlushRecords = form,
+            TornPageProtection = form,
         };
         var disk = new SimulatedDisk();
         FileSet during;

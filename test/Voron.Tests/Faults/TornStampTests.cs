@@ -9,12 +9,12 @@ public sealed class TornStampTests(ITestOutputHelper output)
     private const int Images = 300;
 
     [Theory]
-    [InlineData(FlushRecordForm.Checksums)]
-    [InlineData(FlushRecordForm.WholeImages)]
-    public void A_page_0_that_an_opening_tears_costs_nothing(FlushRecordForm form)
+    [InlineData(TornPageProtection.Checksums)]
+    [InlineData(TornPageProtection.FullPageImages)]
+    public void A_page_0_that_an_opening_tears_costs_nothing(TornPageProtection form)
     {
         var disk = new SimulatedDisk();
-        var options = new StorageOptions { BackgroundFlush = false, FlushRecords = form, InitialJournalFileBytes = 1 << 20 };
+        var options = new StorageOptions { BackgroundFlush = false, TornPageProtection = form, InitialJournalFileBytes = 1 << 20 };
         using (var environment = StorageEnvironment.Open(disk, options))
         {
             Update(environment, 0);
@@ -39,7 +39,7 @@ public sealed class TornStampTests(ITestOutputHelper output)
         for (var i = 0; i < Images; i++)
         {
             var image = images.Build(
-                write + 1, new Random(seed + i), form == FlushRecordForm.WholeImages ? file => file == data : null);
+                write + 1, new Random(seed + i), form == TornPageProtection.FullPageImages ? file => file == data : null);
             garbage += images.GarbageSectors;
             using (var environment = StorageEnvironment.Open(image, options))
                 ShouldHave(environment);
@@ -48,7 +48,7 @@ public sealed class TornStampTests(ITestOutputHelper output)
         }
 
         output.WriteLine($"{garbage} sectors of garbage in {Images} images");
-        if (form == FlushRecordForm.WholeImages)
+        if (form == TornPageProtection.FullPageImages)
             garbage.Should().BeGreaterThan(Images / 10);
     }
 

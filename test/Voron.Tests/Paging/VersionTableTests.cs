@@ -30,37 +30,37 @@ public sealed unsafe class VersionTableTests(ITestOutputHelper output) : IDispos
     {
         _table.EnsureCapacity(100);
         Push(1, 10);
-        _table.BasedCount.Should().Be(1);
+        _table.PagesNeedingBase.Should().Be(1);
         _table.Push(2, 10, 0, null, 0, VersionFlags.New, 0);
         _table.Push(1, 11, 0, null, 0, VersionFlags.Tombstone, 0);
-        _table.BasedCount.Should().Be(0, "the first page is free since");
+        _table.PagesNeedingBase.Should().Be(0, "the first page is free since");
         _table.Pop(_table.Head(1));
-        _table.BasedCount.Should().Be(1);
-        _table.SetWhole(_table.Head(1), 10);
-        _table.BasedCount.Should().Be(0);
+        _table.PagesNeedingBase.Should().Be(1);
+        _table.SetSelfContained(_table.Head(1), 10);
+        _table.PagesNeedingBase.Should().Be(0);
 
         // What is newer than a whole version needs no base either, also when the whole one has been dropped.
         Push(2, 12);
         Push(2, 13);
         _table.Unlink(_table.Follow(_table.Head(2)->Older), _table.Follow(_table.Follow(_table.Head(2)->Older)->Older));
         _table.Find(2, 13, out var version);
-        version.WholeSinceId.Should().Be(10);
-        _table.BasedCount.Should().Be(0);
+        version.SelfContainedSinceId.Should().Be(10);
+        _table.PagesNeedingBase.Should().Be(0);
 
         // Until what it builds on is at home in the data file.
         _table.GiveBack(_table.Follow(_table.Cut(2, _table.Head(2))));
         _table.Find(2, 13, out version);
-        version.WholeSinceId.Should().Be(0);
-        _table.BasedCount.Should().Be(1);
+        version.SelfContainedSinceId.Should().Be(0);
+        _table.PagesNeedingBase.Should().Be(1);
         _table.GiveBack(_table.Follow(_table.Cut(2, null)));
-        _table.BasedCount.Should().Be(0);
+        _table.PagesNeedingBase.Should().Be(0);
         var first = _table.BeginDetach();
-        _table.BasedCount.Should().Be(1, "whatever has a version may need its base");
+        _table.PagesNeedingBase.Should().Be(1, "whatever has a version may need its base");
         var second = _table.BeginDetach();
         _table.EndDetach(first);
-        _table.BasedCount.Should().Be(1, "a later flush has not detached all of its pages");
+        _table.PagesNeedingBase.Should().Be(1, "a later flush has not detached all of its pages");
         _table.EndDetach(second);
-        _table.BasedCount.Should().Be(0);
+        _table.PagesNeedingBase.Should().Be(0);
         _table.EndDetach(_table.BeginDetach());
         _table.EndDetach(first);
         _table.DetachIsIncomplete.Should().BeFalse();

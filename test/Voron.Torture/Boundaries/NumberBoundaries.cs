@@ -43,7 +43,7 @@ internal static class NumberBoundaries
         {
             for (int pass = 0; pass < 2; pass++)
             {
-                using StorageEnvironment environment = StorageEnvironment.Open(disk, StoreMaker.Options(FlushRecordForm.Checksums));
+                using StorageEnvironment environment = StorageEnvironment.Open(disk, StoreMaker.Options(TornPageProtection.Checksums));
                 for (int i = 0; i < left && pass == 0; i++)
                 {
                     using WriteTransaction writing = environment.BeginWrite();
@@ -75,7 +75,7 @@ internal static class NumberBoundaries
         ImageDisk disk = Forge(NextTreeIdOffset, uint.MaxValue - 1);
         try
         {
-            using StorageEnvironment environment = StorageEnvironment.Open(disk, StoreMaker.Options(FlushRecordForm.Checksums));
+            using StorageEnvironment environment = StorageEnvironment.Open(disk, StoreMaker.Options(TornPageProtection.Checksums));
             using (WriteTransaction writing = environment.BeginWrite())
             {
                 writing.CreateTree("last").Put([1], [1]);
@@ -99,7 +99,7 @@ internal static class NumberBoundaries
         {
             for (int pass = 0; pass < 3; pass++)
             {
-                using StorageEnvironment environment = StorageEnvironment.Open(disk, StoreMaker.Options(FlushRecordForm.Checksums));
+                using StorageEnvironment environment = StorageEnvironment.Open(disk, StoreMaker.Options(TornPageProtection.Checksums));
                 for (int i = 0; i < 4; i++)
                 {
                     using WriteTransaction writing = environment.BeginWrite();
@@ -125,7 +125,7 @@ internal static class NumberBoundaries
         {
             long before = disk.Changes;
             string message = Throws<CorruptionException>(
-                () => StorageEnvironment.Open(disk, StoreMaker.Options(FlushRecordForm.Checksums)).Dispose(), $"{number} at byte {field}").Message;
+                () => StorageEnvironment.Open(disk, StoreMaker.Options(TornPageProtection.Checksums)).Dispose(), $"{number} at byte {field}").Message;
             Require(message.Contains(ForgedStore.HeaderFile, StringComparison.Ordinal), $"the message does not name the file: {message}");
             Require(disk.Changes == before, "an opening that failed has changed a file");
         }

@@ -50,7 +50,7 @@ internal static class OptionBoundaries
             new() { ScrubInterval = TimeSpan.FromDays(24) + TimeSpan.FromTicks(1) },
             new() { FlushInterval = TimeSpan.Zero }, new() { SlowReaderInterval = TimeSpan.Zero },
             new() { JournalCompression = (JournalCompression)3 },
-            new() { FlushRecords = (FlushRecordForm)2 },
+            new() { TornPageProtection = (TornPageProtection)2 },
         ];
         foreach (StorageOptions options in bad)
         {

@@ -28,7 +28,7 @@ internal sealed class CopyRun(SuiteRun run)
     public void Run()
     {
         var disk = new SimulatedDisk { ExtendableMaps = _choices.Next(3) < 2, MapsSeeUnbufferedWrites = _choices.Next(4) < 3 };
-        var form = _choices.Next(2) == 0 ? FlushRecordForm.Checksums : FlushRecordForm.WholeImages;
+        var form = _choices.Next(2) == 0 ? TornPageProtection.Checksums : TornPageProtection.FullPageImages;
         _options = CrashWorkload.RandomOptions(_choices, form);
         using var workload = new CrashWorkload(disk, run, _options, new CrashCounts())
         {

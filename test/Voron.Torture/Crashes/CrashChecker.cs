@@ -36,8 +36,8 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
         _spoilsData = plan.Disk != CrashDisk.Any || (images && _choices.Next(2) == 1);
         _spoilsOthers = _choices.Next(2) == 1;
         _reclaims = plan.Reclaims && _choices.Next(2) == 1;
-        _options = CrashWorkload.RandomOptions(_choices, images ? FlushRecordForm.WholeImages : FlushRecordForm.Checksums);
-        run.Tell($"{_options.FlushRecords}, {_options.JournalCompression}");
+        _options = CrashWorkload.RandomOptions(_choices, images ? TornPageProtection.FullPageImages : TornPageProtection.Checksums);
+        run.Tell($"{_options.TornPageProtection}, {_options.JournalCompression}");
         WorkOn(disk, [Content.Empty], [Content.Empty], level: 0);
     }
 

@@ -52,9 +52,9 @@ internal sealed class CrashWorkload : IDisposable
     /// <summary>Has large parts of the file become free, and gives them back to the file system.</summary>
     public bool Reclaims { get; init; }
 
-    public static StorageOptions RandomOptions(Tape random, FlushRecordForm form) => new()
+    public static StorageOptions RandomOptions(Tape random, TornPageProtection form) => new()
     {
-        FlushRecords = form,
+        TornPageProtection = form,
         BackgroundFlush = false,
         MaxMergedDuration = TimeSpan.FromDays(1),
         InitialJournalFileBytes = 64 << 10,
@@ -65,7 +65,7 @@ internal sealed class CrashWorkload : IDisposable
         SearchMemoryBytes = random.Next(4) == 3 ? 1 << 20 : 0,
         MaxGrowthBytes = 1 << 20,
         JournalCompression = random.Next(2) == 0 ? JournalCompression.Always : JournalCompression.Never,
-        JournalsWholePages = random.Next(8) == 7,
+        JournalsFullPages = random.Next(8) == 7,
     };
 
     /// <summary>Opens the environment for the first time, and checks that it has one of some contents.</summary>

@@ -116,7 +116,7 @@ internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random r
             MaxGrowthBytes = plain.MaxGrowthBytes,
             SearchMemoryBytes = random.Next(3) == 0 ? 0 : plain.SearchMemoryBytes,
             VerifyEveryRead = random.Next(4) == 0,
-            FlushRecords = image.Form,
+            TornPageProtection = image.Form,
             MaxTransactionBytes = 4 << 20,
         };
     }

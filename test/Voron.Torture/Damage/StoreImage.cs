@@ -113,5 +113,5 @@ internal sealed record StoreImage(string Name, StoreFiles Files, long LastTransa
     public required NeededBytes Needed { get; init; }
 
     /// <summary>The options with which it was made, and is opened.</summary>
-    public required FlushRecordForm Form { get; init; }
+    public required TornPageProtection Form { get; init; }
 }

@@ -15,13 +15,13 @@ internal sealed class StoreMaker : IDisposable
 
     private readonly ImageDisk _disk = new(new StoreFiles([]), isLent: true);
     private readonly Dictionary<long, StoreContent> _contents = [];
-    private readonly FlushRecordForm _form;
+    private readonly TornPageProtection _form;
     private readonly JournalCompression _compression;
     private readonly StorageEnvironment _environment;
     private long _pageCount;
     private int _round;
 
-    private StoreMaker(FlushRecordForm form, JournalCompression compression)
+    private StoreMaker(TornPageProtection form, JournalCompression compression)
     {
         _form = form;
         _compression = compression;
@@ -31,12 +31,12 @@ internal sealed class StoreMaker : IDisposable
     /// <summary>All of them, of one environment each.</summary>
     public static IReadOnlyList<StoreImage> MakeAll() =>
     [
-        Closed(), Vouched(FlushRecordForm.Checksums, JournalCompression.Never), Vouched(FlushRecordForm.WholeImages, JournalCompression.Always),
-        Unvouched(), Flushing(FlushRecordForm.Checksums, "voron.data"), Flushing(FlushRecordForm.Checksums, "voron.header"),
-        Flushing(FlushRecordForm.WholeImages, "voron.header"), Rewritten(), Sealed(),
+        Closed(), Vouched(TornPageProtection.Checksums, JournalCompression.Never), Vouched(TornPageProtection.FullPageImages, JournalCompression.Always),
+        Unvouched(), Flushing(TornPageProtection.Checksums, "voron.data"), Flushing(TornPageProtection.Checksums, "voron.header"),
+        Flushing(TornPageProtection.FullPageImages, "voron.header"), Rewritten(), Sealed(),
     ];
 
-    public static StorageOptions Options(FlushRecordForm form, bool readOnly = false, Microsoft.Extensions.Logging.ILogger? logger = null) => new()
+    public static StorageOptions Options(TornPageProtection form, bool readOnly = false, Microsoft.Extensions.Logging.ILogger? logger = null) => new()
     {
         BackgroundFlush = false,
         InitialJournalFileBytes = 64 << 10,
@@ -45,7 +45,7 @@ internal sealed class StoreMaker : IDisposable
         SearchMemoryBytes = 64 << 10,
         ScrubInterval = Timeout.InfiniteTimeSpan,
         MaxGrowthBytes = 1 << 20,
-        FlushRecords = form,
+        TornPageProtection = form,
         ReadOnly = readOnly,
         Logger = logger,
     };
@@ -53,14 +53,14 @@ internal sealed class StoreMaker : IDisposable
     /// <summary>Everything is in the data file, and the header says so.</summary>
     public static StoreImage Closed()
     {
-        using var maker = new StoreMaker(FlushRecordForm.Checksums, JournalCompression.Always);
+        using var maker = new StoreMaker(TornPageProtection.Checksums, JournalCompression.Always);
         maker.Fill();
         maker._environment.Dispose();
         return maker.Take("closed");
     }
 
     /// <summary>Some of it is in the data file, later transactions are in the journal, and a record vouches for the last.</summary>
-    public static StoreImage Vouched(FlushRecordForm form, JournalCompression compression)
+    public static StoreImage Vouched(TornPageProtection form, JournalCompression compression)
     {
         using var maker = new StoreMaker(form, compression);
         maker.Fill();
@@ -72,7 +72,7 @@ internal sealed class StoreMaker : IDisposable
 
     private static StoreImage Unvouched()
     {
-        using var maker = new StoreMaker(FlushRecordForm.Checksums, JournalCompression.Never);
+        using var maker = new StoreMaker(TornPageProtection.Checksums, JournalCompression.Never);
         maker.Fill();
         maker._environment.Flush();
         maker.Change(3);
@@ -80,7 +80,7 @@ internal sealed class StoreMaker : IDisposable
     }
 
     /// <summary>A process was killed when its flush was about to write to the file.</summary>
-    private static StoreImage Flushing(FlushRecordForm form, string file)
+    private static StoreImage Flushing(TornPageProtection form, string file)
     {
         using var maker = new StoreMaker(form, JournalCompression.Never);
         maker.Fill();
@@ -99,7 +99,7 @@ internal sealed class StoreMaker : IDisposable
     /// <summary>A reader kept the flusher back, and a rewrite file holds what it could not write.</summary>
     private static StoreImage Rewritten()
     {
-        using var maker = new StoreMaker(FlushRecordForm.Checksums, JournalCompression.Never);
+        using var maker = new StoreMaker(TornPageProtection.Checksums, JournalCompression.Never);
         maker.Fill();
         maker._environment.Flush();
         using (maker._environment.BeginRead())
@@ -116,7 +116,7 @@ internal sealed class StoreMaker : IDisposable
     /// <summary>Recovered before, so that a later journal file seals an earlier one.</summary>
     private static StoreImage Sealed()
     {
-        using var maker = new StoreMaker(FlushRecordForm.Checksums, JournalCompression.Never);
+        using var maker = new StoreMaker(TornPageProtection.Checksums, JournalCompression.Never);
         maker.Fill();
         maker._environment.Flush();
         maker.Change(3);
@@ -157,7 +157,7 @@ internal sealed class StoreMaker : IDisposable
             ScratchMemoryBytes = plain.ScratchMemoryBytes,
             ScrubInterval = plain.ScrubInterval,
             MaxGrowthBytes = plain.MaxGrowthBytes,
-            FlushRecords = _form,
+            TornPageProtection = _form,
             JournalCompression = _compression,
         });
     }

@@ -31,19 +31,19 @@ internal enum FlushPace
 
 /// <summary>Options that must make no difference to what an environment has.</summary>
 internal sealed record EquivalenceSettings(
-    int PageSize, JournalCompression Compression, bool WholePages, CommitMode Commits, FlushPace Pace, FlushRecordForm Form, int LargeValueBytes)
+    int PageSize, JournalCompression Compression, bool WholePages, CommitMode Commits, FlushPace Pace, TornPageProtection Form, int LargeValueBytes)
 {
     private static readonly int[] PageSizes = [4096, 8192, 16384, 32768, 65536];
     private static readonly JournalCompression[] Compressions = Enum.GetValues<JournalCompression>();
-    private static readonly bool[] WholePagesOrNot = [false, true];
+    private static readonly bool[] FullPagesOrNot = [false, true];
     private static readonly CommitMode[] Modes = Enum.GetValues<CommitMode>();
     private static readonly FlushPace[] Paces = Enum.GetValues<FlushPace>();
-    private static readonly FlushRecordForm[] Forms = Enum.GetValues<FlushRecordForm>();
+    private static readonly TornPageProtection[] Forms = Enum.GetValues<TornPageProtection>();
     private static readonly int[] LargeBytes = [16 << 10, 64 << 10, 1 << 20];
 
     /// <summary>How many combinations there are.</summary>
     public static int Count =>
-        PageSizes.Length * Compressions.Length * WholePagesOrNot.Length * Modes.Length * Paces.Length * Forms.Length * LargeBytes.Length;
+        PageSizes.Length * Compressions.Length * FullPagesOrNot.Length * Modes.Length * Paces.Length * Forms.Length * LargeBytes.Length;
 
     public static EquivalenceSettings Of(int number)
     {
@@ -55,15 +55,15 @@ internal sealed record EquivalenceSettings(
         }
 
         return new EquivalenceSettings(
-            Take(PageSizes), Take(Compressions), Take(WholePagesOrNot), Take(Modes), Take(Paces), Take(Forms), Take(LargeBytes));
+            Take(PageSizes), Take(Compressions), Take(FullPagesOrNot), Take(Modes), Take(Paces), Take(Forms), Take(LargeBytes));
     }
 
     public StorageOptions ToOptions() => new()
     {
         PageSize = PageSize,
         JournalCompression = Compression,
-        JournalsWholePages = WholePages,
-        FlushRecords = Form,
+        JournalsFullPages = WholePages,
+        TornPageProtection = Form,
         LargeValueBytes = LargeValueBytes,
         BackgroundFlush = Pace == FlushPace.Background,
         FlushThresholdBytes = Pace == FlushPace.Background ? 64 << 10 : 64 << 20,

@@ -41,7 +41,7 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
     public StorageEnvironment Environment => _environment!;
 
     public static StorageOptions RandomOptions(Tape choices) =>
-        CrashWorkload.RandomOptions(choices, choices.Next(4) == 3 ? FlushRecordForm.WholeImages : FlushRecordForm.Checksums);
+        CrashWorkload.RandomOptions(choices, choices.Next(4) == 3 ? TornPageProtection.FullPageImages : TornPageProtection.Checksums);
 
     /// <summary>Opens the environment; when that fails, nothing may be left of the attempt.</summary>
     public void Open()

@@ -4,7 +4,7 @@ using Voron.Torture.Harness;
 namespace Voron.Torture.Model;
 
 /// <summary>A reader that is held open while everything is updated again and again.</summary>
-internal sealed class LongReaderRun(string directory, int keys, FlushRecordForm form)
+internal sealed class LongReaderRun(string directory, int keys, TornPageProtection form)
 {
     private const long JournalLimit = 4 << 20;
     private const long Growth = 1 << 20;
@@ -28,7 +28,7 @@ internal sealed class LongReaderRun(string directory, int keys, FlushRecordForm 
     /// Of journal files and rewrite files. The limit is one of records; files that have been let go of are there until they are used again, and
     /// so is a rewrite file until the next stands in its place. With images, a file keeps as much free for those of a flush as it holds.
     /// </summary>
-    private long MostFileBytes => (form == FlushRecordForm.WholeImages ? 5 : 3) * JournalLimit;
+    private long MostFileBytes => (form == TornPageProtection.FullPageImages ? 5 : 3) * JournalLimit;
 
     /// <summary>Times that everything was updated.</summary>
     public int Rounds => _version;
@@ -216,6 +216,6 @@ internal sealed class LongReaderRun(string directory, int keys, FlushRecordForm 
         JournalCompression = JournalCompression.Never,
         MaxGrowthBytes = Growth,
         ScratchMemoryBytes = ScratchMemory,
-        FlushRecords = form,
+        TornPageProtection = form,
     };
 }

@@ -23,7 +23,7 @@ internal sealed record ModelSettings(StorageOptions Options, bool InMemory, int 
         int journal = random.Next(3) > 0 ? 64 << 10 : 1 << 20;
         int journalFactor = random.Next(1, 3);
         var compression = (JournalCompression)random.Next(3);
-        var form = (FlushRecordForm)random.Next(2);
+        var form = (TornPageProtection)random.Next(2);
         bool verifyEveryRead = random.Next(3) == 2;
         bool trackReaders = random.Next(6) == 5;
         int largeValueBytes = random.Next(3) switch { 0 => 16 << 10, 1 => 64 << 10, _ => 100_000 };
@@ -41,7 +41,7 @@ internal sealed record ModelSettings(StorageOptions Options, bool InMemory, int 
         {
             PageSize = pageSize,
             JournalCompression = compression,
-            FlushRecords = form,
+            TornPageProtection = form,
             VerifyEveryRead = verifyEveryRead,
             TrackReaders = trackReaders,
             BackgroundFlush = background,
@@ -78,7 +78,7 @@ internal sealed record ModelSettings(StorageOptions Options, bool InMemory, int 
     public bool HasManySavepoints => Savepoints == ManySavepoints;
 
     public override string ToString() =>
-        $"pages of {Options.PageSize}, compression {Options.JournalCompression}, flush records {Options.FlushRecords}, verify every read " +
+        $"pages of {Options.PageSize}, compression {Options.JournalCompression}, flush records {Options.TornPageProtection}, verify every read " +
         $"{Options.VerifyEveryRead}, background flush {Background}, journal files {Options.InitialJournalFileBytes} to {Options.MaxJournalFileBytes}, " +
         $"large values from {Options.LargeValueBytes}, scratch {Options.ScratchMemoryBytes}, search {Options.SearchMemoryBytes}, " +
         $"{(InMemory ? "in memory" : "in a directory")}, {Trees} trees of about {TargetEntries}, " +

@@ -48,10 +48,10 @@ internal static class OptionLimits
         {
             BackgroundFlush = choices.Next(4) > 0,
             JournalCompression = (JournalCompression)choices.Next(3),
-            FlushRecords = choices.Next(3) == 2 ? FlushRecordForm.WholeImages : FlushRecordForm.Checksums,
+            TornPageProtection = choices.Next(3) == 2 ? TornPageProtection.FullPageImages : TornPageProtection.Checksums,
             CommitObserver = null,
         };
-        run.Tell($"background flush {options.BackgroundFlush}, {options.JournalCompression}, {options.FlushRecords}");
+        run.Tell($"background flush {options.BackgroundFlush}, {options.JournalCompression}, {options.TornPageProtection}");
         bool all = choices.Next(4) == 3;
         for (int i = all ? Limits.Length : choices.Next(1, 4); i > 0 && choices.HasMore; i--)
         {

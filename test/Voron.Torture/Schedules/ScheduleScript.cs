@@ -103,7 +103,7 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
         MaxJournalFileBytes = 64 << 10,
         FlushThresholdBytes = flushThreshold,
         FlushInterval = TimeSpan.FromDays(20),
-        FlushRecords = images ? FlushRecordForm.WholeImages : FlushRecordForm.Checksums,
+        TornPageProtection = images ? TornPageProtection.FullPageImages : TornPageProtection.Checksums,
         JournalLimitBytes = 16 << 20,
         JournalCompression = JournalCompression.Never,
         ScratchMemoryBytes = 4 << 20,
@@ -130,7 +130,7 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
             Ballast = cutsFile ? BallastBytes : 0,
         };
         run.Step(
-            $"{keys} keys, search memory {search}, flush threshold {script.Options.FlushThresholdBytes}, {script.Options.FlushRecords}, "
+            $"{keys} keys, search memory {search}, flush threshold {script.Options.FlushThresholdBytes}, {script.Options.TornPageProtection}, "
             + $"reservation {script.Reservation}, ballast {script.Ballast}, {(background ? "flusher in the background" : "no flusher")}");
         var setup = new List<Scripted>();
         for (int i = choices.Next(4); i > 0 && choices.HasMore; i--)

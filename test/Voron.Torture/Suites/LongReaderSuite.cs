@@ -38,7 +38,7 @@ internal sealed class LongReaderSuite : Suite
     {
         Tape choices = run.Choices;
         int keys = choices.Next(1_000, 4_000);
-        FlushRecordForm form = run.Index % 3 == 2 ? FlushRecordForm.WholeImages : FlushRecordForm.Checksums;
+        TornPageProtection form = run.Index % 3 == 2 ? TornPageProtection.FullPageImages : TornPageProtection.Checksums;
 
         // Held for longer and longer, where there is the time.
         int journals = 6 + (int)Math.Min(run.Index * 2, MostJournals);

@@ -40,14 +40,14 @@ internal sealed class MemoryFaultSuite : Suite
             // What happens by the clock would happen at other places each time.
             FlushInterval = TimeSpan.FromDays(1),
             ScrubInterval = Timeout.InfiniteTimeSpan,
-            FlushRecords = choices.Next(2) == 0 ? FlushRecordForm.Checksums : FlushRecordForm.WholeImages,
+            TornPageProtection = choices.Next(2) == 0 ? TornPageProtection.Checksums : TornPageProtection.FullPageImages,
             JournalCompression = choices.Next(2) == 0 ? JournalCompression.Never : JournalCompression.Always,
             ScratchMemoryBytes = 4 << 20,
             SearchMemoryBytes = choices.Next(2) == 0 ? 0 : 1 << 16,
             MaxGrowthBytes = 1 << 20,
         };
         run.Step(
-            $"{keys} keys, {(inMemory ? "in memory" : "on disk")}, {options.FlushRecords}, compression {options.JournalCompression}, " +
+            $"{keys} keys, {(inMemory ? "in memory" : "on disk")}, {options.TornPageProtection}, compression {options.JournalCompression}, " +
             $"{(inBackground ? "flushed in the background" : "flushed when asked for")}");
         List<MemoryOperation> script = [];
         for (int i = choices.Next(3, 14); ; i--)

@@ -57,12 +57,12 @@ internal sealed class SlowIoSuite : Suite
             FlushInterval = TimeSpan.FromMilliseconds(5),
             ReclaimInterval = TimeSpan.FromMilliseconds(5),
             ScrubInterval = inBackground && choices.Next(2) == 1 ? TimeSpan.FromMilliseconds(5) : Timeout.InfiniteTimeSpan,
-            FlushRecords = choices.Next(2) == 0 ? FlushRecordForm.Checksums : FlushRecordForm.WholeImages,
+            TornPageProtection = choices.Next(2) == 0 ? TornPageProtection.Checksums : TornPageProtection.FullPageImages,
             MaxGrowthBytes = 1 << 20,
             VerifyEveryRead = choices.Next(8) == 7,
         };
         var slow = new SlowRun(options, run);
-        run.Step($"{options.FlushRecords}, {(inBackground ? "flushed in the background" : "flushed when asked for")}");
+        run.Step($"{options.TornPageProtection}, {(inBackground ? "flushed in the background" : "flushed when asked for")}");
         List<int> before = DrawWork(run, choices.Next(0, 5));
         bool isKilled = choices.Next(2) == 1;
         var plan = new Dictionary<SlowPhase, SlowPlan>

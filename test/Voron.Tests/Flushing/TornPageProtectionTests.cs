@@ -8,7 +8,7 @@ namespace Voron.Tests.Flushing;
 /// Garbage in pages that a flush was overwriting: repaired from images, refused with checksums only. The flush is stopped by a
 /// disk without room for the data file, when all its records stand in the journal; then the files are copied and spoilt.
 /// </summary>
-public sealed class FlushRecordFormTests
+public sealed class TornPageProtectionTests
 {
     private const string DataFile = "voron.data";
     private const int PageSize = 4096;
@@ -16,7 +16,7 @@ public sealed class FlushRecordFormTests
     [Fact]
     public void Garbage_in_all_pages_of_a_flush_is_repaired_from_images()
     {
-        var disk = Prepare(FlushRecordForm.WholeImages, out var environment, out var expected);
+        var disk = Prepare(TornPageProtection.FullPageImages, out var environment, out var expected);
         var stopped = StopFlush(disk, environment);
         var pages = Overwritten(disk, environment, stopped);
         pages.Count.Should().BeGreaterThan(10);
@@ -26,21 +26,21 @@ public sealed class FlushRecordFormTests
         using (var readOnly = StorageEnvironment.Open(FaultBench.DiskOf(stopped), new StorageOptions { ReadOnly = true }))
             Check(readOnly, expected);
         var found = FaultBench.DiskOf(stopped);
-        using (var opened = StorageEnvironment.Open(found, Options(FlushRecordForm.Checksums)))
+        using (var opened = StorageEnvironment.Open(found, Options(TornPageProtection.Checksums)))
         {
             Check(opened, expected);
             opened.Flush().Should().NotBeNull();
             Check(opened, expected);
         }
 
-        using var again = StorageEnvironment.Open(found, Options(FlushRecordForm.Checksums));
+        using var again = StorageEnvironment.Open(found, Options(TornPageProtection.Checksums));
         Check(again, expected);
     }
 
     [Fact]
     public void Each_page_by_itself_is_refused_or_made_again_with_checksums_only()
     {
-        var disk = Prepare(FlushRecordForm.Checksums, out var environment, out var expected);
+        var disk = Prepare(TornPageProtection.Checksums, out var environment, out var expected);
         var stopped = StopFlush(disk, environment);
         var pages = Overwritten(disk, environment, stopped);
         environment.Dispose();
@@ -51,7 +51,7 @@ public sealed class FlushRecordFormTests
             Spoil(spoilt, [page]);
             try
             {
-                using var opened = StorageEnvironment.Open(FaultBench.DiskOf(spoilt), Options(FlushRecordForm.Checksums));
+                using var opened = StorageEnvironment.Open(FaultBench.DiskOf(spoilt), Options(TornPageProtection.Checksums));
                 Check(opened, expected);
                 made++;
             }
@@ -69,7 +69,7 @@ public sealed class FlushRecordFormTests
     [Fact]
     public void Commits_after_a_stopped_flush_are_replayed_over_the_images()
     {
-        var disk = Prepare(FlushRecordForm.WholeImages, out var environment, out var expected);
+        var disk = Prepare(TornPageProtection.FullPageImages, out var environment, out var expected);
         StopFlush(disk, environment);
         Change(environment, expected, seed: 3);
         using (var writing = environment.BeginWrite())
@@ -86,35 +86,35 @@ public sealed class FlushRecordFormTests
         var pages = Overwritten(disk, environment, later);
         environment.Dispose();
         Spoil(later, pages);
-        using var opened = StorageEnvironment.Open(FaultBench.DiskOf(later), Options(FlushRecordForm.WholeImages));
+        using var opened = StorageEnvironment.Open(FaultBench.DiskOf(later), Options(TornPageProtection.FullPageImages));
         Check(opened, expected);
     }
 
     [Fact]
     public void A_second_flush_stopped_after_the_recovery_of_a_first_is_repaired_from_the_images_of_both()
     {
-        var disk = Prepare(FlushRecordForm.WholeImages, out var environment, out var expected);
+        var disk = Prepare(TornPageProtection.FullPageImages, out var environment, out var expected);
         var stopped = StopFlush(disk, environment);
         var pages = Overwritten(disk, environment, stopped);
         environment.Dispose();
         Spoil(stopped, pages);
 
         var second = FaultBench.DiskOf(stopped);
-        var reopened = StorageEnvironment.Open(second, Options(FlushRecordForm.WholeImages));
+        var reopened = StorageEnvironment.Open(second, Options(TornPageProtection.FullPageImages));
         Change(reopened, expected, seed: 4);
         var stoppedAgain = StopFlush(second, reopened);
         var pagesAgain = Overwritten(second, reopened, stoppedAgain);
         reopened.Dispose();
         pagesAgain.Intersect(pages).Count().Should().BeGreaterThan(5);
         Spoil(stoppedAgain, pagesAgain);
-        using var opened = StorageEnvironment.Open(FaultBench.DiskOf(stoppedAgain), Options(FlushRecordForm.Checksums));
+        using var opened = StorageEnvironment.Open(FaultBench.DiskOf(stoppedAgain), Options(TornPageProtection.Checksums));
         Check(opened, expected);
     }
 
     [Fact]
     public void A_flush_behind_a_rewrite_file_is_repaired_from_both()
     {
-        var disk = Prepare(FlushRecordForm.WholeImages, out var environment, out var expected);
+        var disk = Prepare(TornPageProtection.FullPageImages, out var environment, out var expected);
         using (environment.BeginRead())
         {
             Change(environment, expected, seed: 6);
@@ -129,14 +129,14 @@ public sealed class FlushRecordFormTests
         var pages = Overwritten(disk, environment, stopped);
         environment.Dispose();
         Spoil(stopped, pages);
-        using var opened = StorageEnvironment.Open(FaultBench.DiskOf(stopped), Options(FlushRecordForm.WholeImages));
+        using var opened = StorageEnvironment.Open(FaultBench.DiskOf(stopped), Options(TornPageProtection.FullPageImages));
         Check(opened, expected);
     }
 
     [Fact]
     public void A_paused_flush_goes_on_with_the_images_it_wrote()
     {
-        var disk = Prepare(FlushRecordForm.WholeImages, out var environment, out var expected);
+        var disk = Prepare(TornPageProtection.FullPageImages, out var environment, out var expected);
         using (environment)
         {
             StopFlush(disk, environment);
@@ -153,7 +153,7 @@ public sealed class FlushRecordFormTests
     {
         const int Keys = 900;
         var disk = new SimulatedDisk();
-        using (var environment = StorageEnvironment.Open(disk, Options(FlushRecordForm.WholeImages)))
+        using (var environment = StorageEnvironment.Open(disk, Options(TornPageProtection.FullPageImages)))
         {
             for (var i = 0; i < Keys; i++)
                 FaultBench.Put(environment, i, FaultBench.Value(i, 1500));
@@ -170,7 +170,7 @@ public sealed class FlushRecordFormTests
             environment.Verify().Problems.Should().BeEmpty();
         }
 
-        using var opened = StorageEnvironment.Open(FaultBench.DiskOf(FaultBench.Bytes(disk)), Options(FlushRecordForm.WholeImages));
+        using var opened = StorageEnvironment.Open(FaultBench.DiskOf(FaultBench.Bytes(disk)), Options(TornPageProtection.FullPageImages));
         using var reading = opened.BeginRead();
         for (var i = 0; i < Keys; i++)
         {
@@ -185,7 +185,7 @@ public sealed class FlushRecordFormTests
         using var flushed = new ManualResetEventSlim();
         using var environment = StorageEnvironment.OpenInMemory(new StorageOptions
         {
-            FlushRecords = FlushRecordForm.WholeImages,
+            TornPageProtection = TornPageProtection.FullPageImages,
             FlushThresholdBytes = 1 << 20,
             FlushInterval = TimeSpan.FromDays(1),
             JournalCompression = JournalCompression.Never,
@@ -210,17 +210,17 @@ public sealed class FlushRecordFormTests
         }
     }
 
-    private static StorageOptions Options(FlushRecordForm form) => new()
+    private static StorageOptions Options(TornPageProtection form) => new()
     {
         BackgroundFlush = false,
         InitialJournalFileBytes = 64 << 10,
         MaxJournalFileBytes = 256 << 10,
-        FlushRecords = form,
+        TornPageProtection = form,
     };
 
     /// <summary>An environment with pages at home, and changes of them, new pages, runs and large values that are not.</summary>
     private static SimulatedDisk Prepare(
-        FlushRecordForm form, out StorageEnvironment environment, out SortedDictionary<string, SortedDictionary<string, byte[]>> expected)
+        TornPageProtection form, out StorageEnvironment environment, out SortedDictionary<string, SortedDictionary<string, byte[]>> expected)
     {
         var disk = new SimulatedDisk();
         expected = new(StringComparer.Ordinal);
