@@ -19,7 +19,7 @@
 
 /* On the medium. */
 byte checkpoint = 0;          /* what the header names */
-byte startLife = 0;           /* where it says that replay begins */
+byte startEpoch = 0;           /* where it says that replay begins */
 bit durable[TXS + 1];           /* the record was written through */
 byte life[TXS + 1];             /* of the file that it stands in */
 bit gone[LIVES];              /* that life has ended: its file was made anew or deleted */
@@ -92,7 +92,7 @@ inline choose() {
 
 inline moveHeader() {
     checkpoint = k;
-    startLife = life[k];
+    startEpoch = life[k];
     headerStamp = stamp;
 }
 
@@ -173,7 +173,7 @@ inline crash() {
     file[0] = medium[0]; file[1] = medium[1];
     stamp = stampMedium;
     detached = checkpoint;
-    releasedBefore = startLife;
+    releasedBefore = startEpoch;
     current++; inCurrent = 0;
     flusher = 0; k = 0;
     reading = 0; snapshot = 0;
@@ -222,7 +222,7 @@ active proctype environment() {
     :: atomic { flusher == 7 -> flusher = 8 }
 #endif
     :: atomic { flusher == 8 -> moveHeader(); flusher = 9 }
-    :: atomic { flusher == 9 -> releasedBefore = startLife; flusher = 10 }
+    :: atomic { flusher == 9 -> releasedBefore = startEpoch; flusher = 10 }
     :: atomic { flusher == 10 -> detached = checkpoint; flusher = 0; k = 0 }
 
     /* Recycling: any file before what the header names. */

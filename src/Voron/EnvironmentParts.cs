@@ -234,8 +234,8 @@ internal sealed unsafe class EnvironmentParts
             context.Disk, context.EnvironmentId, context.PageSize, options.InitialJournalFileBytes, options.MaxJournalFileBytes, context.Logger);
         owned.Push(files);
         files.Adopt(
-            recovered.Files, recovered.WithoutLife, checkpoints.Current.ReplayStart, recovered.Unused, recovered.Ends);
-        var current = PlantedFault.AppendToReplayedJournal ? files.FindLive(recovered.End.LifeNumber) : null;
+            recovered.Files, recovered.WithoutEpoch, checkpoints.Current.ReplayStart, recovered.Unused, recovered.Ends);
+        var current = PlantedFault.AppendToReplayedJournal ? files.FindLive(recovered.End.Epoch) : null;
         context.JournalFiles = files;
         context.Journal = new JournalWriter(files, context.Poison, publisher, context.EnvironmentId, recovered.End, recovered.Seals, current);
         owned.Push(context.Journal);

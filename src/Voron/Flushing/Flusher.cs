@@ -286,7 +286,7 @@ internal sealed unsafe class Flusher
         journal.Drain();
         SchedulePoint.Reach(SchedulePlace.Closing);
         FlushLocked(out _, out _);
-        if (journal.End.LifeNumber != 0 && _checkpointId == _context.Ring.PublishedId)
+        if (journal.End.Epoch != 0 && _checkpointId == _context.Ring.PublishedId)
             Seal(journal.End);
     }
 

@@ -11,8 +11,8 @@ namespace Voron.Flushing;
 /// written to it since (a rename that the file system has lost). So what counts is the header, whatever the name.
 /// </remarks>
 /// <param name="Files">Those that have a life.</param>
-/// <param name="WithoutLife">Those that are unfinished, and proven to have no record that could be needed: to be deleted.</param>
-internal sealed unsafe record JournalInventory(IReadOnlyList<JournalFileInfo> Files, IReadOnlyList<string> WithoutLife)
+/// <param name="WithoutEpoch">Those that are unfinished, and proven to have no record that could be needed: to be deleted.</param>
+internal sealed unsafe record JournalInventory(IReadOnlyList<JournalFileInfo> Files, IReadOnlyList<string> WithoutEpoch)
 {
     /// <param name="disk">The directory of the environment.</param>
     /// <param name="checkpoint">Its header.</param>
@@ -21,7 +21,7 @@ internal sealed unsafe record JournalInventory(IReadOnlyList<JournalFileInfo> Fi
     public static JournalInventory Read(IDisk disk, in CheckpointHeader checkpoint, bool makesDurable = false)
     {
         var files = new List<JournalFileInfo>();
-        var withoutLife = new List<string>();
+        var withoutEpoch = new List<string>();
         foreach (var entry in disk.List())
         {
             var isNamed = JournalFile.IndexOf(entry.Name) >= 0;
@@ -50,18 +50,18 @@ internal sealed unsafe record JournalInventory(IReadOnlyList<JournalFileInfo> Fi
                 if (isNamed || (first.Marker == JournalFormat.RecordMarker && !PlantedFault.ForgetUnnamedJournals))
                     throw new CorruptionException($"Neither copy of the header of '{file.Path}' is valid: a journal file is damaged.");
             }
-            else if (life.Number >= checkpoint.ReplayStart.LifeNumber
+            else if (life.Number >= checkpoint.ReplayStart.Epoch
                 && first.Marker == JournalFormat.RecordMarker && first.Incarnation == life.Incarnation)
             {
                 // A file is taken again when its records are needed no more, or when it never had any.
                 throw new CorruptionException(
-                    $"The header of '{file.Path}' is damaged: it ends life {life.Number}, whose records replay needs from life {checkpoint.ReplayStart.LifeNumber} on.");
+                    $"The header of '{file.Path}' is damaged: it ends life {life.Number}, whose records replay needs from life {checkpoint.ReplayStart.Epoch} on.");
             }
 
-            withoutLife.Add(entry.Name);
+            withoutEpoch.Add(entry.Name);
         }
 
-        return new JournalInventory(files, withoutLife);
+        return new JournalInventory(files, withoutEpoch);
     }
 
     /// <summary>Whether a file under a name of ours was begun by us: it has nothing in it yet, or a header's first bytes.</summary>
@@ -92,11 +92,11 @@ internal sealed unsafe record JournalInventory(IReadOnlyList<JournalFileInfo> Fi
     /// </summary>
     public bool IsUntouchedSince(in CheckpointHeader checkpoint)
     {
-        if (!WasClosed(checkpoint) || WithoutLife.Count > 0)
+        if (!WasClosed(checkpoint) || WithoutEpoch.Count > 0)
             return false;
         foreach (var file in Files)
         {
-            if (file.Header.LifeNumber > checkpoint.ReplayStart.LifeNumber && !PlantedFault.BelieveClosedHeader)
+            if (file.Header.Epoch > checkpoint.ReplayStart.Epoch && !PlantedFault.BelieveClosedHeader)
                 return false;
         }
 

@@ -18,7 +18,7 @@ namespace Voron.Flushing;
 /// <param name="Files">The journal files that have a life.</param>
 /// <param name="Openings">How often the environment was opened and written since the checkpoint.</param>
 /// <param name="Unused">Names of those of which no record counts, though they are behind the start.</param>
-/// <param name="WithoutLife">Those that have none: unfinished, to be deleted.</param>
+/// <param name="WithoutEpoch">Those that have none: unfinished, to be deleted.</param>
 /// <param name="DirectExtents">Large values of replayed records that are still there, to be verified.</param>
 /// <param name="ReplayedRecords">Records that were applied.</param>
 /// <param name="ReplayedBytes">Bytes of these, padding included.</param>
@@ -35,7 +35,7 @@ internal sealed record RecoveryResult(
     IReadOnlyList<JournalFileInfo> Files,
     int Openings,
     IReadOnlyList<string> Unused,
-    IReadOnlyList<string> WithoutLife,
+    IReadOnlyList<string> WithoutEpoch,
     IReadOnlyDictionary<long, DirectExtent> DirectExtents,
     long ReplayedRecords,
     long ReplayedBytes,
@@ -96,7 +96,7 @@ internal static class Recovery
 
         var duration = Stopwatch.GetElapsedTime(start);
         return new RecoveryResult(
-            state, end.End, end.IsVouched, end.Seals, end.Ends, files, chain.Openings, end.Unused, journals.WithoutLife, replay.DirectExtents,
+            state, end.End, end.IsVouched, end.Seals, end.Ends, files, chain.Openings, end.Unused, journals.WithoutEpoch, replay.DirectExtents,
             end.Records, end.Bytes, end.Dropped, stamp, highest, duration);
     }
 

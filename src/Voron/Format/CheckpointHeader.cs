@@ -13,7 +13,7 @@ internal struct JournalPosition
 
     /// <summary>The life of the file; 0 before any journal has been written.</summary>
     [FieldOffset(16)]
-    public long LifeNumber;
+    public long Epoch;
 
     /// <summary>The offset in bytes where the next record may stand.</summary>
     [FieldOffset(24)]

@@ -292,7 +292,7 @@ internal struct JournalFileHeader
 
     /// <summary>The number of this life; rises by one with each life of any journal file.</summary>
     [FieldOffset(64)]
-    public long LifeNumber;
+    public long Epoch;
 
     /// <summary>How far records may reach, in bytes.</summary>
     [FieldOffset(72)]
@@ -311,7 +311,7 @@ internal struct JournalSeal
     public UInt128 Incarnation;
 
     [FieldOffset(16)]
-    public long LifeNumber;
+    public long Epoch;
 
     /// <summary>The sequence of the last record to be read in the file; below any of its records when there is none.</summary>
     [FieldOffset(24)]

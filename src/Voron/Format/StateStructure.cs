@@ -60,9 +60,9 @@ internal static class StateStructure
         if (header.State.PageCount > new SectionMapLayout((int)header.PageSize).MaxPageCount)
             return $"a count of {header.State.PageCount} pages";
         var start = header.ReplayStart;
-        if (!IsNumber(start.LifeNumber) || !IsNumber(start.Sequence) || !IsNumber(start.Offset) || start.Offset % JournalFormat.Block != 0
-            || (start.LifeNumber != 0 && start.Offset < JournalFormat.FirstRecordOffset))
-            return $"a journal from record {start.Sequence} on, at {start.Offset} of life {start.LifeNumber}";
+        if (!IsNumber(start.Epoch) || !IsNumber(start.Sequence) || !IsNumber(start.Offset) || start.Offset % JournalFormat.Block != 0
+            || (start.Epoch != 0 && start.Offset < JournalFormat.FirstRecordOffset))
+            return $"a journal from record {start.Sequence} on, at {start.Offset} of life {start.Epoch}";
         return IsNumber(header.RewriteNumber) && IsNumber(header.RewriteTransactionId) && IsNumber(header.RewriteLength)
             && header.RewriteLength % JournalFormat.Block == 0
             ? null

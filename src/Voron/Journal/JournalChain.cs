@@ -71,8 +71,8 @@ internal sealed unsafe class JournalChain : IDisposable
 
     /// <summary>Whether replay needs the file, when it starts at that position; the others can be used again.</summary>
     public static bool IsLive(JournalFileInfo file, in JournalPosition start) =>
-        file.Header.LifeNumber > start.LifeNumber
-        || (file.Header.LifeNumber == start.LifeNumber && (file.Header.Incarnation == start.Incarnation || PlantedFault.RepeatLifeNumbers));
+        file.Header.Epoch > start.Epoch
+        || (file.Header.Epoch == start.Epoch && (file.Header.Incarnation == start.Incarnation || PlantedFault.RepeatEpochs));
 
     /// <summary>How often the environment was opened and written since replay's start: the first file of each opening seals those before.</summary>
     public int Openings => _files.Count(file => file.Info.Seals.Length > 0);
@@ -93,17 +93,17 @@ internal sealed unsafe class JournalChain : IDisposable
             ends[i] = new JournalSeal
             {
                 Incarnation = header.Incarnation,
-                LifeNumber = header.LifeNumber,
+                Epoch = header.Epoch,
                 EndOffset = JournalFormat.FirstRecordOffset,
             };
         }
 
-        if (_start.LifeNumber != 0)
+        if (_start.Epoch != 0)
         {
             if (_files.Count == 0 || _files[0].Info.Header.Incarnation != _start.Incarnation)
             {
                 throw new CorruptionException(
-                    $"The journal file where replay starts (life {_start.LifeNumber}, incarnation {_start.Incarnation:X32}) is not in '{_path}'.");
+                    $"The journal file where replay starts (life {_start.Epoch}, incarnation {_start.Incarnation:X32}) is not in '{_path}'.");
             }
 
             (ends[0].LastSequence, ends[0].EndOffset) = (_start.Sequence, _start.Offset);
@@ -111,8 +111,8 @@ internal sealed unsafe class JournalChain : IDisposable
 
         // Whoever wrote after the close began a file of a later life first. Without one there is nothing to look for: not the
         // next record, and nothing behind a hole.
-        var isOver = _endsAtStart && _files.Count == 1 && _start.LifeNumber != 0;
-        if (!isOver && !_isJudged && _start.LifeNumber != 0)
+        var isOver = _endsAtStart && _files.Count == 1 && _start.Epoch != 0;
+        if (!isOver && !_isJudged && _start.Epoch != 0)
             CheckStart(_files[0]);
         while (!isOver && TryNext(position, ref index, out var record))
         {
@@ -124,7 +124,7 @@ internal sealed unsafe class JournalChain : IDisposable
             position = new JournalPosition
             {
                 Incarnation = record->Incarnation,
-                LifeNumber = _files[index].Info.Header.LifeNumber,
+                Epoch = _files[index].Info.Header.Epoch,
                 Offset = record->Offset + record->AlignedLength,
                 Sequence = record->Sequence,
                 Checksum = record->Checksum,
@@ -158,8 +158,8 @@ internal sealed unsafe class JournalChain : IDisposable
     // By life number; two files with the same one differ in their incarnations.
     private static int InOrder(JournalFileInfo one, JournalFileInfo other)
     {
-        var byLife = one.Header.LifeNumber.CompareTo(other.Header.LifeNumber);
-        return byLife != 0 ? byLife : one.Header.Incarnation.CompareTo(other.Header.Incarnation);
+        var byEpoch = one.Header.Epoch.CompareTo(other.Header.Epoch);
+        return byEpoch != 0 ? byEpoch : one.Header.Incarnation.CompareTo(other.Header.Incarnation);
     }
 
     private void Note(in JournalSeal seal)
@@ -273,7 +273,7 @@ internal sealed unsafe class JournalChain : IDisposable
                 if (record->DurableSequence > position.Sequence)
                 {
                     throw new CorruptionException(
-                        $"The journal breaks off behind record {position.Sequence} (offset {position.Offset} of life {position.LifeNumber}), but record " +
+                        $"The journal breaks off behind record {position.Sequence} (offset {position.Offset} of life {position.Epoch}), but record " +
                         $"{record->Sequence} at offset {offset} of '{file.Path}' says that everything up to {record->DurableSequence} had been durable.");
                 }
 

@@ -70,7 +70,7 @@ internal sealed class JournalFile
 
     public UInt128 Incarnation { get; set; }
 
-    public long LifeNumber { get; set; }
+    public long Epoch { get; set; }
 
     /// <summary>
     /// Whether both copies of the header are whole. A file with the first alone must not be used again: its next life would begin with a write

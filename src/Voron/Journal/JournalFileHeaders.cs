@@ -6,7 +6,7 @@ using Voron.Primitives;
 namespace Voron.Journal;
 
 /// <summary>The life of a journal file that was over when a new one was to begin.</summary>
-internal readonly record struct AbandonedLife(long Number, UInt128 Incarnation);
+internal readonly record struct AbandonedEpoch(long Number, UInt128 Incarnation);
 
 /// <summary>Writes and reads the two copies of a journal file's header.</summary>
 internal static unsafe class JournalFileHeaders
@@ -37,7 +37,7 @@ internal static unsafe class JournalFileHeaders
     /// <param name="abandoned">The life that the file had before the one that has not begun; null when no copy is valid.</param>
     /// <exception cref="CorruptionException">The file is shorter than it was made, or its copies cannot be of the lives that they say.</exception>
     /// <exception cref="UnsupportedFormatException">The file has a newer version, or belongs to another environment.</exception>
-    public static JournalFileInfo? Read(DiskFile file, string name, UInt128 environmentId, out AbandonedLife? abandoned)
+    public static JournalFileInfo? Read(DiskFile file, string name, UInt128 environmentId, out AbandonedEpoch? abandoned)
     {
         abandoned = null;
         var length = file.Length;
@@ -54,7 +54,7 @@ internal static unsafe class JournalFileHeaders
                 return null;
             if (PlantedFault.BelieveJournalHeaders && first != null && second != null && first->Incarnation != second->Incarnation)
             {
-                abandoned = new AbandonedLife(0, 0);
+                abandoned = new AbandonedEpoch(0, 0);
                 return null;
             }
 
@@ -65,11 +65,11 @@ internal static unsafe class JournalFileHeaders
             if (first != null && second != null && first->Incarnation != second->Incarnation)
             {
                 // The first copy is durable before the second is written: it can only be ahead.
-                abandoned = new AbandonedLife(second->LifeNumber, second->Incarnation);
-                return first->LifeNumber > second->LifeNumber
+                abandoned = new AbandonedEpoch(second->Epoch, second->Incarnation);
+                return first->Epoch > second->Epoch
                     ? null
                     : throw new CorruptionException(
-                        $"The header of '{file.Path}' is damaged: its copies speak of lives {first->LifeNumber} and {second->LifeNumber}.");
+                        $"The header of '{file.Path}' is damaged: its copies speak of lives {first->Epoch} and {second->Epoch}.");
             }
 
             var header = first != null ? first : second;
@@ -101,8 +101,8 @@ internal static unsafe class JournalFileHeaders
                 $"'{path}' belongs to environment {header->EnvironmentId:X32}, not to {environmentId:X32}.");
         }
 
-        if (!StateStructure.IsNumber(header->LifeNumber) || header->LifeNumber == 0)
-            throw new CorruptionException($"The header of '{path}' has a valid checksum and yet life number {header->LifeNumber}.");
+        if (!StateStructure.IsNumber(header->Epoch) || header->Epoch == 0)
+            throw new CorruptionException($"The header of '{path}' has a valid checksum and yet life number {header->Epoch}.");
     }
 
     private static bool IsValid(byte* block)

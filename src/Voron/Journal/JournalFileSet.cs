@@ -36,7 +36,7 @@ internal sealed class JournalFileSet : IDisposable
     private readonly List<JournalFile> _live = [];
     private readonly List<JournalFile> _released = [];
     private JournalFile? _spare;
-    private long _nextLife = 1;
+    private long _nextEpoch = 1;
     private long _nextFileBytes;
 
     // What the record that began the newest file asked for, room kept free included, and whether it was a large one.
@@ -75,22 +75,22 @@ internal sealed class JournalFileSet : IDisposable
 
     /// <summary>Takes over the files that are there: those that replay needs are live, the others can be used again.</summary>
     /// <param name="files">All files that have a life.</param>
-    /// <param name="withoutLife">Those that have none, to be deleted.</param>
+    /// <param name="withoutEpoch">Those that have none, to be deleted.</param>
     /// <param name="start">Where replay starts.</param>
     /// <param name="unused">Those of which no record counts, and so the first to be used again.</param>
     /// <param name="ends">Where the last record ends that was read in a file; in those that are not there, none was.</param>
     public void Adopt(
-        IEnumerable<JournalFileInfo> files, IEnumerable<string> withoutLife, in JournalPosition start, IReadOnlyCollection<string> unused,
+        IEnumerable<JournalFileInfo> files, IEnumerable<string> withoutEpoch, in JournalPosition start, IReadOnlyCollection<string> unused,
         ReadOnlySpan<JournalSeal> ends)
     {
         using (_lock.Enter())
         {
             // A query that sorts would have an assembly loaded and code compiled, within the first opening of a process: 2 ms of 4.5.
             var infos = new List<JournalFileInfo>(files);
-            infos.Sort(static (left, right) => left.Header.LifeNumber.CompareTo(right.Header.LifeNumber));
+            infos.Sort(static (left, right) => left.Header.Epoch.CompareTo(right.Header.Epoch));
             foreach (var info in infos)
                 _maker.SkipName(info.Name);
-            foreach (var name in withoutLife)
+            foreach (var name in withoutEpoch)
                 _maker.SkipName(name);
             foreach (var info in _maker.GiveNames(infos))
             {
@@ -98,7 +98,7 @@ internal sealed class JournalFileSet : IDisposable
                 var file = new JournalFile(_disk, info.Name, length)
                 {
                     Incarnation = info.Header.Incarnation,
-                    LifeNumber = info.Header.LifeNumber,
+                    Epoch = info.Header.Epoch,
                     UsedBytes = EndOf(ends, info.Header.Incarnation),
                     HasBothHeaders = info.HasBothHeaders,
                 };
@@ -108,12 +108,12 @@ internal sealed class JournalFileSet : IDisposable
                     _live.Add(file);
                 else
                     Release(file);
-                _nextLife = Math.Max(_nextLife, file.LifeNumber + 1);
+                _nextEpoch = Math.Max(_nextEpoch, file.Epoch + 1);
                 _nextFileBytes = Math.Max(_nextFileBytes, Math.Min(_maxFileBytes, file.Length));
             }
 
-            _nextLife = Math.Max(_nextLife, start.LifeNumber + 1);
-            foreach (var name in withoutLife)
+            _nextEpoch = Math.Max(_nextEpoch, start.Epoch + 1);
+            foreach (var name in withoutEpoch)
                 _disk.Delete(name);
             Count();
         }
@@ -131,10 +131,10 @@ internal sealed class JournalFileSet : IDisposable
     }
 
     /// <summary>The live file whose life that is, or null.</summary>
-    public JournalFile? FindLive(long lifeNumber)
+    public JournalFile? FindLive(long epoch)
     {
         using (_lock.Enter())
-            return _live.Find(file => file.LifeNumber == lifeNumber);
+            return _live.Find(file => file.Epoch == epoch);
     }
 
     /// <summary>
@@ -204,14 +204,14 @@ internal sealed class JournalFileSet : IDisposable
     {
         using (_lock.Enter())
         {
-            while (_live.Count > 1 && _live[0].LifeNumber < start.LifeNumber)
+            while (_live.Count > 1 && _live[0].Epoch < start.Epoch)
             {
                 Release(_live[0]);
                 _live.RemoveAt(0);
             }
 
-            if (_live.Count > 0 && _live[0].LifeNumber <= start.LifeNumber)
-                _live[0].StartOffset = _live[0].LifeNumber == start.LifeNumber ? start.Offset : _live[0].Length;
+            if (_live.Count > 0 && _live[0].Epoch <= start.Epoch)
+                _live[0].StartOffset = _live[0].Epoch == start.Epoch ? start.Offset : _live[0].Length;
 
             // The largest are kept, but for huge ones: they serve every size.
             _spareRetry.Clear();
@@ -264,7 +264,7 @@ internal sealed class JournalFileSet : IDisposable
         {
             MakeDeletionsDurable();
             file.HasBothHeaders = false;
-            file.LifeNumber = _nextLife++;
+            file.Epoch = _nextEpoch++;
             file.Incarnation = NewIncarnation();
             var header = new JournalFileHeader
             {
@@ -273,7 +273,7 @@ internal sealed class JournalFileSet : IDisposable
                 PageSize = (uint)_pageSize,
                 EnvironmentId = _environmentId,
                 Incarnation = file.Incarnation,
-                LifeNumber = file.LifeNumber,
+                Epoch = file.Epoch,
                 FileLength = file.Length,
             };
             JournalFileHeaders.Write(file.Handle, header, seals);
@@ -331,7 +331,7 @@ internal sealed class JournalFileSet : IDisposable
     // has not been synced. Then that number must not be another file's too.
     private void MakeDeletionsDurable()
     {
-        if (_deletionsAreDurable || PlantedFault.RepeatLifeNumbers)
+        if (_deletionsAreDurable || PlantedFault.RepeatEpochs)
             return;
         _disk.SyncDirectory();
         _deletionsAreDurable = true;

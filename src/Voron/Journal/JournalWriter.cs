@@ -124,7 +124,7 @@ internal sealed unsafe class JournalWriter : IDisposable
     public JournalPosition End => new()
     {
         Incarnation = _current?.Incarnation ?? 0,
-        LifeNumber = _current?.LifeNumber ?? 0,
+        Epoch = _current?.Epoch ?? 0,
         Offset = _offset,
         Sequence = _durableSequence,
         Checksum = _lastChecksum,
@@ -765,7 +765,7 @@ internal sealed unsafe class JournalWriter : IDisposable
     private static JournalPosition EndOf(JournalEntry entry) => new()
     {
         Incarnation = entry.File!.Incarnation,
-        LifeNumber = entry.File.LifeNumber,
+        Epoch = entry.File.Epoch,
         Offset = entry.Offset + entry.Length,
         Sequence = entry.Sequence,
         Checksum = entry.Header->Checksum,

@@ -204,7 +204,7 @@ internal static class PlantedFault
     public static readonly bool BelieveCutJournals = Name == nameof(BelieveCutJournals);
 
     /// <summary>A life number is given out again although the file that had it may come back, and replay tells files apart by it.</summary>
-    public static readonly bool RepeatLifeNumbers = Name == nameof(RepeatLifeNumbers);
+    public static readonly bool RepeatEpochs = Name == nameof(RepeatEpochs);
 
     /// <summary>Replay starts where the header says, whether the journal file reaches to there or not.</summary>
     public static readonly bool BelieveStart = Name == nameof(BelieveStart);

@@ -222,7 +222,7 @@ public sealed class MendedTests
         byte[][] journals =
         [
             .. files.Where(file => file.Key.StartsWith("journal", StringComparison.Ordinal)).Select(file => file.Value)
-                .Where(bytes => Header(bytes).Magic == JournalFormat.FileMagic).OrderBy(bytes => Header(bytes).LifeNumber),
+                .Where(bytes => Header(bytes).Magic == JournalFormat.FileMagic).OrderBy(bytes => Header(bytes).Epoch),
         ];
         journals.Length.Should().BeGreaterThan(1);
         journals[0].AsSpan(0, JournalFormat.Block).CopyTo(journals[^1]);

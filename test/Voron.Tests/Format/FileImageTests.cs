@@ -37,8 +37,8 @@ public sealed unsafe class FileImageTests
             file.Allocate(0, SomeJournalHeader().FileLength);
             JournalSeal[] seals =
             [
-                new() { Incarnation = Incarnation - 2, LifeNumber = 5, LastSequence = 70, EndOffset = 16384 },
-                new() { Incarnation = Incarnation - 1, LifeNumber = 6, LastSequence = 0, EndOffset = 8192 },
+                new() { Incarnation = Incarnation - 2, Epoch = 5, LastSequence = 70, EndOffset = 16384 },
+                new() { Incarnation = Incarnation - 1, Epoch = 6, LastSequence = 0, EndOffset = 8192 },
             ];
             JournalFileHeaders.Write(file, SomeJournalHeader(), seals);
             var info = JournalFileHeaders.Read(file, "journal-00000001.voron", EnvironmentId, out var abandoned);
@@ -189,7 +189,7 @@ public sealed unsafe class FileImageTests
         EnvironmentId = EnvironmentId,
         CheckpointNumber = 9,
         State = SomeState(),
-        ReplayStart = new JournalPosition { Incarnation = Incarnation, LifeNumber = 7, Offset = 12288, Sequence = 71, Checksum = 0x0102030405060708 },
+        ReplayStart = new JournalPosition { Incarnation = Incarnation, Epoch = 7, Offset = 12288, Sequence = 71, Checksum = 0x0102030405060708 },
         RewriteNumber = 10,
         RewriteTransactionId = 70,
         RewriteLength = 40960,
@@ -203,7 +203,7 @@ public sealed unsafe class FileImageTests
         PageSize = 4096,
         EnvironmentId = EnvironmentId,
         Incarnation = Incarnation,
-        LifeNumber = 7,
+        Epoch = 7,
         FileLength = 65536,
     };
 }

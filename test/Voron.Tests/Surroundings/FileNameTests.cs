@@ -63,7 +63,7 @@ public sealed class FileNameTests
     {
         var directory = Place.Killed(150);
         var journals = Place.Journals(directory.Path).ToList();
-        var newest = journals.MaxBy(file => LifeNumber(file))!;
+        var newest = journals.MaxBy(file => Epoch(file))!;
         File.Move(newest, Path.Combine(directory.Path, name));
         for (var round = 0; round < 3; round++)
         {
@@ -94,5 +94,5 @@ public sealed class FileNameTests
             FaultBench.Get(environment, 1000 + i).Should().Equal(FaultBench.Value(i % 40, 9000));
     }
 
-    private static long LifeNumber(string file) => BitConverter.ToInt64(Place.Read(file), 64);
+    private static long Epoch(string file) => BitConverter.ToInt64(Place.Read(file), 64);
 }

@@ -10,8 +10,8 @@ internal static class NumberBoundaries
 {
     private const int TransactionIdOffset = 56;
     private const int NextTreeIdOffset = TransactionIdOffset + 16;
-    private const int LifeNumberOffset = 176;
-    private const int JournalLifeOffset = 64;
+    private const int EpochOffset = 176;
+    private const int JournalEpochOffset = 64;
 
     public static IEnumerable<(string Name, Action Run)> All
     {
@@ -24,7 +24,7 @@ internal static class NumberBoundaries
             foreach (long number in new[] { StateStructure.MaxTransactionId, StateStructure.MaxTransactionId + 1000 })
             {
                 yield return ($"checkpoint number {number}", () => GoesOn(Forge(48, number)));
-                yield return ($"life number of the journal {number}", () => GoesOn(ForgeLives(number)));
+                yield return ($"life number of the journal {number}", () => GoesOn(ForgeEpochs(number)));
                 yield return ($"sequence of records {number}", () => GoesOn(Forge(192, number)));
             }
             foreach (int place in new[] { 48, 64, 176, 184, 192, 208, 216, 224 })
@@ -154,17 +154,17 @@ internal static class NumberBoundaries
     }
 
     // All files live on by as many lives.
-    private static ImageDisk ForgeLives(long number)
+    private static ImageDisk ForgeEpochs(long number)
     {
         var store = new ForgedStore(StoreMaker.Closed().Files);
         Span<byte> header = store.Bytes(ForgedStore.HeaderFile);
-        long more = number - BinaryPrimitives.ReadInt64LittleEndian(header[LifeNumberOffset..]);
+        long more = number - BinaryPrimitives.ReadInt64LittleEndian(header[EpochOffset..]);
         for (int slot = 0; slot < CheckpointHeader.Slots; slot++)
-            Add(header[((slot * JournalFormat.Block) + LifeNumberOffset)..], more);
+            Add(header[((slot * JournalFormat.Block) + EpochOffset)..], more);
         foreach (string journal in store.Journals)
         {
-            Add(store.Bytes(journal)[JournalLifeOffset..], more);
-            Add(store.Bytes(journal)[(JournalFormat.Block + JournalLifeOffset)..], more);
+            Add(store.Bytes(journal)[JournalEpochOffset..], more);
+            Add(store.Bytes(journal)[(JournalFormat.Block + JournalEpochOffset)..], more);
         }
         store.Seal();
         return new ImageDisk(store.Files, isLent: true);

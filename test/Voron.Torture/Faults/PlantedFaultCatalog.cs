@@ -122,7 +122,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.KeepRewrites), "long-reader", 30_000),
         new(nameof(PlantedFault.ReadBehindFlush), "isolation", 60_000),
         new(nameof(PlantedFault.BelieveCutJournals), "bit-rot", 20_000),
-        new(nameof(PlantedFault.RepeatLifeNumbers), "kill-then-cut", 40_000),
+        new(nameof(PlantedFault.RepeatEpochs), "kill-then-cut", 40_000),
         new(nameof(PlantedFault.BelieveStamp), "copies", 8_000),
         new(nameof(PlantedFault.StampAtEnd), "copies", 40_000),
         new(nameof(PlantedFault.BelieveStart), "copies", 40_000),

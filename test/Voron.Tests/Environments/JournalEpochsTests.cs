@@ -6,7 +6,7 @@ using static Voron.Tests.Environments.JournalBench;
 namespace Voron.Tests.Environments;
 
 /// <summary>Life numbers of journal files that an unsynced directory brings back, and how many files crashes and readers leave.</summary>
-public sealed class JournalLivesTests
+public sealed class JournalEpochsTests
 {
     private static StorageOptions Options => new()
     {
@@ -74,7 +74,7 @@ public sealed class JournalLivesTests
         }
 
         // The close has deleted the spare, or kept the file and begun no life: either way its old life comes back under a name of its own.
-        var highest = spare.Names.Where(name => JournalFile.IndexOf(name) >= 0).MaxBy(name => LifeOf(spare, name))!;
+        var highest = spare.Names.Where(name => JournalFile.IndexOf(name) >= 0).MaxBy(name => EpochOf(spare, name))!;
         FileSet after;
         using (var environment = StorageEnvironment.Open(disk, Options))
         {
@@ -181,7 +181,7 @@ public sealed class JournalLivesTests
         environment.Verify().Problems.Should().BeEmpty();
     }
 
-    private static long LifeOf(FileSet files, string name)
+    private static long EpochOf(FileSet files, string name)
     {
         var block = new byte[72];
         files[name].Read(0, block);
