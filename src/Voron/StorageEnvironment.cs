@@ -65,7 +65,7 @@ public sealed partial class StorageEnvironment : IDisposable
         _trimmer = new MemoryTrimmer(_context, _gate, _writer);
         _scheduler = new FlushScheduler(
             _context, _flusher, () => _reclaimer.Run(BackgroundPatience), _reclaimer.PunchForWriter,
-            _trimmer, parts.ReplayedBytes, parts.Recovered.IsVouched, _context.Options.BackgroundFlush);
+            _trimmer, parts.ReplayedBytes, parts.Recovered.IsDurabilityConfirmed, _context.Options.BackgroundFlush);
         parts.Publisher.BackPressure = _scheduler;
         _context.BackPressure = _scheduler;
         _entrance = new WriterEntrance(_context, _gate, _writer, _scheduler);
@@ -291,7 +291,7 @@ public sealed partial class StorageEnvironment : IDisposable
     internal EngineContext Context => _context;
 
     /// <summary>Has the journal confirm its last record; for tests of what can be told of it then.</summary>
-    internal void Vouch() => _context.Journal!.Vouch();
+    internal void ConfirmDurability() => _context.Journal!.ConfirmDurability();
 
     // Keeps what the call uses, even if another thread closes the environment; the user's code is called when no lock is held.
     private T WhileOpen<T>(Func<StorageEnvironment, T> work)

@@ -31,7 +31,7 @@ internal static partial class FlushLog
     public static partial void NothingGivenBack(ILogger logger, string reason);
 
     [LoggerMessage(Level = LogLevel.Warning, Message = "The journal's last records could not be vouched for: {Reason}")]
-    public static partial void NoVouching(ILogger logger, string reason);
+    public static partial void NoDurabilityMarker(ILogger logger, string reason);
 
     [LoggerMessage(Level = LogLevel.Warning, Message = "The data file could not be grown ahead; flushing goes on: {Reason}")]
     public static partial void NoGrowth(ILogger logger, string reason);

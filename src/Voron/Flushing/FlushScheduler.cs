@@ -31,7 +31,7 @@ internal sealed class FlushScheduler : IBackPressure
     private readonly RetryPause _roomRetry = new(Tick, TimeSpan.FromSeconds(5));
     private readonly RetryPause _growthRetry = new(Second, LongestPause);
     private readonly RetryPause _rewriteRetry = new(Second, LongestPause);
-    private readonly RetryPause _vouchRetry = new(Second, LongestPause);
+    private readonly RetryPause _confirmRetry = new(Second, LongestPause);
 
     // These bound only how often a failure is logged. The attempts themselves follow their own times.
     private readonly RetryPause _reclaimRetry = new(Second, LongestPause);
@@ -55,7 +55,7 @@ internal sealed class FlushScheduler : IBackPressure
     private long _flushedAtDirectBytes;
     private long _seenDirectBytes;
     private long _rewrittenAtBytes;
-    private long _vouchedSequence;
+    private long _confirmedSequence;
     private long _lastSequence;
     private long _dirtySinceTick = -1;
     private bool _isIdle = true;
@@ -66,10 +66,10 @@ internal sealed class FlushScheduler : IBackPressure
     /// <param name="reclaim">Gives free space back to the file system.</param>
     /// <param name="punch">As of <see cref="SpaceReclaimer.PunchForWriter"/>.</param>
     /// <param name="replayedBytes">Bytes of journal that were replayed at opening and are not flushed yet.</param>
-    /// <param name="isVouched">As of <see cref="RecoveryResult.IsVouched"/>.</param>
+    /// <param name="isDurabilityConfirmed">As of <see cref="RecoveryResult.IsDurabilityConfirmed"/>.</param>
     /// <param name="trimmer">Gives memory back to the system.</param>
     public FlushScheduler(
-        EngineContext context, Flusher flusher, Action reclaim, Func<long, long> punch, MemoryTrimmer trimmer, long replayedBytes, bool isVouched,
+        EngineContext context, Flusher flusher, Action reclaim, Func<long, long> punch, MemoryTrimmer trimmer, long replayedBytes, bool isDurabilityConfirmed,
         bool background)
     {
         _writtenBytes = replayedBytes;
@@ -83,8 +83,8 @@ internal sealed class FlushScheduler : IBackPressure
         _flusher = flusher;
 
         // A record that vouches begins a journal file, so an opening that writes nothing else must not write one each time.
-        if (isVouched && !PlantedFault.VouchAtEachOpening)
-            _vouchedSequence = context.Journal!.SubmittedSequence;
+        if (isDurabilityConfirmed && !PlantedFault.ConfirmAtEachOpening)
+            _confirmedSequence = context.Journal!.SubmittedSequence;
         if (!background)
             return;
         _thread = new Thread(SchedulePoint.Adopt(Run, this)) { IsBackground = true, Name = "Voron flusher" };
@@ -307,7 +307,7 @@ internal sealed class FlushScheduler : IBackPressure
 
     // Nothing unflushed, and nothing to be vouched for: the next commit wakes the thread.
     private bool IsIdle() =>
-        UnflushedJournalBytes == 0 && _context.Journal!.SubmittedSequence == _vouchedSequence
+        UnflushedJournalBytes == 0 && _context.Journal!.SubmittedSequence == _confirmedSequence
         && (_context.JournalFiles!.HasSpare || !_context.Journal.HasBegun);
 
     private void RunOnce()
@@ -324,8 +324,8 @@ internal sealed class FlushScheduler : IBackPressure
         _trimmer.LookInTime();
 
         // Last, since it fails on a full disk, which a flush may empty.
-        if (_vouchRetry.IsOver)
-            Try(_vouchRetry, static scheduler => scheduler.Vouch());
+        if (_confirmRetry.IsOver)
+            Try(_confirmRetry, static scheduler => scheduler.ConfirmDurability());
     }
 
     // One step that fails keeps none of the others from being made: a file that cannot grow can be flushed to.
@@ -344,8 +344,8 @@ internal sealed class FlushScheduler : IBackPressure
                 FlushLog.NoGrowth(_context.Logger, e.Message);
             else if (pause == _rewriteRetry)
                 FlushLog.NoRewrite(_context.Logger, e.Message);
-            else if (pause == _vouchRetry)
-                FlushLog.NoVouching(_context.Logger, e.Message);
+            else if (pause == _confirmRetry)
+                FlushLog.NoDurabilityMarker(_context.Logger, e.Message);
             else
                 FlushLog.Failed(_context.Logger, e.Message, e);
         }
@@ -467,13 +467,13 @@ internal sealed class FlushScheduler : IBackPressure
     }
 
     // A record that says that all before it are durable: without it, rot in the last record looks like a torn write.
-    private void Vouch()
+    private void ConfirmDurability()
     {
         var journal = _context.Journal!;
         var sequence = journal.SubmittedSequence;
-        if (sequence == _lastSequence && sequence != _vouchedSequence)
+        if (sequence == _lastSequence && sequence != _confirmedSequence)
         {
-            _lastSequence = _vouchedSequence = journal.Vouch();
+            _lastSequence = _confirmedSequence = journal.ConfirmDurability();
             return;
         }
 

@@ -12,7 +12,7 @@ namespace Voron.Flushing;
 /// <summary>What recovery found.</summary>
 /// <param name="State">The newest durable state.</param>
 /// <param name="End">Where the journal ends.</param>
-/// <param name="IsVouched">The journal's last record needs no other to vouch for it.</param>
+/// <param name="IsDurabilityConfirmed">The journal's last record needs no other to vouch for it.</param>
 /// <param name="Seals">What the next journal file has to seal.</param>
 /// <param name="Ends">Of each journal file that is live, where the last record ends that was read in it.</param>
 /// <param name="Files">The journal files that have a life.</param>
@@ -29,7 +29,7 @@ namespace Voron.Flushing;
 internal sealed record RecoveryResult(
     EnvironmentState State,
     JournalPosition End,
-    bool IsVouched,
+    bool IsDurabilityConfirmed,
     JournalSeal[] Seals,
     JournalSeal[] Ends,
     IReadOnlyList<JournalFileInfo> Files,
@@ -96,7 +96,7 @@ internal static class Recovery
 
         var duration = Stopwatch.GetElapsedTime(start);
         return new RecoveryResult(
-            state, end.End, end.IsVouched, end.Seals, end.Ends, files, chain.Openings, end.Unused, journals.WithoutEpoch, replay.DirectExtents,
+            state, end.End, end.IsDurabilityConfirmed, end.Seals, end.Ends, files, chain.Openings, end.Unused, journals.WithoutEpoch, replay.DirectExtents,
             end.Records, end.Bytes, end.Dropped, stamp, highest, duration);
     }
 

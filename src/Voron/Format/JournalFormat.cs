@@ -40,7 +40,7 @@ internal enum RecordKind : byte
     FlushImages = 3,
 
     /// <summary>Nothing but the proof that every record before it is durable.</summary>
-    Vouching = 4,
+    DurabilityMarker = 4,
 
     /// <summary>In a rewrite file: pages as of one transaction, each whole.</summary>
     Rewrite = 5,

@@ -19,10 +19,10 @@ internal unsafe interface IRecordVisitor
 /// <param name="Seals">What a new file has to seal: the file where the chain ends, as far as it was read, and all behind it.</param>
 /// <param name="Unused">Names of the live files behind the end that have no record, not even one of a write that was under way.</param>
 /// <param name="Ends">Of each file, where the last record ends that the chain has in it.</param>
-/// <param name="IsVouched">The last record vouches for all before it, or there is none: then the header that names the start does.</param>
+/// <param name="IsDurabilityConfirmed">The last record vouches for all before it, or there is none: then the header that names the start does.</param>
 internal sealed record JournalChainEnd(
     JournalPosition End, long Records, long Bytes, DroppedTail? Dropped, JournalSeal[] Seals, IReadOnlyList<string> Unused,
-    JournalSeal[] Ends, bool IsVouched);
+    JournalSeal[] Ends, bool IsDurabilityConfirmed);
 
 /// <summary>Follows the records from where replay starts, over all live files, and judges where they end.</summary>
 /// <remarks>
@@ -85,7 +85,7 @@ internal sealed unsafe class JournalChain : IDisposable
         var records = 0L;
         var bytes = 0L;
         var index = 0;
-        var isVouched = true;
+        var isDurabilityConfirmed = true;
         var ends = new JournalSeal[_files.Count];
         for (var i = 0; i < ends.Length; i++)
         {
@@ -118,7 +118,7 @@ internal sealed unsafe class JournalChain : IDisposable
         {
             CheckRecord(record, _files[index].Path);
             visitor.Visit(record, _files[index].Path);
-            isVouched = record->Kind == RecordKind.Vouching;
+            isDurabilityConfirmed = record->Kind == RecordKind.DurabilityMarker;
             records++;
             bytes += record->AlignedLength;
             position = new JournalPosition
@@ -150,7 +150,7 @@ internal sealed unsafe class JournalChain : IDisposable
                 unused.Add(_files[i].Info.Name);
         }
 
-        return new JournalChainEnd(position, records, bytes, _dropped, ends[first..], unused, ends, isVouched);
+        return new JournalChainEnd(position, records, bytes, _dropped, ends[first..], unused, ends, isDurabilityConfirmed);
     }
 
     public void Dispose() => _window.Dispose();
@@ -220,7 +220,7 @@ internal sealed unsafe class JournalChain : IDisposable
     // Its checksum is right: what is wrong with it has been written so.
     private static void CheckRecord(RecordHeader* record, string path)
     {
-        if (record->Kind != RecordKind.Vouching && StateStructure.FindFault(record->State) is { } fault)
+        if (record->Kind != RecordKind.DurabilityMarker && StateStructure.FindFault(record->State) is { } fault)
             throw RecordPayload.Malformed(record, path, fault);
     }
 

@@ -350,13 +350,13 @@ internal sealed unsafe class JournalWriter : IDisposable
     }
 
     /// <summary>Writes a record that says nothing but that all before it are durable; returns its sequence when it is.</summary>
-    public long Vouch()
+    public long ConfirmDurability()
     {
         var entry = Rent();
         long sequence;
         try
         {
-            new RecordBuilder(entry, RecordKind.Vouching).Finish(default, null);
+            new RecordBuilder(entry, RecordKind.DurabilityMarker).Finish(default, null);
             sequence = Submit(entry, mayUseReserve: true);
         }
         catch

@@ -303,7 +303,7 @@ internal static class PlantedFault
     public static readonly bool ScrubTooFast = Name == nameof(ScrubTooFast);
 
     /// <summary>Each opening vouches for the journal once more, in a file that it begins for that.</summary>
-    public static readonly bool VouchAtEachOpening = Name == nameof(VouchAtEachOpening);
+    public static readonly bool ConfirmAtEachOpening = Name == nameof(ConfirmAtEachOpening);
 
     /// <summary>An opening that has nothing to flush releases no journal files.</summary>
     public static readonly bool KeepFlushedJournals = Name == nameof(KeepFlushedJournals);

@@ -11,7 +11,7 @@ public sealed class IdleOpeningTests
     private const int MostFiles = 10;
 
     /// <summary>The flusher's thread vouches for the journal after it has been idle for some 100 ms.</summary>
-    private static readonly TimeSpan LongerThanVouching = TimeSpan.FromMilliseconds(400);
+    private static readonly TimeSpan LongerThanMarker = TimeSpan.FromMilliseconds(400);
 
     private static StorageOptions Options(bool background) => new()
     {
@@ -27,7 +27,7 @@ public sealed class IdleOpeningTests
         using (var environment = StorageEnvironment.Open(disk, Options(background: true)))
             Put(environment, 0, 10);
         using var idle = StorageEnvironment.Open(disk, Options(background: true));
-        Thread.Sleep(LongerThanVouching);
+        Thread.Sleep(LongerThanMarker);
         idle.GetStatistics().JournalWrites.Should().Be(0);
         Count(idle).Should().Be(10);
     }
@@ -45,7 +45,7 @@ public sealed class IdleOpeningTests
         {
             environment = StorageEnvironment.Open(disk, Options(background: true));
             Count(environment).Should().Be(10);
-            Thread.Sleep(LongerThanVouching);
+            Thread.Sleep(LongerThanMarker);
             writes += environment.GetStatistics().JournalWrites;
             environment.Context.JournalFiles!.LiveCount.Should().BeLessThanOrEqualTo(2);
             disk = Kill(environment, disk, i);
@@ -70,7 +70,7 @@ public sealed class IdleOpeningTests
         {
             var environment = StorageEnvironment.Open(disk, Options(background: false));
             environment.Context.JournalFiles!.LiveCount.Should().BeLessThanOrEqualTo(MostFiles, "after {0} openings", i);
-            environment.Vouch();
+            environment.ConfirmDurability();
             var opened = disk;
             disk = Kill(environment, disk, i);
             if (i % 3 == 0)
@@ -104,9 +104,9 @@ public sealed class IdleOpeningTests
             using var environment = StorageEnvironment.Open(path, Options(background: i % 6 == 0));
             Count(environment).Should().Be(11);
             if (i % 6 == 0)
-                Thread.Sleep(LongerThanVouching);
+                Thread.Sleep(LongerThanMarker);
             else
-                environment.Vouch();
+                environment.ConfirmDurability();
             environment.Context.JournalFiles!.LiveCount.Should().BeLessThanOrEqualTo(MostFiles);
             path = Copy(path, Path.Combine(root.Path, $"{i}"));
         }

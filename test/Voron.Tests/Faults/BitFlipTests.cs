@@ -163,7 +163,7 @@ public sealed partial class BitFlipTests
         }
 
         // Without it rot in the last record would be a torn write, which is rightly dropped.
-        environment.Vouch();
+        environment.ConfirmDurability();
         var files = FaultBench.Bytes(disk);
         environment.Dispose();
         return files;

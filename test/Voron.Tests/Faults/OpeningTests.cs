@@ -298,7 +298,7 @@ public sealed class OpeningTests
         FaultBench.Put(environment, 1, FaultBench.Value(1, 300));
         environment.Flush();
         FaultBench.Put(environment, 2, FaultBench.Value(2, 300));
-        environment.Vouch();
+        environment.ConfirmDurability();
         return FaultBench.Bytes(disk);
     }
 }

@@ -85,7 +85,7 @@ public sealed unsafe class FileImageTests
         list.AddListed(3, 0x1122334455667788, 1);
         list.AddListed(5, 0x99AABBCCDDEEFF00, 2);
         Check(list.Finish(SomeState(), null), "record-flush-list.txt");
-        Check(new RecordBuilder(entry, RecordKind.Vouching).Finish(default, null), "record-vouching.txt");
+        Check(new RecordBuilder(entry, RecordKind.DurabilityMarker).Finish(default, null), "record-vouching.txt");
     }
 
     [Fact]

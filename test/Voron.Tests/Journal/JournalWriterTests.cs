@@ -98,7 +98,7 @@ public sealed class JournalWriterTests
     private static long Submit(JournalWriter journal, CommitCompletion? completion)
     {
         var entry = journal.Rent();
-        new RecordBuilder(entry, RecordKind.Vouching).Finish(default, null);
+        new RecordBuilder(entry, RecordKind.DurabilityMarker).Finish(default, null);
         entry.Completion = completion;
         return journal.Submit(entry);
     }

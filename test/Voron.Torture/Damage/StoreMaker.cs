@@ -31,8 +31,8 @@ internal sealed class StoreMaker : IDisposable
     /// <summary>All of them, of one environment each.</summary>
     public static IReadOnlyList<StoreImage> MakeAll() =>
     [
-        Closed(), Vouched(TornPageProtection.Checksums, JournalCompression.Never), Vouched(TornPageProtection.FullPageImages, JournalCompression.Always),
-        Unvouched(), Flushing(TornPageProtection.Checksums, "voron.data"), Flushing(TornPageProtection.Checksums, "voron.header"),
+        Closed(), DurabilityConfirmed(TornPageProtection.Checksums, JournalCompression.Never), DurabilityConfirmed(TornPageProtection.FullPageImages, JournalCompression.Always),
+        Unconfirmed(), Flushing(TornPageProtection.Checksums, "voron.data"), Flushing(TornPageProtection.Checksums, "voron.header"),
         Flushing(TornPageProtection.FullPageImages, "voron.header"), Rewritten(), Sealed(),
     ];
 
@@ -60,17 +60,17 @@ internal sealed class StoreMaker : IDisposable
     }
 
     /// <summary>Some of it is in the data file, later transactions are in the journal, and a record vouches for the last.</summary>
-    public static StoreImage Vouched(TornPageProtection form, JournalCompression compression)
+    public static StoreImage DurabilityConfirmed(TornPageProtection form, JournalCompression compression)
     {
         using var maker = new StoreMaker(form, compression);
         maker.Fill();
         maker._environment.Flush();
         maker.Change(4);
-        maker._environment.Vouch();
+        maker._environment.ConfirmDurability();
         return maker.Take($"vouched for, {form}");
     }
 
-    private static StoreImage Unvouched()
+    private static StoreImage Unconfirmed()
     {
         using var maker = new StoreMaker(TornPageProtection.Checksums, JournalCompression.Never);
         maker.Fill();
@@ -108,7 +108,7 @@ internal sealed class StoreMaker : IDisposable
             if (!maker._environment.Rewrite())
                 throw new Harness.TortureException("No rewrite file was made.");
             maker.Change(2);
-            maker._environment.Vouch();
+            maker._environment.ConfirmDurability();
             return maker.Take("with a rewrite file");
         }
     }
@@ -123,7 +123,7 @@ internal sealed class StoreMaker : IDisposable
         StoreFiles killed = maker._disk.Copy();
         using var second = new StoreMaker(maker, killed);
         second.Change(3);
-        second._environment.Vouch();
+        second._environment.ConfirmDurability();
         return second.Take("recovered and gone on with");
     }
 

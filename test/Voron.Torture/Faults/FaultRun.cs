@@ -97,7 +97,7 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
                 break;
             case < 84:
                 OnStep?.Invoke("vouch");
-                Attempt(() => Environment.Vouch());
+                Attempt(() => Environment.ConfirmDurability());
                 break;
             case < 90:
                 OnStep?.Invoke("begin a reader");

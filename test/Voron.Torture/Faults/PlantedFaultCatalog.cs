@@ -170,7 +170,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.AcceptAnySpelling), "surroundings", 1_600),
         new(nameof(PlantedFault.ForgetUnnamedJournals), "surroundings", 400),
         new(nameof(PlantedFault.RemakeDataFile), "surroundings", 400),
-        new(nameof(PlantedFault.VouchAtEachOpening), "surroundings", 400),
+        new(nameof(PlantedFault.ConfirmAtEachOpening), "surroundings", 400),
         new(nameof(PlantedFault.KeepFlushedJournals), "surroundings", 400),
         new(nameof(PlantedFault.IgnoreCut), "surroundings", 400),
     ];

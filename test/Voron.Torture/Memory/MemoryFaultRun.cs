@@ -19,7 +19,7 @@ internal enum MemoryStep
     EndReader,
     Flush,
     Rewrite,
-    Vouch,
+    ConfirmDurability,
     Trim,
     Rest,
     Reopen,
@@ -198,8 +198,8 @@ internal sealed class MemoryFaultRun : IDisposable
             case MemoryStep.Rewrite:
                 _environment!.Rewrite();
                 break;
-            case MemoryStep.Vouch:
-                _environment!.Vouch();
+            case MemoryStep.ConfirmDurability:
+                _environment!.ConfirmDurability();
                 break;
             case MemoryStep.Trim:
                 _environment!.TrimMemory();

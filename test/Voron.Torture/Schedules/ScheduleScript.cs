@@ -44,7 +44,7 @@ internal enum ScriptedKind
     Rewrite,
     PrepareSpare,
     GrowAhead,
-    Vouch,
+    ConfirmDurability,
     Trim,
     Verify,
     Reclaim,
@@ -76,7 +76,7 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
     private const int BallastBytes = 9 << 20;
 
     /// <summary>What only the engine's own thread does, which has ended when an environment is closed.</summary>
-    private static readonly ScriptedKind[] Background = [ScriptedKind.PrepareSpare, ScriptedKind.GrowAhead, ScriptedKind.Vouch];
+    private static readonly ScriptedKind[] Background = [ScriptedKind.PrepareSpare, ScriptedKind.GrowAhead, ScriptedKind.ConfirmDurability];
 
     public int KeyCount { get; init; } = 8;
 
@@ -151,7 +151,7 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
             0 => [ScriptedKind.Read, ScriptedKind.Glance, ScriptedKind.Read, ScriptedKind.Verify],
             1 => [ScriptedKind.Commit, ScriptedKind.CommitAsync, ScriptedKind.Savepoint, ScriptedKind.RollBack, ScriptedKind.Await,
                 ScriptedKind.Commit, ScriptedKind.CommitNothing, ScriptedKind.CommitNothingAsync, ScriptedKind.MergeBlocking],
-            2 => [ScriptedKind.Flush, ScriptedKind.Flush, ScriptedKind.Rewrite, ScriptedKind.PrepareSpare, ScriptedKind.GrowAhead, ScriptedKind.Vouch,
+            2 => [ScriptedKind.Flush, ScriptedKind.Flush, ScriptedKind.Rewrite, ScriptedKind.PrepareSpare, ScriptedKind.GrowAhead, ScriptedKind.ConfirmDurability,
                 ScriptedKind.Trim, ScriptedKind.Kill],
             _ => [.. Enum.GetValues<ScriptedKind>()
                 .Where(kind => kind is not (ScriptedKind.Close or ScriptedKind.Reclaim or ScriptedKind.FailWrites))],

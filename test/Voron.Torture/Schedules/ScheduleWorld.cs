@@ -173,8 +173,8 @@ internal sealed class ScheduleWorld
             case ScriptedKind.GrowAhead:
                 Environment.Context.DataFile.Preallocate(Environment.Context.DataFile.CapacityPages + PagesAhead);
                 break;
-            case ScriptedKind.Vouch:
-                Environment.Vouch();
+            case ScriptedKind.ConfirmDurability:
+                Environment.ConfirmDurability();
                 break;
             case ScriptedKind.Trim:
                 Environment.TrimMemory();

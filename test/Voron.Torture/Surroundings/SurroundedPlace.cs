@@ -92,12 +92,12 @@ internal sealed class SurroundedPlace : IDisposable
     }
 
     /// <summary>Opens the environment, has it write a record without a transaction, and leaves the files as a killed process would.</summary>
-    public void KillVouched()
+    public void KillConfirmed()
     {
         string next = Beside($"killed-{++_killed}");
         using (StorageEnvironment environment = StorageEnvironment.Open(Path, Options()))
         {
-            environment.Vouch();
+            environment.ConfirmDurability();
             CopyTo(next);
         }
         Path = next;

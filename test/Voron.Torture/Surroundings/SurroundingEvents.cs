@@ -17,7 +17,7 @@ internal static class SurroundingEvents
     private const int MostLiveFiles = 10;
 
     /// <summary>The engine confirms the records of a journal that has been idle for about 100 ms.</summary>
-    private static readonly TimeSpan LongerThanVouching = TimeSpan.FromMilliseconds(400);
+    private static readonly TimeSpan LongerThanMarker = TimeSpan.FromMilliseconds(400);
 
     private static readonly string[] SimilarNames =
     [
@@ -243,12 +243,12 @@ internal static class SurroundingEvents
     {
         EndSomehow(place);
         for (int left = 12 + place.Run.Choices.Next(8); left > 0; left--)
-            place.KillVouched();
+            place.KillConfirmed();
         using (StorageEnvironment idle = StorageEnvironment.Open(place.Path, SurroundedPlace.Options(background: true)))
         {
             int live = idle.Context.JournalFiles!.LiveCount;
             BrokenPromiseException.Require(live <= MostLiveFiles, $"{live} journal files are live after openings without a transaction.");
-            Thread.Sleep(LongerThanVouching);
+            Thread.Sleep(LongerThanMarker);
             long writes = idle.GetStatistics().JournalWrites;
             BrokenPromiseException.Require(writes == 0, $"An opening with nothing to confirm has written {writes} times to the journal.");
             place.Compare(idle);
