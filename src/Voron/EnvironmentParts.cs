@@ -134,7 +134,7 @@ internal sealed unsafe class EnvironmentParts
         owned.Push(readers);
         var heads = new BranchKeyHeads(layout.PageSize, dataFile.PageLimit);
         owned.Push(heads);
-        var dataFileKeyHeads = options.SearchMemoryBytes == 0 ? null : new DataFileKeyHeads(layout.PageSize, options.SearchMemoryBytes);
+        var dataFileKeyHeads = options.KeyHeadCacheBytes == 0 ? null : new DataFileKeyHeads(layout.PageSize, options.KeyHeadCacheBytes);
         if (dataFileKeyHeads != null)
             owned.Push(dataFileKeyHeads);
         var context = new EngineContext

@@ -242,7 +242,7 @@ public sealed partial class StorageEnvironment : IDisposable
             ScratchReservedBytes = _context.Frames.ReservedBytes,
             SpilledBytes = _context.Frames.SpilledBytes,
             JournalBufferBytes = journal?.BufferBytes ?? 0,
-            SearchMemoryBytes = _context.DataFileKeyHeads?.UsedBytes ?? 0,
+            KeyHeadCacheBytes = _context.DataFileKeyHeads?.UsedBytes ?? 0,
             PageVersions = _context.Versions.NodeCount,
             OpenReaders = _context.Users.OpenReaders,
             LeakedReaders = counters.LeakedReaders,

@@ -59,7 +59,7 @@ public readonly record struct FlushReport(
 /// <param name="TransactionId">The snapshot that it reads.</param>
 /// <param name="JournalBytes">Bytes of journal that are kept.</param>
 /// <param name="ScratchBytes">Bytes of scratch memory in use.</param>
-/// <param name="OpenedAt">Where it was opened, when <see cref="StorageOptions.TrackReaders"/> is set; else null.</param>
+/// <param name="OpenedAt">Where it was opened, when <see cref="StorageOptions.CaptureTransactionStacks"/> is set; else null.</param>
 /// <param name="Age">For how long it has been open.</param>
 /// <param name="ThreadId">The managed thread that began it.</param>
 public readonly record struct SlowReaderReport(
@@ -148,7 +148,7 @@ public sealed class StorageOptions
     /// Bytes of memory at most for what speeds up lookups of keys: 256 for each leaf page that is searched, and a few thousand for each
     /// branch page. Taken as it is needed; 0 for none.
     /// </summary>
-    public long SearchMemoryBytes { get; init; } = 80 * MiB;
+    public long KeyHeadCacheBytes { get; init; } = 80 * MiB;
 
     /// <summary>Bytes of changed pages that one transaction may leave; more is refused before anything is written.</summary>
     public long MaxTransactionBytes { get; init; } = 1024 * MiB;
@@ -157,7 +157,7 @@ public sealed class StorageOptions
     /// Bytes of changed pages after which no more operations are merged into a transaction: see
     /// <see cref="StorageEnvironment.Write(Action{WriteTransaction})"/>.
     /// </summary>
-    public long MaxMergedBytes { get; init; } = 4 * MiB;
+    public long MaxGroupCommitBytes { get; init; } = 4 * MiB;
 
     /// <summary>
     /// Operations of <see cref="StorageEnvironment.WriteAsync(Action{WriteTransaction}, CancellationToken)"/> that may wait to be started. A call
@@ -196,7 +196,7 @@ public sealed class StorageOptions
     /// <summary>
     /// Notes where each transaction was opened, to name it when it leaks or is slow. Costs a stack trace each: microseconds, and garbage.
     /// </summary>
-    public bool TrackReaders { get; init; }
+    public bool CaptureTransactionStacks { get; init; }
 
     /// <summary>
     /// Where the environment logs; nowhere when null. Written to a moment after the event, by a thread of the pool or by a caller at the end
@@ -233,7 +233,7 @@ public sealed class StorageOptions
     internal TimeSpan LeakGrace { get; init; } = TimeSpan.FromSeconds(10);
 
     /// <summary>For how long a batch of merged operations goes on taking more of them.</summary>
-    internal TimeSpan MaxMergedDuration { get; init; } = TimeSpan.FromMilliseconds(20);
+    internal TimeSpan MaxGroupCommitDuration { get; init; } = TimeSpan.FromMilliseconds(20);
 
     /// <summary>How long a commit that finds no room looks for free pages to give back, with the writer held.</summary>
     internal TimeSpan LongestPunch { get; init; } = TimeSpan.FromMilliseconds(250);
@@ -292,10 +292,10 @@ public sealed class StorageOptions
         Check(JournalLimitBytes >= FlushThresholdBytes, $"{nameof(JournalLimitBytes)} ({JournalLimitBytes}) is below {nameof(FlushThresholdBytes)} ({FlushThresholdBytes}).");
         Check(ScratchMemoryBytes >= 4 * MiB, $"{nameof(ScratchMemoryBytes)} is {ScratchMemoryBytes}; it must be at least {4 * MiB}.");
         Check(ScratchLimitBytes >= ScratchMemoryBytes, $"{nameof(ScratchLimitBytes)} ({ScratchLimitBytes}) is below {nameof(ScratchMemoryBytes)} ({ScratchMemoryBytes}).");
-        Check(SearchMemoryBytes is >= 0 and <= 1L << 40, $"{nameof(SearchMemoryBytes)} is {SearchMemoryBytes}; it must be between 0 and {1L << 40}.");
+        Check(KeyHeadCacheBytes is >= 0 and <= 1L << 40, $"{nameof(KeyHeadCacheBytes)} is {KeyHeadCacheBytes}; it must be between 0 and {1L << 40}.");
         Check(MaxTransactionBytes >= MiB, $"{nameof(MaxTransactionBytes)} is {MaxTransactionBytes}; it must be at least {MiB}.");
         Check(MaxQueuedOperations > 0, $"{nameof(MaxQueuedOperations)} is {MaxQueuedOperations}; it must be positive.");
-        Check(MaxMergedBytes > 0, $"{nameof(MaxMergedBytes)} is {MaxMergedBytes}; it must be positive.");
+        Check(MaxGroupCommitBytes > 0, $"{nameof(MaxGroupCommitBytes)} is {MaxGroupCommitBytes}; it must be positive.");
         Check(
             LargeValueBytes is >= 16 << 10 and <= GreatestLargeValue,
             $"{nameof(LargeValueBytes)} is {LargeValueBytes}; it must be between 16384 and {GreatestLargeValue}.");

@@ -36,8 +36,8 @@ public sealed record EnvironmentStatistics
     /// <summary>Bytes of the buffers in which journal records are made.</summary>
     public required long JournalBufferBytes { get; init; }
 
-    /// <summary>Bytes of memory in use for lookups; at most <see cref="StorageOptions.SearchMemoryBytes"/>.</summary>
-    public required long SearchMemoryBytes { get; init; }
+    /// <summary>Bytes of memory in use for lookups; at most <see cref="StorageOptions.KeyHeadCacheBytes"/>.</summary>
+    public required long KeyHeadCacheBytes { get; init; }
 
     /// <summary>Page versions that are not only in the data file.</summary>
     public required long PageVersions { get; init; }

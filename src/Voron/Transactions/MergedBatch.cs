@@ -37,8 +37,8 @@ internal sealed class MergedBatch
     public MergedBatch(WriteMerger merger, StorageOptions options, Action<int> merged)
     {
         _merger = merger;
-        _maxBytes = options.MaxMergedBytes;
-        _maxDuration = options.MaxMergedDuration;
+        _maxBytes = options.MaxGroupCommitBytes;
+        _maxDuration = options.MaxGroupCommitDuration;
         _merged = merged;
     }
 

@@ -128,7 +128,7 @@ internal sealed class ReaderPool
             }
 
             core ??= new ReadCore(this, new ReadSnapshot(_context));
-            core.Begin(_context.Options.TrackReaders ? new StackTrace(1, fNeedFileInfo: false) : null);
+            core.Begin(_context.Options.CaptureTransactionStacks ? new StackTrace(1, fNeedFileInfo: false) : null);
             return core;
         }
         catch

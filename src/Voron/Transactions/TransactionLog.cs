@@ -15,5 +15,5 @@ internal static partial class TransactionLog
     public static partial void WriterLeaked(ILogger logger, long transactionId, string openedAt);
 
     /// <summary>A stack for the log.</summary>
-    public static string Describe(StackTrace? openedAt) => openedAt?.ToString() ?? $"unknown; set {nameof(StorageOptions.TrackReaders)} to know";
+    public static string Describe(StackTrace? openedAt) => openedAt?.ToString() ?? $"unknown; set {nameof(StorageOptions.CaptureTransactionStacks)} to know";
 }

@@ -124,7 +124,7 @@ internal sealed class WriterHome
     private WriteCore BeginCounted()
     {
         var core = _resting ?? throw new UnreachableException("The writer's gate was free, and its core is not at home.");
-        var openedAt = _context.Options.TrackReaders ? new StackTrace(3, fNeedFileInfo: false) : null;
+        var openedAt = _context.Options.CaptureTransactionStacks ? new StackTrace(3, fNeedFileInfo: false) : null;
         core.Begin(openedAt);
         Volatile.Write(ref _openedAt, openedAt);
         Volatile.Write(ref _beganTick, Environment.TickCount64);

@@ -110,7 +110,7 @@ public sealed class ClosingRaceTests
     public void The_lock_goes_with_the_last_transaction_of_a_closed_environment_and_opening_names_them_until_then()
     {
         using var directory = new TestDirectory();
-        var options = new StorageOptions { BackgroundFlush = false, TrackReaders = true };
+        var options = new StorageOptions { BackgroundFlush = false, CaptureTransactionStacks = true };
         var environment = StorageEnvironment.Open(directory, options);
         FaultBench.Put(environment, 1, [1]);
         var reading = environment.BeginRead();

@@ -10,11 +10,11 @@ public sealed class DataFileKeyHeadsTests
     [Theory]
     [InlineData(1 << 20, 1)]
     [InlineData(16 << 10, 2)]
-    public void Lookups_agree_with_their_snapshot_while_pages_are_flushed(int searchMemoryBytes, int seed)
+    public void Lookups_agree_with_their_snapshot_while_pages_are_flushed(int keyHeadCacheBytes, int seed)
     {
         var random = new Random(seed);
         using var environment = StorageEnvironment.OpenInMemory(
-            new StorageOptions { BackgroundFlush = false, SearchMemoryBytes = searchMemoryBytes });
+            new StorageOptions { BackgroundFlush = false, KeyHeadCacheBytes = keyHeadCacheBytes });
         var newest = new Dictionary<int, long>();
         var readers = new List<(ReadTransaction Read, Dictionary<int, long> Content)>();
         for (var step = 1; step <= 400; step++)
@@ -45,7 +45,7 @@ public sealed class DataFileKeyHeadsTests
     public async Task Readers_of_many_threads_see_whole_transactions_while_a_flusher_runs()
     {
         using var environment = StorageEnvironment.OpenInMemory(
-            new StorageOptions { BackgroundFlush = false, SearchMemoryBytes = 32 << 10 });
+            new StorageOptions { BackgroundFlush = false, KeyHeadCacheBytes = 32 << 10 });
         using (var write = environment.BeginWrite())
         {
             Fill(write.CreateTree("t"), 0);

@@ -22,7 +22,7 @@ public sealed class SlowReaderTests
         var logger = new ListLogger();
         using var environment = StorageEnvironment.OpenInMemory(new StorageOptions
         {
-            TrackReaders = isTracked,
+            CaptureTransactionStacks = isTracked,
             InitialJournalFileBytes = 64 << 10,
             MaxJournalFileBytes = 256 << 10,
             FlushThresholdBytes = 256 << 10,

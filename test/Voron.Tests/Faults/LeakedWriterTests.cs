@@ -30,7 +30,7 @@ public sealed class LeakedWriterTests
         if (isTracked)
             first.Should().Contain(nameof(Leak));
         else
-            first.Should().Contain(nameof(StorageOptions.TrackReaders));
+            first.Should().Contain(nameof(StorageOptions.CaptureTransactionStacks));
         environment.GetStatistics().RolledBackTransactions.Should().BeGreaterThanOrEqualTo(3);
         environment.Verify().Problems.Should().BeEmpty();
     }
@@ -98,7 +98,7 @@ public sealed class LeakedWriterTests
     private static StorageOptions Options(ListLogger logger, bool isTracked) => new()
     {
         BackgroundFlush = false,
-        TrackReaders = isTracked,
+        CaptureTransactionStacks = isTracked,
         LeakGrace = TimeSpan.Zero,
         Logger = logger,
     };

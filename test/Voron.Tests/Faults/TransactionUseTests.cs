@@ -59,7 +59,7 @@ public sealed class TransactionUseTests
     {
         var logger = new ListLogger();
         using var environment = StorageEnvironment.OpenInMemory(
-            new StorageOptions { BackgroundFlush = false, TrackReaders = true, LeakGrace = TimeSpan.Zero, Logger = logger });
+            new StorageOptions { BackgroundFlush = false, CaptureTransactionStacks = true, LeakGrace = TimeSpan.Zero, Logger = logger });
         FaultBench.Put(environment, 1, [1]);
         LeakReader(environment);
         FaultBench.Put(environment, 1, [2]);

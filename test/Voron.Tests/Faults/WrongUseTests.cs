@@ -285,9 +285,9 @@ public sealed class WrongUseTests : IDisposable
             ScratchMemoryBytes = 3,
             ScratchLimitBytes = 2,
             MaxTransactionBytes = 7,
-            MaxMergedBytes = 0,
+            MaxGroupCommitBytes = 0,
             MaxQueuedOperations = -3,
-            SearchMemoryBytes = -1,
+            KeyHeadCacheBytes = -1,
             LargeValueBytes = 100,
             PreferredFreeFraction = double.NaN,
             MaxGrowthBytes = 5,
@@ -297,8 +297,8 @@ public sealed class WrongUseTests : IDisposable
         {
             "PageSize is 5000", "JournalCompression is 9", "InitialJournalFileBytes is 1;", "MaxJournalFileBytes (0)", "FlushThresholdBytes is 0",
             "FlushInterval is 00:00:00", "JournalLimitBytes (-1)", "ScratchMemoryBytes is 3", "ScratchLimitBytes (2)", "MaxTransactionBytes is 7",
-            "MaxMergedBytes is 0", "MaxQueuedOperations is -3",
-            "SearchMemoryBytes is -1", "LargeValueBytes is 100", "PreferredFreeFraction is NaN", "MaxGrowthBytes is 5",
+            "MaxGroupCommitBytes is 0", "MaxQueuedOperations is -3",
+            "KeyHeadCacheBytes is -1", "LargeValueBytes is 100", "PreferredFreeFraction is NaN", "MaxGrowthBytes is 5",
         })
         {
             message.Should().Contain(fault);

@@ -11,7 +11,7 @@ public sealed class BlockingWriteTests
     private static readonly TimeSpan Patience = HeldJournal.Patience;
 
     // What is queued together is run together, however slow the machine is.
-    private static readonly StorageOptions Options = new() { BackgroundFlush = false, MaxMergedDuration = TimeSpan.FromMinutes(1) };
+    private static readonly StorageOptions Options = new() { BackgroundFlush = false, MaxGroupCommitDuration = TimeSpan.FromMinutes(1) };
 
     private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
 

@@ -54,6 +54,6 @@ internal sealed class HeldJournal : IDisposable
     {
         BackgroundFlush = false,
         InitialJournalFileBytes = 1 << 20,
-        MaxMergedDuration = TimeSpan.FromMinutes(1),
+        MaxGroupCommitDuration = TimeSpan.FromMinutes(1),
     };
 }

@@ -26,7 +26,7 @@ public sealed class InterruptTests
                 InitialJournalFileBytes = 64 << 10,
                 MaxJournalFileBytes = 256 << 10,
                 JournalCompression = JournalCompression.Never,
-                MaxMergedDuration = TimeSpan.FromMinutes(1),
+                MaxGroupCommitDuration = TimeSpan.FromMinutes(1),
             });
         FaultBench.Put(environment, 1, [1]);
         Exception? failure = null;
@@ -69,7 +69,7 @@ public sealed class InterruptTests
     public async Task A_leader_that_is_interrupted_in_the_operation_of_another_fails_it_not()
     {
         using var environment = StorageEnvironment.OpenInMemory(
-            new StorageOptions { BackgroundFlush = false, MaxMergedDuration = TimeSpan.FromMinutes(1) });
+            new StorageOptions { BackgroundFlush = false, MaxGroupCommitDuration = TimeSpan.FromMinutes(1) });
         FaultBench.Put(environment, 1, [1]);
         using var isRunning = new ManualResetEventSlim();
         using var mayGoOn = new ManualResetEventSlim();

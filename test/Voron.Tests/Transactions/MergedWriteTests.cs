@@ -9,13 +9,13 @@ public sealed class MergedWriteTests
     private static readonly TimeSpan Patience = HeldJournal.Patience;
 
     // What is queued together is run together, however slow the machine is.
-    private static readonly StorageOptions Options = new() { BackgroundFlush = false, MaxMergedDuration = TimeSpan.FromMinutes(1) };
+    private static readonly StorageOptions Options = new() { BackgroundFlush = false, MaxGroupCommitDuration = TimeSpan.FromMinutes(1) };
 
     private static readonly StorageOptions SmallTransactions = new()
     {
         BackgroundFlush = false,
         MaxTransactionBytes = 1 << 20,
-        MaxMergedDuration = TimeSpan.FromMinutes(1),
+        MaxGroupCommitDuration = TimeSpan.FromMinutes(1),
     };
 
     private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
@@ -136,7 +136,7 @@ public sealed class MergedWriteTests
         using var environment = StorageEnvironment.OpenInMemory(new StorageOptions
         {
             BackgroundFlush = false,
-            MaxMergedDuration = TimeSpan.FromSeconds(1),
+            MaxGroupCommitDuration = TimeSpan.FromSeconds(1),
         });
         var ids = new long[3];
         var tasks = QueueTogether(environment, 3, (writing, i) =>

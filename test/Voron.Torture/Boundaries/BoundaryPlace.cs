@@ -19,7 +19,7 @@ internal sealed class BoundaryPlace : IDisposable
             InitialJournalFileBytes = 256 << 10,
             MaxJournalFileBytes = 1 << 20,
             ScratchMemoryBytes = 16 << 20,
-            SearchMemoryBytes = 1 << 20,
+            KeyHeadCacheBytes = 1 << 20,
             ScrubInterval = Timeout.InfiniteTimeSpan,
         };
         Environment = _place.Open(_options);

@@ -114,7 +114,7 @@ internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random r
             ScratchMemoryBytes = plain.ScratchMemoryBytes,
             ScrubInterval = plain.ScrubInterval,
             MaxGrowthBytes = plain.MaxGrowthBytes,
-            SearchMemoryBytes = random.Next(3) == 0 ? 0 : plain.SearchMemoryBytes,
+            KeyHeadCacheBytes = random.Next(3) == 0 ? 0 : plain.KeyHeadCacheBytes,
             VerifyEveryRead = random.Next(4) == 0,
             TornPageProtection = image.Form,
             MaxTransactionBytes = 4 << 20,

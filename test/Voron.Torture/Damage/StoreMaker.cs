@@ -42,7 +42,7 @@ internal sealed class StoreMaker : IDisposable
         InitialJournalFileBytes = 64 << 10,
         MaxJournalFileBytes = 128 << 10,
         ScratchMemoryBytes = 4 << 20,
-        SearchMemoryBytes = 64 << 10,
+        KeyHeadCacheBytes = 64 << 10,
         ScrubInterval = Timeout.InfiniteTimeSpan,
         MaxGrowthBytes = 1 << 20,
         TornPageProtection = form,

@@ -28,7 +28,7 @@ internal sealed record ModelSettings(StorageOptions Options, bool InMemory, int 
         bool trackReaders = random.Next(6) == 5;
         int largeValueBytes = random.Next(3) switch { 0 => 16 << 10, 1 => 64 << 10, _ => 100_000 };
         int maxTransactionBytes = random.Next(8) == 7 ? 1 << 20 : 256 << 20;
-        int searchMemoryBytes = random.Next(3) switch { 0 => 80 << 20, 1 => 16 << 10, _ => 0 };
+        int keyHeadCacheBytes = random.Next(3) switch { 0 => 80 << 20, 1 => 16 << 10, _ => 0 };
         int scratchMemoryBytes = random.Next(3) == 2 ? 4 << 20 : 512 << 20;
         int mergedBytes = random.Next(2) == 0 ? 4 << 20 : 1 << 14;
         int growthBytes = random.Next(2) == 0 ? 64 << 20 : 1 << 20;
@@ -43,7 +43,7 @@ internal sealed record ModelSettings(StorageOptions Options, bool InMemory, int 
             JournalCompression = compression,
             TornPageProtection = form,
             VerifyEveryRead = verifyEveryRead,
-            TrackReaders = trackReaders,
+            CaptureTransactionStacks = trackReaders,
             BackgroundFlush = background,
             FlushThresholdBytes = background ? 256 << 10 : 64 << 20,
             FlushInterval = background ? TimeSpan.FromMilliseconds(50) : TimeSpan.FromSeconds(10),
@@ -57,9 +57,9 @@ internal sealed record ModelSettings(StorageOptions Options, bool InMemory, int 
             JournalLimitBytes = 64 << 20,
             LargeValueBytes = largeValueBytes,
             MaxTransactionBytes = maxTransactionBytes,
-            SearchMemoryBytes = searchMemoryBytes,
+            KeyHeadCacheBytes = keyHeadCacheBytes,
             ScratchMemoryBytes = scratchMemoryBytes,
-            MaxMergedBytes = mergedBytes,
+            MaxGroupCommitBytes = mergedBytes,
             MaxGrowthBytes = growthBytes,
             PreferredFreeFraction = freeFraction,
             SlowReaderInterval = TimeSpan.FromMilliseconds(1),
@@ -80,7 +80,7 @@ internal sealed record ModelSettings(StorageOptions Options, bool InMemory, int 
     public override string ToString() =>
         $"pages of {Options.PageSize}, compression {Options.JournalCompression}, flush records {Options.TornPageProtection}, verify every read " +
         $"{Options.VerifyEveryRead}, background flush {Background}, journal files {Options.InitialJournalFileBytes} to {Options.MaxJournalFileBytes}, " +
-        $"large values from {Options.LargeValueBytes}, scratch {Options.ScratchMemoryBytes}, search {Options.SearchMemoryBytes}, " +
+        $"large values from {Options.LargeValueBytes}, scratch {Options.ScratchMemoryBytes}, search {Options.KeyHeadCacheBytes}, " +
         $"{(InMemory ? "in memory" : "in a directory")}, {Trees} trees of about {TargetEntries}, " +
         $"up to {Savepoints} savepoints";
 }

@@ -126,8 +126,8 @@ internal sealed class OptionsRun(SuiteRun run)
             BrokenPromiseException.Require(
                 tasks[i].IsCompletedSuccessfully, $"Operation {i} of {Operations} fits alone, and failed: {tasks[i].Exception?.InnerException?.Message}");
             BrokenPromiseException.Require(
-                largest[i] < options.MaxMergedBytes,
-                $"Operation {i} was merged into a transaction that had changed {largest[i]} bytes, and MaxMergedBytes is {options.MaxMergedBytes}.");
+                largest[i] < options.MaxGroupCommitBytes,
+                $"Operation {i} was merged into a transaction that had changed {largest[i]} bytes, and MaxGroupCommitBytes is {options.MaxGroupCommitBytes}.");
             foreach ((int key, byte[] value) in entries[i])
                 _expected[key] = value;
         }

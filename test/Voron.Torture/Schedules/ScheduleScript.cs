@@ -97,7 +97,7 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
     public static StorageOptions OptionsWith(bool background = false, long search = 0, int flushThreshold = 1 << 20, bool images = false) => new()
     {
         BackgroundFlush = background,
-        MaxMergedDuration = TimeSpan.FromDays(1),
+        MaxGroupCommitDuration = TimeSpan.FromDays(1),
         ScrubInterval = Timeout.InfiniteTimeSpan,
         InitialJournalFileBytes = 64 << 10,
         MaxJournalFileBytes = 64 << 10,
@@ -108,7 +108,7 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
         JournalCompression = JournalCompression.Never,
         ScratchMemoryBytes = 4 << 20,
         ScratchLimitBytes = 64 << 20,
-        SearchMemoryBytes = search,
+        KeyHeadCacheBytes = search,
         MaxGrowthBytes = 1 << 20,
     };
 

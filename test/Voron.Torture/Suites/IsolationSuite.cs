@@ -164,7 +164,7 @@ internal sealed class IsolationSuite : Suite
         MaxJournalFileBytes = 128 << 10,
         JournalLimitBytes = 8 << 20,
         VerifyEveryRead = verifyEveryRead,
-        MaxMergedBytes = 64 << 10,
+        MaxGroupCommitBytes = 64 << 10,
         MaxGrowthBytes = 1 << 20,
     };
 }

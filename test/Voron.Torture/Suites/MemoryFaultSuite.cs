@@ -43,7 +43,7 @@ internal sealed class MemoryFaultSuite : Suite
             TornPageProtection = choices.Next(2) == 0 ? TornPageProtection.Checksums : TornPageProtection.FullPageImages,
             JournalCompression = choices.Next(2) == 0 ? JournalCompression.Never : JournalCompression.Always,
             ScratchMemoryBytes = 4 << 20,
-            SearchMemoryBytes = choices.Next(2) == 0 ? 0 : 1 << 16,
+            KeyHeadCacheBytes = choices.Next(2) == 0 ? 0 : 1 << 16,
             MaxGrowthBytes = 1 << 20,
         };
         run.Step(
