@@ -20,7 +20,7 @@ namespace Voron;
 /// waits for a thread that does: so any thread may close an environment, a thread that calls an observer too.
 /// </remarks>
 internal sealed class EnvironmentCloser(
-    EnvironmentParts parts, WriterGate gate, WriterHome? writer, WriteMerger? merger, Flusher? flusher, FlushScheduler? scheduler, Scrubber? scrubber)
+    EnvironmentParts parts, WriterGate gate, WriterHome? writer, GroupCommit? groupCommit, Flusher? flusher, FlushScheduler? scheduler, Scrubber? scrubber)
 {
     private static readonly TimeSpan WriterPatience = TimeSpan.FromSeconds(5);
 
@@ -97,7 +97,7 @@ internal sealed class EnvironmentCloser(
         {
             // What still waits fails: no transaction begins any more.
             isWriterFree = isFree;
-            merger!.Dispose();
+            groupCommit!.Dispose();
             parts.CloseWriting();
         }
     }

@@ -30,7 +30,7 @@ public sealed partial class StorageEnvironment
         ThrowIfNotWritable(nameof(WriteAsync));
         return cancellationToken.IsCancellationRequested
             ? ValueTask.FromCanceled(cancellationToken)
-            : _merger!.Enqueue(operation, cancellationToken);
+            : _groupCommit!.Enqueue(operation, cancellationToken);
     }
 
     /// <summary>Refuses operations that do not run to their end before they return.</summary>
@@ -50,7 +50,7 @@ public sealed partial class StorageEnvironment
     {
         ArgumentNullException.ThrowIfNull(operation);
         ThrowIfNotWritable(nameof(Write));
-        _merger!.Run(operation);
+        _groupCommit!.Run(operation);
     }
 
     /// <summary>As <see cref="Write(Action{WriteTransaction})"/>, for an operation that has a result.</summary>

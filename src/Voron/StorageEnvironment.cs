@@ -30,7 +30,7 @@ public sealed partial class StorageEnvironment : IDisposable
     private readonly WriterGate _gate = new();
     private readonly WriterHome? _writer;
     private readonly WriterEntrance? _entrance;
-    private readonly WriteMerger? _merger;
+    private readonly GroupCommit? _groupCommit;
     private readonly Flusher? _flusher;
     private readonly FlushScheduler? _scheduler;
     private readonly SpaceReclaimer? _reclaimer;
@@ -56,8 +56,8 @@ public sealed partial class StorageEnvironment : IDisposable
             FlusherSlot = _context.FlusherSlot,
         };
         _writer = new WriterHome(_context, _gate, keeper) { Submitted = parts.Recovered.State };
-        _merger = new WriteMerger(
-            () => Begin(TimeSpan.MaxValue, nameof(WriteAsync), CancellationToken.None), _context.Options, CountMerged);
+        _groupCommit = new GroupCommit(
+            () => Begin(TimeSpan.MaxValue, nameof(WriteAsync), CancellationToken.None), _context.Options, CountGroupCommitted);
         _flusher = new Flusher(_context, parts.Checkpoints, _gate, _writer);
         _flusher.Start(parts.Recovered.Stamp);
         FlushAfterCrashes(parts.Recovered.Openings);
@@ -259,8 +259,8 @@ public sealed partial class StorageEnvironment : IDisposable
             FlushedBytes = counters.FlushedBytes,
             FlushSeeks = counters.FlushSeeks,
             Rewrites = counters.RewriteCount,
-            MergedOperations = counters.MergedOperations,
-            QueuedOperations = _merger?.QueuedCount ?? 0,
+            GroupCommittedOperations = counters.GroupCommittedOperations,
+            QueuedOperations = _groupCommit?.QueuedCount ?? 0,
             BackPressureWaits = counters.BackPressureWaits,
             FreedPages = counters.FreedPages,
             ReclaimedBytes = counters.PunchedBytes + counters.TruncatedBytes,
@@ -282,9 +282,9 @@ public sealed partial class StorageEnvironment : IDisposable
     /// <exception cref="InvalidOperationException">Called inside an operation of <c>Write</c> or <c>WriteAsync</c>: it would wait for itself.</exception>
     public void Dispose()
     {
-        _merger?.ThrowIfInside(nameof(Dispose));
+        _groupCommit?.ThrowIfInside(nameof(Dispose));
         if (Interlocked.Exchange(ref _disposed, 1) == 0)
-            new EnvironmentCloser(_parts, _gate, _writer, _merger, _flusher, _scheduler, _scrubber).Close();
+            new EnvironmentCloser(_parts, _gate, _writer, _groupCommit, _flusher, _scheduler, _scrubber).Close();
     }
 
     /// <summary>The parts; for tests.</summary>
@@ -345,7 +345,7 @@ public sealed partial class StorageEnvironment : IDisposable
         ObjectDisposedException.ThrowIf(Volatile.Read(ref _disposed) != 0, this);
         if (_writer == null)
             throw new InvalidOperationException($"{call}: the environment in '{Path}' is open for reading only.");
-        _merger?.ThrowIfInside(call);
+        _groupCommit?.ThrowIfInside(call);
         _context.Poison.ThrowIfPoisoned();
     }
 
@@ -362,7 +362,7 @@ public sealed partial class StorageEnvironment : IDisposable
         DroppedOffset = recovered.Dropped?.Offset ?? 0,
     };
 
-    private void CountMerged(int operations) => _context.Counters.MergedOperations += operations;
+    private void CountGroupCommitted(int operations) => _context.Counters.GroupCommittedOperations += operations;
 
     private void OnReaderLeaked(long snapshotId, StackTrace? openedAt)
     {

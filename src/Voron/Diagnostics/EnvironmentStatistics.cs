@@ -88,7 +88,7 @@ public sealed record EnvironmentStatistics
     public required long Rewrites { get; init; }
 
     /// <summary>Operations that were merged into transactions with others.</summary>
-    public required long MergedOperations { get; init; }
+    public required long GroupCommittedOperations { get; init; }
 
     /// <summary>Operations given to <see cref="StorageEnvironment.WriteAsync(Action{WriteTransaction}, CancellationToken)"/> or
     /// <see cref="StorageEnvironment.Write(Action{WriteTransaction})"/> that wait to be run.</summary>

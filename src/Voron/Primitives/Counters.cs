@@ -12,7 +12,7 @@ internal sealed class Counters
     public long FlushedBytes;
     public long FlushSeeks;
     public long RewriteCount;
-    public long MergedOperations;
+    public long GroupCommittedOperations;
     public long BackPressureWaits;
     public long LeakedReaders;
     public long LeakedWriters;

@@ -109,7 +109,7 @@ public readonly struct WriteTransaction : IDisposable
     public void Commit()
     {
         var core = Core;
-        ThrowIfMerged();
+        ThrowInGroupCommit();
         try
         {
             core.Journal.WaitUntilDurable(core.Submit(null), tellsObservers: true);
@@ -129,7 +129,7 @@ public readonly struct WriteTransaction : IDisposable
     public ValueTask CommitAsync(CancellationToken cancellationToken = default)
     {
         var core = Core;
-        ThrowIfMerged();
+        ThrowInGroupCommit();
         cancellationToken.ThrowIfCancellationRequested();
         var completion = CommitCompletion.Rent();
         var task = completion.Task;
@@ -146,7 +146,7 @@ public readonly struct WriteTransaction : IDisposable
             _core.Rollback();
     }
 
-    private void ThrowIfMerged()
+    private void ThrowInGroupCommit()
     {
         if (_operation != 0)
             throw new InvalidOperationException("A merged operation must not commit: its transaction is committed together with those of others when it has returned.");

@@ -14,7 +14,7 @@ internal enum CallbackPlace
     SlowReaderObserver,
     ScrubObserver,
     Log,
-    MergedOperation,
+    GroupCommitOperation,
 }
 
 /// <summary>What the user's code does there.</summary>
@@ -209,7 +209,7 @@ internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDe
             _ledger.Commit(key, () => Environment.WriteAsync(writing =>
             {
                 _ledger.Put(writing, key);
-                Call(CallbackPlace.MergedOperation);
+                Call(CallbackPlace.GroupCommitOperation);
             }).AsTask().GetAwaiter().GetResult());
         }
         catch (PlannedException)
@@ -252,7 +252,7 @@ internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDe
     private void Do(CallbackDeed deed, CallbackPlace place)
     {
         // In an operation that holds the writer, calls that would wait for it are refused.
-        bool isRefused = place == CallbackPlace.MergedOperation
+        bool isRefused = place == CallbackPlace.GroupCommitOperation
             && deed is CallbackDeed.Write or CallbackDeed.WriteAsync or CallbackDeed.Flush or CallbackDeed.ReclaimSpace or CallbackDeed.Dispose;
         try
         {
@@ -262,7 +262,7 @@ internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDe
         {
             return;
         }
-        BrokenPromiseException.Require(!(isRefused && place == CallbackPlace.MergedOperation), $"{deed} is not refused in a merged operation.");
+        BrokenPromiseException.Require(!(isRefused && place == CallbackPlace.GroupCommitOperation), $"{deed} is not refused in a merged operation.");
     }
 
     private void DoUnguarded(CallbackDeed deed, CallbackPlace place)
@@ -308,12 +308,12 @@ internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDe
 
     private void Block(CallbackPlace place)
     {
-        if (place == CallbackPlace.MergedOperation)
+        if (place == CallbackPlace.GroupCommitOperation)
             Interlocked.Increment(ref _blockedOperations);
         _blockedThreads[System.Environment.CurrentManagedThreadId] = true;
         _mayReturn.Wait(Probe.Patience);
         _blockedThreads.TryRemove(System.Environment.CurrentManagedThreadId, out _);
-        if (place == CallbackPlace.MergedOperation)
+        if (place == CallbackPlace.GroupCommitOperation)
             Interlocked.Decrement(ref _blockedOperations);
     }
 
@@ -331,7 +331,7 @@ internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDe
 
     private void Close(CallbackPlace place)
     {
-        if (place != CallbackPlace.MergedOperation)
+        if (place != CallbackPlace.GroupCommitOperation)
             Volatile.Write(ref _isDisposed, true);
         Environment.Dispose();
     }

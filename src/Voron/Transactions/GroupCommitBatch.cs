@@ -3,7 +3,7 @@ using Voron.Primitives;
 
 namespace Voron.Transactions;
 
-/// <summary>Runs operations from the head of the queue in one transaction. Used by the leader of the <see cref="WriteMerger"/> only.</summary>
+/// <summary>Runs operations from the head of the queue in one transaction. Used by the leader of the <see cref="GroupCommit"/> only.</summary>
 /// <remarks>
 /// Each operation runs in a savepoint, so that one that throws is undone alone. A batch ends when it has run enough operations, has
 /// changed enough bytes, or has lasted long enough. All of it is answered when it is durable, failures too: an operation that throws
@@ -16,27 +16,27 @@ namespace Voron.Transactions;
 /// A thread that is interrupted while it runs what others have handed in, or submits a batch, is interrupted when its own call has ended.
 /// An operation that the interruption has broken off is undone and run again, once.
 /// </remarks>
-internal sealed class MergedBatch
+internal sealed class GroupCommitBatch
 {
     private const int MaxOperations = 4096;
 
     /// <summary>How often in a row a batch is run again because its thread was interrupted.</summary>
     private const int MostInterrupted = 100;
 
-    private readonly WriteMerger _merger;
+    private readonly GroupCommit _groupCommit;
     private readonly long _maxBytes;
     private readonly TimeSpan _maxDuration;
     private readonly Action<int> _merged;
-    private readonly List<(MergedOperation Operation, Exception? Failure)> _run = [];
+    private readonly List<(GroupCommitOperation Operation, Exception? Failure)> _run = [];
     private int _most = MaxOperations;
     private int _succeeded;
     private int _threadId;
     private int _interrupted;
-    private MergedOperation? _own;
+    private GroupCommitOperation? _own;
 
-    public MergedBatch(WriteMerger merger, StorageOptions options, Action<int> merged)
+    public GroupCommitBatch(GroupCommit groupCommit, StorageOptions options, Action<int> merged)
     {
-        _merger = merger;
+        _groupCommit = groupCommit;
         _maxBytes = options.MaxGroupCommitBytes;
         _maxDuration = options.MaxGroupCommitDuration;
         _merged = merged;
@@ -49,7 +49,7 @@ internal sealed class MergedBatch
     /// <param name="begin">Takes the writer and begins a transaction.</param>
     /// <param name="own">The operation of the calling thread itself: one that an interruption of the thread is meant for. Null when it has none.</param>
     /// <returns>Whether the thread was interrupted meanwhile.</returns>
-    public bool Run(Func<WriteCore> begin, MergedOperation? own)
+    public bool Run(Func<WriteCore> begin, GroupCommitOperation? own)
     {
         var isInterrupted = false;
         _own = own;
@@ -130,7 +130,7 @@ internal sealed class MergedBatch
         if (!isForThread)
             _most = Math.Max(_run.Count / 2, 1);
         for (var i = _run.Count - 1; i >= 0; i--)
-            _merger.PutBack(_run[i].Operation);
+            _groupCommit.PutBack(_run[i].Operation);
     }
 
     private void RunOperations(WriteCore core, ref bool isInterrupted)
@@ -139,7 +139,7 @@ internal sealed class MergedBatch
         _succeeded = 0;
         long largeBytes = 0;
         var largeExtents = 0;
-        while (_run.Count < _most && _merger.Dequeue() is { } operation)
+        while (_run.Count < _most && _groupCommit.Dequeue() is { } operation)
         {
             if (!RunOne(core, operation, ref isInterrupted))
                 return;
@@ -154,7 +154,7 @@ internal sealed class MergedBatch
     }
 
     /// <returns>False when the batch has to end here.</returns>
-    private bool RunOne(WriteCore core, MergedOperation operation, ref bool isInterrupted)
+    private bool RunOne(WriteCore core, GroupCommitOperation operation, ref bool isInterrupted)
     {
         var hasNeighbours = core.Session.HasChanges;
         long savepoint;
@@ -201,7 +201,7 @@ internal sealed class MergedBatch
         return !isNeighboursFault;
     }
 
-    private void RunInside(WriteCore core, MergedOperation operation)
+    private void RunInside(WriteCore core, GroupCommitOperation operation)
     {
         Volatile.Write(ref _threadId, Environment.CurrentManagedThreadId);
         try
@@ -214,10 +214,10 @@ internal sealed class MergedBatch
         }
     }
 
-    private void GiveUp(MergedOperation operation, Exception failure, bool isNeighboursFault)
+    private void GiveUp(GroupCommitOperation operation, Exception failure, bool isNeighboursFault)
     {
         if (isNeighboursFault && !PlantedFault.FailWithNeighbours)
-            _merger.PutBack(operation);
+            _groupCommit.PutBack(operation);
         else
             _run.Add((operation, failure));
     }
@@ -257,7 +257,7 @@ internal sealed class MergedBatch
     {
         do
         {
-            if (_merger.Dequeue() is not { } operation)
+            if (_groupCommit.Dequeue() is not { } operation)
                 return;
             operation.Answer(failure);
         }

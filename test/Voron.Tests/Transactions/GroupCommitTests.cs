@@ -4,7 +4,7 @@ using Voron.Torture.Simulation;
 namespace Voron.Tests.Transactions;
 
 /// <summary>What merged operations owe each other: nothing. None fails, waits or changes because of those beside it.</summary>
-public sealed class MergedWriteTests
+public sealed class GroupCommitTests
 {
     private static readonly TimeSpan Patience = HeldJournal.Patience;
 

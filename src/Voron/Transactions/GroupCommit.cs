@@ -10,16 +10,16 @@ namespace Voron.Transactions;
 /// <code>
 ///   nobody ──a blocking caller comes──▶ that caller, until its own operation is answered ──▶ the caller at the head of the queue if it
 ///     ▲ │                                        ▲                                           blocks; else offered
-///     │ └────an asynchronous caller comes──▶ offered ──▶ a thread of the pool, or the merger's own one, until the queue is empty
+///     │ └────an asynchronous caller comes──▶ offered ──▶ a thread of the pool, or the groupCommit's own one, until the queue is empty
 ///     └──────the queue is empty──────────────────────────────────────────────────────────────────┘
 /// </code>
 /// What is offered is taken by the pool as a rule: its thread goes on with the continuations of those whom it has answered, and no
-/// thread has to be woken. When all threads of the pool are busy or blocked, the merger's own thread finds that the offer has stood for
+/// thread has to be woken. When all threads of the pool are busy or blocked, the groupCommit's own thread finds that the offer has stood for
 /// 10 ms, and takes it; the next ones are made to it alone, for a while. The lock guards the queue and who leads; nothing else is called under it.
 /// </remarks>
-internal sealed class WriteMerger : IThreadPoolWorkItem, IDisposable
+internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
 {
-    /// <summary>How many offers are made to the merger's own thread when the pool has left one standing.</summary>
+    /// <summary>How many offers are made to the groupCommit's own thread when the pool has left one standing.</summary>
     private const int OffersWithoutPool = 64;
 
     /// <summary>How long closing waits for an operation that is running: it is the user's code, and may never return.</summary>
@@ -32,11 +32,11 @@ internal sealed class WriteMerger : IThreadPoolWorkItem, IDisposable
 
     private readonly Lock _lock = new();
     private readonly Func<WriteCore> _begin;
-    private readonly MergedBatch _batch;
+    private readonly GroupCommitBatch _batch;
     private readonly int _mostQueued;
     private readonly AutoResetEvent _work = new(false);
-    private MergedOperation? _head;
-    private MergedOperation? _tail;
+    private GroupCommitOperation? _head;
+    private GroupCommitOperation? _tail;
     private Thread? _thread;
     private int _count;
     private int _boundedCount;
@@ -50,11 +50,11 @@ internal sealed class WriteMerger : IThreadPoolWorkItem, IDisposable
 
     /// <param name="begin">Takes the writer and begins a transaction.</param>
     /// <param name="merged">Told how many operations a transaction had.</param>
-    public WriteMerger(Func<WriteCore> begin, StorageOptions options, Action<int> merged)
+    public GroupCommit(Func<WriteCore> begin, StorageOptions options, Action<int> merged)
     {
         _begin = begin;
         _mostQueued = options.MaxQueuedOperations;
-        _batch = new MergedBatch(this, options, merged);
+        _batch = new GroupCommitBatch(this, options, merged);
     }
 
     /// <summary>Operations that wait to be started.</summary>
@@ -78,7 +78,7 @@ internal sealed class WriteMerger : IThreadPoolWorkItem, IDisposable
         ThrowIfInside(nameof(StorageEnvironment.WriteAsync));
         if (Volatile.Read(ref _boundedCount) >= _mostQueued)
             ThrowFull();
-        var queued = MergedOperation.Rent(this, operation);
+        var queued = GroupCommitOperation.Rent(this, operation);
         var task = queued.Begin(cancellationToken);
         if (Append(queued))
             Offer();
@@ -89,7 +89,7 @@ internal sealed class WriteMerger : IThreadPoolWorkItem, IDisposable
     public void Run(Action<WriteTransaction> operation)
     {
         ThrowIfInside(nameof(StorageEnvironment.Write));
-        var queued = MergedOperation.Rent(this, operation);
+        var queued = GroupCommitOperation.Rent(this, operation);
         queued.BeginBlocking();
         var isInterrupted = false;
         if (Append(queued) || queued.WaitUntilFinishedOrLeading(ref isInterrupted))
@@ -120,7 +120,7 @@ internal sealed class WriteMerger : IThreadPoolWorkItem, IDisposable
     }
 
     /// <summary>Takes an operation out of the queue, if it is there.</summary>
-    public void Remove(MergedOperation operation)
+    public void Remove(GroupCommitOperation operation)
     {
         using (Uninterrupted.Hold(_lock))
         {
@@ -130,11 +130,11 @@ internal sealed class WriteMerger : IThreadPoolWorkItem, IDisposable
     }
 
     /// <summary>The next operation that its caller has not taken back, or null. For the leader.</summary>
-    public MergedOperation? Dequeue()
+    public GroupCommitOperation? Dequeue()
     {
         while (true)
         {
-            MergedOperation? next;
+            GroupCommitOperation? next;
             using (Uninterrupted.Hold(_lock))
             {
                 next = _head;
@@ -149,7 +149,7 @@ internal sealed class WriteMerger : IThreadPoolWorkItem, IDisposable
     }
 
     /// <summary>Puts an operation that was undone back to the head of the queue. For the leader.</summary>
-    public void PutBack(MergedOperation operation)
+    public void PutBack(GroupCommitOperation operation)
     {
         if (!operation.TryUndoStart())
             return;
@@ -185,7 +185,7 @@ internal sealed class WriteMerger : IThreadPoolWorkItem, IDisposable
         $"committed. Await some of them first, or call {nameof(StorageEnvironment.Write)}, which waits.");
 
     /// <returns>Whether the caller leads from here on.</returns>
-    private bool Append(MergedOperation operation)
+    private bool Append(GroupCommitOperation operation)
     {
         using (Uninterrupted.Hold(_lock))
         {
@@ -205,7 +205,7 @@ internal sealed class WriteMerger : IThreadPoolWorkItem, IDisposable
         return false;
     }
 
-    private void Link(MergedOperation operation)
+    private void Link(GroupCommitOperation operation)
     {
         operation.Ahead = _tail;
         operation.Behind = null;
@@ -217,7 +217,7 @@ internal sealed class WriteMerger : IThreadPoolWorkItem, IDisposable
         Count(operation, 1);
     }
 
-    private void Unlink(MergedOperation operation)
+    private void Unlink(GroupCommitOperation operation)
     {
         if (operation.Ahead == null)
             _head = operation.Behind;
@@ -232,7 +232,7 @@ internal sealed class WriteMerger : IThreadPoolWorkItem, IDisposable
     }
 
     // Callers that block are as many as there are threads, and are not held against the bound.
-    private void Count(MergedOperation operation, int difference)
+    private void Count(GroupCommitOperation operation, int difference)
     {
         operation.IsInQueue = difference > 0;
         _count += difference;
@@ -240,7 +240,7 @@ internal sealed class WriteMerger : IThreadPoolWorkItem, IDisposable
             _boundedCount += difference;
     }
 
-    private void LeadUntilFinished(MergedOperation own, ref bool isInterrupted)
+    private void LeadUntilFinished(GroupCommitOperation own, ref bool isInterrupted)
     {
         // What others have handed in is not run in the context of this caller's window.
         var context = SynchronizationContext.Current;

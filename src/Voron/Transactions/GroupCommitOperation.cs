@@ -11,7 +11,7 @@ namespace Voron.Transactions;
 ///     └───────Cancel──────────┴──────────▶ finished
 /// </code>
 /// </remarks>
-internal sealed class MergedOperation : PooledCompletion
+internal sealed class GroupCommitOperation : PooledCompletion
 {
     private const int PoolSize = 1024;
     private const int Queued = 0;
@@ -19,9 +19,9 @@ internal sealed class MergedOperation : PooledCompletion
     private const int Finished = 2;
 
     private static readonly Lock PoolLock = new();
-    private static readonly Stack<MergedOperation> Pool = new(PoolSize);
+    private static readonly Stack<GroupCommitOperation> Pool = new(PoolSize);
 
-    private WriteMerger? _owner;
+    private GroupCommit? _owner;
     private Action<WriteTransaction>? _operation;
     private ExecutionContext? _context;
     private WriteTransaction _transaction;
@@ -31,10 +31,10 @@ internal sealed class MergedOperation : PooledCompletion
     private bool _leads;
     private bool _wasInterrupted;
 
-    /// <summary>The neighbours in the queue of the merger, for the holder of its lock.</summary>
-    public MergedOperation? Ahead { get; set; }
+    /// <summary>The neighbours in the queue of the groupCommit, for the holder of its lock.</summary>
+    public GroupCommitOperation? Ahead { get; set; }
 
-    public MergedOperation? Behind { get; set; }
+    public GroupCommitOperation? Behind { get; set; }
 
     public bool IsInQueue { get; set; }
 
@@ -44,15 +44,15 @@ internal sealed class MergedOperation : PooledCompletion
     /// <summary>True once the caller has been answered.</summary>
     public bool IsFinished => Volatile.Read(ref _state) == Finished;
 
-    // One that can be cancelled may still be in the merger's hands.
+    // One that can be cancelled may still be in the groupCommit's hands.
     protected override bool IsReusable => !_cancellationToken.CanBeCanceled;
 
-    public static MergedOperation Rent(WriteMerger owner, Action<WriteTransaction> operation)
+    public static GroupCommitOperation Rent(GroupCommit owner, Action<WriteTransaction> operation)
     {
-        MergedOperation? rented;
+        GroupCommitOperation? rented;
         using (Uninterrupted.Hold(PoolLock))
             Pool.TryPop(out rented);
-        rented ??= new MergedOperation();
+        rented ??= new GroupCommitOperation();
         rented._owner = owner;
         rented._operation = operation;
         rented._context = ExecutionContext.Capture();
@@ -67,7 +67,7 @@ internal sealed class MergedOperation : PooledCompletion
         if (cancellationToken.CanBeCanceled)
         {
             _cancellationToken = cancellationToken;
-            _registration = cancellationToken.UnsafeRegister(static state => ((MergedOperation)state!).Cancel(), this);
+            _registration = cancellationToken.UnsafeRegister(static state => ((GroupCommitOperation)state!).Cancel(), this);
         }
 
         return task;
@@ -133,7 +133,7 @@ internal sealed class MergedOperation : PooledCompletion
         _transaction = transaction;
         try
         {
-            ExecutionContext.Run(_context, static state => ((MergedOperation)state!).RunInContext(), this);
+            ExecutionContext.Run(_context, static state => ((GroupCommitOperation)state!).RunInContext(), this);
         }
         finally
         {
