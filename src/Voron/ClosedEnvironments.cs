@@ -51,7 +51,7 @@ internal static class ClosedEnvironments
         }
     }
 
-    private static void Describe(EngineContext context, WriterHome? writer, StringBuilder text)
+    private static void Describe(Engine context, WriterHome? writer, StringBuilder text)
     {
         var readers = context.Users.OpenReaders;
         var hasWriter = writer != null && context.Users.HasWriter;

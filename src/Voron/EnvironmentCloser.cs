@@ -26,7 +26,7 @@ internal sealed class EnvironmentCloser(
 
     private static readonly TimeSpan UserPatience = TimeSpan.FromSeconds(5);
 
-    private readonly EngineContext _context = parts.Context;
+    private readonly Engine _context = parts.Context;
 
     public void Close()
     {

@@ -17,7 +17,7 @@ internal sealed unsafe class EnvironmentParts
     private readonly EnvironmentLock _lock;
 
     private EnvironmentParts(
-        EnvironmentLock directoryLock, EngineContext context, CheckpointFile checkpoints, CommitPublisher publisher, RecoveryResult recovered)
+        EnvironmentLock directoryLock, Engine context, CheckpointFile checkpoints, CommitPublisher publisher, RecoveryResult recovered)
     {
         _lock = directoryLock;
         Context = context;
@@ -26,7 +26,7 @@ internal sealed unsafe class EnvironmentParts
         Recovered = recovered;
     }
 
-    public EngineContext Context { get; }
+    public Engine Context { get; }
 
     public CheckpointFile Checkpoints { get; }
 
@@ -137,7 +137,7 @@ internal sealed unsafe class EnvironmentParts
         var dataFileKeyHeads = options.KeyHeadCacheBytes == 0 ? null : new DataFileKeyHeads(layout.PageSize, options.KeyHeadCacheBytes);
         if (dataFileKeyHeads != null)
             owned.Push(dataFileKeyHeads);
-        var context = new EngineContext
+        var context = new Engine
         {
             Options = options,
             Logger = logger,
@@ -226,7 +226,7 @@ internal sealed unsafe class EnvironmentParts
     }
 
     private static void OpenJournal(
-        EngineContext context, CommitPublisher publisher, CheckpointFile checkpoints, RecoveryResult recovered, Stack<IDisposable> owned)
+        Engine context, CommitPublisher publisher, CheckpointFile checkpoints, RecoveryResult recovered, Stack<IDisposable> owned)
     {
         RewriteFile.DeleteOthers(context.Disk, checkpoints);
         var options = context.Options;
@@ -241,11 +241,11 @@ internal sealed unsafe class EnvironmentParts
         owned.Push(context.Journal);
     }
 
-    private static void VerifyDirectExtents(EngineContext context, RecoveryResult recovered)
+    private static void VerifyDirectExtents(Engine context, RecoveryResult recovered)
     {
         if (recovered.DirectExtents.Count == 0)
             return;
-        var snapshot = new ReadSnapshot(context);
+        var snapshot = new SnapshotPages(context);
         snapshot.Begin();
         Recovery.VerifyDirectExtents(recovered, snapshot);
         snapshot.End();

@@ -25,7 +25,7 @@ public sealed partial class StorageEnvironment : IDisposable
     private const int MostOpeningsUnflushed = 8;
 
     private readonly EnvironmentParts _parts;
-    private readonly EngineContext _context;
+    private readonly Engine _context;
     private readonly ReaderPool _readers;
     private readonly WriterGate _gate = new();
     private readonly WriterHome? _writer;
@@ -50,12 +50,12 @@ public sealed partial class StorageEnvironment : IDisposable
             return;
 
         _context.FlusherSlot = _context.Readers.TakeSlot(forEngine: true);
-        var keeper = new VersionKeeper(
+        var versionReclaimer = new VersionReclaimer(
             _context.Versions, _context.Frames, _context.Readers, _context.Ring, _context.DataFileKeyHeads, _context.Heap)
         {
             FlusherSlot = _context.FlusherSlot,
         };
-        _writer = new WriterHome(_context, _gate, keeper) { Submitted = parts.Recovered.State };
+        _writer = new WriterHome(_context, _gate, versionReclaimer) { Submitted = parts.Recovered.State };
         _groupCommit = new GroupCommit(
             () => Begin(TimeSpan.MaxValue, nameof(WriteAsync), CancellationToken.None), _context.Options, CountGroupCommitted);
         _flusher = new Flusher(_context, parts.Checkpoints, _gate, _writer);
@@ -288,7 +288,7 @@ public sealed partial class StorageEnvironment : IDisposable
     }
 
     /// <summary>The parts; for tests.</summary>
-    internal EngineContext Context => _context;
+    internal Engine Context => _context;
 
     /// <summary>Has the journal confirm its last record; for tests of what can be told of it then.</summary>
     internal void ConfirmDurability() => _context.Journal!.ConfirmDurability();
@@ -334,7 +334,7 @@ public sealed partial class StorageEnvironment : IDisposable
             _flusher!.ReleaseReplayed();
     }
 
-    private WriteCore Begin(TimeSpan timeout, string call, CancellationToken cancellationToken)
+    private WriteTransactionBody Begin(TimeSpan timeout, string call, CancellationToken cancellationToken)
     {
         ThrowIfNotWritable(call);
         return _entrance!.Begin(timeout, cancellationToken);

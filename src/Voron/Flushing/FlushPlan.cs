@@ -61,7 +61,7 @@ internal sealed unsafe class FlushPlan(NativeHeap heap)
     public int Based { get; private set; }
 
     /// <summary>Collects everything newer than a checkpoint. The object is used again for the next flush.</summary>
-    public void Collect(EngineContext context, in PublishedState target, long checkpointId)
+    public void Collect(Engine context, in PublishedState target, long checkpointId)
     {
         Target = target;
         Number = 0;

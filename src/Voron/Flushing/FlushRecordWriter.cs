@@ -9,11 +9,11 @@ namespace Voron.Flushing;
 /// <summary>Has the journal say durably what a flush is about to overwrite: checksums, or images where these are wished and needed.</summary>
 internal sealed unsafe class FlushRecordWriter
 {
-    private readonly EngineContext _context;
+    private readonly Engine _context;
     private readonly bool _writesImages;
     private readonly List<(long Sequence, long Bytes)> _records = [];
 
-    public FlushRecordWriter(EngineContext context)
+    public FlushRecordWriter(Engine context)
     {
         _context = context;
         _writesImages = context.Options.TornPageProtection == TornPageProtection.FullPageImages;

@@ -37,7 +37,7 @@ internal sealed class FlushScheduler : IBackPressure
     private readonly RetryPause _reclaimRetry = new(Second, LongestPause);
     private readonly RetryPause _otherRetry = new(Second, LongestPause);
 
-    private readonly EngineContext _context;
+    private readonly Engine _context;
     private readonly Flusher _flusher;
     private readonly Action _reclaim;
     private readonly Func<long, long> _punch;
@@ -69,7 +69,7 @@ internal sealed class FlushScheduler : IBackPressure
     /// <param name="isDurabilityConfirmed">As of <see cref="RecoveryResult.IsDurabilityConfirmed"/>.</param>
     /// <param name="trimmer">Gives memory back to the system.</param>
     public FlushScheduler(
-        EngineContext context, Flusher flusher, Action reclaim, Func<long, long> punch, MemoryTrimmer trimmer, long replayedBytes, bool isDurabilityConfirmed,
+        Engine context, Flusher flusher, Action reclaim, Func<long, long> punch, MemoryTrimmer trimmer, long replayedBytes, bool isDurabilityConfirmed,
         bool background)
     {
         _writtenBytes = replayedBytes;

@@ -6,10 +6,10 @@ namespace Voron.Flushing;
 /// <summary>Chooses the state to be flushed, and keeps it registered.</summary>
 internal sealed unsafe class FlushTarget
 {
-    private readonly EngineContext _context;
+    private readonly Engine _context;
     private readonly List<ActiveReader> _readers = [];
 
-    public FlushTarget(EngineContext context) => _context = context;
+    public FlushTarget(Engine context) => _context = context;
 
     /// <summary>The reader that held the choice back: its snapshot, or -1 when nobody did.</summary>
     public ActiveReader? OldestReader { get; private set; }

@@ -28,7 +28,7 @@ internal sealed unsafe class Flusher
     private static readonly TimeSpan LongestDetachWait = TimeSpan.FromSeconds(1);
 
     private readonly EngineLock _lock = new(LockRank.Flush);
-    private readonly EngineContext _context;
+    private readonly Engine _context;
     private readonly CheckpointFile _checkpoints;
     private readonly WriterGate _gate;
     private readonly WriterHome _writer;
@@ -40,7 +40,7 @@ internal sealed unsafe class Flusher
     private ulong _stamp;
     private bool _isClosed;
 
-    public Flusher(EngineContext context, CheckpointFile checkpoints, WriterGate gate, WriterHome writer)
+    public Flusher(Engine context, CheckpointFile checkpoints, WriterGate gate, WriterHome writer)
     {
         _context = context;
         _checkpoints = checkpoints;
@@ -68,7 +68,7 @@ internal sealed unsafe class Flusher
     public ActiveReader? BlockingReader { get; private set; }
 
     /// <summary>What nobody may do: a reader that waits for a flush. For a planted fault.</summary>
-    public ReadCore RentBehind(ReaderPool readers)
+    public ReadTransactionBody RentBehind(ReaderPool readers)
     {
         _lock.TryPass(TimeSpan.FromMilliseconds(5));
         return readers.Rent();
@@ -165,7 +165,7 @@ internal sealed unsafe class Flusher
 
         try
         {
-            _writer.Keeper.Detach(plan.Touched.AsSpan(), plan.Target.State.TransactionId, _context.DataFile.MapAddress);
+            _writer.VersionReclaimer.Detach(plan.Touched.AsSpan(), plan.Target.State.TransactionId, _context.DataFile.MapAddress);
             _context.Versions.EndDetach(detach);
             return true;
         }
@@ -470,11 +470,11 @@ internal sealed unsafe class Flusher
             try
             {
                 var slice = touched.Slice(from, Math.Min(DetachSlice, touched.Length - from));
-                _writer.Keeper.Detach(slice, plan.Target.State.TransactionId, _context.DataFile.MapAddress);
+                _writer.VersionReclaimer.Detach(slice, plan.Target.State.TransactionId, _context.DataFile.MapAddress);
 
                 // Nobody may write for a long time, and the memory is wanted back.
                 if (from + DetachSlice >= touched.Length)
-                    _writer.Keeper.Reclaim();
+                    _writer.VersionReclaimer.Reclaim();
             }
             finally
             {

@@ -8,7 +8,7 @@ namespace Voron.Flushing;
 internal static class JournalSpare
 {
     /// <summary>Prepares a file when there is none. To be called often enough that a flush does not keep the next file waiting.</summary>
-    public static void Prepare(EngineContext context)
+    public static void Prepare(Engine context)
     {
         if (!context.Journal!.HasBegun || context.JournalFiles!.HasSpare)
             return;

@@ -15,7 +15,7 @@ internal sealed class MemoryTrimmer
     public static readonly TimeSpan Period = TimeSpan.FromSeconds(15);
 
     private readonly EngineLock _lock = new(LockRank.Trim);
-    private readonly EngineContext _context;
+    private readonly Engine _context;
     private readonly WriterGate _gate;
     private readonly WriterHome _writer;
 
@@ -28,7 +28,7 @@ internal sealed class MemoryTrimmer
     private long _peakBefore = long.MaxValue / 2;
     private long _lookedAtTick = Environment.TickCount64;
 
-    public MemoryTrimmer(EngineContext context, WriterGate gate, WriterHome writer)
+    public MemoryTrimmer(Engine context, WriterGate gate, WriterHome writer)
     {
         _context = context;
         _gate = gate;
@@ -81,7 +81,7 @@ internal sealed class MemoryTrimmer
             PutBack();
 
             // What a reader held back that has ended since, and nobody has written since.
-            _writer.Keeper.Reclaim();
+            _writer.VersionReclaimer.Reclaim();
             var frames = _context.Frames;
             var peak = frames.TakePeak();
             var floor = Math.Max(peak, _peakBefore);

@@ -15,10 +15,10 @@ internal sealed unsafe class PageFileWriter
     // A commit's own write drains what the device has been given before it, so it must not be given too much at once.
     private const long PacingBytes = 8 << 20;
 
-    private readonly EngineContext _context;
+    private readonly Engine _context;
     private readonly int _pageShift;
 
-    public PageFileWriter(EngineContext context)
+    public PageFileWriter(Engine context)
     {
         _context = context;
         _pageShift = BitOperations.Log2((uint)context.PageSize);

@@ -68,7 +68,7 @@ internal static unsafe class RewriteFile
     }
 
     /// <summary>A number above those that were ever used, and above those of all files that are there.</summary>
-    private static long NewNumber(EngineContext context, in CheckpointHeader checkpoint)
+    private static long NewNumber(Engine context, in CheckpointHeader checkpoint)
     {
         IReadOnlyList<DiskEntry> entries;
         try
@@ -84,7 +84,7 @@ internal static unsafe class RewriteFile
         return Math.Max(taken, Math.Max(checkpoint.RewriteNumber, checkpoint.CheckpointNumber)) + 1;
     }
 
-    public static RewriteInfo Write(EngineContext context, FlushPlan plan, in CheckpointHeader checkpoint)
+    public static RewriteInfo Write(Engine context, FlushPlan plan, in CheckpointHeader checkpoint)
     {
         var number = NewNumber(context, checkpoint);
         Span<byte> random = stackalloc byte[16];
@@ -180,9 +180,9 @@ internal static unsafe class RewriteFile
         }
     }
 
-    public static void Delete(EngineContext context, long number) => TryDelete(context.Disk, NameOf(number));
+    public static void Delete(Engine context, long number) => TryDelete(context.Disk, NameOf(number));
 
-    private static long WritePages(EngineContext context, DiskFile file, JournalEntry entry, FlushPlan plan, UInt128 incarnation)
+    private static long WritePages(Engine context, DiskFile file, JournalEntry entry, FlushPlan plan, UInt128 incarnation)
     {
         var offset = 0L;
         var sequence = 0L;
@@ -219,7 +219,7 @@ internal static unsafe class RewriteFile
     }
 
     // A flush up to the rewrite leaves no image of it, and stamps its sector: see FlushRecordWriter.
-    private static void AddPageZero(EngineContext context, ref RecordBuilder record)
+    private static void AddPageZero(Engine context, ref RecordBuilder record)
     {
         var file = context.DataFile;
         if (file.TryVerify(0, out _) != null)

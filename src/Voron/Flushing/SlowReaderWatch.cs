@@ -11,12 +11,12 @@ internal sealed class SlowReaderWatch
     /// <summary>Beyond this part of the limit of journal or scratch (one half) the oldest reader is named.</summary>
     public const int PartOfLimit = 2;
 
-    private readonly EngineContext _context;
+    private readonly Engine _context;
     private readonly List<ActiveReader> _readers = [];
     private (int Slot, long Use) _told = (-1, 0);
     private long _toldAtTick;
 
-    public SlowReaderWatch(EngineContext context) => _context = context;
+    public SlowReaderWatch(Engine context) => _context = context;
 
     /// <summary>True when it is time to look who is in the way.</summary>
     public bool IsNearLimit =>

@@ -30,7 +30,7 @@ internal sealed class SpaceReclaimer
     /// <summary>Sections that are looked at while the writer is held.</summary>
     private const int MostLooks = 256;
 
-    private readonly EngineContext _context;
+    private readonly Engine _context;
     private readonly WriterGate _gate;
     private readonly WriterHome _writer;
     private readonly Flusher _flusher;
@@ -43,7 +43,7 @@ internal sealed class SpaceReclaimer
     private long _searchedInVain;
     private long _searchedAtDetach = -1;
 
-    public SpaceReclaimer(EngineContext context, WriterGate gate, WriterHome writer, Flusher flusher)
+    public SpaceReclaimer(Engine context, WriterGate gate, WriterHome writer, Flusher flusher)
     {
         _context = context;
         _gate = gate;
@@ -84,8 +84,8 @@ internal sealed class SpaceReclaimer
     /// <returns>How much was given back.</returns>
     public long PunchForWriter(long bytes)
     {
-        var session = _writer.Session;
-        var sections = session.Space.Map.SectionCount;
+        var writePages = _writer.WritePages;
+        var sections = writePages.Space.Map.SectionCount;
         var detach = _context.Versions.DetachIsIncomplete ? -1 : _context.Versions.LastDetach;
         if (detach != _searchedAtDetach || detach < 0)
             _searchedInVain = 0;
@@ -98,9 +98,9 @@ internal sealed class SpaceReclaimer
         {
             _nextSection = _nextSection > 0 ? Math.Min(_nextSection, sections) - 1 : sections - 1;
             ranges.Clear();
-            session.Space.FindUntouched(_nextSection, session.Holes, ranges);
+            writePages.Space.FindUntouched(_nextSection, writePages.Holes, ranges);
             _searchedInVain = ranges.Count == 0 ? _searchedInVain + 1 : 0;
-            var given = PunchNoted(session.Holes, ranges);
+            var given = PunchNoted(writePages.Holes, ranges);
             punched += given;
 
             // Where the file system cannot, it cannot elsewhere.
@@ -137,38 +137,38 @@ internal sealed class SpaceReclaimer
     private bool LowerPageCount(TimeSpan patience)
     {
         TakeWriter(patience);
-        var core = BeginHeld();
+        var body = BeginHeld();
         var isLower = false;
         try
         {
-            isLower = TryLowerPageCount(core);
+            isLower = TryLowerPageCount(body);
         }
         finally
         {
             if (!isLower)
-                core.Rollback();
+                body.Rollback();
         }
 
         if (!isLower)
             return false;
-        var journal = core.Journal;
-        journal.WaitUntilDurable(core.Submit(null));
+        var journal = body.Journal;
+        journal.WaitUntilDurable(body.Submit(null));
         return true;
     }
 
-    private bool TryLowerPageCount(WriteCore core)
+    private bool TryLowerPageCount(WriteTransactionBody body)
     {
-        var session = core.Session;
-        var kept = session.State.PageCount;
+        var writePages = body.WritePages;
+        var kept = writePages.State.PageCount;
 
         // The last group keeps a page: its map page may be anywhere, and must not be made twice.
         var least = _context.Layout.GroupOf(kept - 1) * _context.Layout.PagesPerGroup + 1;
-        while (kept > least && session.Space.IsUntouched(kept - 1))
+        while (kept > least && writePages.Space.IsUntouched(kept - 1))
             kept--;
-        if (session.State.PageCount - kept < session.Holes.LeastPages)
+        if (writePages.State.PageCount - kept < writePages.Holes.LeastPages)
             return false;
-        session.State.PageCount = kept;
-        session.Space.Forget();
+        writePages.State.PageCount = kept;
+        writePages.Space.Forget();
         return true;
     }
 
@@ -185,7 +185,7 @@ internal sealed class SpaceReclaimer
             if (!isInDataFile || before - pageCount < LeastCut(pageCount, isLower) || _context.DataFile.HasRetiredMaps)
                 return 0;
             _context.DataFile.Truncate(pageCount);
-            _writer.Session.Holes.NoteCut(pageCount);
+            _writer.WritePages.Holes.NoteCut(pageCount);
             var bytes = (before - pageCount) * _context.PageSize;
             _context.Counters.TruncatedBytes += bytes;
             return bytes;
@@ -206,7 +206,7 @@ internal sealed class SpaceReclaimer
     private long LeastCut(long pageCount, bool isLower)
     {
         var ahead = GrowthPolicy.NextStep(pageCount, _context.PageSize, _context.Options.MaxGrowthBytes);
-        return isLower ? _writer.Session.Holes.LeastPages : Math.Max(_context.Layout.PagesPerSection, 2 * ahead);
+        return isLower ? _writer.WritePages.Holes.LeastPages : Math.Max(_context.Layout.PagesPerSection, 2 * ahead);
     }
 
     private long Punch(TimeSpan patience)
@@ -238,9 +238,9 @@ internal sealed class SpaceReclaimer
     private void Offer(WithheldSlice slice, int punched)
     {
         foreach (var range in slice.Ranges.Take(punched))
-            _writer.Session.Holes.NotePunched(range.First, range.Pages);
+            _writer.WritePages.Holes.NotePunched(range.First, range.Pages);
         foreach (var section in slice.Sections)
-            _writer.Session.Space.Offer(section);
+            _writer.WritePages.Space.Offer(section);
     }
 
     // The next sections that have something to give back, from one on; then where to go on, or -1.
@@ -248,24 +248,24 @@ internal sealed class SpaceReclaimer
     {
         var slice = new WithheldSlice([], []);
         TakeWriter(patience);
-        var core = BeginHeld();
+        var body = BeginHeld();
         try
         {
-            var session = core.Session;
-            var sections = session.Space.Map.SectionCount;
+            var writePages = body.WritePages;
+            var sections = writePages.Space.Map.SectionCount;
             var most = PlantedFault.PunchUnderWriter ? sections : Math.Clamp(sections / ShareWithheld, 1, MostWithheld);
             var end = Math.Min(sections, next + MostLooks);
             for (; next < end && slice.Sections.Count < most; next++)
             {
                 var before = slice.Ranges.Count;
-                session.Space.FindUntouched(next, session.Holes, slice.Ranges);
+                writePages.Space.FindUntouched(next, writePages.Holes, slice.Ranges);
                 if (slice.Ranges.Count == before)
                     continue;
-                session.Space.Withhold(next);
+                writePages.Space.Withhold(next);
                 slice.Sections.Add(next);
                 foreach (var range in CollectionsMarshal.AsSpan(slice.Ranges)[before..])
                 {
-                    session.Holes.NotePossible(range.First, range.Pages);
+                    writePages.Holes.NotePossible(range.First, range.Pages);
                     if (PlantedFault.PunchUnderWriter)
                         TryPunch(range);
                 }
@@ -277,12 +277,12 @@ internal sealed class SpaceReclaimer
         catch
         {
             foreach (var section in slice.Sections)
-                core.Session.Space.Offer(section);
+                body.WritePages.Space.Offer(section);
             throw;
         }
         finally
         {
-            core.Rollback();
+            body.Rollback();
         }
 
         return slice;
@@ -309,7 +309,7 @@ internal sealed class SpaceReclaimer
             FlushLog.NothingGivenBack(_context.Logger, e.Message);
     }
 
-    private WriteCore BeginHeld()
+    private WriteTransactionBody BeginHeld()
     {
         try
         {

@@ -12,11 +12,11 @@ namespace Voron.Maintenance;
 /// <remarks>
 /// While the snapshot is registered, no flush writes a page that has no version for it: what is read is what was written.
 /// </remarks>
-internal sealed unsafe class CheckedPages(EngineContext context, ReadSnapshot snapshot, ScrubPace pace, Action<string> report)
+internal sealed unsafe class CheckedPages(Engine context, SnapshotPages snapshot, ScrubPace pace, Action<string> report)
 {
     private readonly DataFile _file = context.DataFile;
 
-    public ReadSnapshot Snapshot => snapshot;
+    public SnapshotPages Snapshot => snapshot;
 
     public long PageCount { get; } = snapshot.State.PageCount;
 

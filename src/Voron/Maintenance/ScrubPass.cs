@@ -16,7 +16,7 @@ namespace Voron.Maintenance;
 /// the checksums of values; the counts of the section maps. The counts of a tree are held against its header when no transaction came
 /// in between. Whether used pages have an owner, and only one, takes a snapshot of everything: <see cref="Verifier"/>.
 /// </remarks>
-internal sealed unsafe class ScrubPass(EngineContext context, ScrubPace pace) : ITreeCheckHost
+internal sealed unsafe class ScrubPass(Engine context, ScrubPace pace) : ITreeCheckHost
 {
     private readonly ProblemList _problems = new();
     private byte[] _name = new byte[TreeLimits.MaxNameBytes];
@@ -59,7 +59,7 @@ internal sealed unsafe class ScrubPass(EngineContext context, ScrubPace pace) : 
     /// <summary>Goes on until the slice is over.</summary>
     /// <returns>True when the pass is done.</returns>
     /// <exception cref="OperationCanceledException">The pass is to stop.</exception>
-    public bool RunSlice(ReadSnapshot snapshot)
+    public bool RunSlice(SnapshotPages snapshot)
     {
         _lastId = snapshot.Id;
         _pages = new CheckedPages(context, snapshot, pace, Add);
@@ -88,7 +88,7 @@ internal sealed unsafe class ScrubPass(EngineContext context, ScrubPace pace) : 
     }
 
     /// <summary>Goes on with the phase. False when the slice is over.</summary>
-    private bool RunPhase(ReadSnapshot snapshot)
+    private bool RunPhase(SnapshotPages snapshot)
     {
         switch (_phase)
         {
@@ -116,7 +116,7 @@ internal sealed unsafe class ScrubPass(EngineContext context, ScrubPace pace) : 
     }
 
     /// <summary>Goes on with a tree, or begins it. False when the slice is over.</summary>
-    private bool RunTree(ReadSnapshot snapshot, in TreeHeader header, out bool isSound)
+    private bool RunTree(SnapshotPages snapshot, in TreeHeader header, out bool isSound)
     {
         _trees ??= new TreeChecker(this);
         isSound = true;
@@ -142,7 +142,7 @@ internal sealed unsafe class ScrubPass(EngineContext context, ScrubPace pace) : 
     }
 
     /// <summary>The tree that the pass is in, or else the one behind the last one. False when there is none.</summary>
-    private bool TryFindTree(ReadSnapshot snapshot, out TreeHeader header)
+    private bool TryFindTree(SnapshotPages snapshot, out TreeHeader header)
     {
         header = default;
         var cursor = new TreeCursor();
@@ -179,7 +179,7 @@ internal sealed unsafe class ScrubPass(EngineContext context, ScrubPace pace) : 
         }
     }
 
-    private bool TryReadHeader(TreeCursor cursor, ReadSnapshot snapshot, out TreeHeader header)
+    private bool TryReadHeader(TreeCursor cursor, SnapshotPages snapshot, out TreeHeader header)
     {
         try
         {

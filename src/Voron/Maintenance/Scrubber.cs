@@ -21,11 +21,11 @@ internal sealed class Scrubber : IDisposable
     private readonly CancellationTokenSource _stop = new();
     private readonly CancellationToken _stopped;
     private readonly Lock _slice = new();
-    private readonly EngineContext _context;
+    private readonly Engine _context;
     private readonly Func<EngineSnapshot> _beginSnapshot;
     private readonly ScrubClock _clock;
 
-    public Scrubber(EngineContext context, Func<EngineSnapshot> beginSnapshot)
+    public Scrubber(Engine context, Func<EngineSnapshot> beginSnapshot)
     {
         _context = context;
         _beginSnapshot = beginSnapshot;

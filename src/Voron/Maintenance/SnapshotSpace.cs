@@ -7,7 +7,7 @@ using Voron.Trees;
 namespace Voron.Maintenance;
 
 /// <summary>The section maps of a snapshot, to be read.</summary>
-internal sealed unsafe class SnapshotSpace(ReadSnapshot snapshot) : ISpacePages
+internal sealed unsafe class SnapshotSpace(SnapshotPages snapshot) : ISpacePages
 {
     public long PageCount
     {

@@ -8,7 +8,7 @@ namespace Voron.Maintenance;
 /// With a bit for each id of a window, and one walk over the catalog for each window: a store that has made and deleted trees for years
 /// has ids far beyond the number of its pages, and must not cost more memory for that.
 /// </remarks>
-internal sealed class TreeIdChecker(ReadSnapshot snapshot, Action<string> report)
+internal sealed class TreeIdChecker(SnapshotPages snapshot, Action<string> report)
 {
     private const long LeastWindow = 8 << 20;
 

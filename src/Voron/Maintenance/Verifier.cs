@@ -15,8 +15,8 @@ namespace Voron.Maintenance;
 /// </remarks>
 internal sealed unsafe class Verifier : ITreeCheckHost
 {
-    private readonly EngineContext _context;
-    private readonly ReadSnapshot _snapshot;
+    private readonly Engine _context;
+    private readonly SnapshotPages _snapshot;
     private readonly SectionMapLayout _layout;
     private readonly CheckedPages _pages;
     private readonly ProblemList _problems = new();
@@ -27,7 +27,7 @@ internal sealed unsafe class Verifier : ITreeCheckHost
     private long _entries;
     private int _treeCount;
 
-    private Verifier(EngineContext context, ReadSnapshot snapshot)
+    private Verifier(Engine context, SnapshotPages snapshot)
     {
         _context = context;
         _snapshot = snapshot;
@@ -37,7 +37,7 @@ internal sealed unsafe class Verifier : ITreeCheckHost
         _owned = new ulong[_pages.PageCount / (PlantedFault.ListOwnedPages ? 1 : 64) + 1];
     }
 
-    public static VerificationReport Run(EngineContext context, ReadSnapshot snapshot) => new Verifier(context, snapshot).Run();
+    public static VerificationReport Run(Engine context, SnapshotPages snapshot) => new Verifier(context, snapshot).Run();
 
     public int PageSize => _context.PageSize;
 

@@ -144,14 +144,14 @@ public readonly struct Cursor : IDisposable
     public bool Delete()
     {
         var lease = Opened;
-        if (lease.Tree.Owner is not WriteCore core)
+        if (lease.Tree.Owner is not WriteTransactionBody body)
             throw new InvalidOperationException("The cursor belongs to a read transaction: it cannot delete.");
-        core.ThrowIfBroken();
+        body.ThrowIfBroken();
         try
         {
-            return lease.Cursor.DeleteCurrent(core.Session);
+            return lease.Cursor.DeleteCurrent(body.WritePages);
         }
-        catch (Exception e) when (e is not InvalidOperationException && core.Break(e))
+        catch (Exception e) when (e is not InvalidOperationException && body.Break(e))
         {
             throw;
         }

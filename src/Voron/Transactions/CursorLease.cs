@@ -27,7 +27,7 @@ internal sealed class CursorLease(OpenTree tree)
     /// <summary>Opens the cursor, which nobody uses.</summary>
     public void Open()
     {
-        Cursor.Open(tree.State, tree.Owner.Pages, canChange: tree.Owner is WriteCore);
+        Cursor.Open(tree.State, tree.Owner.Pages, canChange: tree.Owner is WriteTransactionBody);
         Volatile.Write(ref _state, Opened);
     }
 
@@ -41,10 +41,10 @@ internal sealed class CursorLease(OpenTree tree)
         tree.ReturnCursor(this);
     }
 
-    /// <summary>Marks the transaction as being read in; to be followed by a call of its <see cref="TransactionCore.Leave"/>.</summary>
+    /// <summary>Marks the transaction as being read in; to be followed by a call of its <see cref="TransactionBody.Leave"/>.</summary>
     /// <exception cref="ObjectDisposedException">The cursor was disposed, or its transaction has ended.</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public TransactionCore Enter(long generation, out bool mark)
+    public TransactionBody Enter(long generation, out bool mark)
     {
         ThrowIfClosed(generation);
         var owner = tree.Owner;

@@ -6,13 +6,13 @@ internal sealed class EngineSnapshot : IDisposable
     private readonly EnvironmentUsers _users;
 
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
-    public EngineSnapshot(EngineContext context)
+    public EngineSnapshot(Engine context)
     {
         _users = context.Users;
         _users.AddCall();
         try
         {
-            Snapshot = new ReadSnapshot(context, forEngine: true);
+            Snapshot = new SnapshotPages(context, forEngine: true);
             Snapshot.Begin(thread: Environment.CurrentManagedThreadId);
         }
         catch
@@ -23,7 +23,7 @@ internal sealed class EngineSnapshot : IDisposable
         }
     }
 
-    public ReadSnapshot Snapshot { get; }
+    public SnapshotPages Snapshot { get; }
 
     public void Dispose()
     {

@@ -31,7 +31,7 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
     private static readonly TimeSpan IdleTime = TimeSpan.FromSeconds(1);
 
     private readonly Lock _lock = new();
-    private readonly Func<WriteCore> _begin;
+    private readonly Func<WriteTransactionBody> _begin;
     private readonly GroupCommitBatch _batch;
     private readonly int _mostQueued;
     private readonly AutoResetEvent _work = new(false);
@@ -50,7 +50,7 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
 
     /// <param name="begin">Takes the writer and begins a transaction.</param>
     /// <param name="merged">Told how many operations a transaction had.</param>
-    public GroupCommit(Func<WriteCore> begin, StorageOptions options, Action<int> merged)
+    public GroupCommit(Func<WriteTransactionBody> begin, StorageOptions options, Action<int> merged)
     {
         _begin = begin;
         _mostQueued = options.MaxQueuedOperations;

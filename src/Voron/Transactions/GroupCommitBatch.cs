@@ -49,14 +49,14 @@ internal sealed class GroupCommitBatch
     /// <param name="begin">Takes the writer and begins a transaction.</param>
     /// <param name="own">The operation of the calling thread itself: one that an interruption of the thread is meant for. Null when it has none.</param>
     /// <returns>Whether the thread was interrupted meanwhile.</returns>
-    public bool Run(Func<WriteCore> begin, GroupCommitOperation? own)
+    public bool Run(Func<WriteTransactionBody> begin, GroupCommitOperation? own)
     {
         var isInterrupted = false;
         _own = own;
-        WriteCore core;
+        WriteTransactionBody body;
         try
         {
-            core = Begin(begin, ref isInterrupted);
+            body = Begin(begin, ref isInterrupted);
         }
         catch (Exception e)
         {
@@ -67,7 +67,7 @@ internal sealed class GroupCommitBatch
 
         try
         {
-            RunAndWrite(core, ref isInterrupted);
+            RunAndWrite(body, ref isInterrupted);
         }
         catch (Exception e)
         {
@@ -79,7 +79,7 @@ internal sealed class GroupCommitBatch
         return isInterrupted;
     }
 
-    private static WriteCore Begin(Func<WriteCore> begin, ref bool isInterrupted)
+    private static WriteTransactionBody Begin(Func<WriteTransactionBody> begin, ref bool isInterrupted)
     {
         while (true)
         {
@@ -94,16 +94,16 @@ internal sealed class GroupCommitBatch
         }
     }
 
-    private void RunAndWrite(WriteCore core, ref bool isInterrupted)
+    private void RunAndWrite(WriteTransactionBody body, ref bool isInterrupted)
     {
-        var generation = core.Generation;
+        var generation = body.Generation;
         var isSubmitted = false;
         Exception? failure = null;
         try
         {
-            RunOperations(core, ref isInterrupted);
-            var journal = core.Journal;
-            var sequence = core.Submit(null);
+            RunOperations(body, ref isInterrupted);
+            var journal = body.Journal;
+            var sequence = body.Submit(null);
             isSubmitted = true;
             journal.WaitUntilDurable(sequence);
             _merged(_succeeded);
@@ -111,8 +111,8 @@ internal sealed class GroupCommitBatch
         catch (Exception e)
         {
             failure = e;
-            if (core.Generation == generation)
-                core.Rollback();
+            if (body.Generation == generation)
+                body.Rollback();
         }
 
         // The interruption was meant for none of the operations. After too many in a row, the batch fails with it.
@@ -133,7 +133,7 @@ internal sealed class GroupCommitBatch
             _groupCommit.PutBack(_run[i].Operation);
     }
 
-    private void RunOperations(WriteCore core, ref bool isInterrupted)
+    private void RunOperations(WriteTransactionBody body, ref bool isInterrupted)
     {
         var start = Stopwatch.GetTimestamp();
         _succeeded = 0;
@@ -141,26 +141,26 @@ internal sealed class GroupCommitBatch
         var largeExtents = 0;
         while (_run.Count < _most && _groupCommit.Dequeue() is { } operation)
         {
-            if (!RunOne(core, operation, ref isInterrupted))
+            if (!RunOne(body, operation, ref isInterrupted))
                 return;
-            var runs = core.Session.DirectExtents;
+            var runs = body.WritePages.DirectExtents;
             for (; largeExtents < runs.Count; largeExtents++)
                 largeBytes += runs[largeExtents].Run.Length;
             largeExtents = runs.Count;
-            var isFull = core.Session.ChangedBytes + largeBytes >= _maxBytes && !PlantedFault.MergeWithoutEnd;
+            var isFull = body.WritePages.ChangedBytes + largeBytes >= _maxBytes && !PlantedFault.MergeWithoutEnd;
             if (isFull || Stopwatch.GetElapsedTime(start) >= _maxDuration)
                 return;
         }
     }
 
     /// <returns>False when the batch has to end here.</returns>
-    private bool RunOne(WriteCore core, GroupCommitOperation operation, ref bool isInterrupted)
+    private bool RunOne(WriteTransactionBody body, GroupCommitOperation operation, ref bool isInterrupted)
     {
-        var hasNeighbours = core.Session.HasChanges;
+        var hasNeighbours = body.WritePages.HasChanges;
         long savepoint;
         try
         {
-            savepoint = core.CreateSavepoint();
+            savepoint = body.CreateSavepoint();
         }
         catch (Exception e)
         {
@@ -171,10 +171,10 @@ internal sealed class GroupCommitBatch
         Exception failure;
         try
         {
-            RunInside(core, operation);
-            core.ThrowIfBroken();
-            core.ReleaseSavepoint(savepoint);
-            core.EndOperation();
+            RunInside(body, operation);
+            body.ThrowIfBroken();
+            body.ReleaseSavepoint(savepoint);
+            body.EndOperation();
             _run.Add((operation, null));
             _succeeded++;
             return true;
@@ -186,27 +186,27 @@ internal sealed class GroupCommitBatch
 
         var isForThread = operation != _own && IsInterruption(failure) && operation.MayBeRunAgain();
         isInterrupted |= isForThread;
-        var isNeighboursFault = isForThread || (hasNeighbours && (IsForWantOfRoom(failure) || IsForWantOfRoom(core.BrokenBy)));
+        var isNeighboursFault = isForThread || (hasNeighbours && (IsForWantOfRoom(failure) || IsForWantOfRoom(body.BrokenBy)));
         try
         {
-            core.RollbackToSavepoint(savepoint);
-            core.ReleaseSavepoint(savepoint);
+            body.RollbackToSavepoint(savepoint);
+            body.ReleaseSavepoint(savepoint);
         }
         finally
         {
-            core.EndOperation();
+            body.EndOperation();
             GiveUp(operation, failure, isNeighboursFault);
         }
 
         return !isNeighboursFault;
     }
 
-    private void RunInside(WriteCore core, GroupCommitOperation operation)
+    private void RunInside(WriteTransactionBody body, GroupCommitOperation operation)
     {
         Volatile.Write(ref _threadId, Environment.CurrentManagedThreadId);
         try
         {
-            operation.Run(core.BeginOperation());
+            operation.Run(body.BeginOperation());
         }
         finally
         {

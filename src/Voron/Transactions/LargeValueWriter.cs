@@ -17,15 +17,15 @@ internal sealed unsafe class LargeValueWriter
 {
     private const int MaxKeptChecksums = 4096;
 
-    private readonly EngineContext _context;
-    private readonly WriteSession _session;
+    private readonly Engine _context;
+    private readonly CopyOnWritePages _writePages;
     private readonly int _pageShift;
     private ulong[] _checksums = [];
 
-    public LargeValueWriter(EngineContext context, WriteSession session)
+    public LargeValueWriter(Engine context, CopyOnWritePages writePages)
     {
         _context = context;
-        _session = session;
+        _writePages = writePages;
         _pageShift = BitOperations.Log2((uint)context.PageSize);
     }
 
@@ -36,7 +36,7 @@ internal sealed unsafe class LargeValueWriter
     public void Put(TreeState tree, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
         var pages = TreeLimits.LargeExtentPages(_context.PageSize, value.Length);
-        var first = _session.AllocateUntouchedExtent(pages);
+        var first = _writePages.AllocateUntouchedExtent(pages);
         var chunks = (int)LargeValues.ChunkCount(value.Length);
         if (_checksums.Length < chunks)
             _checksums = new ulong[chunks];
@@ -59,8 +59,8 @@ internal sealed unsafe class LargeValueWriter
         var seed = _context.DataFile.Seed(page);
 
         // The copy is in the cache; what is copied may not be yet.
-        if (_session.Stage != null)
-            return Checksum.Compute(_session.Stage.Add(page << _pageShift, bytes), (nuint)bytes.Length, seed);
+        if (_writePages.Stage != null)
+            return Checksum.Compute(_writePages.Stage.Add(page << _pageShift, bytes), (nuint)bytes.Length, seed);
         try
         {
             _context.DataFile.File.Write(page << _pageShift, bytes);
@@ -74,7 +74,7 @@ internal sealed unsafe class LargeValueWriter
     }
 
     /// <summary>Makes sure that all chunks have been written. They are durable after a sync.</summary>
-    public void Finish() => _session.Stage?.Finish();
+    public void Finish() => _writePages.Stage?.Finish();
 
     /// <summary>Reads bytes of a chunk back that has been written in this transaction, before the last <see cref="Finish"/>.</summary>
     public void ReadChunk(long firstPage, long chunk, Span<byte> bytes)
@@ -95,7 +95,7 @@ internal sealed unsafe class LargeValueWriter
         var reference = new LargeExtentReference { FirstPage = firstPage, Length = length, Checksums = checksums[0] };
         if (!reference.IsOneChunk)
         {
-            var descriptor = _session.AllocateExtent(checksums.Length * sizeof(ulong), tree.Root);
+            var descriptor = _writePages.AllocateExtent(checksums.Length * sizeof(ulong), tree.Root);
             checksums.CopyTo(new Span<ulong>(descriptor.Bytes + PageHeader.Size, checksums.Length));
             reference.Checksums = (ulong)descriptor.Header->PageNumber;
         }
@@ -103,10 +103,10 @@ internal sealed unsafe class LargeValueWriter
         for (var chunk = 0L; chunk < checksums.Length; chunk++)
         {
             var page = LargeValues.ChunkPage(firstPage, chunk, _pageShift);
-            _context.DataFile.MarkChunk(page, isVerified: _session.Stage == null);
+            _context.DataFile.MarkChunk(page, isVerified: _writePages.Stage == null);
         }
 
-        _session.AddDirectExtent(firstPage, pages, new DirectExtent { Length = length, Checksums = reference.Checksums });
-        TreeWriter.PutLargeExtent(_session, tree, key, reference);
+        _writePages.AddDirectExtent(firstPage, pages, new DirectExtent { Length = length, Checksums = reference.Checksums });
+        TreeWriter.PutLargeExtent(_writePages, tree, key, reference);
     }
 }

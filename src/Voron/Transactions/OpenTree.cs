@@ -23,7 +23,7 @@ internal sealed class OpenTree : ITreeOwner
 
     /// <param name="owner">The transaction.</param>
     /// <param name="log">Where it keeps what trees were at its savepoints; null for a reader.</param>
-    public OpenTree(TransactionCore owner, TreeLog? log)
+    public OpenTree(TransactionBody owner, TreeLog? log)
     {
         Owner = owner;
         _log = log;
@@ -38,7 +38,7 @@ internal sealed class OpenTree : ITreeOwner
         Dropped = 2,
     }
 
-    public TransactionCore Owner { get; }
+    public TransactionBody Owner { get; }
 
     /// <summary>The tree with all puts applied. Applying them may fail, as the puts themselves would have.</summary>
     /// <exception cref="InvalidOperationException">The tree has been deleted in this transaction.</exception>
@@ -115,7 +115,7 @@ internal sealed class OpenTree : ITreeOwner
             return false;
         }
 
-        _puts ??= ((WriteCore)Owner).Buffers.Rent(this);
+        _puts ??= ((WriteTransactionBody)Owner).Buffers.Rent(this);
         if (!_puts.TryAdd(key, value))
         {
             ApplyPuts();
@@ -132,12 +132,12 @@ internal sealed class OpenTree : ITreeOwner
         if (!HasPuts)
             return;
         _pending &= ~Pending.Puts;
-        var core = (WriteCore)Owner;
+        var body = (WriteTransactionBody)Owner;
         try
         {
-            _puts!.Apply(core.Session, _state, core.Buffers.MayGrow);
+            _puts!.Apply(body.WritePages, _state, body.Buffers.MayGrow);
         }
-        catch (Exception e) when (core.Break(e))
+        catch (Exception e) when (body.Break(e))
         {
             throw;
         }

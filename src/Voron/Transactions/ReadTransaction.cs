@@ -15,13 +15,13 @@ namespace Voron;
 /// </remarks>
 public readonly struct ReadTransaction : IDisposable
 {
-    private readonly ReadCore _core;
+    private readonly ReadTransactionBody _body;
     private readonly long _generation;
 
-    internal ReadTransaction(ReadCore core)
+    internal ReadTransaction(ReadTransactionBody body)
     {
-        _core = core;
-        _generation = core.Generation;
+        _body = body;
+        _generation = body.Generation;
     }
 
     /// <summary>The id of the newest transaction that this snapshot sees.</summary>
@@ -30,12 +30,12 @@ public readonly struct ReadTransaction : IDisposable
     {
         get
         {
-            Core.ThrowIfEnded(_generation);
-            return _core.Snapshot.Id;
+            Body.ThrowIfEnded(_generation);
+            return _body.Snapshot.Id;
         }
     }
 
-    internal ReadCore Core => _core ?? throw new ObjectDisposedException(nameof(ReadTransaction), "The transaction was never begun.");
+    internal ReadTransactionBody Body => _body ?? throw new ObjectDisposedException(nameof(ReadTransaction), "The transaction was never begun.");
 
     /// <summary>Opens a tree.</summary>
     /// <exception cref="KeyNotFoundException">There is no tree of that name in this snapshot.</exception>
@@ -48,7 +48,7 @@ public readonly struct ReadTransaction : IDisposable
     public bool TryOpenTree(string name, out Tree tree)
     {
         Span<byte> buffer = stackalloc byte[TreeLimits.MaxNameBytes];
-        var open = Core.OpenTree(_generation, Catalog.Encode(name, buffer));
+        var open = Body.OpenTree(_generation, Catalog.Encode(name, buffer));
         tree = open == null ? default : new Tree(open);
         return open != null;
     }
@@ -57,32 +57,32 @@ public readonly struct ReadTransaction : IDisposable
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public IReadOnlyList<string> GetTreeNames()
     {
-        Core.ThrowIfEnded(_generation);
-        var mark = _core.Enter();
+        Body.ThrowIfEnded(_generation);
+        var mark = _body.Enter();
         try
         {
-            _core.ThrowIfEnded(_generation);
-            return TreeNames.List(_core);
+            _body.ThrowIfEnded(_generation);
+            return TreeNames.List(_body);
         }
         finally
         {
-            _core.Leave(mark);
+            _body.Leave(mark);
         }
     }
 
     /// <summary>Ends the transaction. Later calls do nothing.</summary>
     /// <exception cref="InvalidOperationException">Another thread is reading in it; it stays open.</exception>
-    public void Dispose() => _core?.End(_generation);
+    public void Dispose() => _body?.End(_generation);
 }
 
 /// <summary>What read and write transactions say of tree names.</summary>
 internal static class TreeNames
 {
-    public static IReadOnlyList<string> List(TransactionCore core)
+    public static IReadOnlyList<string> List(TransactionBody body)
     {
         var names = new List<string>();
         var cursor = new TreeCursor();
-        cursor.Open(core.Catalog, core.Pages);
+        cursor.Open(body.Catalog, body.Pages);
         try
         {
             for (var found = cursor.SeekFirst(); found; found = cursor.MoveNext())

@@ -12,13 +12,13 @@ internal sealed unsafe class TransactionPacker
     /// <summary>Room for the numbers of freed pages that is kept for the next transaction.</summary>
     private const int MaxKeptPages = 16 << 10;
 
-    private readonly EngineContext _context;
+    private readonly Engine _context;
     private readonly List<long> _freed = [];
 
-    public TransactionPacker(EngineContext context) => _context = context;
+    public TransactionPacker(Engine context) => _context = context;
 
     /// <summary>Packs all changes. The entry is the caller's to submit or to give back.</summary>
-    public JournalEntry Pack(WriteSession session)
+    public JournalEntry Pack(CopyOnWritePages writePages)
     {
         var journal = _context.Journal!;
         var entry = journal.Rent();
@@ -27,20 +27,20 @@ internal sealed unsafe class TransactionPacker
         {
             var record = new RecordBuilder(entry, RecordKind.Transaction);
             _freed.Clear();
-            foreach (var change in session.FinalChanges())
-                AddChange(ref record, session, (VersionNode*)change.Node);
+            foreach (var change in writePages.FinalChanges())
+                AddChange(ref record, writePages, (VersionNode*)change.Node);
             AddFreed(ref record);
-            foreach (var run in session.DirectExtents)
+            foreach (var run in writePages.DirectExtents)
             {
                 if (!run.IsFreed)
                     record.AddDirect(run.FirstPage, run.Pages, run.Run);
             }
 
             if (!ShouldCompress(journal))
-                return record.Finish(session.State, null);
+                return record.Finish(writePages.State, null);
 
             compressed = journal.Rent();
-            var finished = record.Finish(session.State, compressed);
+            var finished = record.Finish(writePages.State, compressed);
             journal.Return(finished == entry ? compressed : entry);
             return finished;
         }
@@ -53,7 +53,7 @@ internal sealed unsafe class TransactionPacker
         }
     }
 
-    private void AddChange(ref RecordBuilder record, WriteSession session, VersionNode* node)
+    private void AddChange(ref RecordBuilder record, CopyOnWritePages writePages, VersionNode* node)
     {
         if ((node->Flags & VersionFlags.Tombstone) != 0)
         {
@@ -61,20 +61,20 @@ internal sealed unsafe class TransactionPacker
         }
         else if ((node->Flags & VersionFlags.Run) != 0)
         {
-            record.AddRun(node->Page, node->Frame, node->Pages, session.PageSize);
+            record.AddRun(node->Page, node->Frame, node->Pages, writePages.PageSize);
         }
         else if ((node->Flags & VersionFlags.InsideExtent) == 0)
         {
             var isWhole = (node->Flags & VersionFlags.New) != 0 || _context.Options.JournalsFullPages;
-            var previous = isWhole ? null : PreviousBytes(session, node);
-            Debug.Assert(previous == null || PageDiff.FindUnmarked(node->Frame, previous, session.PageSize, node->DirtyLines) < 0);
-            record.AddPage(node->Page, node->Frame, previous, session.PageSize, node->DirtyLines);
+            var previous = isWhole ? null : PreviousBytes(writePages, node);
+            Debug.Assert(previous == null || PageDiff.FindUnmarked(node->Frame, previous, writePages.PageSize, node->DirtyLines) < 0);
+            record.AddPage(node->Page, node->Frame, previous, writePages.PageSize, node->DirtyLines);
         }
     }
 
-    private byte* PreviousBytes(WriteSession session, VersionNode* node)
+    private byte* PreviousBytes(CopyOnWritePages writePages, VersionNode* node)
     {
-        var previous = session.PreviousVersion(node);
+        var previous = writePages.PreviousVersion(node);
         return previous == null ? _context.DataFile.Address(node->Page) : previous->Frame;
     }
 

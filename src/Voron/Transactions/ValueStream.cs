@@ -29,7 +29,7 @@ internal sealed unsafe class ValueStream : Stream
         _tree = tree;
         _key = key;
         _changes = tree.Opened.State.ChangeCount;
-        _rollbacks = tree.Opened.Owner is WriteCore core ? core.RollbackCount : 0;
+        _rollbacks = tree.Opened.Owner is WriteTransactionBody body ? body.RollbackCount : 0;
         _bytes = bytes;
         _length = length;
         _large = large;
@@ -74,7 +74,7 @@ internal sealed unsafe class ValueStream : Stream
         var record = TreeReader.Find(opened.State, opened.Owner.Pages, key);
         if (record == null)
             return null;
-        var kept = opened.Owner is WriteCore ? key.ToArray() : null;
+        var kept = opened.Owner is WriteTransactionBody ? key.ToArray() : null;
         if (LeafPage.Kind(record) == ValueKind.LargeExtent)
         {
             var reference = *(LargeExtentReference*)LeafPage.InlineBytes(record);
@@ -116,7 +116,7 @@ internal sealed unsafe class ValueStream : Stream
     {
         if (PlantedFault.ReadChangedValues)
             return;
-        var hasEnded = _bytes != null || ((WriteCore)opened.Owner).RollbackCount != _rollbacks;
+        var hasEnded = _bytes != null || ((WriteTransactionBody)opened.Owner).RollbackCount != _rollbacks;
         var record = hasEnded ? null : TreeReader.Find(opened.State, opened.Owner.Pages, _key);
         if (record == null || LeafPage.Kind(record) != ValueKind.LargeExtent || !IsSame(*(LargeExtentReference*)LeafPage.InlineBytes(record)))
         {

@@ -21,7 +21,7 @@ internal sealed class ValueStreamWriter
 
     private const int SmallestBuffer = 4 << 10;
 
-    private readonly WriteCore _core;
+    private readonly WriteTransactionBody _body;
     private readonly OpenTree _tree;
     private readonly long _maxBytes;
     private readonly List<ulong> _checksums = [];
@@ -35,12 +35,12 @@ internal sealed class ValueStreamWriter
     private long _written;
     private Exception? _undone;
 
-    public ValueStreamWriter(WriteCore core, OpenTree tree, long maxBytes = MaxValueBytes)
+    public ValueStreamWriter(WriteTransactionBody body, OpenTree tree, long maxBytes = MaxValueBytes)
     {
         _maxBytes = maxBytes;
-        _core = core;
+        _body = body;
         _tree = tree;
-        _pageShift = BitOperations.Log2((uint)core.Session.PageSize);
+        _pageShift = BitOperations.Log2((uint)body.WritePages.PageSize);
     }
 
     /// <summary>The tree whose value it is.</summary>
@@ -54,7 +54,7 @@ internal sealed class ValueStreamWriter
     {
         _key = key;
         _pipe = pipe;
-        _core.Puts.Add(this);
+        _body.Puts.Add(this);
         Exception? failure = null;
         try
         {
@@ -70,7 +70,7 @@ internal sealed class ValueStreamWriter
         }
         finally
         {
-            _core.Puts.Remove(this);
+            _body.Puts.Remove(this);
             ArrayPool<byte>.Shared.Return(_chunk);
             _chunk = [];
             await pipe.CompleteAsync(failure).ConfigureAwait(false);
@@ -115,7 +115,7 @@ internal sealed class ValueStreamWriter
         while (true)
         {
             var result = await ReadAsync(pipe, cancellationToken).ConfigureAwait(false);
-            _core.Puts.ThrowIfUndone(this);
+            _body.Puts.ThrowIfUndone(this);
             if (result.IsCanceled)
                 throw new OperationCanceledException("The pipe that the value was read from was cancelled.");
             total += result.Buffer.Length;
@@ -136,7 +136,7 @@ internal sealed class ValueStreamWriter
         }
         catch (Exception)
         {
-            _core.Puts.ThrowIfUndone(this);
+            _body.Puts.ThrowIfUndone(this);
             throw;
         }
     }
@@ -149,7 +149,7 @@ internal sealed class ValueStreamWriter
 
     private void Take(WriteTree handle, in ReadOnlySequence<byte> bytes, long total, bool isLast)
     {
-        using (_core.Puts.Exclusion.Enter())
+        using (_body.Puts.Exclusion.Enter())
         {
             ThrowIfUndone();
             foreach (var segment in bytes)
@@ -164,7 +164,7 @@ internal sealed class ValueStreamWriter
     {
         while (!bytes.IsEmpty)
         {
-            var limit = _pages > 0 ? LargeValues.ChunkBytes : _core.LargeValues.ThresholdBytes;
+            var limit = _pages > 0 ? LargeValues.ChunkBytes : _body.LargeValues.ThresholdBytes;
             var count = Math.Min(bytes.Length, limit - _filled);
             EnsureBuffer(_filled + count, (int)Math.Min(limit, total));
             bytes[..count].CopyTo(_chunk.AsSpan(_filled));
@@ -201,9 +201,9 @@ internal sealed class ValueStreamWriter
         EnsureRoom(handle, _written + bytes.Length);
         try
         {
-            _checksums.Add(_core.LargeValues.WriteChunk(_firstPage, _checksums.Count, bytes));
+            _checksums.Add(_body.LargeValues.WriteChunk(_firstPage, _checksums.Count, bytes));
         }
-        catch (Exception e) when (_core.Break(e))
+        catch (Exception e) when (_body.Break(e))
         {
             throw;
         }
@@ -214,12 +214,12 @@ internal sealed class ValueStreamWriter
     private void EnsureRoom(WriteTree handle, long bytes)
     {
         _ = handle.Count;
-        _core.ThrowIfBroken();
+        _body.ThrowIfBroken();
         try
         {
             EnsureRoom(bytes);
         }
-        catch (Exception e) when (_core.Break(e))
+        catch (Exception e) when (_body.Break(e))
         {
             throw;
         }
@@ -231,26 +231,26 @@ internal sealed class ValueStreamWriter
         if (needed <= _pages)
             return;
 
-        var session = _core.Session;
+        var writePages = _body.WritePages;
         var pages = Math.Max(needed, Math.Max(2 * _pages, (1 << 20) >> _pageShift));
         pages = Math.Max(needed, Math.Min(pages, (int.MaxValue + (1L << _pageShift)) >> _pageShift));
-        if (_pages > 0 && _firstPage + _pages == session.State.PageCount && TryExtend(pages))
+        if (_pages > 0 && _firstPage + _pages == writePages.State.PageCount && TryExtend(pages))
             return;
 
         long moved;
         try
         {
-            moved = session.AllocateUntouchedExtent(pages);
+            moved = writePages.AllocateUntouchedExtent(pages);
         }
         catch (StorageFullException) when (pages > needed)
         {
             pages = needed;
-            moved = session.AllocateUntouchedExtent(pages);
+            moved = writePages.AllocateUntouchedExtent(pages);
         }
 
         Move(moved);
         if (_pages > 0)
-            session.FreeExtent(new PageNumber(_firstPage), checked((int)_pages));
+            writePages.FreeExtent(new PageNumber(_firstPage), checked((int)_pages));
         _firstPage = moved;
         _pages = pages;
     }
@@ -259,7 +259,7 @@ internal sealed class ValueStreamWriter
     {
         try
         {
-            _core.Session.Extend(pages - _pages);
+            _body.WritePages.Extend(pages - _pages);
             _pages = pages;
             return true;
         }
@@ -273,14 +273,14 @@ internal sealed class ValueStreamWriter
     private void Move(long target)
     {
         _checksums.Clear();
-        _core.LargeValues.Finish();
+        _body.LargeValues.Finish();
         EngineMemory.Ask(LargeValues.ChunkBytes);
         var buffer = ArrayPool<byte>.Shared.Rent(LargeValues.ChunkBytes);
         for (var offset = 0L; offset < _written; offset += LargeValues.ChunkBytes)
         {
             var bytes = buffer.AsSpan(0, (int)Math.Min(LargeValues.ChunkBytes, _written - offset));
-            _core.LargeValues.ReadChunk(_firstPage, _checksums.Count, bytes);
-            _checksums.Add(_core.LargeValues.WriteChunk(target, _checksums.Count, bytes));
+            _body.LargeValues.ReadChunk(_firstPage, _checksums.Count, bytes);
+            _checksums.Add(_body.LargeValues.WriteChunk(target, _checksums.Count, bytes));
         }
 
         ArrayPool<byte>.Shared.Return(buffer);
@@ -288,7 +288,7 @@ internal sealed class ValueStreamWriter
 
     private void Store(WriteTree handle, long length)
     {
-        using (_core.Puts.Exclusion.Enter())
+        using (_body.Puts.Exclusion.Enter())
         {
             ThrowIfUndone();
             if (_pages == 0)
@@ -302,11 +302,11 @@ internal sealed class ValueStreamWriter
             try
             {
                 if (used < _pages)
-                    _core.Session.FreeExtent(new PageNumber(_firstPage + used), checked((int)(_pages - used)));
+                    _body.WritePages.FreeExtent(new PageNumber(_firstPage + used), checked((int)(_pages - used)));
                 _pages = 0;
-                _core.LargeValues.Attach(_tree.State, _key.Span, _firstPage, used, length, CollectionsMarshal.AsSpan(_checksums));
+                _body.LargeValues.Attach(_tree.State, _key.Span, _firstPage, used, length, CollectionsMarshal.AsSpan(_checksums));
             }
-            catch (Exception e) when (_core.Break(e))
+            catch (Exception e) when (_body.Break(e))
             {
                 throw;
             }
@@ -315,17 +315,17 @@ internal sealed class ValueStreamWriter
 
     private void Discard(WriteTree handle)
     {
-        using (_core.Puts.Exclusion.Enter())
+        using (_body.Puts.Exclusion.Enter())
         {
             // A transaction that can only be rolled back gives the pages back when it is; one that has been has done so.
-            if (_undone != null || _pages == 0 || _core.IsBroken)
+            if (_undone != null || _pages == 0 || _body.IsBroken)
                 return;
             try
             {
                 _ = handle.Count;
-                _core.Session.FreeExtent(new PageNumber(_firstPage), checked((int)_pages));
+                _body.WritePages.FreeExtent(new PageNumber(_firstPage), checked((int)_pages));
             }
-            catch (Exception e) when (_core.Break(e))
+            catch (Exception e) when (_body.Break(e))
             {
                 throw;
             }

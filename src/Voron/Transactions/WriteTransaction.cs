@@ -12,30 +12,30 @@ namespace Voron;
 /// </remarks>
 public readonly struct WriteTransaction : IDisposable
 {
-    private readonly WriteCore _core;
+    private readonly WriteTransactionBody _body;
     private readonly long _generation;
     private readonly long _operation;
 
-    internal WriteTransaction(WriteCore core)
+    internal WriteTransaction(WriteTransactionBody body)
     {
-        _core = core;
-        _generation = core.Generation;
-        _operation = core.Operation;
+        _body = body;
+        _generation = body.Generation;
+        _operation = body.Operation;
     }
 
     /// <summary>The id that the transaction will have when it is committed.</summary>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
-    public long TransactionId => Core.Session.Id;
+    public long TransactionId => Body.WritePages.Id;
 
-    internal WriteCore Core
+    internal WriteTransactionBody Body
     {
         get
         {
-            var core = _core ?? throw new ObjectDisposedException(nameof(WriteTransaction), "The transaction was never begun.");
-            core.ThrowIfEnded(_generation);
-            if (_operation != core.Operation)
+            var body = _body ?? throw new ObjectDisposedException(nameof(WriteTransaction), "The transaction was never begun.");
+            body.ThrowIfEnded(_generation);
+            if (_operation != body.Operation)
                 ThrowReturned();
-            return core;
+            return body;
         }
     }
 
@@ -44,7 +44,7 @@ public readonly struct WriteTransaction : IDisposable
     public WriteTree CreateTree(string name)
     {
         Span<byte> buffer = stackalloc byte[TreeLimits.MaxNameBytes];
-        return new WriteTree(Core.CreateTree(Catalog.Encode(name, buffer)));
+        return new WriteTree(Body.CreateTree(Catalog.Encode(name, buffer)));
     }
 
     /// <summary>Opens a tree.</summary>
@@ -56,7 +56,7 @@ public readonly struct WriteTransaction : IDisposable
     public bool TryOpenTree(string name, out WriteTree tree)
     {
         Span<byte> buffer = stackalloc byte[TreeLimits.MaxNameBytes];
-        var open = Core.OpenTree(Catalog.Encode(name, buffer));
+        var open = Body.OpenTree(Catalog.Encode(name, buffer));
         tree = open == null ? default : new WriteTree(open);
         return open != null;
     }
@@ -66,7 +66,7 @@ public readonly struct WriteTransaction : IDisposable
     public bool DeleteTree(string name)
     {
         Span<byte> buffer = stackalloc byte[TreeLimits.MaxNameBytes];
-        return Core.DeleteTree(Catalog.Encode(name, buffer));
+        return Body.DeleteTree(Catalog.Encode(name, buffer));
     }
 
     /// <summary>Gives a tree another name; false when there is none of the old name. Open handles stay valid.</summary>
@@ -75,26 +75,26 @@ public readonly struct WriteTransaction : IDisposable
     {
         Span<byte> buffer = stackalloc byte[TreeLimits.MaxNameBytes];
         Span<byte> newBuffer = stackalloc byte[TreeLimits.MaxNameBytes];
-        return Core.RenameTree(Catalog.Encode(name, buffer), Catalog.Encode(newName, newBuffer));
+        return Body.RenameTree(Catalog.Encode(name, buffer), Catalog.Encode(newName, newBuffer));
     }
 
     /// <summary>The names of all trees, in the order of their UTF-8 bytes.</summary>
-    public IReadOnlyList<string> GetTreeNames() => TreeNames.List(Core);
+    public IReadOnlyList<string> GetTreeNames() => TreeNames.List(Body);
 
     /// <summary>Marks a place to roll back to.</summary>
     /// <exception cref="InvalidOperationException">A <c>PutAsync</c> of the transaction has not completed.</exception>
     public Savepoint CreateSavepoint()
     {
-        var core = Core;
-        return new Savepoint(core, _generation, core.CreateSavepoint());
+        var body = Body;
+        return new Savepoint(body, _generation, body.CreateSavepoint());
     }
 
     /// <summary>Begins a transaction inside this one: its changes become part of this one when it is committed, else they are undone.</summary>
     /// <inheritdoc cref="CreateSavepoint"/>
     public NestedTransaction BeginNested()
     {
-        var core = Core;
-        return new NestedTransaction(new Savepoint(core, _generation, core.CreateSavepoint(isNested: true)));
+        var body = Body;
+        return new NestedTransaction(new Savepoint(body, _generation, body.CreateSavepoint(isNested: true)));
     }
 
     /// <summary>
@@ -108,15 +108,15 @@ public readonly struct WriteTransaction : IDisposable
     /// <exception cref="ObjectDisposedException">The transaction has ended, or its environment was closed, which rolls it back.</exception>
     public void Commit()
     {
-        var core = Core;
+        var body = Body;
         ThrowInGroupCommit();
         try
         {
-            core.Journal.WaitUntilDurable(core.Submit(null), tellsObservers: true);
+            body.Journal.WaitUntilDurable(body.Submit(null), tellsObservers: true);
         }
         finally
         {
-            core.CallUser();
+            body.CallUser();
         }
     }
 
@@ -128,13 +128,13 @@ public readonly struct WriteTransaction : IDisposable
     /// <inheritdoc cref="Commit"/>
     public ValueTask CommitAsync(CancellationToken cancellationToken = default)
     {
-        var core = Core;
+        var body = Body;
         ThrowInGroupCommit();
         cancellationToken.ThrowIfCancellationRequested();
         var completion = CommitCompletion.Rent();
         var task = completion.Task;
-        var journal = core.Journal;
-        if (core.Submit(completion) > journal.DurableSequence)
+        var journal = body.Journal;
+        if (body.Submit(completion) > journal.DurableSequence)
             journal.WriteInBackground();
         return cancellationToken.CanBeCanceled ? new ValueTask(task.AsTask().WaitAsync(cancellationToken)) : task;
     }
@@ -142,8 +142,8 @@ public readonly struct WriteTransaction : IDisposable
     /// <summary>Rolls back what has not been committed, and ends a <c>PutAsync</c> that has not completed. Later calls do nothing.</summary>
     public void Dispose()
     {
-        if (_core != null && _operation == 0 && _core.Generation == _generation)
-            _core.Rollback();
+        if (_body != null && _operation == 0 && _body.Generation == _generation)
+            _body.Rollback();
     }
 
     private void ThrowInGroupCommit()
@@ -160,24 +160,24 @@ public readonly struct WriteTransaction : IDisposable
 /// <summary>A place in a write transaction to roll back to.</summary>
 public readonly struct Savepoint : IDisposable
 {
-    private readonly WriteCore _core;
+    private readonly WriteTransactionBody _body;
     private readonly long _generation;
     private readonly long _id;
 
-    internal Savepoint(WriteCore core, long generation, long id)
+    internal Savepoint(WriteTransactionBody body, long generation, long id)
     {
-        _core = core;
+        _body = body;
         _generation = generation;
         _id = id;
     }
 
-    private WriteCore Core
+    private WriteTransactionBody Body
     {
         get
         {
-            var core = _core ?? throw new InvalidOperationException("The savepoint was never made.");
-            core.ThrowIfEnded(_generation);
-            return core;
+            var body = _body ?? throw new InvalidOperationException("The savepoint was never made.");
+            body.ThrowIfEnded(_generation);
+            return body;
         }
     }
 
@@ -186,7 +186,7 @@ public readonly struct Savepoint : IDisposable
     /// completed: its task fails.
     /// </summary>
     /// <exception cref="InvalidOperationException">The savepoint has ended.</exception>
-    public void Rollback() => Core.RollbackToSavepoint(_id);
+    public void Rollback() => Body.RollbackToSavepoint(_id);
 
     /// <summary>Ends the savepoint, and those made after it, and keeps the changes.</summary>
     /// <exception cref="InvalidOperationException">
@@ -196,7 +196,7 @@ public readonly struct Savepoint : IDisposable
     /// <exception cref="StorageFullException">
     /// There is no room for what was put; the transaction can only be rolled back, as a whole or to a savepoint.
     /// </exception>
-    public void Release() => Core.ReleaseSavepoint(_id);
+    public void Release() => Body.ReleaseSavepoint(_id);
 
     /// <summary>
     /// Releases the savepoint if it has not ended. Changes of nested transactions begun after it that are open, and all that came after
@@ -208,10 +208,10 @@ public readonly struct Savepoint : IDisposable
     public void Dispose()
     {
         if (IsOpen)
-            _core.EndSavepoint(_id);
+            _body.EndSavepoint(_id);
     }
 
-    internal bool IsOpen => _core != null && _core.Generation == _generation && _core.HasSavepoint(_id);
+    internal bool IsOpen => _body != null && _body.Generation == _generation && _body.HasSavepoint(_id);
 }
 
 /// <summary>A transaction inside a write transaction. Disposed without a commit, its changes are undone.</summary>

@@ -71,17 +71,17 @@ public readonly struct WriteTree
     /// <exception cref="StorageFullException">There is no room; the transaction can only be rolled back.</exception>
     public void Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
-        var (tree, core) = Begin(key);
+        var (tree, body) = Begin(key);
         if (tree.TryDefer(key, value))
             return;
         try
         {
-            if (value.Length >= core.LargeValues.ThresholdBytes)
-                core.LargeValues.Put(tree.State, key, value);
+            if (value.Length >= body.LargeValues.ThresholdBytes)
+                body.LargeValues.Put(tree.State, key, value);
             else
-                TreeWriter.Put(core.Session, tree.State, key, value);
+                TreeWriter.Put(body.WritePages, tree.State, key, value);
         }
-        catch (Exception e) when (core.Break(e))
+        catch (Exception e) when (body.Break(e))
         {
             throw;
         }
@@ -91,17 +91,17 @@ public readonly struct WriteTree
     /// <inheritdoc cref="Put(ReadOnlySpan{byte}, ReadOnlySpan{byte})"/>
     public bool Insert(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
-        var (tree, core) = Begin(key);
+        var (tree, body) = Begin(key);
         try
         {
-            if (value.Length < core.LargeValues.ThresholdBytes)
-                return TreeWriter.Insert(core.Session, tree.State, key, value);
-            if (TreeReader.Contains(tree.State, core.Session, key))
+            if (value.Length < body.LargeValues.ThresholdBytes)
+                return TreeWriter.Insert(body.WritePages, tree.State, key, value);
+            if (TreeReader.Contains(tree.State, body.WritePages, key))
                 return false;
-            core.LargeValues.Put(tree.State, key, value);
+            body.LargeValues.Put(tree.State, key, value);
             return true;
         }
-        catch (Exception e) when (core.Break(e))
+        catch (Exception e) when (body.Break(e))
         {
             throw;
         }
@@ -115,14 +115,14 @@ public readonly struct WriteTree
     /// <inheritdoc cref="Put(ReadOnlySpan{byte}, ReadOnlySpan{byte})"/>
     public Span<byte> Reserve(ReadOnlySpan<byte> key, int length)
     {
-        var (tree, core) = Begin(key);
+        var (tree, body) = Begin(key);
         ArgumentOutOfRangeException.ThrowIfNegative(length);
-        ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual(length, core.LargeValues.ThresholdBytes);
+        ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual(length, body.LargeValues.ThresholdBytes);
         try
         {
-            return TreeWriter.Reserve(core.Session, tree.State, key, length);
+            return TreeWriter.Reserve(body.WritePages, tree.State, key, length);
         }
-        catch (Exception e) when (core.Break(e))
+        catch (Exception e) when (body.Break(e))
         {
             throw;
         }
@@ -152,33 +152,33 @@ public readonly struct WriteTree
     public ValueTask<long> PutAsync(ReadOnlyMemory<byte> key, PipeReader value, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(value);
-        var (tree, core) = Begin(key.Span);
-        return new ValueStreamWriter(core, tree).PutAsync(this, key, value, cancellationToken);
+        var (tree, body) = Begin(key.Span);
+        return new ValueStreamWriter(body, tree).PutAsync(this, key, value, cancellationToken);
     }
 
     /// <summary>Removes an entry; false when the tree does not have the key.</summary>
     public bool Delete(ReadOnlySpan<byte> key)
     {
         var tree = _tree.Opened;
-        var core = (WriteCore)tree.Owner;
-        core.ThrowIfBroken();
+        var body = (WriteTransactionBody)tree.Owner;
+        body.ThrowIfBroken();
         try
         {
-            return TreeWriter.Delete(core.Session, tree.State, key);
+            return TreeWriter.Delete(body.WritePages, tree.State, key);
         }
-        catch (Exception e) when (core.Break(e))
+        catch (Exception e) when (body.Break(e))
         {
             throw;
         }
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private (OpenTree Tree, WriteCore Core) Begin(ReadOnlySpan<byte> key)
+    private (OpenTree Tree, WriteTransactionBody Body) Begin(ReadOnlySpan<byte> key)
     {
         var tree = _tree.Opened;
-        var core = (WriteCore)tree.Owner;
-        core.ThrowIfBroken();
-        TreeLimits.CheckKey(core.Session.PageSize, key);
-        return (tree, core);
+        var body = (WriteTransactionBody)tree.Owner;
+        body.ThrowIfBroken();
+        TreeLimits.CheckKey(body.WritePages.PageSize, key);
+        return (tree, body);
     }
 }

@@ -9,13 +9,13 @@ internal sealed class WriterEntrance
 {
     private static readonly Action<CancellationTokenSource> DisposeSource = source => source.Dispose();
 
-    private readonly EngineContext _context;
+    private readonly Engine _context;
     private readonly WriterGate _gate;
     private readonly WriterHome _writer;
     private readonly IBackPressure _backPressure;
     private long _collectedFor = -1;
 
-    public WriterEntrance(EngineContext context, WriterGate gate, WriterHome writer, IBackPressure backPressure)
+    public WriterEntrance(Engine context, WriterGate gate, WriterHome writer, IBackPressure backPressure)
     {
         _context = context;
         _gate = gate;
@@ -28,7 +28,7 @@ internal sealed class WriterEntrance
     /// <exception cref="TimeoutException">Another write transaction is open, and was not ended in time.</exception>
     /// <exception cref="OperationCanceledException">Cancelled while waiting.</exception>
     /// <exception cref="ObjectDisposedException">The environment is closed, perhaps while the call waited.</exception>
-    public WriteCore Begin(TimeSpan timeout, CancellationToken cancellationToken)
+    public WriteTransactionBody Begin(TimeSpan timeout, CancellationToken cancellationToken)
     {
         if (timeout == Timeout.InfiniteTimeSpan)
             timeout = TimeSpan.MaxValue;
@@ -40,7 +40,7 @@ internal sealed class WriterEntrance
     }
 
     /// <summary>As <see cref="Begin"/>, without a limit, and without blocking a thread.</summary>
-    public async ValueTask<WriteCore> BeginAsync(CancellationToken cancellationToken)
+    public async ValueTask<WriteTransactionBody> BeginAsync(CancellationToken cancellationToken)
     {
         await _backPressure.SlowDownAsync().ConfigureAwait(false);
         var either = Either(cancellationToken);
@@ -102,7 +102,7 @@ internal sealed class WriterEntrance
             GC.Collect(GC.MaxGeneration, GCCollectionMode.Forced, blocking: false);
     }
 
-    private WriteCore BeginHeld()
+    private WriteTransactionBody BeginHeld()
     {
         try
         {

@@ -4,39 +4,39 @@ using System.Diagnostics;
 namespace Voron.Transactions;
 
 /// <summary>
-/// What stays of the writer from one transaction to the next, and where its core rests in between. Used by the holder of the gate.
+/// What stays of the writer from one transaction to the next, and where its body rests in between. Used by the holder of the gate.
 /// </summary>
 /// <remarks>
-/// While a transaction is open nothing but its own handles leads to the core, neither this object nor the environment: so a
-/// transaction that was never ended becomes garbage, and the core's finalizer notices. It does nothing itself but to have
+/// While a transaction is open nothing but its own handles leads to the body, neither this object nor the environment: so a
+/// transaction that was never ended becomes garbage, and the body's finalizer notices. It does nothing itself but to have
 /// <see cref="EndAbandoned"/> run on the thread pool, after a while. Nobody can race with the rollback there: whoever could call
-/// would have to hold a handle, and then the core would not have been garbage. Two are left that no reference shows: a user's own
-/// finalizer that holds a handle, which <see cref="WriteCore.TryClaim"/> keeps from ending the transaction a second time; and a
+/// would have to hold a handle, and then the body would not have been garbage. Two are left that no reference shows: a user's own
+/// finalizer that holds a handle, which <see cref="WriteTransactionBody.TryClaim"/> keeps from ending the transaction a second time; and a
 /// span, reserved to be written perhaps, that is in use on some stack when the last handle is gone. For its sake frames
 /// are not used again at once: see <see cref="StorageOptions.LeakGrace"/>.
 /// </remarks>
 internal sealed class WriterHome
 {
-    private readonly EngineContext _context;
+    private readonly Engine _context;
     private readonly WriterGate _gate;
     private readonly ConcurrentQueue<Action> _errands = new();
-    private WriteCore? _resting;
+    private WriteTransactionBody? _resting;
 
-    public WriterHome(EngineContext context, WriterGate gate, VersionKeeper keeper)
+    public WriterHome(Engine context, WriterGate gate, VersionReclaimer versionReclaimer)
     {
         _context = context;
         context.Gate = gate;
-        keeper.Gate = gate;
+        versionReclaimer.Gate = gate;
         _gate = gate;
-        Keeper = keeper;
-        Session = new WriteSession(context);
-        keeper.Space = Session.Space;
-        _resting = new WriteCore(context, gate, this);
+        VersionReclaimer = versionReclaimer;
+        WritePages = new CopyOnWritePages(context);
+        versionReclaimer.Space = WritePages.Space;
+        _resting = new WriteTransactionBody(context, gate, this);
     }
 
-    public VersionKeeper Keeper { get; }
+    public VersionReclaimer VersionReclaimer { get; }
 
-    public WriteSession Session { get; }
+    public CopyOnWritePages WritePages { get; }
 
     /// <summary>The state that the next transaction begins on.</summary>
     public Format.EnvironmentState Submitted { get; set; }
@@ -45,7 +45,7 @@ internal sealed class WriterHome
     public long SubmittedSequence { get; set; }
 
     /// <summary>The open transaction, or the last one; for messages.</summary>
-    public long TransactionId => Session.Id;
+    public long TransactionId => WritePages.Id;
 
     /// <summary>Where, when and by which thread the open transaction, or the last one, was begun.</summary>
     /// <remarks>Read without the gate, for messages: its parts may be of two transactions.</remarks>
@@ -104,7 +104,7 @@ internal sealed class WriterHome
 
     /// <summary>Starts a transaction. The gate is held.</summary>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
-    public WriteCore Begin()
+    public WriteTransactionBody Begin()
     {
         _context.AssertWriterHeld();
         if (!_errands.IsEmpty)
@@ -121,32 +121,32 @@ internal sealed class WriterHome
         }
     }
 
-    private WriteCore BeginCounted()
+    private WriteTransactionBody BeginCounted()
     {
-        var core = _resting ?? throw new UnreachableException("The writer's gate was free, and its core is not at home.");
+        var body = _resting ?? throw new UnreachableException("The writer's gate was free, and its body is not at home.");
         var openedAt = _context.Options.CaptureTransactionStacks ? new StackTrace(3, fNeedFileInfo: false) : null;
-        core.Begin(openedAt);
+        body.Begin(openedAt);
         Volatile.Write(ref _openedAt, openedAt);
         Volatile.Write(ref _beganTick, Environment.TickCount64);
         Volatile.Write(ref _beganBy, Environment.CurrentManagedThreadId);
         _resting = null;
-        return core;
+        return body;
     }
 
-    /// <summary>The core's transaction has ended; the gate is still held.</summary>
-    public void Rest(WriteCore core)
+    /// <summary>The body's transaction has ended; the gate is still held.</summary>
+    public void Rest(WriteTransactionBody body)
     {
         _context.AssertWriterHeld();
-        _resting = core;
+        _resting = body;
     }
 
-    /// <summary>Called by a finalizer: the core's transaction is open, and nobody can end it any more.</summary>
-    public void Abandoned(WriteCore core)
+    /// <summary>Called by a finalizer: the body's transaction is open, and nobody can end it any more.</summary>
+    public void Abandoned(WriteTransactionBody body)
     {
         try
         {
             _ = Task.Delay(_context.Options.LeakGrace).ContinueWith(
-                static (_, state) => ((WriteCore)state!).EndAbandoned(), core,
+                static (_, state) => ((WriteTransactionBody)state!).EndAbandoned(), body,
                 CancellationToken.None, TaskContinuationOptions.None, TaskScheduler.Default);
         }
         catch (Exception e) when (e is OutOfMemoryException or ObjectDisposedException)
@@ -156,13 +156,13 @@ internal sealed class WriterHome
     }
 
     /// <summary>Names the transaction in the log, and rolls it back.</summary>
-    public void EndAbandoned(WriteCore core, StackTrace? openedAt)
+    public void EndAbandoned(WriteTransactionBody body, StackTrace? openedAt)
     {
         Interlocked.Increment(ref _context.Counters.LeakedWriters);
         TransactionLog.WriterLeaked(_context.Logger, TransactionId, TransactionLog.Describe(openedAt));
         try
         {
-            core.RollbackClaimed();
+            body.RollbackClaimed();
         }
         catch (Exception e)
         {

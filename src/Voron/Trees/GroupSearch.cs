@@ -16,7 +16,7 @@ namespace Voron.Trees;
 internal static unsafe class GroupSearch
 {
     /// <summary>
-    /// The most keys of a group. A core keeps ten to sixteen lines under way; more searches than that hide their own work too.
+    /// The most keys of a group. A body keeps ten to sixteen lines under way; more searches than that hide their own work too.
     /// </summary>
     public const int Width = 32;
 

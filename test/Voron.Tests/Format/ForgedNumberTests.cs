@@ -48,8 +48,8 @@ public sealed class ForgedNumberTests
         FaultBench.Put(environment, 1, [1]);
         using (var writing = environment.BeginWrite())
         {
-            var header = new TreeState(writing.Core.Catalog.ToHeader()).ToHeader();
-            TreeWriter.Put(writing.Core.Session, writing.Core.Catalog, new byte[300], MemoryMarshal.AsBytes(new ReadOnlySpan<TreeHeader>(in header)));
+            var header = new TreeState(writing.Body.Catalog.ToHeader()).ToHeader();
+            TreeWriter.Put(writing.Body.WritePages, writing.Body.Catalog, new byte[300], MemoryMarshal.AsBytes(new ReadOnlySpan<TreeHeader>(in header)));
             writing.Commit();
         }
 

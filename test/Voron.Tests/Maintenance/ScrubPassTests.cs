@@ -149,7 +149,7 @@ public sealed class ScrubPassTests
         using (var writing = environment.BeginWrite())
         {
             // What a writer must never do: the bit of a page that a tree has.
-            writing.Core.Session.Space.Map.SetFree(page, 1);
+            writing.Body.WritePages.Space.Map.SetFree(page, 1);
             writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(0), [1]);
             writing.Commit();
         }
@@ -258,10 +258,10 @@ public sealed class ScrubPassTests
         using var reading = environment.BeginRead();
         var cursor = new Voron.Trees.TreeCursor();
         reading.TryOpenTree(FaultBench.TreeName, out _).Should().BeTrue();
-        Voron.Trees.Catalog.TryFind(reading.Core.Catalog, reading.Core.Pages, "items"u8, out var header).Should().BeTrue();
+        Voron.Trees.Catalog.TryFind(reading.Body.Catalog, reading.Body.Pages, "items"u8, out var header).Should().BeTrue();
         unsafe
         {
-            cursor.Open(new Voron.Trees.TreeState(header), reading.Core.Pages, canChange: false);
+            cursor.Open(new Voron.Trees.TreeState(header), reading.Body.Pages, canChange: false);
             cursor.SeekExact(FaultBench.Key(key)).Should().BeTrue();
             var page = ((long)cursor.Record - (long)environment.Context.DataFile.MapAddress) / 4096;
             cursor.Close();

@@ -23,7 +23,7 @@ public sealed class SavepointTests
                 nested.Commit();
         }
 
-        writing.Core.Session.ChangedBytes.Should().BeLessThan(64 << 10);
+        writing.Body.WritePages.ChangedBytes.Should().BeLessThan(64 << 10);
         environment.Context.Frames.UsedBytes.Should().BeLessThan(64 << 10);
         environment.Context.Versions.NodeCount.Should().BeLessThan(16);
         writing.Commit();
@@ -93,7 +93,7 @@ public sealed class SavepointTests
                 nested.Commit();
             }
 
-            writing.Core.Session.ChangedBytes.Should().BeLessThan(12 << 20);
+            writing.Body.WritePages.ChangedBytes.Should().BeLessThan(12 << 20);
             writing.Commit();
         }
 
@@ -141,7 +141,7 @@ public sealed class SavepointTests
         var tree = writing.CreateTree("t");
         for (var i = 0; i < depth; i++)
             tree.Put(Number(i), FaultBench.Value(i, 100));
-        var before = writing.Core.Session.ChangedBytes;
+        var before = writing.Body.WritePages.ChangedBytes;
         ThreadClock.Measure(() =>
         {
             var open = new Stack<Savepoint>(depth);
@@ -158,7 +158,7 @@ public sealed class SavepointTests
                 savepoint.Dispose();
             }
         }).Should().BeLessThan(Patience);
-        writing.Core.Session.ChangedBytes.Should().BeLessThanOrEqualTo(before);
+        writing.Body.WritePages.ChangedBytes.Should().BeLessThanOrEqualTo(before);
         writing.Commit();
         using var reading = environment.BeginRead();
         for (var i = 0; i < depth; i += 101)

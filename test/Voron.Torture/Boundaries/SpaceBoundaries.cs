@@ -44,11 +44,11 @@ internal static class SpaceBoundaries
         long pages = 0;
         place.Write(writing =>
         {
-            WriteSession session = writing.Core.Session;
+            CopyOnWritePages writePages = writing.Body.WritePages;
             // A few pages before it: what is put next lies on both sides.
-            pages = page - session.State.PageCount - 4;
+            pages = page - writePages.State.PageCount - 4;
             if (pages > 0)
-                first = session.AllocateUntouchedExtent(pages);
+                first = writePages.AllocateUntouchedExtent(pages);
             writing.OpenTree(TreeName).Put([255], [1]);
             entries[[255]] = [1];
         });
@@ -59,7 +59,7 @@ internal static class SpaceBoundaries
         Put(place, entries, 2);
         for (long at = first; at < first + pages; at += FreedAtOnce)
         {
-            place.Write(writing => writing.Core.Session.FreeExtent(new Primitives.PageNumber(at), (int)Math.Min(FreedAtOnce, first + pages - at)));
+            place.Write(writing => writing.Body.WritePages.FreeExtent(new Primitives.PageNumber(at), (int)Math.Min(FreedAtOnce, first + pages - at)));
             place.Environment.Flush();
         }
         place.Check(TreeName, entries);

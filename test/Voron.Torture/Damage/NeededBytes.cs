@@ -27,7 +27,7 @@ internal sealed unsafe class NeededBytes
     {
         var needed = new NeededBytes(length);
         using ReadTransaction reading = environment.BeginRead();
-        ReadSnapshot snapshot = reading.Core.Snapshot;
+        SnapshotPages snapshot = reading.Body.Snapshot;
         foreach (TreeHeader header in TreesOf(snapshot))
             needed.AddLargeValues(environment, snapshot, header);
         needed.AddPages(environment, snapshot);
@@ -51,7 +51,7 @@ internal sealed unsafe class NeededBytes
         return -1;
     }
 
-    private static List<TreeHeader> TreesOf(ReadSnapshot snapshot)
+    private static List<TreeHeader> TreesOf(SnapshotPages snapshot)
     {
         var trees = new List<TreeHeader>();
         var cursor = new TreeCursor();
@@ -63,7 +63,7 @@ internal sealed unsafe class NeededBytes
     }
 
     // Pages without a header: the checksums beside the reference cover the value and nothing else.
-    private void AddLargeValues(StorageEnvironment environment, ReadSnapshot snapshot, TreeHeader header)
+    private void AddLargeValues(StorageEnvironment environment, SnapshotPages snapshot, TreeHeader header)
     {
         int pageSize = environment.Options.PageSize;
         var cursor = new TreeCursor();
@@ -80,7 +80,7 @@ internal sealed unsafe class NeededBytes
         cursor.Close();
     }
 
-    private void AddPages(StorageEnvironment environment, ReadSnapshot snapshot)
+    private void AddPages(StorageEnvironment environment, SnapshotPages snapshot)
     {
         int pageSize = environment.Options.PageSize;
         byte* bitmap = BitmapOf(snapshot);
@@ -98,7 +98,7 @@ internal sealed unsafe class NeededBytes
     }
 
     // The root names the directory, which names the map; see the file format. These environments have one section.
-    private static byte* BitmapOf(ReadSnapshot snapshot)
+    private static byte* BitmapOf(SnapshotPages snapshot)
     {
         long directory = *(long*)(snapshot.Read(new PageNumber(0)) + PageHeader.Size);
         long map = *(long*)(snapshot.Read(new PageNumber(directory)) + PageHeader.Size);

@@ -16,7 +16,7 @@ internal sealed class MergedContents(Content initial)
     public void Run(WriteTransaction writing, Part part, Tape choices)
     {
         long id = writing.TransactionId;
-        long generation = writing.Core.Generation;
+        long generation = writing.Body.Generation;
         foreach ((long earlier, Attempted attempted) in _attempts.ToArray())
         {
             if (earlier != generation && attempted.TransactionId >= id)

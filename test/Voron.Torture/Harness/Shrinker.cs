@@ -16,7 +16,7 @@ internal sealed class Shrinker(Suite suite, long index, long seed, string signat
 {
     private const int LargestStretch = 64;
 
-    /// <summary>A script may make a run hang. Each leaves a thread behind that may keep a core busy.</summary>
+    /// <summary>A script may make a run hang. Each leaves a thread behind that may keep a body busy.</summary>
     private const int MostLeftBehind = 3;
 
     /// <summary>A shorter script takes no longer, by and large: so much more than the first, and it hangs.</summary>

@@ -112,7 +112,7 @@ internal sealed class OptionsRun(SuiteRun run)
                     entries[i].Add((_next++, Value(1500)));
                 return environment.WriteAsync(writing =>
                 {
-                    largest[i] = writing.Core.Session.ChangedBytes;
+                    largest[i] = writing.Body.WritePages.ChangedBytes;
                     WriteTree tree = writing.CreateTree(TreeName);
                     foreach ((int key, byte[] value) in entries[i])
                         tree.Put(Key(key), value);

@@ -47,7 +47,7 @@ internal sealed class ScheduleModel(int keys)
     /// <summary>As <see cref="Begin(long)"/>, for one of several operations of a transaction that may be run again in another one.</summary>
     public int[] Begin(WriteTransaction writing)
     {
-        long generation = writing.Core.Generation;
+        long generation = writing.Body.Generation;
         if (generation != Generation && _states.ContainsKey(writing.TransactionId))
             TakeBack(writing.TransactionId);
         Generation = generation;

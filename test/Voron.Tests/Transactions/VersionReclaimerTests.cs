@@ -6,7 +6,7 @@ using Voron.Transactions;
 
 namespace Voron.Tests.Transactions;
 
-public sealed unsafe class VersionKeeperTests : IDisposable
+public sealed unsafe class VersionReclaimerTests : IDisposable
 {
     private const int PageSize = 4096;
 
@@ -14,13 +14,13 @@ public sealed unsafe class VersionKeeperTests : IDisposable
     private readonly ReaderTable _readers;
     private readonly VersionTable _versions = new(1 << 16);
     private readonly FrameAllocator _frames = new(PageSize, long.MaxValue, null);
-    private readonly VersionKeeper _keeper;
+    private readonly VersionReclaimer _versionReclaimer;
 
-    public VersionKeeperTests()
+    public VersionReclaimerTests()
     {
         _readers = new ReaderTable(_ring);
         _versions.EnsureCapacity(1000);
-        _keeper = new VersionKeeper(_versions, _frames, _readers, _ring, dataFileKeyHeads: null, new NativeHeap());
+        _versionReclaimer = new VersionReclaimer(_versions, _frames, _readers, _ring, dataFileKeyHeads: null, new NativeHeap());
     }
 
     private long UsedFrames => _frames.UsedBytes / PageSize;
@@ -39,10 +39,10 @@ public sealed unsafe class VersionKeeperTests : IDisposable
         Write(7, 2);
         Publish(2);
         Write(7, 3);
-        _keeper.Reclaim();
+        _versionReclaimer.Reclaim();
         Chain(7).Should().Equal(3, 2);
         Publish(3);
-        _keeper.Reclaim();
+        _versionReclaimer.Reclaim();
         Chain(7).Should().Equal(3);
         UsedFrames.Should().Be(1);
     }
@@ -57,13 +57,13 @@ public sealed unsafe class VersionKeeperTests : IDisposable
         for (var id = 4; id <= 200; id++)
         {
             WriteAndPublish(7, id);
-            _keeper.Reclaim();
+            _versionReclaimer.Reclaim();
             Chain(7).Should().Equal(id, 3);
         }
 
         UsedFrames.Should().Be(2);
         _readers.Release(slot);
-        _keeper.Reclaim();
+        _versionReclaimer.Reclaim();
         Chain(7).Should().Equal(200);
         UsedFrames.Should().Be(1);
     }
@@ -77,7 +77,7 @@ public sealed unsafe class VersionKeeperTests : IDisposable
             WriteAndPublish(7, id);
             if (id % 10 == 0)
                 _readers.Register(slots[id] = _readers.TakeSlot());
-            _keeper.Reclaim();
+            _versionReclaimer.Reclaim();
         }
 
         Chain(7).Should().Equal(40, 30, 20, 10);
@@ -97,8 +97,8 @@ public sealed unsafe class VersionKeeperTests : IDisposable
         var old = _readers.TakeSlot();
         _readers.Register(old);
         WriteAndPublish(9, 4);
-        _keeper.Reclaim();
-        var sequence = _keeper.Detach([7, 8], 3, null);
+        _versionReclaimer.Reclaim();
+        var sequence = _versionReclaimer.Detach([7, 8], 3, null);
         sequence.Should().Be(_ring.Sequence);
         Chain(7).Should().BeEmpty();
         Chain(8).Should().BeEmpty();
@@ -107,10 +107,10 @@ public sealed unsafe class VersionKeeperTests : IDisposable
         // Who registers from now on does not find them.
         var young = _readers.TakeSlot();
         _readers.Register(young);
-        _keeper.Reclaim();
+        _versionReclaimer.Reclaim();
         UsedFrames.Should().Be(3, "the reader may hold both");
         _readers.Release(old);
-        _keeper.Reclaim();
+        _versionReclaimer.Reclaim();
         UsedFrames.Should().Be(1);
     }
 
@@ -124,13 +124,13 @@ public sealed unsafe class VersionKeeperTests : IDisposable
         WriteAndPublish(9, 4);
 
         // The reader at 2 could have found page 7 only; 8 and 9 did not exist then.
-        _keeper.Detach([7, 8, 9], 4, null);
-        _keeper.Reclaim();
+        _versionReclaimer.Detach([7, 8, 9], 4, null);
+        _versionReclaimer.Reclaim();
         UsedFrames.Should().Be(1);
-        _keeper.Reclaim();
+        _versionReclaimer.Reclaim();
         UsedFrames.Should().Be(1);
         _readers.Release(old);
-        _keeper.Reclaim();
+        _versionReclaimer.Reclaim();
         UsedFrames.Should().Be(0);
         _versions.NodeCount.Should().Be(0);
     }
@@ -140,9 +140,9 @@ public sealed unsafe class VersionKeeperTests : IDisposable
     {
         WriteAndPublish(7, 2);
         WriteAndPublish(7, 5);
-        _keeper.Detach([7], 3, null);
+        _versionReclaimer.Detach([7], 3, null);
         Chain(7).Should().Equal(5);
-        _keeper.Reclaim();
+        _versionReclaimer.Reclaim();
         UsedFrames.Should().Be(1);
     }
 
@@ -150,7 +150,7 @@ public sealed unsafe class VersionKeeperTests : IDisposable
     {
         // Versions that were blocked are looked at again in turn, some at a time.
         for (var i = 0; i < 3; i++)
-            _keeper.Reclaim();
+            _versionReclaimer.Reclaim();
     }
 
     private void WriteAndPublish(long page, long id)
@@ -163,7 +163,7 @@ public sealed unsafe class VersionKeeperTests : IDisposable
     {
         var node = _versions.Push(page, id, 0, _frames.Rent(), 1, VersionFlags.None, 0);
         if (node->Older != 0)
-            _keeper.Superseded(page, id);
+            _versionReclaimer.Superseded(page, id);
     }
 
     private void Publish(long id) => _ring.Publish(new EnvironmentState { TransactionId = id }, default);

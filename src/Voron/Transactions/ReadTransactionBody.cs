@@ -4,22 +4,22 @@ using Voron.Trees;
 namespace Voron.Transactions;
 
 /// <summary>A read transaction behind its handles. One that nobody refers to any more is noticed by its finalizer.</summary>
-internal sealed class ReadCore : TransactionCore
+internal sealed class ReadTransactionBody : TransactionBody
 {
     private readonly ReaderPool _pool;
-    private readonly ReadSnapshot _snapshot;
+    private readonly SnapshotPages _snapshot;
     private StackTrace? _openedAt;
     private int _thread;
     // The generation that is open, or 0: whoever changes it to 0 ends the transaction.
     private long _open;
 
-    public ReadCore(ReaderPool pool, ReadSnapshot snapshot)
+    public ReadTransactionBody(ReaderPool pool, SnapshotPages snapshot)
     {
         _pool = pool;
         _snapshot = snapshot;
     }
 
-    ~ReadCore()
+    ~ReadTransactionBody()
     {
         // Nothing reachable can use the snapshot any more. While it is open, the memory that it reads is there.
         if (Interlocked.Exchange(ref _open, 0) != 0)
@@ -28,7 +28,7 @@ internal sealed class ReadCore : TransactionCore
 
     public override PageReader Pages => _snapshot;
 
-    public ReadSnapshot Snapshot => _snapshot;
+    public SnapshotPages Snapshot => _snapshot;
 
     public void Begin(StackTrace? openedAt)
     {
@@ -55,7 +55,7 @@ internal sealed class ReadCore : TransactionCore
         // for, since its pages go with the snapshot. That is a call of another thread in a transaction that is being disposed: a
         // mistake of the caller's that must not end the process. The mark is a plain store, so a barrier of the whole process
         // is needed to be sure to see it; it is paid only where a second thread has shown itself. Not seen, for as long as a
-        // store takes to reach another core, is a thread that was given a tree here and has done nothing but look up keys.
+        // store takes to reach another body, is a thread that was given a tree here and has done nothing but look up keys.
         var spin = default(SpinWait);
         while (!TryBeBusy())
             spin.SpinOnce();
@@ -103,56 +103,56 @@ internal sealed class ReadCore : TransactionCore
 /// <summary>Keeps read transactions for reuse, so that beginning one allocates nothing in the steady state.</summary>
 internal sealed class ReaderPool
 {
-    private readonly ReadCore?[] _pool = new ReadCore?[64];
-    private readonly EngineContext _context;
+    private readonly ReadTransactionBody?[] _pool = new ReadTransactionBody?[64];
+    private readonly Engine _context;
     private readonly Action<long, StackTrace?> _leaked;
 
     /// <param name="leaked">Told of the snapshot, and of where it was opened, when a transaction was never disposed.</param>
-    public ReaderPool(EngineContext context, Action<long, StackTrace?> leaked)
+    public ReaderPool(Engine context, Action<long, StackTrace?> leaked)
     {
         _context = context;
         _leaked = leaked;
     }
 
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
-    public ReadCore Rent()
+    public ReadTransactionBody Rent()
     {
         _context.Users.AddReader();
-        ReadCore? core = null;
+        ReadTransactionBody? body = null;
         try
         {
-            for (var i = 0; i < _pool.Length && core == null; i++)
+            for (var i = 0; i < _pool.Length && body == null; i++)
             {
                 if (_pool[i] != null)
-                    core = Interlocked.Exchange(ref _pool[i], null);
+                    body = Interlocked.Exchange(ref _pool[i], null);
             }
 
-            core ??= new ReadCore(this, new ReadSnapshot(_context));
-            core.Begin(_context.Options.CaptureTransactionStacks ? new StackTrace(1, fNeedFileInfo: false) : null);
-            return core;
+            body ??= new ReadTransactionBody(this, new SnapshotPages(_context));
+            body.Begin(_context.Options.CaptureTransactionStacks ? new StackTrace(1, fNeedFileInfo: false) : null);
+            return body;
         }
         catch
         {
             // It may have been registered already; what has no slot cannot be.
-            core?.Snapshot.End();
-            core?.Snapshot.Retire();
+            body?.Snapshot.End();
+            body?.Snapshot.Retire();
             _context.Users.RemoveReader();
             throw;
         }
     }
 
-    public void Return(ReadCore core)
+    public void Return(ReadTransactionBody body)
     {
         for (var i = 0; i < _pool.Length; i++)
         {
-            if (_pool[i] == null && Interlocked.CompareExchange(ref _pool[i], core, null) == null)
+            if (_pool[i] == null && Interlocked.CompareExchange(ref _pool[i], body, null) == null)
             {
                 _context.Users.RemoveReader();
                 return;
             }
         }
 
-        core.Snapshot.Retire();
+        body.Snapshot.Retire();
         _context.Users.RemoveReader();
     }
 
@@ -162,7 +162,7 @@ internal sealed class ReaderPool
     /// use on some stack: no reference shows that, hence the while. What a finalizer throws would end the process, and
     /// the user's log may throw.
     /// </remarks>
-    public void Leaked(ReadSnapshot snapshot, StackTrace? openedAt)
+    public void Leaked(SnapshotPages snapshot, StackTrace? openedAt)
     {
         try
         {
@@ -175,7 +175,7 @@ internal sealed class ReaderPool
         }
     }
 
-    private void ReleaseLeaked(ReadSnapshot snapshot, StackTrace? openedAt)
+    private void ReleaseLeaked(SnapshotPages snapshot, StackTrace? openedAt)
     {
         var id = snapshot.Id;
         snapshot.End();

@@ -17,7 +17,7 @@ namespace Voron.Transactions;
 /// </code>
 /// Everything here runs while the writer gate is held.
 /// </remarks>
-internal sealed class WriteCore : TransactionCore
+internal sealed class WriteTransactionBody : TransactionBody
 {
     /// <summary>Bytes of journal kept free beyond the next flush list: for padding and for records that vouch.</summary>
     private const long SlackBytes = 16 << 10;
@@ -25,7 +25,7 @@ internal sealed class WriteCore : TransactionCore
     /// <summary>Entries of lists that are kept for the next transaction.</summary>
     private const int MaxKeptEntries = 1024;
 
-    private readonly EngineContext _context;
+    private readonly Engine _context;
     private readonly WriterGate _gate;
     private readonly WriterHome _home;
     private readonly TransactionPacker _packer;
@@ -40,23 +40,23 @@ internal sealed class WriteCore : TransactionCore
     private long _nextSavepointId = 1;
     private long _lastOperation;
 
-    public WriteCore(EngineContext context, WriterGate gate, WriterHome home)
+    public WriteTransactionBody(Engine context, WriterGate gate, WriterHome home)
     {
         _context = context;
         _gate = gate;
         _home = home;
-        Session = home.Session;
-        LargeValues = new LargeValueWriter(context, Session);
+        WritePages = home.WritePages;
+        LargeValues = new LargeValueWriter(context, WritePages);
         _packer = new TransactionPacker(context);
     }
 
-    ~WriteCore()
+    ~WriteTransactionBody()
     {
         if (Volatile.Read(ref _open) != 0)
             _home.Abandoned(this);
     }
 
-    public override PageReader Pages => Session;
+    public override PageReader Pages => WritePages;
 
     public JournalWriter Journal => _context.Journal!;
 
@@ -67,7 +67,7 @@ internal sealed class WriteCore : TransactionCore
         GuardedLogger.WriteHere(_context.Logger);
     }
 
-    public WriteSession Session { get; }
+    public CopyOnWritePages WritePages { get; }
 
     public LargeValueWriter LargeValues { get; }
 
@@ -88,10 +88,10 @@ internal sealed class WriteCore : TransactionCore
     /// <summary>Starts a transaction. The gate is held. Called by <see cref="WriterHome"/> only.</summary>
     public void Begin(StackTrace? openedAt)
     {
-        _home.Keeper.Reclaim();
+        _home.VersionReclaimer.Reclaim();
         if (_context.DataFile.HasRetiredMaps)
-            _context.DataFile.ReleaseMaps(_home.Keeper.OldestSequence);
-        Session.Begin(_home.Submitted);
+            _context.DataFile.ReleaseMaps(_home.VersionReclaimer.OldestSequence);
+        WritePages.Begin(_home.Submitted);
         BeginGeneration(_home.Submitted.Catalog);
         _broken = null;
         _openedAt = openedAt;
@@ -136,7 +136,7 @@ internal sealed class WriteCore : TransactionCore
         var open = FindOpen(name);
         if (open != null)
             return Note(open);
-        return Trees.Catalog.TryFind(Catalog, Session, name, out var header) ? Note(Add(name, header)) : null;
+        return Trees.Catalog.TryFind(Catalog, WritePages, name, out var header) ? Note(Add(name, header)) : null;
     }
 
     /// <summary>Opens the tree, making it when there is none.</summary>
@@ -147,7 +147,7 @@ internal sealed class WriteCore : TransactionCore
             return tree;
 
         ThrowIfBroken();
-        if (Session.State.NextTreeId == uint.MaxValue)
+        if (WritePages.State.NextTreeId == uint.MaxValue)
         {
             throw new StorageFullException(
                 $"No tree can be made: the environment has given out all {uint.MaxValue} tree ids, and none is used twice. " +
@@ -156,9 +156,9 @@ internal sealed class WriteCore : TransactionCore
 
         try
         {
-            var header = new TreeHeader { TreeId = Session.State.NextTreeId };
-            Trees.Catalog.Create(Session, Catalog, name, header);
-            Session.State.NextTreeId++;
+            var header = new TreeHeader { TreeId = WritePages.State.NextTreeId };
+            Trees.Catalog.Create(WritePages, Catalog, name, header);
+            WritePages.State.NextTreeId++;
             return Note(Add(name, header));
         }
         catch (Exception e) when (Break(e))
@@ -178,7 +178,7 @@ internal sealed class WriteCore : TransactionCore
         try
         {
             tree.BeforeChange();
-            Trees.Catalog.Delete(Session, Catalog, name, tree.State);
+            Trees.Catalog.Delete(WritePages, Catalog, name, tree.State);
             SetDropped(tree, isDropped: true);
             return true;
         }
@@ -194,7 +194,7 @@ internal sealed class WriteCore : TransactionCore
         var tree = OpenTree(name);
         if (tree == null)
             return false;
-        if (!name.SequenceEqual(newName) && TreeReader.Contains(Catalog, Session, newName))
+        if (!name.SequenceEqual(newName) && TreeReader.Contains(Catalog, WritePages, newName))
             throw new ArgumentException($"There is a tree '{Trees.Catalog.Decode(newName)}' already.", nameof(newName));
 
         ThrowIfBroken();
@@ -202,7 +202,7 @@ internal sealed class WriteCore : TransactionCore
         {
             tree.BeforeChange();
             var newBytes = newName.ToArray();
-            Trees.Catalog.Rename(Session, Catalog, name, newName);
+            Trees.Catalog.Rename(WritePages, Catalog, name, newName);
             SetName(tree, newBytes);
             tree.State.Changed = true;
             return true;
@@ -248,10 +248,10 @@ internal sealed class WriteCore : TransactionCore
 
         // Nothing is begun if there is no memory for it.
         _savepoints.EnsureCapacity(_savepoints.Count + 1);
-        Session.Mark();
-        _log.Begin(Session.InnermostStamp);
+        WritePages.Mark();
+        _log.Begin(WritePages.InnermostStamp);
         var id = _nextSavepointId++;
-        _savepoints.Add(new SavepointFrame(id, isNested, Session.InnermostStamp, _log.Count, TreeCount, Catalog.ToHeader()));
+        _savepoints.Add(new SavepointFrame(id, isNested, WritePages.InnermostStamp, _log.Count, TreeCount, Catalog.ToHeader()));
         return id;
     }
 
@@ -269,7 +269,7 @@ internal sealed class WriteCore : TransactionCore
             Catalog.ReleaseCursors();
             for (var i = frame.FirstSavedTree; i < _log.Count; i++)
                 _log[i].Tree.StateAsIs.ReleaseCursors();
-            Session.RollbackTo(index);
+            WritePages.RollbackTo(index);
         }
         catch (Exception e) when (Break(e))
         {
@@ -333,18 +333,18 @@ internal sealed class WriteCore : TransactionCore
         {
             ThrowIfBroken();
             SaveTrees();
-            hasChanges = Session.HasChanges;
+            hasChanges = WritePages.HasChanges;
             if (hasChanges)
             {
-                Session.State.TransactionId = Session.Id;
-                Session.State.Catalog = Catalog.ToHeader();
+                WritePages.State.TransactionId = WritePages.Id;
+                WritePages.State.Catalog = Catalog.ToHeader();
                 journal.ReservedBytes = FlushListReserve();
                 journal.ReservedImageBytes = FlushImagesReserve();
-                entry = _packer.Pack(Session);
+                entry = _packer.Pack(WritePages);
                 MakeValuesDurable();
                 entry.Completion = completion;
-                _home.Keeper.EnsureRoom(Session.ChangeCount);
-                _context.Counters.DirectBytes += Session.DirectBytes;
+                _home.VersionReclaimer.EnsureRoom(WritePages.ChangeCount);
+                _context.Counters.DirectBytes += WritePages.DirectBytes;
                 sequence = SubmitOrMakeRoom(entry);
             }
         }
@@ -353,7 +353,7 @@ internal sealed class WriteCore : TransactionCore
             if (entry != null)
                 journal.Return(entry);
             if (PlantedFault.KeepFailedVersions)
-                Session.End();
+                WritePages.End();
             RollbackClaimed();
             throw;
         }
@@ -364,7 +364,7 @@ internal sealed class WriteCore : TransactionCore
 
         // The record is on its way: nothing is taken back any more, and nothing here asks for memory.
         NoteSuperseded();
-        _home.Submitted = Session.State;
+        _home.Submitted = WritePages.State;
         _home.SubmittedSequence = sequence;
         End(committed: true);
         return sequence;
@@ -435,7 +435,7 @@ internal sealed class WriteCore : TransactionCore
     public void RollbackClaimed()
     {
         Puts.Undo(toSavepoint: false);
-        Session.Rollback();
+        WritePages.Rollback();
         _context.Counters.RolledBackTransactions++;
         End(committed: false);
     }
@@ -443,9 +443,9 @@ internal sealed class WriteCore : TransactionCore
     private void End(bool committed)
     {
         if (committed)
-            Session.End();
+            WritePages.End();
         else
-            Session.Rollback();
+            WritePages.Rollback();
         Buffers.Reset();
         _savepoints.Clear();
         if (_savepoints.Capacity > MaxKeptEntries)
@@ -473,7 +473,7 @@ internal sealed class WriteCore : TransactionCore
         {
             var tree = TreeAt(i);
             if (!tree.IsDropped && tree.State.Changed)
-                Trees.Catalog.Save(Session, Catalog, tree.Name, tree.State);
+                Trees.Catalog.Save(WritePages, Catalog, tree.Name, tree.State);
         }
     }
 
@@ -491,7 +491,7 @@ internal sealed class WriteCore : TransactionCore
         if (!HasLiveDirectExtents())
         {
             // What was put and deleted again must not be written when the pages serve somebody else.
-            Session.Stage?.Discard();
+            WritePages.Stage?.Discard();
             return;
         }
 
@@ -502,7 +502,7 @@ internal sealed class WriteCore : TransactionCore
 
     private bool HasLiveDirectExtents()
     {
-        foreach (var run in Session.DirectExtents)
+        foreach (var run in WritePages.DirectExtents)
         {
             if (!run.IsFreed)
                 return true;
@@ -513,11 +513,11 @@ internal sealed class WriteCore : TransactionCore
 
     private unsafe void NoteSuperseded()
     {
-        foreach (var change in Session.FinalChanges())
+        foreach (var change in WritePages.FinalChanges())
         {
             var node = (Paging.VersionNode*)change.Node;
             if (node->Older != 0)
-                _home.Keeper.Superseded(node->Page, node->TransactionId);
+                _home.VersionReclaimer.Superseded(node->Page, node->TransactionId);
         }
     }
 
@@ -550,7 +550,7 @@ internal sealed class WriteCore : TransactionCore
         // In a transaction that can only be rolled back they wait for that: to apply them would fail once more, in a Dispose perhaps.
         if (_broken == null)
             Buffers.Apply();
-        Session.Release(index);
+        WritePages.Release(index);
         if (index == 0)
             _log.Release(0, 0);
         else

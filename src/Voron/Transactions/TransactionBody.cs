@@ -10,7 +10,7 @@ namespace Voron.Transactions;
 /// Cores are pooled. A handle remembers the generation that it was made for; when the transaction ends the generation moves
 /// on, and every handle of it throws from then on.
 /// </remarks>
-internal abstract class TransactionCore
+internal abstract class TransactionBody
 {
     /// <summary>Objects for open trees that are kept for the next transaction.</summary>
     private const int MaxKeptTrees = 64;
@@ -141,7 +141,7 @@ internal abstract class TransactionCore
     /// <remarks>
     /// Plain loads and stores, on a line of this transaction's own, until a second thread has shown itself by opening something:
     /// from then on the mark is taken by one thread at a time, for sure. Whoever ends the transaction sees either mark: see
-    /// <see cref="ReadCore.End"/>.
+    /// <see cref="ReadTransactionBody.End"/>.
     /// </remarks>
     /// <returns>What <see cref="Leave"/> wants to know: which of the two marks it is.</returns>
     /// <exception cref="InvalidOperationException">Another thread is inside.</exception>

@@ -19,12 +19,12 @@ namespace Voron.Transactions;
 /// page is changed in place when its version is of this transaction and no older than the innermost open savepoint. When a
 /// savepoint ends, <see cref="ChangeList"/> says which versions no open one needs: these are joined with the one below them.
 /// </remarks>
-internal sealed unsafe class WriteSession : PageWriter, ISpacePages
+internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
 {
     /// <summary>Entries of lists that are kept for the next transaction.</summary>
     private const int MaxKeptEntries = 1024;
 
-    private readonly EngineContext _context;
+    private readonly Engine _context;
     private readonly VersionTable _versions;
     private readonly DataFile _dataFile;
     private readonly int _pageShift;
@@ -33,7 +33,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     private readonly ChangeList _changes;
     private readonly WrittenExtents _directExtents = new();
     private readonly SpaceAllocator _space;
-    private readonly List<SessionMark> _marks = [];
+    private readonly List<CopyOnWriteMark> _marks = [];
     private EnvironmentState _state;
     private EnvironmentState _begun;
     private long _id;
@@ -43,7 +43,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
     private long _freedInExtents;
     private long _pageCountBefore;
 
-    public WriteSession(EngineContext context)
+    public CopyOnWritePages(Engine context)
     {
         _context = context;
         _changes = new ChangeList(context.Heap);
@@ -360,7 +360,7 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
             throw new InvalidOperationException($"The transaction has had {int.MaxValue} savepoints, and can have no more. Commit it and begin another.");
         _marks.EnsureCapacity(_marks.Count + 1);
         _changes.BeginSavepoint(_stamp + 1);
-        _marks.Add(new SessionMark(_directExtents.Count, ++_stamp, _state, _changedBytes));
+        _marks.Add(new CopyOnWriteMark(_directExtents.Count, ++_stamp, _state, _changedBytes));
         _innermostStamp = _stamp;
     }
 
@@ -596,4 +596,4 @@ internal sealed unsafe class WriteSession : PageWriter, ISpacePages
 }
 
 /// <summary>Where a savepoint began.</summary>
-internal readonly record struct SessionMark(int DirectExtents, int Stamp, EnvironmentState State, long ChangedBytes);
+internal readonly record struct CopyOnWriteMark(int DirectExtents, int Stamp, EnvironmentState State, long ChangedBytes);

@@ -8,9 +8,9 @@ using Voron.Trees;
 namespace Voron.Transactions;
 
 /// <summary>The pages as one registered snapshot sees them. Pooled; keeps its slot in the reader table for life.</summary>
-internal sealed unsafe class ReadSnapshot : PageReader
+internal sealed unsafe class SnapshotPages : PageReader
 {
-    private readonly EngineContext _context;
+    private readonly Engine _context;
     private readonly VersionTable _versions;
     private readonly DataFile _dataFile;
     private readonly int _slot;
@@ -23,7 +23,7 @@ internal sealed unsafe class ReadSnapshot : PageReader
     private long _pageCount;
 
     /// <param name="forEngine">One of the slots is taken that are kept for the engine.</param>
-    public ReadSnapshot(EngineContext context, bool forEngine = false)
+    public SnapshotPages(Engine context, bool forEngine = false)
     {
         _context = context;
         _versions = context.Versions;

@@ -13,7 +13,7 @@ namespace Voron.Transactions;
 /// its frame then, so the frame is free at once. A flushed version is detached while readers may hold it: its frame waits for
 /// those with an older sequence and a snapshot in [v, u).
 /// </remarks>
-internal sealed unsafe class VersionKeeper
+internal sealed unsafe class VersionReclaimer
 {
     private readonly VersionTable _versions;
     private readonly FrameAllocator _frames;
@@ -27,7 +27,7 @@ internal sealed unsafe class VersionKeeper
     private readonly List<DetachedFrames> _detached = [];
     private readonly Stack<NativeList<DetachedFrame>> _freeLists = new();
 
-    public VersionKeeper(
+    public VersionReclaimer(
         VersionTable versions, FrameAllocator frames, ReaderTable readers, StateRing ring, DataFileKeyHeads? dataFileKeyHeads, NativeHeap heap)
     {
         _heap = heap;

@@ -13,7 +13,7 @@ namespace Voron.Transactions;
 
 /// <summary>The parts of an open environment that transactions, the flusher and maintenance share.</summary>
 [SuppressMessage("Design", "CA1001", Justification = "A source of tokens without timers and wait handles needs no disposal, and its tokens outlive the environment.")]
-internal sealed class EngineContext
+internal sealed class Engine
 {
     public required StorageOptions Options { get; init; }
 
