@@ -209,8 +209,8 @@ internal sealed unsafe class EnvironmentParts
 
         dataFile.File.Sync();
         dataFile.File.DropCache();
-        if (header.RewriteNumber != 0)
-            RewriteFile.MakeDurable(disk, header.RewriteNumber);
+        if (header.JournalSnapshotNumber != 0)
+            JournalSnapshotFile.MakeDurable(disk, header.JournalSnapshotNumber);
         var journals = JournalInventory.Read(disk, header, makesDurable: true);
         disk.SyncDirectory();
         return journals;
@@ -228,7 +228,7 @@ internal sealed unsafe class EnvironmentParts
     private static void OpenJournal(
         Engine context, CommitPublisher publisher, CheckpointFile checkpoints, RecoveryResult recovered, Stack<IDisposable> owned)
     {
-        RewriteFile.DeleteOthers(context.Disk, checkpoints);
+        JournalSnapshotFile.DeleteOthers(context.Disk, checkpoints);
         var options = context.Options;
         var files = new JournalFileSet(
             context.Disk, context.EnvironmentId, context.PageSize, options.InitialJournalFileBytes, options.MaxJournalFileBytes, context.Logger);

@@ -258,7 +258,7 @@ public sealed partial class StorageEnvironment : IDisposable
             FlushedPages = counters.FlushedPages,
             FlushedBytes = counters.FlushedBytes,
             FlushSeeks = counters.FlushSeeks,
-            Rewrites = counters.RewriteCount,
+            JournalSnapshots = counters.JournalSnapshotCount,
             GroupCommittedOperations = counters.GroupCommittedOperations,
             QueuedOperations = _groupCommit?.QueuedCount ?? 0,
             BackPressureWaits = counters.BackPressureWaits,

@@ -85,7 +85,7 @@ public sealed record EnvironmentStatistics
     public required long FlushSeeks { get; init; }
 
     /// <summary>Times that unflushed pages were rewritten to a file of their own because a reader held the flusher back.</summary>
-    public required long Rewrites { get; init; }
+    public required long JournalSnapshots { get; init; }
 
     /// <summary>Operations that were merged into transactions with others.</summary>
     public required long GroupCommittedOperations { get; init; }

@@ -35,7 +35,7 @@ internal static class DataFileFit
         }
 
         // A stamp was being written when the flush broke off, and page 0 with it: what has not even been listed is nowhere else.
-        var isMadeAnew = lists.MayBeDamaged(0) || (header.RewriteNumber != 0 && lists.FlushNumbers.Count > 0);
+        var isMadeAnew = lists.MayBeDamaged(0) || (header.JournalSnapshotNumber != 0 && lists.FlushNumbers.Count > 0);
         var fits = DataFileStamp.IsMixture(stamp, candidates) || IsOfOlderEngine(stamp, header, isStamped);
         if (!isMadeAnew && (!fits || lists.FlushNumbers.Count > 0) && file.TryVerify(0, out var cause) is { } fault)
             throw DataFile.Failure($"{fault} So nothing says which checkpoint the file belongs to.", cause);

@@ -17,7 +17,7 @@ internal static partial class FlushLog
     [LoggerMessage(
         Level = LogLevel.Warning,
         Message = "Unflushed pages could not be rewritten to make the journal shorter, so writers are slowed until an old reader ends: {Reason}")]
-    public static partial void NoRewrite(ILogger logger, string reason);
+    public static partial void NoJournalSnapshot(ILogger logger, string reason);
 
     [LoggerMessage(
         Level = LogLevel.Warning,

@@ -36,13 +36,13 @@ internal sealed unsafe class FlushRecordWriter
 
     /// <summary>Returns when it is durable.</summary>
     /// <param name="plan">Its pages have their checksums.</param>
-    /// <param name="rewriteId">The transaction of the rewrite file, which has all pages up to there whole; or 0.</param>
+    /// <param name="snapshotId">The transaction of the rewrite file, which has all pages up to there whole; or 0.</param>
     /// <exception cref="StorageFullException">No room in the journal; nothing may be overwritten.</exception>
-    public void Write(FlushPlan plan, long rewriteId)
+    public void Write(FlushPlan plan, long snapshotId)
     {
         Bytes = 0;
         _records.Clear();
-        var images = _writesImages && plan.Target.State.TransactionId > rewriteId ? plan.Based : 0;
+        var images = _writesImages && plan.Target.State.TransactionId > snapshotId ? plan.Based : 0;
         if (PlantedFault.LeaveImageOut)
             images = Math.Max(0, images - 1);
         if (images > 0)

@@ -30,7 +30,7 @@ internal sealed class FlushScheduler : IBackPressure
     // For the holder of the writer, beside the thread.
     private readonly RetryPause _roomRetry = new(Tick, TimeSpan.FromSeconds(5));
     private readonly RetryPause _growthRetry = new(Second, LongestPause);
-    private readonly RetryPause _rewriteRetry = new(Second, LongestPause);
+    private readonly RetryPause _journalSnapshotRetry = new(Second, LongestPause);
     private readonly RetryPause _confirmRetry = new(Second, LongestPause);
 
     // These bound only how often a failure is logged. The attempts themselves follow their own times.
@@ -54,7 +54,7 @@ internal sealed class FlushScheduler : IBackPressure
     private long _flushedAtBytes;
     private long _flushedAtDirectBytes;
     private long _seenDirectBytes;
-    private long _rewrittenAtBytes;
+    private long _journalSnapshotAtBytes;
     private long _confirmedSequence;
     private long _lastSequence;
     private long _dirtySinceTick = -1;
@@ -319,8 +319,8 @@ internal sealed class FlushScheduler : IBackPressure
         if (_flushRetry.IsOver && ShouldFlush())
             Try(_flushRetry, static scheduler => scheduler.FlushNow());
         _slowReaders.Look(_flusher.CheckpointId);
-        if (_rewriteRetry.IsOver && IsHeldBack())
-            Try(_rewriteRetry, static scheduler => scheduler.RewriteNow());
+        if (_journalSnapshotRetry.IsOver && IsHeldBack())
+            Try(_journalSnapshotRetry, static scheduler => scheduler.WriteJournalSnapshot());
         _trimmer.LookInTime();
 
         // Last, since it fails on a full disk, which a flush may empty.
@@ -342,8 +342,8 @@ internal sealed class FlushScheduler : IBackPressure
                 return;
             if (pause == _growthRetry)
                 FlushLog.NoGrowth(_context.Logger, e.Message);
-            else if (pause == _rewriteRetry)
-                FlushLog.NoRewrite(_context.Logger, e.Message);
+            else if (pause == _journalSnapshotRetry)
+                FlushLog.NoJournalSnapshot(_context.Logger, e.Message);
             else if (pause == _confirmRetry)
                 FlushLog.NoDurabilityMarker(_context.Logger, e.Message);
             else
@@ -436,18 +436,18 @@ internal sealed class FlushScheduler : IBackPressure
             return false;
         var files = _context.JournalFiles!;
         var half = _context.Options.JournalLimitBytes / 2;
-        var written = Volatile.Read(ref _writtenBytes) - _rewrittenAtBytes;
+        var written = Volatile.Read(ref _writtenBytes) - _journalSnapshotAtBytes;
         var cost = Math.Min(_context.Frames.UsedBytes, half);
         if (files.LiveCount > MostHeldFiles && !PlantedFault.KeepManyJournals)
             return written > cost || files.LiveCount > MostHeldAtAnyCost;
         return files.LiveRecordBytes > half && written > Math.Max(cost, _context.Options.FlushThresholdBytes);
     }
 
-    private void RewriteNow()
+    private void WriteJournalSnapshot()
     {
         var written = Volatile.Read(ref _writtenBytes);
         if (_flusher.Rewrite())
-            _rewrittenAtBytes = written;
+            _journalSnapshotAtBytes = written;
     }
 
     // The file grows before it has to, so that no commit waits for that.

@@ -123,10 +123,10 @@ internal sealed unsafe class Flusher
         using (_lock.Enter())
         {
             _context.Ring.Read(out var published);
-            if (published.State.TransactionId != _checkpointId || _checkpoints.Current.RewriteNumber != 0)
+            if (published.State.TransactionId != _checkpointId || _checkpoints.Current.JournalSnapshotNumber != 0)
                 return;
             WriteHeader(published, number: 0, rewrite: default);
-            ReleaseReplaced(published, oldRewrite: 0, rewrite: default);
+            ReleaseReplaced(published, oldSnapshot: 0, rewrite: default);
         }
     }
 
@@ -208,14 +208,14 @@ internal sealed unsafe class Flusher
             var target = _target.ChoosePublished();
             try
             {
-                if (target.State.TransactionId <= Math.Max(_checkpointId, _checkpoints.Current.RewriteTransactionId))
+                if (target.State.TransactionId <= Math.Max(_checkpointId, _checkpoints.Current.JournalSnapshotTransactionId))
                     return false;
                 plan.Collect(_context, target, _checkpointId);
-                var rewrite = RewriteFile.Write(_context, plan, _checkpoints.Current);
-                var replaced = _checkpoints.Current.RewriteNumber;
+                var rewrite = JournalSnapshotFile.Write(_context, plan, _checkpoints.Current);
+                var replaced = _checkpoints.Current.JournalSnapshotNumber;
                 WriteHeader(target, 0, rewrite);
                 ReleaseReplaced(target, replaced, rewrite);
-                _context.Counters.RewriteCount++;
+                _context.Counters.JournalSnapshotCount++;
                 return true;
             }
             finally
@@ -252,7 +252,7 @@ internal sealed unsafe class Flusher
 
         // From here on pages are in the data file that have a version too.
         detach = _context.Versions.BeginDetach();
-        var replaced = _checkpoints.Current.RewriteNumber;
+        var replaced = _checkpoints.Current.JournalSnapshotNumber;
         WriteHeader(plan.Target, plan.Number, rewrite: default);
 
         // The number of this flush has been used. Whatever fails from here on must not bring the plan back: a second pass would mark
@@ -320,7 +320,7 @@ internal sealed unsafe class Flusher
         if (PlantedFault.FlushPastDurable)
             target.State = _writer.Submitted;
         var id = target.State.TransactionId;
-        if (id <= _checkpointId || id < _checkpoints.Current.RewriteTransactionId)
+        if (id <= _checkpointId || id < _checkpoints.Current.JournalSnapshotTransactionId)
         {
             _target.Release();
             return null;
@@ -333,7 +333,7 @@ internal sealed unsafe class Flusher
             plan.Collect(_context, target, _checkpointId);
             plan.Number = plan.Items.Count > 0 ? _checkpoints.TakeNumber() : 0;
             _pages.SetChecksums(plan);
-            _records.Write(plan, _checkpoints.Current.RewriteTransactionId);
+            _records.Write(plan, _checkpoints.Current.JournalSnapshotTransactionId);
             SchedulePoint.Reach(SchedulePlace.FlushListed);
             return plan;
         }
@@ -389,7 +389,7 @@ internal sealed unsafe class Flusher
     }
 
     /// <summary>Moves the checkpoint; it is durable when this returns.</summary>
-    private void WriteHeader(in PublishedState target, long number, in RewriteInfo rewrite)
+    private void WriteHeader(in PublishedState target, long number, in JournalSnapshotInfo rewrite)
     {
         var header = _checkpoints.Current;
         if (rewrite.Number == 0)
@@ -397,10 +397,10 @@ internal sealed unsafe class Flusher
         header.ReplayStart = target.JournalEnd;
         header.Flags = CheckpointFlags.IsStamped;
         header.DataFileStamp = _stamp;
-        header.RewriteNumber = rewrite.Number;
-        header.RewriteTransactionId = rewrite.Number == 0 ? 0 : target.State.TransactionId;
-        header.RewriteLength = rewrite.Length;
-        header.RewriteIncarnation = rewrite.Incarnation;
+        header.JournalSnapshotNumber = rewrite.Number;
+        header.JournalSnapshotTransactionId = rewrite.Number == 0 ? 0 : target.State.TransactionId;
+        header.JournalSnapshotLength = rewrite.Length;
+        header.JournalSnapshotIncarnation = rewrite.Incarnation;
         try
         {
             // Whoever synced the data file last may have been told of a failure that was this flush's.
@@ -421,17 +421,17 @@ internal sealed unsafe class Flusher
     }
 
     /// <summary>Gives up what the header that has been replaced needed: its rewrite file, and journal files.</summary>
-    private void ReleaseReplaced(in PublishedState target, long oldRewrite, in RewriteInfo rewrite)
+    private void ReleaseReplaced(in PublishedState target, long oldSnapshot, in JournalSnapshotInfo rewrite)
     {
         SchedulePoint.Reach(SchedulePlace.CheckpointWritten);
         try
         {
             // The slot before this one may name the old rewrite file: it goes when neither does.
-            if (oldRewrite != 0 && oldRewrite != rewrite.Number)
+            if (oldSnapshot != 0 && oldSnapshot != rewrite.Number)
             {
                 _checkpoints.WriteBothAlike();
-                if (!PlantedFault.KeepRewrites)
-                    RewriteFile.Delete(_context, oldRewrite);
+                if (!PlantedFault.KeepJournalSnapshots)
+                    JournalSnapshotFile.Delete(_context, oldSnapshot);
             }
         }
         catch (DiskException e)

@@ -84,7 +84,7 @@ internal sealed unsafe record JournalInventory(IReadOnlyList<JournalFileInfo> Fi
 
     /// <summary>Whether the header says that the environment was closed in good order. It goes on to say so until the next checkpoint.</summary>
     public static bool WasClosed(in CheckpointHeader checkpoint) =>
-        (checkpoint.Flags & CheckpointFlags.ClosedCleanly) != 0 && checkpoint.RewriteNumber == 0;
+        (checkpoint.Flags & CheckpointFlags.ClosedCleanly) != 0 && checkpoint.JournalSnapshotNumber == 0;
 
     /// <summary>
     /// Whether nothing has changed since the environment was closed in good order: a writer begins a life of a journal file before it

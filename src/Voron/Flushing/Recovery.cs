@@ -59,7 +59,7 @@ internal static class Recovery
         using var chain = new JournalChain(
             disk, checkpoint.EnvironmentId, files, checkpoint.ReplayStart, (checkpoint.Flags & CheckpointFlags.ClosedCleanly) != 0);
 
-        var finished = Math.Max(checkpoint.State.TransactionId, checkpoint.RewriteTransactionId);
+        var finished = Math.Max(checkpoint.State.TransactionId, checkpoint.JournalSnapshotTransactionId);
         var lists = new FlushListCollector(checkpoint.State.TransactionId, finished, frames, dataFile.PageSize);
         chain.Follow(lists);
         lists.Finish();
@@ -67,8 +67,8 @@ internal static class Recovery
         var highest = DataFileFit.Check(stamp, checkpoint, lists, dataFile);
 
         var replay = new PageReplay(dataFile, frames, lists, checkpoint.State);
-        if (checkpoint.RewriteNumber != 0)
-            RewriteFile.Read(disk, checkpoint.EnvironmentId, checkpoint, replay);
+        if (checkpoint.JournalSnapshotNumber != 0)
+            JournalSnapshotFile.Read(disk, checkpoint.EnvironmentId, checkpoint, replay);
         var end = chain.Follow(replay);
 
         var state = replay.State;

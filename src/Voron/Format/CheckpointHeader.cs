@@ -89,15 +89,15 @@ internal struct CheckpointHeader
 
     /// <summary>The rewrite file's number, or 0.</summary>
     [FieldOffset(208)]
-    public long RewriteNumber;
+    public long JournalSnapshotNumber;
 
     /// <summary>The transaction that the rewrite file holds the unflushed pages of.</summary>
     [FieldOffset(216)]
-    public long RewriteTransactionId;
+    public long JournalSnapshotTransactionId;
 
     /// <summary>Length of the rewrite file in bytes.</summary>
     [FieldOffset(224)]
-    public long RewriteLength;
+    public long JournalSnapshotLength;
 
     [FieldOffset(232)]
     public CheckpointFlags Flags;
@@ -106,7 +106,7 @@ internal struct CheckpointHeader
 
     /// <summary>The incarnation that the records of the rewrite file carry.</summary>
     [FieldOffset(240)]
-    public UInt128 RewriteIncarnation;
+    public UInt128 JournalSnapshotIncarnation;
 
     /// <summary>The stamp of the data file as of this checkpoint: what <see cref="Format.DataFileStamp"/> says, or its zero.</summary>
     [FieldOffset(256)]

@@ -63,9 +63,9 @@ internal static class StateStructure
         if (!IsNumber(start.Epoch) || !IsNumber(start.Sequence) || !IsNumber(start.Offset) || start.Offset % JournalFormat.Block != 0
             || (start.Epoch != 0 && start.Offset < JournalFormat.FirstRecordOffset))
             return $"a journal from record {start.Sequence} on, at {start.Offset} of life {start.Epoch}";
-        return IsNumber(header.RewriteNumber) && IsNumber(header.RewriteTransactionId) && IsNumber(header.RewriteLength)
-            && header.RewriteLength % JournalFormat.Block == 0
+        return IsNumber(header.JournalSnapshotNumber) && IsNumber(header.JournalSnapshotTransactionId) && IsNumber(header.JournalSnapshotLength)
+            && header.JournalSnapshotLength % JournalFormat.Block == 0
             ? null
-            : $"rewrite file {header.RewriteNumber} of {header.RewriteLength} bytes as of transaction {header.RewriteTransactionId}";
+            : $"rewrite file {header.JournalSnapshotNumber} of {header.JournalSnapshotLength} bytes as of transaction {header.JournalSnapshotTransactionId}";
     }
 }

@@ -11,7 +11,7 @@ internal sealed class Counters
     public long FlushedPages;
     public long FlushedBytes;
     public long FlushSeeks;
-    public long RewriteCount;
+    public long JournalSnapshotCount;
     public long GroupCommittedOperations;
     public long BackPressureWaits;
     public long LeakedReaders;

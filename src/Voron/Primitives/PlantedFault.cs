@@ -72,7 +72,7 @@ internal static class PlantedFault
     public static readonly bool OneCheckpointSlot = Name == nameof(OneCheckpointSlot);
 
     /// <summary>The header names a rewrite file whose name and length are not durable.</summary>
-    public static readonly bool LeaveRewriteUnsynced = Name == nameof(LeaveRewriteUnsynced);
+    public static readonly bool LeaveJournalSnapshotUnsynced = Name == nameof(LeaveJournalSnapshotUnsynced);
 
     /// <summary>What a killed process left in sight is built on without having been synced.</summary>
     public static readonly bool SkipSyncAtOpen = Name == nameof(SkipSyncAtOpen);
@@ -195,7 +195,7 @@ internal static class PlantedFault
     public static readonly bool KeepBehindReader = Name == nameof(KeepBehindReader);
 
     /// <summary>A rewrite file stays when another one stands in its place.</summary>
-    public static readonly bool KeepRewrites = Name == nameof(KeepRewrites);
+    public static readonly bool KeepJournalSnapshots = Name == nameof(KeepJournalSnapshots);
 
     /// <summary>A reader waits for a flush that is under way, for five milliseconds at most.</summary>
     public static readonly bool ReadBehindFlush = Name == nameof(ReadBehindFlush);
@@ -315,7 +315,7 @@ internal static class PlantedFault
     public static readonly bool StopAtFailedGrowth = Name == nameof(StopAtFailedGrowth);
 
     /// <summary>A rewrite does not ask whether it fits, and writes pages until the disk is full.</summary>
-    public static readonly bool RewriteWhatFits = Name == nameof(RewriteWhatFits);
+    public static readonly bool SnapshotWhatFits = Name == nameof(SnapshotWhatFits);
 
     /// <summary>What has failed is tried again at once.</summary>
     public static readonly bool RetryAtOnce = Name == nameof(RetryAtOnce);

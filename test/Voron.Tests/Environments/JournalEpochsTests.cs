@@ -171,7 +171,7 @@ public sealed class JournalEpochsTests
 
             var statistics = environment.GetStatistics();
             statistics.JournalTransactionBytes.Should().BeInRange(32 << 20, options.FlushThresholdBytes);
-            statistics.Rewrites.Should().BeGreaterThanOrEqualTo(2);
+            statistics.JournalSnapshots.Should().BeGreaterThanOrEqualTo(2);
             most.Should().BeInRange(200, 400);
             mostOpen.Should().BeLessThan(16);
             reading.OpenTree("t").Count.Should().Be(200);

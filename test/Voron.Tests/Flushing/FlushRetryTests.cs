@@ -73,9 +73,9 @@ public sealed class FlushRetryTests
         disk.FailNext(
             call =>
             {
-                var isRewrite = call.Name.StartsWith("rewrite-", StringComparison.Ordinal);
-                created += isRewrite && call.Kind == DiskCallKind.Create ? 1 : 0;
-                written += isRewrite && call.Kind == DiskCallKind.Write ? call.Length : 0;
+                var isJournalSnapshot = call.Name.StartsWith("rewrite-", StringComparison.Ordinal);
+                created += isJournalSnapshot && call.Kind == DiskCallKind.Create ? 1 : 0;
+                written += isJournalSnapshot && call.Kind == DiskCallKind.Write ? call.Length : 0;
                 return false;
             },
             DiskError.Failed);

@@ -129,7 +129,7 @@ public sealed unsafe class FileImageTests
         var names = disk.List().Select(file => file.Name).Order(StringComparer.Ordinal).ToArray();
         names.Should().BeSubsetOf(["journal-00000001.voron", "voron.data", "voron.header", "voron.lock"])
             .And.Contain(["journal-00000001.voron", "voron.data", "voron.header"]);
-        RewriteFile.NameOf(12).Should().Be("rewrite-00000012.voron");
+        JournalSnapshotFile.NameOf(12).Should().Be("rewrite-00000012.voron");
         JournalFile.NameOf(123_456_789).Should().Be("journal-123456789.voron");
     }
 
@@ -190,10 +190,10 @@ public sealed unsafe class FileImageTests
         CheckpointNumber = 9,
         State = SomeState(),
         ReplayStart = new JournalPosition { Incarnation = Incarnation, Epoch = 7, Offset = 12288, Sequence = 71, Checksum = 0x0102030405060708 },
-        RewriteNumber = 10,
-        RewriteTransactionId = 70,
-        RewriteLength = 40960,
-        RewriteIncarnation = Incarnation + 1,
+        JournalSnapshotNumber = 10,
+        JournalSnapshotTransactionId = 70,
+        JournalSnapshotLength = 40960,
+        JournalSnapshotIncarnation = Incarnation + 1,
     };
 
     private static JournalFileHeader SomeJournalHeader() => new()

@@ -18,8 +18,8 @@ internal static class BoundCases
     public static IReadOnlyList<BoundCase> All { get; } =
     [
         new("flushes beside a data file that cannot grow", CannotGrow),
-        new("bytes of a rewrite that does not fit", RewriteThatDoesNotFit),
-        new("attempts of a rewrite that fails", RewriteThatFails),
+        new("bytes of a rewrite that does not fit", SnapshotThatDoesNotFit),
+        new("attempts of a rewrite that fails", SnapshotThatFails),
         new("waits of writers when everything is flushed", NothingUnflushed),
         new("descriptors of many journal files", ManyJournals),
         new("live journal files behind a reader", JournalsBehindReader),
@@ -60,7 +60,7 @@ internal static class BoundCases
         BoundPlace.ShouldBeSound(environment);
     }
 
-    private static void RewriteThatDoesNotFit(BoundPlace place)
+    private static void SnapshotThatDoesNotFit(BoundPlace place)
     {
         int count = 1_000 + place.Run.Choices.Next(4_000);
         using StorageEnvironment environment = StorageEnvironment.Open(place.Disk, BoundPlace.Manual(4 << 20));
@@ -72,7 +72,7 @@ internal static class BoundCases
         place.Disk.FailNext(
             call =>
             {
-                written += IsRewrite(call) && call.Kind == DiskCallKind.Write ? call.Length : 0;
+                written += IsJournalSnapshot(call) && call.Kind == DiskCallKind.Write ? call.Length : 0;
                 return false;
             },
             DiskError.Failed);
@@ -84,7 +84,7 @@ internal static class BoundCases
         BrokenPromiseException.Require(environment.Rewrite() && written > 0, "A rewrite that fits was not made.");
     }
 
-    private static void RewriteThatFails(BoundPlace place)
+    private static void SnapshotThatFails(BoundPlace place)
     {
         var options = new StorageOptions
         {
@@ -104,7 +104,7 @@ internal static class BoundCases
         place.Disk.FailNext(
             call =>
             {
-                if (call.Kind != DiskCallKind.Create || !IsRewrite(call))
+                if (call.Kind != DiskCallKind.Create || !IsJournalSnapshot(call))
                     return false;
                 Interlocked.Increment(ref attempts);
                 attempted.Set();
@@ -276,7 +276,7 @@ internal static class BoundCases
         BrokenPromiseException.Require(open <= MostOpenFiles, $"{when}, {open} files are open.");
     }
 
-    private static bool IsRewrite(DiskCall call) => call.Name.StartsWith("rewrite-", StringComparison.Ordinal);
+    private static bool IsJournalSnapshot(DiskCall call) => call.Name.StartsWith("rewrite-", StringComparison.Ordinal);
 
     private static VoronException? Catch(Action act)
     {

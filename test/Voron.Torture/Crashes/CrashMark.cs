@@ -21,7 +21,7 @@ internal sealed partial class CrashCounts
     public int Runs;
     public int Commits;
     public int Flushes;
-    public int Rewrites;
+    public int JournalSnapshots;
     public int Reclaimed;
     public int Cuts;
     public int CutsInEveryCombination;

@@ -33,7 +33,7 @@ internal sealed class LongReaderRun(string directory, int keys, TornPageProtecti
     /// <summary>Times that everything was updated.</summary>
     public int Rounds => _version;
 
-    public long Rewrites { get; private set; }
+    public long JournalSnapshots { get; private set; }
 
     /// <summary>Commits while a reader was held open.</summary>
     public long Commits { get; private set; }
@@ -70,9 +70,9 @@ internal sealed class LongReaderRun(string directory, int keys, TornPageProtecti
             }
 
             EnvironmentStatistics statistics = environment.GetStatistics();
-            Rewrites += statistics.Rewrites;
+            JournalSnapshots += statistics.JournalSnapshots;
             if (!stop.IsCancellationRequested)
-                Require(statistics.Rewrites >= journals / 2, $"{statistics.Rewrites} rewrites kept the journal short while {journals} times its limit was written");
+                Require(statistics.JournalSnapshots >= journals / 2, $"{statistics.JournalSnapshots} rewrites kept the journal short while {journals} times its limit was written");
             Require(LargestJournal < MostFileBytes, $"the journal's files have grown to {LargestJournal} bytes, with a limit of {JournalLimit}");
             double rate = Commits / CommitTime.TotalSeconds;
             Require(rate >= LeastCommitsPerSecond, $"{rate:0.0} commits a second behind a reader");
@@ -85,7 +85,7 @@ internal sealed class LongReaderRun(string directory, int keys, TornPageProtecti
     }
 
     /// <summary>Closes while a reader is open and a rewrite file stands for the journal, and opens again.</summary>
-    public void ReopenWithRewriteFile(CancellationToken stop)
+    public void ReopenWithJournalSnapshot(CancellationToken stop)
     {
         StorageEnvironment environment = StorageEnvironment.Open(directory, Options());
         Update(environment, ++_version, 0, keys);
@@ -93,12 +93,12 @@ internal sealed class LongReaderRun(string directory, int keys, TornPageProtecti
         {
             int held = _version;
             long begun = Stopwatch.GetTimestamp();
-            while (environment.GetStatistics().Rewrites < 2 && !stop.IsCancellationRequested)
+            while (environment.GetStatistics().JournalSnapshots < 2 && !stop.IsCancellationRequested)
             {
                 Update(environment, ++_version, 0, keys);
                 Require(Stopwatch.GetElapsedTime(begun) < Hanging, $"nothing is rewritten in {Hanging.TotalSeconds} s");
             }
-            Rewrites += environment.GetStatistics().Rewrites;
+            JournalSnapshots += environment.GetStatistics().JournalSnapshots;
             Update(environment, ++_version, 0, keys);
             environment.Dispose();
             Require(Directory.GetFiles(directory, "rewrite-*").Length == 1 || stop.IsCancellationRequested, "there is not one rewrite file");

@@ -50,11 +50,11 @@ internal sealed class LongReaderSuite : Suite
             var reader = new LongReaderRun(directory, keys, form);
             reader.Hold(journals, run.Stop);
             if (!run.Stop.IsCancellationRequested)
-                reader.ReopenWithRewriteFile(run.Stop);
+                reader.ReopenWithJournalSnapshot(run.Stop);
             run.Tally("rounds", reader.Rounds);
             run.Tally("commits behind a reader", reader.Commits);
             run.Tally("milliseconds of these commits", (long)reader.CommitTime.TotalMilliseconds);
-            run.Tally("rewrites", reader.Rewrites);
+            run.Tally("rewrites", reader.JournalSnapshots);
         }
         finally
         {

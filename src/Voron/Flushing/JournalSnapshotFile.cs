@@ -10,14 +10,14 @@ using Voron.Transactions;
 namespace Voron.Flushing;
 
 /// <summary>What a checkpoint says of a rewrite file; number 0 is none.</summary>
-internal readonly record struct RewriteInfo(long Number, long Length, UInt128 Incarnation);
+internal readonly record struct JournalSnapshotInfo(long Number, long Length, UInt128 Incarnation);
 
 /// <summary>A file that holds every unflushed page as of one transaction, whole, and so stands for the journal up to there.</summary>
 /// <remarks>
 /// It is a sequence of records like those of a journal, each with some pages against zeros and with frees; all carry the
 /// transaction's state. It is complete and synced, with its name, before the header names it.
 /// </remarks>
-internal static unsafe class RewriteFile
+internal static unsafe class JournalSnapshotFile
 {
     private const int PagesPerRecord = 1024;
 
@@ -41,11 +41,11 @@ internal static unsafe class RewriteFile
         // A slot that cannot be read may name any of them.
         if (checkpoints.Previous is not { } previous)
             return;
-        var current = checkpoints.Current.RewriteNumber;
+        var current = checkpoints.Current.JournalSnapshotNumber;
         foreach (var entry in disk.List())
         {
             var number = NumberOf(entry.Name);
-            if (number > 0 && number != current && number != previous.RewriteNumber && IsOurs(disk, entry.Name))
+            if (number > 0 && number != current && number != previous.JournalSnapshotNumber && IsOurs(disk, entry.Name))
                 TryDelete(disk, entry.Name);
         }
     }
@@ -81,10 +81,10 @@ internal static unsafe class RewriteFile
         }
 
         var taken = entries.Select(entry => NumberOf(entry.Name)).Where(number => number < GreatestNewNumber).DefaultIfEmpty().Max();
-        return Math.Max(taken, Math.Max(checkpoint.RewriteNumber, checkpoint.CheckpointNumber)) + 1;
+        return Math.Max(taken, Math.Max(checkpoint.JournalSnapshotNumber, checkpoint.CheckpointNumber)) + 1;
     }
 
-    public static RewriteInfo Write(Engine context, FlushPlan plan, in CheckpointHeader checkpoint)
+    public static JournalSnapshotInfo Write(Engine context, FlushPlan plan, in CheckpointHeader checkpoint)
     {
         var number = NewNumber(context, checkpoint);
         Span<byte> random = stackalloc byte[16];
@@ -93,7 +93,7 @@ internal static unsafe class RewriteFile
         var name = NameOf(number);
         var most = MostBytes(plan, context.PageSize);
         var available = context.Disk.AvailableBytes;
-        if (most > available && !PlantedFault.RewriteWhatFits)
+        if (most > available && !PlantedFault.SnapshotWhatFits)
             throw new StorageFullException($"'{name}' may take {most} bytes, and '{context.Disk.Path}' has room for {available}.");
         using var entry = new JournalEntry(1 << 20);
         try
@@ -101,16 +101,16 @@ internal static unsafe class RewriteFile
             using var file = context.Disk.Open(name, DiskOpen.New, DiskAccess.WriteThrough);
 
             // All of it before the first page is written: what does not fit is known at once.
-            file.Allocate(0, PlantedFault.RewriteWhatFits ? 0 : most);
+            file.Allocate(0, PlantedFault.SnapshotWhatFits ? 0 : most);
             var offset = WritePages(context, file, entry, plan, incarnation);
             file.SetLength(offset);
-            if (!PlantedFault.LeaveRewriteUnsynced)
+            if (!PlantedFault.LeaveJournalSnapshotUnsynced)
             {
                 file.Sync();
                 context.Disk.SyncDirectory();
             }
 
-            return new RewriteInfo(number, offset, incarnation);
+            return new JournalSnapshotInfo(number, offset, incarnation);
         }
         catch (DiskException e)
         {
@@ -130,15 +130,15 @@ internal static unsafe class RewriteFile
     /// <exception cref="CorruptionException">The file is missing or damaged.</exception>
     public static void Read(IDisk disk, UInt128 environmentId, in CheckpointHeader checkpoint, IRecordVisitor visitor)
     {
-        var name = NameOf(checkpoint.RewriteNumber);
-        var header = new JournalFileHeader { Incarnation = checkpoint.RewriteIncarnation };
-        var info = new JournalFileInfo(name, checkpoint.RewriteLength, header, [], HasBothHeaders: true);
+        var name = NameOf(checkpoint.JournalSnapshotNumber);
+        var header = new JournalFileHeader { Incarnation = checkpoint.JournalSnapshotIncarnation };
+        var info = new JournalFileInfo(name, checkpoint.JournalSnapshotLength, header, [], HasBothHeaders: true);
         using var window = new RecordWindow();
         var reader = new JournalFileReader(disk, info, environmentId, window);
         try
         {
-            if (reader.CountBytes() < checkpoint.RewriteLength)
-                throw new CorruptionException($"'{reader.Path}' has been cut: it has {reader.CountBytes()} bytes of {checkpoint.RewriteLength}.");
+            if (reader.CountBytes() < checkpoint.JournalSnapshotLength)
+                throw new CorruptionException($"'{reader.Path}' has been cut: it has {reader.CountBytes()} bytes of {checkpoint.JournalSnapshotLength}.");
         }
         catch (DiskException e) when (e.Error == DiskError.NotFound)
         {
@@ -148,11 +148,11 @@ internal static unsafe class RewriteFile
         try
         {
             var sequence = 0L;
-            for (var offset = 0L; offset < checkpoint.RewriteLength;)
+            for (var offset = 0L; offset < checkpoint.JournalSnapshotLength;)
             {
                 var record = reader.TryRead(offset);
                 if (record == null || record->Kind != RecordKind.Rewrite || record->Sequence != ++sequence)
-                    throw new CorruptionException($"'{reader.Path}' is damaged at offset {offset} of {checkpoint.RewriteLength}: no valid record {sequence} there.");
+                    throw new CorruptionException($"'{reader.Path}' is damaged at offset {offset} of {checkpoint.JournalSnapshotLength}: no valid record {sequence} there.");
                 if (StateStructure.FindFault(record->State) is { } fault)
                     throw RecordPayload.Malformed(record, reader.Path, fault);
                 visitor.Visit(record, reader.Path);
