@@ -28,7 +28,7 @@ internal static partial class FlushLog
     public static partial void Ended(ILogger logger, string path, string reason, Exception exception);
 
     [LoggerMessage(Level = LogLevel.Warning, Message = "Free space could not be given back to the file system: {Reason}")]
-    public static partial void NothingGivenBack(ILogger logger, string reason);
+    public static partial void NothingReclaimed(ILogger logger, string reason);
 
     [LoggerMessage(Level = LogLevel.Warning, Message = "The journal's last records could not be vouched for: {Reason}")]
     public static partial void NoDurabilityMarker(ILogger logger, string reason);

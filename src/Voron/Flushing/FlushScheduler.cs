@@ -126,7 +126,7 @@ internal sealed class FlushScheduler : IBackPressure
         _wasNearLimit = isNear;
     }
 
-    public void SlowDown()
+    public void ThrottleWriter()
     {
         if (!BeginsDelay())
             return;
@@ -142,7 +142,7 @@ internal sealed class FlushScheduler : IBackPressure
         }
     }
 
-    public async ValueTask SlowDownAsync()
+    public async ValueTask ThrottleWriterAsync()
     {
         if (!BeginsDelay())
             return;
@@ -207,7 +207,7 @@ internal sealed class FlushScheduler : IBackPressure
         SchedulePoint.Set(_wake);
         try
         {
-            TellProgress();
+            ReportProgress();
         }
         finally
         {
@@ -228,7 +228,7 @@ internal sealed class FlushScheduler : IBackPressure
 
     private bool IsDelayed => IsOverLimit && !_stopping && !_context.Poison.IsPoisoned;
 
-    private void TellProgress()
+    private void ReportProgress()
     {
         TaskCompletionSource? progressed;
         using (_progress.Enter())
@@ -261,7 +261,7 @@ internal sealed class FlushScheduler : IBackPressure
                 if (_stopping || _context.Poison.IsPoisoned)
                     break;
                 TryRunOnce();
-                TellProgress();
+                ReportProgress();
             }
         }
         catch (Exception e)
@@ -272,7 +272,7 @@ internal sealed class FlushScheduler : IBackPressure
 
         if (_context.Poison.Cause is { } cause)
             FlushLog.Ended(_context.Logger, _context.Disk.Path, cause.Message, cause);
-        TellProgress();
+        ReportProgress();
     }
 
     private void WaitForWork()
@@ -423,7 +423,7 @@ internal sealed class FlushScheduler : IBackPressure
         {
             // The flush before it has been made, and the next one is not to wait.
             if (_reclaimRetry.Failed())
-                FlushLog.NothingGivenBack(_context.Logger, e.Message);
+                FlushLog.NothingReclaimed(_context.Logger, e.Message);
         }
     }
 

@@ -14,7 +14,7 @@ internal sealed class SlowReaderWatch
     private readonly Engine _context;
     private readonly List<ActiveReader> _readers = [];
     private (int Slot, long Use) _told = (-1, 0);
-    private long _toldAtTick;
+    private long _reportedAtTick;
 
     public SlowReaderWatch(Engine context) => _context = context;
 
@@ -42,10 +42,10 @@ internal sealed class SlowReaderWatch
         if (_context.Readers.Describe(slow) is not { } origin)
             return;
         var now = Environment.TickCount64;
-        if (_told == (slow.Slot, origin.Use) && now - _toldAtTick < _context.Options.SlowReaderInterval.TotalMilliseconds)
+        if (_told == (slow.Slot, origin.Use) && now - _reportedAtTick < _context.Options.SlowReaderInterval.TotalMilliseconds)
             return;
         _told = (slow.Slot, origin.Use);
-        _toldAtTick = now;
+        _reportedAtTick = now;
         Tell(new SlowReaderReport(
             slow.Snapshot, _context.JournalFiles!.LiveRecordBytes, _context.VersionBytes, origin.OpenedAt?.ToString(), origin.Age,
             origin.ThreadId));

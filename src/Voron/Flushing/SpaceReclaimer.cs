@@ -36,7 +36,7 @@ internal sealed class SpaceReclaimer
     private readonly Flusher _flusher;
 
     private int _isRunning;
-    private int _isTold;
+    private int _isReported;
 
     // Where the search of the holder of the writer goes on, how many sections it has looked at in vain, and since which detaching of pages.
     private long _nextSection;
@@ -185,7 +185,7 @@ internal sealed class SpaceReclaimer
             if (!isInDataFile || before - pageCount < LeastCut(pageCount, isLower) || _context.DataFile.HasRetiredMaps)
                 return 0;
             _context.DataFile.Truncate(pageCount);
-            _writer.WritePages.Holes.NoteCut(pageCount);
+            _writer.WritePages.Holes.NoteTruncated(pageCount);
             var bytes = (before - pageCount) * _context.PageSize;
             _context.Counters.TruncatedBytes += bytes;
             return bytes;
@@ -193,7 +193,7 @@ internal sealed class SpaceReclaimer
         catch (DiskException e)
         {
             // The file keeps its length, and its free space.
-            TellOnce(e);
+            ReportOnce(e);
             return 0;
         }
         finally
@@ -297,16 +297,16 @@ internal sealed class SpaceReclaimer
         }
         catch (DiskException e)
         {
-            TellOnce(e);
+            ReportOnce(e);
             return false;
         }
     }
 
     // What cannot be given back now costs nothing but its space, and is tried again and again.
-    private void TellOnce(DiskException e)
+    private void ReportOnce(DiskException e)
     {
-        if (Interlocked.Exchange(ref _isTold, 1) == 0)
-            FlushLog.NothingGivenBack(_context.Logger, e.Message);
+        if (Interlocked.Exchange(ref _isReported, 1) == 0)
+            FlushLog.NothingReclaimed(_context.Logger, e.Message);
     }
 
     private WriteTransactionBody BeginHeld()

@@ -90,7 +90,7 @@ internal sealed unsafe class PossibleHoles
     }
 
     /// <summary>The file has been cut: what it grows by again is given blocks then.</summary>
-    public void NoteCut(long pages)
+    public void NoteTruncated(long pages)
     {
         _unknownPages = Math.Min(_unknownPages, pages);
         _lastSection = -1;

@@ -10,10 +10,10 @@ namespace Voron.Journal;
 internal interface IJournalListener
 {
     /// <summary>Called in the order of sequences, by one thread at a time.</summary>
-    void OnDurable(in RecordHeader header, in JournalPosition end, long lengthBytes);
+    void OnRecordDurable(in RecordHeader header, in JournalPosition end, long lengthBytes);
 
     /// <summary>Called after a write by the thread that made it, which leads no more, unless it tells the observers itself.</summary>
-    void OnWritten()
+    void OnRecordWritten()
     {
     }
 }
@@ -550,7 +550,7 @@ internal sealed unsafe class JournalWriter : IDisposable
 
         Complete();
         if (!tellsObservers)
-            _listener.OnWritten();
+            _listener.OnRecordWritten();
     }
 
     // False when nothing more is written; the caller leads no more then.
@@ -630,7 +630,7 @@ internal sealed unsafe class JournalWriter : IDisposable
                 Volatile.Write(ref _durableSequence, entry.Sequence);
             SchedulePoint.Reach(SchedulePlace.Publishing);
             if (!PlantedFault.AcknowledgeBeforeWrite)
-                _listener.OnDurable(*entry.Header, EndOf(entry), entry.Length);
+                _listener.OnRecordDurable(*entry.Header, EndOf(entry), entry.Length);
             SchedulePoint.Reach(SchedulePlace.Published);
             Volatile.Write(ref _durableSequence, Math.Max(_durableSequence, entry.Sequence));
         }
@@ -758,7 +758,7 @@ internal sealed unsafe class JournalWriter : IDisposable
 
     private void AcknowledgeUnwritten(JournalEntry entry)
     {
-        _listener.OnDurable(*entry.Header, EndOf(entry), entry.Length);
+        _listener.OnRecordDurable(*entry.Header, EndOf(entry), entry.Length);
         Volatile.Write(ref _durableSequence, entry.Sequence);
     }
 

@@ -30,7 +30,7 @@ internal sealed unsafe class DataFile : IDisposable
     private readonly List<(FileMap Map, long RetiredAtSequence)> _retiredMaps = [];
     private FileMap _map;
     private long _preallocated;
-    private bool _owesCut;
+    private bool _owesTruncation;
 
     public DataFile(DiskFile file, UInt128 environmentId, int pageSize, long maxPageCount, PoisonState poison, DiskFile? unbuffered = null)
     {
@@ -406,7 +406,7 @@ internal sealed unsafe class DataFile : IDisposable
             }
             catch (DiskException)
             {
-                _owesCut = true;
+                _owesTruncation = true;
                 throw;
             }
 
@@ -419,7 +419,7 @@ internal sealed unsafe class DataFile : IDisposable
         foreach (var (map, _) in _retiredMaps)
             map.Dispose();
         _map.Dispose();
-        CutAtLast();
+        TruncateAtLast();
         Unbuffered?.Dispose();
         File.Dispose();
         _verifiedSpace.Dispose();
@@ -427,9 +427,9 @@ internal sealed unsafe class DataFile : IDisposable
     }
 
     // Not synced: a file that keeps its tail over a power cut is right too.
-    private void CutAtLast()
+    private void TruncateAtLast()
     {
-        if (!_owesCut || _poison.IsPoisoned)
+        if (!_owesTruncation || _poison.IsPoisoned)
             return;
         try
         {

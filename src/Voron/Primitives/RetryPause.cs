@@ -7,11 +7,11 @@ namespace Voron.Primitives;
 /// <remarks>For one thread at a time.</remarks>
 internal sealed class RetryPause(TimeSpan first, TimeSpan longest)
 {
-    private static readonly TimeSpan TellEvery = TimeSpan.FromMinutes(1);
+    private static readonly TimeSpan ReportEvery = TimeSpan.FromMinutes(1);
 
     private TimeSpan _pause;
     private long _notBeforeTick;
-    private long _tellAgainTick;
+    private long _reportAgainTick;
 
     /// <summary>True when it is time to try.</summary>
     public bool IsOver => PlantedFault.RetryAtOnce || Environment.TickCount64 >= _notBeforeTick;
@@ -24,9 +24,9 @@ internal sealed class RetryPause(TimeSpan first, TimeSpan longest)
         var isFirst = _pause == TimeSpan.Zero;
         _pause = isFirst ? first : _pause * 2 < longest ? _pause * 2 : longest;
         _notBeforeTick = now + (long)_pause.TotalMilliseconds;
-        if (!isFirst && now < _tellAgainTick)
+        if (!isFirst && now < _reportAgainTick)
             return false;
-        _tellAgainTick = now + (long)TellEvery.TotalMilliseconds;
+        _reportAgainTick = now + (long)ReportEvery.TotalMilliseconds;
         return true;
     }
 

@@ -68,15 +68,15 @@ internal sealed unsafe class FrameTrim
             if (_chunks[i].IsSpilled)
                 _spill!.GiveBack((byte*)_chunks[i].Address);
             else
-                GiveMemoryBack(_chunks[i]);
+                ReleaseMemory(_chunks[i]);
         }
     }
 
-    private static void GiveMemoryBack(ScratchChunk chunk)
+    private static void ReleaseMemory(ScratchChunk chunk)
     {
         try
         {
-            chunk.GiveMemoryBack();
+            chunk.ReleaseMemory();
         }
         catch (InsufficientMemoryException)
         {

@@ -48,7 +48,7 @@ internal sealed unsafe class ScratchChunk : IDisposable
 
     /// <summary>Gives the memory back to the system. The addresses stay, and read as zeros. Nothing in it is in use.</summary>
     /// <exception cref="InsufficientMemoryException">The system does not take it.</exception>
-    public void GiveMemoryBack() => _space?.Reset((nuint)(Address - (nint)_space.Address), (nuint)Bytes);
+    public void ReleaseMemory() => _space?.Reset((nuint)(Address - (nint)_space.Address), (nuint)Bytes);
 
     public void Dispose() => _space?.Dispose();
 }

@@ -11,10 +11,10 @@ internal interface IBackPressure
     void Written(long bytes);
 
     /// <summary>Called before the writer is taken. Waits a while when journal or scratch are over their limits.</summary>
-    void SlowDown();
+    void ThrottleWriter();
 
-    /// <summary>As <see cref="SlowDown"/>, without blocking a thread.</summary>
-    ValueTask SlowDownAsync();
+    /// <summary>As <see cref="ThrottleWriter"/>, without blocking a thread.</summary>
+    ValueTask ThrottleWriterAsync();
 
     /// <summary>
     /// Called by the holder of the writer, who has found no room: flushes what is durable, so that pages freed by earlier transactions can
@@ -51,7 +51,7 @@ internal sealed class CommitPublisher : IJournalListener
     /// <summary>Where to tell of what was written; set once, before the first commit.</summary>
     public IBackPressure? BackPressure { get; set; }
 
-    public void OnDurable(in RecordHeader header, in JournalPosition end, long lengthBytes)
+    public void OnRecordDurable(in RecordHeader header, in JournalPosition end, long lengthBytes)
     {
         if (header.Kind == RecordKind.Transaction)
         {
@@ -68,5 +68,5 @@ internal sealed class CommitPublisher : IJournalListener
         BackPressure?.Written(lengthBytes);
     }
 
-    public void OnWritten() => _observers.CallElsewhere();
+    public void OnRecordWritten() => _observers.CallElsewhere();
 }

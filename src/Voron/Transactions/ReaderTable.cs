@@ -82,7 +82,7 @@ internal sealed unsafe class ReaderTable : IDisposable
         }
     }
 
-    public void GiveSlotBack(int slot, bool forEngine = false)
+    public void FreeSlot(int slot, bool forEngine = false)
     {
         using (_slotsLock.Enter())
         {

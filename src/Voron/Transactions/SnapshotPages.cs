@@ -61,7 +61,7 @@ internal sealed unsafe class SnapshotPages : PageReader
     public void End() => _context.Readers.Release(_slot);
 
     /// <summary>Gives the slot back; the object is done with.</summary>
-    public void Retire() => _context.Readers.GiveSlotBack(_slot, _isEngine);
+    public void Retire() => _context.Readers.FreeSlot(_slot, _isEngine);
 
     public override byte* Read(PageNumber page)
     {

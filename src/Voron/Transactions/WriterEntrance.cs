@@ -33,7 +33,7 @@ internal sealed class WriterEntrance
         if (timeout == Timeout.InfiniteTimeSpan)
             timeout = TimeSpan.MaxValue;
         ArgumentOutOfRangeException.ThrowIfLessThan(timeout, TimeSpan.Zero);
-        _backPressure.SlowDown();
+        _backPressure.ThrottleWriter();
         if (!_gate.TryEnter(TimeSpan.Zero, cancellationToken) && !Wait(timeout, cancellationToken))
             throw new TimeoutException(_writer.DescribeWait(timeout));
         return BeginHeld();
@@ -42,7 +42,7 @@ internal sealed class WriterEntrance
     /// <summary>As <see cref="Begin"/>, without a limit, and without blocking a thread.</summary>
     public async ValueTask<WriteTransactionBody> BeginAsync(CancellationToken cancellationToken)
     {
-        await _backPressure.SlowDownAsync().ConfigureAwait(false);
+        await _backPressure.ThrottleWriterAsync().ConfigureAwait(false);
         var either = Either(cancellationToken);
         try
         {

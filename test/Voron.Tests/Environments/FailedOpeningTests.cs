@@ -43,8 +43,8 @@ public sealed class FailedOpeningTests
 
         failure.Should().BeOfType<StorageAccessException>();
         disk.OpenFiles.Should().Be(0);
-        var isGivenBack = SpinWait.SpinUntil(() => !memory.HasAny(memory.Taken, before), Patience);
-        isGivenBack.Should().BeTrue($"call {index} for a length failed, and no environment is open");
+        var isReclaimed = SpinWait.SpinUntil(() => !memory.HasAny(memory.Taken, before), Patience);
+        isReclaimed.Should().BeTrue($"call {index} for a length failed, and no environment is open");
         return true;
     }
 }

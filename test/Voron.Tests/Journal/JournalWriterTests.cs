@@ -107,6 +107,6 @@ public sealed class JournalWriterTests
     {
         public Action<long>? Durable { get; set; }
 
-        public void OnDurable(in RecordHeader header, in JournalPosition end, long lengthBytes) => Durable?.Invoke(header.Sequence);
+        public void OnRecordDurable(in RecordHeader header, in JournalPosition end, long lengthBytes) => Durable?.Invoke(header.Sequence);
     }
 }

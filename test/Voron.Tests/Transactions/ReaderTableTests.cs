@@ -41,7 +41,7 @@ public sealed unsafe class ReaderTableTests(ITestOutputHelper output)
         table.Release(one);
         table.Scan(readers, lastSlot: -1);
         readers.Should().ContainSingle().Which.Slot.Should().Be(two);
-        table.GiveSlotBack(one);
+        table.FreeSlot(one);
         table.TakeSlot().Should().Be(one);
     }
 

@@ -122,7 +122,7 @@ internal static class TortureCommand
     private static int RunForCaller(Suite suite, RunPlan plan, string ledger)
     {
         SuiteProcess.EndWithCaller();
-        SuiteResult result = new SuiteRunner(suite, plan).Run(SuiteProcess.TellProgress);
+        SuiteResult result = new SuiteRunner(suite, plan).Run(SuiteProcess.ReportProgress);
         Ledger.Add(ledger, [result]);
         return result.Failures.Count > 0 ? Program.ExitFailure : 0;
     }

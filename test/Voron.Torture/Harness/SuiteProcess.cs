@@ -32,7 +32,7 @@ internal sealed class SuiteProcess(Suite suite, RunPlan plan)
     public static string LedgerFile(string shared) => Path.Combine(shared, LedgerName);
 
     /// <summary>How the process tells the caller what is done.</summary>
-    public static void TellProgress(double done) => Console.Out.WriteLine(ProgressWord + done.ToString("R", CultureInfo.InvariantCulture));
+    public static void ReportProgress(double done) => Console.Out.WriteLine(ProgressWord + done.ToString("R", CultureInfo.InvariantCulture));
 
     /// <summary>Ends this process, which another has started, when that is gone.</summary>
     public static void EndWithCaller()

@@ -2,7 +2,7 @@ using Voron.Tests.Faults;
 
 namespace Voron.Tests.Environments;
 
-public sealed class MemoryGivenBackTests
+public sealed class ReleasedMemoryTests
 {
     private const long MiB = 1 << 20;
 
