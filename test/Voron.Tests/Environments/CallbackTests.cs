@@ -77,7 +77,7 @@ public sealed class CallbackTests
         });
         var working = new TestThread(() =>
         {
-            FaultBench.Put(opened, 0, [0]);
+            FaultTestKit.Put(opened, 0, [0]);
             using var reading = opened.BeginRead();
             Volatile.Write(ref environment, opened);
             var deadline = Environment.TickCount64 + (long)Patience.TotalMilliseconds;
@@ -86,7 +86,7 @@ public sealed class CallbackTests
                 // The reader is in the way of a flush only for as long as that is asked for.
                 if (who != "slow reader" && i == 2)
                     reading.Dispose();
-                FaultBench.Put(opened, i % 5, FaultBench.Value(i, 20_000));
+                FaultTestKit.Put(opened, i % 5, FaultTestKit.Value(i, 20_000));
             }
         });
         called.Wait(Patience, Cancellation).Should().BeTrue("{0} is called and {1} returns", who, what);
@@ -95,8 +95,8 @@ public sealed class CallbackTests
         var closing = new TestThread(opened.Dispose);
         closing.Join().Should().BeNull();
         SpinWait.SpinUntil(() => disk.HeldLocks == 0, Patience).Should().BeTrue("the environment is closed");
-        using var reopened = StorageEnvironment.Open(disk, FaultBench.Options());
-        FaultBench.Get(reopened, 0).Should().NotBeNull();
+        using var reopened = StorageEnvironment.Open(disk, FaultTestKit.Options());
+        FaultTestKit.Get(reopened, 0).Should().NotBeNull();
         reopened.Verify().Problems.Should().BeEmpty();
     }
 
@@ -127,12 +127,12 @@ public sealed class CallbackTests
             CommitObserver = _ => Block("commit"),
             FlushObserver = _ => Block("flush"),
         });
-        FaultBench.Put(environment, 0, [0]);
+        FaultTestKit.Put(environment, 0, [0]);
         Volatile.Write(ref isArmed, true);
         for (var i = 1; i <= 30; i++)
         {
             var write = environment.WriteAsync(
-                transaction => transaction.CreateTree(FaultBench.TreeName).Put(FaultBench.Key(i), FaultBench.Value(i, 20_000)), Cancellation);
+                transaction => transaction.CreateTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(i), FaultTestKit.Value(i, 20_000)), Cancellation);
             await write.AsTask().WaitAsync(Patience, Cancellation);
         }
 
@@ -140,8 +140,8 @@ public sealed class CallbackTests
         var closing = new TestThread(environment.Dispose);
         closing.Join().Should().BeNull();
         disk.HeldLocks.Should().Be(0);
-        using (var reopened = StorageEnvironment.Open(disk, FaultBench.Options()))
-            FaultBench.Get(reopened, 30).Should().NotBeNull();
+        using (var reopened = StorageEnvironment.Open(disk, FaultTestKit.Options()))
+            FaultTestKit.Get(reopened, 30).Should().NotBeNull();
         mayReturn.Set();
     }
 
@@ -161,7 +161,7 @@ public sealed class CallbackTests
         var environment = StorageEnvironment.Open(disk, options);
         for (var i = 0; i < 20; i++)
         {
-            var put = new TestThread(() => FaultBench.Put(environment, i, FaultBench.Value(i, 12_000)));
+            var put = new TestThread(() => FaultTestKit.Put(environment, i, FaultTestKit.Value(i, 12_000)));
             put.Join().Should().BeNull();
             await environment.WriteAsync(transaction => transaction.CreateTree("other"), Cancellation).AsTask().WaitAsync(Patience, Cancellation);
         }
@@ -171,7 +171,7 @@ public sealed class CallbackTests
         environment.Dispose();
         using var reopened = StorageEnvironment.Open(disk, options);
         for (var i = 0; i < 20; i++)
-            FaultBench.Get(reopened, i).Should().Equal(FaultBench.Value(i, 12_000));
+            FaultTestKit.Get(reopened, i).Should().Equal(FaultTestKit.Value(i, 12_000));
     }
 
     [Fact]
@@ -182,7 +182,7 @@ public sealed class CallbackTests
             new StorageOptions { BackgroundFlush = false, CommitObserver = report => told.Add(report.TransactionId) });
         for (var i = 1; i <= 50; i++)
         {
-            FaultBench.Put(environment, i, [1]);
+            FaultTestKit.Put(environment, i, [1]);
             told.Should().HaveCount(i);
         }
 
@@ -203,7 +203,7 @@ public sealed class CallbackTests
                 break;
             case "BeginRead":
                 using (var reading = environment.BeginRead())
-                    reading.OpenTree(FaultBench.TreeName).Count.Should().BePositive();
+                    reading.OpenTree(FaultTestKit.TreeName).Count.Should().BePositive();
                 break;
             case "write":
                 using (var writing = environment.BeginWrite())

@@ -19,12 +19,12 @@ public sealed class ClosingRaceTests
         var disk = new SimulatedDisk();
         var environment = StorageEnvironment.Open(
             disk, new StorageOptions { BackgroundFlush = false, InitialJournalFileBytes = 1 << 20, MaxJournalFileBytes = 1 << 20 });
-        FaultBench.Put(environment, 0, [0]);
+        FaultTestKit.Put(environment, 0, [0]);
         using var write = new HeldWrite(disk, "journal");
         var committing = Start(() =>
         {
             using var writing = environment.BeginWrite();
-            writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(1), [1]);
+            writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(1), [1]);
             if (callerLeads)
                 writing.Commit();
             else
@@ -36,7 +36,7 @@ public sealed class ClosingRaceTests
         disk.FailNext(call => call.Kind == DiskCallKind.Sync && call.Name == "voron.data", DiskError.Failed);
         using (var growing = environment.BeginWrite())
         {
-            var grow = () => growing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(9), FaultBench.Value(9, 3_000_000));
+            var grow = () => growing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(9), FaultTestKit.Value(9, 3_000_000));
             grow.Should().Throw<EnvironmentPoisonedException>();
         }
 
@@ -49,15 +49,15 @@ public sealed class ClosingRaceTests
         disk.HeldLocks.Should().Be(0);
         disk.OpenFiles.Should().Be(0);
         committing.Join().Should().BeNull("its record is durable, and was before the closing ended");
-        using var reopened = StorageEnvironment.Open(disk, FaultBench.Options());
-        FaultBench.Get(reopened, 1).Should().Equal(1);
+        using var reopened = StorageEnvironment.Open(disk, FaultTestKit.Options());
+        FaultTestKit.Get(reopened, 1).Should().Equal(1);
     }
 
     [Fact]
     public void A_flush_inside_a_write_transaction_ends_while_space_is_being_given_back()
     {
-        using var environment = StorageEnvironment.Open(new SimulatedDisk(), FaultBench.Options());
-        FaultBench.Put(environment, 0, [0]);
+        using var environment = StorageEnvironment.Open(new SimulatedDisk(), FaultTestKit.Options());
+        FaultTestKit.Put(environment, 0, [0]);
         using var writing = environment.BeginWrite();
         var reclaiming = Start(() => environment.ReclaimSpace());
         reclaiming.WaitUntilBlockedOrEnded();
@@ -70,8 +70,8 @@ public sealed class ClosingRaceTests
     [Fact]
     public void Space_is_not_given_back_while_a_write_transaction_is_open_and_the_caller_is_told_which()
     {
-        using var environment = StorageEnvironment.Open(new SimulatedDisk(), FaultBench.Options());
-        FaultBench.Put(environment, 0, [0]);
+        using var environment = StorageEnvironment.Open(new SimulatedDisk(), FaultTestKit.Options());
+        FaultTestKit.Put(environment, 0, [0]);
         using var writing = environment.BeginWrite();
         environment.Invoking(busy => busy.ReclaimSpace()).Should().Throw<TimeoutException>().WithMessage("*rite transaction 2 has been open for*");
     }
@@ -88,16 +88,16 @@ public sealed class ClosingRaceTests
             MaxJournalFileBytes = 256 << 10,
         };
         var environment = StorageEnvironment.Open(disk, options);
-        var value = FaultBench.Value(1, 6_000_000);
-        FaultBench.Put(environment, 1, value);
+        var value = FaultTestKit.Value(1, 6_000_000);
+        FaultTestKit.Put(environment, 1, value);
         using (var deleting = environment.BeginWrite())
         {
-            deleting.OpenTree(FaultBench.TreeName).Delete(FaultBench.Key(1));
+            deleting.OpenTree(FaultTestKit.TreeName).Delete(FaultTestKit.Key(1));
             deleting.Commit();
         }
 
         using var writing = environment.BeginWrite();
-        writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(2), [2]);
+        writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(2), [2]);
 
         // Its flush comes to the end, and then to the giving back.
         SpinWait.SpinUntil(() => environment.GetStatistics() is var now && now.CheckpointTransactionId == now.PublishedTransactionId, Patience)
@@ -112,40 +112,40 @@ public sealed class ClosingRaceTests
         using var directory = new TestDirectory();
         var options = new StorageOptions { BackgroundFlush = false, CaptureTransactionStacks = true };
         var environment = StorageEnvironment.Open(directory, options);
-        FaultBench.Put(environment, 1, [1]);
+        FaultTestKit.Put(environment, 1, [1]);
         var reading = environment.BeginRead();
         var writing = environment.BeginWrite();
-        writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(2), [2]);
+        writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(2), [2]);
         environment.Dispose();
 
         var open = () => StorageEnvironment.Open(directory, options);
         var told = open.Should().Throw<EnvironmentInUseException>().Which.Message;
         told.Should().Contain("1 read transaction").And.Contain("write transaction 2");
         told.Should().Contain(nameof(The_lock_goes_with_the_last_transaction_of_a_closed_environment_and_opening_names_them_until_then));
-        reading.OpenTree(FaultBench.TreeName).Contains(FaultBench.Key(1)).Should().BeTrue();
+        reading.OpenTree(FaultTestKit.TreeName).Contains(FaultTestKit.Key(1)).Should().BeTrue();
         reading.Dispose();
         open.Should().Throw<EnvironmentInUseException>().WithMessage("*write transaction 2*").Which.Message.Should().NotContain("read transaction");
 
         // What was not committed in time never is.
         writing.Invoking(late => late.Commit()).Should().Throw<ObjectDisposedException>();
         using var reopened = open();
-        FaultBench.Get(reopened, 1).Should().Equal(1);
-        FaultBench.Get(reopened, 2).Should().BeNull();
+        FaultTestKit.Get(reopened, 1).Should().Equal(1);
+        FaultTestKit.Get(reopened, 2).Should().BeNull();
     }
 
     [Fact]
     public void A_transaction_that_is_open_at_the_closing_can_be_disposed_afterwards_and_everything_goes_with_it()
     {
         var disk = new SimulatedDisk();
-        var environment = StorageEnvironment.Open(disk, FaultBench.Options());
-        FaultBench.Put(environment, 1, [1]);
+        var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());
+        FaultTestKit.Put(environment, 1, [1]);
         var writing = environment.BeginWrite();
-        writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(2), FaultBench.Value(2, 100_000));
+        writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(2), FaultTestKit.Value(2, 100_000));
         environment.Dispose();
         disk.HeldLocks.Should().BePositive();
-        writing.OpenTree(FaultBench.TreeName).TryGet(FaultBench.Key(2), out var value).Should().BeTrue();
-        value.SequenceEqual(FaultBench.Value(2, 100_000)).Should().BeTrue();
-        writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(3), FaultBench.Value(3, 3000));
+        writing.OpenTree(FaultTestKit.TreeName).TryGet(FaultTestKit.Key(2), out var value).Should().BeTrue();
+        value.SequenceEqual(FaultTestKit.Value(2, 100_000)).Should().BeTrue();
+        writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(3), FaultTestKit.Value(3, 3000));
         writing.Dispose();
         disk.HeldLocks.Should().Be(0);
         disk.OpenFiles.Should().Be(0);
@@ -155,7 +155,7 @@ public sealed class ClosingRaceTests
     [Fact]
     public void Callers_that_wait_for_the_writer_are_told_when_the_environment_is_closed()
     {
-        var environment = StorageEnvironment.Open(new SimulatedDisk(), FaultBench.Options());
+        var environment = StorageEnvironment.Open(new SimulatedDisk(), FaultTestKit.Options());
         var writing = environment.BeginWrite();
         var waiting = Start(() => environment.BeginWrite().Dispose());
         waiting.WaitUntilBlockedOrEnded();
@@ -170,12 +170,12 @@ public sealed class ClosingRaceTests
     public async Task Closing_inside_a_merged_operation_is_refused()
     {
         var disk = new SimulatedDisk();
-        using var environment = StorageEnvironment.Open(disk, FaultBench.Options());
+        using var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());
         var closing = environment.WriteAsync(_ => environment.Dispose(), Cancellation).AsTask();
         await closing.Awaiting(task => task.WaitAsync(Patience, Cancellation)).Should().ThrowAsync<InvalidOperationException>()
             .WithMessage("*Dispose*inside a merged operation*");
-        FaultBench.Put(environment, 1, [1]);
-        FaultBench.Get(environment, 1).Should().Equal(1);
+        FaultTestKit.Put(environment, 1, [1]);
+        FaultTestKit.Get(environment, 1).Should().Equal(1);
     }
 
     [Fact]
@@ -193,13 +193,13 @@ public sealed class ClosingRaceTests
         });
 
         // Versions that a reader keeps are no longer needed by the data file, and stay in scratch memory.
-        FaultBench.Put(environment, 0, [0]);
+        FaultTestKit.Put(environment, 0, [0]);
         using var reading = environment.BeginRead();
         for (var i = 0; environment.GetStatistics().ScratchBytes <= 4 << 20; i++)
         {
             using var writing = environment.BeginWrite();
             for (var at = 0; at < 100; at++)
-                writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key((i * 100) + at), FaultBench.Value(at, 10_000));
+                writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key((i * 100) + at), FaultTestKit.Value(at, 10_000));
             writing.Commit();
         }
 

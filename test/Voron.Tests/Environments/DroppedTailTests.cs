@@ -15,11 +15,11 @@ public sealed class DroppedTailTests
     {
         const string Journal = "journal-00000001.voron";
         var disk = new SimulatedDisk();
-        var environment = StorageEnvironment.Open(disk, FaultBench.Options());
+        var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());
         for (var i = 0; i < 4; i++)
-            FaultBench.Put(environment, i, FaultBench.Value(i, 500));
+            FaultTestKit.Put(environment, i, FaultTestKit.Value(i, 500));
         var before = disk.Contents(Journal);
-        FaultBench.Put(environment, 4, FaultBench.Value(4, 500));
+        FaultTestKit.Put(environment, 4, FaultTestKit.Value(4, 500));
         var after = disk.Contents(Journal);
         var offset = 0L;
         while (before[offset] == after[offset])
@@ -28,7 +28,7 @@ public sealed class DroppedTailTests
         var left = new CrashImages(disk).BuildLost(disk.TraceCount);
         environment.Dispose();
 
-        using (var whole = StorageEnvironment.Open(new CrashImages(left).BuildLost(0), FaultBench.Options()))
+        using (var whole = StorageEnvironment.Open(new CrashImages(left).BuildLost(0), FaultTestKit.Options()))
         {
             whole.Recovery.DroppedRecords.Should().Be(0);
             whole.Recovery.DroppedFile.Should().BeNull();
@@ -39,9 +39,9 @@ public sealed class DroppedTailTests
 
         left.FlipBit(Journal, offset + byteOfRecord, 3);
         var logger = new ListLogger();
-        using var reopened = StorageEnvironment.Open(left, FaultBench.Options(logger));
-        FaultBench.Get(reopened, 3).Should().Equal(FaultBench.Value(3, 500));
-        FaultBench.Get(reopened, 4).Should().BeNull();
+        using var reopened = StorageEnvironment.Open(left, FaultTestKit.Options(logger));
+        FaultTestKit.Get(reopened, 3).Should().Equal(FaultTestKit.Value(3, 500));
+        FaultTestKit.Get(reopened, 4).Should().BeNull();
         var report = reopened.Recovery;
         report.TransactionId.Should().Be(4);
         report.ReplayedRecords.Should().Be(4);
@@ -62,11 +62,11 @@ public sealed class DroppedTailTests
         const int Block = 4096;
         var disk = new SimulatedDisk();
         SortedDictionary<string, byte[]> files;
-        using (var environment = StorageEnvironment.Open(disk, FaultBench.Options()))
+        using (var environment = StorageEnvironment.Open(disk, FaultTestKit.Options()))
         {
             for (var i = 0; i < 5; i++)
-                FaultBench.Put(environment, i, FaultBench.Value(i, 500));
-            files = FaultBench.Bytes(disk);
+                FaultTestKit.Put(environment, i, FaultTestKit.Value(i, 500));
+            files = FaultTestKit.Bytes(disk);
         }
 
         // The last two, each of one block: neither is where it says that it is, and no record behind them vouches for them.
@@ -75,9 +75,9 @@ public sealed class DroppedTailTests
         var kept = fourth.ToArray();
         fifth.CopyTo(fourth);
         kept.CopyTo(fifth);
-        using var reopened = StorageEnvironment.Open(FaultBench.DiskOf(files), FaultBench.Options());
-        FaultBench.Get(reopened, 2).Should().Equal(FaultBench.Value(2, 500));
-        FaultBench.Get(reopened, 3).Should().BeNull();
+        using var reopened = StorageEnvironment.Open(FaultTestKit.DiskOf(files), FaultTestKit.Options());
+        FaultTestKit.Get(reopened, 2).Should().Equal(FaultTestKit.Value(2, 500));
+        FaultTestKit.Get(reopened, 3).Should().BeNull();
         reopened.Recovery.TransactionId.Should().Be(3);
         reopened.Recovery.DroppedRecords.Should().BeGreaterThan(0);
         reopened.Recovery.DroppedFile.Should().EndWith(Journal);

@@ -114,7 +114,7 @@ public sealed class InterruptedCloseTests
         disk.HeldLocks.Should().Be(0);
         disk.OpenFiles.Should().Be(0);
         log.Entries.Should().ContainSingle(entry => entry.Contains("planned"));
-        using var reopened = StorageEnvironment.Open(disk, FaultBench.Options());
+        using var reopened = StorageEnvironment.Open(disk, FaultTestKit.Options());
         reopened.Recovery.ReplayedRecords.Should().Be(0, "it was closed cleanly");
     }
 
@@ -122,7 +122,7 @@ public sealed class InterruptedCloseTests
     public void An_interruption_that_a_callback_of_the_closing_meets_stays()
     {
         var disk = new SimulatedDisk();
-        var environment = StorageEnvironment.Open(disk, FaultBench.Options());
+        var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());
         environment.Context.Closing.Token.Register(() => Thread.Sleep(Patience));
         var wasInterrupted = false;
         var closing = Close(environment, interrupted => wasInterrupted = interrupted);
@@ -137,7 +137,7 @@ public sealed class InterruptedCloseTests
     {
         var environment = StorageEnvironment.Open(
             disk, new StorageOptions { BackgroundFlush = false, Logger = log, FlushObserver = _ => onFlush() });
-        FaultBench.Put(environment, 1, [1]);
+        FaultTestKit.Put(environment, 1, [1]);
         return environment;
     }
 

@@ -22,7 +22,7 @@ public sealed class JournalAccountingTests
         for (var round = 0; round < 3; round++)
         {
             for (var i = 0; i < 200; i++)
-                FaultBench.Put(environment, i, FaultBench.Value(i + round, 4_000));
+                FaultTestKit.Put(environment, i, FaultTestKit.Value(i + round, 4_000));
             environment.GetStatistics().LiveJournalBytes.Should().BeGreaterThan(200 * 4_000);
             environment.Flush();
             environment.GetStatistics().LiveJournalBytes.Should().BeInRange(1, 32 << 10);
@@ -33,11 +33,11 @@ public sealed class JournalAccountingTests
     public void A_rewrite_leaves_nothing_to_be_replayed_before_it()
     {
         using var environment = StorageEnvironment.Open(new SimulatedDisk(), new StorageOptions { BackgroundFlush = false });
-        FaultBench.Put(environment, 0, [1]);
+        FaultTestKit.Put(environment, 0, [1]);
         environment.Flush();
         using var reading = environment.BeginRead();
         for (var i = 0; i < 200; i++)
-            FaultBench.Put(environment, i, FaultBench.Value(i, 4_000));
+            FaultTestKit.Put(environment, i, FaultTestKit.Value(i, 4_000));
         environment.Rewrite().Should().BeTrue();
         environment.GetStatistics().LiveJournalBytes.Should().Be(0);
     }
@@ -60,14 +60,14 @@ public sealed class JournalAccountingTests
         };
         using var environment = StorageEnvironment.Open(new SimulatedDisk(), options);
         for (var i = 0; i < 400; i++)
-            FaultBench.Put(environment, i, FaultBench.Value(i, 10_000));
+            FaultTestKit.Put(environment, i, FaultTestKit.Value(i, 10_000));
         environment.Flush();
         for (var i = 0; i < 400; i += 7)
-            FaultBench.Put(environment, i, FaultBench.Value(i + 1, 100));
+            FaultTestKit.Put(environment, i, FaultTestKit.Value(i + 1, 100));
         using var reading = environment.BeginRead();
 
         // A commit that is durable before the first image, and published after the flush has chosen what the reader sees.
-        FaultBench.Put(environment, 1, [1]);
+        FaultTestKit.Put(environment, 1, [1]);
         environment.Flush();
         environment.Rewrite().Should().BeTrue();
         var statistics = environment.GetStatistics();
@@ -85,10 +85,10 @@ public sealed class JournalAccountingTests
         var options = new StorageOptions { BackgroundFlush = false, InitialJournalFileBytes = fileBytes, MaxJournalFileBytes = fileBytes };
         var environment = StorageEnvironment.Open(disk, options);
         for (var i = 0; i < 100; i++)
-            FaultBench.Put(environment, i, FaultBench.Value(i, 4_000));
+            FaultTestKit.Put(environment, i, FaultTestKit.Value(i, 4_000));
         environment.Flush();
         for (var i = 0; i < 100; i++)
-            FaultBench.Put(environment, i, FaultBench.Value(i + 1, 4_000));
+            FaultTestKit.Put(environment, i, FaultTestKit.Value(i + 1, 4_000));
         var live = environment.GetStatistics().LiveJournalBytes;
         var crashed = new CrashImages(disk).BuildLost(disk.TraceCount);
         environment.Dispose();
@@ -96,7 +96,7 @@ public sealed class JournalAccountingTests
         using var again = StorageEnvironment.Open(crashed, options);
         again.Recovery.ReplayedBytes.Should().Be(live);
         again.GetStatistics().LiveJournalBytes.Should().Be(live);
-        FaultBench.Put(again, 1, [1]);
+        FaultTestKit.Put(again, 1, [1]);
         again.GetStatistics().LiveJournalBytes.Should().BeInRange(live + 4096, live + 8192);
         again.Flush();
         again.GetStatistics().LiveJournalBytes.Should().BeLessThan(32 << 10);
@@ -124,9 +124,9 @@ public sealed class JournalAccountingTests
         using var environment = StorageEnvironment.Open(new SimulatedDisk(), options);
         using (var writing = environment.BeginWrite())
         {
-            var tree = writing.CreateTree(FaultBench.TreeName);
+            var tree = writing.CreateTree(FaultTestKit.TreeName);
             for (var i = 0; i < 2_000; i++)
-                tree.Put(FaultBench.Key(i), FaultBench.Value(i, 900));
+                tree.Put(FaultTestKit.Key(i), FaultTestKit.Value(i, 900));
             writing.Commit();
         }
 
@@ -134,16 +134,16 @@ public sealed class JournalAccountingTests
         WaitUntilFlushed(environment);
         using (var writing = environment.BeginWrite())
         {
-            var tree = writing.OpenTree(FaultBench.TreeName);
+            var tree = writing.OpenTree(FaultTestKit.TreeName);
             for (var i = 0; i < 2_000; i += 4)
-                tree.Put(FaultBench.Key(i), FaultBench.Value(i + 1, 900));
+                tree.Put(FaultTestKit.Key(i), FaultTestKit.Value(i + 1, 900));
             writing.Commit();
         }
 
         for (var i = 0; i < 40; i++)
         {
             WaitUntilFlushed(environment);
-            FaultBench.Put(environment, i, FaultBench.Value(i, 20_000));
+            FaultTestKit.Put(environment, i, FaultTestKit.Value(i, 20_000));
         }
 
         // A commit may come between the checkpoint and the moment in which the journal is counted anew.
@@ -177,7 +177,7 @@ public sealed class JournalAccountingTests
         var start = Stopwatch.GetTimestamp();
         for (var i = 0; i < Commits; i++)
         {
-            FaultBench.Put(environment, i % 20, FaultBench.Value(i, valueBytes));
+            FaultTestKit.Put(environment, i % 20, FaultTestKit.Value(i, valueBytes));
             Stopwatch.GetElapsedTime(start).Should().BeLessThan(TimeSpan.FromSeconds((double)Commits / LeastPerSecond), "of commit {0}", i);
         }
 

@@ -36,11 +36,11 @@ public sealed class JournalHeadersTests
             environment.Dispose();
         else
             disk = Kill(environment, disk);
-        foreach (var name in FaultBench.Bytes(disk).Keys.Where(name => JournalFile.IndexOf(name) >= 0))
+        foreach (var name in FaultTestKit.Bytes(disk).Keys.Where(name => JournalFile.IndexOf(name) >= 0))
         {
-            var files = FaultBench.Bytes(disk);
+            var files = FaultTestKit.Bytes(disk);
             new Random(1).NextBytes(files[name].AsSpan(JournalFormat.Block, JournalFormat.Block));
-            var spoilt = FaultBench.DiskOf(files);
+            var spoilt = FaultTestKit.DiskOf(files);
             var from = spoilt.TraceCount;
             using (var opened = StorageEnvironment.Open(spoilt, Options))
                 Work(opened);

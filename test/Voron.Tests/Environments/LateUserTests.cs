@@ -18,8 +18,8 @@ public sealed class LateUserTests
     public void A_call_that_comes_too_late_does_not_keep_the_files(bool reads)
     {
         var disk = new SimulatedDisk();
-        var environment = StorageEnvironment.Open(disk, FaultBench.Options());
-        FaultBench.Put(environment, 1, [1]);
+        var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());
+        FaultTestKit.Put(environment, 1, [1]);
         using var schedule = new HoldingSchedule(SchedulePlace.Closing);
         var late = new TestThread(() =>
         {
@@ -42,8 +42,8 @@ public sealed class LateUserTests
     public void A_write_transaction_that_has_just_released_the_writer_is_waited_for()
     {
         var disk = new SimulatedDisk();
-        var environment = StorageEnvironment.Open(disk, FaultBench.Options());
-        FaultBench.Put(environment, 1, [1]);
+        var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());
+        FaultTestKit.Put(environment, 1, [1]);
         using var schedule = new HoldingSchedule(SchedulePlace.WriterReleased);
         var ending = new TestThread(() =>
         {

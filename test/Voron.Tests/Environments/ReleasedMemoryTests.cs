@@ -17,13 +17,13 @@ public sealed class ReleasedMemoryTests
             ScratchMemoryBytes = 16 * MiB,
             JournalLimitBytes = 4096 * MiB,
         });
-        FaultBench.Put(environment, 0, [1]);
+        FaultTestKit.Put(environment, 0, [1]);
         var first = environment.GetStatistics();
         using (var reading = environment.BeginRead())
         {
             for (var i = 0; i < 4000; i++)
-                FaultBench.Put(environment, i, FaultBench.Value(i, i % 3 == 0 ? 30_000 : 2_000));
-            reading.OpenTree(FaultBench.TreeName).TryGet(FaultBench.Key(0), out var value).Should().BeTrue();
+                FaultTestKit.Put(environment, i, FaultTestKit.Value(i, i % 3 == 0 ? 30_000 : 2_000));
+            reading.OpenTree(FaultTestKit.TreeName).TryGet(FaultTestKit.Key(0), out var value).Should().BeTrue();
             value.SequenceEqual("\u0001"u8).Should().BeTrue();
 
             // A reader is no reason to keep what is free, and free memory no reason to touch what it pins.
@@ -47,13 +47,13 @@ public sealed class ReleasedMemoryTests
         after.SpilledBytes.Should().BeLessThanOrEqualTo(4 * MiB, "the chunk that frames are being cut from stays");
         after.ScratchReservedBytes.Should().BeLessThanOrEqualTo(first.ScratchReservedBytes + (8 * MiB));
         for (var i = 0; i < 4000; i++)
-            FaultBench.Get(environment, i).Should().Equal(FaultBench.Value(i, i % 3 == 0 ? 30_000 : 2_000));
+            FaultTestKit.Get(environment, i).Should().Equal(FaultTestKit.Value(i, i % 3 == 0 ? 30_000 : 2_000));
 
         // And comes again.
         for (var i = 0; i < 400; i++)
-            FaultBench.Put(environment, i, FaultBench.Value(-i, 30_000));
+            FaultTestKit.Put(environment, i, FaultTestKit.Value(-i, 30_000));
         for (var i = 0; i < 400; i++)
-            FaultBench.Get(environment, i).Should().Equal(FaultBench.Value(-i, 30_000));
+            FaultTestKit.Get(environment, i).Should().Equal(FaultTestKit.Value(-i, 30_000));
         environment.Verify().Problems.Should().BeEmpty();
     }
 
@@ -62,7 +62,7 @@ public sealed class ReleasedMemoryTests
     {
         using var environment = StorageEnvironment.OpenInMemory(new StorageOptions { BackgroundFlush = false, LargeValueBytes = 64 << 10 });
         for (var i = 0; i < 1000; i++)
-            FaultBench.Put(environment, i, FaultBench.Value(i, 20_000));
+            FaultTestKit.Put(environment, i, FaultTestKit.Value(i, 20_000));
         var held = environment.GetStatistics().ScratchReservedBytes;
         held.Should().BeGreaterThan(16 * MiB);
         environment.Flush();
@@ -77,9 +77,9 @@ public sealed class ReleasedMemoryTests
             new StorageOptions { BackgroundFlush = false, LargeValueBytes = 64 << 10, JournalCompression = JournalCompression.Never });
         using (var writing = environment.BeginWrite())
         {
-            var tree = writing.CreateTree(FaultBench.TreeName);
+            var tree = writing.CreateTree(FaultTestKit.TreeName);
             for (var i = 0; i < 1000; i++)
-                tree.Put(FaultBench.Key(i), FaultBench.Value(i, 20_000));
+                tree.Put(FaultTestKit.Key(i), FaultTestKit.Value(i, 20_000));
             writing.Commit();
         }
 
@@ -88,7 +88,7 @@ public sealed class ReleasedMemoryTests
         environment.GetStatistics().JournalBufferBytes.Should().BeGreaterThan(16 * MiB, "it was needed in the period that ends");
         environment.TrimMemory();
         environment.GetStatistics().JournalBufferBytes.Should().BeLessThan(4 * MiB);
-        FaultBench.Put(environment, 1, FaultBench.Value(2, 20_000));
-        FaultBench.Get(environment, 1).Should().Equal(FaultBench.Value(2, 20_000));
+        FaultTestKit.Put(environment, 1, FaultTestKit.Value(2, 20_000));
+        FaultTestKit.Get(environment, 1).Should().Equal(FaultTestKit.Value(2, 20_000));
     }
 }

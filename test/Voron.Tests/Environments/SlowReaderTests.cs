@@ -37,7 +37,7 @@ public sealed class SlowReaderTests
                 throw new InvalidOperationException("thrown by the observer");
             },
         });
-        FaultBench.Put(environment, 0, [1]);
+        FaultTestKit.Put(environment, 0, [1]);
         for (var round = 1; round <= 2; round++)
         {
             using (var reading = OpenSlowReader(environment))
@@ -49,7 +49,7 @@ public sealed class SlowReaderTests
                 {
                     // The writer waits where it is near the limit, so that the test does not depend on who is quicker.
                     if (environment.GetStatistics().LiveJournalBytes < JournalLimit * 5 / 8)
-                        FaultBench.Put(environment, 1, FaultBench.Value(round, 20_000));
+                        FaultTestKit.Put(environment, 1, FaultTestKit.Value(round, 20_000));
                     else
                         told.Wait(10, TestContext.Current.CancellationToken);
                 }
@@ -67,7 +67,7 @@ public sealed class SlowReaderTests
 
                 // Well beyond: it is the same reader, and nothing more is said.
                 for (var i = 0; i < 600; i++)
-                    FaultBench.Put(environment, 2, FaultBench.Value(i, 20_000));
+                    FaultTestKit.Put(environment, 2, FaultTestKit.Value(i, 20_000));
                 reports.Should().HaveCount(round);
             }
 
@@ -94,7 +94,7 @@ public sealed class SlowReaderTests
         });
         for (var i = 0; i < 300; i++)
         {
-            FaultBench.Put(environment, 1, FaultBench.Value(i, 20_000));
+            FaultTestKit.Put(environment, 1, FaultTestKit.Value(i, 20_000));
             using var reading = environment.BeginRead();
             if (i % 20 == 0)
                 environment.Flush();

@@ -32,29 +32,29 @@ public sealed partial class BitFlipTests
     public void A_damaged_header_whose_older_copy_needs_a_journal_that_is_gone_is_told()
     {
         var disk = new SimulatedDisk();
-        using var environment = StorageEnvironment.Open(disk, FaultBench.Options());
+        using var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());
         for (var round = 0; round < 40; round++)
         {
-            FaultBench.Put(environment, round, FaultBench.Value(round, 9_000));
-            FaultBench.Put(environment, round, FaultBench.Value(round, 9_001));
+            FaultTestKit.Put(environment, round, FaultTestKit.Value(round, 9_000));
+            FaultTestKit.Put(environment, round, FaultTestKit.Value(round, 9_001));
             environment.Flush();
-            var files = FaultBench.Bytes(disk);
+            var files = FaultTestKit.Bytes(disk);
             var opened = 0;
             foreach (var slot in new[] { 0, 4096 })
             {
                 var flipped = new SortedDictionary<string, byte[]>(files) { ["voron.header"] = (byte[])files["voron.header"].Clone() };
                 flipped["voron.header"][slot + 100] ^= 1;
-                var damaged = FaultBench.DiskOf(flipped);
+                var damaged = FaultTestKit.DiskOf(flipped);
                 try
                 {
-                    using var reopened = StorageEnvironment.Open(damaged, FaultBench.Options());
-                    FaultBench.Get(reopened, round).Should().Equal(FaultBench.Value(round, 9_001), "an older header must not give an older state");
+                    using var reopened = StorageEnvironment.Open(damaged, FaultTestKit.Options());
+                    FaultTestKit.Get(reopened, round).Should().Equal(FaultTestKit.Value(round, 9_001), "an older header must not give an older state");
                     opened++;
                 }
                 catch (CorruptionException e)
                 {
                     e.Message.Should().Contain("journal");
-                    FaultBench.ShouldBeUnchanged(FaultBench.Bytes(damaged), flipped);
+                    FaultTestKit.ShouldBeUnchanged(FaultTestKit.Bytes(damaged), flipped);
                 }
             }
 
@@ -66,56 +66,56 @@ public sealed partial class BitFlipTests
     public void A_damaged_page_is_named_with_both_checksums()
     {
         var files = MakeFiles(cleanlyClosed: true);
-        var page = PageWith(files["voron.data"], FaultBench.Value(7, 90));
+        var page = PageWith(files["voron.data"], FaultTestKit.Value(7, 90));
         files["voron.data"][page * 4096 + 2000] ^= 1;
-        using var environment = StorageEnvironment.Open(FaultBench.DiskOf(files), Options());
-        var damage = Enumerable.Range(0, Keys).Select(i => Record.Exception(() => FaultBench.Get(environment, i))).First(e => e != null);
+        using var environment = StorageEnvironment.Open(FaultTestKit.DiskOf(files), Options());
+        var damage = Enumerable.Range(0, Keys).Select(i => Record.Exception(() => FaultTestKit.Get(environment, i))).First(e => e != null);
         var message = damage.Should().BeOfType<CorruptionException>().Subject.Message;
         message.Should().Contain($"Page {page} of 'simulated/voron.data'");
         Checksums().Matches(message).Select(match => match.Value).Distinct().Should().HaveCount(2, "expected and actual are named: {0}", message);
         environment.Verify().Problems.Should().Contain(problem => problem.Contains($"Page {page} ", StringComparison.Ordinal));
-        FaultBench.Put(environment, 900, [9]);
-        FaultBench.Get(environment, 900).Should().Equal(9);
+        FaultTestKit.Put(environment, 900, [9]);
+        FaultTestKit.Get(environment, 900).Should().Equal(9);
     }
 
     [Fact]
     public void A_damaged_large_value_is_named_and_the_others_are_read()
     {
         var files = MakeFiles(cleanlyClosed: true);
-        var value = FaultBench.Value(200, 90_000);
+        var value = FaultTestKit.Value(200, 90_000);
         var at = files["voron.data"].AsSpan().IndexOf(value);
         files["voron.data"][at + 70_000] ^= 16;
-        using var environment = StorageEnvironment.Open(FaultBench.DiskOf(files), Options());
+        using var environment = StorageEnvironment.Open(FaultTestKit.DiskOf(files), Options());
         using var reading = environment.BeginRead();
-        var tree = reading.OpenTree(FaultBench.TreeName);
-        tree.TryOpenStream(FaultBench.Key(200), out var stream).Should().BeTrue();
+        var tree = reading.OpenTree(FaultTestKit.TreeName);
+        tree.TryOpenStream(FaultTestKit.Key(200), out var stream).Should().BeTrue();
         var chunk = new byte[65536];
         stream!.ReadExactly(chunk);
         chunk.AsSpan().SequenceEqual(value.AsSpan(0, chunk.Length)).Should().BeTrue("the first chunk is whole");
         var failing = () => stream.ReadExactly(chunk.AsSpan(0, 10));
         failing.Should().Throw<CorruptionException>().WithMessage($"Chunk 1 of the value at page {at / 4096} of 'simulated/voron.data'*");
-        tree.TryGet(FaultBench.Key(201), out var other).Should().BeTrue();
-        other.SequenceEqual(FaultBench.Value(201, 90_001)).Should().BeTrue();
+        tree.TryGet(FaultTestKit.Key(201), out var other).Should().BeTrue();
+        other.SequenceEqual(FaultTestKit.Value(201, 90_001)).Should().BeTrue();
     }
 
     /// <summary>True when the damage was told. Fails the test when a wrong value was read.</summary>
     private static bool Examine(SortedDictionary<string, byte[]> files, string name, int offset)
     {
-        var disk = FaultBench.DiskOf(files);
+        var disk = FaultTestKit.DiskOf(files);
         var isTold = false;
         try
         {
             using var environment = StorageEnvironment.Open(disk, Options());
             isTold = !environment.Verify().IsSound;
             for (var i = 0; i < Keys; i++)
-                isTold |= ReadOne(environment, i, FaultBench.Value(i, 90), name, offset);
+                isTold |= ReadOne(environment, i, FaultTestKit.Value(i, 90), name, offset);
             foreach (var i in LargeKeys)
-                isTold |= ReadOne(environment, i, FaultBench.Value(i, 90_000 + i - 200), name, offset);
+                isTold |= ReadOne(environment, i, FaultTestKit.Value(i, 90_000 + i - 200), name, offset);
         }
         catch (VoronException e) when (e is CorruptionException or UnsupportedFormatException)
         {
             e.Message.Should().MatchRegex("'simulated(/[a-z0-9.-]+)?'", "the message names the file");
-            FaultBench.ShouldBeUnchanged(FaultBench.Bytes(disk), files);
+            FaultTestKit.ShouldBeUnchanged(FaultTestKit.Bytes(disk), files);
             return true;
         }
 
@@ -126,7 +126,7 @@ public sealed partial class BitFlipTests
     {
         try
         {
-            var value = FaultBench.Get(environment, key);
+            var value = FaultTestKit.Get(environment, key);
             if (value == null || !value.AsSpan().SequenceEqual(expected))
                 Assert.Fail($"A bit at {offset} of '{name}' changed what key {key} holds.");
             return false;
@@ -146,11 +146,11 @@ public sealed partial class BitFlipTests
         for (var batch = 0; batch < 6; batch++)
         {
             using var writing = environment.BeginWrite();
-            var tree = writing.CreateTree(FaultBench.TreeName);
+            var tree = writing.CreateTree(FaultTestKit.TreeName);
             for (var i = batch * Keys / 6; i < (batch + 1) * Keys / 6; i++)
-                tree.Put(FaultBench.Key(i), FaultBench.Value(i, 90));
+                tree.Put(FaultTestKit.Key(i), FaultTestKit.Value(i, 90));
             if (batch < LargeKeys.Length)
-                tree.Put(FaultBench.Key(LargeKeys[batch]), FaultBench.Value(LargeKeys[batch], 90_000 + batch));
+                tree.Put(FaultTestKit.Key(LargeKeys[batch]), FaultTestKit.Value(LargeKeys[batch], 90_000 + batch));
             writing.Commit();
             if (batch == 2)
                 environment.Flush();
@@ -159,12 +159,12 @@ public sealed partial class BitFlipTests
         if (cleanlyClosed)
         {
             environment.Dispose();
-            return FaultBench.Bytes(disk);
+            return FaultTestKit.Bytes(disk);
         }
 
         // Without it rot in the last record would be a torn write, which is rightly dropped.
         environment.ConfirmDurability();
-        var files = FaultBench.Bytes(disk);
+        var files = FaultTestKit.Bytes(disk);
         environment.Dispose();
         return files;
     }

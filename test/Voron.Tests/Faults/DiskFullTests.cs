@@ -35,8 +35,8 @@ public sealed class DiskFullTests(ITestOutputHelper output)
 
             refused += last < 80 ? 1 : 0;
             for (var i = 0; i < last; i++)
-                FaultBench.Get(environment, i).Should().Equal(FaultBench.Value(i, SizeOf(i)));
-            FaultBench.Get(environment, last).Should().BeNull();
+                FaultTestKit.Get(environment, i).Should().Equal(FaultTestKit.Value(i, SizeOf(i)));
+            FaultTestKit.Get(environment, last).Should().BeNull();
             if (last > 0)
                 environment.Flush();
             var statistics = environment.GetStatistics();
@@ -45,12 +45,12 @@ public sealed class DiskFullTests(ITestOutputHelper output)
 
             disk.SpaceLimit = long.MaxValue;
             for (var i = last; i < 80; i++)
-                FaultBench.Put(environment, i, FaultBench.Value(i, SizeOf(i)));
+                FaultTestKit.Put(environment, i, FaultTestKit.Value(i, SizeOf(i)));
             environment.Verify().Problems.Should().BeEmpty();
             environment.Dispose();
-            using var reopened = StorageEnvironment.Open(disk, FaultBench.Options());
+            using var reopened = StorageEnvironment.Open(disk, FaultTestKit.Options());
             for (var i = 0; i < 80; i++)
-                FaultBench.Get(reopened, i).Should().Equal(FaultBench.Value(i, SizeOf(i)));
+                FaultTestKit.Get(reopened, i).Should().Equal(FaultTestKit.Value(i, SizeOf(i)));
         }
 
         output.WriteLine($"of {(full >> 10) / 28} sizes of disk, {refused} were full at a commit, {unopened} at the opening.");
@@ -66,9 +66,9 @@ public sealed class DiskFullTests(ITestOutputHelper output)
         last.Should().BeInRange(2, 79);
         environment.Dispose();
         disk.SpaceLimit = disk.UsedBytes;
-        using var reopened = StorageEnvironment.Open(disk, FaultBench.Options());
+        using var reopened = StorageEnvironment.Open(disk, FaultTestKit.Options());
         for (var i = 0; i < last; i++)
-            FaultBench.Get(reopened, i).Should().Equal(FaultBench.Value(i, SizeOf(i)));
+            FaultTestKit.Get(reopened, i).Should().Equal(FaultTestKit.Value(i, SizeOf(i)));
         reopened.Verify().Problems.Should().BeEmpty();
     }
 
@@ -76,13 +76,13 @@ public sealed class DiskFullTests(ITestOutputHelper output)
     public void A_flush_that_finds_no_room_is_paused_and_goes_on_with_the_list_it_wrote()
     {
         var disk = new SimulatedDisk();
-        using var environment = StorageEnvironment.Open(disk, FaultBench.Options());
-        FaultBench.Put(environment, 1, FaultBench.Value(1, 500));
+        using var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());
+        FaultTestKit.Put(environment, 1, FaultTestKit.Value(1, 500));
         disk.FailNext(call => call.Kind == DiskCallKind.Write && call.Name == "voron.data", DiskError.NoSpace);
         var flush = () => environment.Flush();
         flush.Should().Throw<StorageFullException>().WithMessage("*paused*voron.data*");
-        FaultBench.Put(environment, 2, FaultBench.Value(2, 500));
-        FaultBench.Get(environment, 1).Should().Equal(FaultBench.Value(1, 500));
+        FaultTestKit.Put(environment, 2, FaultTestKit.Value(2, 500));
+        FaultTestKit.Get(environment, 1).Should().Equal(FaultTestKit.Value(1, 500));
         var journalWrites = environment.GetStatistics().JournalWrites;
         environment.Flush()!.Value.TransactionId.Should().Be(1);
         environment.GetStatistics().JournalWrites.Should().Be(journalWrites, "the list stands in the journal already");
@@ -95,11 +95,11 @@ public sealed class DiskFullTests(ITestOutputHelper output)
     {
         var disk = new SimulatedDisk();
         using var environment = StorageEnvironment.Open(disk, new StorageOptions { BackgroundFlush = false, InitialJournalFileBytes = 1 << 20 });
-        FaultBench.Put(environment, 1, FaultBench.Value(1, 500));
+        FaultTestKit.Put(environment, 1, FaultTestKit.Value(1, 500));
         disk.FailNext(call => call.Kind == DiskCallKind.Write && call.Name.StartsWith("journal-", StringComparison.Ordinal), DiskError.NoSpace);
-        var commit = () => FaultBench.Put(environment, 2, FaultBench.Value(2, 500));
+        var commit = () => FaultTestKit.Put(environment, 2, FaultTestKit.Value(2, 500));
         commit.Should().Throw<EnvironmentPoisonedException>().Which.Outcome.Should().Be(CommitOutcome.Unknown);
-        FaultBench.Get(environment, 1).Should().Equal(FaultBench.Value(1, 500));
+        FaultTestKit.Get(environment, 1).Should().Equal(FaultTestKit.Value(1, 500));
     }
 
     [Fact]
@@ -109,7 +109,7 @@ public sealed class DiskFullTests(ITestOutputHelper output)
         var disk = new SimulatedDisk();
         var options = new StorageOptions { BackgroundFlush = false, InitialJournalFileBytes = 4 << 20, MaxJournalFileBytes = 4 << 20 };
         using var environment = StorageEnvironment.Open(disk, options);
-        FaultBench.Put(environment, 0, FaultBench.Value(0, 10));
+        FaultTestKit.Put(environment, 0, FaultTestKit.Value(0, 10));
         disk.SpaceLimit = disk.UsedBytes + (24L << 20);
         var last = 1;
         var fill = () =>
@@ -117,7 +117,7 @@ public sealed class DiskFullTests(ITestOutputHelper output)
             // No new journal file: only what the first one holds.
             disk.FailNext(call => call.Kind == DiskCallKind.Create, DiskError.NoSpace, forever: true);
             for (; ; last++)
-                FaultBench.Put(environment, last, FaultBench.Value(last, 1500));
+                FaultTestKit.Put(environment, last, FaultTestKit.Value(last, 1500));
         };
         fill.Should().Throw<StorageFullException>().WithMessage("*not committed*");
         last.Should().BeGreaterThan(200);
@@ -130,12 +130,12 @@ public sealed class DiskFullTests(ITestOutputHelper output)
     /// <summary>Commits one value after the other until there is no room.</summary>
     private static StorageEnvironment Fill(SimulatedDisk disk, out int last)
     {
-        var environment = StorageEnvironment.Open(disk, FaultBench.Options());
+        var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());
         for (last = 0; last < 80; last++)
         {
             try
             {
-                FaultBench.Put(environment, last, FaultBench.Value(last, SizeOf(last)));
+                FaultTestKit.Put(environment, last, FaultTestKit.Value(last, SizeOf(last)));
             }
             catch (StorageFullException)
             {

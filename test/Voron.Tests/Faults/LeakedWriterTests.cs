@@ -14,13 +14,13 @@ public sealed class LeakedWriterTests
     {
         var logger = new ListLogger();
         using var environment = StorageEnvironment.OpenInMemory(Options(logger, isTracked));
-        FaultBench.Put(environment, 1, [1]);
+        FaultTestKit.Put(environment, 1, [1]);
         for (var round = 1; round <= 3; round++)
         {
             Leak(environment);
             WaitForLeaks(environment, round);
             WriteAfterLeak(environment, round);
-            FaultBench.Get(environment, 1).Should().Equal((byte)round);
+            FaultTestKit.Get(environment, 1).Should().Equal((byte)round);
         }
 
         SpinWait.SpinUntil(() => logger.Warnings.Count() >= 3, Patience);
@@ -39,7 +39,7 @@ public sealed class LeakedWriterTests
     public void Whoever_waits_for_it_has_the_collector_look()
     {
         using var environment = StorageEnvironment.OpenInMemory(Options(new ListLogger(), isTracked: false));
-        FaultBench.Put(environment, 1, [1]);
+        FaultTestKit.Put(environment, 1, [1]);
         Leak(environment);
 
         // Nothing here allocates, and nobody else collects: it is the wait that does.
@@ -52,7 +52,7 @@ public sealed class LeakedWriterTests
     public void A_caller_that_waits_without_a_limit_has_the_collector_look_too()
     {
         using var environment = StorageEnvironment.OpenInMemory(Options(new ListLogger(), isTracked: false));
-        FaultBench.Put(environment, 1, [1]);
+        FaultTestKit.Put(environment, 1, [1]);
         Leak(environment);
         var waiting = new TestThread(() => environment.BeginWrite(Timeout.InfiniteTimeSpan, TestContext.Current.CancellationToken).Dispose());
         waiting.Join().Should().BeNull();
@@ -63,7 +63,7 @@ public sealed class LeakedWriterTests
     public void A_handle_of_a_tree_is_enough_to_keep_it()
     {
         using var environment = StorageEnvironment.OpenInMemory(Options(new ListLogger(), isTracked: false));
-        FaultBench.Put(environment, 1, [1]);
+        FaultTestKit.Put(environment, 1, [1]);
         var held = new StrongBox<WriteTree>();
         OpenTreeOnly(environment, held);
         for (var i = 0; i < 5; i++)
@@ -75,7 +75,7 @@ public sealed class LeakedWriterTests
         environment.GetStatistics().LeakedWriters.Should().Be(0);
         PutAndForget(held);
         WaitForLeaks(environment, 1);
-        FaultBench.Put(environment, 2, [2]);
+        FaultTestKit.Put(environment, 2, [2]);
     }
 
     [Fact]
@@ -87,12 +87,12 @@ public sealed class LeakedWriterTests
             LeakGrace = TimeSpan.Zero,
             Logger = new ThrowingLogger(),
         });
-        FaultBench.Put(environment, 1, [1]);
+        FaultTestKit.Put(environment, 1, [1]);
         Leak(environment);
         LeakReader(environment);
         WaitForLeaks(environment, 1);
         using var writing = environment.BeginWrite(Patience, TestContext.Current.CancellationToken);
-        writing.OpenTree(FaultBench.TreeName).TryGet(FaultBench.Key(1), out _).Should().BeTrue();
+        writing.OpenTree(FaultTestKit.TreeName).TryGet(FaultTestKit.Key(1), out _).Should().BeTrue();
     }
 
     private static StorageOptions Options(ListLogger logger, bool isTracked) => new()
@@ -120,10 +120,10 @@ public sealed class LeakedWriterTests
     {
         using var writing = environment.BeginWrite(Patience, TestContext.Current.CancellationToken);
         writing.TransactionId.Should().Be(1 + round);
-        var tree = writing.OpenTree(FaultBench.TreeName);
-        tree.Contains(FaultBench.Key(2)).Should().BeFalse();
+        var tree = writing.OpenTree(FaultTestKit.TreeName);
+        tree.Contains(FaultTestKit.Key(2)).Should().BeFalse();
         writing.TryOpenTree("leaked", out _).Should().BeFalse();
-        tree.Put(FaultBench.Key(1), [(byte)round]);
+        tree.Put(FaultTestKit.Key(1), [(byte)round]);
         writing.Commit();
     }
 
@@ -132,25 +132,25 @@ public sealed class LeakedWriterTests
     {
         var writing = environment.BeginWrite();
         writing.CreateTree("leaked").Put("a"u8, "b"u8);
-        writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(2), FaultBench.Value(1, 10_000));
+        writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(2), FaultTestKit.Value(1, 10_000));
         _ = writing.CreateSavepoint();
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static void OpenTreeOnly(StorageEnvironment environment, StrongBox<WriteTree> held) =>
-        held.Value = environment.BeginWrite().OpenTree(FaultBench.TreeName);
+        held.Value = environment.BeginWrite().OpenTree(FaultTestKit.TreeName);
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static void PutAndForget(StrongBox<WriteTree> held)
     {
-        held.Value.Put(FaultBench.Key(5), [5]);
-        held.Value.Contains(FaultBench.Key(5)).Should().BeTrue();
+        held.Value.Put(FaultTestKit.Key(5), [5]);
+        held.Value.Contains(FaultTestKit.Key(5)).Should().BeTrue();
         held.Value = default;
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static void LeakReader(StorageEnvironment environment) =>
-        environment.BeginRead().OpenTree(FaultBench.TreeName).Contains(FaultBench.Key(1)).Should().BeTrue();
+        environment.BeginRead().OpenTree(FaultTestKit.TreeName).Contains(FaultTestKit.Key(1)).Should().BeTrue();
 
     private sealed class ThrowingLogger : Microsoft.Extensions.Logging.ILogger
     {

@@ -9,7 +9,7 @@ public sealed class MixedMomentsTests
     private const string Data = "voron.data";
     private const string Header = "voron.header";
 
-    private static StorageOptions Options => FaultBench.Options();
+    private static StorageOptions Options => FaultTestKit.Options();
 
     [Theory]
     [InlineData(0)]
@@ -44,7 +44,7 @@ public sealed class MixedMomentsTests
 
         // In itself the copy is what a kill in the flush leaves.
         using (var killed = StorageEnvironment.Open(during.ToDisk(), Options))
-            FaultBench.Get(killed, 7).Should().Equal(FaultBench.Value(1007, 300));
+            FaultTestKit.Get(killed, 7).Should().Equal(FaultTestKit.Value(1007, 300));
         var mixed = () => StorageEnvironment.Open(after.With(during, Data).ToDisk(), Options).Dispose();
         mixed.Should().Throw<CorruptionException>().WithMessage("*voron.data*checkpoint*");
     }
@@ -60,7 +60,7 @@ public sealed class MixedMomentsTests
         Put(environment, 1000);
         var second = FilesWithinFlush(environment, disk);
         using (var killed = StorageEnvironment.Open(second.ToDisk(), Options))
-            FaultBench.Get(killed, 7).Should().Equal(FaultBench.Value(1007, 300));
+            FaultTestKit.Get(killed, 7).Should().Equal(FaultTestKit.Value(1007, 300));
         var mixed = () => StorageEnvironment.Open(second.With(first, Data).ToDisk(), Options).Dispose();
         mixed.Should().Throw<CorruptionException>().WithMessage("*voron.data*checkpoint*");
     }
@@ -93,11 +93,11 @@ public sealed class MixedMomentsTests
     {
         var disk = new SimulatedDisk();
         using var environment = StorageEnvironment.Open(disk, Options);
-        FaultBench.Put(environment, 1, FaultBench.Value(1, 100));
+        FaultTestKit.Put(environment, 1, FaultTestKit.Value(1, 100));
         var older = FileSet.Of(disk);
-        FaultBench.Put(environment, 2, FaultBench.Value(2, 100));
+        FaultTestKit.Put(environment, 2, FaultTestKit.Value(2, 100));
         environment.Flush();
-        FaultBench.Put(environment, 3, FaultBench.Value(3, 100));
+        FaultTestKit.Put(environment, 3, FaultTestKit.Value(3, 100));
         var newer = FileSet.Of(disk);
         var journals = newer.Names.Where(name => name.StartsWith("journal-", StringComparison.Ordinal)).ToArray();
         var open = () => StorageEnvironment.Open(newer.With(older, journals).ToDisk(), Options).Dispose();
@@ -112,7 +112,7 @@ public sealed class MixedMomentsTests
         var disk = new SimulatedDisk();
         using var environment = StorageEnvironment.Open(disk, options);
         for (var i = 0; i < 20; i++)
-            FaultBench.Put(environment, i, FaultBench.Value(i, 3000));
+            FaultTestKit.Put(environment, i, FaultTestKit.Value(i, 3000));
         environment.Flush();
         using var reading = environment.BeginRead();
 
@@ -124,14 +124,14 @@ public sealed class MixedMomentsTests
                 older = FileSet.Of(disk);
         };
         for (var i = 20; older == null && i < 60; i++)
-            FaultBench.Put(environment, i, FaultBench.Value(i, 3000));
+            FaultTestKit.Put(environment, i, FaultTestKit.Value(i, 3000));
         disk.InProgress = null;
         older.Should().NotBeNull();
         environment.Rewrite().Should().BeTrue();
         var newer = FileSet.Of(disk);
 
         using (var whole = StorageEnvironment.Open(older!.ToDisk(), options))
-            FaultBench.Get(whole, 19).Should().NotBeNull();
+            FaultTestKit.Get(whole, 19).Should().NotBeNull();
         var ofNewer = newer.Names.Where(name => name == Header || name.StartsWith("rewrite-", StringComparison.Ordinal)).ToArray();
         ofNewer.Should().HaveCount(2);
         var open = () => StorageEnvironment.Open(older!.With(newer, ofNewer).ToDisk(), options).Dispose();
@@ -145,7 +145,7 @@ public sealed class MixedMomentsTests
         using (var environment = StorageEnvironment.Open(disk, Options))
         {
             Stamp(disk).Should().Be(0, "a new environment has none");
-            FaultBench.Put(environment, 1, FaultBench.Value(1, 100));
+            FaultTestKit.Put(environment, 1, FaultTestKit.Value(1, 100));
             environment.Flush();
             Stamp(disk).Should().Be(DataFileStamp.Finished(NumberOf(disk)));
             environment.Verify().Problems.Should().BeEmpty();
@@ -153,7 +153,7 @@ public sealed class MixedMomentsTests
 
         var closed = Stamp(disk);
         using var again = StorageEnvironment.Open(disk, Options);
-        FaultBench.Get(again, 1).Should().NotBeNull();
+        FaultTestKit.Get(again, 1).Should().NotBeNull();
         Stamp(disk).Should().Be(closed);
     }
 
@@ -174,7 +174,7 @@ public sealed class MixedMomentsTests
         using (var environment = StorageEnvironment.Open(disk, options))
         {
             for (var i = 0; i < 100; i++)
-                FaultBench.Put(environment, i, FaultBench.Value(i, 300));
+                FaultTestKit.Put(environment, i, FaultTestKit.Value(i, 300));
             during = FilesWithinFlush(environment, disk);
         }
 
@@ -182,14 +182,14 @@ public sealed class MixedMomentsTests
         using (var environment = StorageEnvironment.Open(killed, options))
         {
             using var reading = environment.BeginRead();
-            FaultBench.Put(environment, 100, FaultBench.Value(100, 300));
+            FaultTestKit.Put(environment, 100, FaultTestKit.Value(100, 300));
             environment.Rewrite().Should().BeTrue();
             during = FileSet.Of(killed);
         }
 
         using var last = StorageEnvironment.Open(during.ToDisk(), options);
-        FaultBench.Get(last, 100).Should().NotBeNull();
-        FaultBench.Get(last, 7).Should().Equal(FaultBench.Value(7, 300));
+        FaultTestKit.Get(last, 100).Should().NotBeNull();
+        FaultTestKit.Get(last, 7).Should().Equal(FaultTestKit.Value(7, 300));
         last.Verify().Problems.Should().BeEmpty();
     }
 
@@ -204,7 +204,7 @@ public sealed class MixedMomentsTests
     private static void Put(StorageEnvironment environment, int seed)
     {
         for (var i = 0; i < 300; i++)
-            FaultBench.Put(environment, i, FaultBench.Value(i + seed, 300));
+            FaultTestKit.Put(environment, i, FaultTestKit.Value(i + seed, 300));
     }
 
     /// <summary>Flushes; returns the files of the moment when the data file was stamped, and no page written yet.</summary>
@@ -222,12 +222,12 @@ public sealed class MixedMomentsTests
         var disk = new SimulatedDisk();
         using var environment = StorageEnvironment.Open(disk, Options);
         for (var i = 0; i < 200; i++)
-            FaultBench.Put(environment, i, FaultBench.Value(i, 300));
+            FaultTestKit.Put(environment, i, FaultTestKit.Value(i, 300));
         if (flushesBefore > 0)
             environment.Flush();
         var older = FileSet.Of(disk);
         for (var i = 0; i < 200; i++)
-            FaultBench.Put(environment, i, FaultBench.Value(i + 1000, 300));
+            FaultTestKit.Put(environment, i, FaultTestKit.Value(i + 1000, 300));
         environment.Flush();
         return (older, FileSet.Of(disk));
     }

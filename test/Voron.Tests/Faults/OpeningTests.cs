@@ -16,20 +16,20 @@ public sealed class OpeningTests
         using var directory = new TemporaryDirectory();
         var real = Path.Combine(directory.Path, "real");
         var link = Path.Combine(directory.Path, "link");
-        using var environment = StorageEnvironment.Open(real, FaultBench.Options());
-        FaultBench.Put(environment, 1, [1]);
+        using var environment = StorageEnvironment.Open(real, FaultTestKit.Options());
+        FaultTestKit.Put(environment, 1, [1]);
         TestLinks.ToDirectory(link, real);
         var start = Stopwatch.GetTimestamp();
         foreach (var path in new[] { real, link, real + "/../real" })
         {
-            var open = () => StorageEnvironment.Open(path, FaultBench.Options());
+            var open = () => StorageEnvironment.Open(path, FaultTestKit.Options());
             open.Should().Throw<EnvironmentInUseException>().WithMessage($"*{real}*process {Environment.ProcessId}*");
             var openForReading = () => StorageEnvironment.Open(path, new StorageOptions { ReadOnly = true });
             openForReading.Should().Throw<EnvironmentInUseException>();
         }
 
         Stopwatch.GetElapsedTime(start).Should().BeLessThan(TimeSpan.FromSeconds(2));
-        FaultBench.Put(environment, 2, [2]);
+        FaultTestKit.Put(environment, 2, [2]);
         environment.Verify().Problems.Should().BeEmpty();
     }
 
@@ -37,12 +37,12 @@ public sealed class OpeningTests
     public void Readers_share_a_directory_and_keep_writers_out()
     {
         using var directory = new TemporaryDirectory();
-        using (var environment = StorageEnvironment.Open(directory.Path, FaultBench.Options()))
-            FaultBench.Put(environment, 1, [1]);
+        using (var environment = StorageEnvironment.Open(directory.Path, FaultTestKit.Options()))
+            FaultTestKit.Put(environment, 1, [1]);
         using var first = StorageEnvironment.Open(directory.Path, new StorageOptions { ReadOnly = true });
         using var second = StorageEnvironment.Open(directory.Path, new StorageOptions { ReadOnly = true });
-        FaultBench.Get(first, 1).Should().Equal(1);
-        FaultBench.Get(second, 1).Should().Equal(1);
+        FaultTestKit.Get(first, 1).Should().Equal(1);
+        FaultTestKit.Get(second, 1).Should().Equal(1);
         var open = () => StorageEnvironment.Open(directory.Path);
         open.Should().Throw<EnvironmentInUseException>();
     }
@@ -80,10 +80,10 @@ public sealed class OpeningTests
     {
         var files = MakeFiles();
         files.Remove(name);
-        var disk = FaultBench.DiskOf(files);
-        var open = () => StorageEnvironment.Open(disk, FaultBench.Options());
+        var disk = FaultTestKit.DiskOf(files);
+        var open = () => StorageEnvironment.Open(disk, FaultTestKit.Options());
         open.Should().Throw<VoronException>().Which.Message.Should().Contain("simulated");
-        FaultBench.ShouldBeUnchanged(FaultBench.Bytes(disk), files);
+        FaultTestKit.ShouldBeUnchanged(FaultTestKit.Bytes(disk), files);
     }
 
     [Fact]
@@ -143,8 +143,8 @@ public sealed class OpeningTests
         files["voron.data"] = MakeFiles()["voron.data"];
         var read = () =>
         {
-            using var environment = StorageEnvironment.Open(FaultBench.DiskOf(files), FaultBench.Options());
-            FaultBench.Get(environment, 1);
+            using var environment = StorageEnvironment.Open(FaultTestKit.DiskOf(files), FaultTestKit.Options());
+            FaultTestKit.Get(environment, 1);
         };
         read.Should().Throw<CorruptionException>().WithMessage("*voron.data*");
     }
@@ -176,12 +176,12 @@ public sealed class OpeningTests
     public void Opening_for_reading_changes_no_byte_and_refuses_to_write()
     {
         var files = MakeFiles();
-        var disk = FaultBench.DiskOf(files);
+        var disk = FaultTestKit.DiskOf(files);
         disk.IsReadOnly = true;
         using (var environment = StorageEnvironment.Open(disk, new StorageOptions { ReadOnly = true }))
         {
-            FaultBench.Get(environment, 1).Should().Equal(FaultBench.Value(1, 300));
-            FaultBench.Get(environment, 2).Should().Equal(FaultBench.Value(2, 300));
+            FaultTestKit.Get(environment, 1).Should().Equal(FaultTestKit.Value(1, 300));
+            FaultTestKit.Get(environment, 2).Should().Equal(FaultTestKit.Value(2, 300));
             environment.Verify().Problems.Should().BeEmpty();
             var write = () => environment.BeginWrite().Dispose();
             write.Should().Throw<InvalidOperationException>().WithMessage("*simulated*reading only*");
@@ -189,7 +189,7 @@ public sealed class OpeningTests
             flush.Should().Throw<InvalidOperationException>();
         }
 
-        FaultBench.ShouldBeUnchanged(FaultBench.Bytes(disk), files);
+        FaultTestKit.ShouldBeUnchanged(FaultTestKit.Bytes(disk), files);
     }
 
     [Theory]
@@ -199,30 +199,30 @@ public sealed class OpeningTests
     public void A_file_that_may_not_be_opened_is_named(string name)
     {
         var files = MakeFiles();
-        var disk = FaultBench.DiskOf(files);
+        var disk = FaultTestKit.DiskOf(files);
         disk.FailNext(call => call.Kind is DiskCallKind.Open or DiskCallKind.Lock && call.Name == name, DiskError.AccessDenied, forever: true);
-        var open = () => StorageEnvironment.Open(disk, FaultBench.Options());
+        var open = () => StorageEnvironment.Open(disk, FaultTestKit.Options());
         open.Should().Throw<StorageAccessException>().WithMessage($"*{name}*");
         disk.HeldLocks.Should().Be(0);
         disk.OpenFiles.Should().Be(0);
-        FaultBench.ShouldBeUnchanged(FaultBench.Bytes(disk), files);
+        FaultTestKit.ShouldBeUnchanged(FaultTestKit.Bytes(disk), files);
         disk.ClearFaults();
-        using var environment = StorageEnvironment.Open(disk, FaultBench.Options());
-        FaultBench.Get(environment, 2).Should().Equal(FaultBench.Value(2, 300));
+        using var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());
+        FaultTestKit.Get(environment, 2).Should().Equal(FaultTestKit.Value(2, 300));
     }
 
     [Fact]
     public void A_disk_that_takes_no_writes_is_read_and_refuses_to_open_for_writing()
     {
         var files = MakeFiles();
-        var disk = FaultBench.DiskOf(files);
+        var disk = FaultTestKit.DiskOf(files);
         disk.FailNext(
             call => call.Kind is DiskCallKind.Write or DiskCallKind.Create or DiskCallKind.Sync or DiskCallKind.SyncDirectory or DiskCallKind.Lock,
             DiskError.AccessDenied,
             forever: true);
-        var open = () => StorageEnvironment.Open(disk, FaultBench.Options());
+        var open = () => StorageEnvironment.Open(disk, FaultTestKit.Options());
         open.Should().Throw<StorageAccessException>();
-        FaultBench.ShouldBeUnchanged(FaultBench.Bytes(disk), files);
+        FaultTestKit.ShouldBeUnchanged(FaultTestKit.Bytes(disk), files);
     }
 
     [Fact]
@@ -235,17 +235,17 @@ public sealed class OpeningTests
         try
         {
             var logger = new ListLogger();
-            using (var environment = StorageEnvironment.Open(path, FaultBench.Options(logger)))
+            using (var environment = StorageEnvironment.Open(path, FaultTestKit.Options(logger)))
             {
                 for (var i = 0; i < 20; i++)
-                    FaultBench.Put(environment, i, FaultBench.Value(i, 5000));
+                    FaultTestKit.Put(environment, i, FaultTestKit.Value(i, 5000));
                 environment.Flush();
             }
 
             logger.Warnings.Should().ContainSingle().Which.Should().Contain(path).And.Contain("slower");
-            using var reopened = StorageEnvironment.Open(path, FaultBench.Options());
+            using var reopened = StorageEnvironment.Open(path, FaultTestKit.Options());
             for (var i = 0; i < 20; i++)
-                FaultBench.Get(reopened, i).Should().Equal(FaultBench.Value(i, 5000));
+                FaultTestKit.Get(reopened, i).Should().Equal(FaultTestKit.Value(i, 5000));
         }
         finally
         {
@@ -258,13 +258,13 @@ public sealed class OpeningTests
     {
         var files = MakeFiles();
         files[name] = damage((byte[])files[name].Clone());
-        var disk = FaultBench.DiskOf(files);
+        var disk = FaultTestKit.DiskOf(files);
         VoronException? exception = null;
         try
         {
-            using var environment = StorageEnvironment.Open(disk, FaultBench.Options());
-            FaultBench.Get(environment, 1);
-            FaultBench.Get(environment, 2);
+            using var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());
+            FaultTestKit.Get(environment, 1);
+            FaultTestKit.Get(environment, 2);
         }
         catch (VoronException e)
         {
@@ -274,7 +274,7 @@ public sealed class OpeningTests
         exception.Should().NotBeNull("'{0}' is damaged", name);
         (exception is UnsupportedFormatException or CorruptionException).Should().BeTrue("{0}", exception!.GetType());
         exception.Message.Should().Contain("simulated").And.MatchRegex("[0-9]");
-        FaultBench.ShouldBeUnchanged(FaultBench.Bytes(disk), files);
+        FaultTestKit.ShouldBeUnchanged(FaultTestKit.Bytes(disk), files);
         disk.HeldLocks.Should().Be(0);
         disk.OpenFiles.Should().Be(0);
         disk.LiveMaps.Should().Be(0);
@@ -295,10 +295,10 @@ public sealed class OpeningTests
         var disk = new SimulatedDisk();
         var options = new StorageOptions { BackgroundFlush = false, InitialJournalFileBytes = 512 << 10 };
         using var environment = StorageEnvironment.Open(disk, options);
-        FaultBench.Put(environment, 1, FaultBench.Value(1, 300));
+        FaultTestKit.Put(environment, 1, FaultTestKit.Value(1, 300));
         environment.Flush();
-        FaultBench.Put(environment, 2, FaultBench.Value(2, 300));
+        FaultTestKit.Put(environment, 2, FaultTestKit.Value(2, 300));
         environment.ConfirmDurability();
-        return FaultBench.Bytes(disk);
+        return FaultTestKit.Bytes(disk);
     }
 }

@@ -19,6 +19,6 @@ public sealed class OtherProcessTests
         Stopwatch.GetElapsedTime(start).Should().BeLessThan(TimeSpan.FromSeconds(2));
         target.Kill();
         using var environment = StorageEnvironment.Open(directory.Path);
-        FaultBench.Put(environment, 1, [1]);
+        FaultTestKit.Put(environment, 1, [1]);
     }
 }

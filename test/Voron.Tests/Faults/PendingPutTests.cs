@@ -21,32 +21,32 @@ public sealed class PendingPutTests : IDisposable
     [InlineData(false)]
     public async Task A_rollback_to_a_savepoint_undoes_the_put_and_no_other(bool failsLater)
     {
-        using (var environment = StorageEnvironment.Open(_disk, FaultBench.Options()))
+        using (var environment = StorageEnvironment.Open(_disk, FaultTestKit.Options()))
         {
             using var writing = environment.BeginWrite();
-            var tree = writing.CreateTree(FaultBench.TreeName);
-            tree.Put(FaultBench.Key(1), FaultBench.Value(1, 100));
+            var tree = writing.CreateTree(FaultTestKit.TreeName);
+            tree.Put(FaultTestKit.Key(1), FaultTestKit.Value(1, 100));
             var savepoint = writing.CreateSavepoint();
             var (put, pipe) = await BeginPut(tree, 2);
             savepoint.Rollback();
 
             // Takes the pages that the put had.
-            tree.Put(FaultBench.Key(3), FaultBench.Value(3, 2 * Sent));
+            tree.Put(FaultTestKit.Key(3), FaultTestKit.Value(3, 2 * Sent));
             await pipe.CompleteAsync(failsLater ? new IOException("the line is dead") : null);
             await FluentActions.Awaiting(() => put.WaitAsync(Patience, Cancellation))
                 .Should().ThrowAsync<InvalidOperationException>().WithMessage("*rolled back*PutAsync*items*");
-            tree.Put(FaultBench.Key(4), FaultBench.Value(4, 2 * Sent));
+            tree.Put(FaultTestKit.Key(4), FaultTestKit.Value(4, 2 * Sent));
             savepoint.Release();
             writing.Commit();
             environment.Verify().Problems.Should().BeEmpty();
         }
 
-        using var reopened = StorageEnvironment.Open(_disk, FaultBench.Options());
+        using var reopened = StorageEnvironment.Open(_disk, FaultTestKit.Options());
         reopened.Verify().Problems.Should().BeEmpty();
-        FaultBench.Get(reopened, 1).Should().Equal(FaultBench.Value(1, 100));
-        FaultBench.Get(reopened, 2).Should().BeNull();
-        FaultBench.Get(reopened, 3).Should().Equal(FaultBench.Value(3, 2 * Sent));
-        FaultBench.Get(reopened, 4).Should().Equal(FaultBench.Value(4, 2 * Sent));
+        FaultTestKit.Get(reopened, 1).Should().Equal(FaultTestKit.Value(1, 100));
+        FaultTestKit.Get(reopened, 2).Should().BeNull();
+        FaultTestKit.Get(reopened, 3).Should().Equal(FaultTestKit.Value(3, 2 * Sent));
+        FaultTestKit.Get(reopened, 4).Should().Equal(FaultTestKit.Value(4, 2 * Sent));
     }
 
     [Theory]
@@ -59,11 +59,11 @@ public sealed class PendingPutTests : IDisposable
     [InlineData("delete tree")]
     public async Task A_call_that_the_put_would_not_survive_is_refused_and_the_put_goes_on(string call)
     {
-        using var environment = StorageEnvironment.Open(_disk, FaultBench.Options());
+        using var environment = StorageEnvironment.Open(_disk, FaultTestKit.Options());
         using (var writing = environment.BeginWrite())
         {
-            var tree = writing.CreateTree(FaultBench.TreeName);
-            tree.Put(FaultBench.Key(1), FaultBench.Value(1, 100));
+            var tree = writing.CreateTree(FaultTestKit.TreeName);
+            tree.Put(FaultTestKit.Key(1), FaultTestKit.Value(1, 100));
             var savepoint = writing.CreateSavepoint();
             var nested = writing.BeginNested();
             var (put, pipe) = await BeginPut(tree, 2);
@@ -75,10 +75,10 @@ public sealed class PendingPutTests : IDisposable
                 "begin nested" => () => writing.BeginNested(),
                 "release" => savepoint.Release,
                 "commit nested" => nested.Commit,
-                _ => () => writing.DeleteTree(FaultBench.TreeName),
+                _ => () => writing.DeleteTree(FaultTestKit.TreeName),
             };
             refused.Should().Throw<InvalidOperationException>().WithMessage("*PutAsync*000002*items*has not completed*");
-            await pipe.WriteAsync(FaultBench.Value(2, 2 * Sent).AsMemory(Sent), Cancellation);
+            await pipe.WriteAsync(FaultTestKit.Value(2, 2 * Sent).AsMemory(Sent), Cancellation);
             await pipe.CompleteAsync();
             (await put.WaitAsync(Patience, Cancellation)).Should().Be(2 * Sent);
             nested.Commit();
@@ -86,8 +86,8 @@ public sealed class PendingPutTests : IDisposable
             writing.Commit();
         }
 
-        FaultBench.Get(environment, 1).Should().Equal(FaultBench.Value(1, 100));
-        FaultBench.Get(environment, 2).Should().Equal(FaultBench.Value(2, 2 * Sent));
+        FaultTestKit.Get(environment, 1).Should().Equal(FaultTestKit.Value(1, 100));
+        FaultTestKit.Get(environment, 2).Should().Equal(FaultTestKit.Value(2, 2 * Sent));
         environment.Verify().Problems.Should().BeEmpty();
     }
 
@@ -97,10 +97,10 @@ public sealed class PendingPutTests : IDisposable
     [InlineData("savepoint")]
     public async Task A_disposal_ends_the_put_although_its_stream_gives_nothing_more(string disposed)
     {
-        using var environment = StorageEnvironment.Open(_disk, FaultBench.Options());
+        using var environment = StorageEnvironment.Open(_disk, FaultTestKit.Options());
         using (var writing = environment.BeginWrite())
         {
-            var tree = writing.CreateTree(FaultBench.TreeName);
+            var tree = writing.CreateTree(FaultTestKit.TreeName);
             var savepoint = writing.CreateSavepoint();
             var nested = disposed == "nested" ? writing.BeginNested() : default;
             var (put, pipe) = await BeginPut(tree, 2);
@@ -122,44 +122,44 @@ public sealed class PendingPutTests : IDisposable
                     break;
             }
 
-            tree.Put(FaultBench.Key(1), FaultBench.Value(1, Sent));
+            tree.Put(FaultTestKit.Key(1), FaultTestKit.Value(1, Sent));
             writing.Commit();
         }
 
-        FaultBench.Get(environment, 1).Should().Equal(FaultBench.Value(1, Sent));
-        FaultBench.Get(environment, 2).Should().BeEquivalentTo(disposed == "savepoint" ? FaultBench.Value(2, 2 * Sent)[..Sent] : null);
+        FaultTestKit.Get(environment, 1).Should().Equal(FaultTestKit.Value(1, Sent));
+        FaultTestKit.Get(environment, 2).Should().BeEquivalentTo(disposed == "savepoint" ? FaultTestKit.Value(2, 2 * Sent)[..Sent] : null);
         environment.Verify().Problems.Should().BeEmpty();
     }
 
     [Fact]
     public async Task A_merged_operation_that_does_not_await_its_put_fails_alone()
     {
-        using var environment = StorageEnvironment.Open(_disk, FaultBench.Options());
-        FaultBench.Put(environment, 1, FaultBench.Value(1, 100));
+        using var environment = StorageEnvironment.Open(_disk, FaultTestKit.Options());
+        FaultTestKit.Put(environment, 1, FaultTestKit.Value(1, 100));
         var pipe = new Pipe(new PipeOptions(pauseWriterThreshold: 0));
-        await pipe.Writer.WriteAsync(FaultBench.Value(2, Sent), Cancellation);
+        await pipe.Writer.WriteAsync(FaultTestKit.Value(2, Sent), Cancellation);
         Task<long>? put = null;
         var faulty = environment.WriteAsync(
-            writing => { put = writing.OpenTree(FaultBench.TreeName).PutAsync(FaultBench.Key(2), pipe.Reader, Cancellation).AsTask(); },
+            writing => { put = writing.OpenTree(FaultTestKit.TreeName).PutAsync(FaultTestKit.Key(2), pipe.Reader, Cancellation).AsTask(); },
             Cancellation);
         var good = environment.WriteAsync(
-            writing => writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(3), FaultBench.Value(3, Sent)), Cancellation);
+            writing => writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(3), FaultTestKit.Value(3, Sent)), Cancellation);
         await FluentActions.Awaiting(() => faulty.AsTask().WaitAsync(Patience, Cancellation))
             .Should().ThrowAsync<InvalidOperationException>().WithMessage("*PutAsync*000002*items*");
         await good;
         await FluentActions.Awaiting(() => put!.WaitAsync(Patience, Cancellation)).Should().ThrowAsync<InvalidOperationException>();
-        FaultBench.Get(environment, 2).Should().BeNull();
-        FaultBench.Get(environment, 3).Should().Equal(FaultBench.Value(3, Sent));
+        FaultTestKit.Get(environment, 2).Should().BeNull();
+        FaultTestKit.Get(environment, 3).Should().Equal(FaultTestKit.Value(3, Sent));
         environment.Verify().Problems.Should().BeEmpty();
     }
 
     [Fact]
     public async Task Puts_that_wait_side_by_side_are_all_there()
     {
-        using var environment = StorageEnvironment.Open(_disk, FaultBench.Options());
+        using var environment = StorageEnvironment.Open(_disk, FaultTestKit.Options());
         using (var writing = environment.BeginWrite())
         {
-            var tree = writing.CreateTree(FaultBench.TreeName);
+            var tree = writing.CreateTree(FaultTestKit.TreeName);
             var puts = new List<(Task<long> Put, PipeWriter Pipe)>();
             for (var key = 0; key < 4; key++)
                 puts.Add(await BeginPut(tree, key));
@@ -168,7 +168,7 @@ public sealed class PendingPutTests : IDisposable
             await Task.WhenAll(puts.Select(async (entry, key) =>
             {
                 for (var at = Sent; at < 4 * Sent; at += Sent / 10)
-                    await entry.Pipe.WriteAsync(FaultBench.Value(key, 4 * Sent).AsMemory(at, Sent / 10), Cancellation);
+                    await entry.Pipe.WriteAsync(FaultTestKit.Value(key, 4 * Sent).AsMemory(at, Sent / 10), Cancellation);
                 await entry.Pipe.CompleteAsync();
             }));
             foreach (var (put, _) in puts)
@@ -177,7 +177,7 @@ public sealed class PendingPutTests : IDisposable
         }
 
         for (var key = 0; key < 4; key++)
-            FaultBench.Get(environment, key).Should().Equal(FaultBench.Value(key, 4 * Sent));
+            FaultTestKit.Get(environment, key).Should().Equal(FaultTestKit.Value(key, 4 * Sent));
         environment.Verify().Problems.Should().BeEmpty();
     }
 
@@ -187,23 +187,23 @@ public sealed class PendingPutTests : IDisposable
         var options = new StorageOptions { BackgroundFlush = false, LargeValueBytes = 256 << 20 };
         using var environment = StorageEnvironment.Open(_disk, options);
         using var writing = environment.BeginWrite();
-        var tree = writing.CreateTree(FaultBench.TreeName);
+        var tree = writing.CreateTree(FaultTestKit.TreeName);
         var before = GC.GetTotalAllocatedBytes();
-        await tree.PutAsync(FaultBench.Key(1), new MemoryStream(FaultBench.Value(1, 10)), Cancellation);
-        await tree.PutAsync(FaultBench.Key(2), new MemoryStream(FaultBench.Value(2, 10)), Cancellation);
-        await tree.PutAsync(FaultBench.Key(3), new MemoryStream(FaultBench.Value(3, 1_000_000)), Cancellation);
+        await tree.PutAsync(FaultTestKit.Key(1), new MemoryStream(FaultTestKit.Value(1, 10)), Cancellation);
+        await tree.PutAsync(FaultTestKit.Key(2), new MemoryStream(FaultTestKit.Value(2, 10)), Cancellation);
+        await tree.PutAsync(FaultTestKit.Key(3), new MemoryStream(FaultTestKit.Value(3, 1_000_000)), Cancellation);
         (GC.GetTotalAllocatedBytes() - before).Should().BeLessThan(64 << 20);
         writing.Commit();
-        FaultBench.Get(environment, 2).Should().Equal(FaultBench.Value(2, 10));
-        FaultBench.Get(environment, 3).Should().Equal(FaultBench.Value(3, 1_000_000));
+        FaultTestKit.Get(environment, 2).Should().Equal(FaultTestKit.Value(2, 10));
+        FaultTestKit.Get(environment, 3).Should().Equal(FaultTestKit.Value(3, 1_000_000));
     }
 
     // Returns when the put has taken what was sent, and waits for more.
     private static async Task<(Task<long> Put, PipeWriter Pipe)> BeginPut(WriteTree tree, int key)
     {
         var pipe = new Pipe(new PipeOptions(pauseWriterThreshold: 1, resumeWriterThreshold: 1, minimumSegmentSize: Sent));
-        var put = tree.PutAsync(FaultBench.Key(key), pipe.Reader, Cancellation).AsTask();
-        await pipe.Writer.WriteAsync(FaultBench.Value(key, 2 * Sent).AsMemory(0, Sent), Cancellation);
+        var put = tree.PutAsync(FaultTestKit.Key(key), pipe.Reader, Cancellation).AsTask();
+        await pipe.Writer.WriteAsync(FaultTestKit.Value(key, 2 * Sent).AsMemory(0, Sent), Cancellation);
         return (put, pipe.Writer);
     }
 }

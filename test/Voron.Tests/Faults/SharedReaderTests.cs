@@ -107,11 +107,11 @@ public sealed class SharedReaderTests(ITestOutputHelper output)
     // What a call returned before the end was right; a span is looked at only while the transaction is still open afterwards.
     private static void Read(ReadTransaction reading, Random random)
     {
-        var tree = reading.OpenTree(FaultBench.TreeName);
+        var tree = reading.OpenTree(FaultTestKit.TreeName);
         var key = random.Next(Keys);
         if (random.Next(3) > 0)
         {
-            tree.TryGet(FaultBench.Key(key), out var value).Should().BeTrue();
+            tree.TryGet(FaultTestKit.Key(key), out var value).Should().BeTrue();
             var copy = value.ToArray();
             _ = reading.TransactionId;
             Check(key, copy);
@@ -119,7 +119,7 @@ public sealed class SharedReaderTests(ITestOutputHelper output)
         }
 
         using var cursor = tree.OpenCursor();
-        cursor.SeekExact(FaultBench.Key(key)).Should().BeTrue();
+        cursor.SeekExact(FaultTestKit.Key(key)).Should().BeTrue();
         for (var i = key; i < Math.Min(Keys, key + 5); i++)
         {
             var copy = cursor.Value.ToArray();
@@ -157,13 +157,13 @@ public sealed class SharedReaderTests(ITestOutputHelper output)
     private static void Fill(StorageEnvironment environment, int version)
     {
         using var writing = environment.BeginWrite();
-        var tree = writing.CreateTree(FaultBench.TreeName);
+        var tree = writing.CreateTree(FaultTestKit.TreeName);
         for (var i = 0; i < Keys; i++)
         {
             var value = new byte[12 + i % 50 * 40];
             value.AsSpan().Fill((byte)version);
             BitConverter.TryWriteBytes(value, i);
-            tree.Put(FaultBench.Key(i), value);
+            tree.Put(FaultTestKit.Key(i), value);
         }
 
         writing.Commit();

@@ -32,17 +32,17 @@ public sealed class StreamLifetimeTests
     [MemberData(nameof(Endings))]
     public void A_stream_throws_when_its_value_has_gone(int length, string ending, bool isCommitted)
     {
-        using var environment = StorageEnvironment.Open(new SimulatedDisk(), FaultBench.Options());
-        FaultBench.Put(environment, 1, FaultBench.Value(1, 100));
+        using var environment = StorageEnvironment.Open(new SimulatedDisk(), FaultTestKit.Options());
+        FaultTestKit.Put(environment, 1, FaultTestKit.Value(1, 100));
         if (isCommitted)
-            FaultBench.Put(environment, 2, FaultBench.Value(2, length));
+            FaultTestKit.Put(environment, 2, FaultTestKit.Value(2, length));
         using var writing = environment.BeginWrite();
-        var tree = writing.OpenTree(FaultBench.TreeName);
+        var tree = writing.OpenTree(FaultTestKit.TreeName);
         var savepoint = writing.CreateSavepoint();
         if (!isCommitted || ending == "rollback")
-            tree.Put(FaultBench.Key(2), FaultBench.Value(2, length));
-        tree.TryOpenStream(FaultBench.Key(2), out var stream).Should().BeTrue();
-        stream!.ReadByte().Should().Be(FaultBench.Value(2, length)[0]);
+            tree.Put(FaultTestKit.Key(2), FaultTestKit.Value(2, length));
+        tree.TryOpenStream(FaultTestKit.Key(2), out var stream).Should().BeTrue();
+        stream!.ReadByte().Should().Be(FaultTestKit.Value(2, length)[0]);
         End(ending, writing, tree, savepoint, length);
 
         var read = () => stream.Read(new byte[length]);
@@ -58,7 +58,7 @@ public sealed class StreamLifetimeTests
         if (ending is not ("commit" or "dispose" or "delete tree"))
         {
             // Another stream of the same key reads what is there now.
-            if (tree.TryOpenStream(FaultBench.Key(2), out var again))
+            if (tree.TryOpenStream(FaultTestKit.Key(2), out var again))
                 again.CopyTo(Stream.Null);
             writing.Commit();
         }
@@ -69,25 +69,25 @@ public sealed class StreamLifetimeTests
     [Fact]
     public async Task The_stream_of_a_large_value_is_read_while_others_are_put()
     {
-        using var environment = StorageEnvironment.Open(new SimulatedDisk(), FaultBench.Options());
-        var value = FaultBench.Value(2, LargeWithDescriptor);
-        FaultBench.Put(environment, 2, value);
+        using var environment = StorageEnvironment.Open(new SimulatedDisk(), FaultTestKit.Options());
+        var value = FaultTestKit.Value(2, LargeWithDescriptor);
+        FaultTestKit.Put(environment, 2, value);
         using (var writing = environment.BeginWrite())
         {
-            var tree = writing.OpenTree(FaultBench.TreeName);
-            tree.TryOpenStream(FaultBench.Key(2), out var source).Should().BeTrue();
-            (await tree.PutAsync(FaultBench.Key(3), source!, TestContext.Current.CancellationToken)).Should().Be(value.Length);
+            var tree = writing.OpenTree(FaultTestKit.TreeName);
+            tree.TryOpenStream(FaultTestKit.Key(2), out var source).Should().BeTrue();
+            (await tree.PutAsync(FaultTestKit.Key(3), source!, TestContext.Current.CancellationToken)).Should().Be(value.Length);
             source!.Position = 0;
             for (var i = 10; i < 200; i++)
             {
-                tree.Put(FaultBench.Key(i), FaultBench.Value(i, 500));
+                tree.Put(FaultTestKit.Key(i), FaultTestKit.Value(i, 500));
                 source.ReadByte().Should().Be(value[i - 10]);
             }
 
             writing.Commit();
         }
 
-        FaultBench.Get(environment, 3).Should().Equal(value);
+        FaultTestKit.Get(environment, 3).Should().Equal(value);
     }
 
     private static void End(string ending, WriteTransaction writing, WriteTree tree, Savepoint savepoint, int length)
@@ -95,34 +95,34 @@ public sealed class StreamLifetimeTests
         switch (ending)
         {
             case "delete":
-                tree.Delete(FaultBench.Key(2));
+                tree.Delete(FaultTestKit.Key(2));
                 break;
             case "cursor delete":
                 using (var cursor = tree.OpenCursor())
                 {
-                    cursor.SeekExact(FaultBench.Key(2)).Should().BeTrue();
+                    cursor.SeekExact(FaultTestKit.Key(2)).Should().BeTrue();
                     cursor.Delete();
                 }
 
                 break;
             case "overwrite":
-                tree.Put(FaultBench.Key(2), FaultBench.Value(77, length));
+                tree.Put(FaultTestKit.Key(2), FaultTestKit.Value(77, length));
                 break;
             case "overwrite shorter":
-                tree.Put(FaultBench.Key(2), FaultBench.Value(77, length - 1));
+                tree.Put(FaultTestKit.Key(2), FaultTestKit.Value(77, length - 1));
                 break;
             case "insert again":
-                tree.Delete(FaultBench.Key(2));
-                tree.Put(FaultBench.Key(2), FaultBench.Value(77, length));
+                tree.Delete(FaultTestKit.Key(2));
+                tree.Put(FaultTestKit.Key(2), FaultTestKit.Value(77, length));
                 break;
             case "rollback":
                 savepoint.Rollback();
                 break;
             case "delete tree":
-                writing.DeleteTree(FaultBench.TreeName);
+                writing.DeleteTree(FaultTestKit.TreeName);
                 break;
             case "rename":
-                writing.RenameTree(FaultBench.TreeName, "renamed");
+                writing.RenameTree(FaultTestKit.TreeName, "renamed");
                 return;
             case "commit":
                 writing.Commit();
@@ -135,7 +135,7 @@ public sealed class StreamLifetimeTests
         // What was freed is used again.
         var other = writing.CreateTree("other");
         for (var i = 0; i < 40; i++)
-            other.Put(FaultBench.Key(i), FaultBench.Value(i, 5000));
+            other.Put(FaultTestKit.Key(i), FaultTestKit.Value(i, 5000));
         _ = other.Count;
     }
 }

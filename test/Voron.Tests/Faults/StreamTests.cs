@@ -26,16 +26,16 @@ public sealed class StreamTests
     public async Task A_value_from_a_stream_or_a_pipe_is_what_was_sent(int length)
     {
         var disk = new SimulatedDisk();
-        var value = FaultBench.Value(length, length);
-        using (var environment = StorageEnvironment.Open(disk, FaultBench.Options()))
+        var value = FaultTestKit.Value(length, length);
+        using (var environment = StorageEnvironment.Open(disk, FaultTestKit.Options()))
         {
             using (var writing = environment.BeginWrite())
             {
-                var tree = writing.CreateTree(FaultBench.TreeName);
-                (await tree.PutAsync(FaultBench.Key(1), new Unseekable(new MemoryStream(value), 7000), Cancellation)).Should().Be(length);
-                tree.Put(FaultBench.Key(2), FaultBench.Value(2, 300));
-                (await tree.PutAsync(FaultBench.Key(3), PipeReader.Create(new ReadOnlySequence<byte>(value)), Cancellation)).Should().Be(length);
-                (await tree.PutAsync(FaultBench.Key(4), new MemoryStream(value), Cancellation)).Should().Be(length);
+                var tree = writing.CreateTree(FaultTestKit.TreeName);
+                (await tree.PutAsync(FaultTestKit.Key(1), new Unseekable(new MemoryStream(value), 7000), Cancellation)).Should().Be(length);
+                tree.Put(FaultTestKit.Key(2), FaultTestKit.Value(2, 300));
+                (await tree.PutAsync(FaultTestKit.Key(3), PipeReader.Create(new ReadOnlySequence<byte>(value)), Cancellation)).Should().Be(length);
+                (await tree.PutAsync(FaultTestKit.Key(4), new MemoryStream(value), Cancellation)).Should().Be(length);
                 CheckStream(tree.ToTree(), 1, value);
                 await writing.CommitAsync(Cancellation);
             }
@@ -43,35 +43,35 @@ public sealed class StreamTests
             environment.Verify().Problems.Should().BeEmpty();
         }
 
-        using var reopened = StorageEnvironment.Open(disk, FaultBench.Options());
+        using var reopened = StorageEnvironment.Open(disk, FaultTestKit.Options());
         using var reading = reopened.BeginRead();
         foreach (var key in new[] { 1, 3, 4 })
-            CheckStream(reading.OpenTree(FaultBench.TreeName), key, value);
-        reading.OpenTree(FaultBench.TreeName).TryOpenStream(FaultBench.Key(99), out _).Should().BeFalse();
+            CheckStream(reading.OpenTree(FaultTestKit.TreeName), key, value);
+        reading.OpenTree(FaultTestKit.TreeName).TryOpenStream(FaultTestKit.Key(99), out _).Should().BeFalse();
     }
 
     [Fact]
     public async Task A_value_that_has_to_move_while_it_grows_is_whole()
     {
         var disk = new SimulatedDisk();
-        using var environment = StorageEnvironment.Open(disk, FaultBench.Options());
-        var value = FaultBench.Value(1, 9_000_000);
+        using var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());
+        var value = FaultTestKit.Value(1, 9_000_000);
         using (var writing = environment.BeginWrite())
         {
-            var tree = writing.CreateTree(FaultBench.TreeName);
+            var tree = writing.CreateTree(FaultTestKit.TreeName);
             var i = 0;
             var stream = new Unseekable(new MemoryStream(value), 100_000)
             {
                 // Whatever takes pages behind the value forces it elsewhere when it next grows.
-                BeforeRead = () => tree.Put(FaultBench.Key(1000 + i), FaultBench.Value(i++, 3000)),
+                BeforeRead = () => tree.Put(FaultTestKit.Key(1000 + i), FaultTestKit.Value(i++, 3000)),
             };
-            (await tree.PutAsync(FaultBench.Key(1), stream, Cancellation)).Should().Be(value.Length);
+            (await tree.PutAsync(FaultTestKit.Key(1), stream, Cancellation)).Should().Be(value.Length);
             i.Should().BeGreaterThan(50);
             writing.Commit();
         }
 
         using (var reading = environment.BeginRead())
-            CheckStream(reading.OpenTree(FaultBench.TreeName), 1, value);
+            CheckStream(reading.OpenTree(FaultTestKit.TreeName), 1, value);
         environment.Verify().Problems.Should().BeEmpty();
     }
 
@@ -82,45 +82,45 @@ public sealed class StreamTests
     public async Task A_stream_that_fails_or_is_cancelled_leaves_nothing(int length)
     {
         var disk = new SimulatedDisk();
-        using var environment = StorageEnvironment.Open(disk, FaultBench.Options());
-        FaultBench.Put(environment, 1, FaultBench.Value(1, 100));
+        using var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());
+        FaultTestKit.Put(environment, 1, FaultTestKit.Value(1, 100));
         using (var writing = environment.BeginWrite())
         {
-            var tree = writing.OpenTree(FaultBench.TreeName);
-            var value = FaultBench.Value(length, length);
+            var tree = writing.OpenTree(FaultTestKit.TreeName);
+            var value = FaultTestKit.Value(length, length);
             var failing = new Unseekable(new MemoryStream(value), 30_000) { AtEnd = () => throw new IOException("the line is dead") };
-            await FluentActions.Awaiting(() => tree.PutAsync(FaultBench.Key(1), failing, Cancellation).AsTask())
+            await FluentActions.Awaiting(() => tree.PutAsync(FaultTestKit.Key(1), failing, Cancellation).AsTask())
                 .Should().ThrowAsync<IOException>().WithMessage("the line is dead");
 
             using var source = new CancellationTokenSource();
             var cancelled = new Unseekable(new MemoryStream(value), 30_000) { AtEnd = source.Cancel };
-            await FluentActions.Awaiting(() => tree.PutAsync(FaultBench.Key(1), cancelled, source.Token).AsTask())
+            await FluentActions.Awaiting(() => tree.PutAsync(FaultTestKit.Key(1), cancelled, source.Token).AsTask())
                 .Should().ThrowAsync<OperationCanceledException>();
 
             var pipe = new Pipe();
             await pipe.Writer.WriteAsync(value.AsMemory(0, Math.Min(length, 20_000)), Cancellation);
             pipe.Reader.CancelPendingRead();
-            await FluentActions.Awaiting(() => tree.PutAsync(FaultBench.Key(1), pipe.Reader, Cancellation).AsTask())
+            await FluentActions.Awaiting(() => tree.PutAsync(FaultTestKit.Key(1), pipe.Reader, Cancellation).AsTask())
                 .Should().ThrowAsync<OperationCanceledException>();
 
             tree.Count.Should().Be(1);
-            tree.Put(FaultBench.Key(2), FaultBench.Value(2, 100));
+            tree.Put(FaultTestKit.Key(2), FaultTestKit.Value(2, 100));
             writing.Commit();
         }
 
-        FaultBench.Get(environment, 1).Should().Equal(FaultBench.Value(1, 100));
-        FaultBench.Get(environment, 2).Should().Equal(FaultBench.Value(2, 100));
+        FaultTestKit.Get(environment, 1).Should().Equal(FaultTestKit.Value(1, 100));
+        FaultTestKit.Get(environment, 2).Should().Equal(FaultTestKit.Value(2, 100));
         environment.Verify().Problems.Should().BeEmpty();
     }
 
     [Fact]
     public async Task A_stream_known_to_be_too_long_is_refused_before_it_is_read()
     {
-        using var environment = StorageEnvironment.OpenInMemory(FaultBench.Options());
+        using var environment = StorageEnvironment.OpenInMemory(FaultTestKit.Options());
         using var writing = environment.BeginWrite();
-        var tree = writing.CreateTree(FaultBench.TreeName);
+        var tree = writing.CreateTree(FaultTestKit.TreeName);
         var stream = new Endless(int.MaxValue + 1L);
-        await FluentActions.Awaiting(() => tree.PutAsync(FaultBench.Key(1), stream, Cancellation).AsTask())
+        await FluentActions.Awaiting(() => tree.PutAsync(FaultTestKit.Key(1), stream, Cancellation).AsTask())
             .Should().ThrowAsync<ArgumentException>().WithMessage("*2147483647*2147483648*");
         stream.BytesRead.Should().Be(0);
         tree.Count.Should().Be(0);
@@ -133,20 +133,20 @@ public sealed class StreamTests
     [InlineData(700_000)]
     public async Task An_endless_stream_is_refused_at_the_limit_and_nothing_is_kept(int limit)
     {
-        using var environment = StorageEnvironment.OpenInMemory(FaultBench.Options());
-        FaultBench.Put(environment, 1, FaultBench.Value(1, 100));
+        using var environment = StorageEnvironment.OpenInMemory(FaultTestKit.Options());
+        FaultTestKit.Put(environment, 1, FaultTestKit.Value(1, 100));
         using (var writing = environment.BeginWrite())
         {
-            var tree = writing.OpenTree(FaultBench.TreeName);
+            var tree = writing.OpenTree(FaultTestKit.TreeName);
             await FluentActions.Awaiting(() => PutLimited(tree, limit, limit + 1L).AsTask())
                 .Should().ThrowAsync<ArgumentException>().WithMessage($"*at most {limit} bytes*");
             tree.Count.Should().Be(1);
             (await PutLimited(tree, limit, limit)).Should().Be(limit, "the limit itself is allowed");
-            tree.Delete(FaultBench.Key(2)).Should().BeTrue();
+            tree.Delete(FaultTestKit.Key(2)).Should().BeTrue();
             writing.Commit();
         }
 
-        FaultBench.Get(environment, 1).Should().Equal(FaultBench.Value(1, 100));
+        FaultTestKit.Get(environment, 1).Should().Equal(FaultTestKit.Value(1, 100));
         environment.Verify().Problems.Should().BeEmpty();
         ValueStreamWriter.MaxValueBytes.Should().Be(2_147_483_647);
     }
@@ -154,34 +154,34 @@ public sealed class StreamTests
     [Fact]
     public async Task A_stream_that_outlives_its_transaction_writes_into_no_other()
     {
-        using var environment = StorageEnvironment.OpenInMemory(FaultBench.Options());
+        using var environment = StorageEnvironment.OpenInMemory(FaultTestKit.Options());
         var pipe = new Pipe();
         var writing = environment.BeginWrite();
-        var put = writing.CreateTree(FaultBench.TreeName).PutAsync(FaultBench.Key(1), pipe.Reader, Cancellation).AsTask();
+        var put = writing.CreateTree(FaultTestKit.TreeName).PutAsync(FaultTestKit.Key(1), pipe.Reader, Cancellation).AsTask();
         await pipe.Writer.WriteAsync(new byte[50_000], Cancellation);
         writing.Dispose();
         using (var next = environment.BeginWrite())
         {
-            next.CreateTree(FaultBench.TreeName).Put(FaultBench.Key(5), FaultBench.Value(5, 50));
+            next.CreateTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(5), FaultTestKit.Value(5, 50));
             await pipe.Writer.CompleteAsync();
             await FluentActions.Awaiting(() => put).Should().ThrowAsync<ObjectDisposedException>();
             next.Commit();
         }
 
-        FaultBench.Get(environment, 1).Should().BeNull();
-        FaultBench.Get(environment, 5).Should().Equal(FaultBench.Value(5, 50));
+        FaultTestKit.Get(environment, 1).Should().BeNull();
+        FaultTestKit.Get(environment, 5).Should().Equal(FaultTestKit.Value(5, 50));
         environment.Verify().Problems.Should().BeEmpty();
     }
 
     [Fact]
     public async Task The_stream_of_a_value_seeks_and_ends_with_its_transaction()
     {
-        using var environment = StorageEnvironment.OpenInMemory(FaultBench.Options());
-        var value = FaultBench.Value(1, 200_000);
-        FaultBench.Put(environment, 1, value);
+        using var environment = StorageEnvironment.OpenInMemory(FaultTestKit.Options());
+        var value = FaultTestKit.Value(1, 200_000);
+        FaultTestKit.Put(environment, 1, value);
         var reading = environment.BeginRead();
         FluentActions.Invoking(() => reading.OpenTree("none")).Should().Throw<KeyNotFoundException>().WithMessage("*none*");
-        reading.OpenTree(FaultBench.TreeName).TryOpenStream(FaultBench.Key(1), out var stream).Should().BeTrue();
+        reading.OpenTree(FaultTestKit.TreeName).TryOpenStream(FaultTestKit.Key(1), out var stream).Should().BeTrue();
         stream!.Length.Should().Be(value.Length);
         stream.CanWrite.Should().BeFalse();
         foreach (var at in new long[] { 0, 1, Chunk - 1, Chunk, 3 * Chunk - 5, value.Length - 1, value.Length })
@@ -214,12 +214,12 @@ public sealed class StreamTests
     {
         var opened = tree.ToTree().Opened;
         var pipe = PipeReader.Create(new Unseekable(new Endless(length), 16_000));
-        return new ValueStreamWriter((WriteTransactionBody)opened.Owner, opened, limit).PutAsync(tree, FaultBench.Key(2), pipe, Cancellation);
+        return new ValueStreamWriter((WriteTransactionBody)opened.Owner, opened, limit).PutAsync(tree, FaultTestKit.Key(2), pipe, Cancellation);
     }
 
     private static void CheckStream(Tree tree, int key, byte[] value)
     {
-        tree.TryOpenStream(FaultBench.Key(key), out var stream).Should().BeTrue();
+        tree.TryOpenStream(FaultTestKit.Key(key), out var stream).Should().BeTrue();
         using var copy = new MemoryStream();
         stream!.CopyTo(copy);
         copy.ToArray().AsSpan().SequenceEqual(value).Should().BeTrue();

@@ -55,16 +55,16 @@ public sealed class TornStampTests(ITestOutputHelper output)
     private static void Update(StorageEnvironment environment, int seed)
     {
         using var writing = environment.BeginWrite();
-        var tree = writing.CreateTree(FaultBench.TreeName);
+        var tree = writing.CreateTree(FaultTestKit.TreeName);
         for (var i = 0; i < 300; i++)
-            tree.Put(FaultBench.Key(i), FaultBench.Value(seed + i, 300));
+            tree.Put(FaultTestKit.Key(i), FaultTestKit.Value(seed + i, 300));
         writing.Commit();
     }
 
     private static void ShouldHave(StorageEnvironment environment)
     {
         for (var i = 0; i < 300; i += 7)
-            FaultBench.Get(environment, i).Should().Equal(FaultBench.Value(1 + i, 300));
+            FaultTestKit.Get(environment, i).Should().Equal(FaultTestKit.Value(1 + i, 300));
         environment.Verify().Problems.Should().BeEmpty();
     }
 }

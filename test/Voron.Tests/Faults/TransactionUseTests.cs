@@ -13,17 +13,17 @@ public sealed class TransactionUseTests
     [Fact]
     public void A_write_transaction_that_is_not_ended_is_named_with_its_age()
     {
-        using var environment = StorageEnvironment.OpenInMemory(FaultBench.Options());
-        FaultBench.Put(environment, 1, [1]);
+        using var environment = StorageEnvironment.OpenInMemory(FaultTestKit.Options());
+        FaultTestKit.Put(environment, 1, [1]);
         var abandoned = environment.BeginWrite();
-        abandoned.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(2), [2]);
+        abandoned.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(2), [2]);
         var begin = () => environment.BeginWrite(TimeSpan.FromMilliseconds(20), Cancellation);
         begin.Should().Throw<TimeoutException>().WithMessage("Write transaction 2 has been open for * ms*20 ms*");
-        FaultBench.Get(environment, 1).Should().Equal(1);
-        FaultBench.Get(environment, 2).Should().BeNull();
+        FaultTestKit.Get(environment, 1).Should().Equal(1);
+        FaultTestKit.Get(environment, 2).Should().BeNull();
         abandoned.Dispose();
-        FaultBench.Put(environment, 2, [3]);
-        FaultBench.Get(environment, 2).Should().Equal(3);
+        FaultTestKit.Put(environment, 2, [3]);
+        FaultTestKit.Get(environment, 2).Should().Equal(3);
     }
 
     [Fact]
@@ -31,27 +31,27 @@ public sealed class TransactionUseTests
     {
         var logger = new ListLogger();
         var disk = new SimulatedDisk();
-        var environment = StorageEnvironment.Open(disk, FaultBench.Options(logger));
-        FaultBench.Put(environment, 1, FaultBench.Value(1, 100));
+        var environment = StorageEnvironment.Open(disk, FaultTestKit.Options(logger));
+        FaultTestKit.Put(environment, 1, FaultTestKit.Value(1, 100));
         var abandoned = environment.BeginWrite();
-        var tree = abandoned.OpenTree(FaultBench.TreeName);
-        tree.Put(FaultBench.Key(2), [2]);
+        var tree = abandoned.OpenTree(FaultTestKit.TreeName);
+        tree.Put(FaultTestKit.Key(2), [2]);
         environment.Dispose();
         logger.Warnings.Should().ContainSingle(message => message.Contains("write transaction 2", StringComparison.Ordinal));
         FluentActions.Invoking(() => environment.BeginRead()).Should().Throw<ObjectDisposedException>();
 
         // Its memory is still there for it.
-        tree.Put(FaultBench.Key(3), FaultBench.Value(3, 3000));
-        tree.TryGet(FaultBench.Key(1), out var value).Should().BeTrue();
+        tree.Put(FaultTestKit.Key(3), FaultTestKit.Value(3, 3000));
+        tree.TryGet(FaultTestKit.Key(1), out var value).Should().BeTrue();
         value.Length.Should().Be(100);
-        FluentActions.Invoking(() => StorageEnvironment.Open(disk, FaultBench.Options())).Should().Throw<EnvironmentInUseException>();
+        FluentActions.Invoking(() => StorageEnvironment.Open(disk, FaultTestKit.Options())).Should().Throw<EnvironmentInUseException>();
         abandoned.Dispose();
         disk.HeldLocks.Should().Be(0);
 
         var left = new CrashImages(disk).BuildLost(disk.TraceCount);
-        using var reopened = StorageEnvironment.Open(left, FaultBench.Options());
-        FaultBench.Get(reopened, 1).Should().Equal(FaultBench.Value(1, 100));
-        FaultBench.Get(reopened, 2).Should().BeNull();
+        using var reopened = StorageEnvironment.Open(left, FaultTestKit.Options());
+        FaultTestKit.Get(reopened, 1).Should().Equal(FaultTestKit.Value(1, 100));
+        FaultTestKit.Get(reopened, 2).Should().BeNull();
     }
 
     [Fact]
@@ -60,9 +60,9 @@ public sealed class TransactionUseTests
         var logger = new ListLogger();
         using var environment = StorageEnvironment.OpenInMemory(
             new StorageOptions { BackgroundFlush = false, CaptureTransactionStacks = true, LeakGrace = TimeSpan.Zero, Logger = logger });
-        FaultBench.Put(environment, 1, [1]);
+        FaultTestKit.Put(environment, 1, [1]);
         LeakReader(environment);
-        FaultBench.Put(environment, 1, [2]);
+        FaultTestKit.Put(environment, 1, [2]);
         environment.GetStatistics().OpenReaders.Should().BeInRange(0, 1);
         var deadline = Environment.TickCount64 + (long)Patience.TotalMilliseconds;
         while (environment.GetStatistics().LeakedReaders == 0 && Environment.TickCount64 < deadline)
@@ -75,7 +75,7 @@ public sealed class TransactionUseTests
         environment.GetStatistics().OpenReaders.Should().Be(0);
         SpinWait.SpinUntil(() => logger.Warnings.Any(), Patience);
         logger.Warnings.Should().ContainSingle().Which.Should().Contain("snapshot 1").And.Contain(nameof(LeakReader));
-        FaultBench.Put(environment, 1, [3]);
+        FaultTestKit.Put(environment, 1, [3]);
         environment.Flush();
         environment.GetStatistics().CheckpointTransactionId.Should().Be(3, "nobody holds the flush back any more");
         environment.Verify().Problems.Should().BeEmpty();
@@ -84,9 +84,9 @@ public sealed class TransactionUseTests
     [Fact]
     public async Task A_read_transaction_may_be_handed_from_thread_to_thread()
     {
-        using var environment = StorageEnvironment.OpenInMemory(FaultBench.Options());
+        using var environment = StorageEnvironment.OpenInMemory(FaultTestKit.Options());
         for (var i = 0; i < 200; i++)
-            FaultBench.Put(environment, i, FaultBench.Value(i, 300));
+            FaultTestKit.Put(environment, i, FaultTestKit.Value(i, 300));
         var reading = environment.BeginRead();
         for (var thread = 0; thread < 10; thread++)
         {
@@ -96,11 +96,11 @@ public sealed class TransactionUseTests
                 {
                     for (var i = part * 20; i < (part + 1) * 20; i++)
                     {
-                        reading.OpenTree(FaultBench.TreeName).TryGet(FaultBench.Key(i), out var value).Should().BeTrue();
-                        value.SequenceEqual(FaultBench.Value(i, 300)).Should().BeTrue();
+                        reading.OpenTree(FaultTestKit.TreeName).TryGet(FaultTestKit.Key(i), out var value).Should().BeTrue();
+                        value.SequenceEqual(FaultTestKit.Value(i, 300)).Should().BeTrue();
                     }
 
-                    FaultBench.Put(environment, 500 + part, [1]);
+                    FaultTestKit.Put(environment, 500 + part, [1]);
                     environment.Flush();
                 },
                 Cancellation,
@@ -117,9 +117,9 @@ public sealed class TransactionUseTests
     public async Task Two_threads_in_one_read_transaction_are_told()
     {
         var disk = new SimulatedDisk();
-        using (var first = StorageEnvironment.Open(disk, FaultBench.Options()))
-            FaultBench.Put(first, 1, [1]);
-        using var environment = StorageEnvironment.Open(disk, FaultBench.Options());
+        using (var first = StorageEnvironment.Open(disk, FaultTestKit.Options()))
+            FaultTestKit.Put(first, 1, [1]);
+        using var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());
         using var isInside = new ManualResetEventSlim();
         using var mayGoOn = new ManualResetEventSlim();
         disk.FailNext(
@@ -137,18 +137,18 @@ public sealed class TransactionUseTests
             DiskError.Failed,
             forever: true);
         using var reading = environment.BeginRead();
-        var opening = Task.Run(() => reading.OpenTree(FaultBench.TreeName), Cancellation);
+        var opening = Task.Run(() => reading.OpenTree(FaultTestKit.TreeName), Cancellation);
         isInside.Wait(Patience, Cancellation).Should().BeTrue();
-        FluentActions.Invoking(() => reading.OpenTree(FaultBench.TreeName)).Should().Throw<InvalidOperationException>().WithMessage("*Two threads*");
+        FluentActions.Invoking(() => reading.OpenTree(FaultTestKit.TreeName)).Should().Throw<InvalidOperationException>().WithMessage("*Two threads*");
         mayGoOn.Set();
-        (await opening).Contains(FaultBench.Key(1)).Should().BeTrue();
+        (await opening).Contains(FaultTestKit.Key(1)).Should().BeTrue();
         disk.ClearFaults();
     }
 
     [Fact]
     public async Task Waiting_for_the_writer_can_be_cancelled()
     {
-        using var environment = StorageEnvironment.OpenInMemory(FaultBench.Options());
+        using var environment = StorageEnvironment.OpenInMemory(FaultTestKit.Options());
         using var source = new CancellationTokenSource();
         using (var writing = environment.BeginWrite())
         {
@@ -176,7 +176,7 @@ public sealed class TransactionUseTests
     {
         var disk = new SimulatedDisk();
         using var environment = StorageEnvironment.Open(disk, new StorageOptions { BackgroundFlush = false, InitialJournalFileBytes = 1 << 20 });
-        FaultBench.Put(environment, 1, [1]);
+        FaultTestKit.Put(environment, 1, [1]);
         using var isRunning = new ManualResetEventSlim();
         using var mayGoOn = new ManualResetEventSlim();
         using (var source = new CancellationTokenSource())
@@ -226,7 +226,7 @@ public sealed class TransactionUseTests
     [Fact]
     public async Task An_operation_that_would_wait_for_itself_is_told()
     {
-        using var environment = StorageEnvironment.OpenInMemory(FaultBench.Options());
+        using var environment = StorageEnvironment.OpenInMemory(FaultTestKit.Options());
         var inner = new List<Exception?>();
         await environment.WriteAsync(
             transaction =>
@@ -251,13 +251,13 @@ public sealed class TransactionUseTests
     [Fact]
     public async Task An_operation_that_throws_is_undone_alone()
     {
-        using var environment = StorageEnvironment.OpenInMemory(FaultBench.Options());
+        using var environment = StorageEnvironment.OpenInMemory(FaultTestKit.Options());
         Task[] tasks;
         using (environment.BeginWrite())
         {
             tasks = Enumerable.Range(0, 20).Select(i => environment.WriteAsync(transaction =>
             {
-                transaction.CreateTree(FaultBench.TreeName).Put(FaultBench.Key(i), FaultBench.Value(i, 500));
+                transaction.CreateTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(i), FaultTestKit.Value(i, 500));
                 if (i % 3 == 0)
                     throw new InvalidDataException($"no {i}");
             }, Cancellation).AsTask()).ToArray();
@@ -269,7 +269,7 @@ public sealed class TransactionUseTests
                 await FluentActions.Awaiting(() => tasks[i]).Should().ThrowAsync<InvalidDataException>().WithMessage($"no {i}");
             else
                 await tasks[i];
-            FaultBench.Get(environment, i).Should().Equal(i % 3 == 0 ? null : FaultBench.Value(i, 500));
+            FaultTestKit.Get(environment, i).Should().Equal(i % 3 == 0 ? null : FaultTestKit.Value(i, 500));
         }
 
         environment.Verify().Problems.Should().BeEmpty();
@@ -278,19 +278,19 @@ public sealed class TransactionUseTests
     [Fact]
     public async Task A_flush_asked_for_inside_an_open_write_transaction_returns()
     {
-        using var environment = StorageEnvironment.OpenInMemory(FaultBench.Options());
+        using var environment = StorageEnvironment.OpenInMemory(FaultTestKit.Options());
         for (var i = 0; i < 50; i++)
-            FaultBench.Put(environment, i, FaultBench.Value(i, 500));
+            FaultTestKit.Put(environment, i, FaultTestKit.Value(i, 500));
         using (var writing = environment.BeginWrite())
         {
-            writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(1), [1]);
+            writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(1), [1]);
             var flush = Task.Run(environment.Flush, Cancellation);
             (await flush.WaitAsync(Patience, Cancellation))!.Value.TransactionId.Should().Be(50);
             environment.Verify().Problems.Should().BeEmpty();
             writing.Commit();
         }
 
-        FaultBench.Get(environment, 1).Should().Equal(1);
+        FaultTestKit.Get(environment, 1).Should().Equal(1);
         environment.Flush();
         environment.Verify().Problems.Should().BeEmpty();
     }
@@ -311,18 +311,18 @@ public sealed class TransactionUseTests
         using (var environment = StorageEnvironment.Open(disk, options))
         {
             for (var i = 0; i < 30; i++)
-                FaultBench.Put(environment, i, FaultBench.Value(i, 200));
+                FaultTestKit.Put(environment, i, FaultTestKit.Value(i, 200));
             await environment.WriteAsync(transaction => transaction.CreateTree("other"), Cancellation);
             environment.Flush();
-            FaultBench.Put(environment, 30, FaultBench.Value(30, 200));
+            FaultTestKit.Put(environment, 30, FaultTestKit.Value(30, 200));
             environment.Verify().Problems.Should().BeEmpty();
         }
 
         logger.Warnings.Should().Contain(message => message.Contains("commit 3 is not liked", StringComparison.Ordinal));
         logger.Warnings.Should().Contain(message => message.Contains("no flush is liked", StringComparison.Ordinal));
-        using var reopened = StorageEnvironment.Open(disk, FaultBench.Options());
+        using var reopened = StorageEnvironment.Open(disk, FaultTestKit.Options());
         for (var i = 0; i <= 30; i++)
-            FaultBench.Get(reopened, i).Should().Equal(FaultBench.Value(i, 200));
+            FaultTestKit.Get(reopened, i).Should().Equal(FaultTestKit.Value(i, 200));
     }
 
     [Fact]
@@ -330,7 +330,7 @@ public sealed class TransactionUseTests
     {
         var disk = new SimulatedDisk();
         var environment = StorageEnvironment.Open(disk, new StorageOptions { BackgroundFlush = false, InitialJournalFileBytes = 1 << 20 });
-        FaultBench.Put(environment, 0, [0]);
+        FaultTestKit.Put(environment, 0, [0]);
         using var isWriting = new ManualResetEventSlim();
         using var mayGoOn = new ManualResetEventSlim();
         disk.InProgress = entry =>
@@ -345,7 +345,7 @@ public sealed class TransactionUseTests
         for (var i = 1; i <= 5; i++)
         {
             var writing = environment.BeginWrite();
-            writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(i), [(byte)i]);
+            writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(i), [(byte)i]);
             commits.Add(writing.CommitAsync(Cancellation).AsTask());
             if (i == 1)
                 isWriting.Wait(Patience, Cancellation).Should().BeTrue();
@@ -355,7 +355,7 @@ public sealed class TransactionUseTests
         disk.FailNext(call => call.Kind == DiskCallKind.Sync && call.Name == "voron.data", DiskError.Failed);
         using (var growing = environment.BeginWrite())
         {
-            var grow = () => growing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(9), FaultBench.Value(9, 3_000_000));
+            var grow = () => growing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(9), FaultTestKit.Value(9, 3_000_000));
             grow.Should().Throw<EnvironmentPoisonedException>().Which.Outcome.Should().Be(CommitOutcome.NotCommitted);
         }
 
@@ -369,10 +369,10 @@ public sealed class TransactionUseTests
         }
 
         environment.Dispose();
-        using var reopened = StorageEnvironment.Open(disk, FaultBench.Options());
-        FaultBench.Get(reopened, 1).Should().Equal(1);
+        using var reopened = StorageEnvironment.Open(disk, FaultTestKit.Options());
+        FaultTestKit.Get(reopened, 1).Should().Equal(1);
         for (var i = 2; i <= 9; i++)
-            FaultBench.Get(reopened, i).Should().BeNull("it was said not to be committed");
+            FaultTestKit.Get(reopened, i).Should().BeNull("it was said not to be committed");
     }
 
     private static Exception? Try(Action action)
@@ -392,6 +392,6 @@ public sealed class TransactionUseTests
     private static void LeakReader(StorageEnvironment environment)
     {
         var reading = environment.BeginRead();
-        reading.OpenTree(FaultBench.TreeName).Contains(FaultBench.Key(1)).Should().BeTrue();
+        reading.OpenTree(FaultTestKit.TreeName).Contains(FaultTestKit.Key(1)).Should().BeTrue();
     }
 }

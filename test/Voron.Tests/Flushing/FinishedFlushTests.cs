@@ -15,9 +15,9 @@ public sealed class FinishedFlushTests
     public void A_failure_behind_the_header_does_not_bring_the_flush_back()
     {
         var disk = new SimulatedDisk();
-        using var environment = StorageEnvironment.Open(disk, FaultBench.Options());
+        using var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());
         for (var i = 0; i < 50; i++)
-            FaultBench.Put(environment, i, FaultBench.Value(i, 500));
+            FaultTestKit.Put(environment, i, FaultTestKit.Value(i, 500));
         SchedulePoint.Current = new FailingSchedule(SchedulePlace.CheckpointWritten);
         try
         {
@@ -30,13 +30,13 @@ public sealed class FinishedFlushTests
 
         var cut = disk.TraceCount;
         environment.Flush();
-        FaultBench.Put(environment, 50, FaultBench.Value(50, 500));
+        FaultTestKit.Put(environment, 50, FaultTestKit.Value(50, 500));
         environment.Flush().Should().NotBeNull();
         for (; cut <= disk.TraceCount; cut++)
         {
-            using var opened = StorageEnvironment.Open(new CrashImages(disk).BuildLost(cut), FaultBench.Options());
+            using var opened = StorageEnvironment.Open(new CrashImages(disk).BuildLost(cut), FaultTestKit.Options());
             for (var i = 0; i < 50; i++)
-                FaultBench.Get(opened, i).Should().Equal(FaultBench.Value(i, 500));
+                FaultTestKit.Get(opened, i).Should().Equal(FaultTestKit.Value(i, 500));
         }
 
         environment.Verify().Problems.Should().BeEmpty();

@@ -29,7 +29,7 @@ public sealed class FlushRetryTests
             Logger = logger,
         };
         using var environment = StorageEnvironment.Open(disk, options);
-        FaultBench.Put(environment, 0, FaultBench.Value(0, 500));
+        FaultTestKit.Put(environment, 0, FaultTestKit.Value(0, 500));
         disk.FailNext(call => call.Kind == DiskCallKind.Allocate && call.Name == "voron.data", (DiskError)error, forever: true);
 
         // Not the first value, which is changed in place later and needs no page then.
@@ -37,7 +37,7 @@ public sealed class FlushRetryTests
         var fill = () =>
         {
             for (; last < 20_000; last++)
-                FaultBench.Put(environment, last, FaultBench.Value(last, 3_000));
+                FaultTestKit.Put(environment, last, FaultTestKit.Value(last, 3_000));
         };
         if ((DiskError)error == DiskError.NoSpace)
             fill.Should().Throw<StorageFullException>();
@@ -47,7 +47,7 @@ public sealed class FlushRetryTests
 
         for (var i = 0; i < 20; i++)
         {
-            FaultBench.Put(environment, 0, FaultBench.Value(i, 500));
+            FaultTestKit.Put(environment, 0, FaultTestKit.Value(i, 500));
             WaitUntilFlushed(environment);
         }
 
@@ -55,7 +55,7 @@ public sealed class FlushRetryTests
         logger.Entries.Where(entry => entry.Level >= LogLevel.Warning).Should().HaveCountLessThan(4, "one a minute is enough");
         disk.ClearFaults();
         for (; last < 1_000; last++)
-            FaultBench.Put(environment, last, FaultBench.Value(last, 3_000));
+            FaultTestKit.Put(environment, last, FaultTestKit.Value(last, 3_000));
         environment.Verify().Problems.Should().BeEmpty();
     }
 
@@ -64,7 +64,7 @@ public sealed class FlushRetryTests
     public void A_rewrite_that_does_not_fit_writes_nothing()
     {
         var disk = new SimulatedDisk();
-        using var environment = StorageEnvironment.Open(disk, FaultBench.Options());
+        using var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());
         Update(environment, 0);
         environment.Flush();
         using var reading = environment.BeginRead();
@@ -107,7 +107,7 @@ public sealed class FlushRetryTests
             Logger = logger,
         };
         using var environment = StorageEnvironment.Open(disk, options);
-        FaultBench.Put(environment, 0, [1]);
+        FaultTestKit.Put(environment, 0, [1]);
         WaitUntilFlushed(environment);
         using var attempted = new SemaphoreSlim(0);
         disk.FailNext(
@@ -122,7 +122,7 @@ public sealed class FlushRetryTests
             forever: true);
         using var reading = environment.BeginRead();
         for (var i = 0; environment.GetStatistics().LiveJournalBytes < 3 << 20; i++)
-            FaultBench.Put(environment, i, FaultBench.Value(i, 9_000));
+            FaultTestKit.Put(environment, i, FaultTestKit.Value(i, 9_000));
         attempted.Wait(Patience, TestContext.Current.CancellationToken).Should().BeTrue();
         var start = Stopwatch.GetTimestamp();
         attempted.Wait(Patience, TestContext.Current.CancellationToken).Should().BeTrue();
@@ -135,9 +135,9 @@ public sealed class FlushRetryTests
     private static void Update(StorageEnvironment environment, int seed)
     {
         using var writing = environment.BeginWrite();
-        var tree = writing.CreateTree(FaultBench.TreeName);
+        var tree = writing.CreateTree(FaultTestKit.TreeName);
         for (var i = 0; i < 8_000; i++)
-            tree.Put(FaultBench.Key(i), FaultBench.Value(seed + i, 1_000));
+            tree.Put(FaultTestKit.Key(i), FaultTestKit.Value(seed + i, 1_000));
         writing.Commit();
     }
 

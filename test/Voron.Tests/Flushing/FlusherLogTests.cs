@@ -19,10 +19,10 @@ public sealed class FlusherLogTests
         using var environment = StorageEnvironment.Open(
             disk,
             new StorageOptions { Logger = logger, FlushInterval = TimeSpan.FromMilliseconds(1), ScrubInterval = Timeout.InfiniteTimeSpan });
-        FaultBench.Put(environment, 1, [1]);
+        FaultTestKit.Put(environment, 1, [1]);
         disk.FailNext(
             call => call.Kind == DiskCallKind.Write && call.Name.StartsWith("journal-", StringComparison.Ordinal), DiskError.Failed, forever: true);
-        environment.Invoking(open => FaultBench.Put(open, 2, [2])).Should().Throw<EnvironmentPoisonedException>();
+        environment.Invoking(open => FaultTestKit.Put(open, 2, [2])).Should().Throw<EnvironmentPoisonedException>();
         SpinWait.SpinUntil(() => Errors(logger).Any(), Patience).Should().BeTrue();
         Errors(logger).Should().ContainSingle().Which.Should().Contain("takes no more writes").And.Contain("planted");
     }
@@ -38,8 +38,8 @@ public sealed class FlusherLogTests
         {
             var tree = writing.CreateTree("a");
             for (var i = 0; i < 100; i++)
-                tree.Put(FaultBench.Key(i), FaultBench.Value(i, 100_000));
-            writing.CreateTree("b").Put(FaultBench.Key(1), [1]);
+                tree.Put(FaultTestKit.Key(i), FaultTestKit.Value(i, 100_000));
+            writing.CreateTree("b").Put(FaultTestKit.Key(1), [1]);
             writing.Commit();
         }
 

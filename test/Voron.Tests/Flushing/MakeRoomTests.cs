@@ -226,7 +226,7 @@ public sealed class MakeRoomTests
         {
             var tree = writing.CreateTree("b");
             for (var i = 0; i < 8_000; i++)
-                tree.Put(Key(i), FaultBench.Value(i, 1_000));
+                tree.Put(Key(i), FaultTestKit.Value(i, 1_000));
             writing.Commit();
         }
 
@@ -255,7 +255,7 @@ public sealed class MakeRoomTests
             using var writing = environment.BeginWrite();
             var tree = writing.CreateTree(name);
             for (var i = from; i < Math.Min(first + count, from + 50); i++)
-                tree.Put(Key(i), FaultBench.Value(i, length));
+                tree.Put(Key(i), FaultTestKit.Value(i, length));
             writing.Commit();
         }
     }
@@ -275,7 +275,7 @@ public sealed class MakeRoomTests
         for (var i = 0; i < count; i++)
         {
             tree.TryGet(Key(i), out var value).Should().BeTrue();
-            value.SequenceEqual(FaultBench.Value(i, length)).Should().BeTrue();
+            value.SequenceEqual(FaultTestKit.Value(i, length)).Should().BeTrue();
         }
     }
 

@@ -23,9 +23,9 @@ public sealed class TornPageProtectionTests
         environment.Dispose();
         Spoil(stopped, pages);
 
-        using (var readOnly = StorageEnvironment.Open(FaultBench.DiskOf(stopped), new StorageOptions { ReadOnly = true }))
+        using (var readOnly = StorageEnvironment.Open(FaultTestKit.DiskOf(stopped), new StorageOptions { ReadOnly = true }))
             Check(readOnly, expected);
-        var found = FaultBench.DiskOf(stopped);
+        var found = FaultTestKit.DiskOf(stopped);
         using (var opened = StorageEnvironment.Open(found, Options(TornPageProtection.Checksums)))
         {
             Check(opened, expected);
@@ -51,7 +51,7 @@ public sealed class TornPageProtectionTests
             Spoil(spoilt, [page]);
             try
             {
-                using var opened = StorageEnvironment.Open(FaultBench.DiskOf(spoilt), Options(TornPageProtection.Checksums));
+                using var opened = StorageEnvironment.Open(FaultTestKit.DiskOf(spoilt), Options(TornPageProtection.Checksums));
                 Check(opened, expected);
                 made++;
             }
@@ -76,17 +76,17 @@ public sealed class TornPageProtectionTests
         {
             // Pages that have an image are freed, and taken for something else.
             writing.DeleteTree("gone").Should().BeTrue();
-            writing.CreateTree("new").Put("key"u8, FaultBench.Value(5, 40_000));
+            writing.CreateTree("new").Put("key"u8, FaultTestKit.Value(5, 40_000));
             writing.Commit();
         }
 
         expected.Remove("gone");
-        expected["new"] = new() { ["key"] = FaultBench.Value(5, 40_000) };
-        var later = FaultBench.Bytes(disk);
+        expected["new"] = new() { ["key"] = FaultTestKit.Value(5, 40_000) };
+        var later = FaultTestKit.Bytes(disk);
         var pages = Overwritten(disk, environment, later);
         environment.Dispose();
         Spoil(later, pages);
-        using var opened = StorageEnvironment.Open(FaultBench.DiskOf(later), Options(TornPageProtection.FullPageImages));
+        using var opened = StorageEnvironment.Open(FaultTestKit.DiskOf(later), Options(TornPageProtection.FullPageImages));
         Check(opened, expected);
     }
 
@@ -99,7 +99,7 @@ public sealed class TornPageProtectionTests
         environment.Dispose();
         Spoil(stopped, pages);
 
-        var second = FaultBench.DiskOf(stopped);
+        var second = FaultTestKit.DiskOf(stopped);
         var reopened = StorageEnvironment.Open(second, Options(TornPageProtection.FullPageImages));
         Change(reopened, expected, seed: 4);
         var stoppedAgain = StopFlush(second, reopened);
@@ -107,7 +107,7 @@ public sealed class TornPageProtectionTests
         reopened.Dispose();
         pagesAgain.Intersect(pages).Count().Should().BeGreaterThan(5);
         Spoil(stoppedAgain, pagesAgain);
-        using var opened = StorageEnvironment.Open(FaultBench.DiskOf(stoppedAgain), Options(TornPageProtection.Checksums));
+        using var opened = StorageEnvironment.Open(FaultTestKit.DiskOf(stoppedAgain), Options(TornPageProtection.Checksums));
         Check(opened, expected);
     }
 
@@ -129,7 +129,7 @@ public sealed class TornPageProtectionTests
         var pages = Overwritten(disk, environment, stopped);
         environment.Dispose();
         Spoil(stopped, pages);
-        using var opened = StorageEnvironment.Open(FaultBench.DiskOf(stopped), Options(TornPageProtection.FullPageImages));
+        using var opened = StorageEnvironment.Open(FaultTestKit.DiskOf(stopped), Options(TornPageProtection.FullPageImages));
         Check(opened, expected);
     }
 
@@ -156,12 +156,12 @@ public sealed class TornPageProtectionTests
         using (var environment = StorageEnvironment.Open(disk, Options(TornPageProtection.FullPageImages)))
         {
             for (var i = 0; i < Keys; i++)
-                FaultBench.Put(environment, i, FaultBench.Value(i, 1500));
+                FaultTestKit.Put(environment, i, FaultTestKit.Value(i, 1500));
             environment.Flush();
             disk.FailNext(call => call.Kind == DiskCallKind.Create, DiskError.NoSpace, forever: true);
             var before = environment.GetStatistics();
             for (var i = 0; i < 3 * Keys; i++)
-                FaultBench.Put(environment, i % Keys, FaultBench.Value(i + Keys, 1500));
+                FaultTestKit.Put(environment, i % Keys, FaultTestKit.Value(i + Keys, 1500));
 
             // No other thread flushes: the commits that found no room did.
             var after = environment.GetStatistics();
@@ -170,12 +170,12 @@ public sealed class TornPageProtectionTests
             environment.Verify().Problems.Should().BeEmpty();
         }
 
-        using var opened = StorageEnvironment.Open(FaultBench.DiskOf(FaultBench.Bytes(disk)), Options(TornPageProtection.FullPageImages));
+        using var opened = StorageEnvironment.Open(FaultTestKit.DiskOf(FaultTestKit.Bytes(disk)), Options(TornPageProtection.FullPageImages));
         using var reading = opened.BeginRead();
         for (var i = 0; i < Keys; i++)
         {
-            reading.OpenTree(FaultBench.TreeName).TryGet(FaultBench.Key(i), out var found).Should().BeTrue();
-            found.SequenceEqual(FaultBench.Value(i + 3 * Keys, 1500)).Should().BeTrue();
+            reading.OpenTree(FaultTestKit.TreeName).TryGet(FaultTestKit.Key(i), out var found).Should().BeTrue();
+            found.SequenceEqual(FaultTestKit.Value(i + 3 * Keys, 1500)).Should().BeTrue();
         }
     }
 
@@ -205,7 +205,7 @@ public sealed class TornPageProtectionTests
         {
             using var writing = environment.BeginWrite();
             for (var i = 0; i < 1000; i++)
-                writing.CreateTree(FaultBench.TreeName).Put(FaultBench.Key(i), new byte[length]);
+                writing.CreateTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(i), new byte[length]);
             writing.Commit();
         }
     }
@@ -246,7 +246,7 @@ public sealed class TornPageProtectionTests
                 {
                     var length = i switch { 0 => 12_000, 1 => 70_000, _ => random.Next(300) };
                     var key = i < 2 ? $"{i}" : $"key{random.Next(200):D3}";
-                    entries[key] = FaultBench.Value(random.Next(), length);
+                    entries[key] = FaultTestKit.Value(random.Next(), length);
                     tree.Put(System.Text.Encoding.ASCII.GetBytes(key), entries[key]);
                 }
 
@@ -260,7 +260,7 @@ public sealed class TornPageProtectionTests
     {
         disk.FailNext(call => call.Kind == DiskCallKind.Write && call.Name == DataFile, DiskError.NoSpace);
         environment.Invoking(stopped => stopped.Flush()).Should().Throw<StorageFullException>().WithMessage("*paused*");
-        return FaultBench.Bytes(disk);
+        return FaultTestKit.Bytes(disk);
     }
 
     /// <summary>Lets the flush go on, and returns the pages that it has changed.</summary>

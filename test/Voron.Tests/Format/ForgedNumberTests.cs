@@ -44,8 +44,8 @@ public sealed class ForgedNumberTests
     public void A_name_in_the_catalog_that_is_too_long_is_reported()
     {
         var disk = new SimulatedDisk();
-        using var environment = StorageEnvironment.Open(disk, FaultBench.Options());
-        FaultBench.Put(environment, 1, [1]);
+        using var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());
+        FaultTestKit.Put(environment, 1, [1]);
         using (var writing = environment.BeginWrite())
         {
             var header = new TreeState(writing.Body.Catalog.ToHeader()).ToHeader();
@@ -68,15 +68,15 @@ public sealed class ForgedNumberTests
     public async Task Pages_that_a_failed_upload_has_written_to_are_checked_before_they_are_used_again()
     {
         var disk = new SimulatedDisk();
-        using var environment = StorageEnvironment.Open(disk, FaultBench.Options());
+        using var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());
         for (var i = 0; i < 1_000; i++)
-            FaultBench.Put(environment, i, FaultBench.Value(i, 3_000));
+            FaultTestKit.Put(environment, i, FaultTestKit.Value(i, 3_000));
         environment.Flush();
         for (var i = 0; i < 1_000; i++)
-            FaultBench.Get(environment, i).Should().NotBeNull();
+            FaultTestKit.Get(environment, i).Should().NotBeNull();
         using (var deleting = environment.BeginWrite())
         {
-            deleting.DeleteTree(FaultBench.TreeName);
+            deleting.DeleteTree(FaultTestKit.TreeName);
             deleting.Commit();
         }
 
@@ -88,7 +88,7 @@ public sealed class ForgedNumberTests
         {
             var tree = writing.CreateTree("uploads");
             using var upload = new BrokenStream(3 << 20);
-            var put = async () => await tree.PutAsync(FaultBench.Key(1), upload, TestContext.Current.CancellationToken);
+            var put = async () => await tree.PutAsync(FaultTestKit.Key(1), upload, TestContext.Current.CancellationToken);
             await put.Should().ThrowAsync<IOException>();
         }
 

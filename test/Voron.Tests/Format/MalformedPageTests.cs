@@ -83,10 +83,10 @@ public sealed unsafe class MalformedPageTests
     private static byte[] MakeLeaf(out long number)
     {
         var disk = new SimulatedDisk();
-        using (var environment = StorageEnvironment.Open(disk, FaultBench.Options()))
+        using (var environment = StorageEnvironment.Open(disk, FaultTestKit.Options()))
         {
             for (int i = 0; i < 6; i++)
-                FaultBench.Put(environment, i, FaultBench.Value(i, i == 0 ? 9_000 : 50 + i));
+                FaultTestKit.Put(environment, i, FaultTestKit.Value(i, i == 0 ? 9_000 : 50 + i));
         }
 
         byte[] file = disk.Contents("voron.data");

@@ -34,8 +34,8 @@ public sealed class FileSystemKindTests
         Assert.SkipWhen(OperatingSystem.IsWindows(), "judges the file systems of Linux and macOS");
         using var directory = new TemporaryDirectory();
         var logger = new ListLogger();
-        using var environment = StorageEnvironment.Open(Open(directory.Path, type, logger, PosixCalls.OfSystem), FaultBench.Options(logger));
-        FaultBench.Put(environment, 1, [1]);
+        using var environment = StorageEnvironment.Open(Open(directory.Path, type, logger, PosixCalls.OfSystem), FaultTestKit.Options(logger));
+        FaultTestKit.Put(environment, 1, [1]);
         logger.Warnings.Should().ContainSingle().Which.Should().Contain(name).And.Contain(directory.Path);
     }
 
@@ -117,8 +117,8 @@ public sealed class FileSystemKindTests
     {
         Assert.SkipUnless(OperatingSystem.IsLinux(), "judges the file systems of Linux");
         using var directory = new TemporaryDirectory();
-        using (var environment = StorageEnvironment.Open(directory.Path, FaultBench.Options()))
-            FaultBench.Put(environment, 1, [1]);
+        using (var environment = StorageEnvironment.Open(directory.Path, FaultTestKit.Options()))
+            FaultTestKit.Put(environment, 1, [1]);
         var data = Path.Combine(directory.Path, "voron.data");
         var elsewhere = $"/dev/shm/voron-{Guid.NewGuid():n}";
         File.Copy(data, elsewhere);
@@ -130,7 +130,7 @@ public sealed class FileSystemKindTests
                 return;
             try
             {
-                var open = () => StorageEnvironment.Open(directory.Path, FaultBench.Options());
+                var open = () => StorageEnvironment.Open(directory.Path, FaultTestKit.Options());
                 open.Should().Throw<StorageAccessException>().WithMessage("*voron.data*mounted*");
             }
             finally
@@ -144,8 +144,8 @@ public sealed class FileSystemKindTests
             File.Delete(elsewhere);
         }
 
-        using var reopened = StorageEnvironment.Open(directory.Path, FaultBench.Options());
-        FaultBench.Get(reopened, 1).Should().Equal(1);
+        using var reopened = StorageEnvironment.Open(directory.Path, FaultTestKit.Options());
+        FaultTestKit.Get(reopened, 1).Should().Equal(1);
     }
 
     private static PosixDisk Open(string path, uint type, ListLogger logger, PosixCalls calls) =>

@@ -18,13 +18,13 @@ internal static class ScrubBench
         using var environment = StorageEnvironment.Open(disk, options);
         using (var writing = environment.BeginWrite())
         {
-            var tree = writing.CreateTree(FaultBench.TreeName);
+            var tree = writing.CreateTree(FaultTestKit.TreeName);
             for (var i = 0; i < smallValues; i++)
-                tree.Put(FaultBench.Key(i), FaultBench.Value(i, 900));
+                tree.Put(FaultTestKit.Key(i), FaultTestKit.Value(i, 900));
             var mixed = writing.CreateTree("mixed");
             for (var i = 0; i < 40; i++)
-                mixed.Put(FaultBench.Key(i), FaultBench.Value(i, i % 4 == 0 ? 9_000 : i % 10 == 3 ? 30_000 : 100));
-            mixed.Put(FaultBench.Key(33), FaultBench.Value(33, largeBytes));
+                mixed.Put(FaultTestKit.Key(i), FaultTestKit.Value(i, i % 4 == 0 ? 9_000 : i % 10 == 3 ? 30_000 : 100));
+            mixed.Put(FaultTestKit.Key(33), FaultTestKit.Value(33, largeBytes));
             writing.CreateTree("empty");
             writing.Commit();
         }

@@ -76,9 +76,9 @@ public sealed class ScrubPassTests
         {
             using (var writing = environment.BeginWrite())
             {
-                var tree = writing.OpenTree(FaultBench.TreeName);
+                var tree = writing.OpenTree(FaultTestKit.TreeName);
                 for (var i = 0; i < 20; i++)
-                    tree.Put(FaultBench.Key(random.Next(1_900)), FaultBench.Value(slices, 800));
+                    tree.Put(FaultTestKit.Key(random.Next(1_900)), FaultTestKit.Value(slices, 800));
                 writing.CreateTree($"a new tree {slices++}").Put([1], [2]);
                 writing.Commit();
             }
@@ -122,7 +122,7 @@ public sealed class ScrubPassTests
         var disk = new SimulatedDisk();
         var options = new StorageOptions { BackgroundFlush = false, LargeValueBytes = 64 << 20 };
         using (var environment = StorageEnvironment.Open(disk, options))
-            FaultBench.Put(environment, 1, FaultBench.Value(1, 16 << 20));
+            FaultTestKit.Put(environment, 1, FaultTestKit.Value(1, 16 << 20));
         using var reopened = StorageEnvironment.Open(disk, options);
         using var stop = new CancellationTokenSource();
         int reads = 0, readsAtStop = int.MaxValue;
@@ -150,7 +150,7 @@ public sealed class ScrubPassTests
         {
             // What a writer must never do: the bit of a page that a tree has.
             writing.Body.WritePages.Space.Map.SetFree(page, 1);
-            writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(0), [1]);
+            writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(0), [1]);
             writing.Commit();
         }
 
@@ -164,9 +164,9 @@ public sealed class ScrubPassTests
         using var environment = Open(disk);
         using (var writing = environment.BeginWrite())
         {
-            var tree = writing.OpenTree(FaultBench.TreeName);
+            var tree = writing.OpenTree(FaultTestKit.TreeName);
             for (var i = 0; i < 2_000; i++)
-                tree.Put(FaultBench.Key(i), FaultBench.Value(i + 1, 900));
+                tree.Put(FaultTestKit.Key(i), FaultTestKit.Value(i + 1, 900));
             writing.Commit();
         }
 
@@ -182,14 +182,14 @@ public sealed class ScrubPassTests
     {
         using (var writing = environment.BeginWrite())
         {
-            var tree = writing.CreateTree(random.Next(2) == 0 ? FaultBench.TreeName : "mixed");
+            var tree = writing.CreateTree(random.Next(2) == 0 ? FaultTestKit.TreeName : "mixed");
             for (var i = 0; i < 30; i++)
             {
-                var key = FaultBench.Key(random.Next(2_000));
+                var key = FaultTestKit.Key(random.Next(2_000));
                 if (random.Next(3) == 0)
                     tree.Delete(key);
                 else
-                    tree.Put(key, FaultBench.Value(i, random.Next(20) == 0 ? random.Next(300_000) : random.Next(2_000)));
+                    tree.Put(key, FaultTestKit.Value(i, random.Next(20) == 0 ? random.Next(300_000) : random.Next(2_000)));
             }
 
             var name = $"tree {random.Next(20)}";
@@ -226,7 +226,7 @@ public sealed class ScrubPassTests
             using var environment = Open(disk);
             environment.Verify().Problems.Should().ContainSingle().Which.Should().Contain("section map").And.Contain($"{directory}");
             Run(environment, out _).Problems.Should().NotBeEmpty();
-            environment.Invoking(open => FaultBench.Put(open, 1, new byte[1 << 20])).Should().Throw<CorruptionException>();
+            environment.Invoking(open => FaultTestKit.Put(open, 1, new byte[1 << 20])).Should().Throw<CorruptionException>();
         }
         finally
         {
@@ -257,12 +257,12 @@ public sealed class ScrubPassTests
     {
         using var reading = environment.BeginRead();
         var cursor = new Voron.Trees.TreeCursor();
-        reading.TryOpenTree(FaultBench.TreeName, out _).Should().BeTrue();
+        reading.TryOpenTree(FaultTestKit.TreeName, out _).Should().BeTrue();
         Voron.Trees.Catalog.TryFind(reading.Body.Catalog, reading.Body.Pages, "items"u8, out var header).Should().BeTrue();
         unsafe
         {
             cursor.Open(new Voron.Trees.TreeState(header), reading.Body.Pages, canChange: false);
-            cursor.SeekExact(FaultBench.Key(key)).Should().BeTrue();
+            cursor.SeekExact(FaultTestKit.Key(key)).Should().BeTrue();
             var page = ((long)cursor.Record - (long)environment.Context.DataFile.MapAddress) / 4096;
             cursor.Close();
             return page;

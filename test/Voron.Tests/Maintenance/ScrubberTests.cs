@@ -52,7 +52,7 @@ public sealed class ScrubberTests
             Between = () =>
             {
                 opened.Wait();
-                FaultBench.Put(environment!, waits++, [1, 2, 3]);
+                FaultTestKit.Put(environment!, waits++, [1, 2, 3]);
                 environment!.Flush();
                 var now = environment.GetStatistics();
                 if (now.OpenReaders != 0 || now.CheckpointTransactionId != now.PublishedTransactionId)

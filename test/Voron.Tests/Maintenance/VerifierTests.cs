@@ -15,9 +15,9 @@ public sealed class VerifierTests
         using var environment = StorageEnvironment.Open(directory, new StorageOptions { BackgroundFlush = false });
         using (var writing = environment.BeginWrite())
         {
-            var tree = writing.CreateTree(FaultBench.TreeName);
+            var tree = writing.CreateTree(FaultTestKit.TreeName);
             for (var i = 0; i < 20_000; i++)
-                tree.Put(FaultBench.Key(i), FaultBench.Value(i, 900));
+                tree.Put(FaultTestKit.Key(i), FaultTestKit.Value(i, 900));
             writing.Commit();
         }
 
@@ -90,7 +90,7 @@ public sealed class VerifierTests
     public void With_as_many_readers_as_there_can_be_statistics_and_verification_work()
     {
         using var environment = StorageEnvironment.OpenInMemory();
-        FaultBench.Put(environment, 1, [1]);
+        FaultTestKit.Put(environment, 1, [1]);
         var readers = new List<ReadTransaction>();
         try
         {
@@ -99,7 +99,7 @@ public sealed class VerifierTests
             environment.Invoking(one => one.BeginRead()).Should().Throw<InvalidOperationException>().WithMessage("65535 read transactions are open*");
             environment.GetStatistics().OpenReaders.Should().Be(65_535);
             environment.Verify().Problems.Should().BeEmpty();
-            FaultBench.Put(environment, 2, [2]);
+            FaultTestKit.Put(environment, 2, [2]);
         }
         finally
         {

@@ -37,11 +37,11 @@ public sealed class FileNameTests
             using (environment.BeginRead())
             {
                 for (var i = 1; i <= 60; i++)
-                    FaultBench.Put(environment, i, FaultBench.Value(i, 15_000));
+                    FaultTestKit.Put(environment, i, FaultTestKit.Value(i, 15_000));
                 using (var writing = environment.BeginWrite())
                 {
                     for (var i = 1; i <= 600; i++)
-                        writing.CreateTree(FaultBench.TreeName).Put(FaultBench.Key(i), FaultBench.Value(i, 15_000));
+                        writing.CreateTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(i), FaultTestKit.Value(i, 15_000));
                     writing.Commit();
                 }
                 environment.Rewrite().Should().BeTrue();
@@ -70,11 +70,11 @@ public sealed class FileNameTests
             using (var reading = StorageEnvironment.Open(directory.Path, new StorageOptions { ReadOnly = true }))
                 ShouldHaveAll(reading, round);
             var killed = new TemporaryDirectory();
-            using (var environment = StorageEnvironment.Open(directory.Path, FaultBench.Options()))
+            using (var environment = StorageEnvironment.Open(directory.Path, FaultTestKit.Options()))
             {
                 ShouldHaveAll(environment, round);
                 for (var i = 0; i < 40; i++)
-                    FaultBench.Put(environment, 1000 + round * 40 + i, FaultBench.Value(i, 9000));
+                    FaultTestKit.Put(environment, 1000 + round * 40 + i, FaultTestKit.Value(i, 9000));
                 Place.CopyFiles(directory.Path, killed.Path);
             }
 
@@ -89,9 +89,9 @@ public sealed class FileNameTests
     private static void ShouldHaveAll(StorageEnvironment environment, int rounds)
     {
         for (var i = 1; i <= 150; i++)
-            FaultBench.Get(environment, i).Should().Equal(FaultBench.Value(i, 300));
+            FaultTestKit.Get(environment, i).Should().Equal(FaultTestKit.Value(i, 300));
         for (var i = 0; i < rounds * 40; i++)
-            FaultBench.Get(environment, 1000 + i).Should().Equal(FaultBench.Value(i % 40, 9000));
+            FaultTestKit.Get(environment, 1000 + i).Should().Equal(FaultTestKit.Value(i % 40, 9000));
     }
 
     private static long Epoch(string file) => BitConverter.ToInt64(Place.Read(file), 64);

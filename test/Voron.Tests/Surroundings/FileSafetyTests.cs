@@ -28,8 +28,8 @@ public sealed class FileSafetyTests
         TestLinks.ToFile(Path.Combine(path, name), victim);
         try
         {
-            using var environment = StorageEnvironment.Open(path, FaultBench.Options());
-            FaultBench.Put(environment, 1, [1]);
+            using var environment = StorageEnvironment.Open(path, FaultTestKit.Options());
+            FaultTestKit.Put(environment, 1, [1]);
             environment.Flush();
         }
         catch (VoronException e)
@@ -111,7 +111,7 @@ public sealed class FileSafetyTests
         using (environment.BeginRead())
         {
             for (var i = 0; i < 20; i++)
-                FaultBench.Put(environment, i, FaultBench.Value(i, 9000));
+                FaultTestKit.Put(environment, i, FaultTestKit.Value(i, 9000));
             environment.Rewrite();
             check();
         }

@@ -18,9 +18,9 @@ public sealed class LockTests
         using var directory = Place.WithEnvironment();
         File.Delete(Path.Combine(directory.Path, "voron.lock"));
         using var reader = StorageEnvironment.Open(directory.Path, Reading);
-        ShouldBeInUse(directory.Path, FaultBench.Options());
+        ShouldBeInUse(directory.Path, FaultTestKit.Options());
         using var second = StorageEnvironment.Open(directory.Path, Reading);
-        FaultBench.Get(second, 1).Should().Equal(1);
+        FaultTestKit.Get(second, 1).Should().Equal(1);
     }
 
     [Fact]
@@ -35,7 +35,7 @@ public sealed class LockTests
         {
             File.SetUnixFileMode(directory.Path, UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute);
             File.SetUnixFileMode(Path.Combine(directory.Path, Place.Header), UnixFileMode.UserRead | UnixFileMode.UserWrite);
-            ShouldBeInUse(directory.Path, FaultBench.Options());
+            ShouldBeInUse(directory.Path, FaultTestKit.Options());
         }
     }
 
@@ -43,11 +43,11 @@ public sealed class LockTests
     public void Removing_the_lock_file_of_earlier_versions_lets_no_second_writer_in()
     {
         using var directory = Place.WithEnvironment();
-        using var environment = StorageEnvironment.Open(directory.Path, FaultBench.Options());
+        using var environment = StorageEnvironment.Open(directory.Path, FaultTestKit.Options());
         File.Delete(Path.Combine(directory.Path, "voron.lock"));
-        ShouldBeInUse(directory.Path, FaultBench.Options());
+        ShouldBeInUse(directory.Path, FaultTestKit.Options());
         ShouldBeInUse(directory.Path, Reading);
-        FaultBench.Put(environment, 2, [2]);
+        FaultTestKit.Put(environment, 2, [2]);
     }
 
     [Theory]
@@ -56,9 +56,9 @@ public sealed class LockTests
     public void Removing_the_header_lets_no_second_environment_in(bool readOnly)
     {
         using var directory = Place.WithEnvironment();
-        using var environment = StorageEnvironment.Open(directory.Path, FaultBench.Options());
+        using var environment = StorageEnvironment.Open(directory.Path, FaultTestKit.Options());
         File.Delete(Path.Combine(directory.Path, Place.Header));
-        var open = () => StorageEnvironment.Open(directory.Path, readOnly ? Reading : FaultBench.Options());
+        var open = () => StorageEnvironment.Open(directory.Path, readOnly ? Reading : FaultTestKit.Options());
         if (OperatingSystem.IsWindows())
         {
             // The name may stay until the last handle is closed, and still leads to the lock.
@@ -77,7 +77,7 @@ public sealed class LockTests
         Assert.SkipWhen(OperatingSystem.IsWindows(), "replaces an open file, which Windows refuses");
         using var directory = Place.WithEnvironment();
         var header = Path.Combine(directory.Path, Place.Header);
-        using var environment = StorageEnvironment.Open(directory.Path, FaultBench.Options());
+        using var environment = StorageEnvironment.Open(directory.Path, FaultTestKit.Options());
         var bytes = Place.Read(header);
         File.Delete(header);
         File.WriteAllBytes(header, bytes);
@@ -85,7 +85,7 @@ public sealed class LockTests
         var write = () =>
         {
             for (var i = 0; i < 100; i++)
-                FaultBench.Put(environment, i, FaultBench.Value(i, 20_000));
+                FaultTestKit.Put(environment, i, FaultTestKit.Value(i, 20_000));
         };
         write.Should().Throw<VoronException>().WithMessage("*voron.header*");
         Directory.GetFiles(directory.Path).Order().Should().Equal(names);
@@ -99,16 +99,16 @@ public sealed class LockTests
         using var other = new TemporaryDirectory();
         foreach (var file in Directory.GetFiles(directory.Path))
             Place.Run("ln", file, Path.Combine(other.Path, Path.GetFileName(file)));
-        using (StorageEnvironment.Open(directory.Path, FaultBench.Options()))
-            ShouldBeInUse(other.Path, FaultBench.Options());
+        using (StorageEnvironment.Open(directory.Path, FaultTestKit.Options()))
+            ShouldBeInUse(other.Path, FaultTestKit.Options());
 
         // A copy of the header alone does not help: the data file is the same.
         var header = Path.Combine(other.Path, Place.Header);
         var bytes = Place.Read(header);
         File.Delete(header);
         File.WriteAllBytes(header, bytes);
-        using var environment = StorageEnvironment.Open(directory.Path, FaultBench.Options());
-        ShouldBeInUse(other.Path, FaultBench.Options());
+        using var environment = StorageEnvironment.Open(directory.Path, FaultTestKit.Options());
+        ShouldBeInUse(other.Path, FaultTestKit.Options());
     }
 
     [Fact]
@@ -127,7 +127,7 @@ public sealed class LockTests
                 StorageEnvironment? environment = null;
                 try
                 {
-                    environment = StorageEnvironment.Open(path, FaultBench.Options());
+                    environment = StorageEnvironment.Open(path, FaultTestKit.Options());
                     Interlocked.Increment(ref owners);
                 }
                 catch (EnvironmentInUseException)
@@ -142,8 +142,8 @@ public sealed class LockTests
             threads.ForEach(thread => thread.Join());
             owners.Should().Be(1);
             Directory.GetFiles(path).Should().NotContain(file => file.EndsWith(".creating", StringComparison.Ordinal));
-            using var reopened = StorageEnvironment.Open(path, FaultBench.Options());
-            FaultBench.Put(reopened, 1, [1]);
+            using var reopened = StorageEnvironment.Open(path, FaultTestKit.Options());
+            FaultTestKit.Put(reopened, 1, [1]);
         }
     }
 
@@ -157,11 +157,11 @@ public sealed class LockTests
         TestLinks.ToDirectory(link, real);
         using var target = new KillTargetProcess(link);
         target.Listen();
-        var open = () => StorageEnvironment.Open(real, FaultBench.Options());
+        var open = () => StorageEnvironment.Open(real, FaultTestKit.Options());
         open.Should().Throw<EnvironmentInUseException>().WithMessage($"*process {target.ProcessId}*");
         target.Kill();
-        using var environment = StorageEnvironment.Open(real, FaultBench.Options());
-        FaultBench.Put(environment, 1, [1]);
+        using var environment = StorageEnvironment.Open(real, FaultTestKit.Options());
+        FaultTestKit.Put(environment, 1, [1]);
     }
 
     /// <summary>A creation whose last rename was lost, even after the environment has been worked with: everything is there but that name.</summary>
@@ -172,9 +172,9 @@ public sealed class LockTests
         File.Move(Path.Combine(directory.Path, Place.Header), Path.Combine(directory.Path, Place.Header + ".creating"));
         var open = () => StorageEnvironment.Open(directory.Path, Reading);
         open.Should().Throw<StorageAccessException>();
-        using var environment = StorageEnvironment.Open(directory.Path, FaultBench.Options());
+        using var environment = StorageEnvironment.Open(directory.Path, FaultTestKit.Options());
         for (var i = 1; i <= 30; i++)
-            FaultBench.Get(environment, i).Should().Equal(FaultBench.Value(i, 300));
+            FaultTestKit.Get(environment, i).Should().Equal(FaultTestKit.Value(i, 300));
         File.Exists(Path.Combine(directory.Path, Place.Header + ".creating")).Should().BeFalse();
     }
 
@@ -189,10 +189,10 @@ public sealed class LockTests
         var unfinished = Path.Combine(directory.Path, Place.Header + ".creating");
         File.Delete(Path.Combine(directory.Path, Place.Header));
         File.WriteAllBytes(unfinished, isOfAnother ? Place.Read(Path.Combine(other.Path, Place.Header)) : new byte[length]);
-        var before = FaultBench.Bytes(directory.Path);
-        var open = () => StorageEnvironment.Open(directory.Path, FaultBench.Options());
+        var before = FaultTestKit.Bytes(directory.Path);
+        var open = () => StorageEnvironment.Open(directory.Path, FaultTestKit.Options());
         open.Should().Throw<VoronException>();
-        FaultBench.ShouldBeUnchanged(FaultBench.Bytes(directory.Path), before);
+        FaultTestKit.ShouldBeUnchanged(FaultTestKit.Bytes(directory.Path), before);
     }
 
     /// <summary>Of macOS and of old kernels: what the engine opens and closes while it holds the lock must not end it.</summary>
@@ -209,10 +209,10 @@ public sealed class LockTests
         using (var environment = OpenWithWholeLocks(directory.Path))
         {
             ShouldBeLocked(header, data);
-            FaultBench.Put(environment, 6, [6]);
+            FaultTestKit.Put(environment, 6, [6]);
             environment.Flush();
             environment.Verify().Problems.Should().BeEmpty();
-            ShouldBeInUse(directory.Path, FaultBench.Options());
+            ShouldBeInUse(directory.Path, FaultTestKit.Options());
             ShouldBeInUse(directory.Path, Reading);
             var second = () => OpenWithWholeLocks(directory.Path);
             second.Should().Throw<EnvironmentInUseException>();
@@ -235,7 +235,7 @@ public sealed class LockTests
     private const string FlockCommand = "/usr/bin/flock";
 
     private static StorageEnvironment OpenWithWholeLocks(string path) => StorageEnvironment.Open(
-        PosixDisk.Open(path, false, [], NullLogger.Instance, calls: new WholeLocks()), FaultBench.Options());
+        PosixDisk.Open(path, false, [], NullLogger.Instance, calls: new WholeLocks()), FaultTestKit.Options());
 
     private static void ShouldBeLocked(params string[] files)
     {

@@ -29,7 +29,7 @@ public sealed class OptionTests
 
         // Who asked for none is told of none.
         logger = new ListLogger();
-        using var again = StorageEnvironment.Open(disk, FaultBench.Options(logger));
+        using var again = StorageEnvironment.Open(disk, FaultTestKit.Options(logger));
         again.Options.PageSize.Should().Be(8192);
         logger.Warnings.Should().BeEmpty();
     }
@@ -49,7 +49,7 @@ public sealed class OptionTests
         using var directory = new TemporaryDirectory();
         var path = Path.Combine(directory.Path, "new");
         using var environment = StorageEnvironment.Open(path, options);
-        FaultBench.Put(environment, 1, [1]);
+        FaultTestKit.Put(environment, 1, [1]);
         new DirectoryInfo(path).UnixFileMode.Should().Be(shared | UnixFileMode.UserExecute | UnixFileMode.GroupExecute);
         foreach (var file in Directory.GetFiles(path))
             new FileInfo(file).UnixFileMode.Should().Be(shared, "of {0}", file);
@@ -63,17 +63,17 @@ public sealed class OptionTests
         disk.FailNext(
             call => call.Kind == DiskCallKind.SetLength && call.Name == Place.Data && disk.LiveMaps > 0, DiskError.Failed, forever: true);
         long grown;
-        using (var environment = StorageEnvironment.Open(disk, FaultBench.Options()))
+        using (var environment = StorageEnvironment.Open(disk, FaultTestKit.Options()))
         {
             for (var i = 0; i < 20; i++)
-                FaultBench.Put(environment, i, FaultBench.Value(i, 1 << 20));
+                FaultTestKit.Put(environment, i, FaultTestKit.Value(i, 1 << 20));
             environment.Flush();
             using (var writing = environment.BeginWrite())
             {
-                writing.DeleteTree(FaultBench.TreeName);
+                writing.DeleteTree(FaultTestKit.TreeName);
                 writing.Commit();
             }
-            FaultBench.Put(environment, 7, [7]);
+            FaultTestKit.Put(environment, 7, [7]);
             environment.Flush();
             environment.ReclaimSpace();
             grown = disk.Contents(Place.Data).Length;
@@ -81,8 +81,8 @@ public sealed class OptionTests
         }
 
         disk.Contents(Place.Data).Length.Should().BeLessThan(9 << 20);
-        using var reopened = StorageEnvironment.Open(disk, FaultBench.Options());
-        FaultBench.Get(reopened, 7).Should().Equal(7);
+        using var reopened = StorageEnvironment.Open(disk, FaultTestKit.Options());
+        FaultTestKit.Get(reopened, 7).Should().Equal(7);
         reopened.Verify().Problems.Should().BeEmpty();
     }
 
@@ -98,7 +98,7 @@ public sealed class OptionTests
         var reserved = new Reservations();
         using (new WatchedThread(reserved))
         {
-            using var environment = StorageEnvironment.Open(new SimulatedDisk { VolumeBytes = volume }, FaultBench.Options());
+            using var environment = StorageEnvironment.Open(new SimulatedDisk { VolumeBytes = volume }, FaultTestKit.Options());
             ShouldFollowThePlan(environment, reserved, volume);
         }
     }
@@ -110,7 +110,7 @@ public sealed class OptionTests
         var reserved = new Reservations();
         using (new WatchedThread(reserved))
         {
-            using var environment = StorageEnvironment.Open(directory.Path, FaultBench.Options());
+            using var environment = StorageEnvironment.Open(directory.Path, FaultTestKit.Options());
             ShouldFollowThePlan(environment, reserved, SystemErrors.VolumeBytes(directory.Path));
         }
     }
@@ -128,8 +128,8 @@ public sealed class OptionTests
             target.Kill();
         }
 
-        using var environment = StorageEnvironment.Open(directory.Path, FaultBench.Options());
-        FaultBench.Put(environment, 1, [1]);
+        using var environment = StorageEnvironment.Open(directory.Path, FaultTestKit.Options());
+        FaultTestKit.Put(environment, 1, [1]);
     }
 
     private static void ShouldFollowThePlan(StorageEnvironment environment, Reservations reserved, long volume)
@@ -137,7 +137,7 @@ public sealed class OptionTests
         const long MostPages = uint.MaxValue;
         const long LeastPages = 1 << 20;
         const long Beside = 512 << 20;
-        FaultBench.Put(environment, 1, [1]);
+        FaultTestKit.Put(environment, 1, [1]);
         var pages = Math.Max(LeastPages, volume / environment.Options.PageSize);
         var limit = Math.Min(MostPages, pages > MostPages / 2 ? MostPages : 2 * pages);
         environment.Context.DataFile.PageLimit.Should().Be(limit);

@@ -13,8 +13,8 @@ internal static class Place
     public static TemporaryDirectory WithEnvironment()
     {
         var directory = new TemporaryDirectory();
-        using var environment = StorageEnvironment.Open(directory.Path, FaultBench.Options());
-        FaultBench.Put(environment, 1, [1]);
+        using var environment = StorageEnvironment.Open(directory.Path, FaultTestKit.Options());
+        FaultTestKit.Put(environment, 1, [1]);
         return directory;
     }
 
@@ -23,9 +23,9 @@ internal static class Place
     {
         using var living = new TemporaryDirectory();
         var killed = new TemporaryDirectory();
-        using var environment = StorageEnvironment.Open(living.Path, FaultBench.Options());
+        using var environment = StorageEnvironment.Open(living.Path, FaultTestKit.Options());
         for (var i = 1; i <= count; i++)
-            FaultBench.Put(environment, i, FaultBench.Value(i, 300));
+            FaultTestKit.Put(environment, i, FaultTestKit.Value(i, 300));
         CopyFiles(living.Path, killed.Path);
         return killed;
     }

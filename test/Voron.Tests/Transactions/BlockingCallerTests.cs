@@ -18,8 +18,8 @@ public sealed class BlockingCallerTests
     [InlineData(true)]
     public async Task Threads_of_the_pool_may_block_on_writes(bool commits)
     {
-        using var environment = StorageEnvironment.OpenInMemory(FaultBench.Options());
-        FaultBench.Put(environment, 9999, [9]);
+        using var environment = StorageEnvironment.OpenInMemory(FaultTestKit.Options());
+        FaultTestKit.Put(environment, 9999, [9]);
         var done = 0;
         var all = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         using (environment.BeginWrite())
@@ -32,12 +32,12 @@ public sealed class BlockingCallerTests
                         if (commits)
                         {
                             using var writing = environment.BeginWrite();
-                            writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(caller), [1]);
+                            writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(caller), [1]);
                             writing.CommitAsync().AsTask().Wait();
                         }
                         else
                         {
-                            environment.WriteAsync(writing => writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(caller), [1])).AsTask().Wait();
+                            environment.WriteAsync(writing => writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(caller), [1])).AsTask().Wait();
                         }
 
                         if (Interlocked.Increment(ref done) == Callers)
@@ -61,7 +61,7 @@ public sealed class BlockingCallerTests
     {
         using var journal = new HeldJournal();
         using var environment = StorageEnvironment.Open(journal.Disk, HeldJournal.Options());
-        FaultBench.Put(environment, 1, [1]);
+        FaultTestKit.Put(environment, 1, [1]);
         journal.Hold();
         var before = SynchronizationContext.Current;
         SynchronizationContext.SetSynchronizationContext(new RefusingContext());
@@ -70,12 +70,12 @@ public sealed class BlockingCallerTests
             if (commits)
             {
                 var writing = environment.BeginWrite();
-                writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(2), [2]);
+                writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(2), [2]);
                 writing.CommitAsync(CancellationToken.None).GetAwaiter().OnCompleted(() => { });
             }
             else
             {
-                environment.WriteAsync(writing => writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(2), [2]), CancellationToken.None)
+                environment.WriteAsync(writing => writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(2), [2]), CancellationToken.None)
                     .GetAwaiter().OnCompleted(() => { });
             }
         }
@@ -86,10 +86,10 @@ public sealed class BlockingCallerTests
 
         journal.WaitUntilHeld();
         journal.Release();
-        FaultBench.Put(environment, 3, [3]);
-        await environment.WriteAsync(writing => writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(4), [4]), Cancellation).AsTask()
+        FaultTestKit.Put(environment, 3, [3]);
+        await environment.WriteAsync(writing => writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(4), [4]), Cancellation).AsTask()
             .WaitAsync(Patience, Cancellation);
-        FaultBench.Get(environment, 2).Should().Equal(2);
+        FaultTestKit.Get(environment, 2).Should().Equal(2);
     }
 
     /// <summary>As that of a window that has been closed.</summary>

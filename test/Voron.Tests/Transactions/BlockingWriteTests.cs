@@ -23,12 +23,12 @@ public sealed class BlockingWriteTests
         environment.Write(writing =>
         {
             thread = Environment.CurrentManagedThreadId;
-            writing.CreateTree(FaultBench.TreeName).Put(FaultBench.Key(1), [1]);
+            writing.CreateTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(1), [1]);
         });
         thread.Should().Be(Environment.CurrentManagedThreadId);
-        FaultBench.Get(environment, 1).Should().Equal(1);
-        environment.Write(writing => writing.OpenTree(FaultBench.TreeName).Delete(FaultBench.Key(1))).Should().BeTrue();
-        FaultBench.Get(environment, 1).Should().BeNull();
+        FaultTestKit.Get(environment, 1).Should().Equal(1);
+        environment.Write(writing => writing.OpenTree(FaultTestKit.TreeName).Delete(FaultTestKit.Key(1))).Should().BeTrue();
+        FaultTestKit.Get(environment, 1).Should().BeNull();
         environment.Invoking(open => open.Write((Action<WriteTransaction>)(_ => throw new InvalidDataException("no"))))
             .Should().Throw<InvalidDataException>().WithMessage("no");
     }
@@ -37,7 +37,7 @@ public sealed class BlockingWriteTests
     public async Task Blocking_and_waiting_callers_share_transactions()
     {
         using var environment = StorageEnvironment.OpenInMemory(Options);
-        environment.Write(writing => writing.CreateTree(FaultBench.TreeName));
+        environment.Write(writing => writing.CreateTree(FaultTestKit.TreeName));
         var before = environment.GetStatistics().CommittedTransactions;
         var threads = new List<Task>();
         Task[] waiting;
@@ -47,7 +47,7 @@ public sealed class BlockingWriteTests
                 threads.Add(Start(environment, i));
             waiting = Enumerable.Range(16, 16)
                 .Select(i => environment.WriteAsync(
-                    writing => writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(i), [2]), Cancellation).AsTask())
+                    writing => writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(i), [2]), Cancellation).AsTask())
                 .ToArray();
 
             // One of them leads, and waits for the writer with its operation still in the queue.
@@ -56,7 +56,7 @@ public sealed class BlockingWriteTests
 
         await Task.WhenAll([.. threads, .. waiting]).WaitAsync(Patience, Cancellation);
         using var reading = environment.BeginRead();
-        reading.OpenTree(FaultBench.TreeName).Count.Should().Be(32);
+        reading.OpenTree(FaultTestKit.TreeName).Count.Should().Be(32);
         (environment.GetStatistics().CommittedTransactions - before).Should().Be(1, "all of them waited together");
         environment.GetStatistics().QueuedOperations.Should().Be(0);
     }
@@ -119,7 +119,7 @@ public sealed class BlockingWriteTests
     public async Task Inside_an_operation_reading_is_safe_and_what_needs_the_writer_is_refused()
     {
         using var environment = StorageEnvironment.OpenInMemory(Options);
-        FaultBench.Put(environment, 1, [1]);
+        FaultTestKit.Put(environment, 1, [1]);
         var refused = new List<Action>
         {
             () => environment.Write(_ => { }),
@@ -132,16 +132,16 @@ public sealed class BlockingWriteTests
         await environment.WriteAsync(
             writing =>
             {
-                writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(2), [2]);
+                writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(2), [2]);
                 foreach (var call in refused)
                     call.Should().Throw<InvalidOperationException>();
-                FaultBench.Get(environment, 2).Should().BeNull("a snapshot shows what is durable");
-                FaultBench.Get(environment, 1).Should().Equal(1);
+                FaultTestKit.Get(environment, 2).Should().BeNull("a snapshot shows what is durable");
+                FaultTestKit.Get(environment, 1).Should().Equal(1);
                 environment.Verify().Problems.Should().BeEmpty();
                 environment.GetStatistics().QueuedOperations.Should().Be(0);
             },
             Cancellation);
-        FaultBench.Get(environment, 2).Should().Equal(2);
+        FaultTestKit.Get(environment, 2).Should().Equal(2);
     }
 
     [Fact]
@@ -217,7 +217,7 @@ public sealed class BlockingWriteTests
     [Fact]
     public async Task A_closed_environment_answers_all_who_wait()
     {
-        var environment = StorageEnvironment.OpenInMemory(FaultBench.Options());
+        var environment = StorageEnvironment.OpenInMemory(FaultTestKit.Options());
         using var isRunning = new ManualResetEventSlim();
         using var mayGoOn = new ManualResetEventSlim();
         var first = environment.WriteAsync(
@@ -249,7 +249,7 @@ public sealed class BlockingWriteTests
     public async Task No_continuation_runs_on_a_thread_that_commits()
     {
         using var environment = StorageEnvironment.OpenInMemory(Options);
-        FaultBench.Put(environment, 0, [0]);
+        FaultTestKit.Put(environment, 0, [0]);
         string? merged = null, committed = null;
         Task first, second;
         var writer = environment.BeginWrite();
@@ -265,7 +265,7 @@ public sealed class BlockingWriteTests
     }
 
     private static Task Start(StorageEnvironment environment, int i) => Task.Factory.StartNew(
-        () => environment.Write(writing => writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(i), [1])),
+        () => environment.Write(writing => writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(i), [1])),
         Cancellation,
         TaskCreationOptions.LongRunning,
         TaskScheduler.Default);

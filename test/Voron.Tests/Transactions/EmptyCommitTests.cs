@@ -26,7 +26,7 @@ public sealed class EmptyCommitTests
     {
         using var journal = new HeldJournal();
         using var environment = StorageEnvironment.Open(journal.Disk, HeldJournal.Options());
-        FaultBench.Put(environment, 1, [1]);
+        FaultTestKit.Put(environment, 1, [1]);
         var first = SubmitHeld(environment, journal);
         var wasHeld = true;
         var empty = FindSecond(environment, way).ContinueWith(
@@ -34,7 +34,7 @@ public sealed class EmptyCommitTests
             {
                 wasHeld = journal.IsHeld;
                 told.GetAwaiter().GetResult();
-                FaultBench.Get(environment, 2).Should().Equal([2], "a snapshot that begins after the answer shows what the answer was based on");
+                FaultTestKit.Get(environment, 2).Should().Equal([2], "a snapshot that begins after the answer shows what the answer was based on");
             },
             Cancellation,
             TaskContinuationOptions.ExecuteSynchronously,
@@ -56,7 +56,7 @@ public sealed class EmptyCommitTests
     {
         using var journal = new HeldJournal();
         using var environment = StorageEnvironment.Open(journal.Disk, HeldJournal.Options());
-        FaultBench.Put(environment, 1, [1]);
+        FaultTestKit.Put(environment, 1, [1]);
         journal.Disk.FailNext(call => call.Kind == DiskCallKind.Write, DiskError.Failed);
         var first = SubmitHeld(environment, journal, isReached: false);
         var empty = Task.Run(() => FindSecond(environment, way), Cancellation);
@@ -72,19 +72,19 @@ public sealed class EmptyCommitTests
     {
         using var journal = new HeldJournal();
         using var environment = StorageEnvironment.Open(journal.Disk, HeldJournal.Options());
-        FaultBench.Put(environment, 1, [1]);
+        FaultTestKit.Put(environment, 1, [1]);
         journal.Disk.FailNext(call => call.Kind == DiskCallKind.Sync && call.Name == "voron.data", DiskError.Failed);
         var first = SubmitHeld(environment, journal);
         var onFirst = FindSecond(environment, Way.CommitAsync);
         var second = environment.BeginWrite();
-        second.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(3), [3]);
+        second.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(3), [3]);
         var queued = second.CommitAsync(Cancellation).AsTask();
         var onQueued = FindSecond(environment, Way.CommitAsync);
 
         // Growing the data file poisons while the first commit is being written: that one comes through, what is queued is never written.
         using (var growing = environment.BeginWrite())
         {
-            var grow = () => growing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(9), FaultBench.Value(9, 3_000_000));
+            var grow = () => growing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(9), FaultTestKit.Value(9, 3_000_000));
             grow.Should().Throw<EnvironmentPoisonedException>();
         }
 
@@ -106,10 +106,10 @@ public sealed class EmptyCommitTests
     {
         using var journal = new HeldJournal();
         using var environment = StorageEnvironment.Open(journal.Disk, HeldJournal.Options());
-        FaultBench.Put(environment, 2, [2]);
+        FaultTestKit.Put(environment, 2, [2]);
         journal.Disk.FailNext(call => call.Kind == DiskCallKind.Sync && call.Name == "voron.data", DiskError.Failed);
         using var empty = environment.BeginWrite();
-        empty.OpenTree(FaultBench.TreeName).Contains(FaultBench.Key(2)).Should().BeTrue();
+        empty.OpenTree(FaultTestKit.TreeName).Contains(FaultTestKit.Key(2)).Should().BeTrue();
         environment.Invoking(poisoned => poisoned.Flush()).Should().Throw<EnvironmentPoisonedException>();
         if (way == Way.Commit)
             empty.Commit();
@@ -123,7 +123,7 @@ public sealed class EmptyCommitTests
         using var journal = new HeldJournal();
         using var environment = StorageEnvironment.Open(journal.Disk, HeldJournal.Options());
         environment.BeginWrite().Commit();
-        FaultBench.Put(environment, 2, [2]);
+        FaultTestKit.Put(environment, 2, [2]);
         var before = environment.GetStatistics();
         FindSecond(environment, Way.CommitAsync).IsCompleted.Should().BeTrue("what it read is durable");
         await FindSecond(environment, Way.Commit);
@@ -137,7 +137,7 @@ public sealed class EmptyCommitTests
     {
         journal.Hold();
         var writing = environment.BeginWrite();
-        writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(2), [2]);
+        writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(2), [2]);
         var commit = writing.CommitAsync(Cancellation).AsTask();
         if (isReached)
             journal.WaitUntilHeld();
@@ -162,5 +162,5 @@ public sealed class EmptyCommitTests
     }
 
     private static void Find(WriteTransaction writing) =>
-        writing.OpenTree(FaultBench.TreeName).Contains(FaultBench.Key(2)).Should().BeTrue();
+        writing.OpenTree(FaultTestKit.TreeName).Contains(FaultTestKit.Key(2)).Should().BeTrue();
 }

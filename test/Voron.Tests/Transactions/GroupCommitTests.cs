@@ -28,7 +28,7 @@ public sealed class GroupCommitTests
         foreach (var task in tasks)
             await task.WaitAsync(Patience, Cancellation);
         using var reading = environment.BeginRead();
-        reading.OpenTree(FaultBench.TreeName).Count.Should().Be(40 * 40);
+        reading.OpenTree(FaultTestKit.TreeName).Count.Should().Be(40 * 40);
         environment.Verify().Problems.Should().BeEmpty();
     }
 
@@ -53,7 +53,7 @@ public sealed class GroupCommitTests
         foreach (var task in tasks)
             await task.WaitAsync(Patience, Cancellation);
         using var reading = environment.BeginRead();
-        reading.OpenTree(FaultBench.TreeName).Count.Should().Be(40 * 40);
+        reading.OpenTree(FaultTestKit.TreeName).Count.Should().Be(40 * 40);
     }
 
     [Fact]
@@ -77,30 +77,30 @@ public sealed class GroupCommitTests
 
         runs.Should().BeInRange(1, 2);
         using var reading = environment.BeginRead();
-        reading.OpenTree(FaultBench.TreeName).Count.Should().Be(4 * 5);
+        reading.OpenTree(FaultTestKit.TreeName).Count.Should().Be(4 * 5);
     }
 
     [Fact]
     public async Task A_batch_whose_record_finds_no_room_is_tried_again_in_parts()
     {
         var disk = new SimulatedDisk();
-        using var environment = StorageEnvironment.Open(disk, FaultBench.Options());
-        FaultBench.Put(environment, 9999, [1]);
-        var small = FaultBench.Value(1, 6000);
+        using var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());
+        FaultTestKit.Put(environment, 9999, [1]);
+        var small = FaultTestKit.Value(1, 6000);
         disk.SpaceLimit = disk.UsedBytes;
-        var tasks = QueueTogether(environment, 16, (writing, i) => writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(i), small));
+        var tasks = QueueTogether(environment, 16, (writing, i) => writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(i), small));
         var failed = 0;
         for (var i = 0; i < tasks.Length; i++)
         {
             try
             {
                 await tasks[i].WaitAsync(Patience, Cancellation);
-                FaultBench.Get(environment, i).Should().Equal(small);
+                FaultTestKit.Get(environment, i).Should().Equal(small);
             }
             catch (StorageFullException)
             {
                 failed++;
-                FaultBench.Get(environment, i).Should().BeNull("its caller was told that it failed");
+                FaultTestKit.Get(environment, i).Should().BeNull("its caller was told that it failed");
             }
         }
 
@@ -157,11 +157,11 @@ public sealed class GroupCommitTests
     {
         using var journal = new HeldJournal();
         using var environment = StorageEnvironment.Open(journal.Disk, HeldJournal.Options());
-        FaultBench.Put(environment, 1, [1]);
+        FaultTestKit.Put(environment, 1, [1]);
         journal.Hold();
         var tasks = QueueTogether(environment, 2, (writing, i) =>
         {
-            if (!writing.OpenTree(FaultBench.TreeName).Insert(FaultBench.Key(2), [2]))
+            if (!writing.OpenTree(FaultTestKit.TreeName).Insert(FaultTestKit.Key(2), [2]))
                 throw new InvalidDataException("It is there already.");
         });
         var wasHeld = true;
@@ -230,9 +230,9 @@ public sealed class GroupCommitTests
 
     private static void PutMany(WriteTransaction writing, int operation, int count)
     {
-        var tree = writing.CreateTree(FaultBench.TreeName);
+        var tree = writing.CreateTree(FaultTestKit.TreeName);
         for (var i = 0; i < count; i++)
-            tree.Put(FaultBench.Key((operation * 1000) + i), FaultBench.Value(i, 2000));
+            tree.Put(FaultTestKit.Key((operation * 1000) + i), FaultTestKit.Value(i, 2000));
     }
 
     private static Exception? Record(Action action)

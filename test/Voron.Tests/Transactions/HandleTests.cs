@@ -7,7 +7,7 @@ public sealed class HandleTests : IDisposable
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
-    private readonly StorageEnvironment _environment = StorageEnvironment.OpenInMemory(FaultBench.Options());
+    private readonly StorageEnvironment _environment = StorageEnvironment.OpenInMemory(FaultTestKit.Options());
 
     private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
 

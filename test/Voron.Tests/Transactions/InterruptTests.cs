@@ -28,7 +28,7 @@ public sealed class InterruptTests
                 JournalCompression = JournalCompression.Never,
                 MaxGroupCommitDuration = TimeSpan.FromMinutes(1),
             });
-        FaultBench.Put(environment, 1, [1]);
+        FaultTestKit.Put(environment, 1, [1]);
         Exception? failure = null;
         var wasInterrupted = false;
         TestThread leader;
@@ -60,7 +60,7 @@ public sealed class InterruptTests
         failure.Should().BeNull();
         wasInterrupted.Should().BeTrue("the interruption comes after the call");
         for (var i = 4; i < 9; i++)
-            FaultBench.Get(environment, i).Should().Equal(FaultBench.Value(i, 50));
+            FaultTestKit.Get(environment, i).Should().Equal(FaultTestKit.Value(i, 50));
         environment.GetStatistics().IsPoisoned.Should().BeFalse();
     }
 
@@ -70,7 +70,7 @@ public sealed class InterruptTests
     {
         using var environment = StorageEnvironment.OpenInMemory(
             new StorageOptions { BackgroundFlush = false, MaxGroupCommitDuration = TimeSpan.FromMinutes(1) });
-        FaultBench.Put(environment, 1, [1]);
+        FaultTestKit.Put(environment, 1, [1]);
         using var isRunning = new ManualResetEventSlim();
         using var mayGoOn = new ManualResetEventSlim();
         var wasInterrupted = false;
@@ -107,7 +107,7 @@ public sealed class InterruptTests
         runs.Should().Be(2, "it was undone and run again");
         wasInterrupted.Should().BeTrue();
         for (var i = 2; i < 5; i++)
-            FaultBench.Get(environment, i).Should().Equal(FaultBench.Value(i, 10));
+            FaultTestKit.Get(environment, i).Should().Equal(FaultTestKit.Value(i, 10));
     }
 
     /// <summary>The record is on its way: an exception would tell the caller nothing of what becomes of it.</summary>
@@ -115,14 +115,14 @@ public sealed class InterruptTests
     public async Task A_commit_that_is_interrupted_while_it_waits_for_the_journal_tells_how_it_ended()
     {
         using var journal = new FailingJournal();
-        using var environment = StorageEnvironment.Open(journal.Disk, FaultBench.Options());
-        FaultBench.Put(environment, 1, [1]);
+        using var environment = StorageEnvironment.Open(journal.Disk, FaultTestKit.Options());
+        FaultTestKit.Put(environment, 1, [1]);
         var older = journal.CommitHeld(environment, 2);
         Exception? failure = null;
         var wasInterrupted = false;
         var thread = new TestThread(() =>
         {
-            failure = Record.Exception(() => FaultBench.Put(environment, 3, [3]));
+            failure = Record.Exception(() => FaultTestKit.Put(environment, 3, [3]));
             wasInterrupted = TestThread.IsInterrupted();
         });
         thread.WaitUntilBlockedOrEnded();
@@ -133,7 +133,7 @@ public sealed class InterruptTests
         await older.WaitAsync(Patience, Cancellation);
         failure.Should().BeNull();
         wasInterrupted.Should().BeTrue();
-        FaultBench.Get(environment, 3).Should().Equal(3);
+        FaultTestKit.Get(environment, 3).Should().Equal(3);
     }
 
     /// <summary>
@@ -150,7 +150,7 @@ public sealed class InterruptTests
         var options = new StorageOptions { BackgroundFlush = false, InitialJournalFileBytes = 1 << 20, MaxJournalFileBytes = 8 << 20 };
         using (var environment = StorageEnvironment.Open(disk, options))
         {
-            FaultBench.Put(environment, 1, [1]);
+            FaultTestKit.Put(environment, 1, [1]);
             var end = Environment.TickCount64 + 3_000;
             var threads = Enumerable.Range(0, acknowledged.Length).Select(index => new TestThread(() =>
             {
@@ -164,7 +164,7 @@ public sealed class InterruptTests
                         using (Uninterrupted.Hold(oneAtATime))
                         {
                             using var writing = environment.BeginWrite();
-                            writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key((index + 1) * 100_000 + i), FaultBench.Value(i, 50));
+                            writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key((index + 1) * 100_000 + i), FaultTestKit.Value(i, 50));
                             task = writing.CommitAsync().AsTask();
                         }
                     });
@@ -183,7 +183,7 @@ public sealed class InterruptTests
         for (var index = 0; index < acknowledged.Length; index++)
         {
             for (var i = 0; i < acknowledged[index]; i++)
-                FaultBench.Get(reopened, (index + 1) * 100_000 + i).Should().Equal(FaultBench.Value(i, 50));
+                FaultTestKit.Get(reopened, (index + 1) * 100_000 + i).Should().Equal(FaultTestKit.Value(i, 50));
         }
     }
 
@@ -193,7 +193,7 @@ public sealed class InterruptTests
     {
         SkipOnWine();
         using var environment = StorageEnvironment.OpenInMemory(new StorageOptions { BackgroundFlush = false });
-        FaultBench.Put(environment, 1, [1]);
+        FaultTestKit.Put(environment, 1, [1]);
         var end = Environment.TickCount64 + 2_000;
         var committed = 0;
         var threads = Enumerable.Range(0, 4).Select(index => new TestThread(() =>
@@ -203,7 +203,7 @@ public sealed class InterruptTests
                 try
                 {
                     using var writing = environment.BeginWrite();
-                    writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(index), FaultBench.Value(i, 50));
+                    writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(index), FaultTestKit.Value(i, 50));
                     writing.Commit();
                     Interlocked.Increment(ref committed);
                 }
@@ -260,7 +260,7 @@ public sealed class InterruptTests
     }
 
     private static void Put(WriteTransaction writing, int key, int length) =>
-        writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(key), FaultBench.Value(key, length));
+        writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(key), FaultTestKit.Value(key, length));
 
     private static void InterruptUntil(long end, TestThread[] threads)
     {

@@ -23,8 +23,8 @@ public sealed class InterruptedThreadsTests
     [InlineData(Completions)]
     public void A_thread_that_is_interrupted_behind_the_code_of_the_user_goes_on(string name)
     {
-        using var environment = StorageEnvironment.OpenInMemory(FaultBench.Options());
-        FaultBench.Put(environment, 0, [0]);
+        using var environment = StorageEnvironment.OpenInMemory(FaultTestKit.Options());
+        FaultTestKit.Put(environment, 0, [0]);
         using var mayEnd = new ManualResetEventSlim();
         using var ended = new CountdownEvent(Blockers);
         for (var i = 0; i < Blockers; i++)
@@ -56,7 +56,7 @@ public sealed class InterruptedThreadsTests
         }
 
         for (var i = 0; i < 6; i++)
-            FaultBench.Get(environment, i).Should().Equal((byte)i);
+            FaultTestKit.Get(environment, i).Should().Equal((byte)i);
     }
 
     /// <summary>Writes, and returns the thread that ran the operation or completed its task.</summary>
@@ -75,7 +75,7 @@ public sealed class InterruptedThreadsTests
                         while (!Volatile.Read(ref hasContinuation))
                             Thread.Yield();
                         runs = Thread.CurrentThread;
-                        writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(key), [(byte)key]);
+                        writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(key), [(byte)key]);
                     },
                     CancellationToken.None)
                 .AsTask()

@@ -31,28 +31,28 @@ public sealed class LargeRollbackTests(ITestOutputHelper output)
             TimeSpan took;
             using (var writing = environment.BeginWrite())
             {
-                var tree = writing.CreateTree(FaultBench.TreeName);
+                var tree = writing.CreateTree(FaultTestKit.TreeName);
                 for (var i = 0; i < values; i++)
-                    tree.Put(FaultBench.Key(i), value);
+                    tree.Put(FaultTestKit.Key(i), value);
                 took = ThreadClock.Measure(() =>
                 {
                     for (var i = 0; i < values; i++)
                     {
                         var savepoint = writing.CreateSavepoint();
-                        tree.Put(FaultBench.Key(500_000 + i % 10), value);
-                        tree.Delete(FaultBench.Key(i));
+                        tree.Put(FaultTestKit.Key(500_000 + i % 10), value);
+                        tree.Delete(FaultTestKit.Key(i));
                         savepoint.Rollback();
                         savepoint.Release();
                     }
 
                     for (var i = 0; i < values / 2; i++)
-                        tree.Delete(FaultBench.Key(i));
+                        tree.Delete(FaultTestKit.Key(i));
                 });
                 writing.Commit();
             }
 
             using var reading = environment.BeginRead();
-            reading.OpenTree(FaultBench.TreeName).Count.Should().Be(values - values / 2);
+            reading.OpenTree(FaultTestKit.TreeName).Count.Should().Be(values - values / 2);
             return took;
         }
     }

@@ -27,8 +27,8 @@ public sealed class OutcomeTests
         call => call.Kind == DiskCallKind.Allocate && call.Name == "voron.data",
         writing =>
         {
-            var tree = writing.OpenTree(FaultBench.TreeName);
-            return Record.Exception(() => tree.Put(FaultBench.Key(3), FaultBench.Value(3, 3_000_000)));
+            var tree = writing.OpenTree(FaultTestKit.TreeName);
+            return Record.Exception(() => tree.Put(FaultTestKit.Key(3), FaultTestKit.Value(3, 3_000_000)));
         });
 
     /// <summary>A transaction that outlives the environment can be used to its end, and learns of a full disk like any other.</summary>
@@ -37,21 +37,21 @@ public sealed class OutcomeTests
     {
         var disk = new SimulatedDisk();
         var environment = StorageEnvironment.Open(disk, Options());
-        FaultBench.Put(environment, 1, [1]);
+        FaultTestKit.Put(environment, 1, [1]);
         using var writing = environment.BeginWrite();
-        var tree = writing.OpenTree(FaultBench.TreeName);
+        var tree = writing.OpenTree(FaultTestKit.TreeName);
         environment.Dispose();
         disk.SpaceLimit = disk.UsedBytes;
-        var put = () => tree.Put(FaultBench.Key(2), FaultBench.Value(2, 3_000_000));
+        var put = () => tree.Put(FaultTestKit.Key(2), FaultTestKit.Value(2, 3_000_000));
         put.Should().Throw<StorageFullException>().WithMessage("*voron.data*");
     }
 
     /// <summary>Changes more than a journal file of these tests holds, by values that are journaled.</summary>
     internal static void PutMany(WriteTransaction writing, int bytes)
     {
-        var tree = writing.OpenTree(FaultBench.TreeName);
+        var tree = writing.OpenTree(FaultTestKit.TreeName);
         for (var i = 0; i < bytes / 2_000; i++)
-            tree.Put(FaultBench.Key(1_000 + i), FaultBench.Value(i, 2_000));
+            tree.Put(FaultTestKit.Key(1_000 + i), FaultTestKit.Value(i, 2_000));
     }
 
     private static StorageOptions Options() => new()
@@ -66,7 +66,7 @@ public sealed class OutcomeTests
     {
         using var journal = new FailingJournal();
         using var environment = StorageEnvironment.Open(journal.Disk, Options());
-        FaultBench.Put(environment, 1, [1]);
+        FaultTestKit.Put(environment, 1, [1]);
         var older = journal.CommitHeld(environment, 2);
         journal.Disk.FailNext(hasNoRoom, DiskError.NoSpace, forever: true);
 
@@ -128,7 +128,7 @@ internal sealed class FailingJournal : IDisposable
     public Task CommitHeld(WriteTransaction writing, int key)
     {
         Volatile.Write(ref _armed, 1);
-        writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(key), FaultBench.Value(key, 100));
+        writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(key), FaultTestKit.Value(key, 100));
         var task = writing.CommitAsync().AsTask();
         _isWriting.Wait(HeldJournal.Patience).Should().BeTrue("the record has to reach the disk");
         return task;

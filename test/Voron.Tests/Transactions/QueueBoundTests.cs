@@ -15,7 +15,7 @@ public sealed class QueueBoundTests
     public async Task A_write_beyond_the_queue_is_refused_and_those_in_it_are_not()
     {
         using var environment = StorageEnvironment.OpenInMemory(new StorageOptions { BackgroundFlush = false, MaxQueuedOperations = Most });
-        FaultBench.Put(environment, 0, [0]);
+        FaultTestKit.Put(environment, 0, [0]);
         using var cancelled = new CancellationTokenSource();
         var tasks = new List<Task>();
         Task last;
@@ -53,7 +53,7 @@ public sealed class QueueBoundTests
         last = environment.WriteAsync(writing => Put(writing, 1_001), Cancellation).AsTask();
         await last.WaitAsync(Patience, Cancellation);
         using var reading = environment.BeginRead();
-        reading.OpenTree(FaultBench.TreeName).Count.Should().Be(Most + 3);
+        reading.OpenTree(FaultTestKit.TreeName).Count.Should().Be(Most + 3);
     }
 
     /// <summary>They were counted: a few of them, and nothing could be written without blocking.</summary>
@@ -63,7 +63,7 @@ public sealed class QueueBoundTests
         const int Places = 4;
         const int Callers = 6;
         using var environment = StorageEnvironment.OpenInMemory(new StorageOptions { BackgroundFlush = false, MaxQueuedOperations = Places });
-        FaultBench.Put(environment, 0, [0]);
+        FaultTestKit.Put(environment, 0, [0]);
         TestThread[] callers;
         Task[] tasks;
         using (environment.BeginWrite())
@@ -83,11 +83,11 @@ public sealed class QueueBoundTests
         using (environment.BeginWrite())
             tasks = Queue(environment, Places, 200);
         await Task.WhenAll(tasks).WaitAsync(Patience, Cancellation);
-        FaultBench.Get(environment, 200 + Places - 1).Should().NotBeNull();
+        FaultTestKit.Get(environment, 200 + Places - 1).Should().NotBeNull();
     }
 
     private static Task[] Queue(StorageEnvironment environment, int count, int firstKey) => Enumerable.Range(firstKey, count)
         .Select(key => environment.WriteAsync(writing => Put(writing, key), Cancellation).AsTask()).ToArray();
 
-    private static void Put(WriteTransaction writing, int key) => writing.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(key), [1]);
+    private static void Put(WriteTransaction writing, int key) => writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(key), [1]);
 }

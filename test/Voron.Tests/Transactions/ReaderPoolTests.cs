@@ -15,8 +15,8 @@ public sealed class ReaderPoolTests
     public void A_transaction_that_fails_as_it_begins_leaves_nothing(string place)
     {
         var disk = new SimulatedDisk();
-        var environment = StorageEnvironment.Open(disk, FaultBench.Options());
-        FaultBench.Put(environment, 1, [1]);
+        var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());
+        FaultTestKit.Put(environment, 1, [1]);
         var schedule = new ThrowingSchedule(Enum.Parse<SchedulePlace>(place));
         SchedulePoint.Current = schedule;
         try
@@ -32,10 +32,10 @@ public sealed class ReaderPoolTests
 
         schedule.Thrown.Should().Be(70_000);
         environment.GetStatistics().OpenReaders.Should().Be(0);
-        FaultBench.Get(environment, 1).Should().Equal(1);
+        FaultTestKit.Get(environment, 1).Should().Equal(1);
 
         // Nothing holds the versions of what is overwritten.
-        FaultBench.Put(environment, 1, [2]);
+        FaultTestKit.Put(environment, 1, [2]);
         environment.Flush()!.Value.TransactionId.Should().Be(2);
         environment.Dispose();
         disk.HeldLocks.Should().Be(0);

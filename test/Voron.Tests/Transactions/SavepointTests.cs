@@ -12,7 +12,7 @@ public sealed class SavepointTests
     [Fact]
     public void Nested_transactions_that_change_one_page_keep_one_copy_of_it()
     {
-        using var environment = StorageEnvironment.OpenInMemory(FaultBench.Options());
+        using var environment = StorageEnvironment.OpenInMemory(FaultTestKit.Options());
         using var writing = environment.BeginWrite();
         var tree = writing.CreateTree("t");
         for (var i = 0; i < 2_000; i++)
@@ -47,7 +47,7 @@ public sealed class SavepointTests
             {
                 var tree = filling.CreateTree(name);
                 for (var i = from; i < from + 100; i++)
-                    tree.Put(FaultBench.Key(i), FaultBench.Value(i, 2_000));
+                    tree.Put(FaultTestKit.Key(i), FaultTestKit.Value(i, 2_000));
             }
 
             filling.Commit();
@@ -57,12 +57,12 @@ public sealed class SavepointTests
         {
             var trees = Array.ConvertAll(names, name => writing.CreateTree(name));
             foreach (var tree in trees)
-                tree.Put(FaultBench.Key(500), [1]);
+                tree.Put(FaultTestKit.Key(500), [1]);
             var savepoint = writing.CreateSavepoint();
             foreach (var tree in trees)
             {
                 for (var i = 0; i < 1_000; i += 33)
-                    tree.Put(FaultBench.Key(i), [2]);
+                    tree.Put(FaultTestKit.Key(i), [2]);
             }
 
             savepoint.Invoking(one => one.Release()).Should().Throw<StorageFullException>().WithMessage("*MaxTransactionBytes*");
@@ -72,8 +72,8 @@ public sealed class SavepointTests
 
         using (var reading = environment.BeginRead())
         {
-            reading.OpenTree("a").TryGet(FaultBench.Key(33), out var value).Should().BeTrue();
-            value.ToArray().Should().Equal(FaultBench.Value(33, 2_000));
+            reading.OpenTree("a").TryGet(FaultTestKit.Key(33), out var value).Should().BeTrue();
+            value.ToArray().Should().Equal(FaultTestKit.Value(33, 2_000));
         }
 
         environment.Verify().Problems.Should().BeEmpty();
@@ -89,7 +89,7 @@ public sealed class SavepointTests
             for (var i = 0; i < 30_000; i++)
             {
                 using var nested = writing.BeginNested();
-                tree.Put(Number(i), FaultBench.Value(i, 200));
+                tree.Put(Number(i), FaultTestKit.Value(i, 200));
                 nested.Commit();
             }
 
@@ -109,7 +109,7 @@ public sealed class SavepointTests
     {
         // Those that stay open keep a copy each: fewer of them, and their pages are put together by the commit.
         var count = areReleased ? 100_000 : 50_000;
-        using var environment = StorageEnvironment.OpenInMemory(FaultBench.Options());
+        using var environment = StorageEnvironment.OpenInMemory(FaultTestKit.Options());
         using var writing = environment.BeginWrite();
         var tree = writing.CreateTree("t");
         ThreadClock.Measure(() =>
@@ -136,11 +136,11 @@ public sealed class SavepointTests
     public void Savepoints_deep_inside_each_other_end_one_by_one_in_time_for_their_number(bool areReleased)
     {
         const int depth = 30_000;
-        using var environment = StorageEnvironment.OpenInMemory(FaultBench.Options());
+        using var environment = StorageEnvironment.OpenInMemory(FaultTestKit.Options());
         using var writing = environment.BeginWrite();
         var tree = writing.CreateTree("t");
         for (var i = 0; i < depth; i++)
-            tree.Put(Number(i), FaultBench.Value(i, 100));
+            tree.Put(Number(i), FaultTestKit.Value(i, 100));
         var before = writing.Body.WritePages.ChangedBytes;
         ThreadClock.Measure(() =>
         {
@@ -180,7 +180,7 @@ public sealed class SavepointTests
     public void Whatever_order_savepoints_end_in_the_trees_and_the_journal_have_what_was_kept(int seed)
     {
         var disk = new SimulatedDisk();
-        using var environment = StorageEnvironment.Open(disk, FaultBench.Options());
+        using var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());
         var random = new Random(seed);
         var committed = new SavepointModel();
         for (var round = 0; round < 12; round++)
@@ -222,7 +222,7 @@ public sealed class SavepointTests
             environment.Verify().Problems.Should().BeEmpty($"seed {seed}");
             if (random.Next(3) == 0)
                 environment.Flush();
-            using var replayed = StorageEnvironment.Open(FaultBench.DiskOf(FaultBench.Bytes(disk)), FaultBench.Options());
+            using var replayed = StorageEnvironment.Open(FaultTestKit.DiskOf(FaultTestKit.Bytes(disk)), FaultTestKit.Options());
             committed.Check(replayed, seed);
             replayed.Verify().Problems.Should().BeEmpty($"seed {seed}, replayed");
         }
@@ -280,7 +280,7 @@ public sealed class SavepointTests
                 // Some in the leaf, some in runs of pages, some written directly.
                 var length = random.Next(20) switch { 0 => random.Next(60_000, 90_000), < 4 => random.Next(3_000, 20_000), _ => random.Next(300) };
                 entries[key] = (random.Next(), length);
-                tree.Put(Number(key), FaultBench.Value(entries[key].Seed, length));
+                tree.Put(Number(key), FaultTestKit.Value(entries[key].Seed, length));
             }
         }
 
@@ -304,7 +304,7 @@ public sealed class SavepointTests
             tree.Count.Should().Be(entries.Count, $"seed {seed}");
             foreach (var (key, expected) in entries)
             {
-                var isRight = tree.TryGet(Number(key), out var value) && value.SequenceEqual(FaultBench.Value(expected.Seed, expected.Length));
+                var isRight = tree.TryGet(Number(key), out var value) && value.SequenceEqual(FaultTestKit.Value(expected.Seed, expected.Length));
                 isRight.Should().BeTrue($"seed {seed}, key {key} of '{tree.Name}'");
             }
         }

@@ -10,7 +10,7 @@ namespace Voron.Torture.Schedules;
 internal readonly record struct Turning(string From, SchedulePlace Place, string To);
 
 /// <summary>
-/// A schedule that an argument of the protocol is about, and that random ones and departures by number meet once in tens of thousands:
+/// A schedule that an argument of the protocol is about, and that random ones and preemptions by number meet once in tens of thousands:
 /// where threads change is said by places, which an engine with one place more still comes to.
 /// </summary>
 /// <param name="Name">What is tried.</param>

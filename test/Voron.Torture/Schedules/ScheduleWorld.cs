@@ -59,7 +59,7 @@ internal sealed class ScheduleWorld
         {
             // A thread that is stuck may still use it: then it stays.
             if (_scheduler.IsOver)
-                Leftovers.Dispose([_environment, .. _killed.Select(left => left.Place), _place]);
+                SafeDisposal.Dispose([_environment, .. _killed.Select(left => left.Place), _place]);
             throw;
         }
         foreach (Left left in _killed)

@@ -80,21 +80,21 @@ internal sealed class PriorityStrategy : IScheduleStrategy
 /// <summary>Another choice than the usual one.</summary>
 /// <param name="Decision">Which decision, from 0.</param>
 /// <param name="Other">Which of the others, from 0.</param>
-internal readonly record struct Departure(int Decision, int Other);
+internal readonly record struct Preemption(int Decision, int Other);
 
 /// <summary>
-/// Everybody runs until he waits or ends, and then the first who can; but for the departures given. With all departures at each
+/// Everybody runs until he waits or ends, and then the first who can; but for the preemptions given. With all preemptions at each
 /// decision, and all pairs and triples of them, this is context bounding (Musuvathi and Qadeer, "Iterative Context Bounding for
 /// Systematic Testing of Multithreaded Programs", PLDI 2007), in which another than the first counts as well.
 /// </summary>
-internal sealed class DepartingStrategy(IReadOnlyList<Departure> departures) : IScheduleStrategy
+internal sealed class DepartingStrategy(IReadOnlyList<Preemption> preemptions) : IScheduleStrategy
 {
     private readonly List<int> _others = [];
 
     /// <summary>For each decision that came, how many others there were.</summary>
     public IReadOnlyList<int> Others => _others;
 
-    /// <summary>Departures that happened.</summary>
+    /// <summary>Preemptions that happened.</summary>
     public int Taken { get; private set; }
 
     public ScheduledThread Choose(ScheduledThread? current, IReadOnlyList<ScheduledThread> candidates)
@@ -102,12 +102,12 @@ internal sealed class DepartingStrategy(IReadOnlyList<Departure> departures) : I
         int decision = _others.Count;
         _others.Add(candidates.Count - 1);
         ScheduledThread usual = current ?? candidates[0];
-        foreach (Departure departure in departures)
+        foreach (Preemption preemption in preemptions)
         {
-            if (departure.Decision != decision || departure.Other >= candidates.Count - 1)
+            if (preemption.Decision != decision || preemption.Other >= candidates.Count - 1)
                 continue;
             Taken++;
-            return candidates[departure.Other] == usual ? candidates[^1] : candidates[departure.Other];
+            return candidates[preemption.Other] == usual ? candidates[^1] : candidates[preemption.Other];
         }
         return usual;
     }

@@ -35,7 +35,7 @@ internal sealed class ModelSuite : Suite
         catch (Exception e)
         {
             run.Step($"{settings}\n{model?.History.Tell((e as ModelMismatchException)?.Key)}");
-            Leftovers.Dispose(model);
+            SafeDisposal.Dispose(model);
             throw;
         }
         finally

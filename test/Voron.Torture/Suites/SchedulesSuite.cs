@@ -7,7 +7,7 @@ namespace Voron.Torture.Suites;
 /// <summary>Threads that commit, read, flush, grow and close, of which one runs at a time: which, is decided at marked places.</summary>
 internal sealed class SchedulesSuite : Suite
 {
-    /// <summary>One run in so many is a unit of departures, and makes as many schedules as the others together.</summary>
+    /// <summary>One run in so many is a unit of preemptions, and makes as many schedules as the others together.</summary>
     private const int EnumerateOneIn = 100;
 
     // What a run is.
@@ -16,7 +16,7 @@ internal sealed class SchedulesSuite : Suite
     private const int Directed = 2;
     private const int Kinds = 3;
 
-    /// <summary>One in so many random schedules is of a small script, for what needs more departures than are enumerated.</summary>
+    /// <summary>One in so many random schedules is of a small script, for what needs more preemptions than are enumerated.</summary>
     private const int SmallOneIn = 3;
 
     /// <summary>One in so many schedules is made twice.</summary>
@@ -24,7 +24,7 @@ internal sealed class SchedulesSuite : Suite
 
     public override string Name => "schedules";
 
-    public override string Summary => "threads that commit, read, flush, grow and close, interleaved at will; small scripts in all ways with up to three departures";
+    public override string Summary => "threads that commit, read, flush, grow and close, interleaved at will; small scripts in all ways with up to three preemptions";
 
     public override string Unit => "schedules";
 
@@ -36,22 +36,22 @@ internal sealed class SchedulesSuite : Suite
     [
         "what a processor or a compiler reorders between two places",
         "changes of thread between the instructions of one place and the next",
-        $"departures from decisions behind the first {DepartureUnits.MaxDecisions} of a schedule, and to a thread behind the first "
-            + $"{DepartureUnits.MaxOthers} others that can go on",
-        "three departures at each place of every small script, some five million schedules, unless the run is as long as a full one; see the units in "
-            + $"the tallies, of which those of the {DepartureUnits.ScriptsToTheEnd} smallest scripts come first",
+        $"preemptions from decisions behind the first {PreemptionUnits.MaxDecisions} of a schedule, and to a thread behind the first "
+            + $"{PreemptionUnits.MaxOthers} others that can go on",
+        "three preemptions at each place of every small script, some five million schedules, unless the run is as long as a full one; see the units in "
+            + $"the tallies, of which those of the {PreemptionUnits.ScriptsToTheEnd} smallest scripts come first",
     ];
 
-    /// <summary>Directed schedules once; then units of departures, while there are any, in turn with runs of random scripts.</summary>
+    /// <summary>Directed schedules once; then units of preemptions, while there are any, in turn with runs of random scripts.</summary>
     public override void Run(SuiteRun run)
     {
         if (!SchedulePoint.IsOn)
             throw new TortureException($"The suite '{Name}' needs the engine's schedule points, which have to be switched on before the engine is used.");
-        DepartureUnit? unit = run.Index % EnumerateOneIn == 0 ? DepartureUnits.At(run.Index / EnumerateOneIn, run.Seed) : null;
+        PreemptionUnit? unit = run.Index % EnumerateOneIn == 0 ? PreemptionUnits.At(run.Index / EnumerateOneIn, run.Seed) : null;
         switch (run.Choices.Choose(unit is not null ? Units : run.Index - 1 < DirectedSchedule.All.Count ? Directed : Random, Kinds))
         {
             case Units:
-                new DepartureRun(run, unit).Run();
+                new PreemptionRun(run, unit).Run();
                 break;
             case Directed:
                 DirectedSchedule.All[run.Choices.Choose((int)run.Index - 1, DirectedSchedule.All.Count)].Run(run);

@@ -1,14 +1,14 @@
 namespace Voron.Tests.Faults;
 
 /// <summary>A wrong call gets an ordinary exception with the numbers, and the environment goes on as if it had not been made.</summary>
-public sealed class WrongUseTests : IDisposable
+public sealed class MisuseTests : IDisposable
 {
-    private readonly StorageEnvironment _environment = StorageEnvironment.OpenInMemory(FaultBench.Options());
+    private readonly StorageEnvironment _environment = StorageEnvironment.OpenInMemory(FaultTestKit.Options());
 
     public void Dispose()
     {
-        FaultBench.Put(_environment, 77, FaultBench.Value(77, 77));
-        FaultBench.Get(_environment, 77).Should().Equal(FaultBench.Value(77, 77));
+        FaultTestKit.Put(_environment, 77, FaultTestKit.Value(77, 77));
+        FaultTestKit.Get(_environment, 77).Should().Equal(FaultTestKit.Value(77, 77));
         _environment.Verify().Problems.Should().BeEmpty();
         _environment.Dispose();
     }
@@ -27,7 +27,7 @@ public sealed class WrongUseTests : IDisposable
             var tree = writing.CreateTree("t");
             foreach (var length in new[] { 0, longest + 1, longest + 1000 })
             {
-                var key = FaultBench.Value(length, length);
+                var key = FaultTestKit.Value(length, length);
                 var calls = new Action[]
                 {
                     () => tree.Put(key, [1]),
@@ -42,7 +42,7 @@ public sealed class WrongUseTests : IDisposable
             }
 
             for (var i = 0; i < 200; i++)
-                tree.Put(FaultBench.Value(i, longest), FaultBench.Value(i, i));
+                tree.Put(FaultTestKit.Value(i, longest), FaultTestKit.Value(i, i));
             tree.Count.Should().Be(200);
             writing.Commit();
         }
@@ -50,8 +50,8 @@ public sealed class WrongUseTests : IDisposable
         using var reading = environment.BeginRead();
         for (var i = 0; i < 200; i++)
         {
-            reading.OpenTree("t").TryGet(FaultBench.Value(i, longest), out var value).Should().BeTrue();
-            value.SequenceEqual(FaultBench.Value(i, i)).Should().BeTrue("a value of {0} bytes too", i);
+            reading.OpenTree("t").TryGet(FaultTestKit.Value(i, longest), out var value).Should().BeTrue();
+            value.SequenceEqual(FaultTestKit.Value(i, i)).Should().BeTrue("a value of {0} bytes too", i);
         }
 
         environment.Verify().Problems.Should().BeEmpty();
@@ -60,18 +60,18 @@ public sealed class WrongUseTests : IDisposable
     [Fact]
     public void A_value_of_no_bytes_is_a_value()
     {
-        FaultBench.Put(_environment, 1, []);
-        FaultBench.Get(_environment, 1).Should().BeEmpty().And.NotBeNull();
+        FaultTestKit.Put(_environment, 1, []);
+        FaultTestKit.Get(_environment, 1).Should().BeEmpty().And.NotBeNull();
         _environment.Flush();
-        FaultBench.Get(_environment, 1).Should().BeEmpty().And.NotBeNull();
-        FaultBench.Get(_environment, 2).Should().BeNull();
+        FaultTestKit.Get(_environment, 1).Should().BeEmpty().And.NotBeNull();
+        FaultTestKit.Get(_environment, 2).Should().BeNull();
         using var writing = _environment.BeginWrite();
-        var tree = writing.OpenTree(FaultBench.TreeName);
-        tree.Reserve(FaultBench.Key(3), 0).Length.Should().Be(0);
-        FluentActions.Invoking(() => tree.Reserve(FaultBench.Key(4), -1)).Should().Throw<ArgumentOutOfRangeException>().WithMessage("*-1*");
-        FluentActions.Invoking(() => tree.Reserve(FaultBench.Key(4), 65536)).Should().Throw<ArgumentOutOfRangeException>().WithMessage("*65536*");
+        var tree = writing.OpenTree(FaultTestKit.TreeName);
+        tree.Reserve(FaultTestKit.Key(3), 0).Length.Should().Be(0);
+        FluentActions.Invoking(() => tree.Reserve(FaultTestKit.Key(4), -1)).Should().Throw<ArgumentOutOfRangeException>().WithMessage("*-1*");
+        FluentActions.Invoking(() => tree.Reserve(FaultTestKit.Key(4), 65536)).Should().Throw<ArgumentOutOfRangeException>().WithMessage("*65536*");
         writing.Commit();
-        FaultBench.Get(_environment, 3).Should().BeEmpty().And.NotBeNull();
+        FaultTestKit.Get(_environment, 3).Should().BeEmpty().And.NotBeNull();
     }
 
     [Fact]
@@ -112,20 +112,20 @@ public sealed class WrongUseTests : IDisposable
     [Fact]
     public void Every_handle_says_that_it_has_ended()
     {
-        FaultBench.Put(_environment, 1, [1]);
+        FaultTestKit.Put(_environment, 1, [1]);
         var reading = _environment.BeginRead();
-        var readTree = reading.OpenTree(FaultBench.TreeName);
+        var readTree = reading.OpenTree(FaultTestKit.TreeName);
         var readCursor = readTree.OpenCursor();
         readCursor.SeekFirst().Should().BeTrue();
         reading.Dispose();
         reading.Dispose();
-        Ended(() => reading.OpenTree(FaultBench.TreeName), () => _ = reading.TransactionId, () => reading.GetTreeNames());
+        Ended(() => reading.OpenTree(FaultTestKit.TreeName), () => _ = reading.TransactionId, () => reading.GetTreeNames());
         Ended(() => readTree.Contains("a"u8), () => _ = readTree.Count, () => _ = readTree.Name, () => readTree.OpenCursor());
         Ended(() => readCursor.MoveNext(), () => _ = readCursor.Key.Length, () => _ = readCursor.IsOnEntry);
         readCursor.Dispose();
 
         var writing = _environment.BeginWrite();
-        var tree = writing.OpenTree(FaultBench.TreeName);
+        var tree = writing.OpenTree(FaultTestKit.TreeName);
         var cursor = tree.OpenCursor();
         cursor.SeekFirst().Should().BeTrue();
         FluentActions.Invoking(() => readTree.Count).Should().Throw<ObjectDisposedException>();
@@ -142,14 +142,14 @@ public sealed class WrongUseTests : IDisposable
         // The same objects serve the next transaction: the old handles must not reach into it.
         using (var next = _environment.BeginWrite())
         {
-            next.OpenTree(FaultBench.TreeName).Put(FaultBench.Key(2), [2]);
+            next.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(2), [2]);
             Ended(() => tree.Put("a"u8, "b"u8), () => writing.Commit());
             writing.Dispose();
             savepoint.Dispose();
             next.Commit();
         }
 
-        FaultBench.Get(_environment, 2).Should().Equal(2);
+        FaultTestKit.Get(_environment, 2).Should().Equal(2);
     }
 
     [Fact]
@@ -188,9 +188,9 @@ public sealed class WrongUseTests : IDisposable
     [Fact]
     public void A_cursor_for_reading_deletes_nothing()
     {
-        FaultBench.Put(_environment, 1, [1]);
+        FaultTestKit.Put(_environment, 1, [1]);
         using var reading = _environment.BeginRead();
-        using var cursor = reading.OpenTree(FaultBench.TreeName).OpenCursor();
+        using var cursor = reading.OpenTree(FaultTestKit.TreeName).OpenCursor();
         FluentActions.Invoking(() => cursor.Key.Length).Should().Throw<InvalidOperationException>().WithMessage("*entry*");
         cursor.SeekFirst().Should().BeTrue();
         FluentActions.Invoking(() => cursor.Delete()).Should().Throw<InvalidOperationException>().WithMessage("*read transaction*");
@@ -199,8 +199,8 @@ public sealed class WrongUseTests : IDisposable
     [Fact]
     public void A_closed_environment_says_so()
     {
-        var environment = StorageEnvironment.OpenInMemory(FaultBench.Options());
-        FaultBench.Put(environment, 1, [1]);
+        var environment = StorageEnvironment.OpenInMemory(FaultTestKit.Options());
+        FaultTestKit.Put(environment, 1, [1]);
         var reading = environment.BeginRead();
         environment.Dispose();
         environment.Dispose();
@@ -214,7 +214,7 @@ public sealed class WrongUseTests : IDisposable
             () => environment.BeginWriteAsync().AsTask().GetAwaiter().GetResult());
 
         // A reader that was open may be used to its end.
-        reading.OpenTree(FaultBench.TreeName).TryGet(FaultBench.Key(1), out var value).Should().BeTrue();
+        reading.OpenTree(FaultTestKit.TreeName).TryGet(FaultTestKit.Key(1), out var value).Should().BeTrue();
         value.ToArray().Should().Equal(1);
         reading.Dispose();
     }
@@ -223,25 +223,25 @@ public sealed class WrongUseTests : IDisposable
     public void A_transaction_over_its_limit_is_refused_before_anything_is_written()
     {
         using var environment = StorageEnvironment.OpenInMemory(new StorageOptions { BackgroundFlush = false, MaxTransactionBytes = 1 << 20 });
-        FaultBench.Put(environment, 1, FaultBench.Value(1, 100));
+        FaultTestKit.Put(environment, 1, FaultTestKit.Value(1, 100));
         var written = environment.GetStatistics().JournalBytes;
         using (var writing = environment.BeginWrite())
         {
-            var tree = writing.OpenTree(FaultBench.TreeName);
+            var tree = writing.OpenTree(FaultTestKit.TreeName);
             var fill = () =>
             {
                 for (var i = 0; i < 10_000; i++)
-                    tree.Put(FaultBench.Key(i), FaultBench.Value(i, 1000));
+                    tree.Put(FaultTestKit.Key(i), FaultTestKit.Value(i, 1000));
             };
             fill.Should().Throw<StorageFullException>().WithMessage("*1048576*MaxTransactionBytes*");
-            FluentActions.Invoking(() => tree.Put(FaultBench.Key(1), [1])).Should().Throw<InvalidOperationException>().WithMessage("*rolled back*");
+            FluentActions.Invoking(() => tree.Put(FaultTestKit.Key(1), [1])).Should().Throw<InvalidOperationException>().WithMessage("*rolled back*");
             FluentActions.Invoking(() => writing.Commit()).Should().Throw<InvalidOperationException>();
         }
 
         environment.GetStatistics().JournalBytes.Should().Be(written);
-        FaultBench.Get(environment, 1).Should().Equal(FaultBench.Value(1, 100));
-        FaultBench.Get(environment, 2).Should().BeNull();
-        FaultBench.Put(environment, 2, FaultBench.Value(2, 100));
+        FaultTestKit.Get(environment, 1).Should().Equal(FaultTestKit.Value(1, 100));
+        FaultTestKit.Get(environment, 2).Should().BeNull();
+        FaultTestKit.Put(environment, 2, FaultTestKit.Value(2, 100));
         environment.Verify().Problems.Should().BeEmpty();
     }
 
@@ -251,22 +251,22 @@ public sealed class WrongUseTests : IDisposable
         using var environment = StorageEnvironment.OpenInMemory(new StorageOptions { BackgroundFlush = false, MaxTransactionBytes = 1 << 20 });
         using (var writing = environment.BeginWrite())
         {
-            var tree = writing.CreateTree(FaultBench.TreeName);
-            tree.Put(FaultBench.Key(1), FaultBench.Value(1, 100));
+            var tree = writing.CreateTree(FaultTestKit.TreeName);
+            tree.Put(FaultTestKit.Key(1), FaultTestKit.Value(1, 100));
             var savepoint = writing.CreateSavepoint();
-            FluentActions.Invoking(() => tree.Put(FaultBench.Key(2), FaultBench.Value(2, 15_000))).Should().NotThrow();
+            FluentActions.Invoking(() => tree.Put(FaultTestKit.Key(2), FaultTestKit.Value(2, 15_000))).Should().NotThrow();
             var fill = () =>
             {
                 for (var i = 3; i < 10_000; i++)
-                    tree.Put(FaultBench.Key(i), FaultBench.Value(i, 15_000));
+                    tree.Put(FaultTestKit.Key(i), FaultTestKit.Value(i, 15_000));
             };
             fill.Should().Throw<StorageFullException>();
             savepoint.Rollback();
             writing.Commit();
         }
 
-        FaultBench.Get(environment, 1).Should().Equal(FaultBench.Value(1, 100));
-        FaultBench.Get(environment, 2).Should().BeNull();
+        FaultTestKit.Get(environment, 1).Should().Equal(FaultTestKit.Value(1, 100));
+        FaultTestKit.Get(environment, 2).Should().BeNull();
         environment.Verify().Problems.Should().BeEmpty();
     }
 

@@ -8,7 +8,7 @@ using Voron.Torture.Simulation;
 namespace Voron.Tests.Faults;
 
 /// <summary>What has gone wrong once, and must not again; each with a disk or a moment made for it.</summary>
-public sealed class MendedTests
+public sealed class RegressionTests
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
@@ -17,8 +17,8 @@ public sealed class MendedTests
     [Fact]
     public async Task A_stale_handle_never_ends_the_transaction_that_its_pooled_object_serves_now()
     {
-        using var environment = StorageEnvironment.OpenInMemory(FaultBench.Options());
-        FaultBench.Put(environment, 1, [1]);
+        using var environment = StorageEnvironment.OpenInMemory(FaultTestKit.Options());
+        FaultTestKit.Put(environment, 1, [1]);
         var stale = environment.BeginRead();
         stale.Dispose();
         using (var now = environment.BeginRead())
@@ -90,7 +90,7 @@ public sealed class MendedTests
             MaxGrowthBytes = 1 << 20,
             Logger = logger,
         });
-        FaultBench.Put(environment, 0, FaultBench.Value(0, 500));
+        FaultTestKit.Put(environment, 0, FaultTestKit.Value(0, 500));
         disk.FailNext(
             call =>
             {
@@ -106,7 +106,7 @@ public sealed class MendedTests
             var deadline = Environment.TickCount64 + 1500;
             while (Environment.TickCount64 < deadline && !environment.GetStatistics().IsPoisoned)
             {
-                FaultBench.Put(environment, last + 1, FaultBench.Value(last + 1, 5000));
+                FaultTestKit.Put(environment, last + 1, FaultTestKit.Value(last + 1, 5000));
                 last++;
             }
         }
@@ -116,7 +116,7 @@ public sealed class MendedTests
         }
 
         for (var i = 0; i <= last; i += 10)
-            FaultBench.Get(environment, i).Should().Equal(FaultBench.Value(i, i == 0 ? 500 : 5000));
+            FaultTestKit.Get(environment, i).Should().Equal(FaultTestKit.Value(i, i == 0 ? 500 : 5000));
         if (environment.GetStatistics().IsPoisoned)
         {
             failures.Should().BePositive();
@@ -126,7 +126,7 @@ public sealed class MendedTests
         }
 
         disk.ClearFaults();
-        FaultBench.Put(environment, 1, FaultBench.Value(1, 5000));
+        FaultTestKit.Put(environment, 1, FaultTestKit.Value(1, 5000));
         WaitUntil(environment, statistics => statistics.CheckpointTransactionId == statistics.PublishedTransactionId);
         environment.Verify().Problems.Should().BeEmpty();
     }
@@ -135,22 +135,22 @@ public sealed class MendedTests
     public void A_large_value_is_verified_before_anything_is_deleted()
     {
         var disk = new SimulatedDisk();
-        using (var environment = StorageEnvironment.Open(disk, FaultBench.Options()))
+        using (var environment = StorageEnvironment.Open(disk, FaultTestKit.Options()))
         {
             for (var i = 0; i < 5; i++)
-                FaultBench.Put(environment, i, FaultBench.Value(i, 200_000));
+                FaultTestKit.Put(environment, i, FaultTestKit.Value(i, 200_000));
             disk = new CrashImages(disk).BuildLost(disk.TraceCount);
         }
 
-        var files = FaultBench.Bytes(disk);
-        var at = files["voron.data"].AsSpan().IndexOf(FaultBench.Value(3, 200_000).AsSpan(0, 4000));
+        var files = FaultTestKit.Bytes(disk);
+        var at = files["voron.data"].AsSpan().IndexOf(FaultTestKit.Value(3, 200_000).AsSpan(0, 4000));
         at.Should().BePositive();
         files["voron.data"][at + 100_000] ^= 1;
         files.Add("rewrite-00000009.voron", new byte[4096]);
         files.Add("journal-00000007.voron.new", new byte[8192]);
-        disk = FaultBench.DiskOf(files);
-        FluentActions.Invoking(() => StorageEnvironment.Open(disk, FaultBench.Options())).Should().Throw<CorruptionException>();
-        FaultBench.ShouldBeUnchanged(FaultBench.Bytes(disk), files);
+        disk = FaultTestKit.DiskOf(files);
+        FluentActions.Invoking(() => StorageEnvironment.Open(disk, FaultTestKit.Options())).Should().Throw<CorruptionException>();
+        FaultTestKit.ShouldBeUnchanged(FaultTestKit.Bytes(disk), files);
     }
 
     [Fact]
@@ -177,34 +177,34 @@ public sealed class MendedTests
     {
         var disk = new SimulatedDisk();
         var last = 0;
-        using (var environment = StorageEnvironment.Open(disk, FaultBench.Options()))
+        using (var environment = StorageEnvironment.Open(disk, FaultTestKit.Options()))
         {
             for (; last < 60; last++)
-                FaultBench.Put(environment, last, FaultBench.Value(last, 3000));
+                FaultTestKit.Put(environment, last, FaultTestKit.Value(last, 3000));
             disk = new CrashImages(disk).BuildLost(disk.TraceCount);
         }
 
         disk.SpaceLimit = disk.UsedBytes;
-        using (var environment = StorageEnvironment.Open(disk, FaultBench.Options()))
+        using (var environment = StorageEnvironment.Open(disk, FaultTestKit.Options()))
         {
             for (var i = 0; i < last; i++)
-                FaultBench.Get(environment, i).Should().Equal(FaultBench.Value(i, 3000));
+                FaultTestKit.Get(environment, i).Should().Equal(FaultTestKit.Value(i, 3000));
             environment.Verify().Problems.Should().BeEmpty();
-            FluentActions.Invoking(() => FaultBench.Put(environment, last, [1])).Should().Throw<StorageFullException>();
-            FaultBench.Get(environment, last).Should().BeNull();
+            FluentActions.Invoking(() => FaultTestKit.Put(environment, last, [1])).Should().Throw<StorageFullException>();
+            FaultTestKit.Get(environment, last).Should().BeNull();
 
             // As much as a file of the journal and the pages need, and no new opening.
             disk.SpaceLimit = disk.UsedBytes + (2 << 20);
             environment.Flush().Should().NotBeNull();
-            FaultBench.Put(environment, last, [1]);
+            FaultTestKit.Put(environment, last, [1]);
             environment.Verify().Problems.Should().BeEmpty();
         }
 
         disk.SpaceLimit = disk.UsedBytes;
-        using var reopened = StorageEnvironment.Open(disk, FaultBench.Options());
+        using var reopened = StorageEnvironment.Open(disk, FaultTestKit.Options());
         for (var i = 0; i < last; i++)
-            FaultBench.Get(reopened, i).Should().Equal(FaultBench.Value(i, 3000));
-        FaultBench.Get(reopened, last).Should().Equal(1);
+            FaultTestKit.Get(reopened, i).Should().Equal(FaultTestKit.Value(i, 3000));
+        FaultTestKit.Get(reopened, last).Should().Equal(1);
     }
 
     [Fact]
@@ -212,11 +212,11 @@ public sealed class MendedTests
     {
         var disk = new SimulatedDisk();
         SortedDictionary<string, byte[]> files;
-        using (var environment = StorageEnvironment.Open(disk, FaultBench.Options()))
+        using (var environment = StorageEnvironment.Open(disk, FaultTestKit.Options()))
         {
             for (var i = 0; i < 12; i++)
-                FaultBench.Put(environment, i, FaultBench.Value(i, 12_000));
-            files = FaultBench.Bytes(disk);
+                FaultTestKit.Put(environment, i, FaultTestKit.Value(i, 12_000));
+            files = FaultTestKit.Bytes(disk);
         }
 
         byte[][] journals =
@@ -226,7 +226,7 @@ public sealed class MendedTests
         ];
         journals.Length.Should().BeGreaterThan(1);
         journals[0].AsSpan(0, JournalFormat.Block).CopyTo(journals[^1]);
-        FluentActions.Invoking(() => StorageEnvironment.Open(FaultBench.DiskOf(files), FaultBench.Options()))
+        FluentActions.Invoking(() => StorageEnvironment.Open(FaultTestKit.DiskOf(files), FaultTestKit.Options()))
             .Should().Throw<CorruptionException>().WithMessage("*copies speak of lives*");
     }
 
@@ -243,10 +243,10 @@ public sealed class MendedTests
             CommitObserver = report => written += report.JournalBytes,
         };
         using var environment = StorageEnvironment.Open(new SimulatedDisk(), options);
-        FaultBench.Put(environment, 0, [1]);
+        FaultTestKit.Put(environment, 0, [1]);
         using var reading = environment.BeginRead();
         for (var i = 0; i < 200; i++)
-            FaultBench.Put(environment, i % 50, FaultBench.Value(i, 12_000));
+            FaultTestKit.Put(environment, i % 50, FaultTestKit.Value(i, 12_000));
 
         // With images, a file of the journal keeps more free than it holds.
         environment.GetStatistics().LiveJournalBytes.Should().BeInRange(written / 2, written + (256 << 10));
@@ -257,8 +257,8 @@ public sealed class MendedTests
     {
         for (var round = 0; round < 200; round++)
         {
-            var environment = StorageEnvironment.OpenInMemory(FaultBench.Options());
-            FaultBench.Put(environment, 1, [1]);
+            var environment = StorageEnvironment.OpenInMemory(FaultTestKit.Options());
+            FaultTestKit.Put(environment, 1, [1]);
             using var isFlushing = new ManualResetEventSlim();
             var flushing = Task.Factory.StartNew(
                 () =>
@@ -267,7 +267,7 @@ public sealed class MendedTests
                     {
                         try
                         {
-                            FaultBench.Put(environment, 2, [2]);
+                            FaultTestKit.Put(environment, 2, [2]);
                             environment.Flush();
                             isFlushing.Set();
                         }

@@ -7,7 +7,7 @@ using Voron.Torture.Simulation;
 namespace Voron.Tests.Faults;
 
 /// <summary>What the tests of faults share: small options, a workload with its model, the bytes of whole directories.</summary>
-internal static class FaultBench
+internal static class FaultTestKit
 {
     public const string TreeName = "items";
 

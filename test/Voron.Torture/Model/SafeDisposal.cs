@@ -3,7 +3,7 @@ namespace Voron.Torture.Model;
 /// <summary>
 /// Lets go of what a failed run has left: threads, memory, files. There are as many failed runs as a script has ways of being shorter.
 /// </summary>
-internal static class Leftovers
+internal static class SafeDisposal
 {
     private static readonly TimeSpan Limit = TimeSpan.FromSeconds(10);
 

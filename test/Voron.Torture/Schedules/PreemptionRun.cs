@@ -7,7 +7,7 @@ namespace Voron.Torture.Schedules;
 /// What has been looked at is taken back from the choices: a failure has a script of one schedule. The schedules that a unit begins with
 /// are made only to see what can follow them; other units count them.
 /// </remarks>
-internal sealed class DepartureRun(SuiteRun run, DepartureUnit? unit)
+internal sealed class PreemptionRun(SuiteRun run, PreemptionUnit? unit)
 {
     private IReadOnlyList<int> _others = [];
 
@@ -26,28 +26,28 @@ internal sealed class DepartureRun(SuiteRun run, DepartureUnit? unit)
         }
         if (unit is not { } done || run.Stop.IsCancellationRequested)
             return;
-        run.Tally($"units with departures {done.Departures}, of {DepartureUnits.CountOf(done.Departures)}");
-        if (done.Departures == DepartureUnits.MaxDepartures && DepartureUnits.GoesToTheEnd(done.Script))
-            run.Tally($"of these in the {DepartureUnits.ScriptsToTheEnd} smallest scripts, of {DepartureUnits.CountToTheEnd}");
+        run.Tally($"units with preemptions {done.Preemptions}, of {PreemptionUnits.CountOf(done.Preemptions)}");
+        if (done.Preemptions == PreemptionUnits.MaxPreemptions && PreemptionUnits.GoesToTheEnd(done.Script))
+            run.Tally($"of these in the {PreemptionUnits.ScriptsToTheEnd} smallest scripts, of {PreemptionUnits.CountToTheEnd}");
     }
 
     private void Make(Planned planned)
     {
         // Each is a choice like any other: of a script all of it is followed.
         int script = run.Choices.Choose(unit?.Script ?? 0, ScheduleScript.Small.Count);
-        int count = run.Choices.Choose(planned.Departures.Count, DepartureUnits.MaxDepartures + 1);
-        var departures = new List<Departure>();
+        int count = run.Choices.Choose(planned.Preemptions.Count, PreemptionUnits.MaxPreemptions + 1);
+        var preemptions = new List<Preemption>();
         for (int i = 0; i < count; i++)
         {
-            Departure next = i < planned.Departures.Count ? planned.Departures[i] : default;
-            departures.Add(new Departure(
-                run.Choices.Choose(next.Decision, DepartureUnits.MaxDecisions), run.Choices.Choose(next.Other, DepartureUnits.MaxOthers)));
+            Preemption next = i < planned.Preemptions.Count ? planned.Preemptions[i] : default;
+            preemptions.Add(new Preemption(
+                run.Choices.Choose(next.Decision, PreemptionUnits.MaxDecisions), run.Choices.Choose(next.Other, PreemptionUnits.MaxOthers)));
         }
-        run.Step($"script {script} departs at {string.Join(", ", departures.Select(departure => $"{departure.Decision} ({departure.Other})"))}");
-        var strategy = new DepartingStrategy(departures);
+        run.Step($"script {script} departs at {string.Join(", ", preemptions.Select(preemption => $"{preemption.Decision} ({preemption.Other})"))}");
+        var strategy = new DepartingStrategy(preemptions);
         ScheduleRun.Make(run, ScheduleScript.Small[script], strategy, planned.IsNew);
         if (planned.IsNew)
-            run.Tally($"departures {strategy.Taken}");
+            run.Tally($"preemptions {strategy.Taken}");
         _others = strategy.Others;
     }
 
@@ -56,21 +56,21 @@ internal sealed class DepartureRun(SuiteRun run, DepartureUnit? unit)
     {
         if (unit is not { } all)
             yield break;
-        List<Departure> begin = all.Departures == 1 ? [] : [all.First];
+        List<Preemption> begin = all.Preemptions == 1 ? [] : [all.First];
         yield return new Planned(begin, IsNew: false);
-        int from = all.Departures == 1 ? 0 : all.First.Decision + 1;
-        List<Departure> next = [.. DepartureUnits.Behind(from, _others)];
+        int from = all.Preemptions == 1 ? 0 : all.First.Decision + 1;
+        List<Preemption> next = [.. PreemptionUnits.Behind(from, _others)];
         for (int i = 0; i < next.Count; i++)
         {
             if (i % all.Parts != all.Part)
                 continue;
-            yield return new Planned([.. begin, next[i]], IsNew: all.Departures < DepartureUnits.MaxDepartures);
-            if (all.Departures < DepartureUnits.MaxDepartures)
+            yield return new Planned([.. begin, next[i]], IsNew: all.Preemptions < PreemptionUnits.MaxPreemptions);
+            if (all.Preemptions < PreemptionUnits.MaxPreemptions)
                 continue;
-            foreach (Departure third in DepartureUnits.Behind(next[i].Decision + 1, [.. _others]))
+            foreach (Preemption third in PreemptionUnits.Behind(next[i].Decision + 1, [.. _others]))
                 yield return new Planned([.. begin, next[i], third], IsNew: true);
         }
     }
 
-    private readonly record struct Planned(IReadOnlyList<Departure> Departures, bool IsNew);
+    private readonly record struct Planned(IReadOnlyList<Preemption> Preemptions, bool IsNew);
 }
