@@ -12,7 +12,7 @@ namespace Voron;
 /// </summary>
 internal static class ClosedEnvironments
 {
-    private const int MostNamed = 10;
+    private const int MaxNamed = 10;
 
     private static readonly Lock Gate = new();
     private static readonly List<(EnvironmentParts Parts, WriterHome? Writer)> All = [];
@@ -73,7 +73,7 @@ internal static class ClosedEnvironments
             Describe(text, $"write transaction {writer!.TransactionId}", writer.Origin.BeganTick, writer.Origin.ThreadId, writer.Origin.OpenedAt);
         var active = new List<ActiveReader>();
         context.Readers.Collect(active, -1);
-        foreach (var reader in active.Where(reader => reader.Slot != context.FlusherSlot).Take(MostNamed))
+        foreach (var reader in active.Where(reader => reader.Slot != context.FlusherSlot).Take(MaxNamed))
         {
             if (context.Readers.Describe(reader) is { } origin)
             {

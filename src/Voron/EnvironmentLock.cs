@@ -14,7 +14,7 @@ namespace Voron;
 internal sealed class EnvironmentLock : IDisposable
 {
     /// <summary>How often an environment may be made, or go away, by another process while this one looks for it.</summary>
-    private const int MostTries = 100;
+    private const int MaxTries = 100;
 
     private readonly IDisposable _header;
     private IDisposable? _data;
@@ -26,7 +26,7 @@ internal sealed class EnvironmentLock : IDisposable
     /// <exception cref="CorruptionException">The directory has parts of an environment, and no header.</exception>
     public static EnvironmentLock Take(IDisk disk, StorageOptions options)
     {
-        for (var tries = 0; tries < MostTries; tries++)
+        for (var tries = 0; tries < MaxTries; tries++)
         {
             if (TryTake(disk, CheckpointFile.FileName, options.ReadOnly) is { } held)
                 return new EnvironmentLock(held);

@@ -22,7 +22,7 @@ public sealed partial class StorageEnvironment : IDisposable
 
     private static readonly TimeSpan LogPatience = TimeSpan.FromSeconds(5);
 
-    private const int MostOpeningsUnflushed = 8;
+    private const int MaxOpeningsUnflushed = 8;
 
     private readonly EnvironmentParts _parts;
     private readonly Engine _context;
@@ -319,7 +319,7 @@ public sealed partial class StorageEnvironment : IDisposable
     {
         try
         {
-            if (openings > MostOpeningsUnflushed)
+            if (openings > MaxOpeningsUnflushed)
             {
                 _flusher!.Flush();
                 _context.Observers.CallElsewhere();
@@ -330,7 +330,7 @@ public sealed partial class StorageEnvironment : IDisposable
             EnvironmentLog.OpeningFlushFailed(_context.Logger, Path, openings, e.Message);
         }
 
-        if (_context.JournalFiles!.LiveCount > MostOpeningsUnflushed && !PlantedFault.KeepFlushedJournals)
+        if (_context.JournalFiles!.LiveCount > MaxOpeningsUnflushed && !PlantedFault.KeepFlushedJournals)
             _flusher!.ReleaseReplayed();
     }
 

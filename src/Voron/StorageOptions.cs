@@ -72,7 +72,7 @@ public sealed class StorageOptions
     internal const long LargestJournalFile = 1L << 40;
 
     /// <summary>The largest value that may be journaled as a whole; with its pages' headers it must stay below 2 GiB.</summary>
-    internal const int GreatestLargeValue = 1 << 30;
+    internal const int MaxLargeValue = 1 << 30;
 
     private const long MiB = 1 << 20;
 
@@ -80,7 +80,7 @@ public sealed class StorageOptions
         | UnixFileMode.OtherRead | UnixFileMode.OtherWrite;
 
     /// <summary>Four of the smallest journal files: what a quiet journal holds when nothing is left to be flushed is far below.</summary>
-    private const long LeastJournalLimit = 256 << 10;
+    private const long MinJournalLimit = 256 << 10;
 
     /// <summary>A thread cannot wait for longer.</summary>
     private static readonly TimeSpan LongestInterval = TimeSpan.FromDays(24);
@@ -288,7 +288,7 @@ public sealed class StorageOptions
             $"{nameof(ScrubInterval)} is {ScrubInterval}; it must be positive and at most {LongestInterval}, or infinite.");
         Check(SlowReaderInterval > TimeSpan.Zero, $"{nameof(SlowReaderInterval)} is {SlowReaderInterval}; it must be positive.");
         Check(ScrubBytesPerSecond >= 0, $"{nameof(ScrubBytesPerSecond)} is {ScrubBytesPerSecond}; it must not be negative.");
-        Check(JournalLimitBytes >= LeastJournalLimit, $"{nameof(JournalLimitBytes)} is {JournalLimitBytes}; it must be at least {LeastJournalLimit}.");
+        Check(JournalLimitBytes >= MinJournalLimit, $"{nameof(JournalLimitBytes)} is {JournalLimitBytes}; it must be at least {MinJournalLimit}.");
         Check(JournalLimitBytes >= FlushThresholdBytes, $"{nameof(JournalLimitBytes)} ({JournalLimitBytes}) is below {nameof(FlushThresholdBytes)} ({FlushThresholdBytes}).");
         Check(ScratchMemoryBytes >= 4 * MiB, $"{nameof(ScratchMemoryBytes)} is {ScratchMemoryBytes}; it must be at least {4 * MiB}.");
         Check(ScratchLimitBytes >= ScratchMemoryBytes, $"{nameof(ScratchLimitBytes)} ({ScratchLimitBytes}) is below {nameof(ScratchMemoryBytes)} ({ScratchMemoryBytes}).");
@@ -297,8 +297,8 @@ public sealed class StorageOptions
         Check(MaxQueuedOperations > 0, $"{nameof(MaxQueuedOperations)} is {MaxQueuedOperations}; it must be positive.");
         Check(MaxGroupCommitBytes > 0, $"{nameof(MaxGroupCommitBytes)} is {MaxGroupCommitBytes}; it must be positive.");
         Check(
-            LargeValueBytes is >= 16 << 10 and <= GreatestLargeValue,
-            $"{nameof(LargeValueBytes)} is {LargeValueBytes}; it must be between 16384 and {GreatestLargeValue}.");
+            LargeValueBytes is >= 16 << 10 and <= MaxLargeValue,
+            $"{nameof(LargeValueBytes)} is {LargeValueBytes}; it must be between 16384 and {MaxLargeValue}.");
         Check(PreferredFreeFraction is > 0 and <= 1, $"{nameof(PreferredFreeFraction)} is {PreferredFreeFraction}; it must be above 0 and at most 1.");
         Check(MaxGrowthBytes >= MiB, $"{nameof(MaxGrowthBytes)} is {MaxGrowthBytes}; it must be at least {MiB}.");
         if (faults.Count > 0)

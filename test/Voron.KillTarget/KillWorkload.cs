@@ -12,7 +12,7 @@ public static class KillWorkload
     public const string FaultVariable = "VORON_PLANTED_FAULT";
 
     /// <summary>Commits that may be under way at once, and so be there after a kill though not acknowledged.</summary>
-    public const int MostUnderWay = 4;
+    public const int MaxUnderWay = 4;
 
     private const int LargeKinds = 9;
     private const int FirstLargeKey = 10_000;

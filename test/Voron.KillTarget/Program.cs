@@ -93,7 +93,7 @@ long Commit(StorageEnvironment environment, long number, KillPhase phase)
 long Pipeline(StorageEnvironment environment, long next)
 {
     TellPhase(KillPhase.Pipelining);
-    var commits = new Task[KillWorkload.MostUnderWay];
+    var commits = new Task[KillWorkload.MaxUnderWay];
     for (var i = 0; i < commits.Length; i++)
     {
         using var writing = environment.BeginWrite();

@@ -14,7 +14,7 @@ namespace Voron.Benchmarks.Commands;
 internal static class InstructionsCommand
 {
     private const int FewTimes = 50;
-    private const long MostTimes = 200_000;
+    private const long MaxTimes = 200_000;
     private static readonly TimeSpan NativeTime = TimeSpan.FromMilliseconds(40);
 
     public static Command Create()
@@ -69,7 +69,7 @@ internal static class InstructionsCommand
             _ = Time(benchmark, NativeTime, out _);
             nanoseconds = Time(benchmark, NativeTime, out bytes);
         }
-        long many = FewTimes + (long)Math.Clamp(NativeTime.TotalNanoseconds / nanoseconds, FewTimes, MostTimes);
+        long many = FewTimes + (long)Math.Clamp(NativeTime.TotalNanoseconds / nanoseconds, FewTimes, MaxTimes);
         long? difference = counter.Count(name, many) - counter.Count(name, FewTimes);
         return
         [

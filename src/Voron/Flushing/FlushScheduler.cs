@@ -16,8 +16,8 @@ internal sealed class FlushScheduler : IBackPressure
     private const int MaxJournalFiles = 48;
 
     // Small files reach it long before the limit in bytes. Recovery looks into each of them.
-    private const int MostHeldFiles = 256;
-    private const int MostHeldAtAnyCost = 4 * MostHeldFiles;
+    private const int MaxHeldFiles = 256;
+    private const int MaxHeldAtAnyCost = 4 * MaxHeldFiles;
 
     private static readonly TimeSpan Tick = TimeSpan.FromMilliseconds(100);
     private static readonly TimeSpan LongestDelay = TimeSpan.FromSeconds(1);
@@ -438,8 +438,8 @@ internal sealed class FlushScheduler : IBackPressure
         var half = _context.Options.JournalLimitBytes / 2;
         var written = Volatile.Read(ref _writtenBytes) - _journalSnapshotAtBytes;
         var cost = Math.Min(_context.Frames.UsedBytes, half);
-        if (files.LiveCount > MostHeldFiles && !PlantedFault.KeepManyJournals)
-            return written > cost || files.LiveCount > MostHeldAtAnyCost;
+        if (files.LiveCount > MaxHeldFiles && !PlantedFault.KeepManyJournals)
+            return written > cost || files.LiveCount > MaxHeldAtAnyCost;
         return files.LiveRecordBytes > half && written > Math.Max(cost, _context.Options.FlushThresholdBytes);
     }
 

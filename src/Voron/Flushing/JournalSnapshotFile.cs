@@ -25,7 +25,7 @@ internal static unsafe class JournalSnapshotFile
     private const long MaxRecordBytes = 64 << 20;
 
     // Far from where adding one could overflow.
-    private const long GreatestNewNumber = 999_999_999_999;
+    private const long MaxNewNumber = 999_999_999_999;
 
     private const string Prefix = "rewrite-";
     private const string Suffix = ".voron";
@@ -80,7 +80,7 @@ internal static unsafe class JournalSnapshotFile
             throw new StorageAccessException($"The files of '{context.Disk.Path}' cannot be listed, to find a name for a rewrite file: {e.Message}", e);
         }
 
-        var taken = entries.Select(entry => NumberOf(entry.Name)).Where(number => number < GreatestNewNumber).DefaultIfEmpty().Max();
+        var taken = entries.Select(entry => NumberOf(entry.Name)).Where(number => number < MaxNewNumber).DefaultIfEmpty().Max();
         return Math.Max(taken, Math.Max(checkpoint.JournalSnapshotNumber, checkpoint.CheckpointNumber)) + 1;
     }
 
@@ -91,7 +91,7 @@ internal static unsafe class JournalSnapshotFile
         RandomNumberGenerator.Fill(random);
         var incarnation = MemoryMarshal.Read<UInt128>(random);
         var name = NameOf(number);
-        var most = MostBytes(plan, context.PageSize);
+        var most = MaxBytes(plan, context.PageSize);
         var available = context.Disk.AvailableBytes;
         if (most > available && !PlantedFault.SnapshotWhatFits)
             throw new StorageFullException($"'{name}' may take {most} bytes, and '{context.Disk.Path}' has room for {available}.");
@@ -237,7 +237,7 @@ internal static unsafe class JournalSnapshotFile
     }
 
     // Pages whole, page 0 among them, whatever of them is zeros, and a header and padding for each record.
-    private static long MostBytes(FlushPlan plan, int pageSize)
+    private static long MaxBytes(FlushPlan plan, int pageSize)
     {
         const int EntryBytes = 16;
         var records = (plan.Items.Count + plan.Freed.Count) / PagesPerRecord + (long)plan.Pages * pageSize / MaxRecordBytes + 3;

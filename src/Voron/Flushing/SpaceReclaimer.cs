@@ -23,12 +23,12 @@ namespace Voron.Flushing;
 internal sealed class SpaceReclaimer
 {
     /// <summary>Sections that are withheld at a time at most, and no more than a share of all.</summary>
-    private const int MostWithheld = 16;
+    private const int MaxWithheld = 16;
 
     private const int ShareWithheld = 8;
 
     /// <summary>Sections that are looked at while the writer is held.</summary>
-    private const int MostLooks = 256;
+    private const int MaxLooks = 256;
 
     private readonly Engine _context;
     private readonly WriterGate _gate;
@@ -165,7 +165,7 @@ internal sealed class SpaceReclaimer
         var least = _context.Layout.GroupOf(kept - 1) * _context.Layout.PagesPerGroup + 1;
         while (kept > least && writePages.Space.IsUntouched(kept - 1))
             kept--;
-        if (writePages.State.PageCount - kept < writePages.Holes.LeastPages)
+        if (writePages.State.PageCount - kept < writePages.Holes.MinPages)
             return false;
         writePages.State.PageCount = kept;
         writePages.Space.Forget();
@@ -182,7 +182,7 @@ internal sealed class SpaceReclaimer
             var before = _context.DataFile.CapacityPages;
             var isInDataFile = _flusher.CheckpointId == _writer.Submitted.TransactionId;
             isInDataFile |= PlantedFault.TruncateUnflushed;
-            if (!isInDataFile || before - pageCount < LeastCut(pageCount, isLower) || _context.DataFile.HasRetiredMaps)
+            if (!isInDataFile || before - pageCount < MinCut(pageCount, isLower) || _context.DataFile.HasRetiredMaps)
                 return 0;
             _context.DataFile.Truncate(pageCount);
             _writer.WritePages.Holes.NoteTruncated(pageCount);
@@ -203,10 +203,10 @@ internal sealed class SpaceReclaimer
     }
 
     // A file that grows keeps what it was given ahead of need.
-    private long LeastCut(long pageCount, bool isLower)
+    private long MinCut(long pageCount, bool isLower)
     {
         var ahead = GrowthPolicy.NextStep(pageCount, _context.PageSize, _context.Options.MaxGrowthBytes);
-        return isLower ? _writer.WritePages.Holes.LeastPages : Math.Max(_context.Layout.PagesPerSection, 2 * ahead);
+        return isLower ? _writer.WritePages.Holes.MinPages : Math.Max(_context.Layout.PagesPerSection, 2 * ahead);
     }
 
     private long Punch(TimeSpan patience)
@@ -253,8 +253,8 @@ internal sealed class SpaceReclaimer
         {
             var writePages = body.WritePages;
             var sections = writePages.Space.Map.SectionCount;
-            var most = PlantedFault.PunchUnderWriter ? sections : Math.Clamp(sections / ShareWithheld, 1, MostWithheld);
-            var end = Math.Min(sections, next + MostLooks);
+            var most = PlantedFault.PunchUnderWriter ? sections : Math.Clamp(sections / ShareWithheld, 1, MaxWithheld);
+            var end = Math.Min(sections, next + MaxLooks);
             for (; next < end && slice.Sections.Count < most; next++)
             {
                 var before = slice.Ranges.Count;

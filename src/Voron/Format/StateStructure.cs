@@ -16,7 +16,7 @@ internal static class StateStructure
     public const int MaxDepth = 32;
 
     /// <summary>Pages that are there in any environment: root, directory and map of its free space.</summary>
-    private const int LeastPages = 3;
+    private const int MinPages = 3;
 
     /// <summary>Whether a number that only rises, or a length, can have got there.</summary>
     public static bool IsNumber(long number) => number is >= 0 and <= MaxNumber;
@@ -28,7 +28,7 @@ internal static class StateStructure
     {
         if (state.TransactionId is < 0 or > MaxTransactionId)
             return $"transaction id {state.TransactionId}";
-        if (state.PageCount is < LeastPages or > uint.MaxValue)
+        if (state.PageCount is < MinPages or > uint.MaxValue)
             return $"a count of {state.PageCount} pages";
         return FindFault(state.Catalog, state.PageCount) is { } fault ? $"a catalog with {fault}" : null;
     }

@@ -6,7 +6,7 @@ namespace Voron.FreeSpace;
 internal sealed unsafe class ExtentSearch
 {
     /// <summary>Sections of which nothing is known that a search looks at, before it has the file grow instead.</summary>
-    private const int MostLooks = 4096;
+    private const int MaxLooks = 4096;
 
     private readonly SectionMapLayout _layout;
     private readonly ISpacePages _pages;
@@ -63,7 +63,7 @@ internal sealed unsafe class ExtentSearch
         var looks = 0;
         for (var section = _bounds.Next(0, sections, pages); section >= 0; section = _bounds.Next(section + 1, sections, pages))
         {
-            if (_bounds.IsUnknown(section) && ++looks > MostLooks && !everywhere)
+            if (_bounds.IsUnknown(section) && ++looks > MaxLooks && !everywhere)
                 return -1;
             var found = Measure(section, pages, withheld, out var longest);
             if (found >= 0)

@@ -7,7 +7,7 @@ namespace Voron.FreeSpace;
 /// Kept in memory only, for the sections that pages were taken from since the environment was opened, and for those that were punched:
 /// two bits a page. What an earlier life has punched is not known, so the first look at a section takes every range of free pages that is
 /// long enough to have been punched for a hole. Invariant: pages without blocks, below the length of the file, lie in ranges of at least
-/// <see cref="LeastPages"/> free pages of one section. Punching keeps it, since it punches no shorter range; filling keeps it, since it
+/// <see cref="MinPages"/> free pages of one section. Punching keeps it, since it punches no shorter range; filling keeps it, since it
 /// leaves no shorter rest. It holds after a crash as well: blocks are durable before a transaction that needs them is submitted, and a
 /// range is punched only while it is free in the checkpoint and in all that was committed since. Nothing here is rolled back: a
 /// page that has blocks keeps them. Used by the holder of the writer only.
@@ -15,7 +15,7 @@ namespace Voron.FreeSpace;
 internal sealed unsafe class PossibleHoles
 {
     /// <summary>No shorter range is given back to the file system.</summary>
-    public const int LeastBytes = 64 << 10;
+    public const int MinBytes = 64 << 10;
 
     /// <summary>A call that gives a page blocks gives them to its neighbours as well, so that there are not too many calls.</summary>
     private const int FilledAtOnceBytes = 1 << 20;
@@ -37,12 +37,12 @@ internal sealed unsafe class PossibleHoles
         _map = map;
         _unknownPages = unknownPages;
         _fill = fill;
-        LeastPages = Math.Max(1, LeastBytes / layout.PageSize);
+        MinPages = Math.Max(1, MinBytes / layout.PageSize);
         _filledAtOnce = FilledAtOnceBytes / layout.PageSize;
     }
 
     /// <summary>How many pages a range has at least that is given back.</summary>
-    public int LeastPages { get; }
+    public int MinPages { get; }
 
     /// <summary>Which pages of a section may have no blocks, a bit each as in its bitmap; null when all have.</summary>
     public ulong* Bits(long section)
@@ -107,9 +107,9 @@ internal sealed unsafe class PossibleHoles
             // The whole hole, in which the pages are; what is left of it on either side stays one, or goes as well.
             var first = holes.Start(bit);
             var end = holes.End(bit);
-            var fillFrom = bit - first < LeastPages ? first : bit;
+            var fillFrom = bit - first < MinPages ? first : bit;
             var fillTo = Math.Min(end, Math.Max(to, bit + _filledAtOnce));
-            if (end - fillTo < LeastPages)
+            if (end - fillTo < MinPages)
                 fillTo = end;
             if (!Primitives.PlantedFault.LeaveHoles)
                 _fill(start + fillFrom, fillTo - fillFrom);
@@ -159,7 +159,7 @@ internal sealed unsafe class PossibleHoles
                 end = limit;
 
             // A range at the end of what was the file may have gone on behind it.
-            if (end - first >= LeastPages || end == limit)
+            if (end - first >= MinPages || end == limit)
             {
                 holes ??= new SectionHoles(_layout.PagesPerSection);
                 holes.SetPossible(first, end);

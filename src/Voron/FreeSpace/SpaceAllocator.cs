@@ -125,7 +125,7 @@ internal sealed unsafe class SpaceAllocator
                 continue;
             }
 
-            if (bit - from >= holes.LeastPages && left > 0)
+            if (bit - from >= holes.MinPages && left > 0)
                 ranges.Add(new PageRange(first + from, bit - from, left));
             from = bit + 1;
             left = 0;

@@ -11,7 +11,7 @@ internal static unsafe class DiskRules
     /// </summary>
     public const int Alignment = 4096;
 
-    private const int MostTemporaryNames = 1000;
+    private const int MaxTemporaryNames = 1000;
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static bool IsAligned(long offset, byte* address, long length) => ((offset | (long)address | length) & (Alignment - 1)) == 0;
@@ -74,7 +74,7 @@ internal static unsafe class DiskRules
             {
                 file = disk.Open(name, DiskOpen.New, DiskAccess.Buffered);
             }
-            catch (DiskException e) when (e.Error == DiskError.AlreadyExists && number < MostTemporaryNames)
+            catch (DiskException e) when (e.Error == DiskError.AlreadyExists && number < MaxTemporaryNames)
             {
                 continue;
             }

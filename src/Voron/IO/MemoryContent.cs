@@ -8,7 +8,7 @@ namespace Voron.IO;
 /// </summary>
 internal sealed unsafe class MemoryContent
 {
-    private const long LeastReservation = 1L << 20;
+    private const long MinReservation = 1L << 20;
 
     private readonly Lock _gate = new();
     private readonly string _path;
@@ -138,9 +138,9 @@ internal sealed unsafe class MemoryContent
             catch (InsufficientMemoryException e)
             {
                 // Address space is limited here: a smaller reservation works as well, only it is outgrown sooner.
-                if (bytes <= LeastReservation)
+                if (bytes <= MinReservation)
                     throw new DiskException(DiskError.NoSpace, "create", _path, e.Message.TrimEnd('.'));
-                bytes = Math.Max(LeastReservation, bytes / 4);
+                bytes = Math.Max(MinReservation, bytes / 4);
             }
         }
     }

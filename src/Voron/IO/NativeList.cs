@@ -12,7 +12,7 @@ namespace Voron.IO;
 internal sealed unsafe class NativeList<T>(NativeHeap heap)
     where T : unmanaged
 {
-    private const int LeastCapacity = 256;
+    private const int MinCapacity = 256;
 
     private T* _items;
     private int _capacity;
@@ -96,7 +96,7 @@ internal sealed unsafe class NativeList<T>(NativeHeap heap)
                 return;
         }
 
-        var capacity = Math.Max(LeastCapacity, checked((int)System.Numerics.BitOperations.RoundUpToPowerOf2((uint)(_first + Count + items))));
+        var capacity = Math.Max(MinCapacity, checked((int)System.Numerics.BitOperations.RoundUpToPowerOf2((uint)(_first + Count + items))));
         _items = (T*)heap.Resize(_items, (nuint)capacity * (nuint)sizeof(T));
         _capacity = capacity;
     }

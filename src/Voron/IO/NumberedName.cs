@@ -9,7 +9,7 @@ namespace Voron.IO;
 /// </summary>
 internal static class NumberedName
 {
-    private const int LeastDigits = 8;
+    private const int MinDigits = 8;
 
     public static string Of(string prefix, long number, string suffix) =>
         string.Create(CultureInfo.InvariantCulture, $"{prefix}{number:D8}{suffix}");
@@ -17,11 +17,11 @@ internal static class NumberedName
     /// <summary>The number in a name, from 1 on; -1 when it is not exactly such a name.</summary>
     public static long Parse(string name, string prefix, string suffix)
     {
-        if (name.Length < prefix.Length + LeastDigits + suffix.Length
+        if (name.Length < prefix.Length + MinDigits + suffix.Length
             || !name.StartsWith(prefix, StringComparison.Ordinal) || !name.EndsWith(suffix, StringComparison.Ordinal))
             return -1;
         ReadOnlySpan<char> digits = name.AsSpan(prefix.Length, name.Length - prefix.Length - suffix.Length);
-        bool isCanonical = digits.Length == LeastDigits || digits[0] != '0' || PlantedFault.AcceptAnySpelling;
+        bool isCanonical = digits.Length == MinDigits || digits[0] != '0' || PlantedFault.AcceptAnySpelling;
         return isCanonical && !digits.ContainsAnyExceptInRange('0', '9')
             && long.TryParse(digits, NumberStyles.None, CultureInfo.InvariantCulture, out long number) && number > 0
             ? number

@@ -15,7 +15,7 @@ internal unsafe ref struct ByteRunWriter
     public const int Slack = 64;
 
     /// <summary>Zeros shorter than this are stored like other bytes: two headers would cost about as much.</summary>
-    public const int LeastZeroRun = 8;
+    public const int MinZeroRun = 8;
 
     /// <summary>Far enough before any buffer that no run joins to it.</summary>
     private const long Nowhere = long.MinValue / 2;

@@ -8,7 +8,7 @@ namespace Voron.Journal;
 internal sealed class JournalFile
 {
     /// <summary>The greatest number that a new file gets: far from where adding one could overflow, and never reached by counting.</summary>
-    public const long GreatestNewIndex = 999_999_999_999;
+    public const long MaxNewIndex = 999_999_999_999;
 
     public const string NamePrefix = "journal-";
     private const string NameSuffix = ".voron";

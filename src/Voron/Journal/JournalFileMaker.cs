@@ -21,7 +21,7 @@ internal sealed unsafe class JournalFileMaker(IDisk disk, ILogger logger)
     public void SkipName(string name)
     {
         var index = NumberOf(name);
-        if (index <= JournalFile.GreatestNewIndex)
+        if (index <= JournalFile.MaxNewIndex)
             _nextIndex = Math.Max(_nextIndex, index + 1);
     }
 
@@ -132,7 +132,7 @@ internal sealed unsafe class JournalFileMaker(IDisk disk, ILogger logger)
     // Numbers that are taken are passed over, wherever it goes on.
     private long NextIndex()
     {
-        if (_nextIndex > JournalFile.GreatestNewIndex)
+        if (_nextIndex > JournalFile.MaxNewIndex)
             _nextIndex = 1;
         return _nextIndex++;
     }

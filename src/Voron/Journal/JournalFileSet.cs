@@ -21,8 +21,8 @@ internal sealed class JournalFileSet : IDisposable
     private const int LargeRecordBytes = 1 << 20;
 
     // What a flush lets go of is what the load needs until the next one.
-    private const int LeastKept = 2;
-    private const int MostKeptFiles = 10;
+    private const int MinKept = 2;
+    private const int MaxKeptFiles = 10;
 
     // One that a single huge record asked for would hold back what small ones need, and look like a full journal.
     private const int LargestKeptFiles = 4;
@@ -218,7 +218,7 @@ internal sealed class JournalFileSet : IDisposable
             _released.Sort((left, right) => left.Length.CompareTo(right.Length));
             while (_released.Count > 0 && _released[^1].Length > LargestKeptBytes)
                 DeleteReleased(_released.Count - 1);
-            var kept = keepFew ? 0 : MostKeptFiles * _maxFileBytes;
+            var kept = keepFew ? 0 : MaxKeptFiles * _maxFileBytes;
 
             // No file that could have records behind the end: whoever opens the store need not look for any.
             if (keepFew && _spare != null)
@@ -227,7 +227,7 @@ internal sealed class JournalFileSet : IDisposable
                 _spare = null;
             }
 
-            while (_released.Count > LeastKept && _released.Sum(file => file.Length) > kept)
+            while (_released.Count > MinKept && _released.Sum(file => file.Length) > kept)
                 DeleteReleased(0);
 
             Count();

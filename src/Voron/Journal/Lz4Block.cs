@@ -18,9 +18,9 @@ internal static unsafe class Lz4Block
     public static int MaxCompressedLength(int length)
     {
         // Literals only: a byte of length for each 255 of them, a token, and the allowance that the format's makers add.
-        const int MostInput = 0x7E00_0000;
+        const int MaxInput = 0x7E00_0000;
         ArgumentOutOfRangeException.ThrowIfNegative(length);
-        ArgumentOutOfRangeException.ThrowIfGreaterThan(length, MostInput);
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(length, MaxInput);
         return length + length / 255 + 16;
     }
 

@@ -279,7 +279,7 @@ internal static unsafe class PageDiff
         return grown | mask;
     }
 
-    /// <summary>Keeps the ones that stand in stretches of at least <see cref="ByteRunWriter.LeastZeroRun"/>.</summary>
+    /// <summary>Keeps the ones that stand in stretches of at least <see cref="ByteRunWriter.MinZeroRun"/>.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static ulong Open8(ulong mask)
     {

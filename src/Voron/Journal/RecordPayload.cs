@@ -8,7 +8,7 @@ namespace Voron.Journal;
 internal unsafe ref struct RecordPayload
 {
     /// <summary>An LZ4 block grows by this factor at most.</summary>
-    private const int MostExpansion = 255;
+    private const int MaxExpansion = 255;
 
     private readonly RecordHeader* _record;
     private readonly string _path;
@@ -28,7 +28,7 @@ internal unsafe ref struct RecordPayload
         }
 
         if (record->PayloadLength > int.MaxValue || record->StoredLength > int.MaxValue
-            || record->PayloadLength / MostExpansion > record->StoredLength)
+            || record->PayloadLength / MaxExpansion > record->StoredLength)
             throw Malformed($"a payload that grows from {record->StoredLength} to {record->PayloadLength} bytes");
         _owned = (byte*)EngineMemory.Allocate((nuint)Math.Max(1, Length));
         if (Lz4Block.Decompress(Bytes, (int)record->StoredLength, _owned, (int)Length) != Length)

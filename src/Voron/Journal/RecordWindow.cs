@@ -11,7 +11,7 @@ namespace Voron.Journal;
 /// </remarks>
 internal sealed unsafe class RecordWindow : IDisposable
 {
-    private const long LeastBytes = 1 << 20;
+    private const long MinBytes = 1 << 20;
 
     private byte* _memory;
     private long _capacity;
@@ -33,7 +33,7 @@ internal sealed unsafe class RecordWindow : IDisposable
 
         if (offset < _offset || offset + length > _offset + _length)
         {
-            var wanted = Math.Min(Math.Max(length, LeastBytes), reader.Length - offset);
+            var wanted = Math.Min(Math.Max(length, MinBytes), reader.Length - offset);
             if (wanted > _capacity)
             {
                 Free();
@@ -41,12 +41,12 @@ internal sealed unsafe class RecordWindow : IDisposable
                 _capacity = wanted;
             }
 
-            EngineMemory.Spoil(new Span<byte>(_memory, (int)Math.Min(LeastBytes, _length)));
+            EngineMemory.Spoil(new Span<byte>(_memory, (int)Math.Min(MinBytes, _length)));
             _length = 0;
 
             // A span is at most 2 GiB.
-            for (var at = 0L; at < wanted; at += LeastBytes)
-                reader.Read(offset + at, new Span<byte>(_memory + at, (int)Math.Min(LeastBytes, wanted - at)));
+            for (var at = 0L; at < wanted; at += MinBytes)
+                reader.Read(offset + at, new Span<byte>(_memory + at, (int)Math.Min(MinBytes, wanted - at)));
             _offset = offset;
             _length = wanted;
         }
@@ -60,7 +60,7 @@ internal sealed unsafe class RecordWindow : IDisposable
         _reader?.Close();
         _reader = null;
         _length = 0;
-        if (_capacity > LeastBytes)
+        if (_capacity > MinBytes)
             Free();
     }
 

@@ -9,8 +9,8 @@ namespace Voron.Maintenance;
 /// </remarks>
 internal sealed class ScrubPace
 {
-    private const long MostSliceBytes = 1 << 20;
-    private const long LeastSliceBytes = 64 << 10;
+    private const long MaxSliceBytes = 1 << 20;
+    private const long MinSliceBytes = 64 << 10;
 
     private static readonly TimeSpan LongestSlice = TimeSpan.FromMilliseconds(250);
 
@@ -29,7 +29,7 @@ internal sealed class ScrubPace
         _clock = clock;
         _bytesPerSecond = bytesPerSecond;
         _hasSlices = true;
-        _sliceBytes = bytesPerSecond == 0 ? MostSliceBytes : Math.Clamp(bytesPerSecond / 8, LeastSliceBytes, MostSliceBytes);
+        _sliceBytes = bytesPerSecond == 0 ? MaxSliceBytes : Math.Clamp(bytesPerSecond / 8, MinSliceBytes, MaxSliceBytes);
         Stop = stop;
     }
 

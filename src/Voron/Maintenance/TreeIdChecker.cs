@@ -10,9 +10,9 @@ namespace Voron.Maintenance;
 /// </remarks>
 internal sealed class TreeIdChecker(SnapshotPages snapshot, Action<string> report)
 {
-    private const long LeastWindow = 8 << 20;
+    private const long MinWindow = 8 << 20;
 
-    private readonly long _window = Math.Max(LeastWindow, snapshot.State.PageCount);
+    private readonly long _window = Math.Max(MinWindow, snapshot.State.PageCount);
 
     /// <exception cref="CorruptionException">The catalog cannot be read.</exception>
     public void Run()

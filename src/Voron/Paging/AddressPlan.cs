@@ -14,16 +14,16 @@ internal static class AddressPlan
     /// <summary>A volume may be extended while the environment is open.</summary>
     private const int VolumeGrowth = 2;
 
-    private const long LeastPages = 1 << 20;
+    private const long MinPages = 1 << 20;
     private const long SmallestTry = 1 << 14;
     private const long NodesBeside = 1 << 20;
-    private const long MostNodes = 1L << 28;
+    private const long MaxNodes = 1L << 28;
 
     /// <summary>A head, a slot of branch heads, two bits of verification, a share of a counter.</summary>
     private const long TableBytesPerPage = sizeof(ulong) + sizeof(int) + 1;
 
     /// <summary>How many versions of pages can be in use at a time.</summary>
-    public static long Nodes(long pages) => Math.Min(MostNodes, 2 * pages + NodesBeside);
+    public static long Nodes(long pages) => Math.Min(MaxNodes, 2 * pages + NodesBeside);
 
     /// <summary>The number of pages to reserve addresses for.</summary>
     /// <param name="path">The environment, for messages.</param>
@@ -35,7 +35,7 @@ internal static class AddressPlan
     public static long Choose(string path, long needed, long volumeBytes, int pageSize, long most)
     {
         var least = Math.Min(most, needed + needed / 4 + SmallestTry);
-        var pages = Math.Min(most, Math.Max(LeastPages, volumeBytes / pageSize));
+        var pages = Math.Min(most, Math.Max(MinPages, volumeBytes / pageSize));
         pages = Math.Clamp(pages > most / VolumeGrowth ? most : pages * VolumeGrowth, least, most);
         while (!IsFree(Bytes(pages)) && !PlantedFault.ReserveForVolume)
         {

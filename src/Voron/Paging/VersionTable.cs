@@ -70,7 +70,7 @@ internal sealed unsafe class VersionTable : IDisposable
     /// <summary>
     /// How many pages a flush may have to write, at most: those that are free, and the inside of runs, have a chain and no frame.
     /// </summary>
-    public long MostFlushed => Math.Min(ChainCount, _frameCount);
+    public long MaxFlushed => Math.Min(ChainCount, _frameCount);
 
     /// <summary>
     /// How many pages have a newest version that can be made again only from what the data file holds: no record since the last

@@ -12,7 +12,7 @@ namespace Voron.Primitives;
 internal abstract class UserCalls<T> : IThreadPoolWorkItem
 {
     /// <summary>What a call that does not return may keep waiting; more is lost, and counted.</summary>
-    private const int MostWaiting = 1 << 16;
+    private const int MaxWaiting = 1 << 16;
 
     private readonly object _lock = new();
     private readonly Queue<T> _waiting = new();
@@ -28,7 +28,7 @@ internal abstract class UserCalls<T> : IThreadPoolWorkItem
         {
             using (Uninterrupted.Hold(_lock))
             {
-                if (_waiting.Count < MostWaiting)
+                if (_waiting.Count < MaxWaiting)
                     _waiting.Enqueue(call);
                 else
                     _lost++;

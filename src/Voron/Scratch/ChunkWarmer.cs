@@ -9,13 +9,13 @@ namespace Voron.Scratch;
 internal sealed unsafe class ChunkWarmer : IThreadPoolWorkItem, IDisposable
 {
     /// <summary>Chunks that are ready at most: what a fast writer takes while the next are being made.</summary>
-    private const int MostReady = 4;
+    private const int MaxReady = 4;
 
     private static readonly int MemoryPageBytes = Environment.SystemPageSize;
 
     private readonly int _chunkBytes;
     private readonly Lock _lock = new();
-    private readonly Stack<ScratchChunk> _ready = new(MostReady);
+    private readonly Stack<ScratchChunk> _ready = new(MaxReady);
     private bool _isWarming;
     private bool _isClosed;
 
@@ -29,7 +29,7 @@ internal sealed unsafe class ChunkWarmer : IThreadPoolWorkItem, IDisposable
         using (Uninterrupted.Hold(_lock))
         {
             _ready.TryPop(out chunk);
-            start = !_isWarming && !_isClosed && _ready.Count <= MostReady / 2;
+            start = !_isWarming && !_isClosed && _ready.Count <= MaxReady / 2;
             _isWarming |= start;
         }
 
@@ -62,7 +62,7 @@ internal sealed unsafe class ChunkWarmer : IThreadPoolWorkItem, IDisposable
                     _ready.Push(chunk!);
                 else
                     chunk?.Dispose();
-                _isWarming = goOn = isKept && _ready.Count < MostReady;
+                _isWarming = goOn = isKept && _ready.Count < MaxReady;
             }
         }
         while (goOn);

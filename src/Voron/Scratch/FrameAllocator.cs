@@ -17,9 +17,9 @@ internal sealed unsafe class FrameAllocator : IDisposable
 {
     public const int PooledExtentClasses = 8;
 
-    private const int MostResting = 64;
+    private const int MaxResting = 64;
 
-    private const int LeastChunkBytes = 4 << 20;
+    private const int MinChunkBytes = 4 << 20;
 
     // A small environment never has more, and needs none to be ready.
     private const int ColdChunks = 4;
@@ -66,7 +66,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
     public long SpilledBytes { get; private set; }
 
     /// <summary>Bytes of a chunk; all begin at a multiple of it.</summary>
-    public int ChunkBytes => Math.Max(LeastChunkBytes, _pageSize << (PooledExtentClasses - 1));
+    public int ChunkBytes => Math.Max(MinChunkBytes, _pageSize << (PooledExtentClasses - 1));
 
     /// <summary>Bytes in all chunks that have memory, spilled ones too. A hint to others than the holder of the writer.</summary>
     public long ChunkTotalBytes => Volatile.Read(ref _chunkTotalBytes);
@@ -106,7 +106,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
         FreeFrames.Push(ref _freeFrames, frame, _pageSize);
         UsedBytes -= _pageSize;
         if (EngineMemory.IsGuarded && Rests)
-            Rest(MostResting);
+            Rest(MaxResting);
     }
 
     /// <summary>Contiguous memory for several pages, not zeroed.</summary>

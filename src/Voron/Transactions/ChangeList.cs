@@ -28,7 +28,7 @@ internal sealed unsafe class ChangeList(NativeHeap heap)
     public const int CoversNothing = -1;
 
     private const int MaxKeptEntries = 16 << 10;
-    private const int LeastHoles = 1024;
+    private const int MinHoles = 1024;
 
     private readonly NativeList<PageChange> _changes = new(heap);
 
@@ -89,7 +89,7 @@ internal sealed unsafe class ChangeList(NativeHeap heap)
         // Number 0 of the caller is the second here: what ends is behind the one that is innermost then.
         _savepoints.RemoveRange(savepoint + 1, _savepoints.Count - savepoint - 1);
         TakeHolesOffTheEnd();
-        if (_holes > LeastHoles && _holes > _changes.Count / 2)
+        if (_holes > MinHoles && _holes > _changes.Count / 2)
             TakeHolesOut();
         node = null;
         return false;

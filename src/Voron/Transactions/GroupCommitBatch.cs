@@ -21,7 +21,7 @@ internal sealed class GroupCommitBatch
     private const int MaxOperations = 4096;
 
     /// <summary>How often in a row a batch is run again because its thread was interrupted.</summary>
-    private const int MostInterrupted = 100;
+    private const int MaxInterrupted = 100;
 
     private readonly GroupCommit _groupCommit;
     private readonly long _maxBytes;
@@ -116,7 +116,7 @@ internal sealed class GroupCommitBatch
         }
 
         // The interruption was meant for none of the operations. After too many in a row, the batch fails with it.
-        var isForThread = failure is ThreadInterruptedException && !isSubmitted && _interrupted++ < MostInterrupted;
+        var isForThread = failure is ThreadInterruptedException && !isSubmitted && _interrupted++ < MaxInterrupted;
         isInterrupted |= isForThread;
         if (failure == null)
             _interrupted = 0;

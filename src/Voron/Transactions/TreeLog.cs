@@ -15,7 +15,7 @@ namespace Voron.Transactions;
 internal sealed class TreeLog
 {
     private const int MaxKeptEntries = 1024;
-    private const int LeastSweep = 64;
+    private const int MinSweep = 64;
 
     private readonly List<SavedTree> _entries = [];
     private int _countAfterSweep;
@@ -65,7 +65,7 @@ internal sealed class TreeLog
         }
 
         // Of the entries of one tree only the oldest is needed. It is searched for when there are twice as many as last time.
-        if (_entries.Count <= (2 * _countAfterSweep) + LeastSweep)
+        if (_entries.Count <= (2 * _countAfterSweep) + MinSweep)
             return;
         var kept = first;
         for (var i = first; i < _entries.Count; i++)

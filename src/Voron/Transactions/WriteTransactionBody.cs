@@ -479,7 +479,7 @@ internal sealed class WriteTransactionBody : TransactionBody
 
     // The list of a flush of everything that has a version now, and a small transaction: so that a full disk can be emptied.
     private long FlushListReserve() =>
-        JournalFormat.AlignUp(RecordHeader.Size + _context.Versions.MostFlushed * FlushListEntry.Size) + SlackBytes;
+        JournalFormat.AlignUp(RecordHeader.Size + _context.Versions.MaxFlushed * FlushListEntry.Size) + SlackBytes;
 
     private long FlushImagesReserve() => _context.Options.TornPageProtection == TornPageProtection.FullPageImages
         ? FlushImageRecords.MaxBytes(_context.Versions.PagesNeedingBase, _context.PageSize)

@@ -31,7 +31,7 @@ internal sealed unsafe class PutBuffer
     private const int MaxItemBytes = 1024;
 
     /// <summary>Fewer are applied one by one.</summary>
-    private const int LeastGroup = 4;
+    private const int MinGroup = 4;
 
     // Leaves are asked for this many puts before they are copied: far enough for memory to answer, near enough to stay cached.
     private const int LeavesAhead = 2;
@@ -122,7 +122,7 @@ internal sealed unsafe class PutBuffer
             PutSorter.Sort(_items.AsSpan(0, Count), bytes);
 
         var from = 0;
-        if (Count > LeastGroup && !state.Root.IsNone)
+        if (Count > MinGroup && !state.Root.IsNone)
         {
             // The last one goes its own way, which tells whether keys are being appended.
             for (int count; from < Count - 1; from += count)

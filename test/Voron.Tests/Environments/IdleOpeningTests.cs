@@ -8,7 +8,7 @@ namespace Voron.Tests.Environments;
 public sealed class IdleOpeningTests
 {
     private const int Openings = 24;
-    private const int MostFiles = 10;
+    private const int MaxFiles = 10;
 
     /// <summary>The flusher's thread vouches for the journal after it has been idle for some 100 ms.</summary>
     private static readonly TimeSpan LongerThanMarker = TimeSpan.FromMilliseconds(400);
@@ -52,7 +52,7 @@ public sealed class IdleOpeningTests
         }
 
         writes.Should().Be(1);
-        Files(disk).Should().BeLessThanOrEqualTo(MostFiles);
+        Files(disk).Should().BeLessThanOrEqualTo(MaxFiles);
     }
 
     /// <summary>
@@ -69,7 +69,7 @@ public sealed class IdleOpeningTests
         for (var i = 0; i < Openings; i++)
         {
             var environment = StorageEnvironment.Open(disk, Options(background: false));
-            environment.Context.JournalFiles!.LiveCount.Should().BeLessThanOrEqualTo(MostFiles, "after {0} openings", i);
+            environment.Context.JournalFiles!.LiveCount.Should().BeLessThanOrEqualTo(MaxFiles, "after {0} openings", i);
             environment.ConfirmDurability();
             var opened = disk;
             disk = Kill(environment, disk, i);
@@ -77,7 +77,7 @@ public sealed class IdleOpeningTests
                 CheckCuts(opened, i);
         }
 
-        Files(disk).Should().BeLessThanOrEqualTo(2 * MostFiles);
+        Files(disk).Should().BeLessThanOrEqualTo(2 * MaxFiles);
         using var last = StorageEnvironment.Open(disk, Options(background: false));
         Put(last, 10, 1);
         last.Flush();
@@ -107,11 +107,11 @@ public sealed class IdleOpeningTests
                 Thread.Sleep(LongerThanMarker);
             else
                 environment.ConfirmDurability();
-            environment.Context.JournalFiles!.LiveCount.Should().BeLessThanOrEqualTo(MostFiles);
+            environment.Context.JournalFiles!.LiveCount.Should().BeLessThanOrEqualTo(MaxFiles);
             path = Copy(path, Path.Combine(root.Path, $"{i}"));
         }
 
-        Directory.GetFiles(path, "journal-*").Length.Should().BeLessThanOrEqualTo(2 * MostFiles);
+        Directory.GetFiles(path, "journal-*").Length.Should().BeLessThanOrEqualTo(2 * MaxFiles);
         using var last = StorageEnvironment.Open(path, Options(background: false));
         last.Verify().Problems.Should().BeEmpty();
     }

@@ -161,7 +161,7 @@ public sealed class JournalAccountingTests
     public void Commits_far_beyond_a_small_limit_go_on_at_full_speed(long limit, long threshold, long firstFile, long maxFile, int valueBytes)
     {
         const int Commits = 200;
-        const int LeastPerSecond = 20;
+        const int MinPerSecond = 20;
         var options = new StorageOptions
         {
             InitialJournalFileBytes = firstFile,
@@ -178,7 +178,7 @@ public sealed class JournalAccountingTests
         for (var i = 0; i < Commits; i++)
         {
             FaultTestKit.Put(environment, i % 20, FaultTestKit.Value(i, valueBytes));
-            Stopwatch.GetElapsedTime(start).Should().BeLessThan(TimeSpan.FromSeconds((double)Commits / LeastPerSecond), "of commit {0}", i);
+            Stopwatch.GetElapsedTime(start).Should().BeLessThan(TimeSpan.FromSeconds((double)Commits / MinPerSecond), "of commit {0}", i);
         }
 
         environment.GetStatistics().JournalTransactionBytes.Should().BeGreaterThan(4 * limit);

@@ -134,12 +134,12 @@ public sealed class OptionTests
 
     private static void ShouldFollowThePlan(StorageEnvironment environment, Reservations reserved, long volume)
     {
-        const long MostPages = uint.MaxValue;
-        const long LeastPages = 1 << 20;
+        const long MaxPages = uint.MaxValue;
+        const long MinPages = 1 << 20;
         const long Beside = 512 << 20;
         FaultTestKit.Put(environment, 1, [1]);
-        var pages = Math.Max(LeastPages, volume / environment.Options.PageSize);
-        var limit = Math.Min(MostPages, pages > MostPages / 2 ? MostPages : 2 * pages);
+        var pages = Math.Max(MinPages, volume / environment.Options.PageSize);
+        var limit = Math.Min(MaxPages, pages > MaxPages / 2 ? MaxPages : 2 * pages);
         environment.Context.DataFile.PageLimit.Should().Be(limit);
         reserved.Bytes.Should().BeInRange(AddressPlan.Bytes(limit) / 10 * 9, AddressPlan.Bytes(limit) + Beside);
     }

@@ -38,7 +38,7 @@ public sealed class SuiteRunnerTests
         var plan = new RunPlan(RunPlan.Full, Seed);
         var results = await Task.Run(() => sequence.Run(_ => plan).ToList(), Cancellation).WaitAsync(LongEnough, Cancellation);
         results.Should().HaveCount(3).And.OnlyContain(result => result.Runs > 0);
-        limits.Should().OnlyContain(limit => limit == SuiteSequence.LeastShare);
+        limits.Should().OnlyContain(limit => limit == SuiteSequence.MinShare);
         Stopwatch.GetElapsedTime(started).Should().BeLessThan(LongEnough);
     }
 
@@ -66,7 +66,7 @@ public sealed class SuiteRunnerTests
             if (run.Index == 25)
                 throw new BrokenPromiseException("Something else.");
         });
-        var result = await RunAsync(suite, new RunPlan(50, Seed) { MostFailures = 5, ShrinkTime = TimeSpan.Zero });
+        var result = await RunAsync(suite, new RunPlan(50, Seed) { MaxFailures = 5, ShrinkTime = TimeSpan.Zero });
         result.Cases.Should().Be(50);
         result.Failures.Select(failure => failure.Run).Should().Equal(3, 25);
         result.Tallies.Values.Should().Equal(4);

@@ -10,10 +10,10 @@ namespace Voron.Torture.Bounds;
 internal static class BoundCases
 {
     /// <summary>Files that an environment has open, whatever its journal: header, data file twice, current, next, one that is read.</summary>
-    private const int MostOpenFiles = 11;
+    private const int MaxOpenFiles = 11;
 
     /// <summary>Live journal files behind a reader that are rewritten, however few bytes they hold.</summary>
-    private const int MostHeldFiles = 256;
+    private const int MaxHeldFiles = 256;
 
     public static IReadOnlyList<BoundCase> All { get; } =
     [
@@ -179,12 +179,12 @@ internal static class BoundCases
         environment.Flush();
         using ReadTransaction reading = environment.BeginRead();
         int most = 0;
-        for (int i = MostHeldFiles + 200 + place.Run.Choices.Next(100); i > 0; i--)
+        for (int i = MaxHeldFiles + 200 + place.Run.Choices.Next(100); i > 0; i--)
         {
             BoundPlace.Put(environment, i % 10, 40_000);
             most = Math.Max(most, environment.Context.JournalFiles!.LiveCount);
         }
-        BrokenPromiseException.Require(most <= MostHeldFiles + 100, $"A reader keeps {most} journal files live.");
+        BrokenPromiseException.Require(most <= MaxHeldFiles + 100, $"A reader keeps {most} journal files live.");
         RequireFewOpen(place, $"Behind a reader, with up to {most} live journal files");
     }
 
@@ -208,7 +208,7 @@ internal static class BoundCases
         BrokenPromiseException.Require(opened.Recovery.ReplayedRecords >= commits, $"{opened.Recovery.ReplayedRecords} of {commits} records were replayed.");
         BrokenPromiseException.Require(
             windows is { Most: 1, Now: 0 }, $"A recovery of {live} journal files had {windows.Most} windows at once, and has {windows.Now} now.");
-        BrokenPromiseException.Require(open <= MostOpenFiles, $"A recovery of {live} journal files had {open} files open.");
+        BrokenPromiseException.Require(open <= MaxOpenFiles, $"A recovery of {live} journal files had {open} files open.");
     }
 
     private static void AddressesUnderLimit(BoundPlace place)
@@ -234,7 +234,7 @@ internal static class BoundCases
         const int ValueBytes = 256 << 20;
 
         // Two of 32 groups, by 34 of 4,096 sections that a search looks at: what a store of this size has beyond them is not read.
-        const long MostRead = 200 * 4096;
+        const long MaxRead = 200 * 4096;
         int values = 120 + place.Run.Choices.Next(40);
         var disk = new SparseDisk((long)(values + 4) * ValueBytes);
         try
@@ -262,7 +262,7 @@ internal static class BoundCases
             long read = disk.ReadBytes - before;
             long groups = environment.GetStatistics().PageCount / environment.Context.Layout.PagesPerGroup;
             BrokenPromiseException.Require(
-                read <= MostRead, $"The first transactions after an opening have read {read} bytes of a store of {groups} groups of sections.");
+                read <= MaxRead, $"The first transactions after an opening have read {read} bytes of a store of {groups} groups of sections.");
         }
         finally
         {
@@ -273,7 +273,7 @@ internal static class BoundCases
     private static void RequireFewOpen(BoundPlace place, string when)
     {
         int open = place.Disk.OpenFiles;
-        BrokenPromiseException.Require(open <= MostOpenFiles, $"{when}, {open} files are open.");
+        BrokenPromiseException.Require(open <= MaxOpenFiles, $"{when}, {open} files are open.");
     }
 
     private static bool IsJournalSnapshot(DiskCall call) => call.Name.StartsWith("rewrite-", StringComparison.Ordinal);

@@ -49,7 +49,7 @@ internal static class ScrubCases
     public static void Rate(BoundPlace place)
     {
         const int BytesPerSecond = 1 << 20;
-        const int MostAhead = 400 << 10;
+        const int MaxAhead = 400 << 10;
         int count = 1_000 + place.Run.Choices.Next(3_000);
         using (StorageEnvironment filled = StorageEnvironment.Open(place.Disk, BoundPlace.Manual(4 << 20)))
             BoundPlace.PutMany(filled, count, 1_000, 0);
@@ -79,7 +79,7 @@ internal static class ScrubCases
         using StorageEnvironment environment = StorageEnvironment.Open(place.Disk, options);
         BrokenPromiseException.Require(done.Wait(TimeSpan.FromSeconds(60)), "A scrub does not end.");
         BrokenPromiseException.Require(read >= count * 900L, $"A scrub has read {read} bytes of {count} values of 1,000 bytes.");
-        BrokenPromiseException.Require(ahead <= MostAhead, $"A scrub of {BytesPerSecond} bytes a second has read {ahead} bytes before their time.");
+        BrokenPromiseException.Require(ahead <= MaxAhead, $"A scrub of {BytesPerSecond} bytes a second has read {ahead} bytes before their time.");
     }
 
     /// <summary>One pass, in which every wait between two slices is a call.</summary>

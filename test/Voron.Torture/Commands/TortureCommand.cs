@@ -62,7 +62,7 @@ internal static class TortureCommand
                 Count = parsed.GetValue(count) ?? RunPlan.Full,
                 First = parsed.GetValue(first),
                 Fault = parsed.GetValue(fault),
-                MostFailures = parsed.GetValue(most),
+                MaxFailures = parsed.GetValue(most),
                 TimeLimit = parsed.GetValue(minutes) is { } limit ? TimeSpan.FromMinutes(limit) : null,
             };
             if (parsed.GetValue(shared) is { } directory)

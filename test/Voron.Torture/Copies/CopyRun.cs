@@ -14,7 +14,7 @@ namespace Voron.Torture.Copies;
 internal sealed class CopyRun(SuiteRun run)
 {
     private const int Pairs = 5;
-    private const int MostMixtures = 40;
+    private const int MaxMixtures = 40;
     private const int NearEntries = 30;
 
     private const string Header = Voron.Paging.CheckpointFile.FileName;
@@ -82,7 +82,7 @@ internal sealed class CopyRun(SuiteRun run)
         Open(b, _cuts.Allowed(newer), $"all of {newer}", mayBeRefused: false);
 
         var subsets = 1 << Math.Min(names.Length, 30);
-        var mixtures = names.Length <= 5 ? subsets : MostMixtures;
+        var mixtures = names.Length <= 5 ? subsets : MaxMixtures;
         for (var i = 0; ; i++)
         {
             var drawn = _choices.Drawn.Count;

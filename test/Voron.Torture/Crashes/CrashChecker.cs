@@ -10,7 +10,7 @@ namespace Voron.Torture.Crashes;
 /// </remarks>
 internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan plan)
 {
-    private const int MostParts = 12;
+    private const int MaxParts = 12;
     private const int RandomSubsets = 64;
 
     // What a cut leaves; see Examine.
@@ -25,7 +25,7 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
     private bool _spoilsData;
     private bool _spoilsOthers;
     private bool _reclaims;
-    private int _combinationsLeft = plan.MostCombinations;
+    private int _combinationsLeft = plan.MaxCombinations;
 
     /// <summary>One run: a workload on a new disk with its cuts.</summary>
     public void Run()
@@ -52,7 +52,7 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
         Content content = workload.Open(found);
         var cuts = new CutPoints(disk, workload.History, before ?? [content]);
         Examine(cuts, depth.OpeningCuts, level);
-        int steps = _choices.Next(depth.LeastSteps, depth.MostSteps + 1);
+        int steps = _choices.Next(depth.MinSteps, depth.MaxSteps + 1);
         for (int i = 0; ; i++)
         {
             _choices.Mark();
@@ -105,7 +105,7 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
         if (level == 0 && images > 1 && plan.EveryCombinationOneIn > 0 && _choices.Next(plan.EveryCombinationOneIn) == plan.EveryCombinationOneIn - 1)
         {
             sectorSize = _choices.Next(2) == 0 ? 512 : 4096;
-            PendingParts? parts = cuts.Images.PartsAt(cut, sectorSize, MostParts);
+            PendingParts? parts = cuts.Images.PartsAt(cut, sectorSize, MaxParts);
             combinations = parts?.Combinations ?? RandomSubsets;
             if (combinations > _combinationsLeft)
             {
@@ -186,7 +186,7 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
                 return cuts.Images.BuildKilled(cut, new Random(_choices.Next()));
             case Combined:
                 int size = _choices.Choose(turn.SectorSize == 4096 ? 1 : 0, 2) == 1 ? 4096 : 512;
-                if (cuts.Images.PartsAt(cut, size, MostParts) is not { } parts)
+                if (cuts.Images.PartsAt(cut, size, MaxParts) is not { } parts)
                     break;
                 counts.Combinations++;
                 int combinations = parts.Combinations;

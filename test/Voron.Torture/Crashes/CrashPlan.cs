@@ -14,12 +14,12 @@ internal enum CrashDisk
 }
 
 /// <summary>How much is done on a disk before it is given up, and how often it is cut.</summary>
-/// <param name="LeastSteps">Steps of the workload behind the opening, at least.</param>
-/// <param name="MostSteps">At most.</param>
+/// <param name="MinSteps">Steps of the workload behind the opening, at least.</param>
+/// <param name="MaxSteps">At most.</param>
 /// <param name="OpeningCuts">Cuts of the opening; <see cref="All"/> for every one.</param>
 /// <param name="RunningCuts">Cuts of all steps together; <see cref="All"/> for every one.</param>
 /// <param name="GoOnOneIn">One in so many of the images is worked on, at the next level, rather than looked at; 0 for none.</param>
-internal sealed record CrashLevel(int LeastSteps, int MostSteps, int OpeningCuts, int RunningCuts, int GoOnOneIn)
+internal sealed record CrashLevel(int MinSteps, int MaxSteps, int OpeningCuts, int RunningCuts, int GoOnOneIn)
 {
     public const int All = int.MaxValue;
 }
@@ -46,5 +46,5 @@ internal sealed record CrashPlan(params IReadOnlyList<CrashLevel> Levels)
     public int EveryCombinationOneIn { get; init; }
 
     /// <summary>Images of that kind in a run, at most.</summary>
-    public int MostCombinations { get; init; } = 1024;
+    public int MaxCombinations { get; init; } = 1024;
 }

@@ -13,12 +13,12 @@ namespace Voron.Torture.Damage;
 internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random random)
 {
     /// <summary>No case needs a tenth of it.</summary>
-    private const long MostManagedBytes = 128 << 20;
+    private const long MaxManagedBytes = 128 << 20;
 
-    private const long MostScratchBytes = 64 << 20;
+    private const long MaxScratchBytes = 64 << 20;
 
     /// <summary>With addresses that are reserved and have little memory yet.</summary>
-    private const long MostNativeBytes = 256 << 20;
+    private const long MaxNativeBytes = 256 << 20;
 
     /// <summary>What an environment as it should be reserves of addresses: no forged number makes it more.</summary>
     private static readonly Lazy<IReadOnlySet<ulong>> UsualStretches = new(MeasureStretches);
@@ -44,9 +44,9 @@ internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random r
             disk.Free();
         }
         long allocated = GC.GetAllocatedBytesForCurrentThread() - before;
-        BrokenPromiseException.Require(allocated < MostManagedBytes, $"{allocated} bytes were allocated for a store of a few hundred thousand");
+        BrokenPromiseException.Require(allocated < MaxManagedBytes, $"{allocated} bytes were allocated for a store of a few hundred thousand");
         BrokenPromiseException.Require(
-            meter.Most < MostNativeBytes, $"{meter.Most} bytes of native memory were in use for a store of a few hundred thousand");
+            meter.Most < MaxNativeBytes, $"{meter.Most} bytes of native memory were in use for a store of a few hundred thousand");
         BrokenPromiseException.Require(
             usual.IsSupersetOf(meter.Stretches),
             $"{string.Join(", ", meter.Stretches.Except(usual))} bytes were asked for at once: nothing else needs as many");
@@ -88,7 +88,7 @@ internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random r
             }
 
             long scratch = environment.GetStatistics().ScratchReservedBytes;
-            BrokenPromiseException.Require(scratch < MostScratchBytes, $"{scratch} bytes of scratch memory");
+            BrokenPromiseException.Require(scratch < MaxScratchBytes, $"{scratch} bytes of scratch memory");
         });
     }
 

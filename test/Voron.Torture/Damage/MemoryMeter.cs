@@ -10,7 +10,7 @@ namespace Voron.Torture.Damage;
 internal sealed class MemoryMeter : IMemoryWatch
 {
     /// <summary>No block of memory that a small environment needs comes near it.</summary>
-    private const long LeastStretch = 512 << 20;
+    private const long MinStretch = 512 << 20;
 
     private readonly Dictionary<nint, long> _blocks = [];
     private readonly HashSet<ulong> _stretches = [];
@@ -25,7 +25,7 @@ internal sealed class MemoryMeter : IMemoryWatch
 
     public bool Allows(nuint bytes)
     {
-        if (bytes < LeastStretch)
+        if (bytes < MinStretch)
             return true;
         lock (_gate)
             _stretches.Add(bytes);
@@ -34,7 +34,7 @@ internal sealed class MemoryMeter : IMemoryWatch
 
     public void Taken(nint address, nuint bytes)
     {
-        if (bytes >= LeastStretch)
+        if (bytes >= MinStretch)
             return;
         lock (_gate)
         {

@@ -11,7 +11,7 @@ namespace Voron.Torture.Equivalence;
 internal sealed class EquivalenceRun(SuiteRun run, EquivalenceSettings settings, Random random) : IDisposable
 {
     private const int Transactions = 60;
-    private const int MostUnderWay = 6;
+    private const int MaxUnderWay = 6;
     private const int FlushEvery = 5;
     private const int ReopenEvery = 23;
 
@@ -35,7 +35,7 @@ internal sealed class EquivalenceRun(SuiteRun run, EquivalenceSettings settings,
         {
             run.Step($"transaction {i}");
             Commit();
-            if (_underWay.Count >= MostUnderWay || settings.Commits == CommitMode.Waiting)
+            if (_underWay.Count >= MaxUnderWay || settings.Commits == CommitMode.Waiting)
                 Check();
             if (settings.Pace is FlushPace.Often or FlushPace.BehindReader && i % FlushEvery == 0)
                 _environment.Flush();

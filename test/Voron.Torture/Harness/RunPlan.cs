@@ -18,7 +18,7 @@ internal sealed record RunPlan(long Count, long Seed)
     public TimeSpan ShrinkTime { get; init; } = TimeSpan.FromSeconds(60);
 
     /// <summary>Different failures after which no new run begins.</summary>
-    public int MostFailures { get; init; } = 1;
+    public int MaxFailures { get; init; } = 1;
 
     /// <summary>The name of the fault that this process has planted, for the ledger.</summary>
     public string? Fault { get; init; }

@@ -17,7 +17,7 @@ internal sealed class Shrinker(Suite suite, long index, long seed, string signat
     private const int LargestStretch = 64;
 
     /// <summary>A script may make a run hang. Each leaves a thread behind that may keep a body busy.</summary>
-    private const int MostLeftBehind = 3;
+    private const int MaxLeftBehind = 3;
 
     /// <summary>A shorter script takes no longer, by and large: so much more than the first, and it hangs.</summary>
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
@@ -37,7 +37,7 @@ internal sealed class Shrinker(Suite suite, long index, long seed, string signat
 
     private TimeSpan Left => limit - Stopwatch.GetElapsedTime(_started);
 
-    private bool IsOver => Left <= TimeSpan.Zero || _leftBehind >= MostLeftBehind;
+    private bool IsOver => Left <= TimeSpan.Zero || _leftBehind >= MaxLeftBehind;
 
     public void Run(IReadOnlyList<long> script)
     {

@@ -103,7 +103,7 @@ internal sealed class SuiteProcess(Suite suite, RunPlan plan)
             "--seed", Number(plan.Seed),
             "--first", Number(plan.First),
             "--shrink-seconds", plan.ShrinkTime.TotalSeconds.ToString("R", CultureInfo.InvariantCulture),
-            "--most-failures", Number(plan.MostFailures),
+            "--most-failures", Number(plan.MaxFailures),
             "--failures", plan.FailureDirectory ?? shared,
             "--shared", shared,
         };

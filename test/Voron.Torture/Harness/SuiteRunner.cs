@@ -12,7 +12,7 @@ namespace Voron.Torture.Harness;
 internal sealed class SuiteRunner
 {
     /// <summary>When every run fails in the same way, there is no more to learn.</summary>
-    private const int MostFailedRuns = 1_000;
+    private const int MaxFailedRuns = 1_000;
 
     private static readonly TimeSpan Tick = TimeSpan.FromMilliseconds(100);
 
@@ -175,7 +175,7 @@ internal sealed class SuiteRunner
         string signature = FailureSignature.Of(exception);
         lock (_gate)
         {
-            if (_found.Count < _plan.MostFailures && _found.All(known => known.Signature != signature))
+            if (_found.Count < _plan.MaxFailures && _found.All(known => known.Signature != signature))
             {
                 var failure = new Failure(
                     _suite.Name, _plan.Fault, Ledger.EngineVersion, _plan.Seed, run.Index, exception.ToString(), tape?.Drawn.Count ?? 0, 0,
@@ -185,7 +185,7 @@ internal sealed class SuiteRunner
             _failedRuns++;
             if (_found.Count < _failedRuns)
                 _tallies["runs that failed in ways known by then"] = _failedRuns - _found.Count;
-            if (_found.Count >= _plan.MostFailures || _failedRuns >= MostFailedRuns)
+            if (_found.Count >= _plan.MaxFailures || _failedRuns >= MaxFailedRuns)
                 _stop.Cancel();
         }
     }

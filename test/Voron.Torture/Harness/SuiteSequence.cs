@@ -9,10 +9,10 @@ namespace Voron.Torture.Harness;
 internal sealed class SuiteSequence(IReadOnlyList<Suite> suites, TimeSpan limit, Func<Suite, RunPlan, (SuiteResult Result, long? GoOnAt)> run)
 {
     /// <summary>Different failures of a suite after which the next one begins.</summary>
-    public const int MostFailures = 5;
+    public const int MaxFailures = 5;
 
     /// <summary>Even when time is over, each suite makes a run.</summary>
-    public static readonly TimeSpan LeastShare = TimeSpan.FromSeconds(1);
+    public static readonly TimeSpan MinShare = TimeSpan.FromSeconds(1);
 
     /// <param name="planOf">What a suite is to do; its time and its failures are decided here.</param>
     public IEnumerable<SuiteResult> Run(Func<Suite, RunPlan> planOf)
@@ -33,7 +33,7 @@ internal sealed class SuiteSequence(IReadOnlyList<Suite> suites, TimeSpan limit,
         TimeSpan left = share;
         do
         {
-            RunPlan stretch = plan with { TimeLimit = left > LeastShare ? left : LeastShare, MostFailures = MostFailures - failures };
+            RunPlan stretch = plan with { TimeLimit = left > MinShare ? left : MinShare, MaxFailures = MaxFailures - failures };
             (SuiteResult result, long? goOnAt) = run(suite, stretch);
             yield return result;
             failures += result.Failures.Count;
@@ -42,6 +42,6 @@ internal sealed class SuiteSequence(IReadOnlyList<Suite> suites, TimeSpan limit,
             plan = plan with { First = next };
             left = share - Stopwatch.GetElapsedTime(started);
         }
-        while (left > LeastShare && failures < MostFailures);
+        while (left > MinShare && failures < MaxFailures);
     }
 }

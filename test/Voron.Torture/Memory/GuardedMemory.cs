@@ -46,7 +46,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
     /// An engine that writes beside each block is found wrong at each of thousands of blocks, again at each sweep, and a stack trace takes
     /// milliseconds on a busy machine: the case would not end.
     /// </summary>
-    private const int MostReports = 256;
+    private const int MaxReports = 256;
 
     private static readonly nuint SystemPage = (nuint)Environment.SystemPageSize;
 
@@ -418,8 +418,8 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
     private void Report(string what)
     {
         int number = Interlocked.Increment(ref _reports);
-        if (number <= MostReports)
-            _report($"{what}{(number == MostReports ? " No more is reported." : "")}\n{Environment.StackTrace}");
+        if (number <= MaxReports)
+            _report($"{what}{(number == MaxReports ? " No more is reported." : "")}\n{Environment.StackTrace}");
     }
 
     private sealed class Block(nint address, nuint bytes, nint raw, nuint rawBytes)

@@ -15,10 +15,10 @@ internal sealed class LongReaderRun(string directory, int keys, TornPageProtecti
     /// What the reader sees, what the flusher sees, and what is published; what is written by the transaction under way, or was by the
     /// last one and not looked at since, is counted by <see cref="VersionsUnderWay"/>.
     /// </summary>
-    private const int MostVersionsPerPage = 3;
+    private const int MaxVersionsPerPage = 3;
 
     /// <summary>Far more than a crowded machine needs, and far less than a writer that waits for its time to run out.</summary>
-    private const double LeastCommitsPerSecond = 15;
+    private const double MinCommitsPerSecond = 15;
 
     private static readonly TimeSpan Hanging = TimeSpan.FromMinutes(1);
 
@@ -28,7 +28,7 @@ internal sealed class LongReaderRun(string directory, int keys, TornPageProtecti
     /// Of journal files and rewrite files. The limit is one of records; files that have been let go of are there until they are used again, and
     /// so is a rewrite file until the next stands in its place. With images, a file keeps as much free for those of a flush as it holds.
     /// </summary>
-    private long MostFileBytes => (form == TornPageProtection.FullPageImages ? 5 : 3) * JournalLimit;
+    private long MaxFileBytes => (form == TornPageProtection.FullPageImages ? 5 : 3) * JournalLimit;
 
     /// <summary>Times that everything was updated.</summary>
     public int Rounds => _version;
@@ -73,9 +73,9 @@ internal sealed class LongReaderRun(string directory, int keys, TornPageProtecti
             JournalSnapshots += statistics.JournalSnapshots;
             if (!stop.IsCancellationRequested)
                 Require(statistics.JournalSnapshots >= journals / 2, $"{statistics.JournalSnapshots} rewrites kept the journal short while {journals} times its limit was written");
-            Require(LargestJournal < MostFileBytes, $"the journal's files have grown to {LargestJournal} bytes, with a limit of {JournalLimit}");
+            Require(LargestJournal < MaxFileBytes, $"the journal's files have grown to {LargestJournal} bytes, with a limit of {JournalLimit}");
             double rate = Commits / CommitTime.TotalSeconds;
-            Require(rate >= LeastCommitsPerSecond, $"{rate:0.0} commits a second behind a reader");
+            Require(rate >= MinCommitsPerSecond, $"{rate:0.0} commits a second behind a reader");
             RequireSound(environment);
             CheckVersion(reading, held);
             using ReadTransaction now = environment.BeginRead();
@@ -118,7 +118,7 @@ internal sealed class LongReaderRun(string directory, int keys, TornPageProtecti
         Require(
             now.DataFileBytes <= before.DataFileBytes + Growth,
             $"a reader makes the data file grow from {before.DataFileBytes} to {now.DataFileBytes} bytes, in steps of {Growth}");
-        long versions = (MostVersionsPerPage * now.PageCount) + VersionsUnderWay(now.PageCount);
+        long versions = (MaxVersionsPerPage * now.PageCount) + VersionsUnderWay(now.PageCount);
         Require(now.PageVersions <= versions, $"{now.PageVersions} versions of {now.PageCount} pages are kept");
         long scratch = (versions + now.PageCount) * now.PageSize;
         Require(now.ScratchBytes <= scratch, $"{now.ScratchBytes} bytes of scratch are in use for {now.PageCount} pages of {now.PageSize}");

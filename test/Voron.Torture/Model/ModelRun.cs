@@ -12,7 +12,7 @@ internal sealed class ModelRun : IDisposable
     private const int OverwriteFactor = 8;
 
     /// <summary>What the file may grow by, as against the bytes of values that are live or wait for a flush.</summary>
-    private const int MostGrowth = 2;
+    private const int MaxGrowth = 2;
 
     /// <summary>Besides values: pages of trees and of section maps.</summary>
     private const int OtherPages = 64;
@@ -351,7 +351,7 @@ internal sealed class ModelRun : IDisposable
         long bytes = keys + between;
         bytes *= length;
         var grown = (_environment.GetStatistics().PageCount - before) * _settings.Options.PageSize;
-        var most = MostGrowth * bytes + OtherPages * _settings.Options.PageSize;
+        var most = MaxGrowth * bytes + OtherPages * _settings.Options.PageSize;
         BrokenPromiseException.Require(
             grown <= most,
             $"Of {keys} values of {length} bytes, overwritten {OverwriteFactor} times and flushed after {between}, the file grew by {grown} bytes, more than {most}.");

@@ -21,10 +21,10 @@ internal sealed class StalledReads(StorageEnvironment environment)
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(10);
 
     /// <summary>A get takes some microseconds.</summary>
-    private static readonly TimeSpan MostOfHalf = TimeSpan.FromMilliseconds(1);
+    private static readonly TimeSpan MaxOfHalf = TimeSpan.FromMilliseconds(1);
 
     /// <summary>A thread that does not run because sixty others do is as slow.</summary>
-    private static readonly TimeSpan MostOfNearlyAll = TimeSpan.FromMilliseconds(100);
+    private static readonly TimeSpan MaxOfNearlyAll = TimeSpan.FromMilliseconds(100);
 
     private readonly List<TimeSpan> _times = [];
     private volatile bool _isOver;
@@ -52,7 +52,7 @@ internal sealed class StalledReads(StorageEnvironment environment)
             throw new BrokenPromiseException($"A reader fails while the disk hangs: {failure.Message}", failure);
         _times.Sort();
         BrokenPromiseException.Require(
-            Median <= MostOfHalf && NearlyAll <= MostOfNearlyAll,
+            Median <= MaxOfHalf && NearlyAll <= MaxOfNearlyAll,
             $"Readers wait while the disk hangs: half of their gets take {Median.TotalMilliseconds:0.000} ms or more, one in {SlowOneIn} "
             + $"{NearlyAll.TotalMilliseconds:0.000} ms.");
     }

@@ -23,7 +23,7 @@ internal static class OptionLimits
         (nameof(StorageOptions.MaxTransactionBytes), [MiB, 1024 * MiB, (long)int.MaxValue + 1, long.MaxValue]),
         (nameof(StorageOptions.MaxGroupCommitBytes), [1L, 4096L, 64 * KiB, 4 * MiB, long.MaxValue]),
         (nameof(StorageOptions.MaxQueuedOperations), [1 << 10, 1 << 20, int.MaxValue]),
-        (nameof(StorageOptions.LargeValueBytes), [16 << 10, (16 << 10) + 1, StorageOptions.GreatestLargeValue]),
+        (nameof(StorageOptions.LargeValueBytes), [16 << 10, (16 << 10) + 1, StorageOptions.MaxLargeValue]),
         (nameof(StorageOptions.PreferredFreeFraction), [double.Epsilon, 0.25, 1.0]),
         (nameof(StorageOptions.MaxGrowthBytes), [MiB, MiB + 1, 64 * MiB, long.MaxValue]),
         (nameof(StorageOptions.ScrubBytesPerSecond), [0L, 1L, 16 * MiB, long.MaxValue]),

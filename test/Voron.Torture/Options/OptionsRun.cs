@@ -19,7 +19,7 @@ internal sealed class OptionsRun(SuiteRun run)
     private const int Operations = 12;
 
     /// <summary>Limits of the journal up to here are reached, several times over.</summary>
-    private const long GreatestReached = 8 << 20;
+    private const long MaxReached = 8 << 20;
 
     /// <summary>Below the least length of what is a large value.</summary>
     private const int LongestJournaled = 12_000;
@@ -56,8 +56,8 @@ internal sealed class OptionsRun(SuiteRun run)
         using var place = new ModelPlace(inMemory: !IsOnFiles);
         using (StorageEnvironment environment = place.Open(options))
         {
-            ReachesLimit = options.JournalLimitBytes <= GreatestReached;
-            _bytesOfCommit = ReachesLimit ? Math.Min(4 * options.JournalLimitBytes / Commits, MostOfCommit(options)) : 0;
+            ReachesLimit = options.JournalLimitBytes <= MaxReached;
+            _bytesOfCommit = ReachesLimit ? Math.Min(4 * options.JournalLimitBytes / Commits, MaxOfCommit(options)) : 0;
             Commit(environment, "commits");
             Merge(environment, options);
             PutLarge(environment);
@@ -74,7 +74,7 @@ internal sealed class OptionsRun(SuiteRun run)
     }
 
     // Each value may change pages of its own.
-    private static long MostOfCommit(StorageOptions options) =>
+    private static long MaxOfCommit(StorageOptions options) =>
         Math.Min(options.MaxTransactionBytes / 8, options.MaxTransactionBytes / options.PageSize / 4 * LongestJournaled);
 
     private void Commit(StorageEnvironment environment, string what, int commits = Commits)

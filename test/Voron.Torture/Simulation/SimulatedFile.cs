@@ -244,7 +244,7 @@ internal sealed unsafe class SimulatedFile(SimulatedDisk disk, SimulatedInode in
 /// <summary>Native memory that every visible change of the file is copied to.</summary>
 internal sealed unsafe class SimulatedMap : FileMap
 {
-    private const long MostSpoilt = 16 << 20;
+    private const long MaxSpoilt = 16 << 20;
 
     private readonly SimulatedDisk _disk;
     private readonly SimulatedInode _inode;
@@ -301,7 +301,7 @@ internal sealed unsafe class SimulatedMap : FileMap
             DiskRules.CheckLengthInMap(length, Length);
 
             // A reader that looks there all the same sees it; a map that grows again has the file's bytes.
-            EngineMemory.Spoil(new Span<byte>(Address + length, (int)Math.Min(MostSpoilt, Length - length)));
+            EngineMemory.Spoil(new Span<byte>(Address + length, (int)Math.Min(MaxSpoilt, Length - length)));
             _shown = Math.Max(_shown, Length);
             Length = length;
         }

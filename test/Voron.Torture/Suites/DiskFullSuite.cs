@@ -10,7 +10,7 @@ internal sealed class DiskFullSuite : Suite
     /// <summary>Of a run, every so manieth size; the runs after it have the sizes between.</summary>
     private const int Stride = 16;
     private const int Unit4K = 4096;
-    private const int MostUnits = 1 << 14;
+    private const int MaxUnits = 1 << 14;
 
     public override string Name => "disk-full";
 
@@ -39,14 +39,14 @@ internal sealed class DiskFullSuite : Suite
         }
         StorageOptions options = FaultRun.RandomOptions(run.Choices);
         List<long[]> steps = Probe(run, options, out long most);
-        int units = (int)Math.Min(MostUnits - 1, most / Unit4K);
+        int units = (int)Math.Min(MaxUnits - 1, most / Unit4K);
         for (int size = (int)(run.Index % Stride); ; size += Stride)
         {
             int drawn = run.Choices.Drawn.Count;
             run.Choices.Mark();
             if (!run.Choices.GoesOn(size <= units && !run.Stop.IsCancellationRequested))
                 return;
-            Fill(run, options, steps, (long)run.Choices.Choose(Math.Min(size, MostUnits - 1), MostUnits) * Unit4K);
+            Fill(run, options, steps, (long)run.Choices.Choose(Math.Min(size, MaxUnits - 1), MaxUnits) * Unit4K);
             run.Choices.Forget(drawn);
         }
     }

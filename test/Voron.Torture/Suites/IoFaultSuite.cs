@@ -8,8 +8,8 @@ namespace Voron.Torture.Suites;
 /// <summary>Each call of a workload to the disk fails, one a case: once, and from then on for ever.</summary>
 internal sealed class IoFaultSuite : Suite
 {
-    private const int MostSteps = 4096;
-    private const int MostCalls = 1 << 20;
+    private const int MaxSteps = 4096;
+    private const int MaxCalls = 1 << 20;
 
     // The steps of the workload are between these two.
     private const int Opening = 0;
@@ -70,8 +70,8 @@ internal sealed class IoFaultSuite : Suite
             if (!run.Choices.GoesOn(turn < cases.Length && !run.Stop.IsCancellationRequested))
                 return;
             (int tag, int call, int variant) = turn < cases.Length ? cases[turn] : default;
-            tag = run.Choices.Choose(tag, MostSteps);
-            call = run.Choices.Choose(call, MostCalls);
+            tag = run.Choices.Choose(tag, MaxSteps);
+            call = run.Choices.Choose(call, MaxCalls);
             variant = run.Choices.Choose(variant, Variants.Length);
             run.Tell($"{Variants[variant].Name} at call {call} of step {tag}");
             Fail(run, options, start, steps, tag, call, Variants[variant]);
@@ -103,7 +103,7 @@ internal sealed class IoFaultSuite : Suite
             run.Choices.Mark();
             if (!run.Choices.GoesOn(i < count))
                 break;
-            int tag = FirstStep + run.Choices.Choose(i, MostSteps - FirstStep);
+            int tag = FirstStep + run.Choices.Choose(i, MaxSteps - FirstStep);
             Add(tag, run.Choices.Drawn.Count, () => work.Step(run.Choices));
         }
         Add(Closing, run.Choices.Drawn.Count, work.Close);

@@ -10,7 +10,7 @@ internal sealed class IsolationSuite : Suite
     private const int MaxDoublings = 6;
 
     /// <summary>Commits and snapshots in a second with few threads; far more than a disk or a lock that is waited for lets through.</summary>
-    private const double LeastPerSecond = 5;
+    private const double MinPerSecond = 5;
 
     /// <summary>Far more than a crowded machine needs, and far less than for ever.</summary>
     private static readonly TimeSpan Hanging = TimeSpan.FromSeconds(20);
@@ -100,7 +100,7 @@ internal sealed class IsolationSuite : Suite
     }
 
     private static void CheckRate(string what, long count, TimeSpan time) => BrokenPromiseException.Require(
-        count >= LeastPerSecond * time.TotalSeconds, $"In {time.TotalSeconds:0.0} s {count} {what}.");
+        count >= MinPerSecond * time.TotalSeconds, $"In {time.TotalSeconds:0.0} s {count} {what}.");
 
     // Everything that writes hangs; whoever reads must not notice.
     private static void ReadWhileStalled(SuiteRun run, StorageEnvironment environment, IsolationRun isolation, StallingDisk disk)

@@ -12,7 +12,7 @@ internal sealed class KillSuite : Suite
     private const int KillsPerRun = 20;
 
     /// <summary>Things told until a phase that does not come is given up.</summary>
-    private const int MostTold = 400;
+    private const int MaxTold = 400;
 
     /// <summary>Phases take from some microseconds to some milliseconds.</summary>
     private const int LongestDelayMicroseconds = 4_000;
@@ -106,7 +106,7 @@ internal sealed class KillSuite : Suite
         using CancellationTokenRegistration end = limit.Token.Register(target.End);
         try
         {
-            for (int told = 0; told < MostTold && target.Phase != wanted; told++)
+            for (int told = 0; told < MaxTold && target.Phase != wanted; told++)
             {
                 limit.CancelAfter(Hanging);
                 target.Listen();
@@ -146,7 +146,7 @@ internal sealed class KillSuite : Suite
 
             // Of two processes that were killed one after the other, each may have had commits under way.
             BrokenPromiseException.Require(
-                newest >= _acknowledged && newest <= _newest + (2 * KillWorkload.MostUnderWay),
+                newest >= _acknowledged && newest <= _newest + (2 * KillWorkload.MaxUnderWay),
                 $"Kill {kill}: commit {_acknowledged} was acknowledged, and {newest} is the newest found.");
             run.Tally("commits", newest - _at);
             run.Tally("commits found though not acknowledged", newest - _acknowledged);

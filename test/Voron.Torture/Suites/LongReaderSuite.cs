@@ -8,7 +8,7 @@ namespace Voron.Torture.Suites;
 internal sealed class LongReaderSuite : Suite
 {
     /// <summary>Some two minutes.</summary>
-    private const int MostJournals = 400;
+    private const int MaxJournals = 400;
 
     public override string Name => "long-reader";
 
@@ -41,7 +41,7 @@ internal sealed class LongReaderSuite : Suite
         TornPageProtection form = run.Index % 3 == 2 ? TornPageProtection.FullPageImages : TornPageProtection.Checksums;
 
         // Held for longer and longer, where there is the time.
-        int journals = 6 + (int)Math.Min(run.Index * 2, MostJournals);
+        int journals = 6 + (int)Math.Min(run.Index * 2, MaxJournals);
         run.Step($"{keys} keys, {journals} journals, {form}");
         long begun = Stopwatch.GetTimestamp();
         string directory = Directory.CreateTempSubdirectory("voron-reader-").FullName;

@@ -20,13 +20,13 @@ internal sealed class PowerCutSuite : Suite
     private static readonly CrashPlan Exhaustive = new(new CrashLevel(2, 4, CrashLevel.All, CrashLevel.All, GoOnOneIn: 0))
     {
         EveryCombinationOneIn = 1,
-        MostCombinations = 1 << 11,
+        MaxCombinations = 1 << 11,
     };
 
     private static readonly CrashPlan LongExhaustive = new(new CrashLevel(3, 6, CrashLevel.All, CrashLevel.All, GoOnOneIn: 0))
     {
         EveryCombinationOneIn = 1,
-        MostCombinations = 1 << 17,
+        MaxCombinations = 1 << 17,
     };
 
     // Garbage can be at few cuts only.

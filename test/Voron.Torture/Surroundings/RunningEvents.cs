@@ -7,7 +7,7 @@ namespace Voron.Torture.Surroundings;
 /// <summary>What other programs do to the files of an environment that is open and goes on working.</summary>
 internal static class RunningEvents
 {
-    private const int MostCommits = 300;
+    private const int MaxCommits = 300;
 
     private static readonly string[] CutActions = ["read", "unread", "verify", "flush", "grow", "close"];
 
@@ -219,7 +219,7 @@ internal static class RunningEvents
     {
         try
         {
-            for (int i = 0; i < MostCommits; i++)
+            for (int i = 0; i < MaxCommits; i++)
                 place.Commit(environment, mayFlush: false);
             throw new BrokenPromiseException("A volume that is read-only takes commits.");
         }

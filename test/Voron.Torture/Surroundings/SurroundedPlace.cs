@@ -7,7 +7,7 @@ namespace Voron.Torture.Surroundings;
 internal sealed class SurroundedPlace : IDisposable
 {
     private const string TreeName = "items";
-    private const int MostKeys = 300;
+    private const int MaxKeys = 300;
 
     private readonly SortedDictionary<int, byte[]> _items = [];
     private readonly string _root = Directory.CreateTempSubdirectory("voron-surroundings-").FullName;
@@ -62,7 +62,7 @@ internal sealed class SurroundedPlace : IDisposable
             WriteTree tree = writing.CreateTree(TreeName);
             for (int i = 0; i < count; i++)
             {
-                int key = Run.Choices.Next(MostKeys);
+                int key = Run.Choices.Next(MaxKeys);
                 var value = new byte[1 + Run.Choices.Next(9_000)];
                 new Random(Run.Choices.Next()).NextBytes(value);
                 tree.Put(KeyOf(key), value);

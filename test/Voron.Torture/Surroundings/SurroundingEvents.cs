@@ -14,7 +14,7 @@ internal static class SurroundingEvents
     private const string Data = "voron.data";
 
     /// <summary>Eight of openings that were killed, and what the openings themselves write.</summary>
-    private const int MostLiveFiles = 10;
+    private const int MaxLiveFiles = 10;
 
     /// <summary>The engine confirms the records of a journal that has been idle for about 100 ms.</summary>
     private static readonly TimeSpan LongerThanMarker = TimeSpan.FromMilliseconds(400);
@@ -247,7 +247,7 @@ internal static class SurroundingEvents
         using (StorageEnvironment idle = StorageEnvironment.Open(place.Path, SurroundedPlace.Options(background: true)))
         {
             int live = idle.Context.JournalFiles!.LiveCount;
-            BrokenPromiseException.Require(live <= MostLiveFiles, $"{live} journal files are live after openings without a transaction.");
+            BrokenPromiseException.Require(live <= MaxLiveFiles, $"{live} journal files are live after openings without a transaction.");
             Thread.Sleep(LongerThanMarker);
             long writes = idle.GetStatistics().JournalWrites;
             BrokenPromiseException.Require(writes == 0, $"An opening with nothing to confirm has written {writes} times to the journal.");

@@ -13,7 +13,7 @@ namespace Voron.IO.Posix;
 internal sealed unsafe class PosixDisk : IDisk
 {
     /// <summary>How often a file is opened again whose name has led to another one meanwhile.</summary>
-    private const int MostTries = 1000;
+    private const int MaxTries = 1000;
 
     private readonly ILogger _logger;
     private readonly SafeFileHandle _directory;
@@ -180,7 +180,7 @@ internal sealed unsafe class PosixDisk : IDisk
     public IDisposable Lock(string name, bool shared)
     {
         string path = PathOf(name);
-        for (int tries = 0; tries < MostTries; tries++)
+        for (int tries = 0; tries < MaxTries; tries++)
         {
             var handle = OpenRegular(name, path, shared || IsReadOnly ? Platform.ReadOnly : Platform.ReadWrite, "lock");
             var taken = PosixLock.Take(this, name, path, handle, shared);
@@ -194,7 +194,7 @@ internal sealed unsafe class PosixDisk : IDisk
             }
             taken.Dispose();
         }
-        throw new DiskException(DiskError.Failed, "lock", path, $"another file has taken its place {MostTries} times");
+        throw new DiskException(DiskError.Failed, "lock", path, $"another file has taken its place {MaxTries} times");
     }
 
     public void Dispose() => _directory.Dispose();

@@ -10,7 +10,7 @@ namespace Voron.IO.Windows;
 internal sealed class WindowsDisk : IDisk
 {
     private const uint MoveWriteThrough = 8;
-    private const int MostTries = 1000;
+    private const int MaxTries = 1000;
 
     private readonly Lock _gate = new();
     private readonly List<WindowsLock> _locks = [];
@@ -75,7 +75,7 @@ internal sealed class WindowsDisk : IDisk
                 var handle = WindowsHandles.Open(path, WindowsHandles.CreateNew, false, WindowsHandles.DeleteOnClose, "create");
                 return new WindowsFile(handle, path, DiskAccess.Buffered, readOnly: false);
             }
-            catch (DiskException e) when (e.Error == DiskError.AlreadyExists && number < MostTries)
+            catch (DiskException e) when (e.Error == DiskError.AlreadyExists && number < MaxTries)
             {
                 // Somebody's: another name will do.
             }
@@ -122,7 +122,7 @@ internal sealed class WindowsDisk : IDisk
     public IDisposable Lock(string name, bool shared)
     {
         string path = PathOf(name);
-        for (int tries = 0; tries < MostTries; tries++)
+        for (int tries = 0; tries < MaxTries; tries++)
         {
             var handle = WindowsHandles.Open(path, WindowsHandles.OpenExisting, shared || IsReadOnly, 0, "lock");
             var taken = WindowsLock.Take(this, name, path, handle, shared);
@@ -134,7 +134,7 @@ internal sealed class WindowsDisk : IDisk
             }
             taken.Dispose();
         }
-        throw new DiskException(DiskError.Failed, "lock", path, $"another file has taken its place {MostTries} times");
+        throw new DiskException(DiskError.Failed, "lock", path, $"another file has taken its place {MaxTries} times");
     }
 
     public void Dispose()
