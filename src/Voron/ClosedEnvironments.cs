@@ -15,10 +15,10 @@ internal static class ClosedEnvironments
     private const int MaxNamed = 10;
 
     private static readonly Lock Gate = new();
-    private static readonly List<(EnvironmentParts Parts, WriterHome? Writer)> All = [];
+    private static readonly List<(EnvironmentParts Parts, Writer? Writer)> All = [];
 
     /// <summary>Notes an environment that has been closed, unless everything of it is gone already.</summary>
-    public static void Add(EnvironmentParts parts, WriterHome? writer)
+    public static void Add(EnvironmentParts parts, Writer? writer)
     {
         using (Uninterrupted.Hold(Gate))
         {
@@ -51,7 +51,7 @@ internal static class ClosedEnvironments
         }
     }
 
-    private static void Describe(Engine context, WriterHome? writer, StringBuilder text)
+    private static void Describe(Engine context, Writer? writer, StringBuilder text)
     {
         var readers = context.Users.OpenReaders;
         var hasWriter = writer != null && context.Users.HasWriter;

@@ -20,7 +20,7 @@ namespace Voron;
 /// waits for a thread that does: so any thread may close an environment, a thread that calls an observer too.
 /// </remarks>
 internal sealed class EnvironmentCloser(
-    EnvironmentParts parts, WriterGate gate, WriterHome? writer, GroupCommit? groupCommit, Flusher? flusher, FlushScheduler? scheduler, Scrubber? scrubber)
+    EnvironmentParts parts, WriterLock gate, Writer? writer, GroupCommit? groupCommit, Flusher? flusher, FlushScheduler? scheduler, Scrubber? scrubber)
 {
     private static readonly TimeSpan WriterPatience = TimeSpan.FromSeconds(5);
 
@@ -75,7 +75,7 @@ internal sealed class EnvironmentCloser(
         }
     }
 
-    private void CloseWriter(WriterHome home, out bool isWriterFree)
+    private void CloseWriter(Writer home, out bool isWriterFree)
     {
         var isFree = false;
         try

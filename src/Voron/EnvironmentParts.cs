@@ -83,7 +83,7 @@ internal sealed unsafe class EnvironmentParts
             Checkpoints.Dispose();
             Context.DataFile.Dispose();
             Context.Versions.Dispose();
-            Context.Heads.Dispose();
+            Context.BranchKeyHeads.Dispose();
             Context.DataFileKeyHeads?.Dispose();
             Context.Heap.Dispose();
             Context.Frames.Dispose();
@@ -149,7 +149,7 @@ internal sealed unsafe class EnvironmentParts
             Layout = layout,
             DataFile = dataFile,
             Versions = versions,
-            Heads = heads,
+            BranchKeyHeads = heads,
             DataFileKeyHeads = dataFileKeyHeads,
             Frames = frames,
             Ring = ring,

@@ -27,8 +27,8 @@ public sealed partial class StorageEnvironment : IDisposable
     private readonly EnvironmentParts _parts;
     private readonly Engine _context;
     private readonly ReaderPool _readers;
-    private readonly WriterGate _gate = new();
-    private readonly WriterHome? _writer;
+    private readonly WriterLock _gate = new();
+    private readonly Writer? _writer;
     private readonly WriterEntrance? _entrance;
     private readonly GroupCommit? _groupCommit;
     private readonly Flusher? _flusher;
@@ -55,7 +55,7 @@ public sealed partial class StorageEnvironment : IDisposable
         {
             FlusherSlot = _context.FlusherSlot,
         };
-        _writer = new WriterHome(_context, _gate, versionReclaimer) { Submitted = parts.Recovered.State };
+        _writer = new Writer(_context, _gate, versionReclaimer) { Submitted = parts.Recovered.State };
         _groupCommit = new GroupCommit(
             () => Begin(TimeSpan.MaxValue, nameof(WriteAsync), CancellationToken.None), _context.Options, CountGroupCommitted);
         _flusher = new Flusher(_context, parts.Checkpoints, _gate, _writer);
@@ -187,12 +187,12 @@ public sealed partial class StorageEnvironment : IDisposable
     }
 
     /// <summary>Has the flusher write what an old reader keeps out of the data file to a file of its own; for tests.</summary>
-    internal bool Rewrite() => WhileOpen(static environment => environment._flusher!.Rewrite());
+    internal bool WriteJournalSnapshot() => WhileOpen(static environment => environment._flusher!.WriteJournalSnapshot());
 
     /// <summary>Ends a period after which memory that was not needed in two of them goes back to the system; for tests.</summary>
     internal void TrimMemory() => WhileOpen(static environment =>
     {
-        environment._trimmer!.Look();
+        environment._trimmer!.Trim();
         return true;
     });
 

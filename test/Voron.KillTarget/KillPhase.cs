@@ -21,7 +21,7 @@ public enum KillPhase
     Flushing,
 
     /// <summary>Rewriting what an open reader keeps out of the data file.</summary>
-    Rewriting,
+    JournalSnapshot,
 
     /// <summary>Giving space back to the file system.</summary>
     Reclaiming,

@@ -64,8 +64,8 @@ long Work(StorageEnvironment environment, long next)
             using (environment.BeginRead())
             {
                 next = Commit(environment, next, KillPhase.Committing);
-                TellPhase(KillPhase.Rewriting);
-                environment.Rewrite();
+                TellPhase(KillPhase.JournalSnapshot);
+                environment.WriteJournalSnapshot();
             }
 
             return next;

@@ -58,7 +58,7 @@ internal sealed unsafe class FlushPlan(NativeHeap heap)
     public int Pages { get; private set; }
 
     /// <summary>How many items are <see cref="FlushItem.NeedsBasePage"/>; single pages all of them, since runs are journaled whole.</summary>
-    public int Based { get; private set; }
+    public int PagesNeedingBase { get; private set; }
 
     /// <summary>Collects everything newer than a checkpoint. The object is used again for the next flush.</summary>
     public void Collect(Engine context, in PublishedState target, long checkpointId)
@@ -69,7 +69,7 @@ internal sealed unsafe class FlushPlan(NativeHeap heap)
         Items.Clear();
         Touched.Clear();
         Freed.Clear();
-        Leaves = Branches = Overflows = Pages = Based = 0;
+        Leaves = Branches = Overflows = Pages = PagesNeedingBase = 0;
         var versions = context.Versions;
         var pageCount = Math.Min(target.State.PageCount, versions.PageCapacity);
         for (var stretch = 0L; stretch * VersionTable.PagesPerStretch < pageCount; stretch++)
@@ -96,7 +96,7 @@ internal sealed unsafe class FlushPlan(NativeHeap heap)
             return;
         var needsBasePage = version.SelfContainedSinceId <= checkpointId;
         Items.Add(new FlushItem(page, version.Frame, version.Pages, needsBasePage));
-        Based += needsBasePage ? 1 : 0;
+        PagesNeedingBase += needsBasePage ? 1 : 0;
         Debug.Assert(!needsBasePage || version.Pages == 1);
         Pages += version.Pages;
         switch (((PageHeader*)version.Frame)->Kind)

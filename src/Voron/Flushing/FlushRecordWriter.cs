@@ -42,7 +42,7 @@ internal sealed unsafe class FlushRecordWriter
     {
         Bytes = 0;
         _records.Clear();
-        var images = _writesImages && plan.Target.State.TransactionId > snapshotId ? plan.Based : 0;
+        var images = _writesImages && plan.Target.State.TransactionId > snapshotId ? plan.PagesNeedingBase : 0;
         if (PlantedFault.LeaveImageOut)
             images = Math.Max(0, images - 1);
         if (images > 0)

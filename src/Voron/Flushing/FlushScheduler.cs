@@ -97,7 +97,7 @@ internal sealed class FlushScheduler : IBackPressure
     // What has been written past the journal has to be read again by a recovery, and what it took the place of is free only after a flush.
     private long UnflushedDirectBytes => Volatile.Read(ref _context.Counters.DirectBytes) - _flushedAtDirectBytes;
 
-    public void Written(long bytes)
+    public void OnRecordDurable(long bytes)
     {
         var written = Interlocked.Add(ref _writtenBytes, bytes);
         var threshold = _context.Options.FlushThresholdBytes;
@@ -318,10 +318,10 @@ internal sealed class FlushScheduler : IBackPressure
             Try(_growthRetry, static scheduler => scheduler.PreallocateAhead());
         if (_flushRetry.IsOver && ShouldFlush())
             Try(_flushRetry, static scheduler => scheduler.FlushNow());
-        _slowReaders.Look(_flusher.CheckpointId);
+        _slowReaders.Check(_flusher.CheckpointId);
         if (_journalSnapshotRetry.IsOver && IsHeldBack())
             Try(_journalSnapshotRetry, static scheduler => scheduler.WriteJournalSnapshot());
-        _trimmer.LookInTime();
+        _trimmer.TrimWhenDue();
 
         // Last, since it fails on a full disk, which a flush may empty.
         if (_confirmRetry.IsOver)
@@ -446,7 +446,7 @@ internal sealed class FlushScheduler : IBackPressure
     private void WriteJournalSnapshot()
     {
         var written = Volatile.Read(ref _writtenBytes);
-        if (_flusher.Rewrite())
+        if (_flusher.WriteJournalSnapshot())
             _journalSnapshotAtBytes = written;
     }
 

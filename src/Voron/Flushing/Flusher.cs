@@ -30,8 +30,8 @@ internal sealed unsafe class Flusher
     private readonly EngineLock _lock = new(LockRank.Flush);
     private readonly Engine _context;
     private readonly CheckpointFile _checkpoints;
-    private readonly WriterGate _gate;
-    private readonly WriterHome _writer;
+    private readonly WriterLock _gate;
+    private readonly Writer _writer;
     private readonly FlushTarget _target;
     private readonly PageFileWriter _pages;
     private readonly FlushRecordWriter _records;
@@ -40,7 +40,7 @@ internal sealed unsafe class Flusher
     private ulong _stamp;
     private bool _isClosed;
 
-    public Flusher(Engine context, CheckpointFile checkpoints, WriterGate gate, WriterHome writer)
+    public Flusher(Engine context, CheckpointFile checkpoints, WriterLock gate, Writer writer)
     {
         _context = context;
         _checkpoints = checkpoints;
@@ -196,7 +196,7 @@ internal sealed unsafe class Flusher
     /// Writes everything unflushed, as of the published state, whole to a file of its own, so that the journal before it can go
     /// although an old reader keeps the data file back. False when there was nothing to gain.
     /// </summary>
-    public bool Rewrite()
+    public bool WriteJournalSnapshot()
     {
         using (_lock.Enter())
         {

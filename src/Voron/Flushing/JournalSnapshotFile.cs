@@ -151,7 +151,7 @@ internal static unsafe class JournalSnapshotFile
             for (var offset = 0L; offset < checkpoint.JournalSnapshotLength;)
             {
                 var record = reader.TryRead(offset);
-                if (record == null || record->Kind != RecordKind.Rewrite || record->Sequence != ++sequence)
+                if (record == null || record->Kind != RecordKind.JournalSnapshot || record->Sequence != ++sequence)
                     throw new CorruptionException($"'{reader.Path}' is damaged at offset {offset} of {checkpoint.JournalSnapshotLength}: no valid record {sequence} there.");
                 if (StateStructure.FindFault(record->State) is { } fault)
                     throw RecordPayload.Malformed(record, reader.Path, fault);
@@ -190,14 +190,14 @@ internal static unsafe class JournalSnapshotFile
         var item = 0;
         while (item < plan.Items.Count || freed < plan.Freed.Count)
         {
-            var record = new RecordBuilder(entry, RecordKind.Rewrite);
+            var record = new RecordBuilder(entry, RecordKind.JournalSnapshot);
             if (sequence == 0 && (plan.Items.Count == 0 || plan.Items[0].Page != 0))
                 AddPageZero(context, ref record);
             for (var end = Math.Min(plan.Items.Count, item + PagesPerRecord); item < end && record.Length < MaxRecordBytes; item++)
             {
                 var page = plan.Items[item];
                 if (((PageHeader*)page.Frame)->Kind == PageKind.Overflow)
-                    record.AddRun(page.Page, page.Frame, page.Pages, context.PageSize);
+                    record.AddExtent(page.Page, page.Frame, page.Pages, context.PageSize);
                 else
                     record.AddPage(page.Page, page.Frame, null, context.PageSize, ulong.MaxValue);
             }

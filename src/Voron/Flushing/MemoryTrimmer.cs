@@ -16,8 +16,8 @@ internal sealed class MemoryTrimmer
 
     private readonly EngineLock _lock = new(LockRank.Trim);
     private readonly Engine _context;
-    private readonly WriterGate _gate;
-    private readonly WriterHome _writer;
+    private readonly WriterLock _gate;
+    private readonly Writer _writer;
 
     // Made ahead: once the free lists are taken out, putting them back must not fail for want of memory.
     private readonly Action _putBack;
@@ -26,9 +26,9 @@ internal sealed class MemoryTrimmer
     private Scratch.FrameTrim? _trim;
     private bool _hasRun;
     private long _peakBefore = long.MaxValue / 2;
-    private long _lookedAtTick = Environment.TickCount64;
+    private long _trimmedAtTick = Environment.TickCount64;
 
-    public MemoryTrimmer(Engine context, WriterGate gate, WriterHome writer)
+    public MemoryTrimmer(Engine context, WriterLock gate, Writer writer)
     {
         _context = context;
         _gate = gate;
@@ -44,20 +44,20 @@ internal sealed class MemoryTrimmer
     private long Spare => 2L * _context.Frames.ChunkBytes;
 
     /// <summary>Has a look when a period is over.</summary>
-    public void LookInTime()
+    public void TrimWhenDue()
     {
-        if (Environment.TickCount64 - _lookedAtTick >= Period.TotalMilliseconds)
-            Look();
+        if (Environment.TickCount64 - _trimmedAtTick >= Period.TotalMilliseconds)
+            Trim();
     }
 
     /// <summary>Ends a period: gives back what has not been in use for two of them.</summary>
-    public void Look()
+    public void Trim()
     {
         using (_lock.Enter())
         {
             try
             {
-                LookLocked();
+                TrimLocked();
             }
             catch (InsufficientMemoryException)
             {
@@ -66,9 +66,9 @@ internal sealed class MemoryTrimmer
         }
     }
 
-    private void LookLocked()
+    private void TrimLocked()
     {
-        _lookedAtTick = Environment.TickCount64;
+        _trimmedAtTick = Environment.TickCount64;
         _context.Journal!.TrimBuffers();
         if (!_gate.TryEnter(TimeSpan.Zero, CancellationToken.None))
             return;

@@ -13,7 +13,7 @@ internal sealed class SlowReaderWatch
 
     private readonly Engine _context;
     private readonly List<ActiveReader> _readers = [];
-    private (int Slot, long Use) _told = (-1, 0);
+    private (int Slot, long Use) _reported = (-1, 0);
     private long _reportedAtTick;
 
     public SlowReaderWatch(Engine context) => _context = context;
@@ -25,7 +25,7 @@ internal sealed class SlowReaderWatch
 
     /// <summary>Names the oldest reader if a flush cannot get past it; each one once in an interval.</summary>
     /// <param name="checkpointId">What has been flushed: who reads a newer state is in nobody's way yet.</param>
-    public void Look(long checkpointId)
+    public void Check(long checkpointId)
     {
         if (!IsNearLimit)
             return;
@@ -42,16 +42,16 @@ internal sealed class SlowReaderWatch
         if (_context.Readers.Describe(slow) is not { } origin)
             return;
         var now = Environment.TickCount64;
-        if (_told == (slow.Slot, origin.Use) && now - _reportedAtTick < _context.Options.SlowReaderInterval.TotalMilliseconds)
+        if (_reported == (slow.Slot, origin.Use) && now - _reportedAtTick < _context.Options.SlowReaderInterval.TotalMilliseconds)
             return;
-        _told = (slow.Slot, origin.Use);
+        _reported = (slow.Slot, origin.Use);
         _reportedAtTick = now;
-        Tell(new SlowReaderReport(
+        Report(new SlowReaderReport(
             slow.Snapshot, _context.JournalFiles!.LiveRecordBytes, _context.VersionBytes, origin.OpenedAt?.ToString(), origin.Age,
             origin.ThreadId));
     }
 
-    private void Tell(SlowReaderReport report)
+    private void Report(SlowReaderReport report)
     {
         FlushLog.SlowReader(
             _context.Logger, report.TransactionId, report.Age, report.JournalBytes, report.ScratchBytes, report.ThreadId,

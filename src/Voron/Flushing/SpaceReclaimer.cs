@@ -28,11 +28,11 @@ internal sealed class SpaceReclaimer
     private const int ShareWithheld = 8;
 
     /// <summary>Sections that are looked at while the writer is held.</summary>
-    private const int MaxLooks = 256;
+    private const int MaxSectionsExamined = 256;
 
     private readonly Engine _context;
-    private readonly WriterGate _gate;
-    private readonly WriterHome _writer;
+    private readonly WriterLock _gate;
+    private readonly Writer _writer;
     private readonly Flusher _flusher;
 
     private int _isRunning;
@@ -43,7 +43,7 @@ internal sealed class SpaceReclaimer
     private long _searchedInVain;
     private long _searchedAtDetach = -1;
 
-    public SpaceReclaimer(Engine context, WriterGate gate, WriterHome writer, Flusher flusher)
+    public SpaceReclaimer(Engine context, WriterLock gate, Writer writer, Flusher flusher)
     {
         _context = context;
         _gate = gate;
@@ -254,7 +254,7 @@ internal sealed class SpaceReclaimer
             var writePages = body.WritePages;
             var sections = writePages.Space.Map.SectionCount;
             var most = PlantedFault.PunchUnderWriter ? sections : Math.Clamp(sections / ShareWithheld, 1, MaxWithheld);
-            var end = Math.Min(sections, next + MaxLooks);
+            var end = Math.Min(sections, next + MaxSectionsExamined);
             for (; next < end && slice.Sections.Count < most; next++)
             {
                 var before = slice.Ranges.Count;

@@ -43,7 +43,7 @@ internal enum RecordKind : byte
     DurabilityMarker = 4,
 
     /// <summary>In a rewrite file: pages as of one transaction, each whole.</summary>
-    Rewrite = 5,
+    JournalSnapshot = 5,
 }
 
 /// <summary>How the payload of a record is stored.</summary>
@@ -141,7 +141,7 @@ internal enum PageEntryKind : byte
     Zeros = 2,
 
     /// <summary>A run of pages, whole, over zeroed memory; <see cref="PageEntry.Pages"/> of them.</summary>
-    Run = 3,
+    Extent = 3,
 
     /// <summary><see cref="PageEntry.Pages"/> pages left free. No bytes follow.</summary>
     Free = 4,

@@ -6,7 +6,7 @@ namespace Voron.FreeSpace;
 internal sealed unsafe class ExtentSearch
 {
     /// <summary>Sections of which nothing is known that a search looks at, before it has the file grow instead.</summary>
-    private const int MaxLooks = 4096;
+    private const int MaxSectionsExamined = 4096;
 
     private readonly SectionMapLayout _layout;
     private readonly ISpacePages _pages;
@@ -27,7 +27,7 @@ internal sealed unsafe class ExtentSearch
     }
 
     /// <summary>Sections measured so far, for tests of what a search costs.</summary>
-    public long Looks { get; private set; }
+    public long SectionsExamined { get; private set; }
 
     public void BeginTransaction() => _lowered.Clear();
 
@@ -63,7 +63,7 @@ internal sealed unsafe class ExtentSearch
         var looks = 0;
         for (var section = _bounds.Next(0, sections, pages); section >= 0; section = _bounds.Next(section + 1, sections, pages))
         {
-            if (_bounds.IsUnknown(section) && ++looks > MaxLooks && !everywhere)
+            if (_bounds.IsUnknown(section) && ++looks > MaxSectionsExamined && !everywhere)
                 return -1;
             var found = Measure(section, pages, withheld, out var longest);
             if (found >= 0)
@@ -80,7 +80,7 @@ internal sealed unsafe class ExtentSearch
     // The first run in a section that is long enough, or -1 and how long the longest is.
     private long Measure(long section, long pages, HashSet<long> withheld, out long longest)
     {
-        Looks++;
+        SectionsExamined++;
         longest = 0;
         if (withheld.Contains(section) || _map.UsedPages(section) == _layout.PagesPerSection)
             return -1;

@@ -132,7 +132,7 @@ internal sealed unsafe class PossibleHoles
             return _last;
         if (!_sections.TryGetValue(section, out var holes))
         {
-            holes = Look(section);
+            holes = Examine(section);
             _sections.Add(section, holes);
         }
 
@@ -142,7 +142,7 @@ internal sealed unsafe class PossibleHoles
     }
 
     // Free pages behind the page count are behind the end of what an earlier life may have punched as well, unless it lowered the count.
-    private SectionHoles? Look(long section)
+    private SectionHoles? Examine(long section)
     {
         var limit = (int)Math.Clamp(_unknownPages - section * _layout.PagesPerSection, 0, _layout.PagesPerSection);
         if (limit == 0)

@@ -12,7 +12,7 @@ internal sealed class SectionQueue
     private readonly PriorityQueue<long, int> _queue = new();
     private readonly HashSet<long> _queued = [];
     private readonly List<long> _taken = [];
-    private long _looked;
+    private long _examined;
 
     /// <summary>Notes that a section has free pages that it may not have had.</summary>
     public void Add(long section, int freePages)
@@ -35,11 +35,11 @@ internal sealed class SectionQueue
     /// <param name="freePages">How many pages a section has free now.</param>
     public long Take(long sections, int least, Func<long, int> freePages)
     {
-        for (var end = Math.Min(sections, _looked + SectionsAtOnce); _looked < end; _looked++)
+        for (var end = Math.Min(sections, _examined + SectionsAtOnce); _examined < end; _examined++)
         {
-            var free = freePages(_looked);
+            var free = freePages(_examined);
             if (free > least)
-                Add(_looked, free);
+                Add(_examined, free);
         }
 
         while (_queue.TryDequeue(out var section, out var priority))

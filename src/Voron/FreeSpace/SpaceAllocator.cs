@@ -54,7 +54,7 @@ internal sealed unsafe class SpaceAllocator
     public SectionMap Map => _map;
 
     /// <summary>Sections that searches for free pages in a row have looked into, for tests.</summary>
-    public long Looks => _runs.Looks + _untouchedExtents.Looks;
+    public long SectionsExamined => _runs.SectionsExamined + _untouchedExtents.SectionsExamined;
 
     /// <summary>To be called when a transaction begins.</summary>
     public void BeginTransaction()

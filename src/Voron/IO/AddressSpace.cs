@@ -110,7 +110,7 @@ internal sealed unsafe class AddressSpace : IDisposable
             if (_disposed)
                 return;
             _disposed = true;
-            EngineMemory.GivenBack(Address);
+            EngineMemory.Freed(Address);
             if (OperatingSystem.IsWindows())
                 WindowsMemory.Release(Address - Edge, Length + 2 * Edge);
             else

@@ -13,7 +13,7 @@ internal interface IMemoryWatch
 
     void Taken(nint address, nuint bytes);
 
-    void GivenBack(nint address);
+    void Freed(nint address);
 }
 
 /// <summary>An allocator that takes the place of the system's in a test, and finds uses of memory that is out of use.</summary>
@@ -113,13 +113,13 @@ internal static unsafe class EngineMemory
         Ask(bytes);
         if (!IsOn && Guard == null)
             return NativeMemory.Realloc(block, bytes);
-        GivenBack(block);
+        Freed(block);
         return Note(Guard != null ? Guard.Resize(block, bytes) : NativeMemory.Realloc(block, bytes), bytes);
     }
 
     public static void Free(void* block)
     {
-        GivenBack(block);
+        Freed(block);
         if (Guard != null)
             Guard.Free(block, isAligned: false);
         else
@@ -128,7 +128,7 @@ internal static unsafe class EngineMemory
 
     public static void FreeAligned(void* block)
     {
-        GivenBack(block);
+        Freed(block);
         if (Guard != null)
             Guard.Free(block, isAligned: true);
         else
@@ -206,9 +206,9 @@ internal static unsafe class EngineMemory
     }
 
     /// <summary>The other half of <see cref="Note"/>; before the address can be given out again.</summary>
-    public static void GivenBack(void* address)
+    public static void Freed(void* address)
     {
         if (IsOn && address != null && Watched.TryRemove((nint)address, out IMemoryWatch? watch))
-            watch.GivenBack((nint)address);
+            watch.Freed((nint)address);
     }
 }

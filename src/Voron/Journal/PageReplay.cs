@@ -42,7 +42,7 @@ internal sealed unsafe class PageReplay : IRecordVisitor
 
     public void Visit(RecordHeader* record, string path)
     {
-        if (record->Kind is not (RecordKind.Transaction or RecordKind.Rewrite))
+        if (record->Kind is not (RecordKind.Transaction or RecordKind.JournalSnapshot))
             return;
 
         var id = record->State.TransactionId;
@@ -136,14 +136,14 @@ internal sealed unsafe class PageReplay : IRecordVisitor
                 NativeMemory.Clear(fresh.Frame, (nuint)_pageSize);
                 return PageDiff.TryApply(content, fresh.Frame, _pageSize);
 
-            case PageEntryKind.Run:
+            case PageEntryKind.Extent:
                 if (entry.Pages == 0 || entry.Pages > int.MaxValue / _pageSize)
                     return false;
                 if (end - page < entry.Pages)
                     return Apply(new PageEntry { PageAndKind = PageEntry.Pack(page, PageEntryKind.Free), Pages = entry.Pages }, bytes, id);
                 var pages = (int)entry.Pages;
                 var frame = _frames.RentExtent(pages);
-                var run = Replace(page, new ReplayedPage { TransactionId = id, Frame = frame, Pages = pages, Flags = VersionFlags.Run });
+                var run = Replace(page, new ReplayedPage { TransactionId = id, Frame = frame, Pages = pages, Flags = VersionFlags.Extent });
                 for (var i = 1; i < pages; i++)
                     Replace(page + i, new ReplayedPage { TransactionId = id, Flags = VersionFlags.InsideExtent });
                 NativeMemory.Clear(run.Frame, (nuint)pages * (nuint)_pageSize);

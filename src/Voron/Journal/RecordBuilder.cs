@@ -43,14 +43,14 @@ internal ref struct RecordBuilder
     }
 
     /// <summary>Adds a run of pages, whole.</summary>
-    public unsafe void AddRun(long firstPage, byte* bytes, int pages, int pageSize)
+    public unsafe void AddExtent(long firstPage, byte* bytes, int pages, int pageSize)
     {
         var length = checked(pages * pageSize);
         _entry.EnsureCapacity(_length + (nuint)(PageEntry.Size + PageDiff.MaxSparseLength(length)), _length);
         var entry = (PageEntry*)(_entry.Buffer + _length);
         var content = (byte*)(entry + 1);
         var end = PageDiff.WriteSparse(content, bytes, length);
-        entry->PageAndKind = PageEntry.Pack(firstPage, PageEntryKind.Run);
+        entry->PageAndKind = PageEntry.Pack(firstPage, PageEntryKind.Extent);
         entry->Pages = (uint)pages;
         entry->Length = (uint)(end - content);
         Close(entry);

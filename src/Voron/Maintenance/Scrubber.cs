@@ -60,7 +60,7 @@ internal sealed class Scrubber : IDisposable
         {
             try
             {
-                Tell(Pass());
+                Report(Pass());
             }
             catch (OperationCanceledException) when (_stopped.IsCancellationRequested)
             {
@@ -93,7 +93,7 @@ internal sealed class Scrubber : IDisposable
         }
     }
 
-    private void Tell(VerificationReport report)
+    private void Report(VerificationReport report)
     {
         _stopped.ThrowIfCancellationRequested();
         foreach (var problem in report.Problems)

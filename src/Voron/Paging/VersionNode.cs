@@ -15,13 +15,13 @@ internal enum VersionFlags : byte
     InsideExtent = 2,
 
     /// <summary>The first page of a run: the frame holds all of its pages.</summary>
-    Run = 4,
+    Extent = 4,
 
     /// <summary>The page was allocated by this transaction: it has no earlier version that counts.</summary>
     New = 8,
 
     /// <summary>Any of these: what the transaction's record says of the page needs no base.</summary>
-    Whole = Tombstone | InsideExtent | Run | New,
+    SelfContained = Tombstone | InsideExtent | Extent | New,
 }
 
 /// <summary>One version of one page. A cache line each, in memory that is never given back while the environment is open.</summary>
@@ -46,7 +46,7 @@ internal unsafe struct VersionNode
 
     /// <summary>The stamp of the newest savepoint when the version was made; within a later one it is copied before it changes.</summary>
     [FieldOffset(12)]
-    public int Level;
+    public int SavepointStamp;
 
     [FieldOffset(16)]
     public long TransactionId;

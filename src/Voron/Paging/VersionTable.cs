@@ -23,10 +23,10 @@ internal sealed unsafe class VersionTable : IDisposable
     public const int PagesPerStretch = 512;
 
     private readonly long _maxNodes;
-    private readonly AddressSpace _headSpace;
+    private readonly AddressSpace _chainSpace;
     private readonly AddressSpace _nodeSpace;
     private readonly AddressSpace _stretchSpace;
-    private readonly ulong* _heads;
+    private readonly ulong* _chains;
     private readonly int* _chainsInStretch;
     private readonly VersionNode* _nodes;
     private uint _nextNode = 1;
@@ -40,7 +40,7 @@ internal sealed unsafe class VersionTable : IDisposable
     {
         _maxNodes = AddressPlan.Nodes(maxPageCount);
         maxPageCount = RoundUp(maxPageCount);
-        _headSpace = AddressSpace.Reserve((nuint)(maxPageCount * sizeof(ulong)));
+        _chainSpace = AddressSpace.Reserve((nuint)(maxPageCount * sizeof(ulong)));
         try
         {
             _stretchSpace = AddressSpace.Reserve((nuint)((maxPageCount / PagesPerStretch + 1) * sizeof(int)));
@@ -49,11 +49,11 @@ internal sealed unsafe class VersionTable : IDisposable
         catch
         {
             _stretchSpace?.Dispose();
-            _headSpace.Dispose();
+            _chainSpace.Dispose();
             throw;
         }
 
-        _heads = (ulong*)_headSpace.Address;
+        _chains = (ulong*)_chainSpace.Address;
         _chainsInStretch = (int*)_stretchSpace.Address;
         _nodes = (VersionNode*)_nodeSpace.Address;
     }
@@ -70,7 +70,7 @@ internal sealed unsafe class VersionTable : IDisposable
     /// <summary>
     /// How many pages a flush may have to write, at most: those that are free, and the inside of runs, have a chain and no frame.
     /// </summary>
-    public long MaxFlushed => Math.Min(ChainCount, _frameCount);
+    public long MaxPagesToFlush => Math.Min(ChainCount, _frameCount);
 
     /// <summary>
     /// How many pages have a newest version that can be made again only from what the data file holds: no record since the last
@@ -116,7 +116,7 @@ internal sealed unsafe class VersionTable : IDisposable
             return;
 
         var capacity = RoundUp(pageCount);
-        _headSpace.EnsureCommitted((nuint)(capacity * sizeof(ulong)));
+        _chainSpace.EnsureCommitted((nuint)(capacity * sizeof(ulong)));
         _stretchSpace.EnsureCommitted((nuint)((capacity / PagesPerStretch + 1) * sizeof(int)));
         PageCapacity = capacity;
     }
@@ -133,7 +133,7 @@ internal sealed unsafe class VersionTable : IDisposable
     public bool Find(long page, long snapshot, out PageVersion version)
     {
         Debug.Assert(page >= 0 && page < PageCapacity);
-        if (Volatile.Read(ref _heads[page]) != 0)
+        if (Volatile.Read(ref _chains[page]) != 0)
             return Walk(page, snapshot, out version);
         version = default;
         return false;
@@ -141,10 +141,10 @@ internal sealed unsafe class VersionTable : IDisposable
 
     /// <summary>The head of a page's chain, or null. For the holder of the writer.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public VersionNode* Head(long page)
+    public VersionNode* Newest(long page)
     {
         Debug.Assert(page >= 0 && page < PageCapacity);
-        var link = _heads[page];
+        var link = _chains[page];
         return link == 0 ? null : _nodes + (uint)link;
     }
 
@@ -152,21 +152,21 @@ internal sealed unsafe class VersionTable : IDisposable
     public VersionNode* Follow(ulong link) => link == 0 ? null : _nodes + (uint)link;
 
     /// <summary>Asks for the head of a page's chain.</summary>
-    public void PrefetchHead(long page)
+    public void PrefetchChain(long page)
     {
         if ((ulong)page < (ulong)PageCapacity)
-            CacheLines.Prefetch(_heads + page);
+            CacheLines.Prefetch(_chains + page);
     }
 
     /// <summary>Asks for the newest node of a page's chain, whose head has come.</summary>
     public void PrefetchNewest(long page)
     {
         if ((ulong)page < (ulong)PageCapacity)
-            CacheLines.Prefetch(_nodes + (uint)_heads[page]);
+            CacheLines.Prefetch(_nodes + (uint)_chains[page]);
     }
 
     /// <summary>True when the page has any version. Exact for the holder of the writer.</summary>
-    public bool HasVersion(long page) => _heads[page] != 0;
+    public bool HasVersion(long page) => _chains[page] != 0;
 
     /// <summary>How many pages of a stretch have a chain. A hint to others than the holder of the writer.</summary>
     public int ChainsInStretch(long stretch) => Volatile.Read(ref _chainsInStretch[stretch]);
@@ -176,23 +176,23 @@ internal sealed unsafe class VersionTable : IDisposable
     {
         var index = TakeNode();
         var node = _nodes + index;
-        var older = _heads[page];
+        var older = _chains[page];
         node->Flags = flags;
         node->Pages = pages;
-        node->Level = level;
+        node->SavepointStamp = level;
         node->TransactionId = transactionId;
         node->Frame = frame;
         _frameCount += frame != null ? 1 : 0;
         node->Older = older;
         node->DirtyLines = dirtyLines;
         node->Page = page;
-        node->SelfContainedSinceId = (flags & VersionFlags.Whole) != 0 ? transactionId : older != 0 ? Follow(older)->SelfContainedSinceId : 0;
+        node->SelfContainedSinceId = (flags & VersionFlags.SelfContained) != 0 ? transactionId : older != 0 ? Follow(older)->SelfContainedSinceId : 0;
         if (older == 0)
             CountChain(page, 1);
         else
-            _pagesNeedingBase -= Based(Follow(older));
-        _pagesNeedingBase += Based(node);
-        Volatile.Write(ref _heads[page], ((ulong)node->Generation << 32) | index);
+            _pagesNeedingBase -= CountNeedingBase(Follow(older));
+        _pagesNeedingBase += CountNeedingBase(node);
+        Volatile.Write(ref _chains[page], ((ulong)node->Generation << 32) | index);
         return node;
     }
 
@@ -208,23 +208,23 @@ internal sealed unsafe class VersionTable : IDisposable
     /// <summary>Says of a page's newest version that the record of a transaction makes the page without a base.</summary>
     public void SetSelfContained(VersionNode* node, long transactionId)
     {
-        Debug.Assert(Head(node->Page) == node);
-        _pagesNeedingBase -= Based(node);
+        Debug.Assert(Newest(node->Page) == node);
+        _pagesNeedingBase -= CountNeedingBase(node);
         node->SelfContainedSinceId = transactionId;
-        _pagesNeedingBase += Based(node);
+        _pagesNeedingBase += CountNeedingBase(node);
     }
 
     /// <summary>Takes the newest version off its page and gives the node back. The frame is the caller's.</summary>
     public void Pop(VersionNode* node)
     {
-        Debug.Assert(Head(node->Page) == node);
-        Volatile.Write(ref _heads[node->Page], node->Older);
-        _pagesNeedingBase -= Based(node);
+        Debug.Assert(Newest(node->Page) == node);
+        Volatile.Write(ref _chains[node->Page], node->Older);
+        _pagesNeedingBase -= CountNeedingBase(node);
         if (node->Older == 0)
             CountChain(node->Page, -1);
         else
-            _pagesNeedingBase += Based(Follow(node->Older));
-        GiveBack(node);
+            _pagesNeedingBase += CountNeedingBase(Follow(node->Older));
+        Free(node);
     }
 
     /// <summary>
@@ -250,15 +250,15 @@ internal sealed unsafe class VersionTable : IDisposable
     {
         Debug.Assert(Follow(newer->Older) == node);
         Volatile.Write(ref newer->Older, node->Older);
-        GiveBack(node);
+        Free(node);
     }
 
     /// <summary>
     /// Cuts a chain behind <paramref name="newer"/>, or wholly when that is null. The nodes stay readable by
-    /// <see cref="Follow"/> until each is given to <see cref="GiveBack"/>.
+    /// <see cref="Follow"/> until each is given to <see cref="Free"/>.
     /// </summary>
     /// <returns>The link of the first node that was cut off.</returns>
-    public ulong Cut(long page, VersionNode* newer)
+    public ulong TruncateChain(long page, VersionNode* newer)
     {
         ulong link;
         if (newer != null)
@@ -270,11 +270,11 @@ internal sealed unsafe class VersionTable : IDisposable
             return link;
         }
 
-        link = _heads[page];
-        Volatile.Write(ref _heads[page], 0);
+        link = _chains[page];
+        Volatile.Write(ref _chains[page], 0);
         if (link != 0)
         {
-            _pagesNeedingBase -= Based(Follow(link));
+            _pagesNeedingBase -= CountNeedingBase(Follow(link));
             CountChain(page, -1);
         }
 
@@ -282,7 +282,7 @@ internal sealed unsafe class VersionTable : IDisposable
     }
 
     /// <summary>Gives a node back that no chain leads to any more.</summary>
-    public void GiveBack(VersionNode* node)
+    public void Free(VersionNode* node)
     {
         Volatile.Write(ref node->Generation, node->Generation + (PlantedFault.KeepGeneration ? 0u : 1u));
         Volatile.WriteBarrier();
@@ -295,7 +295,7 @@ internal sealed unsafe class VersionTable : IDisposable
 
     public void Dispose()
     {
-        _headSpace.Dispose();
+        _chainSpace.Dispose();
         _stretchSpace.Dispose();
         _nodeSpace.Dispose();
     }
@@ -303,7 +303,7 @@ internal sealed unsafe class VersionTable : IDisposable
     private bool Walk(long page, long snapshot, out PageVersion version)
     {
     Again:
-        var link = Volatile.Read(ref _heads[page]);
+        var link = Volatile.Read(ref _chains[page]);
         while (link != 0)
         {
             var node = _nodes + (uint)link;
@@ -375,19 +375,19 @@ internal sealed unsafe class VersionTable : IDisposable
     // Heads are made usable in steps, so that most calls find it done.
     private static long RoundUp(long pages) => (pages + 8191) & ~8191L;
 
-    private static int Based(VersionNode* node) => node->SelfContainedSinceId == 0 ? 1 : 0;
+    private static int CountNeedingBase(VersionNode* node) => node->SelfContainedSinceId == 0 ? 1 : 0;
 
     // What is left of a chain builds on what was cut off it, which is at home in the data file now.
     private void ClearSelfContained(long page, long transactionId)
     {
-        _pagesNeedingBase -= Based(Head(page));
-        for (var node = Head(page); node != null; node = Follow(node->Older))
+        _pagesNeedingBase -= CountNeedingBase(Newest(page));
+        for (var node = Newest(page); node != null; node = Follow(node->Older))
         {
             if (node->SelfContainedSinceId <= transactionId)
                 node->SelfContainedSinceId = 0;
         }
 
-        _pagesNeedingBase += Based(Head(page));
+        _pagesNeedingBase += CountNeedingBase(Newest(page));
     }
 
     private void CountChain(long page, int change)

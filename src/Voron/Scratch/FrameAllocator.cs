@@ -17,7 +17,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
 {
     public const int PooledExtentClasses = 8;
 
-    private const int MaxResting = 64;
+    private const int MaxParked = 64;
 
     private const int MinChunkBytes = 4 << 20;
 
@@ -36,7 +36,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
 
     // What a trim has looked through and left, used behind what has been in use since. Class 0 are the frames.
     private readonly nint[] _coldExtents = new nint[PooledExtentClasses];
-    private readonly Queue<nint> _resting = new();
+    private readonly Queue<nint> _parked = new();
     private nint _freeFrames;
     private long _peakBytes;
     private byte* _chunkNext;
@@ -54,7 +54,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
     /// <summary>
     /// Frames rest before they are used again: one that was given back too early shows as such, and not as another page. Only with a guard.
     /// </summary>
-    public bool Rests { get; init; } = EngineMemory.IsGuarded;
+    public bool Parks { get; init; } = EngineMemory.IsGuarded;
 
     /// <summary>Bytes in use by page versions.</summary>
     public long UsedBytes { get; private set; }
@@ -105,8 +105,8 @@ internal sealed unsafe class FrameAllocator : IDisposable
         Debug.Assert(frame != null);
         FreeFrames.Push(ref _freeFrames, frame, _pageSize);
         UsedBytes -= _pageSize;
-        if (EngineMemory.IsGuarded && Rests)
-            Rest(MaxResting);
+        if (EngineMemory.IsGuarded && Parks)
+            Park(MaxParked);
     }
 
     /// <summary>Contiguous memory for several pages, not zeroed.</summary>
@@ -188,8 +188,8 @@ internal sealed unsafe class FrameAllocator : IDisposable
     public FrameTrim BeginTrim()
     {
         _warmer.Trim();
-        if (EngineMemory.IsGuarded && Rests)
-            Rest(0);
+        if (EngineMemory.IsGuarded && Parks)
+            Park(0);
         var lists = new nint[2 * PooledExtentClasses];
         var trim = new FrameTrim(_pageSize, ChunkBytes, lists, [.. _chunks], _spill);
         _emptyChunks.EnsureCapacity(_emptyChunks.Count + _chunks.Count);
@@ -234,7 +234,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
         _chunks.Clear();
         _largeExtents.Clear();
         Array.Clear(_freeExtents);
-        _resting.Clear();
+        _parked.Clear();
         _freeFrames = 0;
         _chunkNext = _chunkEnd = null;
         UsedBytes = ReservedBytes = SpilledBytes = _chunkTotalBytes = 0;
@@ -242,18 +242,18 @@ internal sealed unsafe class FrameAllocator : IDisposable
     }
 
     // Takes the frame that was returned last, if one was, out of the list, and puts those in that have rested.
-    private void Rest(int most)
+    private void Park(int most)
     {
         if (most > 0)
         {
             var frame = _freeFrames;
             _freeFrames = FreeFrames.Next(frame);
-            _resting.Enqueue(frame);
+            _parked.Enqueue(frame);
         }
 
-        while (_resting.Count > most)
+        while (_parked.Count > most)
         {
-            var rested = _resting.Dequeue();
+            var rested = _parked.Dequeue();
             FreeFrames.SetNext(rested, _freeFrames);
             _freeFrames = rested;
         }
@@ -308,5 +308,5 @@ internal unsafe interface ISpill : IDisposable
     /// Takes back what <see cref="Allocate"/> gave, and its blocks from the disk. The addresses stay, and it may be given out again.
     /// Unlike the rest it may be called beside the holder of the writer.
     /// </summary>
-    void GiveBack(byte* chunk);
+    void Free(byte* chunk);
 }

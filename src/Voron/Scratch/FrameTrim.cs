@@ -66,7 +66,7 @@ internal sealed unsafe class FrameTrim
                 continue;
             Emptied.Add(_chunks[i]);
             if (_chunks[i].IsSpilled)
-                _spill!.GiveBack((byte*)_chunks[i].Address);
+                _spill!.Free((byte*)_chunks[i].Address);
             else
                 ReleaseMemory(_chunks[i]);
         }

@@ -67,7 +67,7 @@ internal sealed unsafe class SpillFile : ISpill
         }
     }
 
-    public void GiveBack(byte* chunk)
+    public void Free(byte* chunk)
     {
         SpillPart part;
         using (Uninterrupted.Hold(_lock))

@@ -8,7 +8,7 @@ namespace Voron.Transactions;
 internal interface IBackPressure
 {
     /// <summary>Called for each durable record by whoever wrote it; quick, and never throws.</summary>
-    void Written(long bytes);
+    void OnRecordDurable(long bytes);
 
     /// <summary>Called before the writer is taken. Waits a while when journal or scratch are over their limits.</summary>
     void ThrottleWriter();
@@ -65,7 +65,7 @@ internal sealed class CommitPublisher : IJournalListener
                 _observers.CallHere();
         }
 
-        BackPressure?.Written(lengthBytes);
+        BackPressure?.OnRecordDurable(lengthBytes);
     }
 
     public void OnRecordWritten() => _observers.CallElsewhere();

@@ -63,12 +63,12 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
 
     public override long PageCount => _state.PageCount;
 
-    public override BranchKeyHeads Heads
+    public override BranchKeyHeads BranchKeyHeads
     {
         get
         {
             _context.AssertWriterHeld();
-            return _context.Heads;
+            return _context.BranchKeyHeads;
         }
     }
 
@@ -142,7 +142,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         var number = page.Value;
         if ((ulong)number >= (ulong)_state.PageCount)
             PageErrors.ThrowBeyond(number, _state.PageCount);
-        var node = _versions.Head(number);
+        var node = _versions.Newest(number);
         if (node != null)
         {
             if (node->Frame == null)
@@ -160,23 +160,23 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         var number = page.Value;
         if ((ulong)number >= (ulong)_state.PageCount)
             return null;
-        var node = _versions.Head(number);
+        var node = _versions.Newest(number);
         return node != null ? node->Frame : _dataFile.Address(number);
     }
 
-    public override byte* Home(PageNumber page)
+    public override byte* DataFilePage(PageNumber page)
     {
         var number = page.Value;
         // Page 0 holds a map, and stands for no page in the table of heads.
         return (ulong)(number - 1) >= (ulong)(_state.PageCount - 1) || _versions.HasVersion(number) ? null : _dataFile.Address(number);
     }
 
-    public override void PrefetchDataFilePage(PageNumber page) => _versions.PrefetchHead(page.Value);
+    public override void PrefetchDataFilePage(PageNumber page) => _versions.PrefetchChain(page.Value);
 
     public override void PrefetchVersions(PageNumber* pages, int count)
     {
         for (var i = 0; i < count; i++)
-            _versions.PrefetchHead(pages[i].Value);
+            _versions.PrefetchChain(pages[i].Value);
         for (var i = 0; i < count; i++)
             _versions.PrefetchNewest(pages[i].Value);
     }
@@ -186,10 +186,10 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         var number = page.Value;
         if ((ulong)number >= (ulong)_state.PageCount)
             return null;
-        var node = _versions.Head(number);
+        var node = _versions.Newest(number);
         if (node == null)
             return _dataFile.Address(number);
-        return node->TransactionId != _id || node->Level < _innermostStamp ? node->Frame : null;
+        return node->TransactionId != _id || node->SavepointStamp < _innermostStamp ? node->Frame : null;
     }
 
     public override ReadOnlySpan<byte> ReadLarge(in LargeExtentReference reference, long offset, int count)
@@ -202,8 +202,8 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     public override WritablePage Modify(PageNumber page)
     {
         _context.AssertWriterHeld();
-        var node = _versions.Head(page.Value);
-        if (node == null || node->TransactionId != _id || node->Level < _innermostStamp)
+        var node = _versions.Newest(page.Value);
+        if (node == null || node->TransactionId != _id || node->SavepointStamp < _innermostStamp)
             node = Copy(page.Value, node);
         else if (node->Frame == null)
             PageErrors.ThrowFreed(page.Value, node->Flags);
@@ -227,7 +227,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         PrepareToPush(pages);
         var frame = _context.Frames.RentExtent(pages);
         NativeMemory.Clear(frame, (nuint)pages << _pageShift);
-        var node = PushNew(first, frame, pages, VersionFlags.Run | VersionFlags.New);
+        var node = PushNew(first, frame, pages, VersionFlags.Extent | VersionFlags.New);
         for (var i = 1; i < pages; i++)
             PushNew(first + i, null, 0, VersionFlags.InsideExtent | VersionFlags.New);
 
@@ -242,8 +242,8 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     public override WritablePage ModifyExtent(PageNumber first)
     {
         _context.AssertWriterHeld();
-        var node = _versions.Head(first.Value);
-        if (node == null || node->TransactionId != _id || node->Level < _innermostStamp)
+        var node = _versions.Newest(first.Value);
+        if (node == null || node->TransactionId != _id || node->SavepointStamp < _innermostStamp)
         {
             var source = (PageHeader*)Read(first);
             var pages = (int)source->ExtentPages;
@@ -252,7 +252,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
             var frame = _context.Frames.RentExtent(pages);
             NativeMemory.Copy(source, frame, (nuint)pages << _pageShift);
             var isNew = node != null && node->TransactionId == _id ? node->Flags & VersionFlags.New : 0;
-            node = Push(first.Value, frame, pages, VersionFlags.Run | isNew, 0);
+            node = Push(first.Value, frame, pages, VersionFlags.Extent | isNew, 0);
         }
 
         return new WritablePage(node->Frame, &node->DirtyLines, 31);
@@ -433,7 +433,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         var flags = VersionFlags.None;
         if (node != null && node->TransactionId == _id)
         {
-            Debug.Assert((node->Flags & VersionFlags.Run) == 0);
+            Debug.Assert((node->Flags & VersionFlags.Extent) == 0);
             flags = node->Flags & VersionFlags.New;
             dirtyLines = PlantedFault.DiffAgainstSavepoint ? 0 : node->DirtyLines;
         }
@@ -459,14 +459,14 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     private void ForgetKeyHeads(VersionNode* node)
     {
         if (((PageHeader*)node->Frame)->Kind == PageKind.Branch)
-            Heads.Invalidate(new PageNumber(node->Page));
+            BranchKeyHeads.Invalidate(new PageNumber(node->Page));
     }
 
     private void AddTombstone(long page)
     {
-        Heads.Invalidate(new PageNumber(page));
-        var node = _versions.Head(page);
-        if (node == null || node->TransactionId != _id || node->Level < _innermostStamp)
+        BranchKeyHeads.Invalidate(new PageNumber(page));
+        var node = _versions.Newest(page);
+        if (node == null || node->TransactionId != _id || node->SavepointStamp < _innermostStamp)
         {
             PrepareToPush(1);
             Push(page, null, 0, VersionFlags.Tombstone, 0);
@@ -480,13 +480,13 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     // A page that this transaction has freed, and takes again, keeps its node.
     private VersionNode* PushNew(long page, byte* frame, int pages, VersionFlags flags)
     {
-        var node = _versions.Head(page);
+        var node = _versions.Newest(page);
         if (node != null && (node->Flags & VersionFlags.Tombstone) == 0)
             throw new CorruptionException($"Page {page} is free by its section map, and it is in use.");
 
         // Should the section map be wrong, and the page a branch of which heads are kept, they are not those of the new page.
-        Heads.Invalidate(new PageNumber(page));
-        if (node == null || node->TransactionId != _id || node->Level < _innermostStamp)
+        BranchKeyHeads.Invalidate(new PageNumber(page));
+        if (node == null || node->TransactionId != _id || node->SavepointStamp < _innermostStamp)
             return Push(page, frame, pages, flags, ulong.MaxValue);
         Refill(node, frame, pages, flags);
         node->DirtyLines = ulong.MaxValue;
@@ -503,7 +503,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         }
 
         _versions.Refill(node, frame, pages, flags);
-        Debug.Assert((flags & VersionFlags.Whole) != 0);
+        Debug.Assert((flags & VersionFlags.SelfContained) != 0);
         _versions.SetSelfContained(node, _id);
     }
 
@@ -519,7 +519,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     {
         var node = _versions.Push(page, _id, _stamp, frame, pages, flags, dirtyLines);
         var older = _versions.Follow(node->Older);
-        _changes.Add(node, older != null && older->TransactionId == _id ? older->Level : ChangeList.CoversNothing);
+        _changes.Add(node, older != null && older->TransactionId == _id ? older->SavepointStamp : ChangeList.CoversNothing);
         _changedBytes += (long)pages << _pageShift;
         return node;
     }

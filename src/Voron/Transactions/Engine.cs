@@ -43,7 +43,7 @@ internal sealed class Engine
     public required VersionTable Versions { get; init; }
 
     /// <summary>For the holder of the writer.</summary>
-    public required BranchKeyHeads Heads { get; init; }
+    public required BranchKeyHeads BranchKeyHeads { get; init; }
 
     /// <summary>For all who read; null when switched off.</summary>
     public required DataFileKeyHeads? DataFileKeyHeads { get; init; }
@@ -65,7 +65,7 @@ internal sealed class Engine
     public JournalFileSet? JournalFiles { get; set; }
 
     /// <summary>Null when there is no writer: while the environment is being opened, and when that is for reading only.</summary>
-    public WriterGate? Gate { get; set; }
+    public WriterLock? Gate { get; set; }
 
     /// <summary>What flushing does for those who write; null when the environment is opened for reading only.</summary>
     public IBackPressure? BackPressure { get; set; }
@@ -78,7 +78,7 @@ internal sealed class Engine
     /// <summary>The slot of the flusher in <see cref="Readers"/>, scanned last; -1 without one.</summary>
     public int FlusherSlot { get; set; } = -1;
 
-    /// <inheritdoc cref="WriterGate.AssertHeld"/>
+    /// <inheritdoc cref="WriterLock.AssertHeld"/>
     [Conditional("DEBUG")]
     public void AssertWriterHeld() => Gate?.AssertHeld();
 }

@@ -25,7 +25,7 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
     /// <summary>How long closing waits for an operation that is running: it is the user's code, and may never return.</summary>
     private static readonly TimeSpan OperationPatience = TimeSpan.FromSeconds(5);
 
-    private static readonly TimeSpan LookEvery = TimeSpan.FromMilliseconds(10);
+    private static readonly TimeSpan CheckInterval = TimeSpan.FromMilliseconds(10);
 
     /// <summary>The watch ends when there was no offer for so long.</summary>
     private static readonly TimeSpan IdleTime = TimeSpan.FromSeconds(1);
@@ -371,7 +371,7 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
                 var now = Environment.TickCount64;
                 if (_offers != seen)
                     (seen, seenAt) = (_offers, now);
-                var hasStood = now - seenAt >= LookEvery.TotalMilliseconds;
+                var hasStood = now - seenAt >= CheckInterval.TotalMilliseconds;
                 takes = _isOffered && (_isForThread || hasStood || _isStopped);
                 if (takes)
                 {
@@ -388,7 +388,7 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
             if (takes)
                 LeadAll();
             else
-                WaitForWork(sleeps ? Timeout.InfiniteTimeSpan : LookEvery);
+                WaitForWork(sleeps ? Timeout.InfiniteTimeSpan : CheckInterval);
         }
     }
 

@@ -88,14 +88,14 @@ internal sealed unsafe class SnapshotPages : PageReader
         return _versions.Find(number, _id, out var version) ? version.Frame : _map + (number << _pageShift);
     }
 
-    public override byte* Home(PageNumber page)
+    public override byte* DataFilePage(PageNumber page)
     {
         var number = page.Value;
         // Page 0 holds a map, and stands for no page in the table of heads.
         return (ulong)(number - 1) >= (ulong)(_pageCount - 1) || _versions.Find(number, _id, out _) ? null : _map + (number << _pageShift);
     }
 
-    public override void PrefetchDataFilePage(PageNumber page) => _versions.PrefetchHead(page.Value);
+    public override void PrefetchDataFilePage(PageNumber page) => _versions.PrefetchChain(page.Value);
 
     public override ReadOnlySpan<byte> ReadLarge(in LargeExtentReference reference, long offset, int count) =>
         LargeValueReader.Read(this, _dataFile, _map, _pageCount, reference, offset, count, _verifyEveryRead);

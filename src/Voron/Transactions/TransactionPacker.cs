@@ -59,9 +59,9 @@ internal sealed unsafe class TransactionPacker
         {
             _freed.Add(node->Page);
         }
-        else if ((node->Flags & VersionFlags.Run) != 0)
+        else if ((node->Flags & VersionFlags.Extent) != 0)
         {
-            record.AddRun(node->Page, node->Frame, node->Pages, writePages.PageSize);
+            record.AddExtent(node->Page, node->Frame, node->Pages, writePages.PageSize);
         }
         else if ((node->Flags & VersionFlags.InsideExtent) == 0)
         {

@@ -22,8 +22,8 @@ internal sealed unsafe class VersionReclaimer
     private readonly DataFileKeyHeads? _dataFileKeyHeads;
     private readonly List<ActiveReader> _active = [];
     private readonly NativeHeap _heap;
-    private readonly NativeList<Superseded> _superseded;
-    private readonly NativeList<Superseded> _blocked;
+    private readonly NativeList<SupersededPage> _superseded;
+    private readonly NativeList<SupersededPage> _blocked;
     private readonly List<DetachedFrames> _detached = [];
     private readonly Stack<NativeList<DetachedFrame>> _freeLists = new();
 
@@ -31,8 +31,8 @@ internal sealed unsafe class VersionReclaimer
         VersionTable versions, FrameAllocator frames, ReaderTable readers, StateRing ring, DataFileKeyHeads? dataFileKeyHeads, NativeHeap heap)
     {
         _heap = heap;
-        _superseded = new NativeList<Superseded>(heap);
-        _blocked = new NativeList<Superseded>(heap);
+        _superseded = new NativeList<SupersededPage>(heap);
+        _blocked = new NativeList<SupersededPage>(heap);
         _dataFileKeyHeads = dataFileKeyHeads;
         _versions = versions;
         _frames = frames;
@@ -41,7 +41,7 @@ internal sealed unsafe class VersionReclaimer
     }
 
     /// <summary>What the holder of the writer holds; null in tests of this class alone.</summary>
-    public WriterGate? Gate { get; set; }
+    public WriterLock? Gate { get; set; }
 
     /// <summary>Is told of pages that have lost their versions: those that are free can be written directly from then on.</summary>
     public SpaceAllocator? Space { get; set; }
@@ -52,15 +52,15 @@ internal sealed unsafe class VersionReclaimer
     /// <summary>The oldest sequence that a reader was found with, or the newest there is; valid after <see cref="Reclaim"/>.</summary>
     public long OldestSequence { get; private set; }
 
-    /// <summary>Makes sure that so many calls of <see cref="Superseded"/> will not ask for memory.</summary>
+    /// <summary>Makes sure that so many calls of <see cref="AddSuperseded"/> will not ask for memory.</summary>
     /// <exception cref="OutOfMemoryException">There is none; nothing has changed.</exception>
     public void EnsureRoom(int pages) => _superseded.EnsureRoom(pages);
 
     /// <summary>Notes that a page got a version in a submitted transaction and had one before.</summary>
-    public void Superseded(long page, long successorId)
+    public void AddSuperseded(long page, long successorId)
     {
         Gate?.AssertHeld();
-        _superseded.Add(new Superseded(page, successorId));
+        _superseded.Add(new SupersededPage(page, successorId));
     }
 
     /// <summary>Drops and reclaims what can be; cheap when there is nothing to do.</summary>
@@ -118,7 +118,7 @@ internal sealed unsafe class VersionReclaimer
             _dataFileKeyHeads?.Invalidate(new PageNumber(page));
         SchedulePoint.Reach(SchedulePlace.KeyHeadsInvalidated);
         VersionNode* newer = null;
-        var node = _versions.Head(page);
+        var node = _versions.Newest(page);
         while (node != null && node->TransactionId > flushedId)
         {
             newer = node;
@@ -133,7 +133,7 @@ internal sealed unsafe class VersionReclaimer
             length++;
         frames.EnsureRoom(length);
         var successorId = newer != null ? newer->TransactionId : long.MaxValue;
-        var link = _versions.Cut(page, newer);
+        var link = _versions.TruncateChain(page, newer);
         while (link != 0)
         {
             node = _versions.Follow(link);
@@ -141,7 +141,7 @@ internal sealed unsafe class VersionReclaimer
             if (node->Frame != null)
                 frames.Add(new DetachedFrame((nint)node->Frame, node->Pages, node->TransactionId, successorId));
             successorId = node->TransactionId;
-            _versions.GiveBack(node);
+            _versions.Free(node);
         }
     }
 
@@ -157,9 +157,9 @@ internal sealed unsafe class VersionReclaimer
         return sequence;
     }
 
-    private void Drop(in Superseded superseded)
+    private void Drop(in SupersededPage superseded)
     {
-        var node = _versions.Head(superseded.Page);
+        var node = _versions.Newest(superseded.Page);
         while (node != null && node->TransactionId > superseded.SuccessorId)
             node = _versions.Follow(node->Older);
         if (node == null || node->TransactionId != superseded.SuccessorId)
@@ -256,4 +256,4 @@ internal sealed unsafe class VersionReclaimer
 }
 
 /// <summary>A page whose version before that transaction may be dropped.</summary>
-internal readonly record struct Superseded(long Page, long SuccessorId);
+internal readonly record struct SupersededPage(long Page, long SuccessorId);

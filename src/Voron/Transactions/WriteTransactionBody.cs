@@ -26,8 +26,8 @@ internal sealed class WriteTransactionBody : TransactionBody
     private const int MaxKeptEntries = 1024;
 
     private readonly Engine _context;
-    private readonly WriterGate _gate;
-    private readonly WriterHome _home;
+    private readonly WriterLock _gate;
+    private readonly Writer _writer;
     private readonly TransactionPacker _packer;
     private readonly List<SavepointFrame> _savepoints = [];
     private readonly TreeLog _log = new();
@@ -40,11 +40,11 @@ internal sealed class WriteTransactionBody : TransactionBody
     private long _nextSavepointId = 1;
     private long _lastOperation;
 
-    public WriteTransactionBody(Engine context, WriterGate gate, WriterHome home)
+    public WriteTransactionBody(Engine context, WriterLock gate, Writer home)
     {
         _context = context;
         _gate = gate;
-        _home = home;
+        _writer = home;
         WritePages = home.WritePages;
         LargeValues = new LargeValueWriter(context, WritePages);
         _packer = new TransactionPacker(context);
@@ -53,7 +53,7 @@ internal sealed class WriteTransactionBody : TransactionBody
     ~WriteTransactionBody()
     {
         if (Volatile.Read(ref _open) != 0)
-            _home.Abandoned(this);
+            _writer.Abandoned(this);
     }
 
     public override PageReader Pages => WritePages;
@@ -85,14 +85,14 @@ internal sealed class WriteTransactionBody : TransactionBody
 
     protected override TreeLog? Log => _log;
 
-    /// <summary>Starts a transaction. The gate is held. Called by <see cref="WriterHome"/> only.</summary>
+    /// <summary>Starts a transaction. The gate is held. Called by <see cref="Writer"/> only.</summary>
     public void Begin(StackTrace? openedAt)
     {
-        _home.VersionReclaimer.Reclaim();
+        _writer.VersionReclaimer.Reclaim();
         if (_context.DataFile.HasRetiredMaps)
-            _context.DataFile.ReleaseMaps(_home.VersionReclaimer.OldestSequence);
-        WritePages.Begin(_home.Submitted);
-        BeginGeneration(_home.Submitted.Catalog);
+            _context.DataFile.ReleaseMaps(_writer.VersionReclaimer.OldestSequence);
+        WritePages.Begin(_writer.Submitted);
+        BeginGeneration(_writer.Submitted.Catalog);
         _broken = null;
         _openedAt = openedAt;
         Volatile.Write(ref _open, 1);
@@ -106,7 +106,7 @@ internal sealed class WriteTransactionBody : TransactionBody
     {
         if (!TryClaim())
             return;
-        _home.EndAbandoned(this, _openedAt);
+        _writer.EndAbandoned(this, _openedAt);
         GC.ReRegisterForFinalize(this);
     }
 
@@ -343,7 +343,7 @@ internal sealed class WriteTransactionBody : TransactionBody
                 entry = _packer.Pack(WritePages);
                 MakeValuesDurable();
                 entry.Completion = completion;
-                _home.VersionReclaimer.EnsureRoom(WritePages.ChangeCount);
+                _writer.VersionReclaimer.EnsureRoom(WritePages.ChangeCount);
                 _context.Counters.DirectBytes += WritePages.DirectBytes;
                 sequence = SubmitOrMakeRoom(entry);
             }
@@ -364,8 +364,8 @@ internal sealed class WriteTransactionBody : TransactionBody
 
         // The record is on its way: nothing is taken back any more, and nothing here asks for memory.
         NoteSuperseded();
-        _home.Submitted = WritePages.State;
-        _home.SubmittedSequence = sequence;
+        _writer.Submitted = WritePages.State;
+        _writer.SubmittedSequence = sequence;
         End(committed: true);
         return sequence;
     }
@@ -373,7 +373,7 @@ internal sealed class WriteTransactionBody : TransactionBody
     // What it read may have been submitted and not yet be durable. To answer "it is there already" is to promise that it stays there.
     private long EndUnchanged(CommitCompletion? completion)
     {
-        var sequence = PlantedFault.AcknowledgeEmptyAtOnce ? 0 : _home.SubmittedSequence;
+        var sequence = PlantedFault.AcknowledgeEmptyAtOnce ? 0 : _writer.SubmittedSequence;
         End(committed: false);
         if (completion != null)
             _context.Journal!.CompleteWhenDurable(sequence, completion);
@@ -454,7 +454,7 @@ internal sealed class WriteTransactionBody : TransactionBody
         _openedAt = null;
         EndOperation();
         EndGeneration();
-        _home.Rest(this);
+        _writer.Park(this);
         try
         {
             _gate.Release();
@@ -479,7 +479,7 @@ internal sealed class WriteTransactionBody : TransactionBody
 
     // The list of a flush of everything that has a version now, and a small transaction: so that a full disk can be emptied.
     private long FlushListReserve() =>
-        JournalFormat.AlignUp(RecordHeader.Size + _context.Versions.MaxFlushed * FlushListEntry.Size) + SlackBytes;
+        JournalFormat.AlignUp(RecordHeader.Size + _context.Versions.MaxPagesToFlush * FlushListEntry.Size) + SlackBytes;
 
     private long FlushImagesReserve() => _context.Options.TornPageProtection == TornPageProtection.FullPageImages
         ? FlushImageRecords.MaxBytes(_context.Versions.PagesNeedingBase, _context.PageSize)
@@ -517,7 +517,7 @@ internal sealed class WriteTransactionBody : TransactionBody
         {
             var node = (Paging.VersionNode*)change.Node;
             if (node->Older != 0)
-                _home.VersionReclaimer.Superseded(node->Page, node->TransactionId);
+                _writer.VersionReclaimer.AddSuperseded(node->Page, node->TransactionId);
         }
     }
 

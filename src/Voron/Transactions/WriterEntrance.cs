@@ -10,18 +10,18 @@ internal sealed class WriterEntrance
     private static readonly Action<CancellationTokenSource> DisposeSource = source => source.Dispose();
 
     private readonly Engine _context;
-    private readonly WriterGate _gate;
-    private readonly WriterHome _writer;
+    private readonly WriterLock _gate;
+    private readonly Writer _writer;
     private readonly IBackPressure _backPressure;
     private long _collectedFor = -1;
 
-    public WriterEntrance(Engine context, WriterGate gate, WriterHome writer, IBackPressure backPressure)
+    public WriterEntrance(Engine context, WriterLock gate, Writer writer, IBackPressure backPressure)
     {
         _context = context;
         _gate = gate;
         _writer = writer;
         _backPressure = backPressure;
-        gate.WaitsForLong = LookForLeakedWriter;
+        gate.WaitsForLong = CollectLeakedWriter;
     }
 
     /// <param name="timeout">How long to wait for the writer; <see cref="TimeSpan.MaxValue"/> or <see cref="Timeout.InfiniteTimeSpan"/> for no limit.</param>
@@ -95,7 +95,7 @@ internal sealed class WriterEntrance
 
     // Only the collector notices a transaction that nobody can end any more, and who waits for it allocates nothing. In the
     // background, and once for a transaction that has kept others waiting for long.
-    private void LookForLeakedWriter()
+    private void CollectLeakedWriter()
     {
         var id = _writer.TransactionId;
         if (Interlocked.Exchange(ref _collectedFor, id) != id)

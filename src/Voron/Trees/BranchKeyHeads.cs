@@ -74,7 +74,7 @@ internal sealed unsafe class BranchKeyHeads : IDisposable
     }
 
     /// <summary>Adds to an entry taken before what has been added to its page, and gives it back.</summary>
-    public void GiveBack(KeyHeadsEntry* entry, PageNumber page, int index, byte* key, int keyLength, PageNumber child)
+    public void Free(KeyHeadsEntry* entry, PageNumber page, int index, byte* key, int keyLength, PageNumber child)
     {
         var count = entry->Count;
         if (count + 1 >= _maxEntries || count == 0 || entry->ComparePrefix(key, keyLength) != 0)

@@ -12,7 +12,7 @@ namespace Voron.Trees;
 /// <remarks>
 /// <para>
 /// An entry stands for what the data file holds of a page, and is used by transactions only that find no version of the page:
-/// see <see cref="PageReader.Home"/>. What the file holds of such a page does not change while they are registered, because a
+/// see <see cref="PageReader.DataFilePage"/>. What the file holds of such a page does not change while they are registered, because a
 /// flush goes no further than the oldest snapshot, and up to there the page has no version to be flushed. Whoever takes a
 /// flushed version out of the version table says <see cref="Invalidate(PageNumber)"/> before: until then nobody comes here for the page.
 /// </para>
@@ -91,7 +91,7 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
     /// <summary>The child of a branch whose range holds the key; makes an entry where there is none.</summary>
     /// <param name="reader">The transaction, which finds the page in the data file.</param>
     /// <param name="page">The branch.</param>
-    /// <param name="home">What <see cref="PageReader.Home"/> says of it.</param>
+    /// <param name="home">What <see cref="PageReader.DataFilePage"/> says of it.</param>
     /// <param name="key">The key.</param>
     /// <exception cref="CorruptionException">The branch is damaged.</exception>
     public PageNumber Child(PageReader reader, PageNumber page, byte* home, in SearchKey key)

@@ -90,7 +90,7 @@ internal static unsafe class GroupSearch
             var places = stackalloc ChildPlace[Width];
             for (var i = 0; i < count; i++)
             {
-                var home = reader.Home(pages[i]);
+                var home = reader.DataFilePage(pages[i]);
                 if (home == null || !heads.TrySearch(pages[i], home, keys[i], out places[i]))
                     places[i] = default;
             }
@@ -130,7 +130,7 @@ internal static unsafe class GroupSearch
             }
 
             branches[i] = TreeReader.ReadBranch(reader, page);
-            if (heads != null && reader.Home(page) != null)
+            if (heads != null && reader.DataFilePage(page) != null)
                 heads.AddBranch(reader, page, branches[i]);
         }
 
@@ -161,7 +161,7 @@ internal static unsafe class GroupSearch
         {
             for (var i = 0; i < count; i++)
             {
-                homes[i] = reader.Home(pages[i]);
+                homes[i] = reader.DataFilePage(pages[i]);
                 if (homes[i] != null && heads.TryPlace(pages[i], homes[i], keys[i], out found[i]))
                 {
                     CacheLines.PrefetchRange(found[i].Record, RecordLines * CacheLines.LineBytes);
@@ -196,7 +196,7 @@ internal static unsafe class GroupSearch
         {
             var page = pages[rest.Indices[i]];
             leaves[i] = TreeReader.ReadLeaf(reader, page);
-            if (heads != null && reader.Home(page) != null)
+            if (heads != null && reader.DataFilePage(page) != null)
                 heads.AddLeaf(reader, page, leaves[i]);
         }
 

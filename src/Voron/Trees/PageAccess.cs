@@ -34,9 +34,9 @@ internal abstract unsafe class PageReader
     /// Where a page is in the data file, when that is what this transaction sees of it; null when it sees a version, or no such
     /// page. It may not have been verified.
     /// </summary>
-    public virtual byte* Home(PageNumber page) => null;
+    public virtual byte* DataFilePage(PageNumber page) => null;
 
-    /// <summary>Asks for what <see cref="Home"/> will read.</summary>
+    /// <summary>Asks for what <see cref="DataFilePage"/> will read.</summary>
     public virtual void PrefetchDataFilePage(PageNumber page)
     {
     }
@@ -91,7 +91,7 @@ internal abstract unsafe class PageWriter : PageReader
     public abstract WritablePage Modify(PageNumber page);
 
     /// <summary>Heads beside the branches as this transaction has made them.</summary>
-    public abstract BranchKeyHeads Heads { get; }
+    public abstract BranchKeyHeads BranchKeyHeads { get; }
 
     /// <summary>Asks for what finding these pages will read, not for the pages. Numbers may be none.</summary>
     public abstract void PrefetchVersions(PageNumber* pages, int count);

@@ -87,13 +87,13 @@ internal static unsafe class PageSplitter
         }
 
         var number = path.Page(level);
-        var entry = writer.Heads.Take(number);
+        var entry = writer.BranchKeyHeads.Take(number);
         var branch = writer.Modify(number);
         var index = path.Index(level) + 1;
         if (BranchPage.TryInsert(branch, writer.PageSize, index, key, keyLength, child))
         {
             if (entry != null)
-                writer.Heads.GiveBack(entry, number, index, key, keyLength, child);
+                writer.BranchKeyHeads.Free(entry, number, index, key, keyLength, child);
         }
         else
         {

@@ -160,7 +160,7 @@ internal sealed unsafe class PutBuffer
         for (var i = 0; i < count; i++)
             keys[i] = new SearchKey(bytes + _items[from + i].Offset, _items[from + i].KeyLength);
 
-        GroupSearch.FindLeaves(state, writer, writer.Heads, keys, count, leaves);
+        GroupSearch.FindLeaves(state, writer, writer.BranchKeyHeads, keys, count, leaves);
         writer.PrefetchVersions(leaves, count);
         for (var i = 0; i < LeavesAhead && i < count; i++)
             PrefetchPage(writer, leaves[i]);

@@ -120,11 +120,11 @@ internal static unsafe class TreeReader
         byte* home;
         for (var level = state.Depth - 1; level > 0; level--)
         {
-            home = reader.Home(page);
+            home = reader.DataFilePage(page);
             page = home != null ? heads.Child(reader, page, home, key) : FindChild(reader, page, key);
         }
 
-        home = reader.Home(page);
+        home = reader.DataFilePage(page);
         return home != null ? heads.FindRecord(reader, page, home, key) : FindRecord(reader, page, key);
     }
 

@@ -206,10 +206,10 @@ public sealed class RecoveryMemoryTests(ITestOutputHelper output)
                 writing.Commit();
             }
 
-            var counted = environment.Context.Versions.MaxFlushed;
+            var counted = environment.Context.Versions.MaxPagesToFlush;
             var flushed = environment.Flush()!.Value;
             counted.Should().BeInRange(flushed.Pages, flushed.Pages + 20);
-            environment.Context.Versions.MaxFlushed.Should().Be(0);
+            environment.Context.Versions.MaxPagesToFlush.Should().Be(0);
         }
     }
 

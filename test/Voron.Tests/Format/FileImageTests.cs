@@ -69,7 +69,7 @@ public sealed unsafe class FileImageTests
         record.AddPage(3, page, previous, 4096, ulong.MaxValue);
         record.AddPage(4, page, null, 4096, ulong.MaxValue);
         page[5000] = 0xA3;
-        record.AddRun(5, page, 2, 4096);
+        record.AddExtent(5, page, 2, 4096);
         record.AddFree(9, 4);
         record.AddDirect(20, 16, new DirectExtent { Length = 65000, Checksums = 7 });
         NativeMemory.AlignedFree(page);

@@ -102,14 +102,14 @@ public sealed class SpaceAllocatorTests(ITestOutputHelper output) : IDisposable
             allocator.Free(page, 3);
         allocator.BeginTransaction();
         allocator.AllocateExtent(4, untouched: true);
-        var looks = allocator.Looks;
+        var looks = allocator.SectionsExamined;
         for (var i = 0; i < 100; i++)
         {
             allocator.BeginTransaction();
             allocator.AllocateExtent(4 + i, untouched: true).Should().BeGreaterThan(first);
         }
 
-        (allocator.Looks - looks).Should().BeLessThan(12, "only what the file has grown by is new");
+        (allocator.SectionsExamined - looks).Should().BeLessThan(12, "only what the file has grown by is new");
         allocator.AllocateExtent(3, untouched: true).Should().Be(first, "shorter ones are there");
 
         // A page that has had a version and lost it joins its neighbours.

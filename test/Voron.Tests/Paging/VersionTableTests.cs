@@ -34,25 +34,25 @@ public sealed unsafe class VersionTableTests(ITestOutputHelper output) : IDispos
         _table.Push(2, 10, 0, null, 0, VersionFlags.New, 0);
         _table.Push(1, 11, 0, null, 0, VersionFlags.Tombstone, 0);
         _table.PagesNeedingBase.Should().Be(0, "the first page is free since");
-        _table.Pop(_table.Head(1));
+        _table.Pop(_table.Newest(1));
         _table.PagesNeedingBase.Should().Be(1);
-        _table.SetSelfContained(_table.Head(1), 10);
+        _table.SetSelfContained(_table.Newest(1), 10);
         _table.PagesNeedingBase.Should().Be(0);
 
         // What is newer than a whole version needs no base either, also when the whole one has been dropped.
         Push(2, 12);
         Push(2, 13);
-        _table.Unlink(_table.Follow(_table.Head(2)->Older), _table.Follow(_table.Follow(_table.Head(2)->Older)->Older));
+        _table.Unlink(_table.Follow(_table.Newest(2)->Older), _table.Follow(_table.Follow(_table.Newest(2)->Older)->Older));
         _table.Find(2, 13, out var version);
         version.SelfContainedSinceId.Should().Be(10);
         _table.PagesNeedingBase.Should().Be(0);
 
         // Until what it builds on is at home in the data file.
-        _table.GiveBack(_table.Follow(_table.Cut(2, _table.Head(2))));
+        _table.Free(_table.Follow(_table.TruncateChain(2, _table.Newest(2))));
         _table.Find(2, 13, out version);
         version.SelfContainedSinceId.Should().Be(0);
         _table.PagesNeedingBase.Should().Be(1);
-        _table.GiveBack(_table.Follow(_table.Cut(2, null)));
+        _table.Free(_table.Follow(_table.TruncateChain(2, null)));
         _table.PagesNeedingBase.Should().Be(0);
         var first = _table.BeginDetach();
         _table.PagesNeedingBase.Should().Be(1, "whatever has a version may need its base");
@@ -72,15 +72,15 @@ public sealed unsafe class VersionTableTests(ITestOutputHelper output) : IDispos
         _table.EnsureCapacity(2000);
         for (var id = 1; id <= 5; id++)
             Push(1000, id);
-        _table.Pop(_table.Head(1000));
+        _table.Pop(_table.Newest(1000));
         Find(1000, 9).Should().Be(4);
-        var four = _table.Head(1000);
+        var four = _table.Newest(1000);
         var three = _table.Follow(four->Older);
         _table.Unlink(four, three);
         Find(1000, 3).Should().Be(2);
 
         // Two and one are cut off; who cuts them follows them before giving each back.
-        var link = _table.Cut(1000, four);
+        var link = _table.TruncateChain(1000, four);
         Find(1000, 3).Should().Be(-1);
         Find(1000, 4).Should().Be(4);
         for (var id = 2; link != 0; id--)
@@ -88,11 +88,11 @@ public sealed unsafe class VersionTableTests(ITestOutputHelper output) : IDispos
             var node = _table.Follow(link);
             node->TransactionId.Should().Be(id);
             link = node->Older;
-            _table.GiveBack(node);
+            _table.Free(node);
         }
 
         _table.ChainsInStretch(1000 / VersionTable.PagesPerStretch).Should().Be(1);
-        _table.GiveBack(_table.Follow(_table.Cut(1000, null)));
+        _table.Free(_table.Follow(_table.TruncateChain(1000, null)));
         _table.HasVersion(1000).Should().BeFalse();
         _table.NodeCount.Should().Be(0);
         _table.ChainCount.Should().Be(0);
@@ -157,7 +157,7 @@ public sealed unsafe class VersionTableTests(ITestOutputHelper output) : IDispos
             for (var i = 0; i < 1000; i++)
             {
                 var page = random.Next(pages);
-                var head = _table.Head(page);
+                var head = _table.Newest(page);
                 var older = _table.Follow(head->Older);
                 switch (random.Next(4))
                 {

@@ -49,7 +49,7 @@ public sealed unsafe class FrameAllocatorTests(ITestOutputHelper output)
     [Fact]
     public void The_warmest_frame_is_given_out_first_and_nothing_is_reserved_for_it()
     {
-        using var frames = new FrameAllocator(4096, long.MaxValue, null) { Rests = false };
+        using var frames = new FrameAllocator(4096, long.MaxValue, null) { Parks = false };
         var first = frames.Rent();
         var second = frames.Rent();
         var reserved = frames.ReservedBytes;
@@ -145,7 +145,7 @@ public sealed unsafe class FrameAllocatorTests(ITestOutputHelper output)
             }
         }
 
-        spill.Free.Should().BeGreaterThan(0);
+        spill.FreeCount.Should().BeGreaterThan(0);
         foreach (var (address, pages, _) in rented)
             frames.ReturnExtent((byte*)address, pages);
         var last = frames.BeginTrim();
@@ -162,7 +162,7 @@ public sealed unsafe class FrameAllocatorTests(ITestOutputHelper output)
         var asked = new List<long>();
         for (var round = 0; round < 3; round++)
         {
-            using var frames = new FrameAllocator(4096, long.MaxValue, null) { Rests = false };
+            using var frames = new FrameAllocator(4096, long.MaxValue, null) { Parks = false };
             var rented = new List<nint>();
             while (frames.ChunkTotalBytes < 8 * frames.ChunkBytes)
                 rented.Add((nint)frames.Rent());
@@ -186,7 +186,7 @@ public sealed unsafe class FrameAllocatorTests(ITestOutputHelper output)
 
         public int Allocations => _chunks.Count;
 
-        public int Free => _free.Count;
+        public int FreeCount => _free.Count;
 
         public bool IsDisposed { get; private set; }
 
@@ -199,7 +199,7 @@ public sealed unsafe class FrameAllocatorTests(ITestOutputHelper output)
             return (byte*)chunk;
         }
 
-        public void GiveBack(byte* chunk) => _free.Push((nint)chunk);
+        public void Free(byte* chunk) => _free.Push((nint)chunk);
 
         public void Dispose()
         {

@@ -112,7 +112,7 @@ public sealed class FileSafetyTests
         {
             for (var i = 0; i < 20; i++)
                 FaultTestKit.Put(environment, i, FaultTestKit.Value(i, 9000));
-            environment.Rewrite();
+            environment.WriteJournalSnapshot();
             check();
         }
         environment.Flush();

@@ -166,7 +166,7 @@ public sealed class OptionTests
                 _live[address] = (long)bytes;
         }
 
-        void IMemoryWatch.GivenBack(nint address)
+        void IMemoryWatch.Freed(nint address)
         {
             lock (_live)
                 _live.Remove(address);

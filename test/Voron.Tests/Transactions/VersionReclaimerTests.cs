@@ -163,7 +163,7 @@ public sealed unsafe class VersionReclaimerTests : IDisposable
     {
         var node = _versions.Push(page, id, 0, _frames.Rent(), 1, VersionFlags.None, 0);
         if (node->Older != 0)
-            _versionReclaimer.Superseded(page, id);
+            _versionReclaimer.AddSuperseded(page, id);
     }
 
     private void Publish(long id) => _ring.Publish(new EnvironmentState { TransactionId = id }, default);
@@ -171,7 +171,7 @@ public sealed unsafe class VersionReclaimerTests : IDisposable
     private List<long> Chain(long page)
     {
         var ids = new List<long>();
-        for (var node = _versions.Head(page); node != null; node = _versions.Follow(node->Older))
+        for (var node = _versions.Newest(page); node != null; node = _versions.Follow(node->Older))
             ids.Add(node->TransactionId);
         return ids;
     }

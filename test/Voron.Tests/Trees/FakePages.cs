@@ -29,7 +29,7 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
     public FakePages(int pageSize = 4096, long dataFileKeyHeadBytes = 0)
     {
         _pageSize = pageSize;
-        Heads = new BranchKeyHeads(pageSize, 1 << 20);
+        BranchKeyHeads = new BranchKeyHeads(pageSize, 1 << 20);
         DataFileKeyHeads = dataFileKeyHeadBytes > 0 ? new DataFileKeyHeads(pageSize, dataFileKeyHeadBytes) : null;
     }
 
@@ -65,11 +65,11 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
         return Find(page).Bytes;
     }
 
-    public override BranchKeyHeads Heads { get; }
+    public override BranchKeyHeads BranchKeyHeads { get; }
 
     public override byte* Peek(PageNumber page) => Find(page).Bytes;
 
-    public override byte* Home(PageNumber page)
+    public override byte* DataFilePage(PageNumber page)
     {
         var frame = Find(page);
         return _touched.Contains(frame) ? null : frame.Bytes;
@@ -164,7 +164,7 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
 
     public void Dispose()
     {
-        Heads.Dispose();
+        BranchKeyHeads.Dispose();
         DataFileKeyHeads?.Dispose();
         foreach (var frame in _frames)
             frame?.Release();
@@ -184,7 +184,7 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
     private WritablePage MakeWritable(PageNumber page, Frame frame)
     {
         PoisonOld();
-        Heads.Invalidate(page);
+        BranchKeyHeads.Invalidate(page);
         if (frame.IsWritable)
             return frame.Writable();
 
@@ -219,7 +219,7 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
     private void FreeFrame(PageNumber page, int pages)
     {
         PoisonOld();
-        Heads.Invalidate(page);
+        BranchKeyHeads.Invalidate(page);
         var frame = Find(page);
         if (frame.Pages != pages)
             throw new InvalidOperationException($"page {page} has {frame.Pages} pages, {pages} are freed");

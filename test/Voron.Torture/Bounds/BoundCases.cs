@@ -77,11 +77,11 @@ internal static class BoundCases
             },
             DiskError.Failed);
         place.Disk.SpaceLimit = place.Disk.UsedBytes + place.Run.Choices.Next(count * 900);
-        Exception? failure = Catch(() => environment.Rewrite());
+        Exception? failure = Catch(() => environment.WriteJournalSnapshot());
         BrokenPromiseException.Require(failure is StorageFullException, $"A rewrite that does not fit gave {failure?.Message ?? "no failure"}");
         BrokenPromiseException.Require(written == 0, $"A rewrite that does not fit has written {written} bytes.");
         place.Disk.SpaceLimit = long.MaxValue;
-        BrokenPromiseException.Require(environment.Rewrite() && written > 0, "A rewrite that fits was not made.");
+        BrokenPromiseException.Require(environment.WriteJournalSnapshot() && written > 0, "A rewrite that fits was not made.");
     }
 
     private static void SnapshotThatFails(BoundPlace place)

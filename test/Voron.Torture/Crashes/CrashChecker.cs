@@ -158,7 +158,7 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
             else if (oneIn > 0 && _choices.Next(oneIn) == oneIn - 1)
                 GoOn(image, allowed, isKilled, level + 1);
             else
-                Look(image, allowed);
+                Examine(image, allowed);
         }
         catch (Exception e) when (e is not TapeRunOutException)
         {
@@ -221,7 +221,7 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
         counts.CutsWhileOpening += level > 0 && isOpening ? 1 : 0;
     }
 
-    private void Look(SimulatedDisk image, IReadOnlyList<Content> allowed)
+    private void Examine(SimulatedDisk image, IReadOnlyList<Content> allowed)
     {
         // A read-only opening does not make an environment where none is yet.
         if (_choices.Next(3) < 2 || image.FileOf(Voron.Paging.CheckpointFile.FileName) < 0)

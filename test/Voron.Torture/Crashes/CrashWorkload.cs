@@ -139,7 +139,7 @@ internal sealed class CrashWorkload : IDisposable
                 break;
             case < 82:
                 _run.Tell("rewrite");
-                _counts.JournalSnapshots += _environment!.Rewrite() ? 1 : 0;
+                _counts.JournalSnapshots += _environment!.WriteJournalSnapshot() ? 1 : 0;
                 break;
             case < 90:
                 _run.Tell("begin a reader");

@@ -44,7 +44,7 @@ internal sealed class MemoryMeter : IMemoryWatch
         }
     }
 
-    public void GivenBack(nint address)
+    public void Freed(nint address)
     {
         lock (_gate)
         {

@@ -33,7 +33,7 @@ internal sealed class StoreMaker : IDisposable
     [
         Closed(), DurabilityConfirmed(TornPageProtection.Checksums, JournalCompression.Never), DurabilityConfirmed(TornPageProtection.FullPageImages, JournalCompression.Always),
         Unconfirmed(), Flushing(TornPageProtection.Checksums, "voron.data"), Flushing(TornPageProtection.Checksums, "voron.header"),
-        Flushing(TornPageProtection.FullPageImages, "voron.header"), Rewritten(), Sealed(),
+        Flushing(TornPageProtection.FullPageImages, "voron.header"), JournalSnapshot(), Sealed(),
     ];
 
     public static StorageOptions Options(TornPageProtection form, bool readOnly = false, Microsoft.Extensions.Logging.ILogger? logger = null) => new()
@@ -97,7 +97,7 @@ internal sealed class StoreMaker : IDisposable
     }
 
     /// <summary>A reader kept the flusher back, and a rewrite file holds what it could not write.</summary>
-    private static StoreImage Rewritten()
+    private static StoreImage JournalSnapshot()
     {
         using var maker = new StoreMaker(TornPageProtection.Checksums, JournalCompression.Never);
         maker.Fill();
@@ -105,7 +105,7 @@ internal sealed class StoreMaker : IDisposable
         using (maker._environment.BeginRead())
         {
             maker.Change(3);
-            if (!maker._environment.Rewrite())
+            if (!maker._environment.WriteJournalSnapshot())
                 throw new Harness.TortureException("No rewrite file was made.");
             maker.Change(2);
             maker._environment.ConfirmDurability();

@@ -93,7 +93,7 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
                 break;
             case < 82:
                 OnStep?.Invoke("rewrite");
-                Attempt(() => Environment.Rewrite());
+                Attempt(() => Environment.WriteJournalSnapshot());
                 break;
             case < 84:
                 OnStep?.Invoke("vouch");
@@ -400,7 +400,7 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
         [
             () => Environment.BeginWrite().Dispose(),
             () => Environment.Flush(),
-            () => Environment.Rewrite(),
+            () => Environment.WriteJournalSnapshot(),
             () => Environment.ReclaimSpace(),
             () => Environment.WriteAsync(_ => { }).AsTask().GetAwaiter().GetResult(),
             () => Environment.BeginWriteAsync().AsTask().GetAwaiter().GetResult().Dispose(),

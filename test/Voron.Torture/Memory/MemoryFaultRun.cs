@@ -196,7 +196,7 @@ internal sealed class MemoryFaultRun : IDisposable
                 _environment!.Flush();
                 break;
             case MemoryStep.Rewrite:
-                _environment!.Rewrite();
+                _environment!.WriteJournalSnapshot();
                 break;
             case MemoryStep.ConfirmDurability:
                 _environment!.ConfirmDurability();

@@ -70,7 +70,7 @@ internal sealed class MemoryWatch : IMemoryWatch
             _live[address] = (bytes, TracksOrigins ? Environment.StackTrace : "");
     }
 
-    void IMemoryWatch.GivenBack(nint address)
+    void IMemoryWatch.Freed(nint address)
     {
         lock (_live)
             _live.Remove(address);

@@ -30,7 +30,7 @@ internal sealed class WindowWatch : IMemoryWatch
         Taken++;
     }
 
-    void IMemoryWatch.GivenBack(nint address) => _live.Remove(address);
+    void IMemoryWatch.Freed(nint address) => _live.Remove(address);
 }
 
 /// <summary>A limit on the addresses of a thread, as a process has one by <c>ulimit -v</c>.</summary>
@@ -58,7 +58,7 @@ internal sealed class AddressLimit(long limit) : IMemoryWatch
         }
     }
 
-    void IMemoryWatch.GivenBack(nint address)
+    void IMemoryWatch.Freed(nint address)
     {
         lock (_live)
         {

@@ -21,14 +21,14 @@ internal sealed class PeakMemory : IDisposable
     {
         _disk = disk;
         _peak = Now(disk);
-        _timer = new Timer(_ => Look(), null, 0, 20);
+        _timer = new Timer(_ => Measure(), null, 0, 20);
     }
 
     public long Most
     {
         get
         {
-            Look();
+            Measure();
             lock (_gate)
                 return _peak;
         }
@@ -38,7 +38,7 @@ internal sealed class PeakMemory : IDisposable
 
     public void Dispose() => _timer.Dispose();
 
-    private void Look()
+    private void Measure()
     {
         lock (_gate)
             _peak = Math.Max(_peak, Now(_disk));

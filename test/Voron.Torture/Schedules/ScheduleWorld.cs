@@ -165,7 +165,7 @@ internal sealed class ScheduleWorld
                 Environment.Flush();
                 break;
             case ScriptedKind.Rewrite:
-                Environment.Rewrite();
+                Environment.WriteJournalSnapshot();
                 break;
             case ScriptedKind.PrepareSpare:
                 JournalSpare.Prepare(Environment.Context);

@@ -378,7 +378,7 @@ internal sealed class SlowRun(StorageOptions options, SuiteRun run)
                 _ = Environment.GetStatistics().PageCount;
                 break;
             case SlowCall.Rewrite:
-                Environment.Rewrite();
+                Environment.WriteJournalSnapshot();
                 break;
             case SlowCall.TrimMemory:
                 Environment.TrimMemory();
@@ -426,7 +426,7 @@ internal sealed class SlowRun(StorageOptions options, SuiteRun run)
                 Environment.ReclaimSpace();
                 break;
             case 7:
-                Environment.Rewrite();
+                Environment.WriteJournalSnapshot();
                 break;
             case 8:
                 Call(SlowCall.Verify);

@@ -20,7 +20,7 @@ namespace Voron.Transactions;
 /// queue is the last of all: nothing is called under it but what wakes a waiting caller.
 /// </para>
 /// </remarks>
-internal sealed class WriterGate
+internal sealed class WriterLock
 {
     /// <summary>As often as the framework's semaphore looks before it puts a thread to sleep.</summary>
     private const int Spins = 140;
@@ -44,7 +44,7 @@ internal sealed class WriterGate
     private int _isHeld;
     private int _waiting;
 
-    public WriterGate() => _isFree = () => Volatile.Read(ref _isHeld) == 0;
+    public WriterLock() => _isFree = () => Volatile.Read(ref _isHeld) == 0;
 
     /// <summary>Called once in each wait of more than five seconds, by any thread, under no lock; must not throw.</summary>
     public Action? WaitsForLong { get; set; }
@@ -322,7 +322,7 @@ internal sealed class WriterGate
         private readonly CancellationTokenRegistration _registration;
         private readonly Timer _timer;
 
-        public AsynchronousWaiter(WriterGate gate, CancellationToken cancellationToken)
+        public AsynchronousWaiter(WriterLock gate, CancellationToken cancellationToken)
         {
             _cancellationToken = cancellationToken;
             _timer = new Timer(_ => gate.WaitsForLong?.Invoke(), null, LongWait, Timeout.InfiniteTimeSpan);

@@ -15,14 +15,14 @@ namespace Voron.Transactions;
 /// span, reserved to be written perhaps, that is in use on some stack when the last handle is gone. For its sake frames
 /// are not used again at once: see <see cref="StorageOptions.LeakGrace"/>.
 /// </remarks>
-internal sealed class WriterHome
+internal sealed class Writer
 {
     private readonly Engine _context;
-    private readonly WriterGate _gate;
+    private readonly WriterLock _gate;
     private readonly ConcurrentQueue<Action> _errands = new();
-    private WriteTransactionBody? _resting;
+    private WriteTransactionBody? _parked;
 
-    public WriterHome(Engine context, WriterGate gate, VersionReclaimer versionReclaimer)
+    public Writer(Engine context, WriterLock gate, VersionReclaimer versionReclaimer)
     {
         _context = context;
         context.Gate = gate;
@@ -31,7 +31,7 @@ internal sealed class WriterHome
         VersionReclaimer = versionReclaimer;
         WritePages = new CopyOnWritePages(context);
         versionReclaimer.Space = WritePages.Space;
-        _resting = new WriteTransactionBody(context, gate, this);
+        _parked = new WriteTransactionBody(context, gate, this);
     }
 
     public VersionReclaimer VersionReclaimer { get; }
@@ -123,21 +123,21 @@ internal sealed class WriterHome
 
     private WriteTransactionBody BeginCounted()
     {
-        var body = _resting ?? throw new UnreachableException("The writer's gate was free, and its body is not at home.");
+        var body = _parked ?? throw new UnreachableException("The writer's gate was free, and its body is not at home.");
         var openedAt = _context.Options.CaptureTransactionStacks ? new StackTrace(3, fNeedFileInfo: false) : null;
         body.Begin(openedAt);
         Volatile.Write(ref _openedAt, openedAt);
         Volatile.Write(ref _beganTick, Environment.TickCount64);
         Volatile.Write(ref _beganBy, Environment.CurrentManagedThreadId);
-        _resting = null;
+        _parked = null;
         return body;
     }
 
     /// <summary>The body's transaction has ended; the gate is still held.</summary>
-    public void Rest(WriteTransactionBody body)
+    public void Park(WriteTransactionBody body)
     {
         _context.AssertWriterHeld();
-        _resting = body;
+        _parked = body;
     }
 
     /// <summary>Called by a finalizer: the body's transaction is open, and nobody can end it any more.</summary>

@@ -7,11 +7,11 @@ namespace Voron.Tests.Transactions;
 /// The queue for the writer, of threads that block and of callers that do not. A semaphore of the framework let blocked threads starve
 /// behind asynchronous callers when they looked again from time to time, and lost the writer to an interruption when they did not.
 /// </summary>
-public sealed class WriterGateTests
+public sealed class WriterLockTests
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
 
-    private readonly WriterGate _gate = new();
+    private readonly WriterLock _gate = new();
 
     [Fact]
     public async Task A_blocked_caller_has_its_turn_among_asynchronous_ones()
