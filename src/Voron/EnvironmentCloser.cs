@@ -20,7 +20,8 @@ namespace Voron;
 /// waits for a thread that does: so any thread may close an environment, a thread that calls an observer too.
 /// </remarks>
 internal sealed class EnvironmentCloser(
-    EnvironmentParts parts, WriterLock gate, Writer? writer, GroupCommit? groupCommit, Flusher? flusher, FlushScheduler? scheduler, Scrubber? scrubber)
+    EnvironmentParts parts, WriterLock gate, Writer? writer, GroupCommit? groupCommit, Flusher? flusher, FlushScheduler? scheduler,
+    Scrubber? scrubber)
 {
     private static readonly TimeSpan WriterPatience = TimeSpan.FromSeconds(5);
 

@@ -117,7 +117,8 @@ internal static unsafe class EnvironmentCreator
 
     /// <summary>A file that is made before the header is there, and needs one.</summary>
     private static string? PartOf(HashSet<string> names) => names.FirstOrDefault(
-        name => name == DataFileName || JournalFile.IndexOf(name) > 0 || JournalFile.UnnamedIndexOf(name) > 0 || JournalSnapshotFile.NumberOf(name) > 0);
+        name => name == DataFileName || JournalFile.IndexOf(name) > 0 || JournalFile.UnnamedIndexOf(name) > 0
+            || JournalSnapshotFile.NumberOf(name) > 0);
 
     private static CorruptionException HeaderIsMissing(IDisk disk, string part) => new(
         $"'{disk.Path}' has '{part}', and no '{CheckpointFile.FileName}' that belongs to it: the header of the environment is missing. " +

@@ -69,8 +69,8 @@ internal sealed class FlushScheduler : IBackPressure
     /// <param name="isDurabilityConfirmed">As of <see cref="RecoveryResult.IsDurabilityConfirmed"/>.</param>
     /// <param name="trimmer">Gives memory back to the system.</param>
     public FlushScheduler(
-        Engine context, Flusher flusher, Action reclaim, Func<long, long> punch, MemoryTrimmer trimmer, long replayedBytes, bool isDurabilityConfirmed,
-        bool background)
+        Engine context, Flusher flusher, Action reclaim, Func<long, long> punch, MemoryTrimmer trimmer, long replayedBytes,
+        bool isDurabilityConfirmed, bool background)
     {
         _writtenBytes = replayedBytes;
         _reclaim = reclaim;

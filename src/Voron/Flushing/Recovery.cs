@@ -96,8 +96,8 @@ internal static class Recovery
 
         var duration = Stopwatch.GetElapsedTime(start);
         return new RecoveryResult(
-            state, end.End, end.IsDurabilityConfirmed, end.Seals, end.Ends, files, chain.Openings, end.Unused, journals.WithoutEpoch, replay.DirectExtents,
-            end.Records, end.Bytes, end.Dropped, stamp, highest, duration);
+            state, end.End, end.IsDurabilityConfirmed, end.Seals, end.Ends, files, chain.Openings, end.Unused, journals.WithoutEpoch,
+            replay.DirectExtents, end.Records, end.Bytes, end.Dropped, stamp, highest, duration);
     }
 
     /// <summary>Verifies the large values that the replayed records name.</summary>

@@ -33,7 +33,8 @@ internal static unsafe class PageStructure
             return $"it says that it is page {header->PageNumber}";
         if (header->Kind == PageKind.Overflow)
         {
-            return header->ExtentPages == pages && header->ExtentBytes is >= 0 and <= int.MaxValue && pages == ExtentPages(pageSize, header->ExtentBytes)
+            return header->ExtentPages == pages && header->ExtentBytes is >= 0 and <= int.MaxValue
+                && pages == ExtentPages(pageSize, header->ExtentBytes)
                 ? null
                 : $"it begins a run of {header->ExtentPages} pages with {header->ExtentBytes} bytes, and {pages} are there";
         }

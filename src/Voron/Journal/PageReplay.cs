@@ -103,7 +103,10 @@ internal sealed unsafe class PageReplay : IRecordVisitor
         foreach (var (number, page) in _pages)
         {
             if (number < _state.PageCount)
-                versions.SetSelfContained(versions.Push(number, page.TransactionId, 0, page.Frame, page.Pages, page.Flags, 0), page.SelfContainedSinceId);
+            {
+                var node = versions.Push(number, page.TransactionId, 0, page.Frame, page.Pages, page.Flags, 0);
+                versions.SetSelfContained(node, page.SelfContainedSinceId);
+            }
             else if (page.Frame != null)
                 _frames.ReturnExtent(page.Frame, page.Pages);
         }

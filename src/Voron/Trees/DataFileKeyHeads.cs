@@ -307,7 +307,8 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
     private long* Children(KeyHeadsEntry* entry) => (long*)((byte*)entry + _childrenOffset);
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private static ushort* Offsets(KeyHeadsEntry* entry) => (ushort*)((byte*)entry + KeyHeadsEntry.HeaderSize + KeyHeadsEntry.KeyHeadsAtOnce * sizeof(uint));
+    private static ushort* Offsets(KeyHeadsEntry* entry) =>
+        (ushort*)((byte*)entry + KeyHeadsEntry.HeaderSize + KeyHeadsEntry.KeyHeadsAtOnce * sizeof(uint));
 }
 
 /// <summary>Where the number of a child stands in an entry.</summary>

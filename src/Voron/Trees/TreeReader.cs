@@ -37,7 +37,7 @@ internal static unsafe class TreeReader
         fixed (byte* bytes = key)
         {
             var search = new SearchKey(bytes, key.Length);
-            return reader.DataFileKeyHeads == null ? FindInPages(state, reader, search) : FindByKeyHeads(state, reader, reader.DataFileKeyHeads, search);
+            return reader.DataFileKeyHeads is { } heads ? FindByKeyHeads(state, reader, heads, search) : FindInPages(state, reader, search);
         }
     }
 

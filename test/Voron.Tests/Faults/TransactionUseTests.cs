@@ -139,7 +139,8 @@ public sealed class TransactionUseTests
         using var reading = environment.BeginRead();
         var opening = Task.Run(() => reading.OpenTree(FaultTestKit.TreeName), Cancellation);
         isInside.Wait(Patience, Cancellation).Should().BeTrue();
-        FluentActions.Invoking(() => reading.OpenTree(FaultTestKit.TreeName)).Should().Throw<InvalidOperationException>().WithMessage("*Two threads*");
+        FluentActions.Invoking(() => reading.OpenTree(FaultTestKit.TreeName))
+            .Should().Throw<InvalidOperationException>().WithMessage("*Two threads*");
         mayGoOn.Set();
         (await opening).Contains(FaultTestKit.Key(1)).Should().BeTrue();
         disk.ClearFaults();

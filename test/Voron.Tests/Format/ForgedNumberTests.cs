@@ -49,7 +49,8 @@ public sealed class ForgedNumberTests
         using (var writing = environment.BeginWrite())
         {
             var header = new TreeState(writing.Body.Catalog.ToHeader()).ToHeader();
-            TreeWriter.Put(writing.Body.WritePages, writing.Body.Catalog, new byte[300], MemoryMarshal.AsBytes(new ReadOnlySpan<TreeHeader>(in header)));
+            var bytes = MemoryMarshal.AsBytes(new ReadOnlySpan<TreeHeader>(in header));
+            TreeWriter.Put(writing.Body.WritePages, writing.Body.Catalog, new byte[300], bytes);
             writing.Commit();
         }
 

@@ -37,7 +37,8 @@ public sealed class BlockingCallerTests
                         }
                         else
                         {
-                            environment.WriteAsync(writing => writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(caller), [1])).AsTask().Wait();
+                            environment.WriteAsync(writing => writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(caller), [1]))
+                                .AsTask().Wait();
                         }
 
                         if (Interlocked.Increment(ref done) == Callers)

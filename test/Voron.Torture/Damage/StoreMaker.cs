@@ -31,7 +31,8 @@ internal sealed class StoreMaker : IDisposable
     /// <summary>All of them, of one environment each.</summary>
     public static IReadOnlyList<StoreImage> MakeAll() =>
     [
-        Closed(), DurabilityConfirmed(TornPageProtection.Checksums, JournalCompression.Never), DurabilityConfirmed(TornPageProtection.FullPageImages, JournalCompression.Always),
+        Closed(), DurabilityConfirmed(TornPageProtection.Checksums, JournalCompression.Never),
+        DurabilityConfirmed(TornPageProtection.FullPageImages, JournalCompression.Always),
         Unconfirmed(), Flushing(TornPageProtection.Checksums, "voron.data"), Flushing(TornPageProtection.Checksums, "voron.header"),
         Flushing(TornPageProtection.FullPageImages, "voron.header"), JournalSnapshot(), Sealed(),
     ];

@@ -151,8 +151,8 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
             0 => [ScriptedKind.Read, ScriptedKind.Glance, ScriptedKind.Read, ScriptedKind.Verify],
             1 => [ScriptedKind.Commit, ScriptedKind.CommitAsync, ScriptedKind.Savepoint, ScriptedKind.RollBack, ScriptedKind.Await,
                 ScriptedKind.Commit, ScriptedKind.CommitNothing, ScriptedKind.CommitNothingAsync, ScriptedKind.MergeBlocking],
-            2 => [ScriptedKind.Flush, ScriptedKind.Flush, ScriptedKind.Rewrite, ScriptedKind.PrepareSpare, ScriptedKind.GrowAhead, ScriptedKind.ConfirmDurability,
-                ScriptedKind.Trim, ScriptedKind.Kill],
+            2 => [ScriptedKind.Flush, ScriptedKind.Flush, ScriptedKind.Rewrite, ScriptedKind.PrepareSpare, ScriptedKind.GrowAhead,
+                ScriptedKind.ConfirmDurability, ScriptedKind.Trim, ScriptedKind.Kill],
             _ => [.. Enum.GetValues<ScriptedKind>()
                 .Where(kind => kind is not (ScriptedKind.Close or ScriptedKind.Reclaim or ScriptedKind.FailWrites))],
         };
