@@ -20,8 +20,7 @@ namespace Voron;
 /// waits for a thread that does: so any thread may close an environment, a thread that calls an observer too.
 /// </remarks>
 internal sealed class EnvironmentCloser(
-    EnvironmentParts parts, WriterLock gate, Writer? writer, GroupCommit? groupCommit, Flusher? flusher, FlushScheduler? scheduler,
-    Scrubber? scrubber)
+    EnvironmentParts parts, Writer? writer, GroupCommit? groupCommit, Flusher? flusher, FlushScheduler? scheduler, Scrubber? scrubber)
 {
     private static readonly TimeSpan WriterPatience = TimeSpan.FromSeconds(5);
 
@@ -76,16 +75,16 @@ internal sealed class EnvironmentCloser(
         }
     }
 
-    private void CloseWriter(Writer home, out bool isWriterFree)
+    private void CloseWriter(Writer slot, out bool isWriterFree)
     {
         var isFree = false;
         try
         {
-            Uninterrupted.Run(() => isFree = gate.TryEnter(WriterPatience, CancellationToken.None));
+            Uninterrupted.Run(() => isFree = slot.TryEnter(WriterPatience, CancellationToken.None));
             if (isFree)
-                gate.Release();
+                slot.Release();
             else
-                EnvironmentLog.WriterAbandoned(_context.Logger, _context.Disk.Path, home.TransactionId);
+                EnvironmentLog.WriterAbandoned(_context.Logger, _context.Disk.Path, slot.TransactionId);
             _context.Journal!.RefuseTransactions();
             flusher!.Close();
         }

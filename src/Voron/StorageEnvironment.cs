@@ -27,7 +27,6 @@ public sealed partial class StorageEnvironment : IDisposable
     private readonly EnvironmentParts _parts;
     private readonly Engine _context;
     private readonly ReaderPool _readers;
-    private readonly WriterLock _gate = new();
     private readonly Writer? _writer;
     private readonly WriterEntrance? _entrance;
     private readonly GroupCommit? _groupCommit;
@@ -55,20 +54,20 @@ public sealed partial class StorageEnvironment : IDisposable
         {
             FlusherSlot = _context.FlusherSlot,
         };
-        _writer = new Writer(_context, _gate, versionReclaimer) { Submitted = parts.Recovered.State };
+        _writer = new Writer(_context, versionReclaimer) { Submitted = parts.Recovered.State };
         _groupCommit = new GroupCommit(
             () => Begin(TimeSpan.MaxValue, nameof(WriteAsync), CancellationToken.None), _context.Options, CountGroupCommitted);
-        _flusher = new Flusher(_context, parts.Checkpoints, _gate, _writer);
+        _flusher = new Flusher(_context, parts.Checkpoints, _writer);
         _flusher.Start(parts.Recovered.Stamp);
         FlushAfterCrashes(parts.Recovered.Openings);
-        _reclaimer = new SpaceReclaimer(_context, _gate, _writer, _flusher);
-        _trimmer = new MemoryTrimmer(_context, _gate, _writer);
+        _reclaimer = new SpaceReclaimer(_context, _writer, _flusher);
+        _trimmer = new MemoryTrimmer(_context, _writer);
         _scheduler = new FlushScheduler(
             _context, _flusher, () => _reclaimer.Run(BackgroundPatience), _reclaimer.PunchForWriter,
             _trimmer, parts.ReplayedBytes, parts.Recovered.IsDurabilityConfirmed, _context.Options.BackgroundFlush);
         parts.Publisher.BackPressure = _scheduler;
         _context.BackPressure = _scheduler;
-        _entrance = new WriterEntrance(_context, _gate, _writer, _scheduler);
+        _entrance = new WriterEntrance(_context, _writer, _scheduler);
         _scrubber = new Scrubber(_context, () => new EngineSnapshot(_context));
     }
 
@@ -284,7 +283,7 @@ public sealed partial class StorageEnvironment : IDisposable
     {
         _groupCommit?.ThrowIfInside(nameof(Dispose));
         if (Interlocked.Exchange(ref _disposed, 1) == 0)
-            new EnvironmentCloser(_parts, _gate, _writer, _groupCommit, _flusher, _scheduler, _scrubber).Close();
+            new EnvironmentCloser(_parts, _writer, _groupCommit, _flusher, _scheduler, _scrubber).Close();
     }
 
     /// <summary>The parts; for tests.</summary>

@@ -30,7 +30,6 @@ internal sealed unsafe class Flusher
     private readonly EngineLock _lock = new(LockRank.Flush);
     private readonly Engine _context;
     private readonly CheckpointFile _checkpoints;
-    private readonly WriterLock _gate;
     private readonly Writer _writer;
     private readonly FlushTarget _target;
     private readonly PageFileWriter _pages;
@@ -40,11 +39,10 @@ internal sealed unsafe class Flusher
     private ulong _stamp;
     private bool _isClosed;
 
-    public Flusher(Engine context, CheckpointFile checkpoints, WriterLock gate, Writer writer)
+    public Flusher(Engine context, CheckpointFile checkpoints, Writer writer)
     {
         _context = context;
         _checkpoints = checkpoints;
-        _gate = gate;
         _writer = writer;
         _target = new FlushTarget(context);
         _pages = new PageFileWriter(context);
@@ -465,7 +463,7 @@ internal sealed unsafe class Flusher
         var touched = plan.Touched.AsSpan();
         for (var from = 0; from < touched.Length; from += DetachSlice)
         {
-            if (!_gate.TryEnter(LongestDetachWait, _context.Closing.Token))
+            if (!_writer.TryEnter(LongestDetachWait, _context.Closing.Token))
                 return false;
             try
             {
@@ -478,7 +476,7 @@ internal sealed unsafe class Flusher
             }
             finally
             {
-                _gate.Release();
+                _writer.Release();
             }
         }
 

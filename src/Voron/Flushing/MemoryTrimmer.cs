@@ -16,7 +16,6 @@ internal sealed class MemoryTrimmer
 
     private readonly EngineLock _lock = new(LockRank.Trim);
     private readonly Engine _context;
-    private readonly WriterLock _gate;
     private readonly Writer _writer;
 
     // Made ahead: once the free lists are taken out, putting them back must not fail for want of memory.
@@ -28,10 +27,9 @@ internal sealed class MemoryTrimmer
     private long _peakBefore = long.MaxValue / 2;
     private long _trimmedAtTick = Environment.TickCount64;
 
-    public MemoryTrimmer(Engine context, WriterLock gate, Writer writer)
+    public MemoryTrimmer(Engine context, Writer writer)
     {
         _context = context;
-        _gate = gate;
         _writer = writer;
         _putBack = PutBack;
     }
@@ -70,7 +68,7 @@ internal sealed class MemoryTrimmer
     {
         _trimmedAtTick = Environment.TickCount64;
         _context.Journal!.TrimBuffers();
-        if (!_gate.TryEnter(TimeSpan.Zero, CancellationToken.None))
+        if (!_writer.TryEnter(TimeSpan.Zero, CancellationToken.None))
             return;
         long excess;
         try
@@ -94,7 +92,7 @@ internal sealed class MemoryTrimmer
         }
         finally
         {
-            _gate.Release();
+            _writer.Release();
         }
 
         try

@@ -31,7 +31,6 @@ internal sealed class SpaceReclaimer
     private const int MaxSectionsExamined = 256;
 
     private readonly Engine _context;
-    private readonly WriterLock _gate;
     private readonly Writer _writer;
     private readonly Flusher _flusher;
 
@@ -43,10 +42,9 @@ internal sealed class SpaceReclaimer
     private long _searchedInVain;
     private long _searchedAtDetach = -1;
 
-    public SpaceReclaimer(Engine context, WriterLock gate, Writer writer, Flusher flusher)
+    public SpaceReclaimer(Engine context, Writer writer, Flusher flusher)
     {
         _context = context;
-        _gate = gate;
         _writer = writer;
         _flusher = flusher;
     }
@@ -129,7 +127,7 @@ internal sealed class SpaceReclaimer
 
     private void TakeWriter(TimeSpan patience)
     {
-        if (!_gate.TryEnter(patience, _context.Closing.Token))
+        if (!_writer.TryEnter(patience, _context.Closing.Token))
             throw new TimeoutException(_writer.DescribeWait(patience));
     }
 
@@ -198,7 +196,7 @@ internal sealed class SpaceReclaimer
         }
         finally
         {
-            _gate.Release();
+            _writer.Release();
         }
     }
 
@@ -318,7 +316,7 @@ internal sealed class SpaceReclaimer
         }
         catch
         {
-            _gate.Release();
+            _writer.Release();
             throw;
         }
     }

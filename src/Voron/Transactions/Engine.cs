@@ -65,7 +65,7 @@ internal sealed class Engine
     public JournalFileSet? JournalFiles { get; set; }
 
     /// <summary>Null when there is no writer: while the environment is being opened, and when that is for reading only.</summary>
-    public WriterLock? Gate { get; set; }
+    public Writer? Writer { get; set; }
 
     /// <summary>What flushing does for those who write; null when the environment is opened for reading only.</summary>
     public IBackPressure? BackPressure { get; set; }
@@ -78,7 +78,7 @@ internal sealed class Engine
     /// <summary>The slot of the flusher in <see cref="Readers"/>, scanned last; -1 without one.</summary>
     public int FlusherSlot { get; set; } = -1;
 
-    /// <inheritdoc cref="WriterLock.AssertHeld"/>
+    /// <inheritdoc cref="Transactions.Writer.AssertHeld"/>
     [Conditional("DEBUG")]
-    public void AssertWriterHeld() => Gate?.AssertHeld();
+    public void AssertWriterHeld() => Writer?.AssertHeld();
 }

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Voron.FreeSpace;
 using Voron.IO;
 using Voron.Paging;
@@ -40,8 +41,8 @@ internal sealed unsafe class VersionReclaimer
         _ring = ring;
     }
 
-    /// <summary>What the holder of the writer holds; null in tests of this class alone.</summary>
-    public WriterLock? Gate { get; set; }
+    /// <summary>Asserts that the caller holds the writer; null in tests of this class alone.</summary>
+    public Action? AssertHeld { get; set; }
 
     /// <summary>Is told of pages that have lost their versions: those that are free can be written directly from then on.</summary>
     public SpaceAllocator? Space { get; set; }
@@ -59,14 +60,14 @@ internal sealed unsafe class VersionReclaimer
     /// <summary>Notes that a page got a version in a submitted transaction and had one before.</summary>
     public void AddSuperseded(long page, long successorId)
     {
-        Gate?.AssertHeld();
+        AssertWriterHeld();
         _superseded.Add(new SupersededPage(page, successorId));
     }
 
     /// <summary>Drops and reclaims what can be; cheap when there is nothing to do.</summary>
     public void Reclaim()
     {
-        Gate?.AssertHeld();
+        AssertWriterHeld();
         if (_superseded.Count == 0 && _blocked.Count == 0 && _detached.Count == 0)
             return;
 
@@ -89,7 +90,7 @@ internal sealed unsafe class VersionReclaimer
     /// <returns>The state sequence from which on readers do not find them.</returns>
     public long Detach(ReadOnlySpan<long> pages, long flushedId, byte* map)
     {
-        Gate?.AssertHeld();
+        AssertWriterHeld();
         var frames = _freeLists.TryPop(out var pooled) ? pooled : new NativeList<DetachedFrame>(_heap);
         try
         {
@@ -156,6 +157,9 @@ internal sealed unsafe class VersionReclaimer
             _freeLists.Push(frames);
         return sequence;
     }
+
+    [Conditional("DEBUG")]
+    private void AssertWriterHeld() => AssertHeld?.Invoke();
 
     private void Drop(in SupersededPage superseded)
     {

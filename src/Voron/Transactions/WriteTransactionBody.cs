@@ -15,7 +15,7 @@ namespace Voron.Transactions;
 ///      fails inside  ▼ │
 ///                  broken ──Rollback──▶ free
 /// </code>
-/// Everything here runs while the writer gate is held.
+/// Everything here runs while the writer is held.
 /// </remarks>
 internal sealed class WriteTransactionBody : TransactionBody
 {
@@ -26,7 +26,6 @@ internal sealed class WriteTransactionBody : TransactionBody
     private const int MaxKeptEntries = 1024;
 
     private readonly Engine _context;
-    private readonly WriterLock _gate;
     private readonly Writer _writer;
     private readonly TransactionPacker _packer;
     private readonly List<SavepointFrame> _savepoints = [];
@@ -40,12 +39,11 @@ internal sealed class WriteTransactionBody : TransactionBody
     private long _nextSavepointId = 1;
     private long _lastOperation;
 
-    public WriteTransactionBody(Engine context, WriterLock gate, Writer home)
+    public WriteTransactionBody(Engine context, Writer writer)
     {
         _context = context;
-        _gate = gate;
-        _writer = home;
-        WritePages = home.WritePages;
+        _writer = writer;
+        WritePages = writer.WritePages;
         LargeValues = new LargeValueWriter(context, WritePages);
         _packer = new TransactionPacker(context);
     }
@@ -85,7 +83,7 @@ internal sealed class WriteTransactionBody : TransactionBody
 
     protected override TreeLog? Log => _log;
 
-    /// <summary>Starts a transaction. The gate is held. Called by <see cref="Writer"/> only.</summary>
+    /// <summary>Starts a transaction. The writer is held. Called by <see cref="Writer"/> only.</summary>
     public void Begin(StackTrace? openedAt)
     {
         _writer.VersionReclaimer.Reclaim();
@@ -312,7 +310,7 @@ internal sealed class WriteTransactionBody : TransactionBody
     public bool HasSavepoint(long id) => IndexOfSavepoint(id) >= 0;
 
     /// <summary>
-    /// Packs the transaction and hands it to the journal; the transaction has ended then, and the gate is released.
+    /// Packs the transaction and hands it to the journal; the transaction has ended then, and the writer is released.
     /// </summary>
     /// <returns>
     /// The sequence of the record to wait for. When nothing has changed it is that of the state which the transaction began on: what was
@@ -424,7 +422,7 @@ internal sealed class WriteTransactionBody : TransactionBody
         return journal.Submit(entry);
     }
 
-    /// <summary>Takes everything back and releases the gate.</summary>
+    /// <summary>Takes everything back and releases the writer.</summary>
     public void Rollback()
     {
         if (TryClaim())
@@ -457,7 +455,7 @@ internal sealed class WriteTransactionBody : TransactionBody
         _writer.Park(this);
         try
         {
-            _gate.Release();
+            _writer.Release();
         }
         finally
         {

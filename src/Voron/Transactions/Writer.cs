@@ -4,7 +4,8 @@ using System.Diagnostics;
 namespace Voron.Transactions;
 
 /// <summary>
-/// What stays of the writer from one transaction to the next, and where its body rests in between. Used by the holder of the gate.
+/// The slot of the single writer: its lock, the state that passes from one transaction to the next, and the parked body of these
+/// transactions. Members other than those of the lock are for the caller that holds it.
 /// </summary>
 /// <remarks>
 /// While a transaction is open nothing but its own handles leads to the body, neither this object nor the environment: so a
@@ -18,21 +19,29 @@ namespace Voron.Transactions;
 internal sealed class Writer
 {
     private readonly Engine _context;
-    private readonly WriterLock _gate;
+    private readonly WriterLock _lock = new();
     private readonly ConcurrentQueue<Action> _errands = new();
     private WriteTransactionBody? _parked;
 
-    public Writer(Engine context, WriterLock gate, VersionReclaimer versionReclaimer)
+    public Writer(Engine context, VersionReclaimer versionReclaimer)
     {
         _context = context;
-        context.Gate = gate;
-        versionReclaimer.Gate = gate;
-        _gate = gate;
+        context.Writer = this;
+        versionReclaimer.AssertHeld = () => AssertHeld();
         VersionReclaimer = versionReclaimer;
         WritePages = new CopyOnWritePages(context);
         versionReclaimer.Space = WritePages.Space;
-        _parked = new WriteTransactionBody(context, gate, this);
+        _parked = new WriteTransactionBody(context, this);
     }
+
+    /// <inheritdoc cref="WriterLock.WaitsForLong"/>
+    public Action? WaitsForLong
+    {
+        set => _lock.WaitsForLong = value;
+    }
+
+    /// <inheritdoc cref="WriterLock.HasQueue"/>
+    public bool HasQueue => _lock.HasQueue;
 
     public VersionReclaimer VersionReclaimer { get; }
 
@@ -48,7 +57,7 @@ internal sealed class Writer
     public long TransactionId => WritePages.Id;
 
     /// <summary>Where, when and by which thread the open transaction, or the last one, was begun.</summary>
-    /// <remarks>Read without the gate, for messages: its parts may be of two transactions.</remarks>
+    /// <remarks>Read without holding the writer, for messages: its parts may be of two transactions.</remarks>
     public WriterOrigin Origin => new(Volatile.Read(ref _openedAt), Volatile.Read(ref _beganTick), Volatile.Read(ref _beganBy));
 
     private StackTrace? _openedAt;
@@ -72,7 +81,7 @@ internal sealed class Writer
     public void RunWhenFree(Action errand)
     {
         _errands.Enqueue(errand);
-        if (!_gate.TryEnter(TimeSpan.Zero, CancellationToken.None))
+        if (!TryEnter(TimeSpan.Zero, CancellationToken.None))
             return;
         try
         {
@@ -80,7 +89,7 @@ internal sealed class Writer
         }
         finally
         {
-            _gate.Release();
+            Release();
         }
     }
 
@@ -102,7 +111,20 @@ internal sealed class Writer
         }
     }
 
-    /// <summary>Starts a transaction. The gate is held.</summary>
+    /// <inheritdoc cref="WriterLock.TryEnter"/>
+    public bool TryEnter(TimeSpan timeout, CancellationToken cancellationToken) => _lock.TryEnter(timeout, cancellationToken);
+
+    /// <inheritdoc cref="WriterLock.EnterAsync"/>
+    public Task EnterAsync(CancellationToken cancellationToken) => _lock.EnterAsync(cancellationToken);
+
+    /// <inheritdoc cref="WriterLock.Release"/>
+    public void Release() => _lock.Release();
+
+    /// <inheritdoc cref="WriterLock.AssertHeld"/>
+    [Conditional("DEBUG")]
+    public void AssertHeld() => _lock.AssertHeld();
+
+    /// <summary>Starts a transaction. The writer is held.</summary>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
     public WriteTransactionBody Begin()
     {
@@ -123,7 +145,7 @@ internal sealed class Writer
 
     private WriteTransactionBody BeginCounted()
     {
-        var body = _parked ?? throw new UnreachableException("The writer's gate was free, and its body is not at home.");
+        var body = _parked ?? throw new UnreachableException("The writer was free, and the body of its transactions is in use.");
         var openedAt = _context.Options.CaptureTransactionStacks ? new StackTrace(3, fNeedFileInfo: false) : null;
         body.Begin(openedAt);
         Volatile.Write(ref _openedAt, openedAt);
@@ -133,7 +155,7 @@ internal sealed class Writer
         return body;
     }
 
-    /// <summary>The body's transaction has ended; the gate is still held.</summary>
+    /// <summary>Takes the body back when its transaction has ended; the writer is still held.</summary>
     public void Park(WriteTransactionBody body)
     {
         _context.AssertWriterHeld();

@@ -10,18 +10,16 @@ internal sealed class WriterEntrance
     private static readonly Action<CancellationTokenSource> DisposeSource = source => source.Dispose();
 
     private readonly Engine _context;
-    private readonly WriterLock _gate;
     private readonly Writer _writer;
     private readonly IBackPressure _backPressure;
     private long _collectedFor = -1;
 
-    public WriterEntrance(Engine context, WriterLock gate, Writer writer, IBackPressure backPressure)
+    public WriterEntrance(Engine context, Writer writer, IBackPressure backPressure)
     {
         _context = context;
-        _gate = gate;
         _writer = writer;
         _backPressure = backPressure;
-        gate.WaitsForLong = CollectLeakedWriter;
+        writer.WaitsForLong = CollectLeakedWriter;
     }
 
     /// <param name="timeout">How long to wait for the writer; <see cref="TimeSpan.MaxValue"/> or <see cref="Timeout.InfiniteTimeSpan"/> for no limit.</param>
@@ -34,7 +32,7 @@ internal sealed class WriterEntrance
             timeout = TimeSpan.MaxValue;
         ArgumentOutOfRangeException.ThrowIfLessThan(timeout, TimeSpan.Zero);
         _backPressure.ThrottleWriter();
-        if (!_gate.TryEnter(TimeSpan.Zero, cancellationToken) && !Wait(timeout, cancellationToken))
+        if (!_writer.TryEnter(TimeSpan.Zero, cancellationToken) && !Wait(timeout, cancellationToken))
             throw new TimeoutException(_writer.DescribeWait(timeout));
         return BeginHeld();
     }
@@ -46,7 +44,7 @@ internal sealed class WriterEntrance
         var either = Either(cancellationToken);
         try
         {
-            await _gate.EnterAsync(either?.Token ?? _context.Closing.Token).ConfigureAwait(false);
+            await _writer.EnterAsync(either?.Token ?? _context.Closing.Token).ConfigureAwait(false);
         }
         catch (OperationCanceledException)
         {
@@ -65,7 +63,7 @@ internal sealed class WriterEntrance
         var either = Either(cancellationToken);
         try
         {
-            return _gate.TryEnter(
+            return _writer.TryEnter(
                 timeout.TotalMilliseconds < int.MaxValue ? timeout : Timeout.InfiniteTimeSpan, either?.Token ?? _context.Closing.Token);
         }
         catch (OperationCanceledException)
@@ -114,7 +112,7 @@ internal sealed class WriterEntrance
         }
         catch
         {
-            _gate.Release();
+            _writer.Release();
             throw;
         }
     }

@@ -16,7 +16,7 @@ namespace Voron.Transactions;
 /// cancellation that meets the handing over leaves the writer with the caller or with the next one, and never with none.
 /// </para>
 /// <para>
-/// The gate comes before all locks: a thread that holds one never waits here, though it may look whether the writer is free. The lock of the
+/// The writer comes before all locks: a thread that holds one never waits here, though it may look whether the writer is free. The lock of the
 /// queue is the last of all: nothing is called under it but what wakes a waiting caller.
 /// </para>
 /// </remarks>
@@ -322,11 +322,11 @@ internal sealed class WriterLock
         private readonly CancellationTokenRegistration _registration;
         private readonly Timer _timer;
 
-        public AsynchronousWaiter(WriterLock gate, CancellationToken cancellationToken)
+        public AsynchronousWaiter(WriterLock writerLock, CancellationToken cancellationToken)
         {
             _cancellationToken = cancellationToken;
-            _timer = new Timer(_ => gate.WaitsForLong?.Invoke(), null, LongWait, Timeout.InfiniteTimeSpan);
-            _registration = cancellationToken.UnsafeRegister(_ => gate.Leave(this), null);
+            _timer = new Timer(_ => writerLock.WaitsForLong?.Invoke(), null, LongWait, Timeout.InfiniteTimeSpan);
+            _registration = cancellationToken.UnsafeRegister(_ => writerLock.Leave(this), null);
         }
 
         public Task Task => _completion.Task;
