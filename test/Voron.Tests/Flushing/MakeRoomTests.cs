@@ -93,7 +93,7 @@ public sealed class MakeRoomTests
         var disk = new SimulatedDisk();
         using var environment = StorageEnvironment.Open(disk, Options());
         Fill(environment, "a", 200, 100_000);
-        Fill(environment, "versionReclaimer", 1, 10);
+        Fill(environment, "kept", 1, 10);
         Delete(environment, "a");
         environment.Flush();
         for (var i = 0; i < 50; i++)
@@ -111,7 +111,7 @@ public sealed class MakeRoomTests
     {
         var disk = new SimulatedDisk();
         using var environment = StorageEnvironment.Open(disk, Options());
-        Fill(environment, "versionReclaimer", 1, 10);
+        Fill(environment, "kept", 1, 10);
         Fill(environment, "a", 200, 100_000);
         Fill(environment, "last", 1, 10);
         Delete(environment, "a");
@@ -119,7 +119,7 @@ public sealed class MakeRoomTests
         using var reading = environment.BeginRead();
         disk.SpaceLimit = disk.UsedBytes;
         for (var i = 0; i < 100; i++)
-            Fill(environment, "versionReclaimer", 1, 3_000);
+            Fill(environment, "kept", 1, 3_000);
         disk.Count(TraceKind.Punch).Should().BeGreaterThan(0);
         environment.GetStatistics().ReclaimedBytes.Should().BeGreaterThan(0);
         environment.Verify().Problems.Should().BeEmpty();
@@ -132,7 +132,7 @@ public sealed class MakeRoomTests
         var disk = new SimulatedDisk();
         var options = Options(longestPunch: TimeSpan.Zero, maxJournalFileBytes: 16 << 20);
         using var environment = StorageEnvironment.Open(disk, options);
-        Fill(environment, "versionReclaimer", 1, 10);
+        Fill(environment, "kept", 1, 10);
         Fill(environment, "a", 400, 100_000);
         Fill(environment, "last", 1, 10);
         Delete(environment, "a");
@@ -157,7 +157,7 @@ public sealed class MakeRoomTests
             var before = sections.Distinct().Count();
             try
             {
-                Fill(environment, "versionReclaimer", 1, 3_000);
+                Fill(environment, "kept", 1, 3_000);
             }
             catch (StorageFullException)
             {
@@ -179,7 +179,7 @@ public sealed class MakeRoomTests
     {
         var disk = new SimulatedDisk();
         using var environment = StorageEnvironment.Open(disk, Options());
-        Fill(environment, "versionReclaimer", 1, 10);
+        Fill(environment, "kept", 1, 10);
         Fill(environment, "a", 100, 100_000);
         Fill(environment, "last", 1, 10);
         environment.Flush();
@@ -207,7 +207,7 @@ public sealed class MakeRoomTests
             var write = () =>
             {
                 for (var i = 0; i < 1_000; i++)
-                    Fill(environment, "versionReclaimer", 1, 3_000);
+                    Fill(environment, "kept", 1, 3_000);
             };
             write.Should().Throw<StorageFullException>();
         }

@@ -14,7 +14,7 @@ public sealed class SpaceReclaimerTests
         using var directory = new TestDirectory();
         using var environment = StorageEnvironment.Open(directory, Manual);
         Fill(environment, "a", 200, 100_000);
-        Fill(environment, "versionReclaimer", 1, 10);
+        Fill(environment, "kept", 1, 10);
         Fill(environment, "b", 200, 100_000);
         environment.Flush();
         var full = environment.GetStatistics().DataFileBytes;
@@ -38,7 +38,7 @@ public sealed class SpaceReclaimerTests
         reopened.Verify().Problems.Should().BeEmpty();
         using var reading = reopened.BeginRead();
         reading.OpenTree("c").Count.Should().Be(300);
-        reading.OpenTree("versionReclaimer").Count.Should().Be(1);
+        reading.OpenTree("kept").Count.Should().Be(1);
     }
 
     [Fact]
@@ -122,7 +122,7 @@ public sealed class SpaceReclaimerTests
     {
         var disk = new SimulatedDisk();
         using var environment = StorageEnvironment.Open(disk, Manual);
-        Fill(environment, "versionReclaimer", 1, 10);
+        Fill(environment, "kept", 1, 10);
         for (var round = 0; round < 3; round++)
         {
             Fill(environment, "a", 100, 100_000);
@@ -174,7 +174,7 @@ public sealed class SpaceReclaimerTests
         using var flushed = new AutoResetEvent(false);
         var options = new StorageOptions { FlushInterval = TimeSpan.FromMilliseconds(1), FlushObserver = _ => flushed.Set() };
         using var environment = StorageEnvironment.Open(new SimulatedDisk(), options);
-        Fill(environment, "versionReclaimer", 2, 10);
+        Fill(environment, "kept", 2, 10);
         Fill(environment, "a", 200, 100_000);
         Delete(environment, "a");
         environment.Flush();
@@ -186,7 +186,7 @@ public sealed class SpaceReclaimerTests
         for (var i = 0; i < 20; i++)
         {
             flushed.Reset();
-            Fill(environment, "versionReclaimer", 2, 10 + i);
+            Fill(environment, "kept", 2, 10 + i);
             flushed.WaitOne(TimeSpan.FromSeconds(30)).Should().BeTrue();
         }
 

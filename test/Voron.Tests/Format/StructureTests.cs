@@ -91,9 +91,9 @@ public sealed class StructureTests
         RecordHeader.ChecksummedFrom.Should().Be(16);
         PageHeader.UnjournaledBytes.Should().Be(32);
         Numbers<PageKind>().Should().Be("None=0 Leaf=1 Branch=2 Overflow=3 SectionMap=4");
-        Numbers<RecordKind>().Should().Be("Transaction=1 FlushList=2 FlushImages=3 DurabilityMarker=4 Rewrite=5");
+        Numbers<RecordKind>().Should().Be("Transaction=1 FlushList=2 FlushImages=3 DurabilityMarker=4 JournalSnapshot=5");
         Numbers<RecordFlags>().Should().Be("None=0 Compressed=1");
-        Numbers<PageEntryKind>().Should().Be("Diff=1 Zeros=2 Run=3 Free=4 Direct=5");
+        Numbers<PageEntryKind>().Should().Be("Diff=1 Zeros=2 Extent=3 Free=4 Direct=5");
         Numbers<ValueKind>().Should().Be("Inline=0 Overflow=1 LargeExtent=2");
     }
 
