@@ -5,18 +5,18 @@ using Voron.Primitives;
 namespace Voron.IO;
 
 /// <summary>
-/// A reserved range of addresses whose memory is committed from its start as it is needed, so that it grows without moving.
-/// Fresh memory is zeros. Reserving costs nothing but addresses. There is no finalizer: whoever holds pointers decides when
-/// the range goes.
+/// A reserved range of addresses whose memory is committed from its start as needed, so that it grows without moving.
+/// Fresh memory is zeros. Reserving costs nothing but addresses. There is no finalizer: the holder of the pointers decides when
+/// to release the range.
 /// </summary>
 internal sealed unsafe class AddressSpace : IDisposable
 {
-    /// <summary>In bytes: memory is committed in steps of this, so that most calls find it done.</summary>
+    /// <summary>In bytes: memory is committed in steps of this size, so that most calls find it already committed.</summary>
     private const nuint CommitStep = 1 << 20;
 
     private static readonly nuint PageLength = (nuint)Environment.SystemPageSize;
 
-    /// <summary>In bytes, before and behind the range: with a guard, addresses without access.</summary>
+    /// <summary>In bytes: with a guard, the size of the inaccessible addresses on each side of the range.</summary>
     private static readonly nuint Edge = EngineMemory.IsGuarded ? PageLength : 0;
 
     private readonly Lock _gate = new();
@@ -29,17 +29,17 @@ internal sealed unsafe class AddressSpace : IDisposable
         Length = length;
     }
 
-    /// <summary>The first byte; the same until disposed.</summary>
+    /// <summary>The address of the first byte; it stays the same until the range is disposed.</summary>
     public byte* Address { get; private set; }
 
-    /// <summary>The reserved bytes.</summary>
+    /// <summary>The number of reserved bytes.</summary>
     public nuint Length { get; }
 
-    /// <summary>The bytes from <see cref="Address"/> on that may be touched.</summary>
+    /// <summary>The number of bytes from <see cref="Address"/> on that may be touched.</summary>
     public nuint Committed => Volatile.Read(ref _committed);
 
     /// <summary>Reserves at least <paramref name="bytes"/>.</summary>
-    /// <exception cref="InsufficientMemoryException">There are not so many addresses in a row.</exception>
+    /// <exception cref="InsufficientMemoryException">There are not enough contiguous addresses.</exception>
     public static AddressSpace Reserve(nuint bytes)
     {
         nuint length = RoundUp(Math.Max(bytes, 1), PageLength);
@@ -54,8 +54,8 @@ internal sealed unsafe class AddressSpace : IDisposable
         return new AddressSpace(address, length);
     }
 
-    /// <summary>Makes the first <paramref name="length"/> bytes usable. They stay so.</summary>
-    /// <exception cref="InsufficientMemoryException">The system has not so much memory, or limits it.</exception>
+    /// <summary>Makes the first <paramref name="length"/> bytes usable. They stay usable.</summary>
+    /// <exception cref="InsufficientMemoryException">The system does not have enough memory, or limits it.</exception>
     public void EnsureCommitted(nuint length)
     {
         if (length <= Volatile.Read(ref _committed))
@@ -78,8 +78,8 @@ internal sealed unsafe class AddressSpace : IDisposable
     }
 
     /// <summary>
-    /// Makes a committed range zeros and gives the memory of its whole pages back to the system. It can be used as before.
-    /// Nobody else may touch it meanwhile.
+    /// Zeros a committed range and returns the memory of its whole pages to the system. The range can be used as before.
+    /// No other thread may touch it during the call.
     /// </summary>
     public void Reset(nuint offset, nuint length)
     {

@@ -3,13 +3,13 @@ using System.Runtime.Intrinsics.X86;
 
 namespace Voron.IO;
 
-/// <summary>Asks for memory before it is read. A hint: it changes nothing, and any address will do.</summary>
+/// <summary>Prefetches memory before it is read. A hint: it changes nothing, and any address is allowed.</summary>
 internal static unsafe class CacheLines
 {
-    /// <summary>Bytes of a cache line.</summary>
+    /// <summary>The number of bytes in a cache line.</summary>
     public const int LineBytes = 64;
 
-    /// <summary>Asks for the line that has an address.</summary>
+    /// <summary>Prefetches the cache line that contains an address.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static void Prefetch(void* address)
     {
@@ -17,7 +17,7 @@ internal static unsafe class CacheLines
             Sse.Prefetch0(address);
     }
 
-    /// <summary>Asks for all lines of a range.</summary>
+    /// <summary>Prefetches all cache lines of a range.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static void PrefetchRange(byte* address, int bytes)
     {

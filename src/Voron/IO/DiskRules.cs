@@ -3,11 +3,11 @@ using System.Runtime.CompilerServices;
 
 namespace Voron.IO;
 
-/// <summary>What every disk asks of its callers, real or not, so that a mistake shows on each of them.</summary>
+/// <summary>The rules that every disk, real or simulated, enforces on its callers, so that a mistake shows on each of them.</summary>
 internal static unsafe class DiskRules
 {
     /// <summary>
-    /// In bytes. The largest logical sector in use, and the memory page of most systems: file systems that want less accept more.
+    /// In bytes. The largest logical sector in use, and the memory page of most systems: file systems that require less accept more.
     /// </summary>
     public const int Alignment = 4096;
 
@@ -52,7 +52,7 @@ internal static unsafe class DiskRules
             throw new ArgumentOutOfRangeException(nameof(length), length, $"The map has {mapped} bytes.");
     }
 
-    /// <summary>Names are plain: a path in a name would lead out of the directory.</summary>
+    /// <summary>Throws unless the name is a plain file name: a path in a name would lead out of the directory.</summary>
     public static void CheckName(string name)
     {
         ArgumentException.ThrowIfNullOrEmpty(name);
@@ -60,10 +60,10 @@ internal static unsafe class DiskRules
             throw new ArgumentException($"'{name}' is not a file name.", nameof(name));
     }
 
-    /// <summary>The name that a temporary file has for a moment, where files without one cannot be made.</summary>
+    /// <summary>Returns the name that a temporary file has for a moment where unnamed files cannot be created.</summary>
     public static string TemporaryName(int number) => number == 0 ? "voron.scratch" : $"voron.scratch-{number}";
 
-    /// <summary>Makes a file and takes its name away. A name that is taken is somebody's: another one is used.</summary>
+    /// <summary>Creates a file and deletes its name. A name that exists already belongs to another owner: the next one is tried.</summary>
     public static DiskFile OpenTemporaryByName(IDisk disk)
     {
         for (int number = 0; ; number++)

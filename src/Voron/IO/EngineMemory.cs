@@ -5,10 +5,10 @@ using System.Runtime.InteropServices;
 
 namespace Voron.IO;
 
-/// <summary>What a test has between the engine and the system's memory.</summary>
+/// <summary>A hook of a test between the engine and the system's memory.</summary>
 internal interface IMemoryWatch
 {
-    /// <summary>False when there is no memory for so many bytes.</summary>
+    /// <summary>Returns false when there is no memory for this number of bytes.</summary>
     bool Allows(nuint bytes);
 
     void Taken(nint address, nuint bytes);
@@ -16,38 +16,38 @@ internal interface IMemoryWatch
     void Freed(nint address);
 }
 
-/// <summary>An allocator that takes the place of the system's in a test, and finds uses of memory that is out of use.</summary>
+/// <summary>An allocator that replaces the system's in a test, and detects uses of memory that is out of use.</summary>
 /// <remarks>
 /// <code>
-///   Allocate ──▶ in use ──Free──▶ gone             blocks
-///   in use ──Retire──▶ kept for later ──Revive──▶  frames, record buffers and nodes that the engine pools
+///   Allocate ──▶ in use ──Free──▶ gone                    blocks
+///   in use ──Retire──▶ kept for later ──Revive──▶ in use  frames, record buffers and nodes that the engine pools
 /// </code>
-/// Any thread calls it, also beside others.
+/// Several threads may call it concurrently.
 /// </remarks>
 internal unsafe interface IMemoryGuard
 {
     /// <param name="bytes">The length of the block.</param>
-    /// <param name="alignment">What the address has to be a multiple of; 0 for what the system's allocator gives.</param>
-    /// <param name="isZeroed">The block has to be zeros; else it is anything but zeros.</param>
+    /// <param name="alignment">The required alignment of the address; 0 for the alignment that the system's allocator gives.</param>
+    /// <param name="isZeroed">True for a block of zeros; otherwise it is anything but zeros.</param>
     void* Allocate(nuint bytes, nuint alignment, bool isZeroed);
 
-    /// <summary>Moves a block, always; null for a new one.</summary>
+    /// <summary>Resizes a block, always moving it; null for a new one.</summary>
     void* Resize(void* block, nuint bytes);
 
     /// <param name="block">The block, or null.</param>
-    /// <param name="isAligned">The caller has asked for an alignment when it took the block.</param>
+    /// <param name="isAligned">True if the caller asked for an alignment when it allocated the block.</param>
     void Free(void* block, bool isAligned);
 
-    /// <summary>Notes a range of addresses.</summary>
+    /// <summary>Records a reserved range of addresses.</summary>
     void Reserved(byte* address, nuint bytes);
 
-    /// <summary>Takes over a range of addresses that is about to be released. False leaves that to the caller.</summary>
+    /// <summary>Takes over a range of addresses that is about to be released. If it returns false, the caller releases the range.</summary>
     bool TryKeep(byte* address, nuint bytes);
 
-    /// <summary>The engine keeps a range for later: no thread may touch it before <see cref="Revive"/>.</summary>
+    /// <summary>Marks a range that the engine keeps for later use: no thread may touch it before <see cref="Revive"/>.</summary>
     /// <param name="start">Its first byte.</param>
     /// <param name="bytes">Its length.</param>
-    /// <param name="kept">How many bytes at the start keep their content, for <see cref="ReadRetired"/>.</param>
+    /// <param name="kept">The number of bytes at the start that keep their content, for <see cref="ReadRetired"/>.</param>
     void Retire(void* start, nuint bytes, nuint kept);
 
     /// <inheritdoc cref="Retire"/>
@@ -57,36 +57,35 @@ internal unsafe interface IMemoryGuard
 
     void WriteRetired(nint* address, nint value);
 
-    /// <summary>A range that may have been retired in parts begins anew, whatever it holds.</summary>
+    /// <summary>Makes a range usable again that may have been retired in parts, whatever it holds.</summary>
     void Open(void* start, nuint bytes);
 
-    /// <summary>Overwrites what no thread may look at any more, in memory that stays in use.</summary>
+    /// <summary>Overwrites bytes that no thread may read any more, in memory that stays in use.</summary>
     void Spoil(Span<byte> bytes);
 }
 
 /// <summary>
-/// All memory of the engine that is not the collector's. A test can have any allocation of a thread fail, and sees what is not
-/// given back; that is folded away by the compiler unless the process sets "Voron.MemoryFaults" as application data before
-/// it uses the engine. A test can also put its own allocator in the place of the system's, an <see cref="IMemoryGuard"/> that the process
-/// sets as "Voron.MemoryGuard".
+/// All memory of the engine that the garbage collector does not manage. A test can make any allocation of a thread fail and detect leaked
+/// memory; the compiler folds these hooks away unless the process sets "Voron.MemoryFaults" as application data before it uses the engine.
+/// A test can also replace the system's allocator with its own, an <see cref="IMemoryGuard"/> that the process sets as "Voron.MemoryGuard".
 /// </summary>
 internal static unsafe class EngineMemory
 {
-    /// <summary>There is a guard.</summary>
+    /// <summary>True if there is a guard.</summary>
     public static readonly bool IsGuarded = AppContext.GetData("Voron.MemoryGuard") is IMemoryGuard;
 
     private static readonly IMemoryGuard? Guard = AppContext.GetData("Voron.MemoryGuard") as IMemoryGuard;
 
     private static readonly bool IsOn = AppContext.GetData("Voron.MemoryFaults") is not null;
 
-    // What was taken under a watch may be given back by any thread.
+    // Any thread may free memory that was allocated under a watch.
     private static readonly ConcurrentDictionary<nint, IMemoryWatch> Watched = new();
 
-    /// <summary>Of the calling thread; null for none.</summary>
+    /// <summary>The watch of the calling thread; null for none.</summary>
     [field: ThreadStatic]
     public static IMemoryWatch? Watch { get; set; }
 
-    /// <exception cref="OutOfMemoryException">There is none.</exception>
+    /// <exception cref="OutOfMemoryException">There is no memory.</exception>
     public static void* Allocate(nuint bytes)
     {
         Ask(bytes);
@@ -157,11 +156,11 @@ internal static unsafe class EngineMemory
             Guard!.Revive(start, bytes, kept);
     }
 
-    /// <summary>Reads a word that <see cref="Retire"/> has kept.</summary>
+    /// <summary>Reads a word that <see cref="Retire"/> kept.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static nint ReadRetired(nint* address) => IsGuarded ? Guard!.ReadRetired(address) : *address;
 
-    /// <summary>Writes a word that <see cref="Retire"/> has kept.</summary>
+    /// <summary>Writes a word that <see cref="Retire"/> kept.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static void WriteRetired(nint* address, nint value)
     {
@@ -182,8 +181,8 @@ internal static unsafe class EngineMemory
             Guard!.Spoil(bytes);
     }
 
-    /// <summary>To stand before memory is asked for in another way.</summary>
-    /// <exception cref="OutOfMemoryException">There is none.</exception>
+    /// <summary>Asks the watch for permission; called before memory is allocated by other means.</summary>
+    /// <exception cref="OutOfMemoryException">There is no memory.</exception>
     [SuppressMessage("Usage", "CA2201", Justification = "It is what the runtime throws in this place.")]
     public static void Ask(nuint bytes)
     {
@@ -191,10 +190,10 @@ internal static unsafe class EngineMemory
             throw new OutOfMemoryException($"No memory for {bytes} bytes.");
     }
 
-    /// <summary>As <see cref="Ask"/>, for what says by its result that there is none.</summary>
+    /// <summary>Like <see cref="Ask"/>, for callers that report missing memory through their result.</summary>
     public static bool Allows(nuint bytes) => !IsOn || Watch is not { } watch || watch.Allows(bytes);
 
-    /// <summary>Notes what was taken in another way.</summary>
+    /// <summary>Records memory that was allocated by other means.</summary>
     public static void* Note(void* address, nuint bytes)
     {
         if (IsOn && Watch is { } watch && address != null)
@@ -205,7 +204,7 @@ internal static unsafe class EngineMemory
         return address;
     }
 
-    /// <summary>The other half of <see cref="Note"/>; before the address can be given out again.</summary>
+    /// <summary>The counterpart of <see cref="Note"/>; called before the address can be handed out again.</summary>
     public static void Freed(void* address)
     {
         if (IsOn && address != null && Watched.TryRemove((nint)address, out IMemoryWatch? watch))

@@ -7,21 +7,23 @@ namespace Voron.IO;
 /// <summary>Opens a directory of the operating system as a disk.</summary>
 internal static class FileSystemDisk
 {
-    /// <summary>Read and write, for the owner.</summary>
+    /// <summary>Read and write permission for the owner only.</summary>
     public const UnixFileMode OwnerOnly = UnixFileMode.UserRead | UnixFileMode.UserWrite;
 
     /// <summary>
-    /// Opens <paramref name="directory"/>, and makes it when it is missing and <paramref name="readOnly"/> is false. Symbolic
-    /// links are resolved, so that messages name the real place.
+    /// Opens <paramref name="directory"/>, and creates it when it is missing and <paramref name="readOnly"/> is false. Symbolic
+    /// links are resolved, so that messages name the real location.
     /// </summary>
     /// <exception cref="DiskException">
-    /// <see cref="DiskError.NotFound"/> when it is missing, <see cref="DiskError.NotSupported"/> on a network file system, whose
+    /// <see cref="DiskError.NotFound"/> when the directory is missing, <see cref="DiskError.NotSupported"/> on a network file system, whose
     /// locks, maps and syncs do not keep the promises of <see cref="IDisk"/>.
     /// </exception>
-    /// <param name="directory">Its path.</param>
-    /// <param name="readOnly">Nothing is to be changed.</param>
-    /// <param name="logger">Gets the warnings.</param>
-    /// <param name="fileMode">Permissions of new files, where the system has such; a new directory may be searched by those who may read.</param>
+    /// <param name="directory">The path of the directory.</param>
+    /// <param name="readOnly">True to change nothing.</param>
+    /// <param name="logger">Receives the warnings.</param>
+    /// <param name="fileMode">
+    /// The permissions of new files, where the system has file permissions; for a new directory, read permission also grants search permission.
+    /// </param>
     public static IDisk Open(string directory, bool readOnly, ILogger logger, UnixFileMode fileMode = OwnerOnly)
     {
         ArgumentException.ThrowIfNullOrEmpty(directory);
@@ -39,7 +41,7 @@ internal static class FileSystemDisk
         throw new PlatformNotSupportedException("Voron runs on Linux, macOS and Windows.");
     }
 
-    /// <summary>Makes the directory and the missing ones above it; the result names those that are new, for their parents' sync.</summary>
+    /// <summary>Creates the directory and its missing parents. Returns the new directories, so that their parents can be synced.</summary>
     private static List<string> CreateMissing(string directory, UnixFileMode fileMode)
     {
         var created = new List<string>();

@@ -2,7 +2,7 @@ using Microsoft.Extensions.Logging;
 
 namespace Voron.IO;
 
-/// <summary>The messages of this layer.</summary>
+/// <summary>The log messages of this layer.</summary>
 internal static partial class IoLog
 {
     [LoggerMessage(

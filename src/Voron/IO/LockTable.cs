@@ -3,21 +3,21 @@ using Voron.Primitives;
 namespace Voron.IO;
 
 /// <summary>
-/// The locks that this process holds, by the identity of the file: a second path to a file finds the same lock.
+/// The locks that this process holds, by file identity: a second path to a file finds the same lock.
 /// </summary>
 /// <remarks>
-/// A disk that no other process can reach needs nothing else. Beside the lock of the operating system it notices what that one may miss:
-/// where a file system keeps locks by process, a process has every lock that it asks for.
+/// A disk that no other process can reach needs no other locks. Used together with the operating system's lock, the table detects conflicts that
+/// the system may miss: where a file system keeps locks per process, a process gets every lock that it requests.
 /// </remarks>
 internal sealed class LockTable<TKey>
     where TKey : notnull
 {
     private readonly Lock _gate = new();
 
-    // A process has few environments open: no dictionary pays, whose code would have to be compiled when the first one is opened.
+    // A process has few environments open, so a dictionary does not pay: its code would have to be compiled when the first one is opened.
     private readonly List<Holder> _holders = [];
 
-    /// <summary>How many locks are held now.</summary>
+    /// <summary>The number of locks held now.</summary>
     public int Count
     {
         get
@@ -57,7 +57,7 @@ internal sealed class LockTable<TKey>
 
         public bool IsShared => isShared;
 
-        // Does nothing a second time.
+        // A second call does nothing.
         public void Dispose() => table.Release(this);
     }
 }

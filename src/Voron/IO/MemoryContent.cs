@@ -3,8 +3,8 @@ using Voron.Primitives;
 namespace Voron.IO;
 
 /// <summary>
-/// The bytes of a file in memory. They live at the start of a reservation, and maps are that very memory. When the file
-/// outgrows it, the bytes are copied to a larger one; the old one stays, and is written in step, until its last map is gone.
+/// The bytes of a file in memory. They are at the start of a reservation, and maps show that same memory. When the file
+/// outgrows the reservation, the bytes are copied to a larger one; until its last map is gone, the old one stays and receives the same writes.
 /// </summary>
 internal sealed unsafe class MemoryContent
 {
@@ -13,12 +13,12 @@ internal sealed unsafe class MemoryContent
     private readonly Lock _gate = new();
     private readonly string _path;
 
-    /// <summary>Earlier reservations that maps still show.</summary>
+    /// <summary>The earlier reservations that maps still show.</summary>
     private readonly List<Region> _outgrown = [];
     private Region _current;
     private long _length;
 
-    /// <summary>The name and each open handle count one.</summary>
+    /// <summary>The number of references: one for the name and one for each open handle.</summary>
     private int _references = 1;
 
     public MemoryContent(string path, long reservation)
@@ -137,7 +137,7 @@ internal sealed unsafe class MemoryContent
             }
             catch (InsufficientMemoryException e)
             {
-                // Address space is limited here: a smaller reservation works as well, only it is outgrown sooner.
+                // Address space is limited here: a smaller reservation works as well, but the file outgrows it sooner.
                 if (bytes <= MinReservation)
                     throw new DiskException(DiskError.NoSpace, "create", _path, e.Message.TrimEnd('.'));
                 bytes = Math.Max(MinReservation, bytes / 4);

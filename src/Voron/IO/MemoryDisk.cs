@@ -3,13 +3,13 @@ using Voron.Primitives;
 namespace Voron.IO;
 
 /// <summary>
-/// A disk of native memory, for environments that live in memory: the same seam, so that nothing above it is skipped. Writes
-/// are as durable as the process; files go when they have no name, no handle and no map any more.
+/// A disk of native memory, for environments that live in memory: the same seam, so that no layer above it is skipped. Writes
+/// last as long as the process; a file is freed when it has no name, no handle and no map any more.
 /// </summary>
 internal sealed class MemoryDisk : IDisk
 {
     /// <summary>
-    /// In bytes, for each file: addresses only. Large enough for a file hardly ever to move, small enough for thousands of them.
+    /// In bytes, for each file: addresses only. Large enough that a file hardly ever moves, small enough for thousands of files.
     /// </summary>
     public const long DefaultReservation = 1L << 34;
 

@@ -1,6 +1,6 @@
 namespace Voron.IO;
 
-/// <summary>A handle on a file in memory.</summary>
+/// <summary>A handle to a file in memory.</summary>
 internal sealed unsafe class MemoryFile : DiskFile
 {
     private readonly MemoryContent _content;

@@ -3,23 +3,23 @@ using Voron.Primitives;
 namespace Voron.IO;
 
 /// <summary>
-/// Native memory of an environment, all of which goes when the environment does: not when the collector finds that a list in it is
-/// out of use, because what a finalizer brings back to life may still look at it.
+/// The native memory of an environment, which is freed together with the environment. It is not freed when the garbage collector finds that a
+/// list in it is out of use, because objects that a finalizer resurrects may still read it.
 /// </summary>
 internal sealed unsafe class NativeHeap : IDisposable
 {
     private readonly Lock _lock = new();
     private readonly HashSet<nint> _blocks = [];
 
-    /// <summary>Makes a block larger, or a new one; its content is kept.</summary>
+    /// <summary>Enlarges a block, keeping its content, or allocates a new one.</summary>
     /// <param name="block">The block, or null for a new one.</param>
-    /// <param name="bytes">Its length from now on.</param>
-    /// <exception cref="OutOfMemoryException">There is not so much; the block is as it was.</exception>
+    /// <param name="bytes">The new length of the block.</param>
+    /// <exception cref="OutOfMemoryException">There is not enough memory; the block is unchanged.</exception>
     public void* Resize(void* block, nuint bytes)
     {
         using (Uninterrupted.Hold(_lock))
         {
-            // Room in the set first: nothing may fail once the old address is no more.
+            // Make room in the set first: nothing may fail once the old address is gone.
             _blocks.EnsureCapacity(_blocks.Count + 1);
             var resized = EngineMemory.Resize(block, bytes);
             _blocks.Remove((nint)block);
@@ -28,7 +28,7 @@ internal sealed unsafe class NativeHeap : IDisposable
         }
     }
 
-    /// <summary>Gives a block back.</summary>
+    /// <summary>Frees a block.</summary>
     public void Free(void* block)
     {
         using (Uninterrupted.Hold(_lock))

@@ -4,11 +4,11 @@ using System.Runtime.CompilerServices;
 namespace Voron.IO;
 
 /// <summary>
-/// A list in native memory, from whose beginning items can be taken too. For lists that grow with what is unflushed: in managed
-/// memory each growth would leave a large array behind for the collector.
+/// A list in native memory that also supports removing items from its front. For lists that grow with the unflushed data: in managed
+/// memory, each growth would leave a large array behind for the garbage collector.
 /// </summary>
-/// <remarks>For one thread at a time.</remarks>
-/// <param name="heap">What the memory is taken from, and goes with.</param>
+/// <remarks>Only one thread may use it at a time.</remarks>
+/// <param name="heap">The heap that provides the memory and frees it at the latest.</param>
 internal sealed unsafe class NativeList<T>(NativeHeap heap)
     where T : unmanaged
 {
@@ -18,10 +18,10 @@ internal sealed unsafe class NativeList<T>(NativeHeap heap)
     private int _capacity;
     private int _first;
 
-    /// <summary>Items in the list.</summary>
+    /// <summary>The number of items in the list.</summary>
     public int Count { get; private set; }
 
-    /// <summary>The item at an index. Valid until the list changes.</summary>
+    /// <summary>The item at an index. The reference is valid until the list changes.</summary>
     public ref T this[int index]
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -32,8 +32,8 @@ internal sealed unsafe class NativeList<T>(NativeHeap heap)
         }
     }
 
-    /// <summary>Adds an item behind the last.</summary>
-    /// <exception cref="OutOfMemoryException">There is no memory; the list is as it was.</exception>
+    /// <summary>Adds an item at the end.</summary>
+    /// <exception cref="OutOfMemoryException">There is no memory; the list is unchanged.</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Add(in T item)
     {
@@ -41,8 +41,8 @@ internal sealed unsafe class NativeList<T>(NativeHeap heap)
         _items[_first + Count++] = item;
     }
 
-    /// <summary>Makes sure that so many items can be added without asking for memory.</summary>
-    /// <exception cref="OutOfMemoryException">There is no memory; the list is as it was.</exception>
+    /// <summary>Makes sure that this number of items can be added without allocating memory.</summary>
+    /// <exception cref="OutOfMemoryException">There is no memory; the list is unchanged.</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void EnsureRoom(int items)
     {
@@ -50,7 +50,7 @@ internal sealed unsafe class NativeList<T>(NativeHeap heap)
             MakeRoom(items);
     }
 
-    /// <summary>Takes the first item out.</summary>
+    /// <summary>Removes the first item and returns it.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public T RemoveFirst()
     {
@@ -61,7 +61,7 @@ internal sealed unsafe class NativeList<T>(NativeHeap heap)
         return item;
     }
 
-    /// <summary>Takes out all items from an index on.</summary>
+    /// <summary>Removes all items from an index on.</summary>
     public void Truncate(int count)
     {
         Debug.Assert((uint)count <= (uint)Count);
@@ -70,7 +70,7 @@ internal sealed unsafe class NativeList<T>(NativeHeap heap)
 
     public void Clear() => Count = _first = 0;
 
-    /// <summary>Takes out all items, and gives memory back that is beyond what so many items need.</summary>
+    /// <summary>Removes all items, and frees the memory if it has room for more than <paramref name="capacity"/> items.</summary>
     public void ClearAndTrim(int capacity)
     {
         Clear();
@@ -81,13 +81,13 @@ internal sealed unsafe class NativeList<T>(NativeHeap heap)
         _capacity = 0;
     }
 
-    /// <summary>The items. Valid until the list changes.</summary>
+    /// <summary>Returns the items. The span is valid until the list changes.</summary>
     public Span<T> AsSpan() => new(_items + _first, Count);
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void MakeRoom(int items)
     {
-        // Half of it has been taken out: then moving what is left costs no more than what was added since the last move.
+        // More than half of the capacity has been removed: moving the rest then costs no more than adding the items since the last move did.
         if (_first > _capacity / 2)
         {
             AsSpan().CopyTo(new Span<T>(_items, Count));

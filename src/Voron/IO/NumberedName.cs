@@ -4,8 +4,8 @@ using Voron.Primitives;
 namespace Voron.IO;
 
 /// <summary>
-/// Names of the engine's files that carry a number: prefix, digits, suffix. One spelling for a number and no other, so that a name is
-/// the engine's or it is not: what only looks like one belongs to somebody else.
+/// The numbered names of the engine's files: prefix, digits, suffix. A number has exactly one spelling, so that a name either belongs to the
+/// engine or does not: a name that only looks similar belongs to another owner.
 /// </summary>
 internal static class NumberedName
 {
@@ -14,7 +14,7 @@ internal static class NumberedName
     public static string Of(string prefix, long number, string suffix) =>
         string.Create(CultureInfo.InvariantCulture, $"{prefix}{number:D8}{suffix}");
 
-    /// <summary>The number in a name, from 1 on; -1 when it is not exactly such a name.</summary>
+    /// <summary>Returns the number in a name, from 1 on; -1 when the name is not exactly of this form.</summary>
     public static long Parse(string name, string prefix, string suffix)
     {
         if (name.Length < prefix.Length + MinDigits + suffix.Length

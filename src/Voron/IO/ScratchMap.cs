@@ -1,6 +1,6 @@
 namespace Voron.IO;
 
-/// <summary>Memory to be written that stands over a temporary file, where the disk can do that.</summary>
+/// <summary>Writable memory that is backed by a temporary file where the disk supports it.</summary>
 internal abstract unsafe class ScratchMap : IDisposable
 {
     public byte* Address { get; protected init; }
@@ -14,7 +14,7 @@ internal abstract unsafe class ScratchMap : IDisposable
     protected abstract void Dispose(bool disposing);
 }
 
-/// <summary>Plain memory in place of a map. Where the system pages memory out by itself, it comes to the same.</summary>
+/// <summary>Plain memory in place of a map. Where the system pages memory out on its own, the effect is the same.</summary>
 internal sealed unsafe class MemoryScratchMap : ScratchMap
 {
     private readonly AddressSpace _space;

@@ -1,6 +1,6 @@
 namespace Voron.IO;
 
-/// <summary>Turns the exceptions of the base library into the one of this layer, for the calls that go through it.</summary>
+/// <summary>Converts the base library's exceptions into this layer's exception, for the calls that go through the base library.</summary>
 internal static class SystemErrors
 {
     private const int HandleDiskFull = unchecked((int)0x80070027);
@@ -32,7 +32,7 @@ internal static class SystemErrors
         return new DiskException(error, operation, path, exception.Message.TrimEnd('.'), exception.HResult);
     }
 
-    /// <summary>The exception for a call of Windows that has failed.</summary>
+    /// <summary>Returns the exception for a failed Windows call.</summary>
     public static DiskException FromWindows(int error, string operation, string path)
     {
         const int fileNotFound = 2;
@@ -50,7 +50,9 @@ internal static class SystemErrors
         return From(exception, operation, path);
     }
 
-    /// <summary>Bytes of the volume that a directory is on; the greatest number where the system does not say.</summary>
+    /// <summary>
+    /// Returns the size in bytes of the volume that a directory is on; <see cref="long.MaxValue"/> where the system does not report it.
+    /// </summary>
     public static long VolumeBytes(string directory)
     {
         try
@@ -64,7 +66,9 @@ internal static class SystemErrors
         }
     }
 
-    /// <summary>Free bytes of the file system that a directory is on; no limit where the system does not tell.</summary>
+    /// <summary>
+    /// Returns the free bytes of the file system that a directory is on; <see cref="long.MaxValue"/> where the system does not report them.
+    /// </summary>
     public static long AvailableBytes(string directory)
     {
         try
@@ -77,7 +81,7 @@ internal static class SystemErrors
         }
     }
 
-    /// <summary>The files of a directory; one that vanishes while they are listed is left out.</summary>
+    /// <summary>Returns the files of a directory, without those that vanish while it is being listed.</summary>
     public static List<DiskEntry> List(string directory)
     {
         var entries = new List<DiskEntry>();
@@ -91,7 +95,7 @@ internal static class SystemErrors
                 }
                 catch (FileNotFoundException)
                 {
-                    // Deleted since: it does not exist, so it is not listed.
+                    // The file has been deleted since: it does not exist, so it is not listed.
                 }
             }
         }

@@ -3,12 +3,12 @@ using Voron.Primitives;
 namespace Voron.IO;
 
 /// <summary>
-/// What the files of all operating systems share: whole transfers made of partial ones, reads of any alignment from
-/// unbuffered files, and allocation by writing where there is no call for it.
+/// The parts that the files of all operating systems share: complete transfers made of partial ones, reads of any alignment from
+/// unbuffered files, and allocation by writing where the system has no call for it.
 /// </summary>
 internal abstract unsafe class SystemFile : DiskFile
 {
-    /// <summary>In bytes: the chunk in which unaligned reads and written allocations go.</summary>
+    /// <summary>In bytes: the chunk size of unaligned reads and of allocations by writing.</summary>
     private const int BounceLength = 64 * 1024;
 
     /// <summary>In bytes: no single call transfers more, because some systems refuse more than 2 GiB.</summary>
@@ -22,7 +22,7 @@ internal abstract unsafe class SystemFile : DiskFile
 
     protected bool IsReadOnly { get; }
 
-    /// <summary>True when the system itself asks for aligned transfers now (write-through, and no fallback).</summary>
+    /// <summary>True while the system itself requires aligned transfers (write-through, and no fallback).</summary>
     protected abstract bool NeedsAlignment { get; }
 
     /// <summary>Reads at least one byte, or returns 0 at the end of the file.</summary>
@@ -31,7 +31,7 @@ internal abstract unsafe class SystemFile : DiskFile
     /// <summary>Writes at least one byte.</summary>
     protected abstract nint WriteSome(long offset, byte* source, nint length);
 
-    /// <summary>Called after the last call of a write, where a write-through write needs another call to be durable.</summary>
+    /// <summary>Called after the last system call of a write, for systems where a write-through write needs another call to be durable.</summary>
     protected virtual void FinishWrite()
     {
     }
@@ -81,7 +81,7 @@ internal abstract unsafe class SystemFile : DiskFile
     }
 
     /// <summary>
-    /// Allocates by writing: what is there is written back, what is new is written as zeros. Slow, and not atomic against a
+    /// Allocates by writing: existing bytes are written back, new bytes are written as zeros. Slow, and not atomic with respect to a
     /// concurrent write to the same range; the fallback for file systems that have no call for it.
     /// </summary>
     protected void AllocateByWriting(long offset, long length)
@@ -106,7 +106,7 @@ internal abstract unsafe class SystemFile : DiskFile
             EngineMemory.FreeAligned(buffer);
         }
 
-        // Whole blocks were written, so the file may be longer than was asked for.
+        // Whole blocks were written, so the file may be longer than requested.
         if (Length != end)
             SetLength(end);
         FinishWrite();

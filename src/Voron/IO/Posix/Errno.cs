@@ -3,7 +3,7 @@ using System.Runtime.InteropServices;
 
 namespace Voron.IO.Posix;
 
-/// <summary>The system's error numbers and what they mean to the engine.</summary>
+/// <summary>The system's error numbers and their meaning to the engine.</summary>
 internal static class Errno
 {
     public const int NotPermitted = 1;
@@ -42,7 +42,9 @@ internal static class Errno
         };
     }
 
-    /// <summary>The call is unknown to the kernel or to this file system. EINVAL is not among them: it has other causes too.</summary>
+    /// <summary>
+    /// Returns whether the kernel or the file system does not know the call. EINVAL is not among these errors: it has other causes too.
+    /// </summary>
     public static bool IsUnsupported(int errno) =>
         errno == NoSystemCall || errno == NotSupported || errno == OperationNotSupported;
 
@@ -52,7 +54,7 @@ internal static class Errno
     [DoesNotReturn]
     public static void Throw(string operation, string path, int errno) => throw ToException(operation, path, errno);
 
-    /// <summary>Throws for the call that has just failed, unless a signal interrupted it: then it is to be repeated.</summary>
+    /// <summary>Throws for the call that has just failed, unless a signal interrupted it: the caller must then repeat it.</summary>
     public static void ThrowUnlessInterrupted(string operation, string path)
     {
         int errno = Marshal.GetLastPInvokeError();

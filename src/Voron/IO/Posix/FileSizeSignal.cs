@@ -3,12 +3,12 @@ using System.Runtime.InteropServices;
 namespace Voron.IO.Posix;
 
 /// <summary>
-/// Keeps a write beyond the process's limit for the size of a file (RLIMIT_FSIZE) from ending the process: the call then fails with
-/// an error, which is that of a full disk.
+/// Prevents a write beyond the process's file size limit (RLIMIT_FSIZE) from ending the process: the call then fails with an error, which is
+/// treated like a full disk.
 /// </summary>
 /// <remarks>
-/// The system sends SIGXFSZ, whose default is the end. A handler that does nothing is set, and not the disposition to ignore the signal,
-/// which programs started by this one would inherit.
+/// The system sends SIGXFSZ, which ends the process by default. This class sets a handler that does nothing rather than ignoring the signal,
+/// because programs that this process starts would inherit the latter.
 /// </remarks>
 internal static class FileSizeSignal
 {
@@ -17,7 +17,7 @@ internal static class FileSizeSignal
 
     private static readonly PosixSignalRegistration? Registration = Register();
 
-    /// <summary>To be called before anything is written. Stays for the life of the process.</summary>
+    /// <summary>Installs the handler for the rest of the process's lifetime. It must be called before any write.</summary>
     public static void Ignore() => GC.KeepAlive(Registration);
 
     private static PosixSignalRegistration? Register()

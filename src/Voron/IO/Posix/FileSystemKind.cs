@@ -3,25 +3,25 @@ using Microsoft.Win32.SafeHandles;
 
 namespace Voron.IO.Posix;
 
-/// <summary>How a file system deals with an overwritten block.</summary>
+/// <summary>How a file system handles an overwritten block.</summary>
 internal enum Overwriting
 {
-    /// <summary>It writes where the block is: a block that a file has can be overwritten on a full disk.</summary>
+    /// <summary>It overwrites the block in place: a file's existing blocks can be overwritten on a full disk.</summary>
     InPlace,
 
-    /// <summary>It writes elsewhere, unless a file was marked before its first byte was written (btrfs).</summary>
+    /// <summary>It writes elsewhere unless the file was marked before its first byte was written (btrfs).</summary>
     ElsewhereUnlessMarked,
 
-    /// <summary>It always writes elsewhere: each overwrite needs free space, and preallocation promises none.</summary>
+    /// <summary>It always writes elsewhere: each overwrite needs free space, and preallocation does not guarantee any.</summary>
     Elsewhere,
 }
 
-/// <summary>What kind of file system a directory is on, as far as the engine has to know.</summary>
-/// <param name="NetworkName">The name of a file system that other machines write to as well, or null. It is refused.</param>
-/// <param name="IsMemory">The files are memory: there is nothing to write through to, whatever open accepts.</param>
+/// <summary>The kind of file system that a directory is on, as far as the engine needs to know.</summary>
+/// <param name="NetworkName">The name of a file system that other machines write to as well, or null. Such a file system is refused.</param>
+/// <param name="IsMemory">True if the files are in memory: there is no device to write through to, even if open accepts the flags.</param>
 /// <param name="LocksWrites">
-/// A buffered write waits until an unbuffered one to the same file has returned, and the other way round, and the latter takes
-/// out of the page cache what it replaces: so nothing can bring the old bytes back there.
+/// True if a buffered write waits until an unbuffered write to the same file has returned, and vice versa, and the unbuffered write removes the
+/// bytes that it replaces from the page cache: the old bytes therefore cannot return there.
 /// </param>
 internal readonly record struct FileSystemKind(string? NetworkName, bool IsMemory, bool LocksWrites = false)
 {
@@ -30,10 +30,10 @@ internal readonly record struct FileSystemKind(string? NetworkName, bool IsMemor
     /// <summary>How blocks are overwritten.</summary>
     public Overwriting Overwriting { get; init; }
 
-    /// <summary>Its name, where there is something to warn of.</summary>
+    /// <summary>The name of the file system, where there is a reason to warn.</summary>
     public string? Name { get; init; }
 
-    /// <summary>What it promises is up to a program or to other machines. It is used, with a warning.</summary>
+    /// <summary>True if its guarantees depend on a program or on other machines. It is used with a warning.</summary>
     public bool IsDoubtful { get; init; }
 
     public static unsafe FileSystemKind Of(SafeFileHandle directory, string path)
@@ -55,7 +55,7 @@ internal readonly record struct FileSystemKind(string? NetworkName, bool IsMemor
         return OfLinuxType((uint)*description);
     }
 
-    /// <param name="type">f_type of statfs; some are negative when sign-extended, so only 32 bits of it.</param>
+    /// <param name="type">The f_type of statfs: only its low 32 bits, because some types are negative when sign-extended.</param>
     public static FileSystemKind OfLinuxType(uint type) => type switch
     {
         0x0000_6969 => new("NFS", false),
@@ -68,14 +68,14 @@ internal readonly record struct FileSystemKind(string? NetworkName, bool IsMemor
         0x7375_7245 => new("Coda", false),
         0x0000_564C => new("NCP", false),
 
-        // Cluster file systems. Locks and maps reach the other machines with some settings only, which cannot be seen from here.
+        // Cluster file systems. Locks and maps reach the other machines only with some settings, which cannot be detected here.
         0x0BD0_0BD0 => new("Lustre", false),
         0x4750_4653 => new("GPFS", false),
         0x1983_0326 => new("BeeGFS", false),
         0x2003_0528 => new("OrangeFS", false),
         0xAAD7_AAEA => new("PanFS", false),
 
-        // Folders of the machine that a virtual one runs on.
+        // Shared folders of the host of a virtual machine.
         0x786F_4256 => new("vboxsf", false),
         0xBACB_ACBC => new("vmhgfs", false),
 
@@ -89,7 +89,7 @@ internal readonly record struct FileSystemKind(string? NetworkName, bool IsMemor
         0xCA45_1A4E => new(null, false) { Name = "bcachefs", Overwriting = Overwriting.Elsewhere },
         0x0000_3434 => new(null, false) { Name = "NILFS2", Overwriting = Overwriting.Elsewhere },
 
-        // ext4, which shares its number with its forebears, and XFS.
+        // ext4, which shares its number with its predecessors, and XFS.
         0x0000_EF53 or 0x5846_5342 => new(null, false, true),
         _ => default,
     };

@@ -4,8 +4,8 @@ using Microsoft.Win32.SafeHandles;
 namespace Voron.IO.Posix;
 
 /// <summary>
-/// The C library's calls, in the form that 64-bit Linux and macOS share. A handle that is disposed while a call runs is closed
-/// after it, so no call can reach a descriptor that has become another file.
+/// The C library's calls, in the form that 64-bit Linux and macOS share. A handle that is disposed during a call is closed
+/// after the call, so no call can reach a descriptor that has become another file.
 /// </summary>
 internal static unsafe partial class Libc
 {
@@ -35,7 +35,7 @@ internal static unsafe partial class Libc
     [LibraryImport(Library, EntryPoint = "pwrite", SetLastError = true)]
     public static partial nint Write(SafeFileHandle handle, byte* buffer, nuint length, long offset);
 
-    /// <summary><see cref="IoBlock"/> has the layout of the system's iovec: an address, then a length.</summary>
+    /// <summary>Writes several blocks. <see cref="IoBlock"/> has the layout of the system's iovec: an address, then a length.</summary>
     [LibraryImport(Library, EntryPoint = "pwritev", SetLastError = true)]
     public static partial nint WriteVectored(SafeFileHandle handle, IoBlock* blocks, int count, long offset);
 

@@ -3,7 +3,7 @@ using System.Runtime.InteropServices;
 namespace Voron.IO.Posix;
 
 /// <summary>
-/// The numbers in which the POSIX systems differ. Those that are the same everywhere are constants, the others depend on the
+/// The numeric values of the POSIX interface. Values that are the same everywhere are constants; the others depend on the
 /// system or the processor.
 /// </summary>
 internal static class Platform
@@ -41,16 +41,16 @@ internal static class Platform
     public const uint RenameNoReplace = 1;
     public const uint RenameNoReplaceMac = 4;
 
-    /// <summary>AT_SYMLINK_NOFOLLOW and AT_EMPTY_PATH of Linux, and the former of macOS.</summary>
+    /// <summary>AT_SYMLINK_NOFOLLOW and AT_EMPTY_PATH of Linux, and AT_SYMLINK_NOFOLLOW of macOS.</summary>
     public const int NoFollowAt = 0x100;
     public const int EmptyPath = 0x1000;
     public const int NoFollowAtMac = 0x20;
 
-    /// <summary>F_OFD_SETLK and F_OFD_GETLK of Linux: locks of an open description, not of the process.</summary>
+    /// <summary>F_OFD_SETLK and F_OFD_GETLK of Linux: locks of an open file description, not of the process.</summary>
     public const int SetDescriptionLock = 37;
     public const int GetDescriptionLock = 36;
 
-    /// <summary>FS_NOCOW_FL of Linux: a file is overwritten where it is.</summary>
+    /// <summary>FS_NOCOW_FL of Linux: a file is overwritten in place.</summary>
     public const long NoCopyOnWrite = 0x0080_0000;
 
     /// <summary>fcntl F_NOCACHE and F_FULLFSYNC. macOS only.</summary>
@@ -70,7 +70,7 @@ internal static class Platform
         _ => 0x20000,
     };
 
-    /// <summary>O_NONBLOCK, with which the opening of a pipe does not wait for its other end.</summary>
+    /// <summary>O_NONBLOCK, with which opening a pipe does not wait for its other end.</summary>
     public static readonly int NonBlocking = IsMac ? 0x4 : 0x800;
 
     /// <summary>O_TMPFILE: a file without a name. Linux only.</summary>
@@ -89,7 +89,7 @@ internal static class Platform
     /// <summary>O_DSYNC. On macOS it does not reach the medium: a full sync after the write does.</summary>
     public static readonly int DataSync = IsMac ? 0 : 0x1000;
 
-    /// <summary>O_DIRECT, which macOS has not.</summary>
+    /// <summary>O_DIRECT, which macOS does not have.</summary>
     public static readonly int Direct = IsMac ? 0 : RuntimeInformation.ProcessArchitecture switch
     {
         Architecture.Arm or Architecture.Arm64 => 0x10000,
@@ -100,6 +100,6 @@ internal static class Platform
     public static readonly int MapAnonymous = IsMac ? 0x1000 : 0x20;
     public static readonly int MapNoReserve = IsMac ? 0x40 : 0x4000;
 
-    /// <summary>On Apple's arm64, arguments behind the dots of a prototype go on the stack.</summary>
+    /// <summary>True on Apple's arm64, where variadic arguments go on the stack.</summary>
     public static readonly bool VariadicOnStack = IsMac && RuntimeInformation.ProcessArchitecture == Architecture.Arm64;
 }

@@ -4,8 +4,8 @@ using Microsoft.Win32.SafeHandles;
 namespace Voron.IO.Posix;
 
 /// <summary>
-/// The system calls on open files, as <see cref="PosixFile"/> makes them: what one returns, and the error number that it leaves, is
-/// the system's. They can be replaced, to see that interrupted and partial ones are gone on with.
+/// The system calls on open files, as <see cref="PosixFile"/> makes them: the result of each call and the error number that it leaves come
+/// from the system. A test can replace them to check that interrupted and partial calls are continued.
 /// </summary>
 internal unsafe class PosixCalls
 {
@@ -23,7 +23,7 @@ internal unsafe class PosixCalls
     public virtual int Allocate(SafeFileHandle handle, int mode, long offset, long length) => Libc.Allocate(handle, mode, offset, length);
 
     /// <summary>
-    /// True when the system has locks of a range that belong to an open description (F_OFD_SETLK). Where it has none, whole files are locked.
+    /// True when the system has range locks that belong to an open file description (F_OFD_SETLK). Where it has none, whole files are locked.
     /// </summary>
     public virtual bool LocksDescriptions => !Platform.IsMac;
 
@@ -34,10 +34,10 @@ internal unsafe class PosixCalls
 
     public virtual int SyncData(SafeFileHandle handle) => Libc.SyncData(handle);
 
-    /// <summary>Syncs a file. False: the error number says why, and nothing is known to be durable.</summary>
+    /// <summary>Syncs a file. Returns false on failure: the error number gives the reason, and nothing is known to be durable.</summary>
     /// <param name="handle">The file.</param>
-    /// <param name="metadata">All metadata too, not only what reads need.</param>
-    /// <param name="isWeaker">True when the system cannot empty the device's own cache for this file.</param>
+    /// <param name="metadata">True to sync all metadata, not only the part that reads need.</param>
+    /// <param name="isWeaker">True when the system cannot flush the device's own cache for this file.</param>
     public virtual bool TrySync(SafeFileHandle handle, bool metadata, out bool isWeaker)
     {
         isWeaker = false;
@@ -45,8 +45,8 @@ internal unsafe class PosixCalls
     }
 
     /// <summary>
-    /// On macOS a plain sync stops at the device's cache. Only where the file system does not know the full one is it made do with: any other
-    /// failure of it, such as an error of the device, is a failure.
+    /// Makes a full sync, because a plain sync on macOS stops at the device's cache. Falls back to the plain sync only where the file system does
+    /// not support the full one: any other failure of the full sync, such as a device error, is a failure.
     /// </summary>
     public bool TrySyncOfMac(SafeFileHandle handle, out bool isWeaker)
     {
@@ -60,14 +60,14 @@ internal unsafe class PosixCalls
         return Sync(handle) == 0;
     }
 
-    /// <summary>Whether a file is overwritten where it is, on a file system that else writes elsewhere.</summary>
+    /// <summary>Returns whether a file is overwritten in place, on a file system that otherwise writes elsewhere.</summary>
     public virtual bool IsMarkedInPlace(SafeFileHandle handle)
     {
         long flags = 0;
         return Libc.DeviceControl(handle, Platform.GetFileFlags, &flags) == 0 && (flags & Platform.NoCopyOnWrite) != 0;
     }
 
-    /// <summary>Has a file that is still empty, or the files that will be made in a directory, overwritten where they are.</summary>
+    /// <summary>Marks a file that is still empty, or a directory for its future files, to be overwritten in place.</summary>
     public virtual bool TryMarkInPlace(SafeFileHandle handle)
     {
         long flags = 0;

@@ -5,14 +5,15 @@ using Voron.Primitives;
 
 namespace Voron.IO.Posix;
 
-/// <summary>A directory of Linux or macOS.</summary>
+/// <summary>A directory on Linux or macOS.</summary>
 /// <remarks>
-/// It is held open, and names are looked up in it, not along a path: a directory that is renamed while it is in use stays the same one.
-/// No link is followed behind it, and only regular files of its own mount are opened. Links that lead to the directory are the user's affair.
+/// The directory is held open, and names are looked up in it rather than along a path: a directory that is renamed while in use stays the same
+/// one. Links below it are not followed, and only regular files on its own mount are opened. Links that lead to the directory are the user's
+/// responsibility.
 /// </remarks>
 internal sealed unsafe class PosixDisk : IDisk
 {
-    /// <summary>How often a file is opened again whose name has led to another one meanwhile.</summary>
+    /// <summary>The number of attempts to lock a file whose name leads to another file by the time the lock is taken.</summary>
     private const int MaxTries = 1000;
 
     private readonly ILogger _logger;
@@ -47,18 +48,18 @@ internal sealed unsafe class PosixDisk : IDisk
 
     public bool MapsSeeUnbufferedWrites => _kind.LocksWrites;
 
-    /// <summary>How its files call the system.</summary>
+    /// <summary>The system calls that its files use.</summary>
     public PosixCalls Calls { get; init; } = PosixCalls.OfSystem;
 
     public bool IsUnbuffered => Volatile.Read(ref _buffered) == 0;
 
     /// <param name="path">A full path.</param>
-    /// <param name="readOnly">Nothing is to be changed.</param>
-    /// <param name="created">The directories that were just made: their names are made durable here.</param>
-    /// <param name="logger">Gets the warnings about what the file system cannot do, each once.</param>
-    /// <param name="fileMode">Permissions of new files.</param>
-    /// <param name="calls">How its files call the system; null for as it is.</param>
-    /// <param name="kind">What file system to take it for; null for what it is.</param>
+    /// <param name="readOnly">True to change nothing.</param>
+    /// <param name="created">The directories that were just created: this method makes their names durable.</param>
+    /// <param name="logger">Receives the warnings about missing capabilities of the file system, each once.</param>
+    /// <param name="fileMode">The permissions of new files.</param>
+    /// <param name="calls">The system calls that its files use; null for the real ones.</param>
+    /// <param name="kind">The kind of file system to assume; null to detect it.</param>
     public static PosixDisk Open(
         string path, bool readOnly, List<string> created, ILogger logger, UnixFileMode fileMode = FileSystemDisk.OwnerOnly,
         PosixCalls? calls = null, FileSystemKind? kind = null)
@@ -103,7 +104,7 @@ internal sealed unsafe class PosixDisk : IDisk
 
     public IReadOnlyList<DiskEntry> List()
     {
-        // The directory itself, wherever its path leads by now.
+        // Lists the open directory itself, wherever its path leads by now.
         string self = $"/proc/self/fd/{_directory.DangerousGetHandle()}";
         return SystemErrors.List(!Platform.IsMac && Directory.Exists(self) ? self : Path);
     }
@@ -123,7 +124,7 @@ internal sealed unsafe class PosixDisk : IDisk
         return ToFile(OpenRegular(name, path, flags, open == DiskOpen.New ? "create" : "open"), path, open == DiskOpen.New, access);
     }
 
-    /// <summary>Where the file system has no files without a name, one is made with a name, which is taken away at once.</summary>
+    /// <summary>Creates an unnamed file or, where the file system has none, a named file whose name it removes at once.</summary>
     public DiskFile OpenTemporary()
     {
         DiskRules.CheckWritable(IsReadOnly, "create", Path);
@@ -148,7 +149,7 @@ internal sealed unsafe class PosixDisk : IDisk
             CheckLocks("rename", from);
             if (!TryRenameExclusively(source, target))
             {
-                // The file system cannot look and rename in one step. Nobody but the holder of the directory's lock makes such names.
+                // The file system cannot check and rename in one step. Only the holder of the directory's lock creates such names.
                 if (PosixFileInfo.Find(_directory, target, to) is not null)
                     throw new DiskException(DiskError.AlreadyExists, "rename", from, $"there is a file '{to}'");
                 if (Libc.RenameAt(_directory, source, _directory, target) != 0)
@@ -185,7 +186,7 @@ internal sealed unsafe class PosixDisk : IDisk
             var handle = OpenRegular(name, path, shared || IsReadOnly ? Platform.ReadOnly : Platform.ReadWrite, "lock");
             var taken = PosixLock.Take(this, name, path, handle, shared);
 
-            // It may have been renamed, replaced or deleted between the opening and the lock.
+            // The file may have been renamed, replaced or deleted between opening and locking it.
             if (LeadsTo(name, path, taken.Identity))
             {
                 using (Uninterrupted.Hold(_gate))
@@ -199,14 +200,14 @@ internal sealed unsafe class PosixDisk : IDisk
 
     public void Dispose() => _directory.Dispose();
 
-    /// <summary>A lock has ended.</summary>
+    /// <summary>Removes a released lock from the locks that the disk checks.</summary>
     internal void Forget(PosixLock held)
     {
         using (Uninterrupted.Hold(_gate))
             _locks.Remove(held);
     }
 
-    /// <summary>Unbuffered transfers were refused: says so once for the whole disk.</summary>
+    /// <summary>Records that unbuffered transfers were refused, and warns once for the whole disk.</summary>
     internal void NoteNotUnbuffered(string reason)
     {
         Volatile.Write(ref _buffered, 1);
@@ -214,7 +215,10 @@ internal sealed unsafe class PosixDisk : IDisk
             IoLog.NotUnbuffered(_logger, Path, reason);
     }
 
-    /// <summary>Syncs through the calls of the disk, and warns once where a sync cannot reach the medium. False: the error number says why.</summary>
+    /// <summary>
+    /// Syncs through the disk's calls, and warns once if a sync cannot reach the medium. Returns false on failure: the error number gives the
+    /// reason.
+    /// </summary>
     internal bool TrySync(SafeFileHandle handle, bool metadata)
     {
         bool isDone = Calls.TrySync(handle, metadata, out bool isWeaker);
@@ -230,7 +234,7 @@ internal sealed unsafe class PosixDisk : IDisk
             && Libc.Control(handle, Platform.SetFlags, on ? flags | Platform.Direct : flags & ~Platform.Direct) >= 0;
     }
 
-    /// <summary>Takes the handle over, and closes it when there is no file of it.</summary>
+    /// <summary>Takes ownership of the handle, and closes it if it cannot return a file.</summary>
     private PosixFile ToFile(SafeFileHandle handle, string path, bool isNew, DiskAccess access)
     {
         try
@@ -248,7 +252,8 @@ internal sealed unsafe class PosixDisk : IDisk
     }
 
     /// <summary>
-    /// A file that is overwritten elsewhere needs free space for that, even where it has blocks. The mark has to stand before its first byte.
+    /// Marks a new file to be overwritten in place, and warns once about a file without the mark. A file that is overwritten elsewhere needs free
+    /// space for that, even where it has blocks. The mark must be set before the file's first byte is written.
     /// </summary>
     private void SeeThatItIsMarked(SafeFileHandle handle, string path, bool isNew)
     {
@@ -258,14 +263,13 @@ internal sealed unsafe class PosixDisk : IDisk
     }
 
     /// <summary>
-    /// O_DIRECT is set on the open descriptor rather than in open, because an open that refuses it may have created the file
-    /// already.
+    /// Sets O_DIRECT on the open descriptor rather than in open, because an open that refuses the flag may already have created the file.
     /// </summary>
     private bool TryMakeUnbuffered(SafeFileHandle handle)
     {
         if (Platform.IsMac)
         {
-            // The cache is passed by as far as it can be; transfers need no alignment there.
+            // macOS bypasses the cache as far as it can; transfers need no alignment there.
             if (Libc.Control(handle, Platform.NoCache, 1) < 0)
                 NoteNotUnbuffered(Marshal.GetPInvokeErrorMessage(Marshal.GetLastPInvokeError()));
             return false;
@@ -277,7 +281,7 @@ internal sealed unsafe class PosixDisk : IDisk
             return false;
         }
 
-        // Once one file has been refused, the others are not tried again: all are written alike.
+        // After one refusal, no other file is tried: all of them are written the same way.
         if (!IsUnbuffered)
             return false;
         if (TrySetDirect(handle, true))
@@ -287,8 +291,8 @@ internal sealed unsafe class PosixDisk : IDisk
     }
 
     /// <summary>
-    /// Who holds a lock may change names only while the lock's own name leads to the locked file: else the directory has been taken over by
-    /// another environment, which this one does not know of, nor that one of it.
+    /// Throws unless the name of each held lock still leads to the locked file. Otherwise, another environment has taken over the directory, and
+    /// neither environment knows about the other, so the holder of the lock must change no names.
     /// </summary>
     private void CheckLocks(string operation, string path)
     {
@@ -308,7 +312,7 @@ internal sealed unsafe class PosixDisk : IDisk
 
     private bool LeadsTo(string name, string path, FileIdentity identity) => PosixFileInfo.Find(_directory, name, path)?.Identity == identity;
 
-    /// <summary>False when the system cannot rename and look for the target at once.</summary>
+    /// <summary>Returns false when the system cannot rename and check for the target in one step.</summary>
     private bool TryRenameExclusively(string source, string target)
     {
         try
@@ -333,7 +337,7 @@ internal sealed unsafe class PosixDisk : IDisk
     {
         while (true)
         {
-            // A pipe in the place of a file would keep a plain opening waiting for its other end.
+            // If a pipe is in the file's place, a plain open would wait for its other end.
             int careful = flags | Platform.CloseOnExec | Platform.NonBlocking | (PlantedFault.FollowLinks ? 0 : Platform.NoFollow);
             int descriptor = Libc.OpenAt(_directory, name, careful, _fileMode);
             if (descriptor >= 0)
@@ -375,7 +379,7 @@ internal sealed unsafe class PosixDisk : IDisk
     {
         while (!calls.TrySync(directory, metadata: true, out _))
         {
-            // Some file systems have no sync of a directory and make its changes durable in another way.
+            // Some file systems cannot sync a directory and make its changes durable in another way.
             if (Marshal.GetLastPInvokeError() == Errno.Invalid)
                 return;
             Errno.ThrowUnlessInterrupted("sync directory", path);

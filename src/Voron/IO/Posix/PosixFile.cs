@@ -15,10 +15,10 @@ internal sealed unsafe class PosixFile : SystemFile
     private readonly SafeFileHandle _handle;
     private readonly PosixCalls _calls;
 
-    /// <summary>The descriptor has O_DIRECT; it loses it when the file system refuses an unbuffered transfer.</summary>
+    /// <summary>True while the descriptor has O_DIRECT, which it loses when the file system refuses an unbuffered transfer.</summary>
     private volatile bool _direct;
 
-    /// <summary>Set after length or blocks changed: the next sync then covers all metadata, not only what reads need.</summary>
+    /// <summary>Set after the length or the blocks changed: the next sync then covers all metadata, not only the part that reads need.</summary>
     private int _metadataChanged;
 
     public PosixFile(PosixDisk disk, SafeFileHandle handle, string path, DiskAccess access, bool direct)
@@ -63,8 +63,8 @@ internal sealed unsafe class PosixFile : SystemFile
         Volatile.Write(ref _metadataChanged, 1);
     }
 
-    // Nothing within the length is written: to write back what was read there would undo a write of another thread to the same range, such
-    // as the flusher's. Nor is there need: where a file grows by writing and holes cannot be punched, it has its blocks.
+    // Writes nothing within the current length: writing back bytes that were read there would undo another thread's write to the same range,
+    // such as the flusher's. It is also unnecessary: where a file grows by writing and holes cannot be punched, the file has its blocks.
     private void GrowByWriting(long end)
     {
         var length = Length;
@@ -98,7 +98,7 @@ internal sealed unsafe class PosixFile : SystemFile
                 long written = count == 1 ? 0 : WriteSome(offset, start + next, count);
                 offset += written;
 
-                // Whole blocks are done with; what is left of one that was cut goes alone.
+                // Skips the blocks that are fully written; the rest of a partly written block goes in a call of its own.
                 while (count > 0 && written >= (long)start[next].Length)
                 {
                     written -= (long)start[next++].Length;
@@ -125,7 +125,7 @@ internal sealed unsafe class PosixFile : SystemFile
 
     public override void DropCache()
     {
-        // A hint: pages that are dirty or mapped stay.
+        // A hint: dirty or mapped pages stay.
         if (OperatingSystem.IsLinux())
             _ = Libc.AdviseFile(_handle, 0, 0, Platform.DontNeed);
     }
@@ -189,7 +189,7 @@ internal sealed unsafe class PosixFile : SystemFile
         while (count < available && count < MaxBlocks && blocks[count].Length <= MaxTransfer - bytes)
             bytes += blocks[count++].Length;
 
-        // All empty: there is nothing to transfer, and a call that transfers nothing looks like a failure.
+        // All blocks are empty: there is nothing to transfer, and a call that transfers nothing looks like a failure.
         return bytes == 0 ? 1 : Math.Max(1, count);
     }
 
@@ -207,7 +207,7 @@ internal sealed unsafe class PosixFile : SystemFile
     }
 
     /// <summary>
-    /// Returns when the call that has just failed is to be repeated: a signal came, or unbuffered transfers were refused.
+    /// Returns if the caller must repeat the call that has just failed, because a signal interrupted it or unbuffered transfers were refused.
     /// </summary>
     private void RecoverOrThrow(string operation, bool wasDirect, nint result = -1)
     {

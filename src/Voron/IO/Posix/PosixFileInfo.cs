@@ -3,10 +3,10 @@ using Microsoft.Win32.SafeHandles;
 
 namespace Voron.IO.Posix;
 
-/// <summary>What the system says of a file: which one it is, and of what kind.</summary>
-/// <param name="Identity">Device and inode.</param>
-/// <param name="Mode">Kind and permissions, as in st_mode.</param>
-/// <param name="Mount">The mount that it was found on; 0 where the system does not say.</param>
+/// <summary>The system's information about a file: its identity and its kind.</summary>
+/// <param name="Identity">The device and inode.</param>
+/// <param name="Mode">The kind and permissions, as in st_mode.</param>
+/// <param name="Mount">The mount that the file was found on; 0 where the system does not report it.</param>
 internal readonly unsafe record struct PosixFileInfo(FileIdentity Identity, uint Mode, ulong Mount)
 {
     private const uint KindMask = 0xF000;
@@ -22,7 +22,7 @@ internal readonly unsafe record struct PosixFileInfo(FileIdentity Identity, uint
     private const uint WantBasics = 0x7FF;
     private const uint WantMount = 0x1000;
 
-    // macOS: struct stat with inodes of 64 bits.
+    // macOS: struct stat with 64-bit inodes.
     private const int StatMode = 4;
     private const int StatInode = 8;
 
@@ -31,7 +31,7 @@ internal readonly unsafe record struct PosixFileInfo(FileIdentity Identity, uint
     public static PosixFileInfo Of(SafeFileHandle handle, string path) =>
         TryGet(handle, null, out var info) ? info : throw Errno.ToException("inspect", path, Marshal.GetLastPInvokeError());
 
-    /// <summary>What a name in a directory leads to, without following a link; null when there is no such file.</summary>
+    /// <summary>Returns the file that a name in a directory leads to, without following a link; null when there is no such file.</summary>
     public static PosixFileInfo? Find(SafeFileHandle directory, string name, string path)
     {
         if (TryGet(directory, name, out var info))

@@ -5,19 +5,19 @@ using Microsoft.Win32.SafeHandles;
 namespace Voron.IO.Posix;
 
 /// <summary>
-/// A lock on the open description of a file: another description, of this process too, cannot have it at the same time, and it
+/// A lock on an open file description: no other description, even in this process, can hold it at the same time, and it
 /// ends with the process.
 /// </summary>
 /// <remarks>
-/// On Linux it is a lock of a range far behind the end of the file, so that it has nothing to do with the file's bytes, nor with the
-/// locks that other programs, and the base library, take on a whole file to read or copy it. The length of the range is the owner's
-/// process id: the system says which range is in the way, but not whose it is. On macOS, and on a Linux before 3.15, it is a lock of the
-/// whole file, by flock, which belongs to the open description as well. The locks of the process that POSIX has (F_SETLK) are never
-/// taken: such a lock would end when any descriptor of the file is closed, and the engine closes some while it holds its locks.
+/// On Linux, it locks a range far beyond the end of the file, so that it affects neither the file's bytes nor the locks that other programs and
+/// the base library take on a whole file to read or copy it. The length of the range is the owner's process id, because the system reports the
+/// conflicting range but not its owner. On macOS, and on Linux before 3.15, it locks the whole file with flock, and this lock also belongs to the
+/// open file description. POSIX process locks (F_SETLK) are never taken: such a lock ends when any descriptor of the file is closed, and the
+/// engine closes some while it holds its locks.
 /// </remarks>
 internal sealed unsafe class PosixLock : IDisposable
 {
-    /// <summary>The first byte of the range, which all locks have in common.</summary>
+    /// <summary>The first byte of the range, which all locks share.</summary>
     private const long RangeStart = 1L << 62;
 
     private const short ReadLock = 0;
@@ -40,12 +40,12 @@ internal sealed unsafe class PosixLock : IDisposable
         _inProcess = inProcess;
     }
 
-    /// <summary>What the file is called now.</summary>
+    /// <summary>The current name of the file.</summary>
     public string Name { get; set; }
 
     public FileIdentity Identity { get; }
 
-    /// <summary>Locks the file behind an open handle, which the lock owns from here on, whether or not it can be had.</summary>
+    /// <summary>Locks the file of an open handle. Takes ownership of the handle, whether or not it gets the lock.</summary>
     public static PosixLock Take(PosixDisk disk, string name, string path, SafeFileHandle handle, bool shared)
     {
         IDisposable? inProcess = null;
@@ -71,7 +71,7 @@ internal sealed unsafe class PosixLock : IDisposable
             return;
         _disk.Forget(this);
 
-        // A process that is just being started may have a copy of the descriptor, which would keep the lock for a moment.
+        // A child process that is just starting may have a copy of the descriptor, which would keep the lock for a moment.
         if (!Platform.IsMac)
         {
             var range = Range(NoLock, 0);
@@ -82,7 +82,7 @@ internal sealed unsafe class PosixLock : IDisposable
         _inProcess.Dispose();
     }
 
-    /// <summary>False where the system has no such locks.</summary>
+    /// <summary>Returns false where the system has no such locks.</summary>
     private static bool TryTakeRange(SafeFileHandle handle, string path, bool shared)
     {
         var range = Range(shared ? ReadLock : WriteLock, Environment.ProcessId);
@@ -112,7 +112,7 @@ internal sealed unsafe class PosixLock : IDisposable
         }
     }
 
-    /// <summary>The process whose lock is in the way; 0 when it has gone meanwhile, or is not known.</summary>
+    /// <summary>Returns the process that holds the conflicting lock; 0 if that lock has been released meanwhile or its owner is not known.</summary>
     private static long OwnerOf(SafeFileHandle handle, bool shared)
     {
         var range = Range(shared ? ReadLock : WriteLock, 1);

@@ -5,7 +5,7 @@ using Voron.Primitives;
 namespace Voron.IO.Posix;
 
 /// <summary>
-/// A file mapped at the start of a larger reserved range, so that it can be extended where it is. There is no finalizer: spans
+/// A file mapped at the start of a larger reserved range, so that the map can be extended in place. There is no finalizer: spans
 /// into the map can outlive this object.
 /// </summary>
 internal sealed unsafe class PosixMap : FileMap
@@ -19,7 +19,7 @@ internal sealed unsafe class PosixMap : FileMap
     private readonly SafeFileHandle _handle;
     private readonly long _reserved;
 
-    /// <summary>The end in bytes of what is mapped: <see cref="FileMap.Length"/> rounded up to whole memory pages.</summary>
+    /// <summary>The end of the mapped range in bytes: <see cref="FileMap.Length"/> rounded up to whole memory pages.</summary>
     private long _mapped;
     private bool _disposed;
 
@@ -97,7 +97,7 @@ internal sealed unsafe class PosixMap : FileMap
         }
     }
 
-    /// <summary>Pages that are mapped already stay as they are, so readers in them notice nothing.</summary>
+    /// <summary>Extends the map up to a length. Pages that are already mapped stay as they are, so their readers notice nothing.</summary>
     private void MapUpTo(long length)
     {
         long fileLength = _file.Length;
@@ -114,7 +114,7 @@ internal sealed unsafe class PosixMap : FileMap
             {
                 int errno = Marshal.GetLastPInvokeError();
 
-                // A failed call may have removed the reservation: take the addresses back before another map gets them.
+                // The failed call may have removed the reservation: reclaim the addresses before another map gets them.
                 PosixMemory.TryHide(start, bytes);
                 Errno.Throw("map", _file.Path, errno);
             }

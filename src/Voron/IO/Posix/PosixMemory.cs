@@ -7,14 +7,16 @@ internal static unsafe class PosixMemory
 {
     private static readonly int Hidden = Platform.MapPrivate | Platform.MapAnonymous | Platform.MapNoReserve;
 
-    /// <summary>Reserves addresses that no memory stands behind; null when there is no room for so many.</summary>
+    /// <summary>Reserves addresses without memory behind them. Returns null when there is no room for this number of addresses.</summary>
     public static byte* TryReserve(nuint length)
     {
         nint address = Libc.MapAnonymous(null, length, Platform.ProtectNone, Hidden, -1, 0);
         return address == -1 ? null : (byte*)address;
     }
 
-    /// <summary>As the other, but null also when not as much again is left for everything else, unless <paramref name="leaveNothing"/>.</summary>
+    /// <summary>
+    /// Like the overload, but unless <paramref name="leaveNothing"/>, also returns null when not as many addresses are left for all other uses.
+    /// </summary>
     public static byte* TryReserve(nuint length, bool leaveNothing)
     {
         if (leaveNothing)
@@ -25,14 +27,14 @@ internal static unsafe class PosixMemory
         return address;
     }
 
-    /// <summary>Makes a reserved range readable and writable. Memory comes at the first touch, as zeros.</summary>
+    /// <summary>Makes a reserved range readable and writable. The system provides zeroed memory at the first touch.</summary>
     public static bool TryCommit(byte* address, nuint length) => Libc.Protect(address, length, Platform.ProtectReadWrite) == 0;
 
-    /// <summary>Puts fresh zeros over a committed range and gives its memory back.</summary>
+    /// <summary>Replaces a committed range with fresh zeros and returns its memory to the system.</summary>
     public static bool TryReset(byte* address, nuint length) =>
         Libc.MapAnonymous(address, length, Platform.ProtectReadWrite, Hidden | Platform.MapFixed, -1, 0) != -1;
 
-    /// <summary>Takes away whatever is mapped there, but keeps the addresses.</summary>
+    /// <summary>Unmaps the memory in a range, but keeps the addresses reserved.</summary>
     public static bool TryHide(byte* address, nuint length) =>
         Libc.MapAnonymous(address, length, Platform.ProtectNone, Hidden | Platform.MapFixed, -1, 0) != -1;
 

@@ -3,7 +3,7 @@ using Microsoft.Win32.SafeHandles;
 
 namespace Voron.IO.Posix;
 
-/// <summary>A shared map of a temporary file: the kernel can write its pages out when memory is short.</summary>
+/// <summary>A shared map of a temporary file: the kernel can write its pages to the file when memory is short.</summary>
 internal sealed unsafe class PosixScratchMap : ScratchMap
 {
     private readonly nuint _length;

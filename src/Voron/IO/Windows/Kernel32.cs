@@ -3,7 +3,7 @@ using Microsoft.Win32.SafeHandles;
 
 namespace Voron.IO.Windows;
 
-/// <summary>The calls for which the base library has nothing that fits.</summary>
+/// <summary>The system calls for which the base library has no suitable method.</summary>
 internal static unsafe partial class Kernel32
 {
     private const string Library = "kernel32.dll";

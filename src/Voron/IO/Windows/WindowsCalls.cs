@@ -4,14 +4,14 @@ using Microsoft.Win32.SafeHandles;
 namespace Voron.IO.Windows;
 
 /// <summary>
-/// The calls on open files for which not every file system of Windows has an answer, as <see cref="WindowsFile"/> makes them. They
-/// can be replaced, to see what becomes of each answer.
+/// The calls on open files that not every Windows file system supports, as <see cref="WindowsFile"/> makes them. A test can
+/// replace them to check how each result is handled.
 /// </summary>
 internal unsafe class WindowsCalls
 {
     public static readonly WindowsCalls OfSystem = new();
 
-    /// <summary>A control code of the file system. Returns the error number, 0 for none.</summary>
+    /// <summary>Sends a control code to the file system. Returns the error number, 0 for none.</summary>
     public virtual int Control(SafeFileHandle handle, uint code, ReadOnlySpan<long> input, Span<long> output, out int returnedBytes)
     {
         uint returned = 0;
@@ -27,6 +27,6 @@ internal unsafe class WindowsCalls
 
     public virtual bool IsSparse(SafeFileHandle handle) => (File.GetAttributes(handle) & FileAttributes.SparseFile) != 0;
 
-    /// <summary>Writes what the system has of the file to the device, and empties the device's cache.</summary>
+    /// <summary>Writes the file's cached data to the device, and flushes the device's cache.</summary>
     public virtual void Flush(SafeFileHandle handle) => RandomAccess.FlushToDisk(handle);
 }

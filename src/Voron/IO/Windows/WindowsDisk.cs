@@ -4,8 +4,8 @@ using Voron.Primitives;
 namespace Voron.IO.Windows;
 
 /// <summary>
-/// A directory of Windows. It has no sync: a rename waits until it is on the device, and what else changes names need not be durable. The
-/// creation of a file is found out, or made again, at the next opening; a deleted file that comes back has been superseded.
+/// A directory on Windows. The directory itself has no sync: a rename waits until it is on the device, and other changes of names need not be
+/// durable. The creation of a file is detected, or repeated, at the next opening; a deleted file that reappears has been superseded.
 /// </summary>
 internal sealed class WindowsDisk : IDisk
 {
@@ -62,7 +62,7 @@ internal sealed class WindowsDisk : IDisk
         return new WindowsFile(handle, path, access, IsReadOnly);
     }
 
-    /// <summary>The system deletes it with its last handle, however that ends.</summary>
+    /// <summary>Creates a file that the system deletes when its last handle is closed, however that happens.</summary>
     public DiskFile OpenTemporary()
     {
         DiskRules.CheckWritable(IsReadOnly, "create", Path);
@@ -77,7 +77,7 @@ internal sealed class WindowsDisk : IDisk
             }
             catch (DiskException e) when (e.Error == DiskError.AlreadyExists && number < MaxTries)
             {
-                // Somebody's: another name will do.
+                // The file belongs to another owner: try the next name.
             }
         }
     }
@@ -141,14 +141,17 @@ internal sealed class WindowsDisk : IDisk
     {
     }
 
-    /// <summary>A lock has ended.</summary>
+    /// <summary>Removes a released lock from the locks that the disk checks.</summary>
     internal void Forget(WindowsLock held)
     {
         using (Uninterrupted.Hold(_gate))
             _locks.Remove(held);
     }
 
-    /// <summary>As on POSIX systems: who holds a lock may change names only while the lock's own name leads to the locked file.</summary>
+    /// <summary>
+    /// Throws unless the name of each held lock still leads to the locked file, as on POSIX systems: otherwise, the holder of the lock must
+    /// change no names.
+    /// </summary>
     private void CheckLocks(string operation, string path)
     {
         using (Uninterrupted.Hold(_gate))

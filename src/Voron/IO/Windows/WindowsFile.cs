@@ -5,8 +5,8 @@ namespace Voron.IO.Windows;
 
 /// <summary>An open handle.</summary>
 /// <remarks>
-/// Write-through is a write past the cache and a flush. The system's own flag only asks the device to write the one request through,
-/// which many devices do not do.
+/// A write-through write is an unbuffered write followed by a flush. The system's own write-through flag only asks the device to write that one
+/// request through, which many devices do not do.
 /// </remarks>
 internal sealed unsafe class WindowsFile : SystemFile
 {
@@ -21,13 +21,13 @@ internal sealed unsafe class WindowsFile : SystemFile
     private const int MoreData = 234;
     private const int UserMappedFile = 1224;
 
-    /// <summary>How many ranges one call names, each an offset and a length.</summary>
+    /// <summary>The number of ranges that one call returns at most, each an offset and a length.</summary>
     private const int RangesOfCall = 64;
 
     private readonly SafeFileHandle _handle;
     private readonly WindowsCalls _calls;
 
-    /// <summary>The file may have holes. It stays so: a file that is not sparse has blocks for all of its length.</summary>
+    /// <summary>True if the file may have holes; it then stays true. A file that is not sparse has blocks for its entire length.</summary>
     private volatile bool _isSparse;
 
     public WindowsFile(SafeFileHandle handle, string path, DiskAccess access, bool readOnly, WindowsCalls? calls = null)
@@ -78,7 +78,7 @@ internal sealed unsafe class WindowsFile : SystemFile
             _isSparse = true;
         }
 
-        // Not behind the end, which would not be moved, but not refused either.
+        // Punch nothing beyond the end: that would not move the end, but it would not be refused either.
         long end = Math.Min(offset + length, Length);
         return offset >= end || TryControl("punch hole", SetZeroData, [offset, end]);
     }
@@ -152,8 +152,8 @@ internal sealed unsafe class WindowsFile : SystemFile
     protected override void Dispose(bool disposing) => _handle.Dispose();
 
     /// <summary>
-    /// Writes zeros to those parts of a range of a sparse file that have no blocks. A file system that does not name these parts gets the
-    /// whole range written, each block with the bytes that it has.
+    /// Writes zeros to the parts of a range of a sparse file that have no blocks. On a file system that cannot report these parts, it rewrites
+    /// the rest of the range, each block with its current bytes.
     /// </summary>
     private void FillHoles(long offset, long end)
     {
@@ -178,7 +178,7 @@ internal sealed unsafe class WindowsFile : SystemFile
                 at = Math.Max(at, found[i] + found[i + 1]);
             }
 
-            // All of them are known now, and behind the last there is a hole.
+            // All allocated ranges are known now, and a hole follows the last one.
             if (error == 0 && at < end)
             {
                 AllocateByWriting(at, end - at);
@@ -187,7 +187,7 @@ internal sealed unsafe class WindowsFile : SystemFile
         }
     }
 
-    /// <summary>False when the file system has no such call, or does not do it while the file is mapped.</summary>
+    /// <summary>Returns false when the file system does not support the call, or refuses it while the file is mapped.</summary>
     private bool TryControl(string operation, uint code, ReadOnlySpan<long> input)
     {
         int error = _calls.Control(_handle, code, input, [], out _);

@@ -3,7 +3,7 @@ using Microsoft.Win32.SafeHandles;
 
 namespace Voron.IO.Windows;
 
-/// <summary>Opens files without following links, and says which file a handle is of.</summary>
+/// <summary>Opens files without following links, and determines the identity of the file behind a handle.</summary>
 internal static unsafe class WindowsHandles
 {
     public const uint CreateNew = 1;
@@ -20,17 +20,17 @@ internal static unsafe class WindowsHandles
     private const uint NameSurrogate = 0x2000_0000;
     private const int AttributeTagKind = 9;
 
-    // FILE_ID_INFO: the volume's number, then the file's in two halves.
+    // FILE_ID_INFO: the volume's number, then the file's number in two halves.
     private const int IdentityKind = 18;
     private const int IdentityWords = 3;
 
-    // BY_HANDLE_FILE_INFORMATION, in words of four bytes.
+    // BY_HANDLE_FILE_INFORMATION, in four-byte words.
     private const int InformationWords = 13;
     private const int VolumeWord = 7;
     private const int IndexHighWord = 11;
     private const int IndexLowWord = 12;
 
-    /// <summary>Opens or makes a file. What leads to another file, such as a symbolic link, is refused.</summary>
+    /// <summary>Opens or creates a file. Refuses names that lead to another file, such as a symbolic link.</summary>
     public static SafeFileHandle Open(string path, uint disposition, bool readOnly, uint flags, string operation)
     {
         uint access = readOnly ? GenericRead : GenericRead | GenericWrite;
@@ -55,7 +55,7 @@ internal static unsafe class WindowsHandles
             throw;
         }
 
-        // Such as a file that the system has deduplicated: the file itself, kept in another way.
+        // Another reparse point, such as a file that the system has deduplicated, is the file itself, stored in another way.
         handle.Dispose();
         handle = Kernel32.CreateFile(path, access, ShareEverything, null, OpenExisting, flags, 0);
         return handle.IsInvalid ? throw Failed(handle, operation, path) : handle;
@@ -67,14 +67,14 @@ internal static unsafe class WindowsHandles
         if (Kernel32.GetFileInformationExtended(handle, IdentityKind, (uint*)identity, IdentityWords * sizeof(ulong)))
             return new FileIdentity(identity[0], identity[1], identity[2]);
 
-        // A file system that has no such numbers has these, of 64 bits.
+        // A file system without such numbers has these 64-bit ones.
         uint* information = stackalloc uint[InformationWords];
         if (!Kernel32.GetFileInformation(handle, information))
             throw SystemErrors.FromWindows(Marshal.GetLastPInvokeError(), "inspect", path);
         return new FileIdentity(information[VolumeWord], ((ulong)information[IndexHighWord] << 32) | information[IndexLowWord]);
     }
 
-    /// <summary>Which file a path leads to; null when there is none.</summary>
+    /// <summary>Returns the identity of the file that a path leads to; null when there is none.</summary>
     public static FileIdentity? Find(string path)
     {
         using var handle = Kernel32.CreateFile(path, 0, ShareEverything, null, OpenExisting, OpenReparsePoint, 0);

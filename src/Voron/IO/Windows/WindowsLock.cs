@@ -4,8 +4,8 @@ using Microsoft.Win32.SafeHandles;
 namespace Voron.IO.Windows;
 
 /// <summary>
-/// A lock of a range far behind the end of a file, so that it keeps nobody from the file's bytes. It belongs to the handle, and ends with
-/// the process.
+/// A lock of a range far beyond the end of a file, so that it does not block access to the file's bytes. It belongs to the handle, and ends
+/// with the process.
 /// </summary>
 internal sealed unsafe class WindowsLock : IDisposable
 {
@@ -31,12 +31,12 @@ internal sealed unsafe class WindowsLock : IDisposable
         _inProcess = inProcess;
     }
 
-    /// <summary>What the file is called now.</summary>
+    /// <summary>The current name of the file.</summary>
     public string Name { get; set; }
 
     public FileIdentity Identity { get; }
 
-    /// <summary>Locks the file behind an open handle, which the lock owns from here on, whether or not it can be had.</summary>
+    /// <summary>Locks the file of an open handle. Takes ownership of the handle, whether or not it gets the lock.</summary>
     public static WindowsLock Take(WindowsDisk disk, string name, string path, SafeFileHandle handle, bool shared)
     {
         IDisposable? inProcess = null;
@@ -69,7 +69,7 @@ internal sealed unsafe class WindowsLock : IDisposable
         _inProcess.Dispose();
     }
 
-    /// <summary>OVERLAPPED: where the range begins.</summary>
+    /// <summary>The OVERLAPPED structure, which holds the start of the range.</summary>
     [StructLayout(LayoutKind.Explicit, Size = 32)]
     internal struct LockRange
     {

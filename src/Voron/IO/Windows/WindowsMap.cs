@@ -7,26 +7,26 @@ using Voron.Primitives;
 namespace Voron.IO.Windows;
 
 /// <summary>
-/// A file mapped view by view at the start of a larger reserved range, so that it can be extended where it is. There is no
+/// A file mapped view by view at the start of a larger reserved range, so that the map can be extended in place. There is no
 /// finalizer: spans into the map can outlive this object.
 /// </summary>
 /// <remarks>
-/// A view cannot replace a part of a reservation, so the reservation behind the map is released before a view is mapped there, and
-/// the rest is reserved again. Another thread may take the addresses in between: then there is no view, never a wrong one, and the
+/// A view cannot replace a part of a reservation, so the reservation after the map is released before a view is mapped there, and
+/// the rest is reserved again. Another thread may take the addresses in between: the result is then no view, never a wrong one, and the
 /// map cannot be extended. A view begins at a multiple of 64 KiB, so a map of a file that ended within such a unit cannot be extended
-/// either. While any view lives, the system refuses to cut the file.
+/// either. While any view exists, the system refuses to truncate the file.
 /// </remarks>
 internal sealed unsafe class WindowsMap : FileMap
 {
     private const uint PageReadOnly = 0x02;
     private const uint FileMapRead = 0x04;
 
-    /// <summary>ERROR_INVALID_ADDRESS: something is there.</summary>
+    /// <summary>ERROR_INVALID_ADDRESS: the addresses are taken.</summary>
     private const int AddressTaken = 487;
 
     private const long MinReservation = 1L << 30;
 
-    /// <summary>In bytes: the unit of the system in which addresses and offsets of views are given out.</summary>
+    /// <summary>In bytes: the system's granularity of view addresses and offsets.</summary>
     private const long Unit = 64 << 10;
 
     private static readonly long PageLength = Environment.SystemPageSize;
@@ -41,7 +41,7 @@ internal sealed unsafe class WindowsMap : FileMap
     /// <summary>In bytes from <see cref="FileMap.Address"/>: the end of the last view, in whole memory pages.</summary>
     private long _mapped;
 
-    /// <summary>In bytes from <see cref="FileMap.Address"/>: the end of the reservation that begins with the first unit behind the views.</summary>
+    /// <summary>In bytes from <see cref="FileMap.Address"/>: the end of the reservation that begins with the first unit after the views.</summary>
     private long _reserved;
     private bool _disposed;
 
@@ -78,7 +78,7 @@ internal sealed unsafe class WindowsMap : FileMap
         }
     }
 
-    /// <summary>Unmaps the views that lie wholly behind the new end. The view that it falls into stays.</summary>
+    /// <summary>Unmaps the views that lie entirely beyond the new end. A view that contains the new end stays.</summary>
     public override void Shrink(long length)
     {
         using (Uninterrupted.Hold(_gate))
@@ -130,13 +130,13 @@ internal sealed unsafe class WindowsMap : FileMap
         }
     }
 
-    /// <summary>Adds a view behind the others. False when there is no room for it.</summary>
+    /// <summary>Adds a view after the others. Returns false when there is no room for it.</summary>
     private bool TryMapTo(long length)
     {
         if (length > _reserved || _mapped % Unit != 0)
             return false;
 
-        // Up to the end of a unit where the file has it, so that the next view can begin there.
+        // Map up to the end of a unit if the file is long enough, so that the next view can begin there.
         long end = Math.Min(CheckFileLength(length), DiskRules.RoundUp(length, Unit));
         long wasReserved = _reserved;
         ReleaseRest();
@@ -150,7 +150,7 @@ internal sealed unsafe class WindowsMap : FileMap
         }
     }
 
-    /// <summary>Maps the first view where the system likes, without room behind it.</summary>
+    /// <summary>Maps the first view at an address of the system's choice, without room after it.</summary>
     private void MapAnywhere(long length)
     {
         ReleaseRest();
@@ -203,7 +203,7 @@ internal sealed unsafe class WindowsMap : FileMap
             WindowsMemory.Release(Address + start, (nuint)(_reserved - start));
     }
 
-    /// <summary>Takes the addresses behind the views, up to <paramref name="end"/>, or none when another thread was there first.</summary>
+    /// <summary>Reserves the addresses after the views up to <paramref name="end"/>, or none if another thread took them first.</summary>
     private void ReserveRest(long end)
     {
         long start = DiskRules.RoundUp(_mapped, Unit);

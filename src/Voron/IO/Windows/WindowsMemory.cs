@@ -12,12 +12,12 @@ internal static unsafe class WindowsMemory
 
     public static byte* TryReserve(nuint length) => (byte*)Kernel32.VirtualAlloc(null, length, ReserveOnly, NoAccess);
 
-    /// <summary>Reserves those addresses. False when some of them are taken.</summary>
+    /// <summary>Reserves the given addresses. Returns false when some of them are taken.</summary>
     public static bool TryReserve(byte* address, nuint length) => Kernel32.VirtualAlloc(address, length, ReserveOnly, NoAccess) != null;
 
     public static bool TryCommit(byte* address, nuint length) => Kernel32.VirtualAlloc(address, length, Commit, ReadWrite) != null;
 
-    /// <summary>Committed memory is zeros when it comes anew.</summary>
+    /// <summary>Replaces a committed range with zeros: memory is zeros when it is committed again.</summary>
     public static bool TryReset(byte* address, nuint length) =>
         Kernel32.VirtualFree(address, length, Decommit) && TryCommit(address, length);
 
