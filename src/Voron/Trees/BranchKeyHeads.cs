@@ -5,14 +5,14 @@ using Voron.Primitives;
 namespace Voron.Trees;
 
 /// <summary>
-/// Beside branch pages: the first four distinguishing bytes of each separator, and the children, in arrays that a search
-/// reads from end to end instead of jumping about in the page. Nothing of it is on disk or in the journal.
+/// Key heads beside branch pages: the first four distinguishing bytes of each separator, and the children, in arrays that a search
+/// reads sequentially instead of jumping around in the page. They are neither on disk nor in the journal.
 /// </summary>
 /// <remarks>
 /// <para>
-/// It stands for the newest version of a page only, and is used by the holder of the writer alone. Whoever changes, makes,
-/// frees or rolls back a branch says <see cref="Invalidate"/>; there is one way to keep an entry over a change: take it with
-/// <see cref="Take"/> before, bring it up to date and give it back.
+/// An entry represents only the newest version of a page, and is used only by the thread that holds the writer. Code that changes,
+/// creates, frees or rolls back a branch calls <see cref="Invalidate"/>. There is one way to keep an entry across a change: take it
+/// with <see cref="Take"/> before the change, update it and give it back.
 /// </para>
 /// </remarks>
 internal sealed unsafe class BranchKeyHeads : IDisposable
@@ -48,14 +48,14 @@ internal sealed unsafe class BranchKeyHeads : IDisposable
         _slots = (int*)_slotSpace.Address;
     }
 
-    /// <summary>Forgets what is known of a page.</summary>
+    /// <summary>Drops the entry of a page.</summary>
     public void Invalidate(PageNumber page)
     {
         if (IsCovered(page))
             _slots[page.Value] = 0;
     }
 
-    /// <summary>The entry of a page; null when there is none.</summary>
+    /// <summary>Returns the entry of a page; null when there is none.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public KeyHeadsEntry* Find(PageNumber page)
     {
@@ -65,7 +65,7 @@ internal sealed unsafe class BranchKeyHeads : IDisposable
         return slot == 0 ? null : At(slot);
     }
 
-    /// <summary>As <see cref="Find"/>; the page has no entry after this. For whoever is about to change the page.</summary>
+    /// <summary>Does the same as <see cref="Find"/>, but leaves the page without an entry. For callers that are about to change the page.</summary>
     public KeyHeadsEntry* Take(PageNumber page)
     {
         var entry = Find(page);
@@ -73,7 +73,7 @@ internal sealed unsafe class BranchKeyHeads : IDisposable
         return entry;
     }
 
-    /// <summary>Adds to an entry taken before what has been added to its page, and gives it back.</summary>
+    /// <summary>Adds a separator and a child, just added to the page, to the entry taken earlier, and gives the entry back.</summary>
     public void Free(KeyHeadsEntry* entry, PageNumber page, int index, byte* key, int keyLength, PageNumber child)
     {
         var count = entry->Count;
@@ -94,7 +94,7 @@ internal sealed unsafe class BranchKeyHeads : IDisposable
             _slots[page.Value] = SlotOf(entry);
     }
 
-    /// <summary>Makes the entry of a branch.</summary>
+    /// <summary>Builds the entry of a branch.</summary>
     /// <exception cref="CorruptionException">The branch claims to have more children than there is room for, or none.</exception>
     public KeyHeadsEntry* Build(PageNumber page, byte* branch)
     {
@@ -107,7 +107,7 @@ internal sealed unsafe class BranchKeyHeads : IDisposable
         _entrySpace.EnsureCommitted((nuint)(slot + 1) * (nuint)_slotBytes);
         var entry = At(slot);
 
-        // Memory that was never used belongs to no page: it says 0, which is no branch.
+        // Unused memory belongs to no page: its page number is 0, which is never a branch.
         if (IsCovered(new PageNumber(entry->Page)) && _slots[entry->Page] == slot)
             _slots[entry->Page] = 0;
 
@@ -117,9 +117,9 @@ internal sealed unsafe class BranchKeyHeads : IDisposable
         return entry;
     }
 
-    /// <summary>The child whose range holds the key.</summary>
+    /// <summary>Returns the child whose range contains the key.</summary>
     /// <param name="entry">The entry of the branch.</param>
-    /// <param name="reader">For the branch itself, which is looked at when heads are equal.</param>
+    /// <param name="reader">Reads the branch itself when heads are equal.</param>
     /// <param name="key">The key.</param>
     public PageNumber Search(KeyHeadsEntry* entry, PageReader reader, in SearchKey key)
     {
@@ -130,7 +130,7 @@ internal sealed unsafe class BranchKeyHeads : IDisposable
         return new PageNumber(Children(entry)[child]);
     }
 
-    /// <summary>Asks for what a search of the page will read.</summary>
+    /// <summary>Prefetches the memory that a search of the page will read.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Prefetch(PageReader reader, PageNumber page)
     {

@@ -24,17 +24,17 @@ internal unsafe struct BranchPage : IRecordLayout
     public static PageNumber Child(byte* page, int index) =>
         new(((BranchRecordHeader*)SlottedPage.Record(page, index))->Child);
 
-    /// <summary>The index of the child whose range holds the key.</summary>
+    /// <summary>Returns the index of the child whose range contains the key.</summary>
     public static int Search(byte* page, in SearchKey key)
     {
-        // Entry 0 has no separator: everything below the first separator is its.
+        // Entry 0 has no separator: all keys below the first separator belong to it.
         var index = PageSearch.Find<BranchPage>(page, 1, key);
         return index >= 0 ? index : ~index - 1;
     }
 
     /// <summary>
-    /// As <see cref="Search"/>, when it is known that the first <paramref name="low"/> separators are below the key and those from
-    /// <paramref name="high"/> on above it. Separator i is that of entry i + 1.
+    /// Does the same as <see cref="Search"/> when it is known that the first <paramref name="low"/> separators are below the key and those
+    /// from <paramref name="high"/> on are above it. Separator i is that of entry i + 1.
     /// </summary>
     public static int SearchBetween(byte* page, in SearchKey key, int low, int high)
     {
@@ -70,7 +70,7 @@ internal unsafe struct BranchPage : IRecordLayout
         page.MarkDirty((int)(record - page.Bytes), BranchRecordHeader.Size);
     }
 
-    /// <summary>Takes the separator away from entry 0, which has got there because the one before it is gone.</summary>
+    /// <summary>Removes the separator of entry 0, which became the first entry because the one before it was removed.</summary>
     public static void DropFirstKey(in WritablePage page, int pageSize)
     {
         int offset = SlottedPage.Slots(page.Bytes)[0];

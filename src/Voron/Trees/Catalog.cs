@@ -6,13 +6,13 @@ using Voron.Format;
 
 namespace Voron.Trees;
 
-/// <summary>The tree of trees: names in UTF-8, each with the <see cref="TreeHeader"/> of its tree as the value.</summary>
+/// <summary>The tree of trees: its keys are names in UTF-8, and each value is the <see cref="TreeHeader"/> of the named tree.</summary>
 internal static class Catalog
 {
     private static readonly UTF8Encoding Utf8 = new(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
 
     /// <summary>Writes a name in UTF-8 and returns its bytes.</summary>
-    /// <exception cref="ArgumentException">The name is empty, too long, or no valid text.</exception>
+    /// <exception cref="ArgumentException">The name is empty, too long, or not valid text.</exception>
     public static ReadOnlySpan<byte> Encode(string name, Span<byte> buffer)
     {
         ArgumentNullException.ThrowIfNull(name);
@@ -34,8 +34,8 @@ internal static class Catalog
     /// <exception cref="ArgumentException">The name has no bytes, or more than 255.</exception>
     public static void CheckName(ReadOnlySpan<byte> name) => CheckLength(name.Length, nameof(name));
 
-    /// <summary>The name that stands in a catalog.</summary>
-    /// <exception cref="CorruptionException">It is no name that a tree can have.</exception>
+    /// <summary>Decodes a name from a catalog.</summary>
+    /// <exception cref="CorruptionException">A tree cannot have this name.</exception>
     public static string Decode(ReadOnlySpan<byte> name)
     {
         if (name.Length is < 1 or > TreeLimits.MaxNameBytes || !System.Text.Unicode.Utf8.IsValid(name))
@@ -43,7 +43,7 @@ internal static class Catalog
         return Encoding.UTF8.GetString(name);
     }
 
-    /// <summary>Reads the header of a tree; false when there is no tree of this name.</summary>
+    /// <summary>Reads the header of a tree; returns false when there is no tree with this name.</summary>
     public static bool TryFind(TreeState catalog, PageReader reader, ReadOnlySpan<byte> name, out TreeHeader header)
     {
         CheckName(name);
@@ -57,9 +57,9 @@ internal static class Catalog
         return true;
     }
 
-    /// <summary>The header in an entry of the catalog.</summary>
-    /// <param name="pageCount">How many pages there are.</param>
-    /// <exception cref="CorruptionException">The value is no header, or one that cannot be.</exception>
+    /// <summary>Returns the header in an entry of the catalog.</summary>
+    /// <param name="pageCount">The number of pages that exist.</param>
+    /// <exception cref="CorruptionException">The value is not a header, or is an impossible one.</exception>
     public static TreeHeader ToHeader(ReadOnlySpan<byte> name, ReadOnlySpan<byte> value, long pageCount)
     {
         if (value.Length != TreeHeader.Size)
@@ -71,14 +71,14 @@ internal static class Catalog
         return header;
     }
 
-    /// <summary>Adds a tree; false, and nothing changed, when the name is taken.</summary>
+    /// <summary>Adds a tree; returns false, and changes nothing, when the name is taken.</summary>
     public static bool Create(PageWriter writer, TreeState catalog, ReadOnlySpan<byte> name, in TreeHeader header)
     {
         CheckName(name);
         return TreeWriter.Insert(writer, catalog, name, AsBytes(header));
     }
 
-    /// <summary>Writes back the header of a tree that has changed, and notes that it has been written.</summary>
+    /// <summary>Writes back the header of a tree that has changed, and marks the tree as unchanged.</summary>
     public static void Save(PageWriter writer, TreeState catalog, ReadOnlySpan<byte> name, TreeState tree)
     {
         CheckName(name);
@@ -87,7 +87,7 @@ internal static class Catalog
         tree.Changed = false;
     }
 
-    /// <summary>Gives a tree another name; false when there is no such tree.</summary>
+    /// <summary>Renames a tree; returns false when there is no such tree.</summary>
     /// <exception cref="ArgumentException">The new name is taken.</exception>
     public static bool Rename(PageWriter writer, TreeState catalog, ReadOnlySpan<byte> name, ReadOnlySpan<byte> newName)
     {
@@ -106,8 +106,8 @@ internal static class Catalog
     }
 
     /// <summary>
-    /// Frees the pages of a tree and removes its name; false when there is no such tree. The tree is given as this transaction
-    /// has it open: its header in the catalog may be older.
+    /// Frees the pages of a tree and removes its name; returns false when there is no such tree. The caller passes the tree as this
+    /// transaction has it open, because its header in the catalog may be older.
     /// </summary>
     public static bool Delete(PageWriter writer, TreeState catalog, ReadOnlySpan<byte> name, TreeState tree)
     {
@@ -120,7 +120,7 @@ internal static class Catalog
         return TreeWriter.Delete(writer, catalog, name);
     }
 
-    // Of a name that may be none.
+    // The name may be invalid.
     private static string Show(ReadOnlySpan<byte> name) => Encoding.UTF8.GetString(name);
 
     private static ReadOnlySpan<byte> AsBytes(in TreeHeader header) =>

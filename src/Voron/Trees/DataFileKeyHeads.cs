@@ -6,25 +6,25 @@ using Voron.Primitives;
 namespace Voron.Trees;
 
 /// <summary>
-/// Beside pages of the data file, for all readers: heads of their keys, with children or the places of records. A search of a
+/// A table of key heads beside data-file pages, shared by all readers, with the children or the places of records. A search of a
 /// leaf then waits for memory twice, for the heads and for the record, instead of once for each key that it compares.
 /// </summary>
 /// <remarks>
 /// <para>
-/// An entry stands for what the data file holds of a page, and is used by transactions only that find no version of the page:
-/// see <see cref="PageReader.DataFilePage"/>. What the file holds of such a page does not change while they are registered, because a
-/// flush goes no further than the oldest snapshot, and up to there the page has no version to be flushed. Whoever takes a
-/// flushed version out of the version table says <see cref="Invalidate(PageNumber)"/> before: until then nobody comes here for the page.
+/// An entry represents the data file's content of a page. Only transactions that find no version of the page use it: see
+/// <see cref="PageReader.DataFilePage"/>. The data-file page does not change while they are registered, because a flush goes no
+/// further than the oldest snapshot, and up to there the page has no version to flush. Code that removes a flushed version from the
+/// version table calls <see cref="Invalidate(PageNumber)"/> first: until the removal, no transaction looks up the page here.
 /// </para>
 /// <para>
-/// Each page has one place, shared with others. An entry is written under its sequence, which is odd meanwhile; a search that
-/// finds the sequence changed has read two entries mixed, all of them within the table, and falls back on the page. Entries
-/// are made of verified pages only, so a search that hits does not look at the page's header.
+/// Each page has one place, shared with other pages. An entry is written under its sequence number, which is odd during the write.
+/// A search that finds the sequence changed may have read a mix of two entries, though never outside the table, and falls back to
+/// the page. Entries are built from verified pages only, so a search that hits does not read the page's header.
 /// </para>
 /// </remarks>
 internal sealed unsafe class DataFileKeyHeads : IDisposable
 {
-    /// <summary>Places that a branch can have its entry in. There are so few branches that two at one place would be felt.</summary>
+    /// <summary>The number of places that can hold a branch's entry. With so few branches, a collision of two would be noticeable.</summary>
     private const int Ways = 2;
 
     private const int SmallPagesBytes = 2 << 20;
@@ -32,11 +32,13 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
     private const int LeafLines = LeafBytes / CacheLines.LineBytes;
     private const int BranchLinesAhead = 4;
 
-    /// <summary>Branches get this part of the memory: there are some fifty leaves for each, with entries a tenth of the size.</summary>
+    /// <summary>
+    /// Branches get one part in this many of the memory: there are some fifty leaves for each branch, with entries a tenth of the size.
+    /// </summary>
     private const int BranchShare = 5;
 
-    // Where two pages want the same place, one in so many misses takes it: else a store that is much larger than the table would
-    // make entries all the time.
+    // When two pages compete for a place, only one miss in this many replaces the entry. Otherwise a store much larger than the
+    // table would build entries all the time.
     private const int ReplaceOneIn = 8;
 
     private readonly AddressSpace _space;
@@ -48,8 +50,8 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
     private readonly int _childrenOffset;
     private long _usedBytes;
 
-    /// <param name="pageSize">Bytes of a page.</param>
-    /// <param name="memoryBytes">The most memory to use. It is taken as entries are made.</param>
+    /// <param name="pageSize">The size of a page in bytes.</param>
+    /// <param name="memoryBytes">The most memory to use. It is taken as entries are built.</param>
     public DataFileKeyHeads(int pageSize, long memoryBytes)
     {
         _branchBytes = KeyHeadsEntry.BranchBytes(pageSize);
@@ -72,15 +74,15 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
         _leaves = _space.Address;
         _branches = _leaves + leafCount * LeafBytes;
 
-        // Not the beginning, which is all that a small store will touch.
+        // The beginning is excluded: a small store touches nothing else.
         if (_space.Length > 2 * SmallPagesBytes)
             MemoryAdvice.PreferLargePages(_leaves + SmallPagesBytes, _space.Length - SmallPagesBytes);
     }
 
-    /// <summary>Bytes of the places that have been used so far.</summary>
+    /// <summary>The total size in bytes of the places used so far.</summary>
     public long UsedBytes => Volatile.Read(ref _usedBytes);
 
-    /// <summary>Forgets what is known of a page, whose content in the data file has changed.</summary>
+    /// <summary>Drops the entry of a page whose content in the data file has changed.</summary>
     public void Invalidate(PageNumber page)
     {
         Invalidate(Leaf(page), page);
@@ -88,10 +90,10 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
         Invalidate(Branch(page, 1), page);
     }
 
-    /// <summary>The child of a branch whose range holds the key; makes an entry where there is none.</summary>
+    /// <summary>Returns the child of a branch whose range contains the key; builds an entry if there is none.</summary>
     /// <param name="reader">The transaction, which finds the page in the data file.</param>
     /// <param name="page">The branch.</param>
-    /// <param name="home">What <see cref="PageReader.DataFilePage"/> says of it.</param>
+    /// <param name="home">The branch's address, as returned by <see cref="PageReader.DataFilePage"/>.</param>
     /// <param name="key">The key.</param>
     /// <exception cref="CorruptionException">The branch is damaged.</exception>
     public PageNumber Child(PageReader reader, PageNumber page, byte* home, in SearchKey key)
@@ -103,7 +105,7 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
         return BranchPage.Child(branch, BranchPage.Search(branch, key));
     }
 
-    /// <summary>As <see cref="Child"/>; false when there is no entry, and none is made.</summary>
+    /// <summary>Does the same as <see cref="Child"/>, but returns false when there is no entry, and builds none.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryChild(PageNumber page, byte* home, in SearchKey key, out PageNumber child)
     {
@@ -114,8 +116,8 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
     }
 
     /// <summary>
-    /// The first half of <see cref="TryChild(PageNumber, byte*, in SearchKey, out PageNumber)"/>: asks for the child's number, and does not
-    /// wait for it.
+    /// The first half of <see cref="TryChild(PageNumber, byte*, in SearchKey, out PageNumber)"/>: prefetches the child's number without
+    /// waiting for it.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TrySearch(PageNumber page, byte* home, in SearchKey key, out ChildPlace place)
@@ -142,7 +144,7 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
         return true;
     }
 
-    /// <summary>The second half. False when the entry has been written anew meanwhile.</summary>
+    /// <summary>The second half. Returns false when the entry has been rewritten in the meantime.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static bool TryChild(in ChildPlace place, out PageNumber child)
     {
@@ -152,11 +154,11 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
         return place.Entry->Sequence == place.Sequence || PlantedFault.TrustChangedKeyHeads;
     }
 
-    /// <summary>The record of a key in a leaf, or null; makes an entry where there is none.</summary>
+    /// <summary>Returns the record of a key in a leaf, or null; builds an entry if there is none.</summary>
     /// <inheritdoc cref="Child"/>
     public byte* FindRecord(PageReader reader, PageNumber page, byte* home, in SearchKey key)
     {
-        // While the heads come, the processor finds out where in memory the page is.
+        // While the heads are being loaded, the processor translates the page's address.
         CacheLines.Prefetch(home);
         if (TryPlace(page, home, key, out var place))
             return place.Resolve(home, key);
@@ -166,7 +168,9 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
         return index < 0 ? null : SlottedPage.Record(leaf, index);
     }
 
-    /// <summary>Where in a leaf a key can be, without a look at the leaf; false when there is no entry, and none is made.</summary>
+    /// <summary>
+    /// Finds where in a leaf a key can be, without reading the leaf. Returns false when there is no entry, and builds none.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryPlace(PageNumber page, byte* home, in SearchKey key, out LeafPlace place)
     {
@@ -183,7 +187,7 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
         {
             SchedulePoint.Reach(SchedulePlace.KeyHeadsRead);
 
-            // A head stands for the records up to the next one's; the last may be followed by fewer.
+            // A head covers the records up to the next head's record; the last head may cover fewer.
             var step = entry->Step;
             place.Low = less == 0 ? 0 : (less - 1) * step + 1;
             place.High = notGreater * step - 1;
@@ -198,7 +202,7 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
         return entry->Sequence == sequence || PlantedFault.TrustChangedKeyHeads;
     }
 
-    /// <summary>Makes an entry for a branch that the transaction has in the data file, unless its place is kept for another.</summary>
+    /// <summary>Builds an entry for a branch that the transaction sees in the data file, unless its place stays with another page.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
     public void AddBranch(PageReader reader, PageNumber page, byte* branch)
     {
@@ -223,7 +227,7 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
         }
     }
 
-    /// <summary>As <see cref="AddBranch"/>, for a leaf.</summary>
+    /// <summary>Does the same as <see cref="AddBranch"/> for a leaf.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
     public void AddLeaf(PageReader reader, PageNumber page, byte* leaf)
     {
@@ -243,17 +247,17 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
         }
     }
 
-    /// <summary>Asks for what a search of a branch will read first.</summary>
+    /// <summary>Prefetches the memory that a search of a branch reads first.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void PrefetchBranch(PageNumber page) => CacheLines.PrefetchRange((byte*)Branch(page, 0), BranchLinesAhead * CacheLines.LineBytes);
 
-    /// <summary>Asks for what a search of a leaf will read.</summary>
+    /// <summary>Prefetches the memory that a search of a leaf reads.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void PrefetchLeaf(PageNumber page) => CacheLines.PrefetchRange((byte*)Leaf(page), LeafLines * CacheLines.LineBytes);
 
     public void Dispose() => _space.Dispose();
 
-    // Indices that came of two entries mixed must not be looked up in a page.
+    // Indices from a mix of two entries must not be looked up in a page.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static bool TrySearchPage(KeyHeadsEntry* entry, uint sequence, byte* home, in SearchKey key, int notGreater, ref int child)
     {
@@ -278,7 +282,7 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
 
     private static void Invalidate(KeyHeadsEntry* entry, PageNumber page)
     {
-        // Nobody can be making an entry of this very page now; one that is being made of another is awaited.
+        // No thread can be building an entry of this page now. If another page's entry is being built here, wait for it.
         var spin = default(SpinWait);
         while (entry->Page == page.Value)
         {
@@ -311,7 +315,7 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
         (ushort*)((byte*)entry + KeyHeadsEntry.HeaderSize + KeyHeadsEntry.KeyHeadsAtOnce * sizeof(uint));
 }
 
-/// <summary>Where the number of a child stands in an entry.</summary>
+/// <summary>The place of a child's number in an entry.</summary>
 internal readonly unsafe struct ChildPlace(KeyHeadsEntry* entry, uint sequence, long* child)
 {
     public readonly KeyHeadsEntry* Entry = entry;
@@ -319,19 +323,22 @@ internal readonly unsafe struct ChildPlace(KeyHeadsEntry* entry, uint sequence, 
     public readonly long* Child = child;
 }
 
-/// <summary>The records of a leaf among which a key must be if the leaf has it.</summary>
+/// <summary>The range of records in a leaf that contains a key if the leaf has it.</summary>
 internal unsafe struct LeafPlace
 {
-    /// <summary>Index of the first that it can be.</summary>
+    /// <summary>The index of the first record that can have the key.</summary>
     public int Low;
 
-    /// <summary>Index of the last that it can be, or more than the leaf has; below <see cref="Low"/>, the leaf does not have the key.</summary>
+    /// <summary>
+    /// The index of the last record that can have the key; it may exceed the leaf's last index. If it is below <see cref="Low"/>, the leaf
+    /// does not have the key.
+    /// </summary>
     public int High;
 
     /// <summary>The first record with the same head, or null.</summary>
     public byte* Record;
 
-    /// <summary>The record with the key, or null.</summary>
+    /// <summary>Returns the record with the key, or null.</summary>
     public readonly byte* Resolve(byte* leaf, in SearchKey key)
     {
         if (Low == High && Record != null)

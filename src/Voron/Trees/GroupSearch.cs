@@ -6,8 +6,8 @@ using Voron.Primitives;
 namespace Voron.Trees;
 
 /// <summary>
-/// Looks for many keys at once. One search waits for memory at each of its steps; here all searches of a group take a step
-/// and ask for what the next one needs, so that they wait together.
+/// Searches for many keys at once. A single search waits for memory at each of its steps; here all searches of a group take a step
+/// and prefetch the memory for the next one, so that they wait together.
 /// </summary>
 /// <remarks>
 /// The scheme is known as group prefetching (Chen, Ailamaki, Gibbons and Mowry: Improving hash join performance through
@@ -16,21 +16,22 @@ namespace Voron.Trees;
 internal static unsafe class GroupSearch
 {
     /// <summary>
-    /// The most keys of a group. A body keeps ten to sixteen lines under way; more searches than that hide their own work too.
+    /// The largest number of keys in a group. A processor core keeps ten to sixteen cache lines in flight; more searches than
+    /// that also hide their own work.
     /// </summary>
     public const int Width = 32;
 
-    // A record of some 150 bytes: its key, and the beginning of its value.
+    // A record of about 150 bytes: its key and the beginning of its value.
     private const int RecordLines = 3;
 
-    /// <summary>Finds the leaf for each key with the help of the writer's heads. The tree has a root.</summary>
+    /// <summary>Finds the leaf for each key with the help of the writer's key heads. The tree must have a root.</summary>
     /// <param name="state">The tree.</param>
-    /// <param name="writer">Its pages.</param>
-    /// <param name="heads">The heads of its branches, which are made where there are none.</param>
+    /// <param name="writer">The pages of the tree.</param>
+    /// <param name="heads">The key heads of the tree's branches, which are built where there are none.</param>
     /// <param name="keys">The keys, at most <see cref="Width"/>.</param>
-    /// <param name="count">How many there are.</param>
-    /// <param name="leaves">Gets the number of each key's leaf. The leaves have not been looked at.</param>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <param name="count">The number of keys.</param>
+    /// <param name="leaves">Receives the page number of each key's leaf. The leaves themselves are not read.</param>
+    /// <exception cref="CorruptionException">A page on the path is damaged.</exception>
     public static void FindLeaves(TreeState state, PageWriter writer, BranchKeyHeads heads, SearchKey* keys, int count, PageNumber* leaves)
     {
         Debug.Assert(count <= Width);
@@ -52,13 +53,13 @@ internal static unsafe class GroupSearch
         }
     }
 
-    /// <summary>Finds the record of each key, or null where the tree does not have it. The tree has a root.</summary>
+    /// <summary>Finds the record of each key, or null where the tree does not have the key. The tree must have a root.</summary>
     /// <param name="state">The tree.</param>
-    /// <param name="reader">Its pages.</param>
+    /// <param name="reader">The pages of the tree.</param>
     /// <param name="keys">The keys, at most <see cref="Width"/>.</param>
-    /// <param name="count">How many there are.</param>
-    /// <param name="records">Gets the record of each key.</param>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <param name="count">The number of keys.</param>
+    /// <param name="records">Receives the record of each key.</param>
+    /// <exception cref="CorruptionException">A page on the path is damaged.</exception>
     [SkipLocalsInit]
     public static void FindRecords(TreeState state, PageReader reader, SearchKey* keys, int count, byte** records)
     {
@@ -73,7 +74,7 @@ internal static unsafe class GroupSearch
         FindInLeaves(reader, keys, count, pages, records);
     }
 
-    /// <summary>Takes all searches from a branch each to a child.</summary>
+    /// <summary>Moves each search from its branch to a child.</summary>
     [SkipLocalsInit]
     private static void StepDown(PageReader reader, int level, SearchKey* keys, int count, PageNumber* pages)
     {
@@ -113,7 +114,7 @@ internal static unsafe class GroupSearch
             StepDownInPages(reader, level, ref rest, pages);
     }
 
-    /// <summary>As <see cref="StepDown"/>, where there are no heads: makes them for pages of the data file.</summary>
+    /// <summary>Does the same as <see cref="StepDown"/> for pages without key heads, and builds the heads of data-file pages.</summary>
     [SkipLocalsInit]
     private static void StepDownInPages(PageReader reader, int level, ref Rest rest, PageNumber* pages)
     {
@@ -137,7 +138,7 @@ internal static unsafe class GroupSearch
         FindPlaces<BranchPage>(branches, rest.Keys, rest.Count, 1, places);
         for (var i = 0; i < rest.Count; i++)
         {
-            // Entry 0 has no separator: everything below the first separator is its.
+            // Entry 0 has no separator: all keys below the first separator belong to it.
             var child = BranchPage.Child(branches[i], places[i] >= 0 ? places[i] : ~places[i] - 1);
             pages[rest.Indices[i]] = child;
             Prefetch(reader, heads, child, level - 1);
@@ -185,7 +186,7 @@ internal static unsafe class GroupSearch
         }
     }
 
-    /// <summary>As <see cref="FindInLeaves"/>, where there are no heads: makes them for pages of the data file.</summary>
+    /// <summary>Does the same as <see cref="FindInLeaves"/> for pages without key heads, and builds the heads of data-file pages.</summary>
     [SkipLocalsInit]
     private static void FindInPages(PageReader reader, ref Rest rest, PageNumber* pages, byte** records)
     {
@@ -206,13 +207,13 @@ internal static unsafe class GroupSearch
             var record = places[i] < 0 ? null : SlottedPage.Record(leaves[i], places[i]);
             records[rest.Indices[i]] = record;
 
-            // The value lies behind the key that was just compared, usually in the lines that follow it.
+            // The value follows the key that was just compared, usually in the next cache lines.
             if (record != null)
                 CacheLines.PrefetchRange(record + CacheLines.LineBytes, (RecordLines - 1) * CacheLines.LineBytes);
         }
     }
 
-    /// <summary>Asks for what the next step of a search will read.</summary>
+    /// <summary>Prefetches the memory that the next step of a search will read.</summary>
     private static void Prefetch(PageReader reader, DataFileKeyHeads? heads, PageNumber page, int level)
     {
         if (heads == null)
@@ -231,8 +232,8 @@ internal static unsafe class GroupSearch
     }
 
     /// <summary>
-    /// The index of each key in its page among the records from <paramref name="first"/> on; where there is none, the
-    /// complement of where it belongs.
+    /// Finds the index of each key in its page among the records from <paramref name="first"/> on; for a key that is not there, the
+    /// complement of the index where it belongs.
     /// </summary>
     [SkipLocalsInit]
     private static void FindPlaces<T>(byte** pages, SearchKey* keys, int count, int first, int* places)
@@ -279,7 +280,7 @@ internal static unsafe class GroupSearch
                     isLess = order < 0;
                 }
 
-                // Either way with the same chance: a branch would be foretold wrongly half of the time.
+                // Both outcomes are equally likely: a branch would be mispredicted half of the time.
                 var up = -(int)Unsafe.As<bool, byte>(ref isLess);
                 search->Low += (middle + 1 - search->Low) & up;
                 search->High += (middle - 1 - search->High) & ~up;
@@ -297,7 +298,7 @@ internal static unsafe class GroupSearch
         }
     }
 
-    /// <summary>The searches of a group that have to look into pages.</summary>
+    /// <summary>The searches of a group that must read pages.</summary>
     private struct Rest(int* indices, SearchKey* keys)
     {
         public readonly int* Indices = indices;
@@ -318,7 +319,7 @@ internal static unsafe class GroupSearch
         }
     }
 
-    /// <summary>Where the search of a page has got to.</summary>
+    /// <summary>The progress of one search within its page.</summary>
     private struct Search
     {
         public byte* Page;
@@ -326,7 +327,7 @@ internal static unsafe class GroupSearch
         public int Low;
         public int High;
 
-        // One record in five has its header and the first bytes of its key in two lines.
+        // In one record of five, the header and the first bytes of the key span two cache lines.
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
         public readonly void PrefetchMiddle<T>()
             where T : struct, IRecordLayout

@@ -10,10 +10,10 @@ internal static unsafe class HoleFinder
     private const int Bits = Words * 64;
     private const int Log2Bits = 12;
 
-    /// <summary>The offset of the smallest hole of at least <paramref name="size"/> bytes; 0 if there is none.</summary>
+    /// <summary>Returns the offset of the smallest hole of at least <paramref name="size"/> bytes; 0 if there is none.</summary>
     /// <remarks>
-    /// A bitmap of the page, a bit for each byte of a page of 4 KiB, is built from the slots. In larger pages a bit stands for
-    /// several bytes, and the bounds of a candidate are made exact by another look at the records.
+    /// A bitmap of the page is built from the slots, with one bit for each byte of a 4 KiB page. In larger pages, a bit represents
+    /// several bytes, and a second pass over the records determines the exact bounds of a candidate.
     /// </remarks>
     [SkipLocalsInit]
     public static int Find<T>(byte* page, int pageSize, int size)
@@ -84,7 +84,7 @@ internal static unsafe class HoleFinder
                 exactLow = Math.Max(exactLow, end);
         }
 
-        // The search starts at the heap start, where a record is: there always is one below a hole.
+        // The search starts at the heap start, where there is a record, so there is always a record below a hole.
         low = exactLow;
         high = exactHigh;
     }
@@ -108,7 +108,9 @@ internal static unsafe class HoleFinder
         words[lastWord] |= lastMask;
     }
 
-    /// <summary>The first bit from <paramref name="at"/> on that is set, or clear; the number of bits if there is none.</summary>
+    /// <summary>
+    /// Returns the index of the first bit from <paramref name="at"/> on that is set, or clear; the number of bits if there is none.
+    /// </summary>
     private static int Next(ulong* words, int at, bool set)
     {
         if (at >= Bits)

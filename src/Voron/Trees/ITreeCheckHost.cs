@@ -3,32 +3,36 @@ using Voron.Primitives;
 
 namespace Voron.Trees;
 
-/// <summary>What the walk of a <see cref="TreeChecker"/> reads from, and tells what it finds.</summary>
+/// <summary>The source of the pages that a <see cref="TreeChecker"/> walks, and the receiver of its findings.</summary>
 internal unsafe interface ITreeCheckHost
 {
     /// <summary>The size of a page in bytes.</summary>
     int PageSize { get; }
 
-    /// <summary>Page numbers from here on do not exist.</summary>
+    /// <summary>The first page number that does not exist; all above it do not exist either.</summary>
     long PageLimit { get; }
 
-    /// <summary>True when the walk is to stop at the next place from which it can go on.</summary>
+    /// <summary>True when the walk must stop at the next place from which it can continue later.</summary>
     bool IsOver { get; }
 
-    /// <summary>Takes a sentence that says what is wrong, with the page number.</summary>
+    /// <summary>Receives a sentence that describes a problem, with the page number.</summary>
     void Report(string problem);
 
-    /// <summary>Notes that the tree owns pages. False when they have an owner already: the walk does not go into them again.</summary>
+    /// <summary>
+    /// Records that the tree owns pages. Returns false when they already have an owner: the walk does not enter them again.
+    /// </summary>
     bool Own(long first, int pages);
 
-    /// <summary>The content of a page below the limit, or of the first page of a run; null when it cannot be used, which is reported.</summary>
-    /// <param name="page">Its number.</param>
-    /// <param name="again">The walk has been here before and goes on: the page on disk has been checked.</param>
+    /// <summary>
+    /// Returns the content of a page below the limit, or of the first page of an extent; if it cannot be used, reports that and returns null.
+    /// </summary>
+    /// <param name="page">The page number.</param>
+    /// <param name="again">True if the walk has read this page before and now continues in it: the page on disk has been checked.</param>
     byte* Read(PageNumber page, bool again);
 
-    /// <summary>Checks the chunks of a value that stands in pages without headers; what is damaged is reported.</summary>
+    /// <summary>Checks the chunks of a value that is stored in pages without headers, and reports damage.</summary>
     /// <param name="reference">The value; its pages are below the limit.</param>
-    /// <param name="chunk">The first chunk to check; afterwards, the first one that has not been.</param>
-    /// <returns>False when the walk is to stop before the value's end.</returns>
+    /// <param name="chunk">The first chunk to check; afterwards, the first one that has not been checked.</param>
+    /// <returns>False when the walk must stop before the end of the value.</returns>
     bool CheckValue(in LargeExtentReference reference, ref long chunk);
 }

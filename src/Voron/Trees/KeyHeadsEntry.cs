@@ -7,14 +7,14 @@ using Voron.Format;
 namespace Voron.Trees;
 
 /// <summary>
-/// The first four distinguishing bytes of the keys of one page, one behind the other, as numbers that rise with the keys: a
-/// search reads a few lines from end to end instead of jumping about in the page. The heads follow this header, and behind
-/// them what they stand for: children, or where records are.
+/// The first four distinguishing bytes of each key of one page, stored contiguously as numbers in key order: a search reads a few
+/// cache lines sequentially instead of jumping around in the page. The heads follow this header, and after them come the children
+/// or the places of the records.
 /// </summary>
 /// <remarks>
-/// The bytes with which all keys of the page begin are left out, so that keys with a long common prefix are told apart as well
-/// as others. Heads that are equal decide nothing: then the page itself has the last word. Entries are made when a store is new
-/// to the process, mostly: too early for the runtime to have noticed that this code is worth optimising, so it is told.
+/// The prefix shared by all keys of the page is left out, so that keys with a long common prefix can be distinguished as well as
+/// others. Equal heads decide nothing: then the page itself decides. Most entries are built when a store is new to the process, too
+/// early for the runtime to have noticed that this code is worth optimising, so attributes request the optimisation.
 /// </remarks>
 [StructLayout(LayoutKind.Explicit, Size = HeaderSize)]
 internal unsafe struct KeyHeadsEntry
@@ -23,29 +23,29 @@ internal unsafe struct KeyHeadsEntry
 
     private const int MaxPrefixBytes = 40;
 
-    /// <summary>What a search compares at once, in the end.</summary>
+    /// <summary>The number of heads that the final step of a search compares at once.</summary>
     public const int KeyHeadsAtOnce = 32;
 
-    /// <summary>The page; 0, which is no page of a tree, for none.</summary>
+    /// <summary>The page; 0, which is never a tree page, if the entry has none.</summary>
     [FieldOffset(0)]
     public long Page;
 
-    /// <summary>How many heads there are.</summary>
+    /// <summary>The number of heads.</summary>
     [FieldOffset(8)]
     public int Count;
 
-    /// <summary>Bytes that all keys of the page begin with; those of a head come behind them.</summary>
+    /// <summary>The length of the prefix that all keys of the page share; the bytes of a head follow it in the key.</summary>
     [FieldOffset(12)]
     public int PrefixLength;
 
     [FieldOffset(16)]
     private fixed byte _prefix[MaxPrefixBytes];
 
-    /// <summary>Odd while the entry is being written. Used where others than the holder of the writer read it.</summary>
+    /// <summary>Odd while the entry is being written. Used only where threads other than the one holding the writer read the entry.</summary>
     [FieldOffset(56)]
     public uint Sequence;
 
-    /// <summary>Heads stand for every so many records of the page, from its first on.</summary>
+    /// <summary>The distance in records between two heads; the first head belongs to the page's first record.</summary>
     [FieldOffset(60)]
     public int Step;
 
@@ -55,18 +55,20 @@ internal unsafe struct KeyHeadsEntry
         get => (uint*)((byte*)Unsafe.AsPointer(ref this) + HeaderSize);
     }
 
-    /// <summary>The most entries that a branch can have.</summary>
+    /// <summary>Returns the largest number of entries that a branch can have.</summary>
     public static int MaxBranchEntries(int pageSize) =>
         SlottedPage.Capacity(pageSize) / (BranchRecordHeader.Size + SlottedPage.SlotSize) + 1;
 
-    /// <summary>Bytes of a header with room for so many heads, and for those that a search reads behind the last.</summary>
+    /// <summary>
+    /// Returns the size in bytes of a header with room for <paramref name="count"/> heads, and for those that a search reads past the last.
+    /// </summary>
     public static int KeyHeadsBytes(int count) => HeaderSize + ((count + KeyHeadsAtOnce + 7) & ~7) * sizeof(uint);
 
-    /// <summary>Bytes of the largest entry of a branch, whole lines.</summary>
+    /// <summary>Returns the size in bytes of the largest entry of a branch, rounded up to whole cache lines.</summary>
     public static int BranchBytes(int pageSize) =>
         (KeyHeadsBytes(MaxBranchEntries(pageSize)) + MaxBranchEntries(pageSize) * sizeof(long) + 63) & ~63;
 
-    /// <summary>Fills in the heads of a branch's separators, and its children: separator i belongs to child i + 1.</summary>
+    /// <summary>Fills in the heads of a branch's separators and its children: separator i belongs to child i + 1.</summary>
     [MethodImpl(MethodImplOptions.AggressiveOptimization)]
     public void FillBranch(byte* branch, int separators, long* children)
     {
@@ -88,8 +90,8 @@ internal unsafe struct KeyHeadsEntry
     }
 
     /// <summary>
-    /// Fills in the heads of a leaf's keys, of each or of every so many, and where their records are. There are at most as many
-    /// heads as a search compares at once, so that it reads no others.
+    /// Fills in the heads of a leaf's keys, one for each key or for every <see cref="Step"/>-th, and the places of their records. There
+    /// are at most as many heads as a search compares at once, so that it reads no others.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveOptimization)]
     public void FillLeaf(byte* leaf, ushort* offsets)
@@ -112,14 +114,14 @@ internal unsafe struct KeyHeadsEntry
     }
 
     /// <summary>
-    /// Where a key belongs: behind the first <paramref name="less"/> heads and before all from <paramref name="notGreater"/> on. Those
-    /// between are equal to its own, which decides nothing.
+    /// Finds where a key belongs: after the first <paramref name="less"/> heads and before those from <paramref name="notGreater"/> on. The
+    /// heads in between equal the key's own head, so they do not decide its place.
     /// </summary>
-    /// <returns>False when the key does not begin as all keys of the page do.</returns>
+    /// <returns>False when the key does not begin with the prefix that all keys of the page share.</returns>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool Search(in SearchKey key, out int less, out int notGreater)
     {
-        // Read once: where others write the entry meanwhile, the length compared and the length skipped have to be the same.
+        // Read once: another thread may be writing the entry, and the length compared and the length skipped must be the same.
         var prefix = Volatile.Read(ref PrefixLength);
         var order = prefix == 0 ? 0 : ComparePrefix(prefix, key.Bytes, key.Length);
         if (order != 0)
@@ -135,7 +137,7 @@ internal unsafe struct KeyHeadsEntry
         return true;
     }
 
-    /// <summary>Below zero when a key sorts before all keys with the prefix, 0 when it has it.</summary>
+    /// <summary>Returns a negative number when a key sorts before all keys with the prefix, 0 when it has the prefix.</summary>
     public int ComparePrefix(byte* key, int length) => ComparePrefix(PrefixLength, key, length);
 
     private int ComparePrefix(int prefixLength, byte* key, int length)
@@ -144,7 +146,7 @@ internal unsafe struct KeyHeadsEntry
         return new ReadOnlySpan<byte>(key, Math.Min(length, prefixLength)).SequenceCompareTo(prefix);
     }
 
-    /// <summary>Up to four bytes as a number, padded with zeros.</summary>
+    /// <summary>Returns up to four bytes as a number, padded with zeros.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static uint Head(byte* bytes, int length)
     {
@@ -156,7 +158,7 @@ internal unsafe struct KeyHeadsEntry
         return head;
     }
 
-    /// <summary>Puts the largest head of all behind the last, as often as a search may read on.</summary>
+    /// <summary>Puts the largest possible head after the last one, as many times as a search may read past it.</summary>
     public void Pad() => PadTo(Count + KeyHeadsAtOnce);
 
     private void PadTo(int count)
@@ -166,8 +168,8 @@ internal unsafe struct KeyHeadsEntry
     }
 
     /// <summary>
-    /// How many heads are below one. They rise, so halving finds the place; where it is known but for a few, all of these are
-    /// compared at once. Neither has a branch that could be foretold wrongly.
+    /// Counts the heads below a given one. They are sorted, so bisection narrows down the place; once only a few candidates are left,
+    /// they are all compared at once. Neither step has a branch that could be mispredicted.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static int CountBelow(uint* heads, int count, uint head)
@@ -181,7 +183,7 @@ internal unsafe struct KeyHeadsEntry
             count -= half;
         }
 
-        // What is read behind the window is no smaller than what is in it, so is not counted.
+        // Heads read past the remaining candidates are no smaller than those, so they are not counted.
         var wanted = Vector256.Create(head);
         var window = heads + from;
         var below = Vector256.LessThan(Vector256.Load(window), wanted) + Vector256.LessThan(Vector256.Load(window + 8), wanted);
@@ -189,7 +191,7 @@ internal unsafe struct KeyHeadsEntry
         return from - (int)Vector256.Sum(below);
     }
 
-    // With one key, or a first that begins the last, at least its last byte is left to be a head.
+    // With only one key, or if the first key is a prefix of the last, at least the first key's last byte remains as its head.
     private static ReadOnlySpan<byte> CommonPrefix(ReadOnlySpan<byte> first, ReadOnlySpan<byte> last)
     {
         var length = Math.Min(first.CommonPrefixLength(last), Math.Max(0, first.Length - 1));

@@ -2,12 +2,14 @@ using System.Text;
 
 namespace Voron.Trees;
 
-/// <summary>A key as messages show it.</summary>
+/// <summary>Formats keys for messages.</summary>
 internal static class KeyText
 {
     private const int MaxBytes = 32;
 
-    /// <summary>As text in quotes when all bytes are printable ASCII, else in hexadecimal; a long key is cut.</summary>
+    /// <summary>
+    /// Returns a key as quoted text if all bytes are printable ASCII, otherwise in hexadecimal; a long key is truncated.
+    /// </summary>
     public static string Of(ReadOnlySpan<byte> key)
     {
         var shown = key[..Math.Min(key.Length, MaxBytes)];

@@ -7,10 +7,10 @@ namespace Voron.Trees;
 internal static unsafe class LeafEditor
 {
     /// <summary>
-    /// Makes a record with the key and with room for its value: the entry at <paramref name="index"/> if that is not below
-    /// zero, a new one at its complement otherwise. Splits the leaf when it has to.
+    /// Places a record with the key and with room for its value: in the entry at <paramref name="index"/> if that is not negative,
+    /// otherwise in a new entry at its complement. Splits the leaf if necessary.
     /// </summary>
-    /// <returns>Where the caller writes the value; the bytes are marked.</returns>
+    /// <returns>The address at which the caller writes the value; its bytes are already marked.</returns>
     public static byte* Place(
         PageWriter writer,
         TreeState state,

@@ -6,7 +6,7 @@ namespace Voron.Trees;
 /// <summary>Reads the records of a leaf.</summary>
 internal unsafe struct LeafPage : IRecordLayout
 {
-    // With more entries in a leaf, most of those asked for would not be looked at.
+    // With more entries in a leaf, most of the prefetched ones would not be read.
     private const int PrefetchUpTo = 48;
 
     public static int KeyOffset => LeafRecordHeader.Size;
@@ -34,7 +34,7 @@ internal unsafe struct LeafPage : IRecordLayout
 
     public static ushort Head(int keyLength, ValueKind kind) => (ushort)(keyLength | (int)kind << LeafRecordHeader.KindShift);
 
-    /// <summary>The index of the entry with this key; if there is none, the complement of where it belongs.</summary>
+    /// <summary>Returns the index of the entry with this key; if there is none, the complement of the index where it belongs.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int Search(byte* page, in SearchKey key)
     {
@@ -42,6 +42,6 @@ internal unsafe struct LeafPage : IRecordLayout
         return Find(page, key);
     }
 
-    /// <summary>As <see cref="Search"/>, for a leaf that is in the cache.</summary>
+    /// <summary>Does the same as <see cref="Search"/> for a leaf that is in the cache.</summary>
     public static int Find(byte* page, in SearchKey key) => PageSearch.Find<LeafPage>(page, 0, key);
 }

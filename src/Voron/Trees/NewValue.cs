@@ -3,7 +3,7 @@ using Voron.Format;
 
 namespace Voron.Trees;
 
-/// <summary>A value on its way into a tree: its bytes, or only its length when the caller will write them in place.</summary>
+/// <summary>A value to be stored in a tree: its bytes, or only its length if the caller will write them in place.</summary>
 internal readonly unsafe ref struct NewValue
 {
     public NewValue(int pageSize, int keyLength, ReadOnlySpan<byte> source)
@@ -12,14 +12,14 @@ internal readonly unsafe ref struct NewValue
         Source = source;
     }
 
-    /// <summary>A value that the caller writes after its place is made.</summary>
+    /// <summary>Creates a value that the caller writes after room for it has been made.</summary>
     public NewValue(int pageSize, int keyLength, int length)
     {
         Length = length;
         Kind = TreeLimits.IsInline(pageSize, keyLength, length) ? ValueKind.Inline : ValueKind.Overflow;
     }
 
-    /// <summary>A value that is in its own run already: the reference is what the leaf gets.</summary>
+    /// <summary>Creates a value that is already in its own extent: the leaf stores the reference.</summary>
     public NewValue(ref LargeExtentReference reference)
     {
         Source = MemoryMarshal.AsBytes(new ReadOnlySpan<LargeExtentReference>(ref reference));
@@ -41,7 +41,7 @@ internal readonly unsafe ref struct NewValue
 
     public ValueKind Kind { get; }
 
-    /// <summary>Bytes that go into the leaf behind the key.</summary>
+    /// <summary>The number of bytes that go into the leaf after the key.</summary>
     public int InlineLength => Kind == ValueKind.Overflow ? OverflowReference.Size : Length;
 
     public NewValue WithSource(ReadOnlySpan<byte> source) => new(source, Length, Kind);

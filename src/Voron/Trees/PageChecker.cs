@@ -4,11 +4,11 @@ using Voron.Primitives;
 
 namespace Voron.Trees;
 
-/// <summary>Checks one tree page by itself, believing none of its bytes.</summary>
+/// <summary>Checks one tree page in isolation, trusting none of its bytes.</summary>
 internal static unsafe class PageChecker
 {
-    /// <summary>Reports what is wrong.</summary>
-    /// <returns>Whether every record lies inside the page, so that the page can be walked.</returns>
+    /// <summary>Reports the problems of a page.</summary>
+    /// <returns>True if every record lies inside the page, so that the page can be walked.</returns>
     public static bool Check(byte* page, int pageSize, PageNumber number, PageKind kind, Action<string> report)
     {
         var header = (PageHeader*)page;

@@ -3,10 +3,10 @@ using Voron.Primitives;
 
 namespace Voron.Trees;
 
-/// <summary>Joins pages that have become nearly empty, and gives back those that are.</summary>
+/// <summary>Merges pages that have become nearly empty, and frees those that are empty.</summary>
 internal static unsafe class PageMerger
 {
-    /// <summary>Called when an entry has been taken out of the leaf at the end of the path.</summary>
+    /// <summary>Called after an entry has been removed from the leaf at the end of the path.</summary>
     public static void AfterRemoval(PageWriter writer, TreeState state, in TreePath path, in WritablePage leaf)
     {
         if (SlottedPage.Count(leaf.Bytes) == 0)
@@ -18,7 +18,7 @@ internal static unsafe class PageMerger
     private static bool IsUnderfull(byte* page, int pageSize) =>
         SlottedPage.UsedBytes(page, pageSize) < SlottedPage.Capacity(pageSize) / 3;
 
-    /// <summary>A quarter of a joined page stays free, or the next insert would divide it again.</summary>
+    /// <summary>Returns whether a merged page would keep a quarter free; otherwise the next insert could split it again.</summary>
     private static bool FitsComfortably(int bytes, int pageSize) => bytes <= SlottedPage.Capacity(pageSize) / 4 * 3;
 
     private static void RemovePage(PageWriter writer, TreeState state, in TreePath path, int level)
@@ -92,7 +92,7 @@ internal static unsafe class PageMerger
             TryMergePair<T>(writer, state, path, level, parent, index - 1);
     }
 
-    /// <summary>Moves the entries of the child behind <paramref name="index"/> into the one at it.</summary>
+    /// <summary>Moves the entries of the child after <paramref name="index"/> into the child at that index, if they fit.</summary>
     private static bool TryMergePair<T>(PageWriter writer, TreeState state, in TreePath path, int level, byte* parent, int index)
         where T : struct, IRecordLayout
     {
@@ -117,7 +117,7 @@ internal static unsafe class PageMerger
         }
         else
         {
-            // What had no separator on the right gets the one that its page had in the parent.
+            // The first entry of the right page has no separator there; it gets its page's separator from the parent.
             var inserted = BranchPage.TryInsert(
                 left,
                 pageSize,

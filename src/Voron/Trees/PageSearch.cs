@@ -6,20 +6,20 @@ namespace Voron.Trees;
 
 /// <summary>Finds a key among the records of a page.</summary>
 /// <remarks>
-/// The loop branches on what it finds. Half of these branches are mispredicted, but the processor then already reads the
-/// record that the guess leads to: with pages out of the cache that was faster than a loop without branches.
+/// The loop branches on the result of each comparison. Half of these branches are mispredicted, but the processor already reads the
+/// record to which its guess leads: with pages that were not in the cache, that was faster than a loop without branches.
 /// </remarks>
 internal static unsafe class PageSearch
 {
     /// <summary>
-    /// The index of the record with this key among those from <paramref name="first"/> on; if there is none, the complement
-    /// of where it belongs.
+    /// Returns the index of the record with this key among those from <paramref name="first"/> on; if there is none, the complement of
+    /// the index where it belongs.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int Find<T>(byte* page, int first, in SearchKey key)
         where T : struct, IRecordLayout => FindBetween<T>(page, first, SlottedPage.Count(page) - (PlantedFault.SearchMissesLast ? 2 : 1), key);
 
-    /// <summary>As <see cref="Find"/>, among the records from <paramref name="low"/> up to and with <paramref name="high"/>.</summary>
+    /// <summary>Does the same as <see cref="Find"/> among the records from <paramref name="low"/> to <paramref name="high"/> inclusive.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int FindBetween<T>(byte* page, int low, int high, in SearchKey key)
         where T : struct, IRecordLayout
@@ -56,7 +56,7 @@ internal static unsafe class PageSearch
         return ~low;
     }
 
-    /// <summary>Asks for the keys of a page, all at once, before they are searched one after the other.</summary>
+    /// <summary>Prefetches all keys of a page at once, before a search compares them one after the other.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static void PrefetchKeys(byte* page, int atMost)
     {

@@ -4,17 +4,17 @@ using Voron.Primitives;
 
 namespace Voron.Trees;
 
-/// <summary>Divides full pages.</summary>
+/// <summary>Splits full pages.</summary>
 /// <remarks>
-/// The entries that stay are not moved: the left page only drops the others. While a page is divided its dropped records are
-/// still intact, so separators are taken from there; that ends when the new record is put in, which therefore comes last.
+/// The entries that stay are not moved: the left page only drops the others. During the split, the dropped records are still
+/// intact, so separators are taken from them. Inserting the new record ends that, so it comes last.
 /// </remarks>
 internal static unsafe class PageSplitter
 {
     /// <summary>
-    /// Divides a leaf that has no room for a record of <paramref name="size"/> bytes at <paramref name="index"/>.
+    /// Splits a leaf that has no room for a record of <paramref name="size"/> bytes at <paramref name="index"/>.
     /// </summary>
-    /// <returns>The page that now has room; <paramref name="index"/> becomes the place in it.</returns>
+    /// <returns>The page that now has room; <paramref name="index"/> becomes the record's index in it.</returns>
     public static WritablePage SplitLeaf(
         PageWriter writer,
         TreeState state,
@@ -70,7 +70,7 @@ internal static unsafe class PageSplitter
     private static ReadOnlySpan<byte> KeyAt(byte* leaf, int position, int newIndex) =>
         LeafPage.Key(SlottedPage.Record(leaf, position < newIndex ? position : position - 1));
 
-    /// <summary>Gives a branch one more child, right behind the one that the path takes.</summary>
+    /// <summary>Adds a child to a branch, directly after the one that the path takes.</summary>
     private static void InsertChild(
         PageWriter writer,
         TreeState state,
@@ -122,7 +122,7 @@ internal static unsafe class PageSplitter
         state.BranchPages++;
         state.Changed = true;
 
-        // The separator of the first entry on the right moves up instead of right.
+        // The separator of the first entry on the right moves up to the parent instead of to the right page.
         var from = at <= index ? at : at - 1;
         byte* promoted;
         int promotedLength;
@@ -173,8 +173,8 @@ internal static unsafe class PageSplitter
     }
 
     /// <summary>
-    /// How many entries, the new one included, stay on the left so that both sides have about as many bytes. No record is
-    /// larger than half of what a page can hold, so both sides fit.
+    /// Returns the number of entries, including the new one, that go to the left page so that both sides have about the same number
+    /// of bytes. No record is larger than half of a page's capacity, so both sides fit.
     /// </summary>
     private static int DivisionByBytes<T>(byte* page, int newIndex, int newSize)
         where T : struct, IRecordLayout
@@ -192,7 +192,7 @@ internal static unsafe class PageSplitter
                 : T.RecordSize(SlottedPage.Record(page, position < newIndex ? position : position - 1));
             size += SlottedPage.SlotSize;
 
-            // Taking this one as well must not be worse than stopping before it.
+            // Including this entry must not give a worse balance than stopping before it.
             if (position > 0 && left + size - (total - left - size) > total - left - left)
                 return position;
 

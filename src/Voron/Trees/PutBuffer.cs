@@ -6,34 +6,34 @@ using Voron.Primitives;
 namespace Voron.Trees;
 
 /// <summary>
-/// Puts of a write transaction that wait to be applied to their tree together, in the order in which they came.
+/// The puts of a write transaction that wait to be applied to their tree together, in arrival order.
 /// </summary>
 /// <remarks>
-/// A single put waits for memory at each level of the tree and again while its leaf is copied. Applied as a group, the
-/// puts go down the tree side by side, and each leaf is asked for while the ones before it are changed. Whoever looks at the
-/// tree applies what is buffered first: no read ever sees the tree without it. A transaction that fills the buffer is a large
-/// one: it gets a larger buffer, whose puts are applied in the order of their keys, those of one key in the order in which they came.
-/// Then each leaf is fetched and changed once for all that go to it, while it is in the cache.
+/// A single put waits for memory at each level of the tree and again while its leaf is copied. Applied as a group, the puts
+/// descend the tree side by side, and each leaf is prefetched while the ones before it are changed. Every reader of the tree
+/// applies the buffered puts first, so no read ever sees the tree without them. A transaction that fills the buffer is large: it gets
+/// a larger buffer, whose puts are applied in key order, and puts of the same key in arrival order. Then each leaf is fetched and
+/// changed once for all its puts, while it is in the cache.
 /// </remarks>
 internal sealed unsafe class PutBuffer
 {
-    /// <summary>Puts that a buffer holds at first. More than these are sorted.</summary>
+    /// <summary>The number of puts that a buffer can hold initially. A larger number of puts is sorted.</summary>
     public const int FirstCount = 256;
 
     private const int FirstBytes = 128 << 10;
 
-    // Far more puts than leaves are needed for a leaf to get several: the last size holds what fits into 16 MiB.
+    // A leaf gets several puts only if there are far more puts than leaves: at its largest, the buffer holds up to 16 MiB of puts.
     private const int GrowthShift = 5;
     private const int MaxCount = FirstCount << (2 * GrowthShift - 1);
     private const int MaxBytes = 16 << 20;
 
-    /// <summary>Larger ones gain nothing by waiting: copying them twice costs more.</summary>
+    /// <summary>The largest put that is buffered. Larger ones gain nothing by waiting: copying them twice costs more.</summary>
     private const int MaxItemBytes = 1024;
 
-    /// <summary>Fewer are applied one by one.</summary>
+    /// <summary>The limit for groups: puts up to this number are applied one by one.</summary>
     private const int MinGroup = 4;
 
-    // Leaves are asked for this many puts before they are copied: far enough for memory to answer, near enough to stay cached.
+    // Leaves are prefetched this many puts before they are copied: early enough for memory to respond, late enough to stay cached.
     private const int LeavesAhead = 2;
 
     private readonly WaitingPut[] _firstItems = new WaitingPut[FirstCount];
@@ -50,15 +50,15 @@ internal sealed unsafe class PutBuffer
         _bytes = _firstBytes;
     }
 
-    /// <summary>Puts that wait.</summary>
+    /// <summary>The number of waiting puts.</summary>
     public int Count { get; private set; }
 
-    /// <summary>Bytes that the buffer holds beyond those that it begins with.</summary>
+    /// <summary>The number of bytes by which the buffer exceeds its initial size.</summary>
     public int GrownBytes => _bytes.Length - FirstBytes;
 
     public static bool CanHold(int keyLength, int valueLength) => keyLength + valueLength <= MaxItemBytes;
 
-    /// <summary>Copies a put to the end; false when there is no room before the others are applied.</summary>
+    /// <summary>Copies a put to the end; returns false when there is no room until the others are applied.</summary>
     public bool TryAdd(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
         if (Count == _maxCount || _used + key.Length + value.Length > _bytes.Length)
@@ -74,7 +74,7 @@ internal sealed unsafe class PutBuffer
         return true;
     }
 
-    /// <summary>Forgets what waits.</summary>
+    /// <summary>Discards the waiting puts.</summary>
     public void Clear()
     {
         EngineMemory.Spoil(_bytes.AsSpan(0, _used));
@@ -82,7 +82,7 @@ internal sealed unsafe class PutBuffer
         _used = 0;
     }
 
-    /// <summary>Ends a transaction: what a large one needed is given back.</summary>
+    /// <summary>Ends a transaction: returns the memory that a large one needed.</summary>
     public void Trim()
     {
         Clear();
@@ -96,10 +96,10 @@ internal sealed unsafe class PutBuffer
         _maxCount = FirstCount;
     }
 
-    /// <summary>Applies all puts and forgets them, also when one of them fails.</summary>
+    /// <summary>Applies all puts and discards them, even when one of them fails.</summary>
     /// <param name="writer">The pages of the tree.</param>
     /// <param name="state">The tree.</param>
-    /// <param name="mayGrow">False to have the buffer stay at its size, however often it was full.</param>
+    /// <param name="mayGrow">False to keep the buffer at its size, even if it was full.</param>
     public void Apply(PageWriter writer, TreeState state, bool mayGrow = true)
     {
         try
@@ -124,7 +124,7 @@ internal sealed unsafe class PutBuffer
         var from = 0;
         if (Count > MinGroup && !state.Root.IsNone)
         {
-            // The last one goes its own way, which tells whether keys are being appended.
+            // The last put is applied separately, which shows whether keys are being appended.
             for (int count; from < Count - 1; from += count)
             {
                 count = Math.Min(GroupSearch.Width, Count - 1 - from);
@@ -168,7 +168,7 @@ internal sealed unsafe class PutBuffer
         var isSorted = Count > FirstCount;
         for (var i = 0; i < count; i++)
         {
-            // Once sorted they lie anywhere: those of the next group are asked for by this one.
+            // Sorted puts can be anywhere in the buffer: this group prefetches those of the next one.
             if (isSorted && from + count + i < Count)
                 CacheLines.PrefetchRange(bytes + _items[from + count + i].Offset, _items[from + count + i].Length);
             if (i + LeavesAhead < count)
@@ -187,7 +187,7 @@ internal sealed unsafe class PutBuffer
         }
     }
 
-    /// <summary>A leaf was divided: what is still to go there has to look for its half.</summary>
+    /// <summary>Clears the leaf of remaining puts after that leaf was split: they must search for their half.</summary>
     private static void ForgetLeaf(PageNumber* leaves, int count, PageNumber divided)
     {
         for (var i = 0; i < count; i++)

@@ -4,18 +4,18 @@ using Voron.IO;
 
 namespace Voron.Trees;
 
-/// <summary>A put that waits: where in its buffer the key is, with the value behind it.</summary>
+/// <summary>A waiting put: the place of its key in the buffer, with the value after the key.</summary>
 internal readonly record struct WaitingPut(int Offset, int KeyLength, int ValueLength)
 {
-    /// <summary>Bytes of key and value.</summary>
+    /// <summary>The total number of bytes of key and value.</summary>
     public int Length => KeyLength + ValueLength;
 }
 
-/// <summary>Brings waiting puts into the order of their keys, those of one key in the order in which they came.</summary>
+/// <summary>Sorts waiting puts by key, and puts of the same key by arrival.</summary>
 internal static unsafe class PutSorter
 {
-    /// <param name="puts">The puts in the order in which they came, which is that of their offsets.</param>
-    /// <param name="bytes">The buffer that the offsets are in.</param>
+    /// <param name="puts">The puts in arrival order, which is also the order of their offsets.</param>
+    /// <param name="bytes">The buffer to which the offsets refer.</param>
     public static void Sort(Span<WaitingPut> puts, byte* bytes)
     {
         var prefix = CommonPrefix(puts, bytes);
@@ -25,7 +25,7 @@ internal static unsafe class PutSorter
         for (var i = 0; i < puts.Length; i++)
             heads[i] = Head(bytes + puts[i].Offset + prefix, puts[i].KeyLength - prefix);
 
-        // By numbers first, which is quick; what these leave undecided is compared as a whole.
+        // Sort by numbers first, which is fast; puts with equal numbers are then compared by their whole keys.
         heads.Sort(puts);
         for (int from = 0, to; from < puts.Length; from = to)
         {
@@ -51,7 +51,7 @@ internal static unsafe class PutSorter
         return common.Length;
     }
 
-    // What stands behind a key in the buffer is its value: only the key may be looked at.
+    // The value follows the key in the buffer: only the key's bytes may be read.
     private static ulong Head(byte* key, int length)
     {
         if (length >= sizeof(ulong))

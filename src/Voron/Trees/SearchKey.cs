@@ -4,8 +4,8 @@ using System.Runtime.CompilerServices;
 namespace Voron.Trees;
 
 /// <summary>
-/// A key to look for, with its first eight bytes as a number, so that most comparisons are of two registers. The bytes must
-/// be pinned for as long as this lives.
+/// A key to search for, with its first eight bytes as a number, so that most comparisons are between two registers. The bytes must
+/// stay pinned for the lifetime of this value.
 /// </summary>
 internal readonly unsafe struct SearchKey
 {
@@ -25,7 +25,7 @@ internal readonly unsafe struct SearchKey
             return;
         }
 
-        // Unlike a key in a page, nothing is known to be readable around this one.
+        // Unlike with a key in a page, the memory around this key might not be readable.
         ulong head = 0;
         for (var i = 0; i < length; i++)
             head |= (ulong)bytes[i] << (56 - 8 * i);
@@ -35,8 +35,8 @@ internal readonly unsafe struct SearchKey
     public ReadOnlySpan<byte> Span => new(Bytes, Length);
 
     /// <summary>
-    /// The first eight bytes of a key of at least one byte inside a page, as a number, padded with zeros. A short key is read
-    /// by its end, into the record header before it: behind it the page may be over.
+    /// Returns the first eight bytes of a key of at least one byte inside a page, as a number padded with zeros. For a short key, the
+    /// eight bytes up to its end are read, including part of the record header before it: the page may end right after the key.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static ulong HeadInPage(byte* key, int length)
@@ -47,7 +47,7 @@ internal readonly unsafe struct SearchKey
         return BinaryPrimitives.ReverseEndianness(Unsafe.ReadUnaligned<ulong>(key + length - HeadBytes)) << (8 * (HeadBytes - length));
     }
 
-    /// <summary>Below zero when the stored key sorts before this one. Stored keys are at least one byte long.</summary>
+    /// <summary>Returns a negative number when the stored key sorts before this one. Stored keys are at least one byte long.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public int CompareStored(byte* stored, int storedLength)
     {
@@ -58,7 +58,7 @@ internal readonly unsafe struct SearchKey
         return CompareTail(stored, storedLength);
     }
 
-    /// <summary>As <see cref="CompareStored"/>, for keys whose heads are equal.</summary>
+    /// <summary>Does the same as <see cref="CompareStored"/> for keys whose heads are equal.</summary>
     public int CompareTail(byte* stored, int storedLength)
     {
         var common = Math.Min(storedLength, Length);

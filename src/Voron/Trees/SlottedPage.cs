@@ -3,10 +3,10 @@ using Voron.Format;
 
 namespace Voron.Trees;
 
-/// <summary>Knows how records are laid out. Implemented by empty structs, so that search and editing are compiled for each.</summary>
+/// <summary>Describes the layout of records. Implemented by empty structs, so that search and editing are compiled for each layout.</summary>
 internal unsafe interface IRecordLayout
 {
-    /// <summary>Where in a record the key starts.</summary>
+    /// <summary>The offset of the key in a record.</summary>
     static abstract int KeyOffset { get; }
 
     static abstract int KeyLength(byte* record);
@@ -24,7 +24,7 @@ internal unsafe interface IRecordLayout
 /// <item>A slot holds the offset of its record. No two records overlap, and none lies below the heap start.</item>
 /// <item>The heap start is the offset of the lowest record, or the page size; a page size of 64 KiB is written as 0.</item>
 /// <item>Hole bytes = page size - heap start - bytes of all records.</item>
-/// <item>Only within one edit may a slot be 0: it has an entry but no record (<see cref="Release{T}"/>).</item>
+/// <item>A slot may be 0 only within one edit: it then has an entry but no record (<see cref="Release{T}"/>).</item>
 /// </list>
 /// </remarks>
 internal static unsafe class SlottedPage
@@ -34,7 +34,7 @@ internal static unsafe class SlottedPage
     private const int HeaderCountOffset = 48;
     private const int HeaderCountBytes = 6;
 
-    /// <summary>What slots and records of a page can take together.</summary>
+    /// <summary>Returns the number of bytes that the slots and records of a page can take together.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int Capacity(int pageSize) => pageSize - PageHeader.Size;
 
@@ -53,11 +53,11 @@ internal static unsafe class SlottedPage
         return start == 0 ? pageSize : start;
     }
 
-    /// <summary>Bytes that slots and records take.</summary>
+    /// <summary>Returns the number of bytes that the slots and records take.</summary>
     public static int UsedBytes(byte* page, int pageSize) =>
         pageSize - HeapStart(page, pageSize) - ((PageHeader*)page)->HoleBytes + Count(page) * SlotSize;
 
-    /// <summary>Makes a page that has just been allocated an empty one.</summary>
+    /// <summary>Initializes a newly allocated page as empty.</summary>
     public static void Initialize(in WritablePage page, int pageSize)
     {
         page.Header->HeapStart = unchecked((ushort)pageSize);
@@ -65,7 +65,7 @@ internal static unsafe class SlottedPage
     }
 
     /// <summary>
-    /// Finds room for a record, and for one more slot if there is to be one: in the gap, in a hole, or by compacting.
+    /// Finds room for a record, and for one more slot if it needs one: in the gap, in a hole, or by compacting.
     /// </summary>
     /// <returns>The offset for the record; 0 when the page has too little room.</returns>
     public static int MakeRoom<T>(in WritablePage page, int pageSize, int size, bool newSlot)
@@ -98,7 +98,7 @@ internal static unsafe class SlottedPage
         return offset;
     }
 
-    /// <summary>Puts a slot before the one at <paramref name="index"/>.</summary>
+    /// <summary>Inserts a slot before the one at <paramref name="index"/>.</summary>
     public static void InsertSlot(in WritablePage page, int index, int offset)
     {
         var slots = Slots(page.Bytes);
@@ -116,7 +116,7 @@ internal static unsafe class SlottedPage
         MarkSlots(page, index, 1);
     }
 
-    /// <summary>Takes an entry out, and leaves a hole where its record was.</summary>
+    /// <summary>Removes an entry and leaves a hole where its record was.</summary>
     public static void Remove<T>(in WritablePage page, int pageSize, int index)
         where T : struct, IRecordLayout
     {
@@ -124,7 +124,7 @@ internal static unsafe class SlottedPage
         RemoveReleased(page, index);
     }
 
-    /// <summary>Takes out the slot of an entry whose record has been released.</summary>
+    /// <summary>Removes the slot of an entry whose record has been released.</summary>
     public static void RemoveReleased(in WritablePage page, int index)
     {
         var slots = Slots(page.Bytes);
@@ -136,7 +136,7 @@ internal static unsafe class SlottedPage
     }
 
     /// <summary>
-    /// Gives up the record of an entry, whose slot stays and is 0 until it gets another record or is removed.
+    /// Releases the record of an entry. The slot stays and is 0 until the entry gets another record or is removed.
     /// </summary>
     public static void Release<T>(in WritablePage page, int pageSize, int index)
         where T : struct, IRecordLayout
@@ -147,14 +147,14 @@ internal static unsafe class SlottedPage
         AddHole(page, pageSize, offset, size);
     }
 
-    /// <summary>Says that bytes of the heap are no record any more. Their slots no longer name them.</summary>
+    /// <summary>Turns bytes of the heap that no longer belong to a record into a hole. No slot points to them any more.</summary>
     public static void AddHole(in WritablePage page, int pageSize, int offset, int size)
     {
         var header = page.Header;
         var holes = header->HoleBytes + size;
         if (offset == HeapStart(page.Bytes, pageSize))
         {
-            // Whatever hole follows becomes part of the gap too.
+            // A hole that follows also becomes part of the gap.
             var lowest = holes == size ? offset + size : LowestRecord(page.Bytes, pageSize);
             holes -= lowest - offset;
             header->HeapStart = unchecked((ushort)lowest);
@@ -164,7 +164,7 @@ internal static unsafe class SlottedPage
         MarkHeader(page);
     }
 
-    /// <summary>Drops the entries from <paramref name="count"/> on, which live in another page now.</summary>
+    /// <summary>Drops the entries from <paramref name="count"/> on, which are now in another page.</summary>
     public static void Truncate<T>(in WritablePage page, int pageSize, int count)
         where T : struct, IRecordLayout
     {
@@ -181,7 +181,7 @@ internal static unsafe class SlottedPage
         MarkHeader(page);
     }
 
-    /// <summary>Copies entries to the end of another page, which has room for them.</summary>
+    /// <summary>Copies entries to the end of another page, which must have room for them.</summary>
     public static void Append<T>(byte* source, int from, int to, in WritablePage target, int pageSize)
         where T : struct, IRecordLayout
     {

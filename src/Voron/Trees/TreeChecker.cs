@@ -4,14 +4,15 @@ using Voron.Primitives;
 namespace Voron.Trees;
 
 /// <summary>
-/// Walks a tree and reports what does not fit together; at once, or in slices, each with a newer snapshot than the one before. No
+/// Walks a tree and reports inconsistencies, either in one pass or in slices, each with a newer snapshot than the one before. No
 /// bytes, however damaged, make it fail.
 /// </summary>
 /// <remarks>
-/// A slice ends between two subtrees, or at a value in a leaf, and leaves the key from which the next one goes on; a value of many
-/// chunks also the chunk. The tree may have changed by then: the walk goes on at the first key that is not below. What was changed
-/// behind its back was written since, and is left to the next walk; so each slice makes progress, whatever writers do.
-/// Keys outside of the separators that lead to them end the way down: so no page is walked twice by way of two links.
+/// A slice ends between two subtrees or at a value in a leaf, and records the key from which the next slice continues; inside a value
+/// of many chunks, it also records the chunk. The tree may have changed by then: the walk continues at the first key that is not
+/// below the recorded one. Changes that the walk misses were written after it began and are left to the next walk, so each slice
+/// makes progress whatever writers do. Keys outside the separators that lead to them end the descent, so no page is walked twice
+/// through two links.
 /// </remarks>
 internal sealed unsafe class TreeChecker
 {
@@ -36,16 +37,16 @@ internal sealed unsafe class TreeChecker
         _report = Report;
     }
 
-    /// <summary>Entries that were walked since <see cref="Begin"/>.</summary>
+    /// <summary>The number of entries walked since <see cref="Begin"/>.</summary>
     public long Entries { get; private set; }
 
-    /// <summary>Pages that were walked since <see cref="Begin"/>.</summary>
+    /// <summary>The number of pages walked since <see cref="Begin"/>.</summary>
     public long Pages => _leafPages + _branchPages + _overflowPages;
 
-    /// <summary>True while nothing has been found since <see cref="Begin"/>.</summary>
+    /// <summary>True while no problem has been found since <see cref="Begin"/>.</summary>
     public bool IsClean => _isClean;
 
-    /// <summary>Starts with another tree.</summary>
+    /// <summary>Starts the walk of another tree.</summary>
     public void Begin()
     {
         _resumeLength = 0;
@@ -56,8 +57,8 @@ internal sealed unsafe class TreeChecker
         Array.Clear(_path);
     }
 
-    /// <summary>Goes on with the tree until its end, or until the host says that it is enough.</summary>
-    /// <returns>Whether the end was reached.</returns>
+    /// <summary>Continues the walk until the end of the tree, or until the host ends the slice.</summary>
+    /// <returns>True if the end was reached.</returns>
     public bool Run(in TreeHeader header)
     {
         if (header.Depth > TreeLimits.MaxDepth)
@@ -74,7 +75,7 @@ internal sealed unsafe class TreeChecker
             return true;
         }
 
-        // Levels count from the root: a tree that has grown or shrunk has other pages on each of them.
+        // Levels count from the root: a tree that has grown or shrunk has other pages at each level.
         if (header.Depth != _depth)
             Array.Clear(_path);
         _depth = header.Depth;
@@ -82,13 +83,13 @@ internal sealed unsafe class TreeChecker
     }
 
     /// <summary>
-    /// Holds the tree's header against what was counted, to be called when the end was reached and nothing was changed since the walk
-    /// began.
+    /// Compares the tree's header with the counts of the walk. Must be called only when the end was reached and nothing was changed
+    /// since the walk began.
     /// </summary>
-    /// <returns>Whether nothing at all was found.</returns>
+    /// <returns>True if no problem at all was found.</returns>
     public bool CompareCounts(in TreeHeader header)
     {
-        // What hangs below a damaged page was not counted: another message for it would tell nothing new.
+        // Pages below a damaged page were not counted: another message about them would add nothing.
         if (_isComplete)
         {
             Compare("entries", header.EntryCount, Entries);
@@ -189,7 +190,7 @@ internal sealed unsafe class TreeChecker
         return true;
     }
 
-    // The entry of the key, or the one behind it. Chunks that were checked count for the value that they were of.
+    // The entry of the key, or the one after it. Checked chunks count only for the value to which they belong.
     private int FindEntry(byte* leaf)
     {
         int index;
@@ -251,7 +252,7 @@ internal sealed unsafe class TreeChecker
             return false;
         }
 
-        // How long the run of checksums is stands in it alone.
+        // Only the checksum extent itself records its length.
         var bytes = Read(new PageNumber(reference.ChecksumPage), again: false);
         if (bytes == null)
         {
@@ -357,7 +358,7 @@ internal sealed unsafe class TreeChecker
         return false;
     }
 
-    /// <summary>A separator in a page, or none.</summary>
+    /// <summary>A separator in a page, or no bound.</summary>
     private readonly struct Bound
     {
         private readonly byte* _record;

@@ -5,7 +5,7 @@ using Voron.Primitives;
 
 namespace Voron.Trees;
 
-/// <summary>Stands on an entry of a tree and moves both ways. Made to be pooled: nothing is allocated while it moves.</summary>
+/// <summary>A position on an entry of a tree that moves in both directions. Designed for pooling: moving allocates nothing.</summary>
 /// <remarks>
 /// <code>
 ///           Seek..., Move...               the tree is about to change
@@ -15,11 +15,11 @@ namespace Voron.Trees;
 ///                                 v   +-----------------------------------+
 ///                       BeforeFirst, AfterLast
 /// </code>
-/// Saved, it holds a copy of its key and no address. When its entry is deleted it stands where the entry was: the next move
-/// goes to the neighbour.
+/// In the Saved state, the cursor holds a copy of its key and no address. After its entry is deleted, it stays where the entry was:
+/// the next move goes to the neighbour.
 ///
-/// The leaf is set if and only if the place is Entry, and both only when nothing can fail any more. A seek that fails leaves the
-/// cursor Lost, until another seek; a step that fails leaves it Saved, at the entry that it wanted to leave.
+/// The leaf is set if and only if the place is Entry, and both are set only when nothing can fail any more. A seek that fails leaves
+/// the cursor Lost until another seek; a step that fails leaves it Saved, at the entry that it was about to leave.
 /// </remarks>
 internal sealed unsafe class TreeCursor
 {
@@ -34,7 +34,7 @@ internal sealed unsafe class TreeCursor
     private int _count;
     private int _leafLevel;
 
-    // Leaves that it has moved on by since it last came down from the root, backwards below zero.
+    // The number of leaves that the cursor has moved since it last descended from the root; negative if it moved backwards.
     private long _distance;
     private Place _place;
     private bool _canChange;
@@ -51,14 +51,14 @@ internal sealed unsafe class TreeCursor
         Lost,
     }
 
-    /// <summary>True while the tree has it in its list, to have its page released before a change.</summary>
+    /// <summary>True while the cursor is in the tree's list, so that it releases its page before a change.</summary>
     internal bool IsAttached { get; set; }
 
     internal TreeCursor? NextOfTree { get; set; }
 
     internal TreeCursor? PreviousOfTree { get; set; }
 
-    /// <summary>Whether there is an entry to be read; false too when it has been deleted since.</summary>
+    /// <summary>True if there is an entry to read; false also when the entry has been deleted since.</summary>
     public bool IsOnEntry => _place == Place.Entry || (_place == Place.Saved && TryRestore());
 
     /// <summary>The key of the entry. Valid until the next move or change.</summary>
@@ -68,21 +68,21 @@ internal sealed unsafe class TreeCursor
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
         get
         {
-            // Read once: should another thread end the transaction meanwhile, there is no page, and no fault.
+            // Read once: if another thread ends the transaction in the meantime, there is no page, and no fault either.
             var leaf = _leaf;
             return leaf != null ? LeafPage.Key(SlottedPage.Record(leaf, _index)) : RestoredKey();
         }
     }
 
     /// <summary>The value of the entry. Valid as long as the pages are.</summary>
-    /// <exception cref="InvalidOperationException">There is no entry here, or its value is a large run.</exception>
+    /// <exception cref="InvalidOperationException">There is no entry here, or its value is a large extent.</exception>
     public ReadOnlySpan<byte> Value
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
         get => TreeReader.Value(_reader!, Record);
     }
 
-    /// <summary>The length of the value, known without a look at its run.</summary>
+    /// <summary>The length of the value, determined without reading its extent.</summary>
     public long ValueLength => TreeReader.ValueLength(Record);
 
     /// <summary>The record of the entry, to be read with <see cref="LeafPage"/>.</summary>
@@ -98,7 +98,7 @@ internal sealed unsafe class TreeCursor
         }
     }
 
-    /// <summary>Takes up a tree. Until <see cref="Close"/> the tree tells this cursor of its changes, if it can have any.</summary>
+    /// <summary>Opens a tree. Until <see cref="Close"/>, the tree notifies this cursor of its changes, if it can have any.</summary>
     public void Open(TreeState tree, PageReader reader, bool canChange = true)
     {
         Close();
@@ -108,7 +108,7 @@ internal sealed unsafe class TreeCursor
         _canChange = canChange;
     }
 
-    /// <summary>Lets go of the tree. Does nothing a second time.</summary>
+    /// <summary>Releases the tree. A second call does nothing.</summary>
     public void Close()
     {
         if (IsAttached)
@@ -119,14 +119,14 @@ internal sealed unsafe class TreeCursor
         _place = Place.Unset;
     }
 
-    /// <summary>Goes to the first entry whose key is not below this one; false, and behind the end, when there is none.</summary>
+    /// <summary>Goes to the first entry whose key is not below this one; if there is none, returns false and goes past the end.</summary>
     public bool Seek(ReadOnlySpan<byte> key)
     {
         Leave();
         return SeekFrom(key, out _);
     }
 
-    /// <summary>Goes to this key; when the tree has no such entry returns false and stands at the one after it.</summary>
+    /// <summary>Goes to this key; if the tree has no such entry, returns false and goes to the one after it.</summary>
     public bool SeekExact(ReadOnlySpan<byte> key)
     {
         Leave();
@@ -134,7 +134,7 @@ internal sealed unsafe class TreeCursor
         return exact;
     }
 
-    /// <summary>Goes to the last entry whose key is not above this one; false, and before the start, when there is none.</summary>
+    /// <summary>Goes to the last entry whose key is not above this one; if there is none, returns false and goes before the start.</summary>
     public bool SeekForPrevious(ReadOnlySpan<byte> key)
     {
         Leave();
@@ -153,7 +153,7 @@ internal sealed unsafe class TreeCursor
         return SeekEdge(first: false);
     }
 
-    /// <summary>The value of the entry, if there is an entry and its leaf has its value.</summary>
+    /// <summary>Returns the value of the entry, if there is an entry and its value is in the leaf.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryGetInlineValue(out ReadOnlySpan<byte> value)
     {
@@ -172,7 +172,7 @@ internal sealed unsafe class TreeCursor
         return false;
     }
 
-    /// <summary>Goes to the following entry if it is in the same leaf; else stays.</summary>
+    /// <summary>Goes to the next entry if it is in the same leaf; otherwise stays.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryStepNext()
     {
@@ -182,7 +182,7 @@ internal sealed unsafe class TreeCursor
         return true;
     }
 
-    /// <summary>Goes to the preceding entry if it is in the same leaf; else stays.</summary>
+    /// <summary>Goes to the previous entry if it is in the same leaf; otherwise stays.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryStepPrevious()
     {
@@ -192,15 +192,15 @@ internal sealed unsafe class TreeCursor
         return true;
     }
 
-    /// <summary>Goes to the following entry, or to the first when the cursor has not been anywhere.</summary>
+    /// <summary>Goes to the next entry, or to the first one if the cursor has not been positioned yet.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool MoveNext() => TryStepNext() || MoveNextSlowly();
 
-    /// <summary>Goes to the preceding entry, or to the last when the cursor has not been anywhere.</summary>
+    /// <summary>Goes to the previous entry, or to the last one if the cursor has not been positioned yet.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool MovePrevious() => TryStepPrevious() || MovePreviousSlowly();
 
-    /// <summary>Deletes the entry; false when it is gone already. The next move goes to a neighbour.</summary>
+    /// <summary>Deletes the entry; returns false when it is already gone. The next move goes to a neighbour.</summary>
     public bool DeleteCurrent(PageWriter writer)
     {
         if (_place == Place.Entry)
@@ -211,7 +211,7 @@ internal sealed unsafe class TreeCursor
         return TreeWriter.Delete(writer, _tree!, SavedKey());
     }
 
-    /// <summary>Keeps the key and forgets the pages, which are about to change.</summary>
+    /// <summary>Keeps the key and drops the addresses of the pages, which are about to change.</summary>
     internal void SavePosition()
     {
         if (_place != Place.Entry)
@@ -226,14 +226,14 @@ internal sealed unsafe class TreeCursor
         _place = Place.Saved;
     }
 
-    // What comes may fail half-way, when the branches on the way no longer belong to the leaf.
+    // The following seek can fail half-way, when the branches on the path no longer belong to the leaf.
     private void Leave()
     {
         _leaf = null;
         _place = Place.Lost;
     }
 
-    /// <summary>Stands on an entry. Nothing in here fails.</summary>
+    /// <summary>Sets the position to an entry. Nothing in this method fails.</summary>
     private void Stand(byte* leaf, int index)
     {
         _count = SlottedPage.Count(leaf);
@@ -284,7 +284,9 @@ internal sealed unsafe class TreeCursor
         return true;
     }
 
-    /// <summary>Finds the leaf for the key, and the key in it; null when the tree is empty. The cursor does not stand there yet.</summary>
+    /// <summary>
+    /// Finds the leaf for the key, and the key in it; returns null when the tree is empty. The cursor is not positioned there yet.
+    /// </summary>
     private byte* Descend(ReadOnlySpan<byte> key, out int index)
     {
         index = 0;
@@ -315,7 +317,7 @@ internal sealed unsafe class TreeCursor
         }
     }
 
-    /// <summary>From a page at a level goes down to its first entry, or to its last.</summary>
+    /// <summary>Descends from a page at a level to the first or the last entry below it.</summary>
     private void DescendEdge(int level, PageNumber page, bool first)
     {
         TreeReader.CheckDepth(_tree!);
@@ -388,7 +390,9 @@ internal sealed unsafe class TreeCursor
         }
     }
 
-    /// <summary>A step has failed: the branches may lead elsewhere than to the leaf. Always false, for use in a filter.</summary>
+    /// <summary>
+    /// Handles a failed step, after which the branches may no longer lead to the leaf. Always returns false, for use in an exception filter.
+    /// </summary>
     private bool LosePages()
     {
         try
@@ -441,7 +445,7 @@ internal sealed unsafe class TreeCursor
         return End(Place.BeforeFirst);
     }
 
-    /// <summary>A tree in which branches lead to each other would go on for ever.</summary>
+    /// <summary>Counts the leaves passed, because a scan of a tree whose branches lead to each other would never end.</summary>
     private void CountLeaf(int step)
     {
         _distance += step;
@@ -449,7 +453,7 @@ internal sealed unsafe class TreeCursor
             TreeErrors.ThrowLeaves(_tree.LeafPages);
     }
 
-    /// <summary>Asks for the leaf that comes next in a scan, so that it arrives while this one is read.</summary>
+    /// <summary>Prefetches the leaf that comes next in a scan, so that it arrives while the current one is read.</summary>
     private void PrefetchNeighbour(int step)
     {
         var level = _leafLevel - 1;
@@ -480,7 +484,7 @@ internal sealed unsafe class TreeCursor
         return _savedKey.AsSpan(0, _savedLength);
     }
 
-    /// <summary>From a saved key back to its entry; false, and as before, when the entry is gone.</summary>
+    /// <summary>Returns from a saved key to its entry; if the entry is gone, returns false and stays as before.</summary>
     private bool TryRestore()
     {
         SeekFrom(SavedKey(), out var exact);

@@ -4,7 +4,7 @@ using Voron.Primitives;
 
 namespace Voron.Trees;
 
-/// <summary>Throws what the hot paths of trees may have to throw.</summary>
+/// <summary>Throws the exceptions for the hot paths of trees.</summary>
 internal static unsafe class TreeErrors
 {
     [DoesNotReturn]

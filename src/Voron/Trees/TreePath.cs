@@ -2,7 +2,7 @@ using Voron.Primitives;
 
 namespace Voron.Trees;
 
-/// <summary>The way from the root to a leaf: at each level the page, and which of its children comes next.</summary>
+/// <summary>The path from the root to a leaf: at each level, the page and the index of the child that comes next.</summary>
 internal unsafe struct TreePath
 {
     private fixed long _pages[TreeLimits.MaxDepth];
@@ -11,15 +11,18 @@ internal unsafe struct TreePath
     /// <summary>The level of the leaf; the root is at level 0.</summary>
     public int LeafLevel;
 
-    /// <summary>Whether the way took the last child everywhere.</summary>
+    /// <summary>True if the path takes the last child at every level.</summary>
     public bool OnRightEdge;
 
     public readonly PageNumber Page(int level) => new(_pages[level]);
 
     public readonly int Index(int level) => _indexes[level];
 
-    /// <summary>Called where pages are about to be divided or joined: in a circle, a page would be given to itself.</summary>
-    /// <exception cref="CorruptionException">The path comes by a page twice, or by the one given.</exception>
+    /// <summary>
+    /// Checks that all pages of the path are distinct. Called before pages are split or merged: in a cycle, a page would be split or
+    /// merged into itself.
+    /// </summary>
+    /// <exception cref="CorruptionException">The path contains a page twice, or contains <paramref name="other"/>.</exception>
     public readonly void CheckDistinct(PageNumber other)
     {
         for (var level = 0; level <= LeafLevel; level++)

@@ -7,8 +7,8 @@ namespace Voron.Trees;
 /// <summary>Finds entries of a tree.</summary>
 internal static unsafe class TreeReader
 {
-    /// <summary>The value of a key, valid as <see cref="PageReader.Read"/> says; false when there is none.</summary>
-    /// <exception cref="CorruptionException">The value cannot be what its record says.</exception>
+    /// <summary>Gets the value of a key, valid as described at <see cref="PageReader.Read"/>; returns false when there is none.</summary>
+    /// <exception cref="CorruptionException">The value cannot match the description in its record.</exception>
     public static bool TryGet(TreeState state, PageReader reader, ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
     {
         var record = Find(state, reader, key);
@@ -26,8 +26,8 @@ internal static unsafe class TreeReader
         Find(state, reader, key) != null;
 
     /// <summary>
-    /// Where the value of a key is. Null when the tree has no such key; otherwise the record, to be read with
-    /// <see cref="LeafPage"/>: a way to the reference of a large run.
+    /// Returns the record of a key, to be read with <see cref="LeafPage"/>, or null when the tree has no such key. The record also gives
+    /// access to the reference of a large extent.
     /// </summary>
     public static byte* Find(TreeState state, PageReader reader, ReadOnlySpan<byte> key)
     {
@@ -41,7 +41,7 @@ internal static unsafe class TreeReader
         }
     }
 
-    /// <summary>The value of a record, in the leaf or in its overflow run.</summary>
+    /// <summary>Returns the value of a record, from the leaf or from its overflow extent.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static ReadOnlySpan<byte> Value(PageReader reader, byte* record)
     {
@@ -51,7 +51,7 @@ internal static unsafe class TreeReader
         return OverflowValue(reader, record);
     }
 
-    /// <summary>The length of a record's value, without a look at its run.</summary>
+    /// <summary>Returns the length of a record's value without reading its extent.</summary>
     public static long ValueLength(byte* record) => LeafPage.Kind(record) switch
     {
         ValueKind.Inline => LeafPage.InlineLength(record),
@@ -59,7 +59,7 @@ internal static unsafe class TreeReader
         _ => ((LargeExtentReference*)LeafPage.InlineBytes(record))->Length,
     };
 
-    /// <summary>The way to the leaf that has the key, or should get it. The tree has a root.</summary>
+    /// <summary>Finds the path to the leaf that has the key or should receive it. The tree must have a root.</summary>
     public static void Descend(TreeState state, PageReader reader, in SearchKey key, out TreePath path)
     {
         Unsafe.SkipInit(out path);
@@ -94,7 +94,8 @@ internal static unsafe class TreeReader
         if (header->Kind != PageKind.Overflow || header->ExtentBytes != length)
             TreeErrors.ThrowExtent(first, bytes, length);
 
-        // The file, and so the map, may be longer or shorter than what counts: a run that ends behind it has no content there.
+        // The file, and so the map, may be longer or shorter than the page count: an extent that ends beyond that count has no
+        // content there.
         if (header->ExtentPages > reader.PageCount - first.Value)
             TreeErrors.ThrowExtentBeyond(first, header->ExtentPages, reader.PageCount);
         return bytes;

@@ -3,25 +3,25 @@ using Voron.Primitives;
 
 namespace Voron.Trees;
 
-/// <summary>Keeps what a tree was at an open savepoint.</summary>
+/// <summary>Keeps the state that a tree had at an open savepoint.</summary>
 internal interface ITreeOwner
 {
-    /// <summary>Called before each change of the tree, while its header is as it was.</summary>
+    /// <summary>Called before each change of the tree, while its header is still unchanged.</summary>
     void BeforeChange();
 }
 
 /// <summary>
-/// A tree as one transaction has it open: the fields of its header, which change with it, and its open cursors. Made to be
-/// pooled: <see cref="Load"/> starts it anew.
+/// A tree as one transaction has it open: the fields of its header, which change with the tree, and its open cursors. Designed for
+/// pooling: <see cref="Load"/> resets it.
 /// </summary>
 internal sealed class TreeState
 {
     private readonly ITreeOwner? _owner;
 
-    // Only cursors that stand on an entry: the others hold no page.
+    // Only cursors that are on an entry: the others hold no page.
     private TreeCursor? _firstCursor;
 
-    /// <param name="owner">Notified before each change; null where nothing changes, or nobody takes a change back.</param>
+    /// <param name="owner">Notified before each change; null if nothing changes, or if no change is ever rolled back.</param>
     public TreeState(ITreeOwner? owner = null) => _owner = owner;
 
     public TreeState(in TreeHeader header) => Load(header);
@@ -43,18 +43,22 @@ internal sealed class TreeState
 
     public uint TreeId { get; set; }
 
-    /// <summary>Whether the header differs from the one loaded, or saved last: set here, cleared by whoever saves it.</summary>
+    /// <summary>
+    /// True if the header differs from the one loaded or last saved. Set here and cleared by the code that saves the header.
+    /// </summary>
     public bool Changed { get; set; }
 
-    /// <summary>Rises with each change, and with each rollback: an address into the tree's pages is good while it stays.</summary>
+    /// <summary>
+    /// A counter that rises with each change and with each rollback: an address into the tree's pages is valid while it stays the same.
+    /// </summary>
     public long ChangeCount { get; private set; }
 
     /// <summary>
-    /// The last leaf, while keys are being appended to it; else none. Trusted only until the tree is split, merged or loaded.
+    /// The last leaf while keys are being appended to it; otherwise none. Trusted only until the tree is split, merged or loaded.
     /// </summary>
     internal PageNumber RightmostLeaf { get; set; }
 
-    /// <summary>Takes over a header, of this or another tree. Open cursors find their place again by their keys.</summary>
+    /// <summary>Loads a header of this or another tree. Open cursors find their place again by their keys.</summary>
     public void Load(in TreeHeader header)
     {
         ChangeCount++;
@@ -84,8 +88,8 @@ internal sealed class TreeState
     };
 
     /// <summary>
-    /// To be called before each change, while the pages are still as the cursors know them. Cursors keep their keys and
-    /// release their pages, and the owner keeps the header if a savepoint needs it.
+    /// Prepares cursors and owner for a change. Must be called before each change, while the pages are still as the cursors know them.
+    /// Cursors keep their keys and release their pages, and the owner keeps the header if a savepoint needs it.
     /// </summary>
     public void PrepareForChange()
     {
@@ -96,10 +100,10 @@ internal sealed class TreeState
     }
 
     /// <summary>
-    /// Has the cursors keep their keys and release their pages. To be called before a rollback to a savepoint, which
-    /// <see cref="Load"/> follows.
+    /// Makes the cursors keep their keys and release their pages. Must be called before a rollback to a savepoint, which is followed by
+    /// <see cref="Load"/>.
     /// </summary>
-    /// <remarks>Each cursor leaves the list until it stands on an entry again, so a cursor that is left alone costs nothing.</remarks>
+    /// <remarks>Each cursor leaves the list until it is on an entry again, so an unused cursor costs nothing.</remarks>
     public void ReleaseCursors()
     {
         while (_firstCursor is { } cursor)

@@ -7,7 +7,7 @@ namespace Voron.Trees;
 /// <summary>Changes a tree.</summary>
 /// <remarks>
 /// Keys and values may be spans of the tree's own pages. A <see cref="StorageFullException"/> from the page writer can leave
-/// the tree half changed: the transaction, or its savepoint, has to be rolled back.
+/// the tree half changed: the transaction, or its savepoint, must be rolled back.
 /// </remarks>
 internal static unsafe class TreeWriter
 {
@@ -15,7 +15,9 @@ internal static unsafe class TreeWriter
     public static void Put(PageWriter writer, TreeState state, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) =>
         Store(writer, state, key, new NewValue(writer.PageSize, key.Length, value), replace: true);
 
-    /// <summary>Sets the value of a key whose leaf is known, and is as it was when it was found. The value is no part of a page.</summary>
+    /// <summary>
+    /// Sets the value of a key whose leaf is known and still covers the key. The value must not be part of a page.
+    /// </summary>
     public static void PutAt(PageWriter writer, TreeState state, PageNumber leafNumber, in SearchKey key, ReadOnlySpan<byte> value)
     {
         state.PrepareForChange();
@@ -29,13 +31,13 @@ internal static unsafe class TreeWriter
         StoreInLeaf(writer, state, leaf, leafNumber, index, key, path, new NewValue(writer.PageSize, key.Length, value), null, default);
     }
 
-    /// <summary>Adds an entry; false, and nothing changed, when the tree has the key.</summary>
+    /// <summary>Adds an entry; returns false, and changes nothing, when the tree already has the key.</summary>
     public static bool Insert(PageWriter writer, TreeState state, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) =>
         Store(writer, state, key, new NewValue(writer.PageSize, key.Length, value), replace: false) != null;
 
     /// <summary>
-    /// Sets the length of a key's value, for the caller to write. The bytes are arbitrary before; the span ends with the next
-    /// change of the transaction.
+    /// Sets the length of a key's value, which the caller then writes. Until written, the bytes are arbitrary; the span is valid until
+    /// the transaction's next change.
     /// </summary>
     public static Span<byte> Reserve(PageWriter writer, TreeState state, ReadOnlySpan<byte> key, int length)
     {
@@ -45,7 +47,7 @@ internal static unsafe class TreeWriter
         return new Span<byte>(Store(writer, state, key, new NewValue(writer.PageSize, key.Length, length), replace: true), length);
     }
 
-    /// <summary>Sets the value of a key to a run that the caller has written.</summary>
+    /// <summary>Sets the value of a key to an extent that the caller has written.</summary>
     public static void PutLargeExtent(PageWriter writer, TreeState state, ReadOnlySpan<byte> key, LargeExtentReference reference)
     {
         Store(writer, state, key, new NewValue(ref reference), replace: true);
@@ -53,7 +55,7 @@ internal static unsafe class TreeWriter
         state.Changed = true;
     }
 
-    /// <summary>Removes an entry; false when there is none with this key.</summary>
+    /// <summary>Removes an entry; returns false when there is none with this key.</summary>
     public static bool Delete(PageWriter writer, TreeState state, ReadOnlySpan<byte> key)
     {
         if (state.Root.IsNone || key.Length == 0)
@@ -117,7 +119,7 @@ internal static unsafe class TreeWriter
         writer.Free(page);
     }
 
-    /// <summary>Returns where the value's bytes are, or null when the key is there and must not be replaced.</summary>
+    /// <summary>Returns the address of the value's bytes, or null when the key exists and its value must not be replaced.</summary>
     private static byte* Store(PageWriter writer, TreeState state, ReadOnlySpan<byte> key, in NewValue value, bool replace)
     {
         TreeLimits.CheckKey(writer.PageSize, key);
@@ -138,7 +140,7 @@ internal static unsafe class TreeWriter
             if (Overlaps(key, before, writer.PageSize) || Overlaps(value.Source, before, writer.PageSize))
                 return StoreCopies(writer, state, key, value, replace);
 
-            // Without a path it belongs behind the last entry, which has been compared with.
+            // Without a path, the key belongs after the last entry, with which it has been compared.
             var isAppended = path.LeafLevel < 0;
             if (!replace && !isAppended && LeafPage.Search(before, search) >= 0)
                 return null;
@@ -175,7 +177,7 @@ internal static unsafe class TreeWriter
             run = ValueExtents.Allocate(writer, state, value.Length, number, out reference);
         }
 
-        // The run comes first: there may be no room for it, and the old value may be the source of the new one.
+        // The extent comes first: there may be no room for it, and the old value may be the source of the new one.
         if (run != null)
             value.CopyTo(run);
 
@@ -226,7 +228,7 @@ internal static unsafe class TreeWriter
         return run != null ? run : place;
     }
 
-    /// <summary>Finds the leaf for a key. Behind the last key of the tree there is no path: its leaf level is below zero.</summary>
+    /// <summary>Finds the leaf for a key. For a key after the tree's last one there is no path: its leaf level is negative.</summary>
     private static PageNumber Locate(PageWriter writer, TreeState state, in SearchKey key, out TreePath path, out byte* leaf)
     {
         Unsafe.SkipInit(out path);
@@ -266,7 +268,7 @@ internal static unsafe class TreeWriter
         return start < page + pageSize && start + span.Length > page && span.Length != 0;
     }
 
-    /// <summary>The edit will move bytes that it is also given: it works on copies.</summary>
+    /// <summary>Stores copies of the key and the value, because the edit would move the bytes that it reads.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static byte* StoreCopies(PageWriter writer, TreeState state, ReadOnlySpan<byte> key, in NewValue value, bool replace) =>
         Store(writer, state, key.ToArray(), value.WithSource(value.Source.ToArray()), replace);

@@ -3,12 +3,12 @@ using Voron.Primitives;
 
 namespace Voron.Trees;
 
-/// <summary>The runs of pages that hold the values too long for a leaf.</summary>
+/// <summary>Manages the extents that hold values too long for a leaf.</summary>
 internal static unsafe class ValueExtents
 {
     private const int ExtentBytesOffset = 56;
 
-    /// <summary>A new run, its bytes still zero.</summary>
+    /// <summary>Allocates a new extent, whose bytes are still zero.</summary>
     public static byte* Allocate(PageWriter writer, TreeState state, int length, PageNumber near, out OverflowReference reference)
     {
         var run = writer.AllocateExtent(length, near);
@@ -19,7 +19,8 @@ internal static unsafe class ValueExtents
     }
 
     /// <summary>
-    /// Makes the run of a record hold a value of another length, which needs as many pages; false when it does not.
+    /// Prepares the extent of a record for a value of another length that needs the same number of pages; returns false when it needs a
+    /// different number.
     /// </summary>
     public static bool TryReuse(PageWriter writer, in WritablePage leaf, byte* record, int length, out byte* destination)
     {
@@ -48,7 +49,7 @@ internal static unsafe class ValueExtents
         return true;
     }
 
-    /// <summary>Gives back the pages of a record's value, if it has any. The record itself stays as it is.</summary>
+    /// <summary>Frees the pages of a record's value, if it has any. The record itself does not change.</summary>
     public static void Free(PageWriter writer, TreeState state, byte* record)
     {
         var kind = LeafPage.Kind(record);
@@ -66,7 +67,7 @@ internal static unsafe class ValueExtents
         state.Changed = true;
     }
 
-    /// <summary>The pages of a large run with those of its checksums, as the tree's header counts them.</summary>
+    /// <summary>Counts the pages of a large extent and of its checksums, as the tree's header counts them.</summary>
     public static long CountPages(PageReader reader, in LargeExtentReference reference) =>
         TreeLimits.LargeExtentPages(reader.PageSize, reference.Length) + ChecksumPages(reader, reference);
 
