@@ -5,18 +5,18 @@ using Voron.Primitives;
 
 namespace Voron.Flushing;
 
-/// <summary>Decides whether a data file and a header are of one moment, or of two that a crash can have left.</summary>
+/// <summary>Decides whether a data file and a header belong to one moment, or to two that a crash can have left together.</summary>
 /// <remarks>
 /// <code>
 ///   header of n ─▶ journal: the flush of m begins ─▶ stamp: m, unfinished ─▶ pages ─▶ stamp: m ─▶ synced ─▶ header of m
 /// </code>
-/// The header names the stamp that the data file had when it was written. So a stamp is right when it is the header's; or when it is
-/// that of a flush which the journal behind the header's start has begun, since replay then makes every page that the flush may have
-/// touched. Any other belongs to a file of another moment. No two flushes have one number, whatever became of them.
+/// The header names the stamp that the data file had when the header was written. So a stamp is right when it is the header's, or when it
+/// belongs to a flush that the journal behind the header's start has begun, since replay then rebuilds every page that the flush may have
+/// touched. Any other stamp belongs to a file of another moment. No two flushes share a number, whatever became of them.
 /// </remarks>
 internal static class DataFileFit
 {
-    /// <summary>Checks the stamp of a data file; returns the highest number that may have been taken.</summary>
+    /// <summary>Checks the stamp of a data file, and returns the highest number that may have been taken.</summary>
     /// <exception cref="CorruptionException">The data file is older or newer than the header, or page 0 is damaged.</exception>
     public static long Check(ulong stamp, in CheckpointHeader header, FlushListCollector lists, DataFile file)
     {
@@ -25,7 +25,7 @@ internal static class DataFileFit
         var highest = header.CheckpointNumber;
         foreach (var low in lists.FlushNumbers)
         {
-            // Flushes before this checkpoint had lower numbers; what they have left the header itself tells.
+            // Flushes before this checkpoint had lower numbers; the header itself describes their results.
             var number = NumberNear(header.CheckpointNumber, low);
             if (low == 0 || number <= header.CheckpointNumber)
                 continue;
@@ -34,7 +34,7 @@ internal static class DataFileFit
             highest = Math.Max(highest, number);
         }
 
-        // A stamp was being written when the flush broke off, and page 0 with it: what has not even been listed is nowhere else.
+        // The flush broke off while it was writing a stamp, and page 0 with it: if the page was not even listed, no other copy exists.
         var isMadeAnew = lists.MayBeDamaged(0) || (header.JournalSnapshotNumber != 0 && lists.FlushNumbers.Count > 0);
         var fits = DataFileStamp.IsMixture(stamp, candidates) || IsOfOlderEngine(stamp, header, isStamped);
         if (!isMadeAnew && (!fits || lists.FlushNumbers.Count > 0) && file.TryVerify(0, out var cause) is { } fault)
@@ -50,14 +50,16 @@ internal static class DataFileFit
         return highest;
     }
 
-    /// <summary>The number that has these bits lowest and is the nearest to another: one process takes no more than a few at a time.</summary>
+    /// <summary>
+    /// Returns the number with these lowest bits that is nearest to another one: one process takes only a few numbers at a time.
+    /// </summary>
     private static long NumberNear(long number, ushort low) => number + (short)(low - (ushort)number);
 
-    // An engine that knows no stamps leaves the last one where it is, under headers of higher numbers. A new environment has none.
+    // An engine without stamps leaves the last stamp in place, under headers of higher numbers. A new environment has no stamp.
     private static bool IsOfOlderEngine(ulong stamp, in CheckpointHeader header, bool isStamped) =>
         !isStamped && DataFileStamp.NumberOf(stamp) <= header.CheckpointNumber;
 
-    // Page 0 itself was being overwritten, so that its first bytes tell nothing; replay makes it anew.
+    // Page 0 itself was being overwritten, so its first bytes mean nothing; replay rebuilds the page.
     private static bool IsSpoilt(FlushListCollector lists, DataFile file) =>
         lists.FlushNumbers.Contains(0) || file.TryVerify(0, out _) != null;
 }

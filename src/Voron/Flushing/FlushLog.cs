@@ -2,7 +2,7 @@ using Microsoft.Extensions.Logging;
 
 namespace Voron.Flushing;
 
-/// <summary>What the flusher tells the log.</summary>
+/// <summary>The log messages of the flusher.</summary>
 internal static partial class FlushLog
 {
     [LoggerMessage(

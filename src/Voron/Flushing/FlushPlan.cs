@@ -6,14 +6,14 @@ using Voron.Transactions;
 
 namespace Voron.Flushing;
 
-/// <summary>A page, or a run of them, to be written to the data file.</summary>
+/// <summary>A page or an extent to be written to the data file.</summary>
 internal readonly unsafe struct FlushItem
 {
     public readonly long Page;
     public readonly byte* Frame;
     public readonly int Pages;
 
-    /// <summary>What replay would make of the page depends on what the data file holds of it.</summary>
+    /// <summary>True when the page that replay would produce depends on the page's content in the data file.</summary>
     public readonly bool NeedsBasePage;
 
     public FlushItem(long page, byte* frame, int pages, bool needsBasePage)
@@ -26,27 +26,27 @@ internal readonly unsafe struct FlushItem
 }
 
 /// <summary>
-/// What is unflushed as of a snapshot: read off the version table, in page order. Whoever makes it is registered with the
-/// snapshot, so that its versions stay.
+/// The unflushed pages as of a snapshot: read off the version table, in page order. The creator of the plan is registered with the
+/// snapshot, so that its versions are kept.
 /// </summary>
 internal sealed unsafe class FlushPlan(NativeHeap heap)
 {
-    /// <summary>The state whose pages these are.</summary>
+    /// <summary>The state that the pages belong to.</summary>
     public PublishedState Target { get; private set; }
 
     /// <summary>The number that the flush stamps the data file with; 0 when it has nothing to write.</summary>
     public long Number { get; set; }
 
-    /// <summary>What to write, by page number.</summary>
+    /// <summary>The items to write, by page number.</summary>
     public NativeList<FlushItem> Items { get; } = new(heap);
 
-    /// <summary>How many of them have been written. A flush that found no room for one goes on there.</summary>
+    /// <summary>The number of items written so far. A flush that found no room for one resumes there.</summary>
     public int Written { get; set; }
 
-    /// <summary>All pages with a version up to the snapshot, free ones and the inside of runs included: to be detached.</summary>
+    /// <summary>All pages with a version up to the snapshot, including free pages and the inner pages of extents: to be detached.</summary>
     public NativeList<long> Touched { get; } = new(heap);
 
-    /// <summary>The pages among them that are free.</summary>
+    /// <summary>The touched pages that are free.</summary>
     public NativeList<long> Freed { get; } = new(heap);
 
     public int Leaves { get; private set; }
@@ -57,10 +57,12 @@ internal sealed unsafe class FlushPlan(NativeHeap heap)
 
     public int Pages { get; private set; }
 
-    /// <summary>How many items are <see cref="FlushItem.NeedsBasePage"/>; single pages all of them, since runs are journaled whole.</summary>
+    /// <summary>
+    /// The number of items that are <see cref="FlushItem.NeedsBasePage"/>; all are single pages, since extents are journaled in full.
+    /// </summary>
     public int PagesNeedingBase { get; private set; }
 
-    /// <summary>Collects everything newer than a checkpoint. The object is used again for the next flush.</summary>
+    /// <summary>Collects everything newer than a checkpoint. The object is reused for the next flush.</summary>
     public void Collect(Engine context, in PublishedState target, long checkpointId)
     {
         Target = target;
@@ -91,7 +93,7 @@ internal sealed unsafe class FlushPlan(NativeHeap heap)
         if ((version.Flags & VersionFlags.Tombstone) != 0)
             Freed.Add(page);
 
-        // An older one is in the data file already, and waits only to be detached.
+        // An older version is in the data file already, and only waits to be detached.
         if (version.Frame == null || version.TransactionId <= checkpointId)
             return;
         var needsBasePage = version.SelfContainedSinceId <= checkpointId;

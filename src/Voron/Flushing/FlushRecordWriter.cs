@@ -6,7 +6,10 @@ using Voron.Transactions;
 
 namespace Voron.Flushing;
 
-/// <summary>Has the journal say durably what a flush is about to overwrite: checksums, or images where these are wished and needed.</summary>
+/// <summary>
+/// Records durably in the journal which pages a flush is about to overwrite: as checksums, or as full-page images where these are wanted
+/// and needed.
+/// </summary>
 internal sealed unsafe class FlushRecordWriter
 {
     private readonly Engine _context;
@@ -19,10 +22,10 @@ internal sealed unsafe class FlushRecordWriter
         _writesImages = context.Options.TornPageProtection == TornPageProtection.FullPageImages;
     }
 
-    /// <summary>Bytes of journal that the records of the last plan took.</summary>
+    /// <summary>Bytes of journal that the records of the last plan occupy.</summary>
     public long Bytes { get; private set; }
 
-    /// <summary>Bytes of those of these records that come after another record. Commits and their records take turns.</summary>
+    /// <summary>Returns the bytes of those of these records that come after a given record. Commits and flush records interleave.</summary>
     public long BytesAfter(long sequence)
     {
         var bytes = 0L;
@@ -31,13 +34,13 @@ internal sealed unsafe class FlushRecordWriter
         return bytes;
     }
 
-    /// <summary>The number of the flush that the last record is of.</summary>
+    /// <summary>The number of the flush that the last record belongs to.</summary>
     public long Number { get; private set; }
 
-    /// <summary>Returns when it is durable.</summary>
-    /// <param name="plan">Its pages have their checksums.</param>
-    /// <param name="snapshotId">The transaction of the rewrite file, which has all pages up to there whole; or 0.</param>
-    /// <exception cref="StorageFullException">No room in the journal; nothing may be overwritten.</exception>
+    /// <summary>Writes the records of a plan, and returns when they are durable.</summary>
+    /// <param name="plan">The plan; its pages have their checksums.</param>
+    /// <param name="snapshotId">The transaction of the journal snapshot, which has all pages up to there in full; or 0.</param>
+    /// <exception cref="StorageFullException">No room in the journal; the caller must not overwrite anything.</exception>
     public void Write(FlushPlan plan, long snapshotId)
     {
         Bytes = 0;
@@ -53,7 +56,7 @@ internal sealed unsafe class FlushRecordWriter
             WriteList(plan, images);
     }
 
-    // One record after the other, so that no more than a few buffers are filled.
+    // Submits one record after the other, so that only a few buffers are filled.
     private void WriteImages(FlushPlan plan, int images)
     {
         var perRecord = FlushImageRecords.PagesPerRecord(_context.PageSize);
@@ -76,8 +79,8 @@ internal sealed unsafe class FlushRecordWriter
         }
     }
 
-    // The stamp is written into its sector, which may be anything after a power cut. Where the page is damaged already, the image would
-    // hide that.
+    // The flush writes the stamp into the page's sector, which may hold anything after a power cut. If the page is already damaged, the
+    // image would hide that.
     private void WriteImageOfPageZero(FlushPlan plan)
     {
         if (_context.DataFile.TryVerify(0, out _) != null)
@@ -112,7 +115,7 @@ internal sealed unsafe class FlushRecordWriter
     {
         var journal = _context.Journal!;
 
-        // Behind the submission nothing may fail: the entry is the journal's then, and would be given back while it is in the queue.
+        // Nothing must fail after the submission: the entry then belongs to the journal, and would be returned while it is in the queue.
         _records.EnsureCapacity(_records.Count + 1);
         var entry = journal.Rent();
         JournalEntry? compressed = null;

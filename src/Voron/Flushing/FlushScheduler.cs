@@ -5,17 +5,17 @@ using Voron.Transactions;
 
 namespace Voron.Flushing;
 
-/// <summary>Decides when to flush, on a thread of its own: by bytes of journal, by age, by the number of journal files.</summary>
+/// <summary>Decides when to flush, on its own thread: by bytes of journal, by age, and by the number of journal files.</summary>
 /// <remarks>
-/// The same thread prepares the next journal file, vouches for the tail of an idle journal, rewrites what an old reader keeps
-/// out of the data file, and wakes writers that back-pressure has stopped.
+/// The same thread prepares the next journal file, confirms the durability of an idle journal's tail, writes journal snapshots of pages
+/// that an old reader keeps out of the data file, and wakes writers that back-pressure has stopped.
 /// </remarks>
 [SuppressMessage("Design", "CA1001", Justification = "The event stays: commits that are still under way when the thread has ended set it.")]
 internal sealed class FlushScheduler : IBackPressure
 {
     private const int MaxJournalFiles = 48;
 
-    // Small files reach it long before the limit in bytes. Recovery looks into each of them.
+    // Small files reach this count long before the limit in bytes. Recovery examines each of them.
     private const int MaxHeldFiles = 256;
     private const int MaxHeldAtAnyCost = 4 * MaxHeldFiles;
 
@@ -24,16 +24,16 @@ internal sealed class FlushScheduler : IBackPressure
     private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan LongestPause = TimeSpan.FromMinutes(1);
 
-    // A flush may find room at any time, and writers wait for it; the others wait for what a person does.
+    // Writers wait for a flush, and it may find room at any time. The other retries wait for human action.
     private readonly RetryPause _flushRetry = new(Tick, TimeSpan.FromSeconds(5));
 
-    // For the holder of the writer, beside the thread.
+    // Used by the holder of the writer, concurrently with the thread.
     private readonly RetryPause _roomRetry = new(Tick, TimeSpan.FromSeconds(5));
     private readonly RetryPause _growthRetry = new(Second, LongestPause);
     private readonly RetryPause _journalSnapshotRetry = new(Second, LongestPause);
     private readonly RetryPause _confirmRetry = new(Second, LongestPause);
 
-    // These bound only how often a failure is logged. The attempts themselves follow their own times.
+    // These only limit how often a failure is logged. The attempts themselves have their own schedules.
     private readonly RetryPause _reclaimRetry = new(Second, LongestPause);
     private readonly RetryPause _otherRetry = new(Second, LongestPause);
 
@@ -64,9 +64,9 @@ internal sealed class FlushScheduler : IBackPressure
     private volatile bool _stopping;
 
     /// <param name="reclaim">Gives free space back to the file system.</param>
-    /// <param name="punch">As of <see cref="SpaceReclaimer.PunchForWriter"/>.</param>
+    /// <param name="punch">See <see cref="SpaceReclaimer.PunchForWriter"/>.</param>
     /// <param name="replayedBytes">Bytes of journal that were replayed at opening and are not flushed yet.</param>
-    /// <param name="isDurabilityConfirmed">As of <see cref="RecoveryResult.IsDurabilityConfirmed"/>.</param>
+    /// <param name="isDurabilityConfirmed">See <see cref="RecoveryResult.IsDurabilityConfirmed"/>.</param>
     /// <param name="trimmer">Gives memory back to the system.</param>
     public FlushScheduler(
         Engine context, Flusher flusher, Action reclaim, Func<long, long> punch, MemoryTrimmer trimmer, long replayedBytes,
@@ -82,7 +82,7 @@ internal sealed class FlushScheduler : IBackPressure
         _freeAtReclaim = newest.State.PageCount;
         _flusher = flusher;
 
-        // A record that vouches begins a journal file, so an opening that writes nothing else must not write one each time.
+        // A durability marker begins a journal file, so an open that writes nothing else must not write a marker each time.
         if (isDurabilityConfirmed && !PlantedFault.ConfirmAtEachOpening)
             _confirmedSequence = context.Journal!.SubmittedSequence;
         if (!background)
@@ -94,7 +94,7 @@ internal sealed class FlushScheduler : IBackPressure
     /// <summary>Bytes of journal since the last flush, padding included.</summary>
     public long UnflushedJournalBytes => Volatile.Read(ref _writtenBytes) - Volatile.Read(ref _flushedAtBytes);
 
-    // What has been written past the journal has to be read again by a recovery, and what it took the place of is free only after a flush.
+    // Recovery must read back bytes written outside the journal, and the space that they replaced becomes free only after a flush.
     private long UnflushedDirectBytes => Volatile.Read(ref _context.Counters.DirectBytes) - _flushedAtDirectBytes;
 
     public void OnRecordDurable(long bytes)
@@ -104,7 +104,7 @@ internal sealed class FlushScheduler : IBackPressure
         if (Volatile.Read(ref _isIdle) || (written - _flushedAtBytes >= threshold && written - bytes - _flushedAtBytes < threshold))
             SchedulePoint.Set(_wake);
 
-        // Once for each threshold's worth: the flush that it asks for may be under way already.
+        // Once per threshold's worth of bytes: the flush that this wake-up requests may already be under way.
         var direct = Volatile.Read(ref _context.Counters.DirectBytes);
         if (direct - _seenDirectBytes >= threshold)
         {
@@ -112,14 +112,14 @@ internal sealed class FlushScheduler : IBackPressure
             SchedulePoint.Set(_wake);
         }
 
-        // A file is filled long before the next tick when the device is fast.
+        // On a fast device, a file fills up long before the next tick.
         if (_thread != null && !_spareWanted && !_context.JournalFiles!.HasSpare)
         {
             _spareWanted = true;
             SchedulePoint.Set(_wake);
         }
 
-        // Not at the next tick, when the limit may have been reached.
+        // Wakes the thread now: by the next tick, the limit may have been reached.
         var isNear = _slowReaders.IsNearLimit;
         if (isNear && !_wasNearLimit)
             SchedulePoint.Set(_wake);
@@ -165,7 +165,7 @@ internal sealed class FlushScheduler : IBackPressure
             return false;
         try
         {
-            // What is submitted and not published yet is not flushed.
+            // A flush skips transactions that are submitted but not yet published.
             _context.Journal!.Drain();
             var hasFlushed = _flusher.FlushForWriter();
             _roomRetry.Clear();
@@ -173,12 +173,12 @@ internal sealed class FlushScheduler : IBackPressure
         }
         catch (EnvironmentPoisonedException)
         {
-            // It may speak of the record that was waited for. The caller's transaction has not been submitted.
+            // The exception may describe the record that was waited for. The caller's transaction has not been submitted.
             throw _context.Poison.Exception(CommitOutcome.NotCommitted);
         }
         catch (StorageFullException e)
         {
-            // No room for the flush itself, which is paused. The caller fails for want of room.
+            // No room for the flush itself, which is paused. The caller fails for lack of room.
             _availableAtFailure = _context.Disk.AvailableBytes;
             if (_roomRetry.Failed())
                 FlushLog.NoRoom(_context.Logger, e.Message);
@@ -191,16 +191,16 @@ internal sealed class FlushScheduler : IBackPressure
         if (PlantedFault.FailWithoutFlush || _punch(2 * _context.Options.MaxJournalFileBytes) == 0)
             return false;
 
-        // It may be what a paused flush has waited for.
+        // A paused flush may have been waiting for this space.
         _roomRetry.Clear();
         TryFlush();
         return true;
     }
 
-    // A flush that has found no room finds none for the next commit either, and may have much to do until it fails.
+    // A flush that found no room finds none for the next commit either, and may do much work before it fails.
     private bool MayTryAgain => _roomRetry.IsOver || _context.Disk.AvailableBytes > _availableAtFailure;
 
-    /// <summary>Has the thread end; returns when it has. It calls no code of the user's, and waits for the device only.</summary>
+    /// <summary>Stops the thread, and returns when it has ended. The thread calls no user code, and waits only for the device.</summary>
     public void Stop()
     {
         _stopping = true;
@@ -245,12 +245,12 @@ internal sealed class FlushScheduler : IBackPressure
         HeldJournalBytes > _context.Options.JournalLimitBytes || _context.VersionBytes > _context.Options.ScratchLimitBytes;
 
     /// <summary>
-    /// Bytes that are held against the limit of the journal. What the last flush has written for itself goes with the next one: it would slow
-    /// writers when nothing is left to be flushed.
+    /// Bytes that count against the journal limit. The last flush's own records do not: the next flush makes them needless, and they would
+    /// slow writers when nothing is left to flush.
     /// </summary>
     public long HeldJournalBytes => _context.JournalFiles!.LiveRecordBytes - _flusher.LiveOwnBytes;
 
-    // What ends this thread would end the process.
+    // An exception that ended this thread would end the process.
     private void Run()
     {
         try
@@ -266,7 +266,7 @@ internal sealed class FlushScheduler : IBackPressure
         }
         catch (Exception e)
         {
-            // Nothing foreseen: what is in memory cannot be trusted with more writes.
+            // An unforeseen failure: the state in memory cannot be trusted with more writes.
             _context.Poison.Set(e);
         }
 
@@ -277,7 +277,7 @@ internal sealed class FlushScheduler : IBackPressure
 
     private void WaitForWork()
     {
-        // Said before it is looked at: a commit in between either is seen here, or sees it and wakes the thread.
+        // Announces idleness before checking for work: a commit in between is either seen here, or sees the flag and wakes the thread.
         Volatile.Write(ref _isIdle, true);
         Interlocked.MemoryBarrier();
         var idle = IsIdle();
@@ -294,18 +294,18 @@ internal sealed class FlushScheduler : IBackPressure
         }
         catch (Exception e) when (e is VoronException or OutOfMemoryException)
         {
-            // That there is no memory is foreseen at each step, as it is where a caller flushes: the next tick tries again. What has
-            // poisoned the environment ends the thread, which says so.
+            // Running out of memory is expected at each step, as it is when a caller flushes: the next tick tries again. A failure that has
+            // poisoned the environment ends the thread, which logs it.
             if (!_context.Poison.IsPoisoned && _otherRetry.Failed())
                 FlushLog.Failed(_context.Logger, e.Message, e);
         }
         catch (OperationCanceledException) when (_context.Closing.IsCancellationRequested)
         {
-            // It has waited for the writer.
+            // The thread was waiting for the writer.
         }
     }
 
-    // Nothing unflushed, and nothing to be vouched for: the next commit wakes the thread.
+    // Nothing is unflushed, and no record still needs a durability marker: the next commit wakes the thread.
     private bool IsIdle() =>
         UnflushedJournalBytes == 0 && _context.Journal!.SubmittedSequence == _confirmedSequence
         && (_context.JournalFiles!.HasSpare || !_context.Journal.HasBegun);
@@ -323,12 +323,12 @@ internal sealed class FlushScheduler : IBackPressure
             Try(_journalSnapshotRetry, static scheduler => scheduler.WriteJournalSnapshot());
         _trimmer.TrimWhenDue();
 
-        // Last, since it fails on a full disk, which a flush may empty.
+        // Last, since it fails on a full disk, where a flush may make room.
         if (_confirmRetry.IsOver)
             Try(_confirmRetry, static scheduler => scheduler.ConfirmDurability());
     }
 
-    // One step that fails keeps none of the others from being made: a file that cannot grow can be flushed to.
+    // A step that fails does not keep the others from running: a file that cannot grow can still be flushed to.
     private void Try(RetryPause pause, Action<FlushScheduler> step)
     {
         try
@@ -363,7 +363,7 @@ internal sealed class FlushScheduler : IBackPressure
         if (_dirtySinceTick < 0)
             _dirtySinceTick = Environment.TickCount64;
 
-        // No later than at the share of the limit at which a reader that is in the way is named: a flush has to find it first.
+        // No later than at the share of the limit where a blocking reader is named: a flush has to find that reader first.
         return bytes >= Math.Min(_context.Options.FlushThresholdBytes, _context.Options.JournalLimitBytes / SlowReaderWatch.PartOfLimit)
             || UnflushedDirectBytes >= _context.Options.FlushThresholdBytes
             || Environment.TickCount64 - _dirtySinceTick >= _context.Options.FlushInterval.TotalMilliseconds
@@ -382,21 +382,21 @@ internal sealed class FlushScheduler : IBackPressure
         _context.Observers.CallElsewhere();
         if (report != null || _context.Ring.PublishedId == _flusher.CheckpointId)
         {
-            // What the flush itself put into the journal needs none.
+            // The flush's own journal records need no flush.
             written += _flusher.RecordBytes;
 
-            // Held back by a reader: one byte is left to be flushed, so that age brings the rest home when the reader has gone.
+            // If a reader held the flush back, one byte stays unflushed, so that the age limit flushes the rest when the reader has gone.
             var isInDataFile = _context.Ring.PublishedId == _flusher.CheckpointId;
             Volatile.Write(ref _flushedAtBytes, isInDataFile ? written : written - 1);
         }
 
         _dirtySinceTick = Environment.TickCount64;
 
-        // Also when a reader held the flush back: another one now would come no further.
+        // Also when a reader held the flush back: another flush now would get no further.
         _flushedAtDirectBytes = direct;
 
-        // Looking for free space is worth it only when there is enough more of it than the last time: what is overwritten for ever
-        // needs its free pages again. How many there were at opening does not matter.
+        // Searching for free space is worthwhile only when there is enough more of it than last time: data that is overwritten all the time
+        // needs its free pages again. The number of free pages at opening does not matter.
         var free = newest.State.PageCount - _context.Counters.AllocatedPages + _context.Counters.FreedPages;
         _freeAtReclaim = Math.Min(_freeAtReclaim, free);
         if (free - _freeAtReclaim >= _context.Layout.PagesPerSection
@@ -417,19 +417,20 @@ internal sealed class FlushScheduler : IBackPressure
         }
         catch (TimeoutException)
         {
-            // A long write transaction has the writer; flushing must not wait for it.
+            // A long write transaction holds the writer; flushing must not wait for it.
         }
         catch (Exception e) when (e is VoronException or OutOfMemoryException && !_context.Poison.IsPoisoned)
         {
-            // The flush before it has been made, and the next one is not to wait.
+            // The flush before it has succeeded, and the next one must not be delayed.
             if (_reclaimRetry.Failed())
                 FlushLog.NothingReclaimed(_context.Logger, e.Message);
         }
     }
 
-    // Half the limit: enough is left to go on while the rewrite is being written. Again only when more was written than is rewritten,
-    // or, where that is more than the journal may hold, when it is half full once more. Small files become too many before they hold as
-    // much as a flush waits for: their number decides by itself, and in the end whatever a rewrite costs.
+    // At half the limit, enough room is left to go on while the journal snapshot is being written. Another one is written only when more
+    // bytes have been written since than it would hold or, where that is more than the journal may hold, when the journal is half full
+    // again. Small files become too many before they hold as many bytes as a flush waits for: then their number alone decides and, beyond a
+    // higher number, regardless of the cost of a journal snapshot.
     private bool IsHeldBack()
     {
         if (_flusher.BlockingReader == null)
@@ -450,7 +451,7 @@ internal sealed class FlushScheduler : IBackPressure
             _journalSnapshotAtBytes = written;
     }
 
-    // The file grows before it has to, so that no commit waits for that.
+    // The file grows ahead of need, so that no commit waits for its growth.
     private void PreallocateAhead()
     {
         var file = _context.DataFile;
@@ -462,11 +463,11 @@ internal sealed class FlushScheduler : IBackPressure
         if (capacity - newest.State.PageCount > step / 2 || capacity + step > _context.DataFile.PageLimit)
             return;
 
-        // When it fails, the transaction that needs the room will say so.
+        // If this fails, the transaction that needs the room reports it.
         file.Preallocate(capacity + step);
     }
 
-    // A record that says that all before it are durable: without it, rot in the last record looks like a torn write.
+    // Writes a record that confirms the durability of all records before it: without it, rot in the last record looks like a torn write.
     private void ConfirmDurability()
     {
         var journal = _context.Journal!;

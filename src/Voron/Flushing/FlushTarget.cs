@@ -3,7 +3,7 @@ using Voron.Transactions;
 
 namespace Voron.Flushing;
 
-/// <summary>Chooses the state to be flushed, and keeps it registered.</summary>
+/// <summary>Chooses the state to flush, and keeps it registered.</summary>
 internal sealed unsafe class FlushTarget
 {
     private readonly Engine _context;
@@ -11,12 +11,12 @@ internal sealed unsafe class FlushTarget
 
     public FlushTarget(Engine context) => _context = context;
 
-    /// <summary>The reader that held the choice back: its snapshot, or -1 when nobody did.</summary>
+    /// <summary>The reader that held the choice back, or null when there was none.</summary>
     public ActiveReader? OldestReader { get; private set; }
 
     /// <summary>
-    /// The published state or, when somebody reads an older one, the oldest of those: only there are all versions kept. The
-    /// flusher's slot stays registered with it until <see cref="Release"/>.
+    /// Returns the published state or, when readers use older ones, the oldest of those: only there are all versions kept. The flusher's
+    /// slot stays registered with it until <see cref="Release"/>.
     /// </summary>
     public PublishedState Choose()
     {
@@ -36,7 +36,7 @@ internal sealed unsafe class FlushTarget
             if (OldestReader == null || OldestReader.Value.Snapshot >= own->State.TransactionId || PlantedFault.FlushPastOldestReader)
                 return *own;
 
-            // A reader that is still finding out whether it may have its snapshot cannot be joined, and soon has another.
+            // A reader that is still checking whether it may use its snapshot cannot be joined, and will soon have another one.
             if (table.TryJoin(slot, OldestReader.Value))
                 return *table.State(slot);
             SchedulePoint.Spin();
@@ -44,7 +44,7 @@ internal sealed unsafe class FlushTarget
         }
     }
 
-    /// <summary>The published state, whoever reads what; for a rewrite, which overwrites nothing.</summary>
+    /// <summary>Returns the published state, regardless of readers; for a journal snapshot, which overwrites nothing.</summary>
     public PublishedState ChoosePublished() => *_context.Readers.Register(_context.FlusherSlot);
 
     public void Release() => _context.Readers.Release(_context.FlusherSlot);

@@ -7,18 +7,20 @@ using Voron.Transactions;
 
 namespace Voron.Flushing;
 
-/// <summary>Brings the data file up to a snapshot, moves the checkpoint, detaches what is at home now, recycles journals.</summary>
+/// <summary>
+/// Brings the data file up to a snapshot, moves the checkpoint, recycles journals, and detaches versions that the data file now holds.
+/// </summary>
 /// <remarks>
 /// <code>
 ///   idle ─▶ chosen ─▶ listed ─▶ written ─▶ synced ─▶ checkpoint durable ─▶ recycled ─▶ detached ─▶ idle
 ///                       │          │ no space: paused, and resumed at the same snapshot with the list already written
 ///                       │          │ any other failure: poisoned
 /// </code>
-/// Invariants: nothing is overwritten that is not listed durably; nothing is flushed that is not durable, nor past a
-/// registered snapshot; the header moves only after a sync; journals go only after the header has moved.
+/// Invariants: a page is overwritten only after it is listed durably; only durable transactions are flushed, and none past a registered
+/// snapshot; the header moves only after a sync; journal files are released only after the header has moved.
 /// <para>
-/// The lock is left before the writer is waited for: what is detached belongs to no flush any more, so the next one may already be under
-/// way. It finds in the table what has not been detached yet, and has it detached as well.
+/// The lock is released before waiting for the writer: the versions to be detached belong to no flush any more, so the next flush may
+/// already be under way. That flush finds the versions that are not detached yet in the table, and detaches them as well.
 /// </para>
 /// </remarks>
 internal sealed unsafe class Flusher
@@ -54,10 +56,10 @@ internal sealed unsafe class Flusher
 
     private long _checkpointId;
 
-    /// <summary>Bytes of journal that the last flush took for itself; they need no flush.</summary>
+    /// <summary>Bytes of journal that the last flush wrote for itself; they need no flush.</summary>
     public long RecordBytes => _records.Bytes;
 
-    /// <summary>How many of the bytes that replay would read are records of the last flush: the next one makes them needless.</summary>
+    /// <summary>The number of bytes that replay would read in records of the last flush: the next flush makes them needless.</summary>
     public long LiveOwnBytes => Volatile.Read(ref _liveOwnBytes);
 
     private long _liveOwnBytes;
@@ -65,21 +67,21 @@ internal sealed unsafe class Flusher
     /// <summary>The oldest reader that held the last flush back, or null.</summary>
     public ActiveReader? BlockingReader { get; private set; }
 
-    /// <summary>What nobody may do: a reader that waits for a flush. For a planted fault.</summary>
+    /// <summary>Rents a reader that waits for a flush, which readers must not do. For a planted fault.</summary>
     public ReadTransactionBody RentBehind(ReaderPool readers)
     {
         _lock.TryPass(TimeSpan.FromMilliseconds(5));
         return readers.Rent();
     }
 
-    /// <param name="stamp">What the data file is stamped with.</param>
+    /// <param name="stamp">The stamp of the data file.</param>
     public void Start(ulong stamp)
     {
         _checkpointId = _checkpoints.Current.State.TransactionId;
         _stamp = stamp;
     }
 
-    /// <summary>Flushes what can be. Null when there was nothing to do. The caller calls the observers.</summary>
+    /// <summary>Flushes as much as possible. Returns null when there was nothing to do. The caller calls the observers.</summary>
     /// <exception cref="EnvironmentPoisonedException">A write or a sync failed, now or before.</exception>
     /// <exception cref="StorageFullException">No room; the flush is paused and can be tried again.</exception>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
@@ -112,8 +114,8 @@ internal sealed unsafe class Flusher
     }
 
     /// <summary>
-    /// Releases the journal files whose records are all in the data file already: writes a header with the same state, and a start of replay
-    /// behind them. For an opening, before anything is written. Does nothing when there is something to flush.
+    /// Releases the journal files whose records are all in the data file already: writes a header with the same state and a replay start
+    /// behind them. Used by an open, before anything is written. Does nothing when there is something to flush.
     /// </summary>
     /// <exception cref="EnvironmentPoisonedException">The header could not be written.</exception>
     public void ReleaseReplayed()
@@ -129,15 +131,16 @@ internal sealed unsafe class Flusher
     }
 
     /// <summary>
-    /// Flushes what can be, for the holder of the writer, in whose open transaction there was no room, and detaches it at once.
+    /// Flushes as much as possible for the holder of the writer, whose open transaction has found no room, and detaches the flushed
+    /// versions at once.
     /// </summary>
     /// <remarks>
-    /// The open transaction does not notice. What it has changed has a version of its own, newer than what is flushed. What it reads without
-    /// one is read from the data file from here on, where the same bytes are; and the frames that it may have addresses of stay as they
-    /// are, since only the beginning of the next transaction, or the flusher with the writer in its hands, gives frames of detached
-    /// versions out again.
+    /// The open transaction is not affected. A page that it has changed has a version of its own, newer than the flushed one. A page that
+    /// it reads without a version comes from the data file from here on, which holds the same bytes. The frames whose addresses it may hold
+    /// stay as they are: frames of detached versions are given out again only at the beginning of the next transaction, or by the flusher
+    /// while it holds the writer.
     /// </remarks>
-    /// <returns>False when nothing has come free: there was nothing to flush, a reader is in the way, or the environment is closed.</returns>
+    /// <returns>False when nothing has become free: there was nothing to flush, a reader is in the way, or the environment is closed.</returns>
     /// <exception cref="EnvironmentPoisonedException">A write or a sync failed, now or before.</exception>
     /// <exception cref="StorageFullException">No room for the flush; it is paused.</exception>
     public bool FlushForWriter()
@@ -146,7 +149,7 @@ internal sealed unsafe class Flusher
         long detach;
         using (_lock.Enter())
         {
-            // The transaction may outlive the environment, and learns then that there is no room.
+            // The transaction may outlive the environment; it then learns that there is no room.
             if (_isClosed)
                 return false;
             plan = FlushLocked(out _, out detach);
@@ -155,7 +158,7 @@ internal sealed unsafe class Flusher
                 if (!_context.Versions.DetachIsIncomplete)
                     return false;
 
-                // A flush before this one still waits for the writer, or has waited in vain.
+                // An earlier flush is still waiting for the writer, or has waited in vain.
                 detach = _context.Versions.LastDetach;
                 plan = CollectFlushed();
             }
@@ -175,8 +178,8 @@ internal sealed unsafe class Flusher
     }
 
     /// <summary>
-    /// Ends all flushing: flushes what can be, has the header say that nothing is left to be replayed, if so, and takes no more. No
-    /// transaction is submitted any more. A poisoned environment writes nothing.
+    /// Ends all flushing: flushes as much as possible, marks the header as needing no replay if nothing is left to be replayed, and accepts
+    /// no more flushes. No transaction is submitted any more. A poisoned environment writes nothing.
     /// </summary>
     public void Close()
     {
@@ -191,8 +194,8 @@ internal sealed unsafe class Flusher
     }
 
     /// <summary>
-    /// Writes everything unflushed, as of the published state, whole to a file of its own, so that the journal before it can go
-    /// although an old reader keeps the data file back. False when there was nothing to gain.
+    /// Writes all unflushed pages in full, as of the published state, to a file of their own, so that the journal before it can be released
+    /// although an old reader holds the data file back. Returns false when there was nothing to gain.
     /// </summary>
     public bool WriteJournalSnapshot()
     {
@@ -232,7 +235,7 @@ internal sealed unsafe class Flusher
 
     private FlushPlan RentPlan() => _plans.TryPop(out var plan) ? plan : new FlushPlan(_context.Heap);
 
-    // Returns what is left to be detached, and the number by which the version table knows of it.
+    // Returns the plan that is left to be detached, and the number by which the version table knows this detaching.
     private FlushPlan? FlushLocked(out FlushReport report, out long detach)
     {
         _lock.AssertHeld();
@@ -248,13 +251,13 @@ internal sealed unsafe class Flusher
         WritePages(plan);
         var transactions = plan.Target.State.TransactionId - _checkpointId;
 
-        // From here on pages are in the data file that have a version too.
+        // From here on, the data file holds pages that have a version too.
         detach = _context.Versions.BeginDetach();
         var replaced = _checkpoints.Current.JournalSnapshotNumber;
         WriteHeader(plan.Target, plan.Number, rewrite: default);
 
-        // The number of this flush has been used. Whatever fails from here on must not bring the plan back: a second pass would mark
-        // the data file as unfinished under the number that the header names, and a crash in it would leave a store that is refused.
+        // The number of this flush has been used. No later failure must bring the plan back: a second pass would mark the data file as
+        // unfinished under the number that the header names, and a crash in it would leave a store that is refused.
         _paused = null;
         _target.Release();
         ReleaseReplaced(plan.Target, replaced, rewrite: default);
@@ -262,7 +265,7 @@ internal sealed unsafe class Flusher
         return plan;
     }
 
-    // What is in the data file, and not detached yet.
+    // Collects the versions that are in the data file and not detached yet.
     private FlushPlan CollectFlushed()
     {
         var plan = RentPlan();
@@ -288,7 +291,7 @@ internal sealed unsafe class Flusher
             Seal(journal.End);
     }
 
-    // After a flush of everything: the header names the journal's very end, and both slots are alike.
+    // After a flush of everything: the header names the very end of the journal, and both slots are identical.
     private void Seal(in JournalPosition journalEnd)
     {
         _lock.AssertHeld();
@@ -337,7 +340,7 @@ internal sealed unsafe class Flusher
         }
         catch
         {
-            // A full disk is tried again and again; what no record names has been used by nobody.
+            // A flush to a full disk is retried again and again; a number that no record names is unused.
             if (plan.Number != 0 && _records.Number != plan.Number)
                 _checkpoints.ReturnNumber(plan.Number);
             _target.Release();
@@ -376,7 +379,7 @@ internal sealed unsafe class Flusher
         SchedulePoint.Reach(SchedulePlace.FlushSynced);
     }
 
-    // Durable before the first page is overwritten: a data file that has any page of a flush says so, wherever it is copied to.
+    // Durable before the first page is overwritten: a data file with any page of a flush says so, wherever it is copied to.
     private void Stamp(ulong stamp)
     {
         if (stamp == _stamp)
@@ -386,7 +389,7 @@ internal sealed unsafe class Flusher
         _stamp = stamp;
     }
 
-    /// <summary>Moves the checkpoint; it is durable when this returns.</summary>
+    /// <summary>Moves the checkpoint; it is durable when this method returns.</summary>
     private void WriteHeader(in PublishedState target, long number, in JournalSnapshotInfo rewrite)
     {
         var header = _checkpoints.Current;
@@ -401,7 +404,7 @@ internal sealed unsafe class Flusher
         header.JournalSnapshotIncarnation = rewrite.Incarnation;
         try
         {
-            // Whoever synced the data file last may have been told of a failure that was this flush's.
+            // The last caller that synced the data file may have received the error of this flush's writes.
             _context.Poison.ThrowIfPoisoned();
             _checkpoints.Write(header, number != 0 ? number : _checkpoints.TakeNumber());
         }
@@ -411,20 +414,20 @@ internal sealed unsafe class Flusher
             throw _context.Poison.Exception(CommitOutcome.NotCommitted);
         }
 
-        // Replay would read those that come after its start: all of this flush's own, and of the flush before a rewrite those that were
-        // written after the transaction that the rewrite stands for.
+        // Replay would read the flush records after its start: all of this flush's own; after a journal snapshot, those of the flush before
+        // it that were written after the snapshot's transaction.
         Volatile.Write(ref _liveOwnBytes, _records.BytesAfter(target.JournalEnd.Sequence));
         if (rewrite.Number == 0)
             Volatile.Write(ref _checkpointId, target.State.TransactionId);
     }
 
-    /// <summary>Gives up what the header that has been replaced needed: its rewrite file, and journal files.</summary>
+    /// <summary>Releases the files that the replaced header needed: its journal snapshot, and journal files.</summary>
     private void ReleaseReplaced(in PublishedState target, long oldSnapshot, in JournalSnapshotInfo rewrite)
     {
         SchedulePoint.Reach(SchedulePlace.CheckpointWritten);
         try
         {
-            // The slot before this one may name the old rewrite file: it goes when neither does.
+            // The slot before this one may name the old journal snapshot: the file is deleted when neither slot does.
             if (oldSnapshot != 0 && oldSnapshot != rewrite.Number)
             {
                 _checkpoints.WriteBothAlike();
@@ -442,19 +445,20 @@ internal sealed unsafe class Flusher
         SchedulePoint.Reach(SchedulePlace.JournalReleased);
     }
 
-    // In slices, so that writers are kept waiting for a moment only. What a long write transaction keeps from being detached is
-    // left to the next flush: it may be open on the very thread that asked for this one.
+    // Detaches in slices, so that writers wait only for a moment. Versions that a long write transaction keeps from being detached are left
+    // to the next flush: the transaction may be open on the very thread that asked for this flush.
     private void Detach(FlushPlan plan, long number)
     {
         try
         {
-            // Until all of it is, also when memory runs out on the way.
+            // Not before all versions are detached, even when memory runs out on the way.
             if (DetachSlices(plan))
                 _context.Versions.EndDetach(number);
         }
         catch (OperationCanceledException)
         {
-            // The environment is being closed, perhaps while a write transaction is open. What stays in the table is in the file too.
+            // The environment is being closed, perhaps while a write transaction is open. The versions left in the table are in the file
+            // too.
         }
     }
 
@@ -470,7 +474,7 @@ internal sealed unsafe class Flusher
                 var slice = touched.Slice(from, Math.Min(DetachSlice, touched.Length - from));
                 _writer.VersionReclaimer.Detach(slice, plan.Target.State.TransactionId, _context.DataFile.MapAddress);
 
-                // Nobody may write for a long time, and the memory is wanted back.
+                // There may be no write for a long time, and the memory is wanted back.
                 if (from + DetachSlice >= touched.Length)
                     _writer.VersionReclaimer.Reclaim();
             }

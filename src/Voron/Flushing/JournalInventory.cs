@@ -5,18 +5,19 @@ using Voron.Primitives;
 
 namespace Voron.Flushing;
 
-/// <summary>The journal files of a directory, as their headers tell.</summary>
+/// <summary>The journal files of a directory, according to their headers.</summary>
 /// <remarks>
-/// A file whose name was never made durable may come back under the one that it had while it was being made, with all the commits that were
-/// written to it since (a rename that the file system has lost). So what counts is the header, whatever the name.
+/// A file whose name was never made durable may reappear under the name that it had during its creation, with all the commits that were
+/// written to it since (the file system has lost the rename). So the header counts, whatever the name.
 /// </remarks>
-/// <param name="Files">Those that have a life.</param>
-/// <param name="WithoutEpoch">Those that are unfinished, and proven to have no record that could be needed: to be deleted.</param>
+/// <param name="Files">The files that have an epoch.</param>
+/// <param name="WithoutEpoch">The unfinished files, proven to have no record that could be needed: to be deleted.</param>
 internal sealed unsafe record JournalInventory(IReadOnlyList<JournalFileInfo> Files, IReadOnlyList<string> WithoutEpoch)
 {
     /// <param name="disk">The directory of the environment.</param>
-    /// <param name="checkpoint">Its header.</param>
-    /// <param name="makesDurable">Makes what a killed process left visible of each file durable, and reads what the device has then.</param>
+    /// <param name="checkpoint">The environment's header.</param>
+    /// <param name="makesDurable">Makes the contents that a killed process left visible durable in each file, and then reads what the
+    /// device has.</param>
     /// <exception cref="CorruptionException">The header of a file is damaged.</exception>
     public static JournalInventory Read(IDisk disk, in CheckpointHeader checkpoint, bool makesDurable = false)
     {
@@ -53,7 +54,7 @@ internal sealed unsafe record JournalInventory(IReadOnlyList<JournalFileInfo> Fi
             else if (life.Number >= checkpoint.ReplayStart.Epoch
                 && first.Marker == JournalFormat.RecordMarker && first.Incarnation == life.Incarnation)
             {
-                // A file is taken again when its records are needed no more, or when it never had any.
+                // A file is reused when its records are no longer needed, or when it never had any.
                 throw new CorruptionException(
                     $"The header of '{file.Path}' is damaged: it ends life {life.Number}, whose records replay needs from life {checkpoint.ReplayStart.Epoch} on.");
             }
@@ -64,7 +65,9 @@ internal sealed unsafe record JournalInventory(IReadOnlyList<JournalFileInfo> Fi
         return new JournalInventory(files, withoutEpoch);
     }
 
-    /// <summary>Whether a file under a name of ours was begun by us: it has nothing in it yet, or a header's first bytes.</summary>
+    /// <summary>
+    /// Returns whether this engine began a file under one of its names: the file has no content yet, or a header's first bytes.
+    /// </summary>
     private static bool IsOurs(DiskFile file)
     {
         ulong first = 0;
@@ -73,7 +76,7 @@ internal sealed unsafe record JournalInventory(IReadOnlyList<JournalFileInfo> Fi
         return file.Length == 0 || (file.Length >= JournalFormat.Block && first is 0 or JournalFormat.FileMagic);
     }
 
-    /// <summary>What stands where the first record would; zeros when the file ends before.</summary>
+    /// <summary>Returns the bytes at the place of the first record; zeros when the file ends before it.</summary>
     private static RecordHeader FirstRecord(DiskFile file)
     {
         RecordHeader record = default;
@@ -82,13 +85,15 @@ internal sealed unsafe record JournalInventory(IReadOnlyList<JournalFileInfo> Fi
         return record;
     }
 
-    /// <summary>Whether the header says that the environment was closed in good order. It goes on to say so until the next checkpoint.</summary>
+    /// <summary>
+    /// Returns whether the header says that the environment was closed cleanly. It still says so until the next checkpoint.
+    /// </summary>
     public static bool WasClosed(in CheckpointHeader checkpoint) =>
         (checkpoint.Flags & CheckpointFlags.ClosedCleanly) != 0 && checkpoint.JournalSnapshotNumber == 0;
 
     /// <summary>
-    /// Whether nothing has changed since the environment was closed in good order: a writer begins a life of a journal file before it
-    /// changes anything.
+    /// Returns whether nothing has changed since the environment was closed cleanly: a writer begins a new epoch of a journal file before
+    /// it changes anything.
     /// </summary>
     public bool IsUntouchedSince(in CheckpointHeader checkpoint)
     {

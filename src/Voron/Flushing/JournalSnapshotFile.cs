@@ -9,22 +9,22 @@ using Voron.Transactions;
 
 namespace Voron.Flushing;
 
-/// <summary>What a checkpoint says of a rewrite file; number 0 is none.</summary>
+/// <summary>A checkpoint's description of a journal snapshot; number 0 means none.</summary>
 internal readonly record struct JournalSnapshotInfo(long Number, long Length, UInt128 Incarnation);
 
-/// <summary>A file that holds every unflushed page as of one transaction, whole, and so stands for the journal up to there.</summary>
+/// <summary>A file that holds every unflushed page as of one transaction in full, and so replaces the journal up to there.</summary>
 /// <remarks>
-/// It is a sequence of records like those of a journal, each with some pages against zeros and with frees; all carry the
-/// transaction's state. It is complete and synced, with its name, before the header names it.
+/// The file is a sequence of records like those of a journal. Each record holds some pages, encoded against zeros, and frees; all records
+/// carry the transaction's state. The file is complete and synced, and so is its name, before the header names it.
 /// </remarks>
 internal static unsafe class JournalSnapshotFile
 {
     private const int PagesPerRecord = 1024;
 
-    // A run may have thousands of pages, and a record is written from one span.
+    // An extent may have thousands of pages, and a record is written from one span.
     private const long MaxRecordBytes = 64 << 20;
 
-    // Far from where adding one could overflow.
+    // Far below the point where adding one could overflow.
     private const long MaxNewNumber = 999_999_999_999;
 
     private const string Prefix = "rewrite-";
@@ -32,13 +32,13 @@ internal static unsafe class JournalSnapshotFile
 
     public static string NameOf(long number) => NumberedName.Of(Prefix, number, Suffix);
 
-    /// <summary>The number in the name of a rewrite file, or -1.</summary>
+    /// <summary>Returns the number in the name of a journal snapshot, or -1.</summary>
     public static long NumberOf(string name) => NumberedName.Parse(name, Prefix, Suffix);
 
-    /// <summary>Deletes what an unfinished rewrite has left, or one that neither slot of the header names any more.</summary>
+    /// <summary>Deletes the remains of unfinished journal snapshots, and those that neither slot of the header names any more.</summary>
     public static void DeleteOthers(IDisk disk, CheckpointFile checkpoints)
     {
-        // A slot that cannot be read may name any of them.
+        // An unreadable slot may name any of them.
         if (checkpoints.Previous is not { } previous)
             return;
         var current = checkpoints.Current.JournalSnapshotNumber;
@@ -50,7 +50,9 @@ internal static unsafe class JournalSnapshotFile
         }
     }
 
-    /// <summary>Whether a file under a name of ours was begun by us: it has nothing in it yet, or a record's first bytes.</summary>
+    /// <summary>
+    /// Returns whether this engine began a file under one of its names: the file has no content yet, or a record's first bytes.
+    /// </summary>
     private static bool IsOurs(IDisk disk, string name)
     {
         try
@@ -67,7 +69,7 @@ internal static unsafe class JournalSnapshotFile
         }
     }
 
-    /// <summary>A number above those that were ever used, and above those of all files that are there.</summary>
+    /// <summary>Returns a number above all that were ever used, and above those of all existing files.</summary>
     private static long NewNumber(Engine context, in CheckpointHeader checkpoint)
     {
         IReadOnlyList<DiskEntry> entries;
@@ -100,7 +102,7 @@ internal static unsafe class JournalSnapshotFile
         {
             using var file = context.Disk.Open(name, DiskOpen.New, DiskAccess.WriteThrough);
 
-            // All of it before the first page is written: what does not fit is known at once.
+            // Allocates everything before the first page is written, so that a lack of room is known at once.
             file.Allocate(0, PlantedFault.SnapshotWhatFits ? 0 : most);
             var offset = WritePages(context, file, entry, plan, incarnation);
             file.SetLength(offset);
@@ -126,7 +128,7 @@ internal static unsafe class JournalSnapshotFile
         }
     }
 
-    /// <summary>Goes over the records of the file that a checkpoint names.</summary>
+    /// <summary>Visits the records of the file that a checkpoint names.</summary>
     /// <exception cref="CorruptionException">The file is missing or damaged.</exception>
     public static void Read(IDisk disk, UInt128 environmentId, in CheckpointHeader checkpoint, IRecordVisitor visitor)
     {
@@ -165,7 +167,7 @@ internal static unsafe class JournalSnapshotFile
         }
     }
 
-    /// <summary>Makes what a killed process left visible durable, and has it leave the page cache.</summary>
+    /// <summary>Makes contents that a killed process left visible durable, and drops them from the page cache.</summary>
     public static void MakeDurable(IDisk disk, long number)
     {
         try
@@ -218,7 +220,7 @@ internal static unsafe class JournalSnapshotFile
         return offset;
     }
 
-    // A flush up to the rewrite leaves no image of it, and stamps its sector: see FlushRecordWriter.
+    // A flush up to the journal snapshot writes no image of page 0, but stamps its sector: see FlushRecordWriter.
     private static void AddPageZero(Engine context, ref RecordBuilder record)
     {
         var file = context.DataFile;
@@ -236,7 +238,7 @@ internal static unsafe class JournalSnapshotFile
         }
     }
 
-    // Pages whole, page 0 among them, whatever of them is zeros, and a header and padding for each record.
+    // All pages in full, page 0 included, however many zeros they hold, plus a header and padding for each record.
     private static long MaxBytes(FlushPlan plan, int pageSize)
     {
         const int EntryBytes = 16;
@@ -254,7 +256,7 @@ internal static unsafe class JournalSnapshotFile
         }
         catch (DiskException)
         {
-            // Not there, or left for the next opening to delete.
+            // The file does not exist, or is left for the next open to delete.
         }
     }
 }

@@ -4,10 +4,10 @@ using Voron.Transactions;
 
 namespace Voron.Flushing;
 
-/// <summary>Has the next journal file ready before a commit needs it.</summary>
+/// <summary>Prepares the next journal file before a commit needs it.</summary>
 internal static class JournalSpare
 {
-    /// <summary>Prepares a file when there is none. To be called often enough that a flush does not keep the next file waiting.</summary>
+    /// <summary>Prepares a file when there is none. Must be called often enough that a flush does not delay the next file.</summary>
     public static void Prepare(Engine context)
     {
         if (!context.Journal!.HasBegun || context.JournalFiles!.HasSpare)
@@ -19,7 +19,7 @@ internal static class JournalSpare
         }
         catch (Exception e) when (e is DiskException or OutOfMemoryException)
         {
-            // The commit that needs it will say so.
+            // The commit that needs the file will report it.
             FlushLog.NoSpare(context.Logger, e.Message);
         }
     }

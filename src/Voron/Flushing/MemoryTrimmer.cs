@@ -3,12 +3,12 @@ using Voron.Transactions;
 
 namespace Voron.Flushing;
 
-/// <summary>Gives memory back that was needed once: chunks of scratch, and buffers of large journal records.</summary>
+/// <summary>Gives back memory that is no longer needed: chunks of scratch, and buffers of large journal records.</summary>
 /// <remarks>
-/// Runs on the scheduler's thread. The floor follows use: what was in use at most in the last two periods stays, with a
-/// chunk to spare. The writer is held to take the free lists out and to put back what is left of them, for a moment each; between
-/// the two, while every free frame is looked at, a writer that runs finds none and takes a fresh chunk. The writer is never waited for:
-/// when it is taken, its holder puts the lists back before the next transaction begins.
+/// Runs on the scheduler's thread. The floor follows use: the peak use of the last two periods stays, with a chunk to spare. The writer is
+/// held for a moment to take the free lists out, and again to put the remaining frames back. Between the two, while every free frame is
+/// examined, a running writer finds no free frames and takes a fresh chunk. The trimmer never waits for the writer: when the writer is
+/// taken, its holder puts the lists back before the next transaction begins.
 /// </remarks>
 internal sealed class MemoryTrimmer
 {
@@ -18,10 +18,11 @@ internal sealed class MemoryTrimmer
     private readonly Engine _context;
     private readonly Writer _writer;
 
-    // Made ahead: once the free lists are taken out, putting them back must not fail for want of memory.
+    // Created in advance: once the free lists are taken out, putting them back must not fail for lack of memory.
     private readonly Action _putBack;
 
-    // What is taken out; null when all is back. Both change in the hands of the holder of the writer, but for the end of the run.
+    // The frames that are taken out; null when all are back. Only the holder of the writer changes these two fields, except at the end of
+    // the run.
     private Scratch.FrameTrim? _trim;
     private bool _hasRun;
     private long _peakBefore = long.MaxValue / 2;
@@ -34,21 +35,21 @@ internal sealed class MemoryTrimmer
         _putBack = PutBack;
     }
 
-    /// <summary>True while there is something that a look may give back, now or after a while without use.</summary>
+    /// <summary>True while a trim may give something back, now or after a while without use.</summary>
     public bool IsWorthWaiting => HasExcess || _context.Journal!.HasLargeBuffers;
 
     private bool HasExcess => _context.Frames.ChunkTotalBytes > Spare + _context.Frames.UsedBytes;
 
     private long Spare => 2L * _context.Frames.ChunkBytes;
 
-    /// <summary>Has a look when a period is over.</summary>
+    /// <summary>Trims when a period is over.</summary>
     public void TrimWhenDue()
     {
         if (Environment.TickCount64 - _trimmedAtTick >= Period.TotalMilliseconds)
             Trim();
     }
 
-    /// <summary>Ends a period: gives back what has not been in use for two of them.</summary>
+    /// <summary>Ends a period: gives back memory that has not been in use for two periods.</summary>
     public void Trim()
     {
         using (_lock.Enter())
@@ -59,7 +60,7 @@ internal sealed class MemoryTrimmer
             }
             catch (InsufficientMemoryException)
             {
-                // The system does not take it; it stays, unused.
+                // The system does not accept the memory; it stays, unused.
             }
         }
     }
@@ -75,10 +76,10 @@ internal sealed class MemoryTrimmer
         {
             _writer.RunErrands();
 
-            // The last one's frames are still out when the call that was to put them back did not get into the writer's errands.
+            // The frames of the last trim are still out if the call that puts them back did not get into the writer's errands.
             PutBack();
 
-            // What a reader held back that has ended since, and nobody has written since.
+            // Reclaims versions held back by a reader that has ended since, without any write since then.
             _writer.VersionReclaimer.Reclaim();
             var frames = _context.Frames;
             var peak = frames.TakePeak();
@@ -106,7 +107,7 @@ internal sealed class MemoryTrimmer
         }
     }
 
-    // By the holder of the writer. A call that comes twice, or while another trim looks at its frames, does nothing.
+    // Called by the holder of the writer. A second call, or one while another trim examines its frames, does nothing.
     private void PutBack()
     {
         if (_trim is not { } trim || !Volatile.Read(ref _hasRun))

@@ -6,13 +6,13 @@ using Voron.Transactions;
 
 namespace Voron.Flushing;
 
-/// <summary>Writes pages to the data file in page order, neighbours together.</summary>
+/// <summary>Writes pages to the data file in page order, neighbouring pages together.</summary>
 internal sealed unsafe class PageFileWriter
 {
     private const int MaxBlocks = 256;
     private const long MaxCallBytes = 4 << 20;
 
-    // A commit's own write drains what the device has been given before it, so it must not be given too much at once.
+    // A commit's own write drains everything that the device was given before it, so the device must not be given too much at once.
     private const long PacingBytes = 8 << 20;
 
     private readonly Engine _context;
@@ -24,12 +24,12 @@ internal sealed unsafe class PageFileWriter
         _pageShift = BitOperations.Log2((uint)context.PageSize);
     }
 
-    /// <summary>Stretches of neighbouring pages in the last plan written.</summary>
+    /// <summary>The number of extents of neighbouring pages in the last plan written.</summary>
     public int Seeks { get; private set; }
 
     public long Bytes { get; private set; }
 
-    /// <summary>Gives each page its checksum: in the frame, in the bytes that mean nothing in memory.</summary>
+    /// <summary>Stores each page's checksum in its frame, in the bytes that have no meaning in memory.</summary>
     public void SetChecksums(FlushPlan plan)
     {
         foreach (var item in plan.Items.AsSpan())
@@ -44,8 +44,8 @@ internal sealed unsafe class PageFileWriter
     }
 
     /// <summary>Writes the pages of the plan that have not been written. They are durable after a sync.</summary>
-    /// <exception cref="DiskException">A write failed; what was written before it is noted in the plan.</exception>
-    /// <exception cref="EnvironmentPoisonedException">A sync on the way failed.</exception>
+    /// <exception cref="DiskException">A write failed; the plan notes how much was written before it.</exception>
+    /// <exception cref="EnvironmentPoisonedException">A sync between the writes failed.</exception>
     public void Write(FlushPlan plan)
     {
         if (plan.Written == 0)

@@ -9,23 +9,23 @@ using Voron.Trees;
 
 namespace Voron.Flushing;
 
-/// <summary>What recovery found.</summary>
+/// <summary>The result of recovery.</summary>
 /// <param name="State">The newest durable state.</param>
-/// <param name="End">Where the journal ends.</param>
-/// <param name="IsDurabilityConfirmed">The journal's last record needs no other to vouch for it.</param>
-/// <param name="Seals">What the next journal file has to seal.</param>
-/// <param name="Ends">Of each journal file that is live, where the last record ends that was read in it.</param>
-/// <param name="Files">The journal files that have a life.</param>
-/// <param name="Openings">How often the environment was opened and written since the checkpoint.</param>
-/// <param name="Unused">Names of those of which no record counts, though they are behind the start.</param>
-/// <param name="WithoutEpoch">Those that have none: unfinished, to be deleted.</param>
-/// <param name="DirectExtents">Large values of replayed records that are still there, to be verified.</param>
-/// <param name="ReplayedRecords">Records that were applied.</param>
-/// <param name="ReplayedBytes">Bytes of these, padding included.</param>
-/// <param name="Dropped">What stood behind the end of the journal; null when nothing did.</param>
-/// <param name="Stamp">What the data file is stamped with.</param>
-/// <param name="HighestNumber">Of a checkpoint or a flush, finished or not.</param>
-/// <param name="Duration">How long it took.</param>
+/// <param name="End">The end of the journal.</param>
+/// <param name="IsDurabilityConfirmed">The journal's last record needs no other record to confirm its durability.</param>
+/// <param name="Seals">The ends of journal files that the next journal file has to seal.</param>
+/// <param name="Ends">For each live journal file, the end of the last record that was read in it.</param>
+/// <param name="Files">The journal files that have an epoch.</param>
+/// <param name="Openings">The number of times that the environment was opened and written since the checkpoint.</param>
+/// <param name="Unused">The names of journal files of which no record counts, though they are behind the start.</param>
+/// <param name="WithoutEpoch">The names of journal files that have no epoch: unfinished, to be deleted.</param>
+/// <param name="DirectExtents">Large values of replayed records that still exist, to be verified.</param>
+/// <param name="ReplayedRecords">The number of records that were applied.</param>
+/// <param name="ReplayedBytes">The bytes of these records, padding included.</param>
+/// <param name="Dropped">The tail behind the end of the journal; null when there was none.</param>
+/// <param name="Stamp">The stamp of the data file.</param>
+/// <param name="HighestNumber">The highest number of a checkpoint or a flush, finished or not.</param>
+/// <param name="Duration">The duration of recovery.</param>
 internal sealed record RecoveryResult(
     EnvironmentState State,
     JournalPosition End,
@@ -44,9 +44,10 @@ internal sealed record RecoveryResult(
     long HighestNumber,
     TimeSpan Duration);
 
-/// <summary>Brings the version table to the newest durable state: checkpoint, rewrite file, journal.</summary>
+/// <summary>Brings the version table to the newest durable state: checkpoint, journal snapshot, journal.</summary>
 /// <remarks>
-/// Nothing is written. Whoever opens for writing has synced first what is not certain to be durable, since a killed process leaves it visible.
+/// Recovery writes nothing. An open for writing has already synced all data that is not certain to be durable, since a killed process
+/// leaves such data visible.
 /// </remarks>
 internal static class Recovery
 {

@@ -2,13 +2,13 @@ using Voron.Transactions;
 
 namespace Voron.Flushing;
 
-/// <summary>Names the reader that keeps journal or scratch memory, while there is still room up to the limits.</summary>
+/// <summary>Names the reader that holds on to journal or scratch memory, while there is still room up to the limits.</summary>
 /// <remarks>
-/// Looks are the scheduler's; the user's observer is called on the thread pool.
+/// The scheduler makes the checks; the user's observer is called on the thread pool.
 /// </remarks>
 internal sealed class SlowReaderWatch
 {
-    /// <summary>Beyond this part of the limit of journal or scratch (one half) the oldest reader is named.</summary>
+    /// <summary>Beyond this part of the journal or scratch limit (one half), the oldest reader is named.</summary>
     public const int PartOfLimit = 2;
 
     private readonly Engine _context;
@@ -18,13 +18,13 @@ internal sealed class SlowReaderWatch
 
     public SlowReaderWatch(Engine context) => _context = context;
 
-    /// <summary>True when it is time to look who is in the way.</summary>
+    /// <summary>True when it is time to check for a reader that is in the way.</summary>
     public bool IsNearLimit =>
         _context.JournalFiles!.LiveRecordBytes >= _context.Options.JournalLimitBytes / PartOfLimit
         || _context.VersionBytes >= _context.Options.ScratchLimitBytes / PartOfLimit;
 
-    /// <summary>Names the oldest reader if a flush cannot get past it; each one once in an interval.</summary>
-    /// <param name="checkpointId">What has been flushed: who reads a newer state is in nobody's way yet.</param>
+    /// <summary>Names the oldest reader if a flush cannot get past it; each reader once per interval.</summary>
+    /// <param name="checkpointId">The last flushed transaction: a reader of a newer state is not in the way yet.</param>
     public void Check(long checkpointId)
     {
         if (!IsNearLimit)

@@ -8,26 +8,26 @@ using Voron.Transactions;
 
 namespace Voron.Flushing;
 
-/// <summary>Gives free space back to the file system: the end of the data file is cut off, ranges of 64 KiB and more are punched.</summary>
+/// <summary>Gives free space back to the file system: truncates the end of the data file, and punches ranges of 64 KiB and more.</summary>
 /// <remarks>
-/// Only pages that are free and untouched: free in the durable checkpoint and in the newest state, with no version, so that no
+/// Gives back only pages that are free and untouched: free in the durable checkpoint and in the newest state, with no version, so that no
 /// snapshot reads them. Their sections are withheld from allocation from the check until the call has returned, a few at a time, so that
-/// there is always something else to allocate from. <see cref="PossibleHoles"/> knows of a hole before it is made. The file is
-/// cut only after a checkpoint with the smaller page count is durable, which also means that no snapshot reads beyond it.
+/// there are always other sections to allocate from. <see cref="PossibleHoles"/> records a hole before it is made. The file is truncated
+/// only after a checkpoint with the smaller page count is durable, which also means that no snapshot reads beyond it.
 /// <para>
-/// The writer is waited for under no lock, and flushes go on meanwhile: a flush writes pages that have versions, and there are none
-/// in what is given back. One thread at a time gives space back; a second one has nothing to do. A section is offered again by the
-/// next holder of the writer, should it be taken when the call has returned.
+/// The reclaimer holds no lock while it waits for the writer, and flushes go on meanwhile: a flush writes pages that have versions, and the
+/// space that is given back has none. One thread at a time gives space back; a second one has nothing to do. If the writer is taken when
+/// the call has returned, its next holder offers the section again.
 /// </para>
 /// </remarks>
 internal sealed class SpaceReclaimer
 {
-    /// <summary>Sections that are withheld at a time at most, and no more than a share of all.</summary>
+    /// <summary>The maximum number of sections that are withheld at a time; it is also limited to a share of all.</summary>
     private const int MaxWithheld = 16;
 
     private const int ShareWithheld = 8;
 
-    /// <summary>Sections that are looked at while the writer is held.</summary>
+    /// <summary>The maximum number of sections that are examined while the writer is held.</summary>
     private const int MaxSectionsExamined = 256;
 
     private readonly Engine _context;
@@ -37,7 +37,8 @@ internal sealed class SpaceReclaimer
     private int _isRunning;
     private int _isReported;
 
-    // Where the search of the holder of the writer goes on, how many sections it has looked at in vain, and since which detaching of pages.
+    // For the search of the writer's holder: where it resumes, how many sections it has examined in vain, and since which detaching of
+    // pages.
     private long _nextSection;
     private long _searchedInVain;
     private long _searchedAtDetach = -1;
@@ -49,9 +50,9 @@ internal sealed class SpaceReclaimer
         _flusher = flusher;
     }
 
-    /// <summary>Gives back what can be, and returns how many bytes that was; 0 when another thread is doing so.</summary>
-    /// <param name="patience">How long to wait for the writer, each time that it is needed.</param>
-    /// <exception cref="TimeoutException">The writer was not free in time. Nothing was done that the next call does not go on with.</exception>
+    /// <summary>Gives back as much as possible, and returns the number of bytes; 0 when another thread is doing so.</summary>
+    /// <param name="patience">How long to wait for the writer each time it is needed.</param>
+    /// <exception cref="TimeoutException">The writer was not free in time. The next call continues everything that was begun.</exception>
     /// <exception cref="OperationCanceledException">The environment is being closed.</exception>
     /// <exception cref="EnvironmentPoisonedException">A write failed, now or before.</exception>
     public long Run(TimeSpan patience)
@@ -71,15 +72,15 @@ internal sealed class SpaceReclaimer
     }
 
     /// <summary>
-    /// Punches free pages for the holder of the writer, in whose open transaction there is no room for something else than pages: for a
-    /// journal file. The pages are free in the open transaction too, and were free before it.
+    /// Punches free pages for the holder of the writer, whose open transaction has no room for something other than pages: for a journal
+    /// file. The pages are free in the open transaction too, and were free before it.
     /// </summary>
     /// <remarks>
-    /// The writer is held meanwhile, so the search ends after <see cref="StorageOptions.LongestPunch"/>, and the next one goes on where it
-    /// ended. When all sections have been looked at in vain, none is looked at again before a flush has made other pages free.
+    /// The writer is held meanwhile, so the search ends after <see cref="StorageOptions.LongestPunch"/>, and the next one resumes there.
+    /// When all sections have been examined in vain, none is examined again before a flush has made other pages free.
     /// </remarks>
-    /// <param name="bytes">How much is enough.</param>
-    /// <returns>How much was given back.</returns>
+    /// <param name="bytes">The number of bytes that is enough.</param>
+    /// <returns>The number of bytes given back.</returns>
     public long PunchForWriter(long bytes)
     {
         var writePages = _writer.WritePages;
@@ -101,7 +102,7 @@ internal sealed class SpaceReclaimer
             var given = PunchNoted(writePages.Holes, ranges);
             punched += given;
 
-            // Where the file system cannot, it cannot elsewhere.
+            // If the file system cannot punch a hole here, it cannot do so elsewhere.
             isOver = (ranges.Count > 0 && given == 0) || Stopwatch.GetElapsedTime(start) >= _context.Options.LongestPunch;
         }
 
@@ -109,7 +110,7 @@ internal sealed class SpaceReclaimer
         return punched;
     }
 
-    // A hole is noted before it is made: one that nothing knows of would be taken for room.
+    // A hole is noted before it is made: an unrecorded hole would be mistaken for room.
     private long PunchNoted(PossibleHoles holes, List<PageRange> ranges)
     {
         var punched = 0L;
@@ -131,7 +132,9 @@ internal sealed class SpaceReclaimer
             throw new TimeoutException(_writer.DescribeWait(patience));
     }
 
-    /// <summary>Takes free pages at the end out of the page count, in a transaction of its own. False when there are not enough.</summary>
+    /// <summary>
+    /// Removes free pages at the end from the page count, in a transaction of its own. Returns false when there are not enough.
+    /// </summary>
     private bool LowerPageCount(TimeSpan patience)
     {
         TakeWriter(patience);
@@ -159,7 +162,7 @@ internal sealed class SpaceReclaimer
         var writePages = body.WritePages;
         var kept = writePages.State.PageCount;
 
-        // The last group keeps a page: its map page may be anywhere, and must not be made twice.
+        // The last group keeps a page: its map page may be anywhere, and must not be created twice.
         var least = _context.Layout.GroupOf(kept - 1) * _context.Layout.PagesPerGroup + 1;
         while (kept > least && writePages.Space.IsUntouched(kept - 1))
             kept--;
@@ -175,7 +178,7 @@ internal sealed class SpaceReclaimer
         TakeWriter(patience);
         try
         {
-            // Nothing is unflushed then, and so no flush is under way.
+            // If the data file holds the submitted state, nothing is unflushed, and so no flush is under way.
             var pageCount = _writer.Submitted.PageCount;
             var before = _context.DataFile.CapacityPages;
             var isInDataFile = _flusher.CheckpointId == _writer.Submitted.TransactionId;
@@ -200,7 +203,7 @@ internal sealed class SpaceReclaimer
         }
     }
 
-    // A file that grows keeps what it was given ahead of need.
+    // A growing file keeps the space that it was given ahead of need.
     private long MinCut(long pageCount, bool isLower)
     {
         var ahead = GrowthPolicy.NextStep(pageCount, _context.PageSize, _context.Options.MaxGrowthBytes);
@@ -224,7 +227,7 @@ internal sealed class SpaceReclaimer
                 _writer.RunWhenFree(() => Offer(slice, punched));
             }
 
-            // Where the file system cannot, it cannot elsewhere.
+            // If the file system cannot punch a hole here, it cannot do so elsewhere.
             if (punched < slice.Ranges.Count)
                 break;
         }
@@ -241,7 +244,7 @@ internal sealed class SpaceReclaimer
             _writer.WritePages.Space.Offer(section);
     }
 
-    // The next sections that have something to give back, from one on; then where to go on, or -1.
+    // Withholds the next sections that have something to give back, from `next` on; then sets `next` to where to go on, or to -1.
     private WithheldSlice Withhold(ref long next, TimeSpan patience)
     {
         var slice = new WithheldSlice([], []);
@@ -300,7 +303,7 @@ internal sealed class SpaceReclaimer
         }
     }
 
-    // What cannot be given back now costs nothing but its space, and is tried again and again.
+    // Space that cannot be given back now costs nothing but itself, and is retried again and again.
     private void ReportOnce(DiskException e)
     {
         if (Interlocked.Exchange(ref _isReported, 1) == 0)

@@ -6,7 +6,7 @@ namespace Voron.FreeSpace;
 /// <summary>Bit operations on a section's bitmap: 1 is used, bit i of the section is bit i % 64 of its word i / 64.</summary>
 internal static unsafe class Bitmap
 {
-    /// <summary>The first clear bit at or behind <paramref name="from"/>, or -1.</summary>
+    /// <summary>Returns the first clear bit at or behind <paramref name="from"/>, or -1.</summary>
     public static int FindClear(byte* bitmap, int bits, int from)
     {
         var words = (ulong*)bitmap;
@@ -20,7 +20,9 @@ internal static unsafe class Bitmap
         return -1;
     }
 
-    /// <summary>As <see cref="FindClear(byte*, int, int)"/>; bits that are set in another bitmap, if there is one, do not count as clear.</summary>
+    /// <summary>
+    /// As <see cref="FindClear(byte*, int, int)"/>; bits that are set in another bitmap, if given, do not count as clear.
+    /// </summary>
     public static int FindClear(byte* bitmap, ulong* without, int bits, int from)
     {
         if (without == null)
@@ -36,7 +38,7 @@ internal static unsafe class Bitmap
         return -1;
     }
 
-    /// <summary>The first set bit at or behind <paramref name="from"/>, or -1.</summary>
+    /// <summary>Returns the first set bit at or behind <paramref name="from"/>, or -1.</summary>
     public static int FindSet(byte* bitmap, int bits, int from)
     {
         var words = (ulong*)bitmap;
@@ -50,7 +52,8 @@ internal static unsafe class Bitmap
         return -1;
     }
 
-    // The first bit of a word that is not before the start of the search; -1 when it lies behind the last one. False when there is none.
+    // Finds the first bit of a word at or behind the start of the search; -1 when it lies behind the last bit. Returns false when there is
+    // none.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static bool TryFirst(ulong found, int word, int bits, int from, out int bit)
     {

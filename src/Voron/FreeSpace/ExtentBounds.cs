@@ -1,10 +1,12 @@
 namespace Voron.FreeSpace;
 
-/// <summary>For each section the most pages in a row that may begin in it, so that a search passes over sections that have been searched.</summary>
+/// <summary>
+/// Keeps, for each section, the length of the longest extent that may begin in it, so that a search skips sections already searched.
+/// </summary>
 /// <remarks>
-/// A bound may be too high, which costs a look, and never too low. A search that measures a section lowers its bound; what frees pages in
-/// it raises it to "unknown", also that of the sections before, whose last run may go on in it. Sections are looked at in groups: 8 TiB
-/// are 2,097,152 sections of 4 MiB, and 8,192 groups.
+/// A bound may be too high, which costs a search of the section, but never too low. A search that measures a section lowers its bound.
+/// Freeing pages in a section raises its bound to "unknown", and also those of the sections before it, whose last extent may continue in
+/// it. Sections are examined in groups: 8 TiB are 2,097,152 sections of 4 MiB, and 8,192 groups.
 /// </remarks>
 internal sealed class ExtentBounds
 {
@@ -16,7 +18,8 @@ internal sealed class ExtentBounds
     private ushort[] _groups = [];
 
     /// <summary>
-    /// The first section from <paramref name="from"/> on, and before <paramref name="end"/>, in which such a run may begin; -1 for none.
+    /// Returns the first section from <paramref name="from"/> on, and before <paramref name="end"/>, in which an extent of
+    /// <paramref name="pages"/> pages may begin; -1 if there is none.
     /// </summary>
     public long Next(long from, long end, long pages)
     {
@@ -48,18 +51,18 @@ internal sealed class ExtentBounds
         return -1;
     }
 
-    /// <summary>True when nothing is known of the section.</summary>
+    /// <summary>True when nothing is known about the section.</summary>
     public bool IsUnknown(long section) => section >= _bounds.Length || _bounds[section] == Unknown;
 
-    /// <summary>Notes that no longer run begins in the section.</summary>
+    /// <summary>Notes that no longer extent begins in the section.</summary>
     public void Lower(long section, long pages)
     {
-        // What is too long for the bound counts as unknown.
+        // A length that is too large for the bound counts as unknown.
         if (pages < Unknown - 1)
             _bounds[section] = (ushort)pages;
     }
 
-    /// <summary>Notes that longer runs may begin in the section.</summary>
+    /// <summary>Notes that longer extents may begin in the section.</summary>
     public void Raise(long section)
     {
         if (section >= _bounds.Length)

@@ -2,10 +2,12 @@ using Voron.Format;
 
 namespace Voron.FreeSpace;
 
-/// <summary>Finds free pages in a row: the first that are enough. What has been searched in vain is not searched again before it changes.</summary>
+/// <summary>
+/// Finds the first extent of free pages that is long enough. Sections searched in vain are not searched again before they change.
+/// </summary>
 internal sealed unsafe class ExtentSearch
 {
-    /// <summary>Sections of which nothing is known that a search looks at, before it has the file grow instead.</summary>
+    /// <summary>The maximum number of unknown sections that a search examines before it lets the file grow instead.</summary>
     private const int MaxSectionsExamined = 4096;
 
     private readonly SectionMapLayout _layout;
@@ -14,10 +16,10 @@ internal sealed unsafe class ExtentSearch
     private readonly bool _untouched;
     private readonly ExtentBounds _bounds = new();
 
-    // Bounds that were lowered in the open transaction: a rollback makes them wrong.
+    // Bounds lowered in the open transaction: a rollback makes them wrong.
     private readonly HashSet<long> _lowered = [];
 
-    /// <param name="untouched">Pages with a version do not count as free.</param>
+    /// <param name="untouched">True when pages with a version do not count as free.</param>
     public ExtentSearch(SectionMapLayout layout, ISpacePages pages, SectionMap map, bool untouched)
     {
         _layout = layout;
@@ -26,12 +28,12 @@ internal sealed unsafe class ExtentSearch
         _untouched = untouched;
     }
 
-    /// <summary>Sections measured so far, for tests of what a search costs.</summary>
+    /// <summary>The number of sections measured so far, for tests of the cost of a search.</summary>
     public long SectionsExamined { get; private set; }
 
     public void BeginTransaction() => _lowered.Clear();
 
-    /// <summary>After a rollback: what the transaction has taken is free again.</summary>
+    /// <summary>To be called after a rollback: pages taken by the transaction are free again.</summary>
     public void Forget()
     {
         foreach (var section in _lowered)
@@ -47,16 +49,16 @@ internal sealed unsafe class ExtentSearch
         _bounds.Raise(section);
         while (section > 0)
         {
-            // A run that reaches the end of the section before goes on in this one.
+            // An extent that reaches the end of the section before continues in this one.
             _bounds.Raise(--section);
             if (section >= _map.SectionCount || _map.UsedPages(section) != 0)
                 return;
         }
     }
 
-    /// <summary>The first of so many free pages in a row, or -1.</summary>
+    /// <summary>Returns the first page of the first extent of <paramref name="pages"/> free pages, or -1.</summary>
     /// <param name="withheld">Sections that count as full.</param>
-    /// <param name="everywhere">Looks at all sections that may have such a run, however long it takes.</param>
+    /// <param name="everywhere">Searches all sections that may have such an extent, however long it takes.</param>
     public long Find(long pages, HashSet<long> withheld, bool everywhere)
     {
         var sections = _map.SectionCount;
@@ -77,7 +79,7 @@ internal sealed unsafe class ExtentSearch
         return -1;
     }
 
-    // The first run in a section that is long enough, or -1 and how long the longest is.
+    // Returns the first extent in a section that is long enough, or -1 and the length of the longest one.
     private long Measure(long section, long pages, HashSet<long> withheld, out long longest)
     {
         SectionsExamined++;
@@ -102,7 +104,7 @@ internal sealed unsafe class ExtentSearch
         return -1;
     }
 
-    // How many pages are free in a row from the start of a section on, as far as that matters.
+    // Returns the number of free pages in a row from the start of a section on, as far as it matters.
     private long LengthAtStart(long section, long pages, HashSet<long> withheld)
     {
         var length = 0L;

@@ -2,22 +2,22 @@ using Voron.Format;
 
 namespace Voron.FreeSpace;
 
-/// <summary>Knows which free pages of the data file may have no blocks, and gives them blocks before they are used.</summary>
+/// <summary>Tracks the free pages of the data file that may have no blocks, and gives them blocks before they are used.</summary>
 /// <remarks>
-/// Kept in memory only, for the sections that pages were taken from since the environment was opened, and for those that were punched:
-/// two bits a page. What an earlier life has punched is not known, so the first look at a section takes every range of free pages that is
-/// long enough to have been punched for a hole. Invariant: pages without blocks, below the length of the file, lie in ranges of at least
-/// <see cref="MinPages"/> free pages of one section. Punching keeps it, since it punches no shorter range; filling keeps it, since it
-/// leaves no shorter rest. It holds after a crash as well: blocks are durable before a transaction that needs them is submitted, and a
-/// range is punched only while it is free in the checkpoint and in all that was committed since. Nothing here is rolled back: a
-/// page that has blocks keeps them. Used by the holder of the writer only.
+/// Kept in memory only, with two bits per page, for the sections that pages were taken from since the environment was opened, and for those
+/// that were punched. Holes punched before the environment was opened are unknown, so the first examination of a section treats every range
+/// of free pages that is long enough to have been punched as a hole. Invariant: pages without blocks, below the length of the file, lie in
+/// ranges of at least <see cref="MinPages"/> free pages of one section. Punching preserves it, since no shorter range is punched; filling
+/// preserves it, since it leaves no shorter remainder. It also holds after a crash: blocks are durable before a transaction that needs them
+/// is submitted, and a range is punched only while it is free in the checkpoint and in everything committed since. Nothing here is rolled
+/// back: a page that has blocks keeps them. Used only by the holder of the writer.
 /// </remarks>
 internal sealed unsafe class PossibleHoles
 {
-    /// <summary>No shorter range is given back to the file system.</summary>
+    /// <summary>The length in bytes of the shortest range that is given back to the file system.</summary>
     public const int MinBytes = 64 << 10;
 
-    /// <summary>A call that gives a page blocks gives them to its neighbours as well, so that there are not too many calls.</summary>
+    /// <summary>A call that gives a page blocks also gives them to its neighbours, so that there are not too many calls.</summary>
     private const int FilledAtOnceBytes = 1 << 20;
 
     private readonly SectionMapLayout _layout;
@@ -29,8 +29,8 @@ internal sealed unsafe class PossibleHoles
     private long _lastSection = -1;
     private SectionHoles? _last;
 
-    /// <param name="unknownPages">The length of the file when it was opened: pages behind were given blocks since.</param>
-    /// <param name="fill">Gives pages blocks: the first one, and how many.</param>
+    /// <param name="unknownPages">The length of the file when it was opened: pages behind it have been given blocks since.</param>
+    /// <param name="fill">Gives pages blocks; takes the first page, and the number of pages.</param>
     public PossibleHoles(SectionMapLayout layout, SectionMap map, long unknownPages, Action<long, long> fill)
     {
         _layout = layout;
@@ -41,23 +41,23 @@ internal sealed unsafe class PossibleHoles
         _filledAtOnce = FilledAtOnceBytes / layout.PageSize;
     }
 
-    /// <summary>How many pages a range has at least that is given back.</summary>
+    /// <summary>The minimum number of pages in a range that is given back.</summary>
     public int MinPages { get; }
 
-    /// <summary>Which pages of a section may have no blocks, a bit each as in its bitmap; null when all have.</summary>
+    /// <summary>Returns the pages of a section that may have no blocks, a bit each as in its bitmap; null when all have blocks.</summary>
     public ulong* Bits(long section)
     {
         var holes = Find(section);
         return holes == null ? null : holes.Possible;
     }
 
-    /// <summary>True when the page was punched in this life of the environment, and not filled since.</summary>
+    /// <summary>True when the page was punched after this opening of the environment, and not filled since.</summary>
     public bool IsPunched(long page) =>
         _sections.TryGetValue(_layout.SectionOf(page), out var holes) && holes != null && holes.IsPunched((int)(page % _layout.PagesPerSection));
 
     /// <summary>
-    /// Notes that the blocks of a range of pages of one section are going to be given back: the call may fail when it has done so, and may have
-    /// done a part. The pages are free.
+    /// Notes that the blocks of a range of pages of one section are about to be given back: the call may fail although it has given back
+    /// all of them, or a part. The pages are free.
     /// </summary>
     public void NotePossible(long first, long pages)
     {
@@ -73,7 +73,7 @@ internal sealed unsafe class PossibleHoles
             holes.SetPunched(bit);
     }
 
-    /// <summary>Gives pages blocks that may have none. To be called before the pages are marked as used.</summary>
+    /// <summary>Gives blocks to pages that may have none. Must be called before the pages are marked as used.</summary>
     /// <exception cref="StorageFullException">There is no room.</exception>
     public void Fill(long first, long pages)
     {
@@ -89,7 +89,7 @@ internal sealed unsafe class PossibleHoles
         }
     }
 
-    /// <summary>The file has been cut: what it grows by again is given blocks then.</summary>
+    /// <summary>Notes that the file has been truncated: pages that it grows by again are given blocks at that time.</summary>
     public void NoteTruncated(long pages)
     {
         _unknownPages = Math.Min(_unknownPages, pages);
@@ -104,7 +104,7 @@ internal sealed unsafe class PossibleHoles
     {
         for (var bit = holes.Next(from, to); bit >= 0; bit = holes.Next(bit, to))
         {
-            // The whole hole, in which the pages are; what is left of it on either side stays one, or goes as well.
+            // Takes the whole hole that contains the pages; the remainder on either side stays a hole, or is filled as well.
             var first = holes.Start(bit);
             var end = holes.End(bit);
             var fillFrom = bit - first < MinPages ? first : bit;
@@ -141,7 +141,7 @@ internal sealed unsafe class PossibleHoles
         return holes;
     }
 
-    // Free pages behind the page count are behind the end of what an earlier life may have punched as well, unless it lowered the count.
+    // Free pages behind the page count also lie behind the end of any hole from before this opening, unless the count was lowered then.
     private SectionHoles? Examine(long section)
     {
         var limit = (int)Math.Clamp(_unknownPages - section * _layout.PagesPerSection, 0, _layout.PagesPerSection);
@@ -158,7 +158,7 @@ internal sealed unsafe class PossibleHoles
             if (end < 0)
                 end = limit;
 
-            // A range at the end of what was the file may have gone on behind it.
+            // A range at the former end of the file may have continued behind it.
             if (end - first >= MinPages || end == limit)
             {
                 holes ??= new SectionHoles(_layout.PagesPerSection);
@@ -186,7 +186,7 @@ internal sealed unsafe class PossibleHoles
             Possible = (ulong*)System.Runtime.CompilerServices.Unsafe.AsPointer(ref _bits[0]);
         }
 
-        /// <summary>Stays where it is.</summary>
+        /// <summary>The address does not change.</summary>
         public ulong* Possible { get; }
 
         public bool IsPunched(int bit) => (_bits[_words + (bit >> 6)] & (1UL << (bit & 63))) != 0;
@@ -212,14 +212,14 @@ internal sealed unsafe class PossibleHoles
             }
         }
 
-        /// <summary>The first page of a hole from one on and before another, or -1.</summary>
+        /// <summary>Returns the first page of a hole from <paramref name="from"/> on and before <paramref name="to"/>, or -1.</summary>
         public int Next(int from, int to)
         {
             var bit = from < to ? Bitmap.FindSet((byte*)Possible, _words << 6, from) : -1;
             return bit < to ? bit : -1;
         }
 
-        /// <summary>Where the hole begins that a page is in.</summary>
+        /// <summary>Returns the beginning of the hole that contains a page.</summary>
         public int Start(int bit)
         {
             while (bit > 0 && (Possible[(bit - 1) >> 6] & (1UL << ((bit - 1) & 63))) != 0)
@@ -227,7 +227,7 @@ internal sealed unsafe class PossibleHoles
             return bit;
         }
 
-        /// <summary>Where the hole ends that a page is in.</summary>
+        /// <summary>Returns the end of the hole that contains a page.</summary>
         public int End(int bit)
         {
             var end = Bitmap.FindClear((byte*)Possible, _pages, bit);

@@ -4,7 +4,7 @@ using Voron.Primitives;
 
 namespace Voron.FreeSpace;
 
-/// <summary>Finds and makes the map pages of groups, and reads and sets the bits of pages.</summary>
+/// <summary>Finds and creates the map pages of groups, and reads and sets the bits of pages.</summary>
 internal sealed unsafe class SectionMap
 {
     private readonly SectionMapLayout _layout;
@@ -17,16 +17,16 @@ internal sealed unsafe class SectionMap
         _pages = pages;
     }
 
-    /// <summary>How many sections have pages below the page count.</summary>
+    /// <summary>The number of sections that have pages below the page count.</summary>
     public long SectionCount => (_pages.PageCount + _layout.PagesPerSection - 1) / _layout.PagesPerSection;
 
-    /// <summary>Forgets which map pages there are, after a rollback.</summary>
+    /// <summary>Forgets the known map pages, after a rollback.</summary>
     public void Forget() => _mapPages.Clear();
 
-    /// <summary>How many pages of a section are used.</summary>
+    /// <summary>Returns the number of used pages in a section.</summary>
     public int UsedPages(long section) => *(ushort*)(_pages.ReadPage(MapPage(section / _layout.SectionsPerGroup)) + _layout.CountOffset(section));
 
-    /// <summary>The bitmap of a section, to be read until the next change.</summary>
+    /// <summary>Returns the bitmap of a section, which may be read until the next change.</summary>
     public byte* ReadBitmap(long section) => _pages.ReadPage(MapPage(section / _layout.SectionsPerGroup)) + _layout.BitmapOffset(section);
 
     public bool IsUsed(long page) => Bitmap.IsSet(ReadBitmap(_layout.SectionOf(page)), (int)(page % _layout.PagesPerSection));
@@ -35,12 +35,11 @@ internal sealed unsafe class SectionMap
     public void SetUsed(long first, long pages) => Change(first, pages, used: true);
 
     /// <summary>Clears the bits of pages that are used.</summary>
-    /// <exception cref="CorruptionException">One of them is free: somebody else's page would be given out twice.</exception>
+    /// <exception cref="CorruptionException">One of them is free: a page of another owner would be given out twice.</exception>
     public void SetFree(long first, long pages) => Change(first, pages, used: false);
 
     /// <summary>
-    /// Takes <paramref name="pages"/> pages in a row from the end of the file, making the map pages that they need; those stand
-    /// behind them.
+    /// Takes <paramref name="pages"/> pages in a row from the end of the file, and creates the map pages that they need, behind them.
     /// </summary>
     /// <returns>The first page.</returns>
     public long Extend(long pages)
@@ -98,7 +97,7 @@ internal sealed unsafe class SectionMap
         return first;
     }
 
-    /// <summary>Makes the first pages of a new environment: root, directory, map.</summary>
+    /// <summary>Creates the first pages of a new environment: root, directory, map.</summary>
     public void Create()
     {
         _pages.EnsureCapacity(3);
@@ -111,8 +110,8 @@ internal sealed unsafe class SectionMap
         SetUsed(0, 3);
     }
 
-    /// <summary>The directory page that names the map page of a group.</summary>
-    /// <exception cref="CorruptionException">The root names no page of the environment, or one that is no section map.</exception>
+    /// <summary>Returns the directory page that names the map page of a group.</summary>
+    /// <exception cref="CorruptionException">The root names no page of the environment, or one that is not a section map.</exception>
     public long DirectoryPage(long group)
     {
         var directory = Number(SectionMapLayout.RootPage.Value, (int)(group / _layout.NumbersPerPage));
@@ -121,20 +120,20 @@ internal sealed unsafe class SectionMap
         return directory;
     }
 
-    /// <summary>The map page of a group.</summary>
+    /// <summary>Returns the map page of a group.</summary>
     public long MapPage(long group)
     {
         while (_mapPages.Count <= group)
             _mapPages.Add(PlantedFault.LocateAllMaps ? LocateMapPage(_mapPages.Count) : 0);
 
-        // Each by itself: the first transaction after an opening would read the map pages of the whole store.
+        // Located one at a time: otherwise the first transaction after an open would read the map pages of the whole store.
         ref var page = ref CollectionsMarshal.AsSpan(_mapPages)[(int)group];
         if (page == 0)
             page = LocateMapPage(group);
         return page;
     }
 
-    /// <summary>The map page of a group, found by itself: those of the groups before it are not looked for.</summary>
+    /// <summary>Locates the map page of a group directly, without those of the groups before it.</summary>
     public long LocateMapPage(long group)
     {
         var map = Number(DirectoryPage(group), (int)(group % _layout.NumbersPerPage));

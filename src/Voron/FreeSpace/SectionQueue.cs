@@ -1,9 +1,12 @@
 namespace Voron.FreeSpace;
 
-/// <summary>Sections of a large file that have free pages, those with the most first, found without looking at all of them each time.</summary>
+/// <summary>
+/// The sections of a large file that have free pages, those with the most first, found without a scan of all sections each time.
+/// </summary>
 /// <remarks>
-/// All sections are looked at once after opening, some at each call. From then on only a section in which pages have been freed can have
-/// become worth taking, and those are put here by whoever frees. What is said of a section may be old: it is looked at when it is taken.
+/// All sections are examined once after opening, some at each call. From then on, only a section in which pages have been freed can have
+/// become worth taking, and the code that frees them adds it here. An entry may be out of date: its section is examined again when it is
+/// taken.
 /// </remarks>
 internal sealed class SectionQueue
 {
@@ -14,7 +17,7 @@ internal sealed class SectionQueue
     private readonly List<long> _taken = [];
     private long _examined;
 
-    /// <summary>Notes that a section has free pages that it may not have had.</summary>
+    /// <summary>Notes that a section has free pages that it might not have had before.</summary>
     public void Add(long section, int freePages)
     {
         if (freePages > 0 && _queued.Add(section))
@@ -23,7 +26,7 @@ internal sealed class SectionQueue
 
     public void BeginTransaction() => _taken.Clear();
 
-    /// <summary>After a rollback: what the transaction has taken is free again.</summary>
+    /// <summary>To be called after a rollback: pages taken by the transaction are free again.</summary>
     public void Forget()
     {
         foreach (var section in _taken)
@@ -31,8 +34,8 @@ internal sealed class SectionQueue
         _taken.Clear();
     }
 
-    /// <summary>The section with the most free pages of those known, if these are more than <paramref name="least"/>; else -1.</summary>
-    /// <param name="freePages">How many pages a section has free now.</param>
+    /// <summary>Returns the known section with the most free pages, if it has more than <paramref name="least"/>; otherwise -1.</summary>
+    /// <param name="freePages">Returns the number of pages that are free in a section now.</param>
     public long Take(long sections, int least, Func<long, int> freePages)
     {
         for (var end = Math.Min(sections, _examined + SectionsAtOnce); _examined < end; _examined++)

@@ -4,16 +4,16 @@ using Voron.Primitives;
 namespace Voron.FreeSpace;
 
 /// <summary>
-/// Decides which free page is taken: from the current section as long as it can serve, then from the best one near the
-/// asking tree's pages, then from the end of the file.
+/// Decides which free page is taken: from the current section as long as it has any, then from the best section near the asking tree's
+/// pages, then from the end of the file.
 /// </summary>
 /// <remarks>
-/// It remembers only hints; the truth is in the map pages, which roll back with the transaction. Used by the holder of the
-/// writer only.
+/// The allocator remembers only hints; the map pages hold the truth, and roll back with the transaction. Used only by the holder of the
+/// writer.
 /// </remarks>
 internal sealed unsafe class SpaceAllocator
 {
-    /// <summary>How far from the tree's page a section may be, in sections, to be preferred to all others.</summary>
+    /// <summary>How far, in sections, a section may be from the tree's page to be preferred to all others.</summary>
     private const int NearSections = 16;
 
     /// <summary>From this many sections on, those with less than <see cref="WorthwhileFraction"/> free are left alone.</summary>
@@ -29,7 +29,7 @@ internal sealed unsafe class SpaceAllocator
     private long _currentSection = -1;
     private int _nextBit;
 
-    // A full scan has found nothing: no other is made before this many pages have been freed.
+    // The number of pages freed since a full scan found nothing: the next scan waits until enough have been freed.
     private long _freedSinceFruitlessScan = long.MaxValue / 2;
 
     private readonly ExtentSearch _runs;
@@ -53,7 +53,7 @@ internal sealed unsafe class SpaceAllocator
 
     public SectionMap Map => _map;
 
-    /// <summary>Sections that searches for free pages in a row have looked into, for tests.</summary>
+    /// <summary>The number of sections examined by searches for free pages in a row, for tests.</summary>
     public long SectionsExamined => _runs.SectionsExamined + _untouchedExtents.SectionsExamined;
 
     /// <summary>To be called when a transaction begins.</summary>
@@ -64,7 +64,9 @@ internal sealed unsafe class SpaceAllocator
         _queue.BeginTransaction();
     }
 
-    /// <summary>Notes that free pages have lost their versions: they can be written directly. In ascending order.</summary>
+    /// <summary>
+    /// Notes that free pages have lost their versions, so that they can be written directly. The pages are in ascending order.
+    /// </summary>
     public void NoteDetached(ReadOnlySpan<long> pages)
     {
         var last = -1L;
@@ -88,7 +90,7 @@ internal sealed unsafe class SpaceAllocator
         _freedSinceFruitlessScan = long.MaxValue / 2;
     }
 
-    /// <summary>Keeps a section from being taken, while its blocks are being given back.</summary>
+    /// <summary>Withholds a section from allocation while its blocks are being given back.</summary>
     public void Withhold(long section)
     {
         _withheld.Add(section);
@@ -96,7 +98,7 @@ internal sealed unsafe class SpaceAllocator
             _currentSection = -1;
     }
 
-    /// <summary>Lets a section be taken again.</summary>
+    /// <summary>Makes a section available for allocation again.</summary>
     public void Offer(long section)
     {
         _withheld.Remove(section);
@@ -105,8 +107,8 @@ internal sealed unsafe class SpaceAllocator
     }
 
     /// <summary>
-    /// Adds the ranges of a section that can be given back: of free pages that have not changed hands since the last checkpoint, long
-    /// enough, and not given back already as a whole.
+    /// Adds the ranges of a section that can be given back: ranges of free pages that have not changed hands since the last checkpoint,
+    /// that are long enough, and that have not been given back in full already.
     /// </summary>
     public void FindUntouched(long section, PossibleHoles holes, List<PageRange> ranges)
     {
@@ -136,7 +138,7 @@ internal sealed unsafe class SpaceAllocator
     public bool IsUntouched(long page) => !_map.IsUsed(page) && (!_pages.HasVersion(page) || PlantedFault.PunchUnflushed);
 
     /// <summary>Takes one page.</summary>
-    /// <param name="near">A page of the tree that asks, or 0.</param>
+    /// <param name="near">A page of the asking tree, or 0.</param>
     public long AllocatePage(long near)
     {
         if (_currentSection >= 0 && TryTakeFromCurrent(out var page))
@@ -158,8 +160,8 @@ internal sealed unsafe class SpaceAllocator
     }
 
     /// <summary>Takes pages in a row.</summary>
-    /// <param name="pages">How many.</param>
-    /// <param name="untouched">Only pages without any version: what is about to be written may be what an older snapshot reads.</param>
+    /// <param name="pages">The number of pages.</param>
+    /// <param name="untouched">Takes only pages without any version: an older snapshot may read the pages that are about to be written.</param>
     public long AllocateExtent(long pages, bool untouched)
     {
         var search = untouched ? _untouchedExtents : _runs;
@@ -191,14 +193,14 @@ internal sealed unsafe class SpaceAllocator
         _freedSinceFruitlessScan += pages;
         for (var section = _layout.SectionOf(first); section <= _layout.SectionOf(first + pages - 1); section++)
         {
-            // Not for the other search: what is freed has a version from now on.
+            // Not noted for the other search: freed pages have a version from now on.
             _runs.NoteFreed(section);
             if (_map.SectionCount > ManySections)
                 _queue.Add(section, FreePages(section));
         }
     }
 
-    // When the file cannot grow, sections that were not worth taking are.
+    // When the file cannot grow, takes from sections that were not worth taking before.
     private long ExtendOrFind()
     {
         try
@@ -230,7 +232,7 @@ internal sealed unsafe class SpaceAllocator
         _pages.EnsureBlocks(page, 1);
         if (page >= _pages.PageCount)
         {
-            // There may be free pages between.
+            // There may be free pages in between.
             _pages.PageCount = page + 1;
             _runs.NoteFreed(_currentSection);
             _untouchedExtents.NoteFreed(_currentSection);
@@ -241,7 +243,7 @@ internal sealed unsafe class SpaceAllocator
         return true;
     }
 
-    // What was given back to the file system is taken after the rest of what there is.
+    // Pages that were given back to the file system are taken after the other free pages.
     private int FindClear(byte* bitmap, ulong* holes)
     {
         var bit = -1;
@@ -305,8 +307,8 @@ internal sealed unsafe class SpaceAllocator
         _withheld.Count > 0 && _withheld.Contains(section) ? 0 : _layout.PagesPerSection - _map.UsedPages(section);
 }
 
-/// <summary>Pages that can be given back.</summary>
-/// <param name="First">The first one.</param>
-/// <param name="Pages">How many.</param>
-/// <param name="NewPages">How many of them were not given back before.</param>
+/// <summary>A range of pages that can be given back.</summary>
+/// <param name="First">The first page.</param>
+/// <param name="Pages">The number of pages.</param>
+/// <param name="NewPages">The number of pages that were not given back before.</param>
 internal readonly record struct PageRange(long First, long Pages, long NewPages);

@@ -3,12 +3,12 @@ using Voron.Primitives;
 namespace Voron.Scratch;
 
 /// <summary>
-/// Has a few chunks ready whose memory has been touched, while scratch memory grows: the system clears fresh memory at its first
-/// touch, and that would be a twentieth of the time of a random load, in the middle of its transactions.
+/// Keeps a few chunks ready whose memory has been touched, while scratch memory grows: the system clears fresh memory at its first touch,
+/// and that would take a twentieth of the time of a random load, in the middle of its transactions.
 /// </summary>
 internal sealed unsafe class ChunkWarmer : IThreadPoolWorkItem, IDisposable
 {
-    /// <summary>Chunks that are ready at most: what a fast writer takes while the next are being made.</summary>
+    /// <summary>The maximum number of ready chunks: as many as a fast writer takes while the next are being made.</summary>
     private const int MaxReady = 4;
 
     private static readonly int MemoryPageBytes = Environment.SystemPageSize;
@@ -21,7 +21,7 @@ internal sealed unsafe class ChunkWarmer : IThreadPoolWorkItem, IDisposable
 
     public ChunkWarmer(int chunkBytes) => _chunkBytes = chunkBytes;
 
-    /// <summary>A chunk that is ready, or null. Either way more are made, on another thread.</summary>
+    /// <summary>Returns a chunk that is ready, or null. Either way, more are made on another thread.</summary>
     public ScratchChunk? TryTake()
     {
         ScratchChunk? chunk;
@@ -38,7 +38,7 @@ internal sealed unsafe class ChunkWarmer : IThreadPoolWorkItem, IDisposable
         return chunk;
     }
 
-    /// <summary>Lets go of what is ready, until more is asked for.</summary>
+    /// <summary>Releases the ready chunks, until more are asked for.</summary>
     public void Trim()
     {
         using (Uninterrupted.Hold(_lock))
@@ -56,7 +56,7 @@ internal sealed unsafe class ChunkWarmer : IThreadPoolWorkItem, IDisposable
             var chunk = Warm();
             using (Uninterrupted.Hold(_lock))
             {
-                // There is room: only one thread adds at a time, and begins and goes on only below the most.
+                // There is room: only one thread adds chunks at a time, and it starts and goes on only below the maximum.
                 var isKept = chunk != null && !_isClosed;
                 if (isKept)
                     _ready.Push(chunk!);
@@ -88,7 +88,7 @@ internal sealed unsafe class ChunkWarmer : IThreadPoolWorkItem, IDisposable
         }
         catch (InsufficientMemoryException)
         {
-            // Whoever needs a chunk will be told.
+            // The caller that needs a chunk will receive the error.
             return null;
         }
     }

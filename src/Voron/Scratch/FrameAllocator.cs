@@ -5,13 +5,13 @@ using Voron.IO;
 namespace Voron.Scratch;
 
 /// <summary>
-/// Native memory for page versions: frames of one page, and runs of several. Warm frames are handed out first.
+/// Native memory for page versions: frames of one page, and extents of several. Warm frames are handed out first.
 /// </summary>
 /// <remarks>
-/// Used by the holder of the writer only. Frames are not zeroed: a page that is new must be cleared by whoever asks for it, a
-/// changed one is copied over. Beyond the limit in memory, frames come from <see cref="ISpill"/>. Whole free chunks go back to the
-/// system by way of <see cref="FrameTrim"/>; their addresses stay, so that whoever still looks at a frame that it should
-/// have let go of reads zeros, and the process lives.
+/// Used only by the holder of the writer. Frames are not zeroed: the caller must clear the frame of a new page; a changed page is copied
+/// over its frame. Beyond the memory limit, frames come from <see cref="ISpill"/>. Chunks that are entirely free go back to the system
+/// through <see cref="FrameTrim"/>; their addresses stay valid, so that code that still reads a frame which it should have released sees
+/// zeros, and the process survives.
 /// </remarks>
 internal sealed unsafe class FrameAllocator : IDisposable
 {
@@ -21,7 +21,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
 
     private const int MinChunkBytes = 4 << 20;
 
-    // A small environment never has more, and needs none to be ready.
+    // A small environment never has more chunks, and needs none to be ready.
     private const int ColdChunks = 4;
 
     private readonly int _pageSize;
@@ -34,7 +34,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
     private readonly HashSet<nint> _largeExtents = [];
     private readonly nint[] _freeExtents = new nint[PooledExtentClasses];
 
-    // What a trim has looked through and left, used behind what has been in use since. Class 0 are the frames.
+    // Frames that a trim has examined and kept, used after those that have been in use since. Class 0 holds the single frames.
     private readonly nint[] _coldExtents = new nint[PooledExtentClasses];
     private readonly Queue<nint> _parked = new();
     private nint _freeFrames;
@@ -52,28 +52,28 @@ internal sealed unsafe class FrameAllocator : IDisposable
     }
 
     /// <summary>
-    /// Frames rest before they are used again: one that was given back too early shows as such, and not as another page. Only with a guard.
+    /// Frames rest before they are reused: a frame that was returned too early shows as such, and not as another page. Only with a guard.
     /// </summary>
     public bool Parks { get; init; } = EngineMemory.IsGuarded;
 
     /// <summary>Bytes in use by page versions.</summary>
     public long UsedBytes { get; private set; }
 
-    /// <summary>Bytes of native memory taken from the system, spilled ones not counted.</summary>
+    /// <summary>Bytes of native memory taken from the system, excluding spilled ones.</summary>
     public long ReservedBytes { get; private set; }
 
     /// <summary>Bytes of the temporary file in use as chunks.</summary>
     public long SpilledBytes { get; private set; }
 
-    /// <summary>Bytes of a chunk; all begin at a multiple of it.</summary>
+    /// <summary>Bytes of a chunk; all chunks begin at a multiple of it.</summary>
     public int ChunkBytes => Math.Max(MinChunkBytes, _pageSize << (PooledExtentClasses - 1));
 
-    /// <summary>Bytes in all chunks that have memory, spilled ones too. A hint to others than the holder of the writer.</summary>
+    /// <summary>Bytes in all chunks that have memory, spilled ones included. Only a hint to threads that do not hold the writer.</summary>
     public long ChunkTotalBytes => Volatile.Read(ref _chunkTotalBytes);
 
     private long _chunkTotalBytes;
 
-    /// <summary>A frame of one page. Its content is whatever it held before.</summary>
+    /// <summary>Rents a frame of one page. Its previous content is still in it.</summary>
     public byte* Rent()
     {
         if (_freeFrames == 0 && _coldExtents[0] != 0)
@@ -109,13 +109,13 @@ internal sealed unsafe class FrameAllocator : IDisposable
             Park(MaxParked);
     }
 
-    /// <summary>Contiguous memory for several pages, not zeroed.</summary>
+    /// <summary>Rents contiguous memory for several pages, not zeroed.</summary>
     public byte* RentExtent(int pages)
     {
         if (pages == 1)
             return Rent();
 
-        // Counted when it is there: there may be no memory for it.
+        // Counted only when it has been allocated: there may be no memory for it.
         var run = TakeExtent(pages, ExtentClass(pages));
         UsedBytes += (long)pages << _pageShift;
         _peakBytes = Math.Max(_peakBytes, UsedBytes);
@@ -176,7 +176,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
         FreeFrames.Push(ref _freeExtents[extentClass], run, (long)_pageSize << extentClass);
     }
 
-    /// <summary>The most bytes that were in use at once since the last call.</summary>
+    /// <summary>Returns the most bytes that were in use at once since the last call.</summary>
     public long TakePeak()
     {
         var peak = _peakBytes;
@@ -184,7 +184,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
         return peak;
     }
 
-    /// <summary>Takes everything free out of the allocator, for <see cref="FrameTrim"/> to look through without the writer.</summary>
+    /// <summary>Takes all free memory out of the allocator, for <see cref="FrameTrim"/> to examine without the writer.</summary>
     public FrameTrim BeginTrim()
     {
         _warmer.Trim();
@@ -194,7 +194,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
         var trim = new FrameTrim(_pageSize, ChunkBytes, lists, [.. _chunks], _spill);
         _emptyChunks.EnsureCapacity(_emptyChunks.Count + _chunks.Count);
 
-        // From here on nothing asks for memory, here or in the trim.
+        // From here on nothing allocates memory, here or in the trim.
         for (var i = 0; i < PooledExtentClasses; i++)
         {
             lists[2 * i] = i == 0 ? _freeFrames : _freeExtents[i];
@@ -207,7 +207,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
         return trim;
     }
 
-    /// <summary>Takes back what a trim has left, and forgets the chunks that it emptied.</summary>
+    /// <summary>Takes back the frames that a trim has kept, and forgets the chunks that it emptied.</summary>
     public void EndTrim(FrameTrim trim)
     {
         Debug.Assert(Array.TrueForAll(_coldExtents, list => list == 0));
@@ -241,7 +241,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
         _spill?.Dispose();
     }
 
-    // Takes the frame that was returned last, if one was, out of the list, and puts those in that have rested.
+    // Takes the most recently returned frame, if one was returned, out of the list, and puts rested frames back into it.
     private void Park(int most)
     {
         if (most > 0)
@@ -259,7 +259,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
         }
     }
 
-    // Runs come in powers of two pages, so that a returned one serves the next of its class.
+    // Extents come in powers of two pages, so that a returned one serves the next of its class.
     private static int ExtentClass(int pages) => BitOperations.Log2((uint)pages - 1) + 1;
 
     private byte* RentLargeExtent(int pages)
@@ -297,16 +297,16 @@ internal sealed unsafe class FrameAllocator : IDisposable
     }
 }
 
-/// <summary>Memory over a preallocated temporary file, for frames beyond the limit in memory.</summary>
+/// <summary>Memory over a preallocated temporary file, for frames beyond the memory limit.</summary>
 internal unsafe interface ISpill : IDisposable
 {
-    /// <summary>The next <paramref name="bytes"/> of the file, which has blocks for them.</summary>
+    /// <summary>Returns the next <paramref name="bytes"/> of the file, which has blocks for them.</summary>
     /// <exception cref="StorageFullException">The disk has no room for more.</exception>
     byte* Allocate(int bytes);
 
     /// <summary>
-    /// Takes back what <see cref="Allocate"/> gave, and its blocks from the disk. The addresses stay, and it may be given out again.
-    /// Unlike the rest it may be called beside the holder of the writer.
+    /// Takes back memory that <see cref="Allocate"/> returned, and releases its blocks on the disk. The addresses stay valid, and the
+    /// memory may be given out again. Unlike the other members, this one may be called concurrently with the holder of the writer.
     /// </summary>
     void Free(byte* chunk);
 }

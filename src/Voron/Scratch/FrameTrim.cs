@@ -1,13 +1,13 @@
 namespace Voron.Scratch;
 
-/// <summary>Everything free that an allocator had, taken out to see which chunks are wholly free and can go back to the system.</summary>
+/// <summary>The free memory of an allocator, taken out to find the chunks that are entirely free and can go back to the system.</summary>
 /// <remarks>
 /// <code>
-///   BeginTrim (writer held) ──▶ Run (nobody waits) ──▶ EndTrim (writer held)
+///   BeginTrim (writer held) ──▶ Run (no thread waits) ──▶ EndTrim (writer held)
 /// </code>
-/// What is in here is free: no version, no reader and no list of the writer's has it, so no other thread touches it meanwhile.
-/// A frame that a reader pins is not free, and keeps its whole chunk. All managed memory that a trim needs is asked for before the
-/// allocator's lists are emptied: a trim that failed for want of it halfway would lose every free frame.
+/// All memory in here is free: no version, no reader and none of the writer's lists has it, so no other thread touches it meanwhile. A
+/// frame pinned by a reader is not free, and keeps its whole chunk. All managed memory that a trim needs is allocated before the
+/// allocator's lists are emptied: a trim that failed halfway for lack of memory would lose every free frame.
 /// </remarks>
 internal sealed unsafe class FrameTrim
 {
@@ -19,7 +19,7 @@ internal sealed unsafe class FrameTrim
     private readonly long[] _free;
     private readonly bool[] _goes;
 
-    /// <param name="lists">The heads of the free lists: for each class of runs the warm one, then the cold one.</param>
+    /// <param name="lists">The heads of the free lists: for each extent class the warm one, then the cold one.</param>
     public FrameTrim(int pageSize, int chunkBytes, nint[] lists, ScratchChunk[] chunks, ISpill? spill)
     {
         _pageSize = pageSize;
@@ -33,13 +33,13 @@ internal sealed unsafe class FrameTrim
         Array.Sort(_chunks, (left, right) => left.Address.CompareTo(right.Address));
     }
 
-    /// <summary>What was left, as a list for each class of runs, the warmest first.</summary>
+    /// <summary>The remaining frames, as one list for each extent class, the warmest first.</summary>
     public nint[] Kept { get; } = new nint[FrameAllocator.PooledExtentClasses];
 
-    /// <summary>The chunks that have no memory any more.</summary>
+    /// <summary>The chunks that no longer have memory.</summary>
     public List<ScratchChunk> Emptied { get; }
 
-    /// <summary>Empties chunks that are wholly free, spilled ones first, but no more than <paramref name="excessBytes"/>.</summary>
+    /// <summary>Empties chunks that are entirely free, spilled ones first, but no more than <paramref name="excessBytes"/>.</summary>
     public void Run(long excessBytes)
     {
         for (var i = 0; i < _lists.Length; i++)
@@ -80,7 +80,7 @@ internal sealed unsafe class FrameTrim
         }
         catch (InsufficientMemoryException)
         {
-            // The system does not take it: it is empty, and used again as it is.
+            // The system does not accept the memory: the chunk is empty, and is reused as it is.
         }
     }
 

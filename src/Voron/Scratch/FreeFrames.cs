@@ -3,10 +3,10 @@ using Voron.IO;
 
 namespace Voron.Scratch;
 
-/// <summary>Lists of free frames and runs. The first word of each leads to the next one, or is 0.</summary>
+/// <summary>Lists of free frames and extents. The first word of each points to the next one, or is 0.</summary>
 internal static unsafe class FreeFrames
 {
-    /// <summary>Puts a frame in front of a list. No thread may touch it from here on.</summary>
+    /// <summary>Puts a frame at the front of a list. No thread may touch it from here on.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static void Push(ref nint list, byte* frame, long bytes)
     {
@@ -15,7 +15,7 @@ internal static unsafe class FreeFrames
         EngineMemory.Retire(frame, (nuint)bytes, (nuint)sizeof(nint));
     }
 
-    /// <summary>Takes the first frame of a list that has one.</summary>
+    /// <summary>Takes the first frame of a non-empty list.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static byte* Pop(ref nint list, long bytes)
     {

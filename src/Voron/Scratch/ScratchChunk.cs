@@ -2,12 +2,12 @@ using Voron.IO;
 
 namespace Voron.Scratch;
 
-/// <summary>A stretch of scratch memory that frames are cut from: memory of its own, or a part of the temporary file.</summary>
+/// <summary>A range of scratch memory that frames are cut from: memory of its own, or a part of the temporary file.</summary>
 internal sealed unsafe class ScratchChunk : IDisposable
 {
     private readonly AddressSpace? _space;
 
-    /// <summary>A chunk of the temporary file, which stays the file's.</summary>
+    /// <summary>Creates a chunk of the temporary file, which still owns the memory.</summary>
     public ScratchChunk(nint address, int bytes)
     {
         Address = address;
@@ -23,7 +23,7 @@ internal sealed unsafe class ScratchChunk : IDisposable
 
     public bool IsSpilled => _space == null;
 
-    /// <summary>A chunk at a multiple of its length, so that large pages fit.</summary>
+    /// <summary>Reserves a chunk at a multiple of its length, so that large pages fit.</summary>
     public static ScratchChunk Reserve(int bytes)
     {
         var space = AddressSpace.Reserve((nuint)bytes * 2);
@@ -46,8 +46,10 @@ internal sealed unsafe class ScratchChunk : IDisposable
             MemoryAdvice.PreferLargePages((byte*)Address, (nuint)Bytes);
     }
 
-    /// <summary>Gives the memory back to the system. The addresses stay, and read as zeros. Nothing in it is in use.</summary>
-    /// <exception cref="InsufficientMemoryException">The system does not take it.</exception>
+    /// <summary>
+    /// Gives the memory back to the system. The addresses stay valid, and read as zeros. The caller ensures that none of it is in use.
+    /// </summary>
+    /// <exception cref="InsufficientMemoryException">The system does not accept the memory.</exception>
     public void ReleaseMemory() => _space?.Reset((nuint)(Address - (nint)_space.Address), (nuint)Bytes);
 
     public void Dispose() => _space?.Dispose();

@@ -5,7 +5,9 @@ using Voron.Primitives;
 
 namespace Voron.Scratch;
 
-/// <summary>The temporary file for page versions beyond the limit in memory. Made at the first need, gone with the environment.</summary>
+/// <summary>
+/// The temporary file for page versions beyond the memory limit. Created when first needed, and gone with the environment.
+/// </summary>
 internal sealed unsafe class SpillFile : ISpill
 {
     private readonly Lock _lock = new();
@@ -21,7 +23,8 @@ internal sealed unsafe class SpillFile : ISpill
     private SpillFile(Func<IDisk> openDisk) => _openDisk = openDisk;
 
     /// <summary>
-    /// For an environment that is only read, in whose directory nothing may be made: a file in the system's directory for temporary files.
+    /// Creates the spill file of an environment that is only read, in whose directory the engine must not create files: it lies in the system's
+    /// directory for temporary files.
     /// </summary>
     public static SpillFile ForReader(ILogger logger) => new(() => FileSystemDisk.Open(Path.GetTempPath(), readOnly: false, logger));
 
@@ -35,7 +38,7 @@ internal sealed unsafe class SpillFile : ISpill
             {
                 if (_free.TryPeek(out var free))
                 {
-                    // Its blocks were given back: without them a write to the map ends the process when the disk is full.
+                    // Its blocks were given back: without new ones, a write to the map ends the process when the disk is full.
                     _file.Allocate(free.Offset, bytes);
                     _free.Pop();
                     return free.Map.Address;
@@ -44,7 +47,7 @@ internal sealed unsafe class SpillFile : ISpill
 
             _file.Allocate(_length, bytes);
 
-            // First, and for giving the part back too: nothing asks for memory once there is a map.
+            // Done first, and for returning the part too: nothing allocates memory once there is a map.
             using (Uninterrupted.Hold(_lock))
             {
                 _free.EnsureCapacity(_parts.Count + 1);
@@ -78,7 +81,7 @@ internal sealed unsafe class SpillFile : ISpill
         }
         catch (Exception e) when (e is DiskException or OutOfMemoryException)
         {
-            // The blocks stay, to be used again.
+            // The blocks stay, to be reused.
         }
 
         using (Uninterrupted.Hold(_lock))
@@ -97,7 +100,7 @@ internal sealed unsafe class SpillFile : ISpill
             _disk?.Dispose();
     }
 
-    // A loop, which asks for no memory.
+    // A loop, because it allocates no memory.
     private SpillPart PartAt(byte* chunk)
     {
         foreach (var part in _parts)
