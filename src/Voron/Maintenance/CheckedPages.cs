@@ -6,11 +6,11 @@ using Voron.Transactions;
 namespace Voron.Maintenance;
 
 /// <summary>
-/// The pages of a snapshot as verification reads them: what the data file has of them is read from the disk and checked, also when it
-/// has been before. Pages that have a version for the snapshot are not on disk yet, and nothing is read of them.
+/// The pages of a snapshot as verification reads them. Pages in the data file are read from the disk and checked, even if they have been
+/// checked before. Pages that have a version for the snapshot are not on disk yet, and are not read from it.
 /// </summary>
 /// <remarks>
-/// While the snapshot is registered, no flush writes a page that has no version for it: what is read is what was written.
+/// While the snapshot is registered, no flush writes a page that has no version for it, so the bytes read are those that were written.
 /// </remarks>
 internal sealed unsafe class CheckedPages(Engine context, SnapshotPages snapshot, ScrubPace pace, Action<string> report)
 {
@@ -20,10 +20,10 @@ internal sealed unsafe class CheckedPages(Engine context, SnapshotPages snapshot
 
     public long PageCount { get; } = snapshot.State.PageCount;
 
-    /// <summary>The content of a page, or null when it cannot be used, or is none of the environment's; that is reported.</summary>
-    /// <param name="page">Its number.</param>
-    /// <param name="again">It has been checked before: it is not read from the disk once more.</param>
-    /// <exception cref="OperationCanceledException">The verification is to stop.</exception>
+    /// <summary>Returns the content of a page, or null when it cannot be used or does not belong to the environment, which is reported.</summary>
+    /// <param name="page">The number of the page.</param>
+    /// <param name="again">True when the page has been checked before and must not be read from the disk again.</param>
+    /// <exception cref="OperationCanceledException">The verification must stop.</exception>
     public byte* Read(long page, bool again)
     {
         if ((page < 0 || page >= PageCount) && !PlantedFault.BelieveDirectory)
@@ -45,9 +45,9 @@ internal sealed unsafe class CheckedPages(Engine context, SnapshotPages snapshot
         }
     }
 
-    /// <summary>Checks the chunks of a value from one on, until the pace says that it is enough.</summary>
+    /// <summary>Checks the chunks of a value, starting at <paramref name="chunk"/>, until the slice is over.</summary>
     /// <returns>False when chunks are left.</returns>
-    /// <exception cref="OperationCanceledException">The verification is to stop.</exception>
+    /// <exception cref="OperationCanceledException">The verification must stop.</exception>
     public bool CheckValue(in LargeExtentReference reference, ref long chunk)
     {
         var chunks = LargeValues.ChunkCount(reference.Length);
@@ -73,7 +73,7 @@ internal sealed unsafe class CheckedPages(Engine context, SnapshotPages snapshot
         return true;
     }
 
-    // A page that was found right before may be in use: what is in memory of it still has the structure that was found.
+    // A page that passed an earlier check may be in use: its content in memory still has the structure that was found then.
     private bool Check(long page)
     {
         pace.Count(context.PageSize);

@@ -1,6 +1,6 @@
 namespace Voron.Maintenance;
 
-/// <summary>The sentences that a verification has found: each once, and no more than a reader can use.</summary>
+/// <summary>The problems that a verification has found, as sentences: each once, and no more than a reader can use.</summary>
 internal sealed class ProblemList
 {
     private const int MaxProblems = 1000;

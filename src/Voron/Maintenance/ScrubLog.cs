@@ -2,7 +2,9 @@ using Microsoft.Extensions.Logging;
 
 namespace Voron.Maintenance;
 
-/// <summary>What the background verification logs. A class of its own, so that messages are prepared when the first one is logged.</summary>
+/// <summary>
+/// The log messages of the background verification. A separate class, so that messages are prepared when the first one is logged.
+/// </summary>
 internal static partial class ScrubLog
 {
     [LoggerMessage(Level = LogLevel.Error, Message = "Scrubbing up to transaction {TransactionId} found: {Problem}")]

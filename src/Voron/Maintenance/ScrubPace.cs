@@ -2,10 +2,10 @@ using Voron.Primitives;
 
 namespace Voron.Maintenance;
 
-/// <summary>Divides a verification into slices, keeps it to a number of bytes a second, and lets it be stopped.</summary>
+/// <summary>Divides a verification into slices, limits it to a number of bytes per second, and allows it to be stopped.</summary>
 /// <remarks>
-/// A slice is short, and reads as fast as it goes. The waiting is done between slices, when no snapshot is held: so neither a low rate
-/// nor a large store makes the snapshot older.
+/// A slice is short and reads at full speed. Waits come between slices, when no snapshot is held, so neither a low rate nor a large
+/// store makes the snapshot older.
 /// </remarks>
 internal sealed class ScrubPace
 {
@@ -22,8 +22,8 @@ internal sealed class ScrubPace
     private TimeSpan _paidUntil;
     private long _bytes;
 
-    /// <param name="bytesPerSecond">0 for as fast as it goes.</param>
-    /// <param name="stop">Ends the verification.</param>
+    /// <param name="bytesPerSecond">The rate limit; 0 for full speed.</param>
+    /// <param name="stop">Stops the verification.</param>
     public ScrubPace(long bytesPerSecond, ScrubClock clock, CancellationToken stop)
     {
         _clock = clock;
@@ -39,14 +39,14 @@ internal sealed class ScrubPace
         Stop = stop;
     }
 
-    /// <summary>One slice of everything, at full speed.</summary>
-    /// <param name="stop">Ends the verification.</param>
+    /// <summary>Returns a pace with one slice for everything, at full speed.</summary>
+    /// <param name="stop">Stops the verification.</param>
     public static ScrubPace Unlimited(CancellationToken stop) => new(stop);
 
-    /// <summary>Cancelled when the verification is to stop.</summary>
+    /// <summary>Cancelled when the verification must stop.</summary>
     public CancellationToken Stop { get; }
 
-    /// <summary>True when the slice has read enough, or taken long enough.</summary>
+    /// <summary>True when the slice has read enough or taken long enough.</summary>
     public bool IsSliceOver => _hasSlices && !PlantedFault.ScrubInOneSlice && (_bytes >= _sliceBytes || _clock.Now - _sliceBegan >= LongestSlice);
 
     /// <summary>Starts a slice.</summary>
@@ -56,16 +56,16 @@ internal sealed class ScrubPace
         _sliceBegan = _clock.Now;
     }
 
-    /// <summary>Counts what is read.</summary>
-    /// <exception cref="OperationCanceledException">The verification is to stop.</exception>
+    /// <summary>Counts bytes that are read.</summary>
+    /// <exception cref="OperationCanceledException">The verification must stop.</exception>
     public void Count(long bytes)
     {
         _bytes += bytes;
         Stop.ThrowIfCancellationRequested();
     }
 
-    /// <summary>Waits, after a slice, as long as its bytes are to take. A slice that was slow earns the next ones nothing.</summary>
-    /// <exception cref="OperationCanceledException">The verification is to stop.</exception>
+    /// <summary>Waits, after a slice, for as long as its bytes should take. A slow slice gives the next ones no credit.</summary>
+    /// <exception cref="OperationCanceledException">The verification must stop.</exception>
     public void Wait()
     {
         if (_bytesPerSecond == 0)
@@ -78,16 +78,16 @@ internal sealed class ScrubPace
     }
 }
 
-/// <summary>The time that the scrubber goes by. Tests have one of their own.</summary>
+/// <summary>The clock that the scrubber uses. Tests have one of their own.</summary>
 internal class ScrubClock
 {
-    /// <summary>Time since any fixed moment.</summary>
+    /// <summary>The time since an arbitrary fixed moment.</summary>
     public virtual TimeSpan Now => TimeSpan.FromMilliseconds(Environment.TickCount64);
 
-    /// <summary>Waits; true when it was cancelled before the time was over.</summary>
+    /// <summary>Waits. Returns true when the wait was cancelled before the time was over.</summary>
     public virtual bool Wait(TimeSpan time, CancellationToken stop)
     {
-        // No wait handle waits for longer than some 24 days.
+        // A wait handle cannot wait for longer than about 24 days.
         while (time > LongestWait)
         {
             if (stop.WaitHandle.WaitOne(LongestWait))

@@ -6,15 +6,15 @@ using Voron.Trees;
 
 namespace Voron.Maintenance;
 
-/// <summary>One verification in the background: everything that the data file holds, in slices with a snapshot each.</summary>
+/// <summary>One background verification: checks everything that the data file holds, in slices with a snapshot each.</summary>
 /// <remarks>
 /// <code>
-///   catalog, by names ─▶ each tree, by keys; a long value by chunks ─▶ section maps, by groups ─▶ done
+///   catalog, by name ─▶ each tree, by key; a long value by chunk ─▶ section maps, by group ─▶ done
 /// </code>
-/// A slice begins where the one before ended, in a newer snapshot. What has changed in between was written since the pass began; what
-/// has not is read and checked. Within a slice: checksums and structure of each page, its place in the tree, that it is marked as used;
-/// the checksums of values; the counts of the section maps. The counts of a tree are held against its header when no transaction came
-/// in between. Whether used pages have an owner, and only one, takes a snapshot of everything: <see cref="Verifier"/>.
+/// A slice begins where the previous one ended, in a newer snapshot. Data that has changed in between was written since the pass began;
+/// unchanged data is read and checked. A slice checks the checksum and structure of each page, its place in the tree, and that it is marked
+/// as used; the checksums of values; and the counts of the section maps. The counts of a tree are compared with its header when no
+/// transaction came in between. To check that each used page has exactly one owner takes a snapshot of everything: <see cref="Verifier"/>.
 /// </remarks>
 internal sealed unsafe class ScrubPass(Engine context, ScrubPace pace) : ITreeCheckHost
 {
@@ -47,7 +47,7 @@ internal sealed unsafe class ScrubPass(Engine context, ScrubPace pace) : ITreeCh
         Done,
     }
 
-    /// <summary>What was found; the counts are of several snapshots, the transaction is that of the last one.</summary>
+    /// <summary>The findings. The counts come from several snapshots; the transaction is that of the last one.</summary>
     public VerificationReport Report => new(_lastId, _treeCount, _entries, _usedPages, _freePages, _problems.All);
 
     int ITreeCheckHost.PageSize => context.PageSize;
@@ -56,9 +56,9 @@ internal sealed unsafe class ScrubPass(Engine context, ScrubPace pace) : ITreeCh
 
     bool ITreeCheckHost.IsOver => pace.IsSliceOver;
 
-    /// <summary>Goes on until the slice is over.</summary>
+    /// <summary>Continues the pass until the slice is over.</summary>
     /// <returns>True when the pass is done.</returns>
-    /// <exception cref="OperationCanceledException">The pass is to stop.</exception>
+    /// <exception cref="OperationCanceledException">The pass must stop.</exception>
     public bool RunSlice(SnapshotPages snapshot)
     {
         _lastId = snapshot.Id;
@@ -74,7 +74,7 @@ internal sealed unsafe class ScrubPass(Engine context, ScrubPace pace) : ITreeCh
         }
         catch (VoronException problem)
         {
-            // What leads to the rest of this phase cannot be read.
+            // The path to the rest of this phase cannot be read.
             _owner = "";
             Add($"{(_phase == Phase.Space ? "section map" : "catalog")}: {problem.Message}");
             _phase++;
@@ -87,7 +87,7 @@ internal sealed unsafe class ScrubPass(Engine context, ScrubPace pace) : ITreeCh
         return _phase == Phase.Done;
     }
 
-    /// <summary>Goes on with the phase. False when the slice is over.</summary>
+    /// <summary>Continues the phase. Returns false when the slice is over.</summary>
     private bool RunPhase(SnapshotPages snapshot)
     {
         switch (_phase)
@@ -115,7 +115,7 @@ internal sealed unsafe class ScrubPass(Engine context, ScrubPace pace) : ITreeCh
         return !pace.IsSliceOver;
     }
 
-    /// <summary>Goes on with a tree, or begins it. False when the slice is over.</summary>
+    /// <summary>Begins or continues a tree. Returns false when the slice is over.</summary>
     private bool RunTree(SnapshotPages snapshot, in TreeHeader header, out bool isSound)
     {
         _trees ??= new TreeChecker(this);
@@ -141,7 +141,7 @@ internal sealed unsafe class ScrubPass(Engine context, ScrubPace pace) : ITreeCh
         _entries += _trees!.Entries;
     }
 
-    /// <summary>The tree that the pass is in, or else the one behind the last one. False when there is none.</summary>
+    /// <summary>Finds the tree that the pass is in, or else the one after the last one. Returns false when there is none.</summary>
     private bool TryFindTree(SnapshotPages snapshot, out TreeHeader header)
     {
         header = default;
@@ -154,7 +154,7 @@ internal sealed unsafe class ScrubPass(Engine context, ScrubPace pace) : ITreeCh
             {
                 header = Catalog.ToHeader(cursor.Key, cursor.Value, snapshot.State.PageCount);
 
-                // Another tree of the same name was written since the pass came by.
+                // A different id belongs to another tree of the same name, written since the pass came by.
                 if (_isInTree && header.TreeId == _treeId)
                     return true;
                 found = cursor.MoveNext();
@@ -162,7 +162,7 @@ internal sealed unsafe class ScrubPass(Engine context, ScrubPace pace) : ITreeCh
 
             for (_isInTree = false; found; found = cursor.MoveNext())
             {
-                // Longer than a name can be: it is reported, and passed over.
+                // A key may be longer than a name can be: it is reported and skipped.
                 _nameLength = cursor.Key.Length;
                 if (_nameLength > _name.Length)
                     _name = new byte[_nameLength];
@@ -196,7 +196,7 @@ internal sealed unsafe class ScrubPass(Engine context, ScrubPace pace) : ITreeCh
         }
     }
 
-    /// <summary>Checks the map page of the next group; false when there is none.</summary>
+    /// <summary>Checks the map page of the next group. Returns false when there is none.</summary>
     private bool RunGroup()
     {
         var layout = context.Layout;
@@ -226,7 +226,9 @@ internal sealed unsafe class ScrubPass(Engine context, ScrubPace pace) : ITreeCh
 
     bool ITreeCheckHost.CheckValue(in LargeExtentReference reference, ref long chunk) => _pages!.CheckValue(reference, ref chunk);
 
-    /// <summary>A page that is in use and marked as free would be given out again: that is seen without knowing all owners.</summary>
+    /// <summary>
+    /// Reports a page that is in use but marked as free, because it would be allocated again. This needs no knowledge of all owners.
+    /// </summary>
     bool ITreeCheckHost.Own(long first, int pages)
     {
         for (var page = first; page < first + pages && _knowsMaps; page++)
@@ -257,7 +259,7 @@ internal sealed unsafe class ScrubPass(Engine context, ScrubPace pace) : ITreeCh
         }
         catch (VoronException)
         {
-            // The walk over the section maps will say so.
+            // The walk over the section maps will report it.
             _knowsMaps = false;
             return true;
         }

@@ -4,18 +4,18 @@ using Voron.Transactions;
 namespace Voron.Maintenance;
 
 /// <summary>
-/// Verifies everything from time to time, slowly, so that bytes which rot at rest are noticed before they are needed.
+/// Verifies everything from time to time, slowly, so that bytes that decay on disk are noticed before they are needed.
 /// </summary>
 /// <remarks>
 /// <code>
 ///   waiting for the interval ─▶ slice (snapshot held, lock held) ─▶ waiting for the pace ─▶ slice ... ─▶ log and observer ─▶ waiting
 /// </code>
-/// Closing waits for a slice, which ends at the next page, and for nothing else: not for the log and not for the observer, which may
-/// be closing the environment themselves, or wait for one who is. Whatever fails ends one pass, never the process.
+/// Closing waits only for the current slice, which ends at the next page. It does not wait for the log or the observer, which may be closing
+/// the environment themselves, or waiting for a thread that is. A failure ends one pass, never the process.
 /// </remarks>
 internal sealed class Scrubber : IDisposable
 {
-    /// <summary>A device that hangs must not hang the closing: the slice keeps its memory until the call returns.</summary>
+    /// <summary>The limit for the wait on closing, which a hung device must not hang: the slice keeps its memory until the call returns.</summary>
     private static readonly TimeSpan LongestWait = TimeSpan.FromSeconds(5);
 
     private readonly CancellationTokenSource _stop = new();
@@ -43,7 +43,7 @@ internal sealed class Scrubber : IDisposable
         thread.Start();
     }
 
-    /// <summary>Ends a pass that is under way; returns when nothing more is read. May be called by the observer.</summary>
+    /// <summary>Ends a pass in progress, and returns when nothing more is read. May be called by the observer.</summary>
     public void Dispose()
     {
         _stop.Cancel();
@@ -68,7 +68,7 @@ internal sealed class Scrubber : IDisposable
             }
             catch (Exception e)
             {
-                // No memory, an unreadable disk, no slot for a reader: the next pass may have more luck.
+                // No memory, an unreadable disk or no free reader slot, for example: the next pass may succeed.
                 LogSafely(() => ScrubLog.Failed(_context.Logger, e.Message, e));
             }
         }
@@ -102,7 +102,7 @@ internal sealed class Scrubber : IDisposable
             _context.Observers.Post(nameof(VerificationReport), () => observer(report));
     }
 
-    // The log is the user's too.
+    // The log is user code too.
     private static void LogSafely(Action log)
     {
         try
@@ -111,7 +111,7 @@ internal sealed class Scrubber : IDisposable
         }
         catch (Exception)
         {
-            // There is nobody left to tell.
+            // There is nowhere left to report the failure.
         }
     }
 }

@@ -3,15 +3,15 @@ using Voron.Format;
 
 namespace Voron.Maintenance;
 
-/// <summary>Checks the bitmaps of a group of sections against their counts, the page count and, where it is known, who owns what.</summary>
+/// <summary>Checks the bitmaps of a group of sections against their counts, the page count and, where known, the owned pages.</summary>
 internal sealed unsafe class SectionChecker(SectionMapLayout layout, Action<string> report)
 {
     /// <summary>Checks the sections of a map page.</summary>
     /// <param name="map">The map page.</param>
-    /// <param name="group">The group that it is of.</param>
-    /// <param name="pageCount">Pages from here on do not exist.</param>
+    /// <param name="group">The group that the map page belongs to.</param>
+    /// <param name="pageCount">The number of pages; pages from this number on do not exist.</param>
     /// <param name="owned">A bit for each page that has an owner; empty when owners are not known.</param>
-    /// <returns>How many pages of the group are free.</returns>
+    /// <returns>The number of free pages in the group.</returns>
     public long Check(byte* map, long group, long pageCount, ReadOnlySpan<ulong> owned)
     {
         var free = 0L;

@@ -6,7 +6,7 @@ using Voron.Trees;
 
 namespace Voron.Maintenance;
 
-/// <summary>The section maps of a snapshot, to be read.</summary>
+/// <summary>Read-only access to the section maps of a snapshot.</summary>
 internal sealed unsafe class SnapshotSpace(SnapshotPages snapshot) : ISpacePages
 {
     public long PageCount

@@ -3,9 +3,9 @@ using Voron.Trees;
 
 namespace Voron.Maintenance;
 
-/// <summary>Whether the ids of all trees are below the next one, and none is there twice.</summary>
+/// <summary>Checks that the ids of all trees are below the next one, and that none occurs twice.</summary>
 /// <remarks>
-/// With a bit for each id of a window, and one walk over the catalog for each window: a store that has made and deleted trees for years
+/// Uses a bit for each id of a window, and one walk over the catalog for each window: a store that has created and deleted trees for years
 /// has ids far beyond the number of its pages, and must not cost more memory for that.
 /// </remarks>
 internal sealed class TreeIdChecker(SnapshotPages snapshot, Action<string> report)
@@ -27,7 +27,7 @@ internal sealed class TreeIdChecker(SnapshotPages snapshot, Action<string> repor
         while (from >= 0);
     }
 
-    /// <summary>Checks the ids of a window; returns where the next one begins, or -1.</summary>
+    /// <summary>Checks the ids of a window. Returns the start of the next window, or -1 when there is none.</summary>
     private long CheckWindow(ulong[] taken, long from)
     {
         var next = -1L;

@@ -1,18 +1,18 @@
 namespace Voron;
 
 /// <summary>
-/// What <see cref="StorageEnvironment.Verify"/> found, or a verification in the background, whose figures are of several snapshots.
+/// The findings of <see cref="StorageEnvironment.Verify"/>, or of a background verification, whose figures come from several snapshots.
 /// </summary>
 /// <param name="TransactionId">The snapshot that was verified, or the last one.</param>
-/// <param name="Trees">Named trees walked.</param>
-/// <param name="Entries">Entries in them.</param>
-/// <param name="UsedPages">Pages that belong to trees, values, or the section maps.</param>
-/// <param name="FreePages">Pages that belong to nobody.</param>
-/// <param name="Problems">A sentence for each thing that is not as it should be; empty when all is well.</param>
+/// <param name="Trees">The number of named trees walked.</param>
+/// <param name="Entries">The number of entries in these trees.</param>
+/// <param name="UsedPages">The number of pages that belong to trees, values, or the section maps.</param>
+/// <param name="FreePages">The number of pages without an owner.</param>
+/// <param name="Problems">A sentence for each problem; empty when there is none.</param>
 public sealed record VerificationReport(
     long TransactionId, int Trees, long Entries, long UsedPages, long FreePages, IReadOnlyList<string> Problems)
 {
-    /// <summary>True when nothing is wrong.</summary>
+    /// <summary>True when there are no problems.</summary>
     public bool IsSound => Problems.Count == 0;
 
     /// <inheritdoc/>

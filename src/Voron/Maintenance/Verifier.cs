@@ -7,11 +7,12 @@ using Voron.Trees;
 namespace Voron.Maintenance;
 
 /// <summary>
-/// Walks one snapshot: every tree, every value, the section maps; each page has to be owned once, and to be as it was written.
+/// Walks one snapshot: every tree, every value and the section maps. Each page must have one owner and be as it was written.
 /// </summary>
 /// <remarks>
-/// Nothing else has to stop. The snapshot is held until the end, since only one state tells whether each page has one owner; the
-/// scrubber does without that, see <see cref="ScrubPass"/>. Memory: a bit for each page. Closing the environment ends it at the next page.
+/// No other work has to stop. The snapshot is held until the end, because only a single state shows whether each page has one owner; the
+/// scrubber does without that check, see <see cref="ScrubPass"/>. Memory: a bit for each page. Closing the environment ends the
+/// verification at the next page.
 /// </remarks>
 internal sealed unsafe class Verifier : ITreeCheckHost
 {

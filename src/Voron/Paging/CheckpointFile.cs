@@ -5,10 +5,10 @@ using Voron.Primitives;
 
 namespace Voron.Paging;
 
-/// <summary>The header file: two slots, each in a block of its own, written in turn.</summary>
+/// <summary>The header file: two slots, each in its own block, written in turn.</summary>
 /// <remarks>
-/// A slot that is being written when the power fails leaves the other one. The newer valid slot counts; that the older one
-/// may be used only when everything from its start on is there, is seen by following the journal from it.
+/// If the power fails while a slot is being written, the other slot is still intact. The newer valid slot counts. The older one may be
+/// used only when everything from its start on is there; following the journal from its start shows whether it is.
 /// </remarks>
 internal sealed unsafe class CheckpointFile : IDisposable
 {
@@ -25,20 +25,20 @@ internal sealed unsafe class CheckpointFile : IDisposable
         _block = (byte*)EngineMemory.AllocateAligned(JournalFormat.Block, JournalFormat.Block);
     }
 
-    /// <summary>The checkpoint that was written or read last.</summary>
+    /// <summary>The checkpoint that was last written or read.</summary>
     public CheckpointHeader Current { get; private set; }
 
-    /// <summary>The other slot as it was found at opening; null when it is not valid.</summary>
+    /// <summary>The other slot as found on opening; null when it is not valid.</summary>
     public CheckpointHeader? Previous { get; private set; }
 
-    /// <summary>Creates the file under a name, with both slots alike.</summary>
+    /// <summary>Creates the file under a name, with the same content in both slots.</summary>
     public static void Create(IDisk disk, string name, CheckpointHeader header)
     {
         disk.Open(name, DiskOpen.New, DiskAccess.WriteThrough).Dispose();
         Fill(disk, name, header);
     }
 
-    /// <summary>Writes both slots of a file that has none yet.</summary>
+    /// <summary>Writes both slots of a file that has no slots yet.</summary>
     public static void Fill(IDisk disk, string name, CheckpointHeader header)
     {
         using var file = disk.Open(name, DiskOpen.Existing, DiskAccess.WriteThrough);
@@ -52,9 +52,9 @@ internal sealed unsafe class CheckpointFile : IDisposable
 
     /// <summary>Opens the file and reads its newer valid slot.</summary>
     /// <param name="disk">The directory of the environment.</param>
-    /// <param name="name">Of the file.</param>
-    /// <param name="makesDurable">Makes what a killed process left visible durable, and reads what the device has then.</param>
-    /// <exception cref="UnsupportedFormatException">It is no header file, or one of another version.</exception>
+    /// <param name="name">The name of the file.</param>
+    /// <param name="makesDurable">Makes data that a killed process left visible durable, and then reads the data from the device.</param>
+    /// <exception cref="UnsupportedFormatException">The file is not a header file, or has another version.</exception>
     /// <exception cref="CorruptionException">Neither slot is valid.</exception>
     public static CheckpointFile Open(IDisk disk, string name = FileName, bool makesDurable = false)
     {
@@ -81,8 +81,8 @@ internal sealed unsafe class CheckpointFile : IDisposable
     }
 
     /// <summary>
-    /// A number for the next checkpoint, higher than any that a header or a flush has had. Its lowest 16 bits are not zero: in the
-    /// journal's records they stand for the whole.
+    /// Takes a number for the next checkpoint, higher than any that a header or a flush has had. Its lowest 16 bits are not zero, because
+    /// they represent the whole number in the journal's records.
     /// </summary>
     public long TakeNumber()
     {
@@ -92,13 +92,13 @@ internal sealed unsafe class CheckpointFile : IDisposable
         return _lastNumber;
     }
 
-    /// <summary>Takes back the number that was taken last.</summary>
+    /// <summary>Returns the number that was taken last, so that it can be taken again.</summary>
     public void ReturnNumber(long number) => _lastNumber = Math.Min(_lastNumber, number - 1);
 
-    /// <summary>Numbers up to this one have been taken.</summary>
+    /// <summary>Marks numbers up to this one as taken.</summary>
     public void SkipTo(long number) => _lastNumber = Math.Max(_lastNumber, number);
 
-    /// <summary>Writes the next checkpoint, with a number that was taken for it, into the older slot; durable when it returns.</summary>
+    /// <summary>Writes the next checkpoint, with a number that was taken for it, into the older slot. Durable on return.</summary>
     public void Write(CheckpointHeader header, long number)
     {
         header.CheckpointNumber = number;
@@ -108,7 +108,7 @@ internal sealed unsafe class CheckpointFile : IDisposable
         Current = header;
     }
 
-    /// <summary>Writes the current checkpoint into the older slot too: after a clean close, either will do.</summary>
+    /// <summary>Writes the current checkpoint into the older slot too: after a clean close, either slot will do.</summary>
     public void WriteBothAlike()
     {
         WriteSlot(_nextSlot, Current);

@@ -7,10 +7,10 @@ using Voron.Primitives;
 
 namespace Voron.Paging;
 
-/// <summary>The data file as pages: a read-only map that grows, and the verification of each page at its first use.</summary>
+/// <summary>The data file as pages: a read-only map that grows, and the verification of each page on its first use.</summary>
 /// <remarks>
-/// Growing is for the holder of the writer; reading and verifying for everybody. Pages are written by the flusher, through
-/// <see cref="File"/>, only while no snapshot reads them from here.
+/// Only the holder of the writer may grow the file; any thread may read and verify pages. The flusher writes pages through
+/// <see cref="File"/>, and only while no snapshot reads them from here.
 /// </remarks>
 internal sealed unsafe class DataFile : IDisposable
 {
@@ -23,7 +23,7 @@ internal sealed unsafe class DataFile : IDisposable
     private readonly AddressSpace _verifiedSpace;
     private readonly ulong* _verified;
 
-    // Apart from pages: what has been checked as a part of a value says nothing of a page.
+    // Separate from the bits of pages: bytes that were checked as part of a value have not been checked as a page.
     private readonly AddressSpace _verifiedChunkSpace;
     private readonly ulong* _verifiedChunks;
     private readonly int _pageShift;
@@ -62,41 +62,41 @@ internal sealed unsafe class DataFile : IDisposable
     public DiskFile File { get; }
 
     /// <summary>
-    /// The same file past the page cache, where what is written so is seen in the map: for large values. Their pages are in no
-    /// cache then, and so not verified before they have been read. Null where there is none.
+    /// The same file opened to bypass the page cache, for large values, where the map shows data that is written this way; otherwise null.
+    /// The pages of these values are then in no cache, so they do not count as verified until they have been read.
     /// </summary>
     public DiskFile? Unbuffered { get; }
 
     public int PageSize { get; }
 
-    /// <summary>Pages that the file has, with an address in the map; those that are in use have blocks.</summary>
+    /// <summary>The number of pages in the file, each with an address in the map. Pages in use have blocks.</summary>
     public long CapacityPages { get; private set; }
 
-    /// <summary>The most pages that the file can have while the environment is open: for more there are no addresses.</summary>
+    /// <summary>The maximum number of pages that the file can have while the environment is open: there are no addresses for more.</summary>
     public long PageLimit { get; }
 
     /// <summary>
-    /// The page count when the file was opened, or last cut. Until more pages are in use, nothing is given blocks ahead of need.
+    /// The page count when the file was opened or last cut. Until more pages are in use, no blocks are allocated ahead of need.
     /// </summary>
     public long SettledPages { get; set; }
 
-    /// <summary>Where page 0 is mapped. Readers take it from the state that they registered with.</summary>
+    /// <summary>The address at which page 0 is mapped. Readers take it from the state that they registered with.</summary>
     public byte* MapAddress => _map.Address;
 
-    /// <summary>The address of a page in the newest map. For the holder of the writer.</summary>
+    /// <summary>Returns the address of a page in the newest map. Only for the holder of the writer.</summary>
     public byte* Address(long page) => _map.Address + (page << _pageShift);
 
     public ulong Seed(long page) => Checksum.Seed(_environmentId, page);
 
-    /// <summary>The checksum that a page, or a run of them, has to carry in its header.</summary>
+    /// <summary>Computes the checksum that a page, or an extent, must carry in its header.</summary>
     public ulong ComputeChecksum(long page, byte* bytes, long length) =>
         Checksum.Compute(bytes + PageHeader.UnjournaledBytes, (nuint)(length - PageHeader.UnjournaledBytes), Seed(page));
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool IsVerified(long page) => (Volatile.Read(ref _verified[page >> 6]) & (1UL << (int)(page & 63))) != 0;
 
-    /// <summary>What the file says of the checkpoint that it belongs to.</summary>
-    /// <exception cref="DiskException">It cannot be read.</exception>
+    /// <summary>Reads the stamp, which says which checkpoint the file belongs to.</summary>
+    /// <exception cref="DiskException">The stamp cannot be read.</exception>
     public ulong ReadStamp()
     {
         ulong stamp;
@@ -104,13 +104,13 @@ internal sealed unsafe class DataFile : IDisposable
         return stamp;
     }
 
-    /// <summary>Stamps the file. Durable after a sync.</summary>
-    /// <exception cref="DiskException">It cannot be written.</exception>
+    /// <summary>Writes the stamp. It is durable after a sync.</summary>
+    /// <exception cref="DiskException">The stamp cannot be written.</exception>
     public void WriteStamp(ulong stamp) => File.Write(DataFileStamp.Offset, new ReadOnlySpan<byte>(&stamp, DataFileStamp.Size));
 
     /// <summary>
-    /// Makes what was written durable. A failure poisons the environment: the system tells of a failed write-back only once,
-    /// so whoever hears of it has to end all writing before anybody else can sync without hearing of it.
+    /// Makes all earlier writes durable. A failure poisons the environment: the kernel reports a failed write-back only once, so the
+    /// caller that sees it must stop all writes before another sync can succeed falsely.
     /// </summary>
     /// <exception cref="EnvironmentPoisonedException">The sync failed.</exception>
     public void Sync()
@@ -136,10 +136,10 @@ internal sealed unsafe class DataFile : IDisposable
     }
 
     /// <summary>
-    /// Looks whether the file still has its pages: another program may have cut it. Then nothing more is written: a checkpoint would name pages
-    /// that are gone, and release the journal that could make some of them again.
+    /// Checks whether the file still has its pages: another program may have cut it. If it was cut, nothing more is written: a checkpoint
+    /// would name pages that are gone, and release the journal that could restore some of them.
     /// </summary>
-    /// <exception cref="EnvironmentPoisonedException">It is shorter than it was, or its length cannot be told.</exception>
+    /// <exception cref="EnvironmentPoisonedException">The file is shorter than it was, or its length cannot be read.</exception>
     public void CheckLength()
     {
         // Growing and cutting change the file and the capacity under this lock.
@@ -165,14 +165,17 @@ internal sealed unsafe class DataFile : IDisposable
         throw _poison.Exception(CommitOutcome.NotCommitted);
     }
 
-    /// <summary>Makes sure that pages which the file has, but whose blocks may have been given back, have blocks again.</summary>
+    /// <summary>Ensures that pages of the file, whose blocks may have been returned to the file system, have blocks again.</summary>
     public void Refill(long firstPage, long pages) => Allocate(firstPage << _pageShift, (firstPage + pages) << _pageShift);
 
-    /// <summary>Says that the page on disk has been read and checked, or written by this environment.</summary>
+    /// <summary>Marks a page as verified: the page on disk has been read and checked, or written by this environment.</summary>
     public void MarkVerified(long page) => Interlocked.Or(ref _verified[page >> 6], 1UL << (int)(page & 63));
 
-    /// <summary>Says that pages have to be read and checked before their next use as pages: they become the inside of something.</summary>
-    /// <returns>True when one of them had been checked.</returns>
+    /// <summary>
+    /// Marks pages as unverified, because they become the inside of an extent or a value: they must be read and checked before their next
+    /// use as pages.
+    /// </summary>
+    /// <returns>True when at least one of them had been verified.</returns>
     public bool MarkUnverified(long first, long pages)
     {
         var end = first + pages;
@@ -193,7 +196,7 @@ internal sealed unsafe class DataFile : IDisposable
         return had;
     }
 
-    /// <summary>Whether the part of a value that begins with a page has been read and checked.</summary>
+    /// <summary>Whether the chunk of a value that begins with a page has been read and checked.</summary>
     public bool IsChunkVerified(long page) => (Volatile.Read(ref _verifiedChunks[page >> 6]) & (1UL << (int)(page & 63))) != 0;
 
     public void MarkChunk(long page, bool isVerified)
@@ -206,11 +209,11 @@ internal sealed unsafe class DataFile : IDisposable
     }
 
     /// <summary>
-    /// Reads a page that has not been used since the environment was opened, by a call that can fail with an error, and checks
-    /// its number, its checksum and that its bytes fit together; the first page of a run stands for the whole run.
+    /// Reads a page that has not been used since the environment was opened, with a call that can fail with an error, and checks its
+    /// number, its checksum and its structure. The first page of an extent represents the whole extent.
     /// </summary>
-    /// <exception cref="CorruptionException">The page is not what was written.</exception>
-    /// <exception cref="StorageAccessException">It cannot be read.</exception>
+    /// <exception cref="CorruptionException">The page does not hold the bytes that were written.</exception>
+    /// <exception cref="StorageAccessException">The page cannot be read.</exception>
     [MethodImpl(MethodImplOptions.NoInlining)]
     public void Verify(long page)
     {
@@ -221,23 +224,23 @@ internal sealed unsafe class DataFile : IDisposable
     }
 
     /// <summary>
-    /// What to throw for a page that is not as it was written: a disk that cannot be read is something else than one that has other
-    /// bytes. A file that ends too early has lost some.
+    /// Returns the exception for a page that is not as it was written. A disk that cannot be read differs from a disk that holds other
+    /// bytes. A file that ends too early has lost bytes.
     /// </summary>
-    /// <param name="fault">What is wrong, as of <see cref="TryVerify(long, out Exception?)"/>.</param>
-    /// <param name="cause">The failure of the disk, if it is one.</param>
+    /// <param name="fault">The fault, as returned by <see cref="TryVerify(long, out Exception?)"/>.</param>
+    /// <param name="cause">The disk failure, if there was one.</param>
     public static VoronException Failure(string fault, Exception? cause) => cause is DiskException { Error: not DiskError.EndOfFile }
         ? new StorageAccessException(fault, cause)
         : new CorruptionException(fault, cause);
 
-    /// <summary>Checks a page on disk. Null when it is as it was written, else a sentence that says what is wrong.</summary>
+    /// <summary>Checks a page on disk. Returns null when it is as it was written, otherwise a sentence that describes the fault.</summary>
     public string? TryVerify(long page, out Exception? cause) => TryVerify(page, CancellationToken.None, out _, out cause);
 
     /// <inheritdoc cref="TryVerify(long, out Exception?)"/>
-    /// <param name="page">The page, or the first one of a run, which is checked as a whole.</param>
-    /// <param name="stop">Ends the reading of a long run.</param>
-    /// <param name="pages">How many pages were read.</param>
-    /// <param name="cause">The failure of the disk, if it is one.</param>
+    /// <param name="page">The page, or the first page of an extent, which is checked as a whole.</param>
+    /// <param name="stop">Stops the reading of a long extent.</param>
+    /// <param name="pages">The number of pages that were read.</param>
+    /// <param name="cause">The disk failure, if there was one.</param>
     /// <exception cref="OperationCanceledException">The check was stopped.</exception>
     [SkipLocalsInit]
     public string? TryVerify(long page, CancellationToken stop, out long pages, out Exception? cause)
@@ -272,7 +275,7 @@ internal sealed unsafe class DataFile : IDisposable
         }
     }
 
-    // In pieces: a run may be as long as memory.
+    // Reads in pieces, because an extent may be as large as memory.
     private ulong ReadExtentChecksum(long page, byte* first, long pages, CancellationToken stop)
     {
         var stream = new Checksum.Stream();
@@ -298,10 +301,10 @@ internal sealed unsafe class DataFile : IDisposable
     }
 
     /// <summary>
-    /// Makes sure that the first <paramref name="pages"/> pages have blocks and an address. The caller publishes a new state
-    /// when the map has moved.
+    /// Ensures that the first <paramref name="pages"/> pages have blocks and addresses. When the map has moved, the caller publishes a
+    /// new state.
     /// </summary>
-    /// <returns>True when the map has moved: <see cref="RetireMaps"/> then wants to know of the state published next.</returns>
+    /// <returns>True when the map has moved: <see cref="RetireMaps"/> must then be called for the state published next.</returns>
     /// <exception cref="StorageFullException">There is no room on the disk. Nothing has changed.</exception>
     /// <exception cref="StorageAccessException">The file cannot be grown or mapped. Nothing has changed.</exception>
     public bool EnsureCapacity(long pages)
@@ -321,7 +324,7 @@ internal sealed unsafe class DataFile : IDisposable
             }
         }
 
-        // Before anything that cannot be taken back.
+        // Done before anything that cannot be undone.
         CommitBits(pages);
         var moved = false;
         try
@@ -343,7 +346,7 @@ internal sealed unsafe class DataFile : IDisposable
         return moved;
     }
 
-    /// <summary>Gives the file blocks ahead of need; may run beside the holder of the writer, who finds them there.</summary>
+    /// <summary>Allocates blocks ahead of need. May run concurrently with the holder of the writer, which then finds them there.</summary>
     /// <exception cref="StorageFullException">There is no room on the disk.</exception>
     public void Preallocate(long pages)
     {
@@ -351,7 +354,7 @@ internal sealed unsafe class DataFile : IDisposable
         var growth = PlantedFault.GrowSideBySide ? new EngineLock(LockRank.Growth) : _growth;
         using (growth.Enter())
         {
-            // The writer may have gone further since the caller looked.
+            // The writer may have grown the file further since the caller checked.
             var from = CapacityPages << _pageShift;
             if (length <= Math.Max(from, _preallocated))
                 return;
@@ -361,7 +364,7 @@ internal sealed unsafe class DataFile : IDisposable
         }
     }
 
-    /// <summary>Notes that maps retired so far are unknown to readers that register with <paramref name="sequence"/> or later.</summary>
+    /// <summary>Records that readers that register with <paramref name="sequence"/> or later do not know the maps retired so far.</summary>
     public void RetireMaps(long sequence)
     {
         for (var i = 0; i < _retiredMaps.Count; i++)
@@ -371,7 +374,7 @@ internal sealed unsafe class DataFile : IDisposable
         }
     }
 
-    /// <summary>Unmaps what only readers of an older sequence than any that is registered could use.</summary>
+    /// <summary>Unmaps the retired maps that only readers with an older sequence than any registered one could use.</summary>
     public void ReleaseMaps(long oldestSequence)
     {
         for (var i = _retiredMaps.Count - 1; i >= 0; i--)
@@ -386,8 +389,8 @@ internal sealed unsafe class DataFile : IDisposable
     public bool HasRetiredMaps => _retiredMaps.Count > 0;
 
     /// <summary>
-    /// Cuts the file. Nobody uses, or will come to use, a page behind the cut. Where a file that is mapped cannot be cut (Windows), that is
-    /// made up for when the file is closed.
+    /// Cuts the file. No thread uses, or will use, a page beyond the cut. Where a mapped file cannot be cut (Windows), the file is cut when
+    /// it is closed.
     /// </summary>
     public void Truncate(long pages)
     {
@@ -396,7 +399,7 @@ internal sealed unsafe class DataFile : IDisposable
             Debug.Assert(pages < CapacityPages && _retiredMaps.Count == 0);
             _map.Shrink(pages << _pageShift);
 
-            // Even when the file keeps its tail: the tail has no address any more.
+            // Applies even if the file keeps its tail, because the tail no longer has an address.
             CapacityPages = SettledPages = pages;
             _preallocated = pages << _pageShift;
             SchedulePoint.Reach(SchedulePlace.FileCut);
@@ -426,7 +429,7 @@ internal sealed unsafe class DataFile : IDisposable
         _verifiedChunkSpace.Dispose();
     }
 
-    // Not synced: a file that keeps its tail over a power cut is right too.
+    // Not synced: a file that still has its tail after a power failure is valid too.
     private void TruncateAtLast()
     {
         if (!_owesTruncation || _poison.IsPoisoned)
@@ -439,7 +442,7 @@ internal sealed unsafe class DataFile : IDisposable
         }
         catch (DiskException)
         {
-            // The tail stays; the next environment that gives space back cuts it off.
+            // The tail stays; the next environment that returns space to the file system cuts it off.
         }
     }
 

@@ -5,22 +5,22 @@ using Voron.Primitives;
 
 namespace Voron.Paging;
 
-/// <summary>Verifies values that stand in the data file without page headers: a checksum for each 64 KiB chunk.</summary>
+/// <summary>Verifies values that are stored in the data file without page headers, with a checksum for each 64 KiB chunk.</summary>
 internal static unsafe class LargeValues
 {
-    /// <summary>Bytes of a value that share a checksum.</summary>
+    /// <summary>The number of bytes of a value that share a checksum.</summary>
     public const int ChunkBytes = LargeExtentReference.ChunkBytes;
 
     public static long ChunkCount(long length) => (length + ChunkBytes - 1) / ChunkBytes;
 
-    /// <summary>The page where a chunk starts; it stands for the chunk where chunks are marked as verified.</summary>
+    /// <summary>Returns the page where a chunk starts; it represents the chunk where chunks are marked as verified.</summary>
     public static long ChunkPage(long firstPage, long chunk, int pageShift) => firstPage + chunk * (ChunkBytes >> pageShift);
 
-    /// <summary>Verifies the chunks that a range of the value touches, as far as they have not been since opening.</summary>
+    /// <summary>Verifies the chunks that a range of the value touches, except those already verified since opening.</summary>
     /// <param name="checksums">One for each chunk of the value.</param>
-    /// <param name="always">Verifies also what has been verified before.</param>
-    /// <exception cref="CorruptionException">A chunk is not what was written.</exception>
-    /// <exception cref="StorageAccessException">It cannot be read.</exception>
+    /// <param name="always">Whether to verify chunks again that have been verified before.</param>
+    /// <exception cref="CorruptionException">A chunk does not hold the bytes that were written.</exception>
+    /// <exception cref="StorageAccessException">A chunk cannot be read.</exception>
     public static void Verify(
         DataFile file, long firstPage, long length, ReadOnlySpan<ulong> checksums, long from, long count, bool always)
     {

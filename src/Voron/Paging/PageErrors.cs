@@ -2,7 +2,7 @@ using System.Diagnostics.CodeAnalysis;
 
 namespace Voron.Paging;
 
-/// <summary>Throws for page numbers that lead nowhere: a damaged tree, since no sound one names such a page.</summary>
+/// <summary>Throws for page numbers that lead nowhere. The tree is then damaged, because no sound tree names such a page.</summary>
 internal static class PageErrors
 {
     [DoesNotReturn]

@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace Voron.Paging;
 
-/// <summary>What kind of version a node stands for.</summary>
+/// <summary>The kinds of version that a node can represent.</summary>
 [Flags]
 internal enum VersionFlags : byte
 {
@@ -11,40 +11,44 @@ internal enum VersionFlags : byte
     /// <summary>The page is free; there is no frame.</summary>
     Tombstone = 1,
 
-    /// <summary>The page is inside a run; the run's first page has the frame.</summary>
+    /// <summary>The page is inside an extent; the extent's first page has the frame.</summary>
     InsideExtent = 2,
 
-    /// <summary>The first page of a run: the frame holds all of its pages.</summary>
+    /// <summary>The first page of an extent: the frame holds all pages of the extent.</summary>
     Extent = 4,
 
-    /// <summary>The page was allocated by this transaction: it has no earlier version that counts.</summary>
+    /// <summary>The page was allocated by this transaction, so it has no earlier version that counts.</summary>
     New = 8,
 
-    /// <summary>Any of these: what the transaction's record says of the page needs no base.</summary>
+    /// <summary>Any flag that makes a version self-contained: the transaction's record of the page needs no base page.</summary>
     SelfContained = Tombstone | InsideExtent | Extent | New,
 }
 
-/// <summary>One version of one page. A cache line each, in memory that is never given back while the environment is open.</summary>
+/// <summary>One version of one page. Each takes one cache line, in memory that is never released while the environment is open.</summary>
 [StructLayout(LayoutKind.Explicit, Size = Size)]
 internal unsafe struct VersionNode
 {
     public const int Size = 64;
 
-    /// <summary>What of a free node means nothing: from <see cref="Flags"/> to before <see cref="NextFree"/>.</summary>
+    /// <summary>
+    /// The number of bytes that have no meaning in a free node: from <see cref="Flags"/> up to, but not including, <see cref="NextFree"/>.
+    /// </summary>
     public const int PooledBytes = 52;
 
-    /// <summary>Raised when the node is given back: a link with another generation points to nothing.</summary>
+    /// <summary>The generation, raised when the node is freed: a link with another generation points to nothing.</summary>
     [FieldOffset(0)]
     public uint Generation;
 
     [FieldOffset(4)]
     public VersionFlags Flags;
 
-    /// <summary>Pages that the frame holds: 1, more for a run, 0 without a frame.</summary>
+    /// <summary>The number of pages that the frame holds: 1, more for an extent, 0 without a frame.</summary>
     [FieldOffset(8)]
     public int Pages;
 
-    /// <summary>The stamp of the newest savepoint when the version was made; within a later one it is copied before it changes.</summary>
+    /// <summary>
+    /// The stamp of the newest savepoint when the version was made. Within a later savepoint, the version is copied before it changes.
+    /// </summary>
     [FieldOffset(12)]
     public int SavepointStamp;
 
@@ -58,7 +62,7 @@ internal unsafe struct VersionNode
     [FieldOffset(32)]
     public ulong Older;
 
-    /// <summary>Which 64ths of the page may differ from the newest version of a lower transaction.</summary>
+    /// <summary>A bit for each 64th of the page that may differ from the newest version of a lower transaction.</summary>
     [FieldOffset(40)]
     public ulong DirtyLines;
 
@@ -66,18 +70,18 @@ internal unsafe struct VersionNode
     public long Page;
 
     /// <summary>
-    /// The newest transaction up to this version whose record makes the page without a base: anew, as a run, or free. 0 when
-    /// there is none since the page was last at home in the data file.
+    /// The newest transaction up to this version whose record makes the page self-contained: as a new page, as an extent, or as free.
+    /// 0 when there is none since the page was last in the data file.
     /// </summary>
     [FieldOffset(56)]
     public long SelfContainedSinceId;
 
-    /// <summary>In the free list, where it takes the place of <see cref="SelfContainedSinceId"/>: the index of the next free node.</summary>
+    /// <summary>The index of the next free node. Takes the place of <see cref="SelfContainedSinceId"/> in the free list.</summary>
     [FieldOffset(56)]
     public uint NextFree;
 }
 
-/// <summary>A version as a walker found it.</summary>
+/// <summary>A copy of a version, as a walker found it.</summary>
 internal readonly unsafe struct PageVersion
 {
     public readonly long TransactionId;

@@ -6,20 +6,21 @@ using Voron.Primitives;
 namespace Voron.Paging;
 
 /// <summary>
-/// Finds the version of a page that a snapshot sees: for each page number a chain of nodes, newest first. What has no
+/// Finds the version of a page that a snapshot sees. Each page number has a chain of nodes, newest first. A page without a
 /// version here is in the data file.
 /// </summary>
 /// <remarks>
 /// Invariants:
-/// 1. Only the holder of the writer changes heads, links and nodes. <see cref="Find"/> may be called by anybody, at any time.
-/// 2. A link is a node's index in its low half and the node's generation in its high half; 0 is no link.
-/// 3. Giving a node back raises its generation before anything else in it changes, and a new head is stored after all of its
-///    node: so a walker that reads a node's fields and *then* finds the link's generation has read one version's fields.
-/// 4. Transaction ids along a chain fall, or stay for versions of one transaction at different savepoint levels.
+/// 1. Only the holder of the writer changes heads, links and nodes. Any thread may call <see cref="Find"/> at any time.
+/// 2. A link holds a node's index in its low half and the node's generation in its high half; 0 is no link.
+/// 3. Freeing a node raises its generation before anything else in it changes, and a new head is stored after the whole of its
+///    node. A walker that reads a node's fields and *then* still finds the link's generation has therefore read the fields of
+///    one version.
+/// 4. Along a chain, transaction ids fall, or stay the same for versions of one transaction at different savepoint levels.
 /// </remarks>
 internal sealed unsafe class VersionTable : IDisposable
 {
-    /// <summary>Pages that share a counter of chains, so that empty stretches are skipped quickly.</summary>
+    /// <summary>The number of pages that share a counter of chains, so that empty stretches can be skipped quickly.</summary>
     public const int PagesPerStretch = 512;
 
     private readonly long _maxNodes;
@@ -35,7 +36,7 @@ internal sealed unsafe class VersionTable : IDisposable
     private long _pagesNeedingBase;
     private long _frameCount;
 
-    /// <param name="maxPageCount">The most pages the environment can have while it is open; address space is reserved for their heads.</param>
+    /// <param name="maxPageCount">The maximum page count while the environment is open; address space is reserved for the heads.</param>
     public VersionTable(long maxPageCount)
     {
         _maxNodes = AddressPlan.Nodes(maxPageCount);
@@ -58,37 +59,37 @@ internal sealed unsafe class VersionTable : IDisposable
         _nodes = (VersionNode*)_nodeSpace.Address;
     }
 
-    /// <summary>How many pages have room for a head. Looking up a page at or beyond it is a mistake.</summary>
+    /// <summary>The number of pages with room for a head. Looking up a page at or beyond it is an error.</summary>
     public long PageCapacity { get; private set; }
 
-    /// <summary>Nodes in use.</summary>
+    /// <summary>The number of nodes in use.</summary>
     public long NodeCount { get; private set; }
 
-    /// <summary>How many pages have at least one version.</summary>
+    /// <summary>The number of pages with at least one version.</summary>
     public long ChainCount { get; private set; }
 
     /// <summary>
-    /// How many pages a flush may have to write, at most: those that are free, and the inside of runs, have a chain and no frame.
+    /// The maximum number of pages that a flush may have to write: free pages and the inside of extents have a chain but no frame.
     /// </summary>
     public long MaxPagesToFlush => Math.Min(ChainCount, _frameCount);
 
     /// <summary>
-    /// How many pages have a newest version that can be made again only from what the data file holds: no record since the last
-    /// flush makes them without a base.
+    /// The number of pages whose newest version can be restored only from its base page in the data file: no record since the last flush
+    /// makes it self-contained.
     /// </summary>
     public long PagesNeedingBase => DetachIsIncomplete ? ChainCount : _pagesNeedingBase;
 
-    /// <summary>Versions that have been flushed are still in their chains, so that it is not known how many pages need their base.</summary>
+    /// <summary>True while flushed versions are still in their chains, so the number of pages that need their base page is unknown.</summary>
     public bool DetachIsIncomplete => Volatile.Read(ref _detachesEnded) != Volatile.Read(ref _detachesBegun);
 
     private long _detachesBegun;
     private long _detachesEnded;
 
-    /// <summary>The number of the last detaching that was begun.</summary>
+    /// <summary>The number of the last detach that was begun.</summary>
     public long LastDetach => Volatile.Read(ref _detachesBegun);
 
-    /// <summary>To be called, by one flush at a time, before its checkpoint is durable.</summary>
-    /// <returns>A number for <see cref="EndDetach"/>.</returns>
+    /// <summary>Begins a detach. Must be called by one flush at a time, before its checkpoint is durable.</summary>
+    /// <returns>The number to pass to <see cref="EndDetach"/>.</returns>
     public long BeginDetach()
     {
         var number = _detachesBegun + 1;
@@ -96,7 +97,9 @@ internal sealed unsafe class VersionTable : IDisposable
         return number;
     }
 
-    /// <summary>Everything is detached that the flush of that number found, which includes what those before it have left.</summary>
+    /// <summary>
+    /// Records that all versions found by the flush with this number are detached, including those that earlier flushes have left.
+    /// </summary>
     public void EndDetach(long number)
     {
         var ended = Volatile.Read(ref _detachesEnded);
@@ -122,12 +125,12 @@ internal sealed unsafe class VersionTable : IDisposable
     }
 
     /// <summary>
-    /// The newest version whose transaction is at most <paramref name="snapshot"/>. False when there is none: then the data
-    /// file has the page.
+    /// Finds the newest version whose transaction is at most <paramref name="snapshot"/>. Returns false when there is none: the page is
+    /// then in the data file.
     /// </summary>
     /// <remarks>
-    /// What is found is a copy of the node's fields, because the node itself may be detached at any time; the frame stays for
-    /// as long as the caller is registered with that snapshot.
+    /// The result is a copy of the node's fields, because the node itself may be detached at any time. The frame stays for as long as the
+    /// caller is registered with that snapshot.
     /// </remarks>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool Find(long page, long snapshot, out PageVersion version)
@@ -139,7 +142,7 @@ internal sealed unsafe class VersionTable : IDisposable
         return false;
     }
 
-    /// <summary>The head of a page's chain, or null. For the holder of the writer.</summary>
+    /// <summary>Returns the head of a page's chain, or null. Only for the holder of the writer.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public VersionNode* Newest(long page)
     {
@@ -148,30 +151,30 @@ internal sealed unsafe class VersionTable : IDisposable
         return link == 0 ? null : _nodes + (uint)link;
     }
 
-    /// <summary>The node that a link of a chain leads to, or null. For the holder of the writer.</summary>
+    /// <summary>Returns the node that a link of a chain leads to, or null. Only for the holder of the writer.</summary>
     public VersionNode* Follow(ulong link) => link == 0 ? null : _nodes + (uint)link;
 
-    /// <summary>Asks for the head of a page's chain.</summary>
+    /// <summary>Prefetches the head of a page's chain.</summary>
     public void PrefetchChain(long page)
     {
         if ((ulong)page < (ulong)PageCapacity)
             CacheLines.Prefetch(_chains + page);
     }
 
-    /// <summary>Asks for the newest node of a page's chain, whose head has come.</summary>
+    /// <summary>Prefetches the newest node of a page's chain, whose head has already been prefetched.</summary>
     public void PrefetchNewest(long page)
     {
         if ((ulong)page < (ulong)PageCapacity)
             CacheLines.Prefetch(_nodes + (uint)_chains[page]);
     }
 
-    /// <summary>True when the page has any version. Exact for the holder of the writer.</summary>
+    /// <summary>Returns true when the page has any version. Exact for the holder of the writer.</summary>
     public bool HasVersion(long page) => _chains[page] != 0;
 
-    /// <summary>How many pages of a stretch have a chain. A hint to others than the holder of the writer.</summary>
+    /// <summary>Returns the number of pages in a stretch that have a chain. Only a hint for threads that do not hold the writer.</summary>
     public int ChainsInStretch(long stretch) => Volatile.Read(ref _chainsInStretch[stretch]);
 
-    /// <summary>Makes a version the newest of its page.</summary>
+    /// <summary>Makes a version the newest one of its page.</summary>
     public VersionNode* Push(long page, long transactionId, int level, byte* frame, int pages, VersionFlags flags, ulong dirtyLines)
     {
         var index = TakeNode();
@@ -196,7 +199,7 @@ internal sealed unsafe class VersionTable : IDisposable
         return node;
     }
 
-    /// <summary>Gives a version of the open transaction another content. The frame it had is the caller's.</summary>
+    /// <summary>Replaces the content of a version of the open transaction. Its previous frame belongs to the caller.</summary>
     public void Refill(VersionNode* node, byte* frame, int pages, VersionFlags flags)
     {
         _frameCount += (frame != null ? 1 : 0) - (node->Frame != null ? 1 : 0);
@@ -205,7 +208,7 @@ internal sealed unsafe class VersionTable : IDisposable
         node->Flags = flags;
     }
 
-    /// <summary>Says of a page's newest version that the record of a transaction makes the page without a base.</summary>
+    /// <summary>Marks a page's newest version as self-contained by the record of a transaction.</summary>
     public void SetSelfContained(VersionNode* node, long transactionId)
     {
         Debug.Assert(Newest(node->Page) == node);
@@ -214,7 +217,7 @@ internal sealed unsafe class VersionTable : IDisposable
         _pagesNeedingBase += CountNeedingBase(node);
     }
 
-    /// <summary>Takes the newest version off its page and gives the node back. The frame is the caller's.</summary>
+    /// <summary>Removes the newest version from its page and frees the node. The frame belongs to the caller.</summary>
     public void Pop(VersionNode* node)
     {
         Debug.Assert(Newest(node->Page) == node);
@@ -228,10 +231,10 @@ internal sealed unsafe class VersionTable : IDisposable
     }
 
     /// <summary>
-    /// Has the version below the newest one take its place: both are of one transaction, and the older one is not needed any
-    /// more. The frame that this had is the caller's.
+    /// Moves the newest version into the node below it, whose version is no longer needed: both belong to one transaction. The frame that
+    /// the older version had belongs to the caller.
     /// </summary>
-    /// <remarks>A walker may find fields of both. It takes neither, since the transaction is newer than every snapshot.</remarks>
+    /// <remarks>A walker may find fields of both. It uses neither, because the transaction is newer than every snapshot.</remarks>
     public void JoinWithOlder(VersionNode* node)
     {
         var older = Follow(node->Older);
@@ -244,7 +247,7 @@ internal sealed unsafe class VersionTable : IDisposable
     }
 
     /// <summary>
-    /// Takes a version that is not the newest out of its chain and gives the node back. The frame is the caller's.
+    /// Removes a version that is not the newest from its chain and frees the node. The frame belongs to the caller.
     /// </summary>
     public void Unlink(VersionNode* newer, VersionNode* node)
     {
@@ -254,8 +257,8 @@ internal sealed unsafe class VersionTable : IDisposable
     }
 
     /// <summary>
-    /// Cuts a chain behind <paramref name="newer"/>, or wholly when that is null. The nodes stay readable by
-    /// <see cref="Follow"/> until each is given to <see cref="Free"/>.
+    /// Cuts a chain behind <paramref name="newer"/>, or entirely when that is null. The nodes remain readable through
+    /// <see cref="Follow"/> until each is passed to <see cref="Free"/>.
     /// </summary>
     /// <returns>The link of the first node that was cut off.</returns>
     public ulong TruncateChain(long page, VersionNode* newer)
@@ -281,7 +284,7 @@ internal sealed unsafe class VersionTable : IDisposable
         return link;
     }
 
-    /// <summary>Gives a node back that no chain leads to any more.</summary>
+    /// <summary>Frees a node that no chain leads to any more.</summary>
     public void Free(VersionNode* node)
     {
         Volatile.Write(ref node->Generation, node->Generation + (PlantedFault.KeepGeneration ? 0u : 1u));
@@ -323,9 +326,9 @@ internal sealed unsafe class VersionTable : IDisposable
         return false;
     }
 
-    /// <summary>Makes sure that so many versions can be pushed without asking for memory.</summary>
+    /// <summary>Ensures that <paramref name="count"/> versions can be pushed without requesting memory.</summary>
     /// <exception cref="StorageFullException">There are too many versions.</exception>
-    /// <exception cref="InsufficientMemoryException">There is no memory.</exception>
+    /// <exception cref="InsufficientMemoryException">There is not enough memory.</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void EnsureNodes(int count)
     {
@@ -341,7 +344,7 @@ internal sealed unsafe class VersionTable : IDisposable
             EngineMemory.Revive(&_nodes[index].Flags, VersionNode.PooledBytes);
             _freeNode = _nodes[index].NextFree;
 
-            // The next one is wanted soon, and may not have been touched for a while.
+            // The next node will be needed soon, and has perhaps not been touched for a while.
             CacheLines.Prefetch(_nodes + _freeNode);
         }
         else
@@ -372,12 +375,12 @@ internal sealed unsafe class VersionTable : IDisposable
         $"The environment holds {_maxNodes} versions of pages, the most that it has addresses for. The oldest open read transaction keeps them: " +
         $"dispose it, then try again. With {nameof(StorageOptions.CaptureTransactionStacks)} the log says where it was begun.");
 
-    // Heads are made usable in steps, so that most calls find it done.
+    // Heads are made usable in steps, so that most calls find nothing left to do.
     private static long RoundUp(long pages) => (pages + 8191) & ~8191L;
 
     private static int CountNeedingBase(VersionNode* node) => node->SelfContainedSinceId == 0 ? 1 : 0;
 
-    // What is left of a chain builds on what was cut off it, which is at home in the data file now.
+    // The rest of the chain builds on the versions that were cut off, whose content is now in the data file.
     private void ClearSelfContained(long page, long transactionId)
     {
         _pagesNeedingBase -= CountNeedingBase(Newest(page));

@@ -2,9 +2,9 @@ namespace Voron.Primitives;
 
 /// <summary>Completes tasks on behalf of the threads that commit.</summary>
 /// <remarks>
-/// A thread of its own and a work item of the pool do the same work side by side. The thread needs no free thread of the pool, so a
-/// task comes through to a caller that blocks on it while all of the pool is blocked. The work item keeps the others from waiting when
-/// a user's continuation, one that insists on running synchronously, blocks the thread. The thread ends when it is idle for a while.
+/// A dedicated thread and a pool work item do the same work side by side. The thread needs no free pool thread, so a task completes for a
+/// caller that blocks on it even while the whole pool is blocked. The work item keeps the other tasks from waiting when the thread is
+/// blocked by a user's continuation that insists on running synchronously. The thread ends when it has been idle for a while.
 /// </remarks>
 internal sealed class CompletionRelay : IThreadPoolWorkItem
 {
@@ -18,7 +18,7 @@ internal sealed class CompletionRelay : IThreadPoolWorkItem
 
     public static CompletionRelay Shared { get; } = new();
 
-    /// <summary>Has a completion run; it is nobody else's until then.</summary>
+    /// <summary>Queues a completion to be run. The relay owns the completion until then.</summary>
     public void Add(PooledCompletion completion)
     {
         bool starts, queues;
@@ -53,7 +53,7 @@ internal sealed class CompletionRelay : IThreadPoolWorkItem
         SynchronizationContext.SetSynchronizationContext(before);
     }
 
-    // Either of the two may find no memory: the other one does the work.
+    // Either of the two may fail for lack of memory: the other one does the work.
     private void StartThread()
     {
         try
@@ -90,7 +90,7 @@ internal sealed class CompletionRelay : IThreadPoolWorkItem
             {
                 while (!TryTake(out completion))
                 {
-                    // A continuation of the user's may have handed its thread to another one, whose interruption means nothing here.
+                    // A user's continuation may have let another thread interrupt this one, which means nothing here.
                     var isInterrupted = false;
                     if (!Uninterrupted.Wait(_gate, (int)IdleTime.TotalMilliseconds, ref isInterrupted) && _first == null)
                     {
@@ -127,11 +127,11 @@ internal sealed class CompletionRelay : IThreadPoolWorkItem
         }
         catch (Exception)
         {
-            // Thrown by a continuation that a user runs synchronously: there is nobody to tell, and the thread has others to serve.
+            // Thrown by a continuation that a user runs synchronously. There is nowhere to report it, and the thread has other tasks to serve.
         }
     }
 
-    /// <summary>Keeps an <c>await</c> from going on inside the call that completes its task: it goes to the pool.</summary>
+    /// <summary>Keeps an <c>await</c> from continuing inside the call that completes its task: the continuation goes to the pool.</summary>
     private sealed class NotForContinuations : SynchronizationContext
     {
         public static NotForContinuations Instance { get; } = new();

@@ -1,6 +1,6 @@
 namespace Voron.Primitives;
 
-/// <summary>What an environment counts. Each is changed by one thread at a time; readers may see them a moment late.</summary>
+/// <summary>The counters of an environment. Each is changed by one thread at a time; readers may see changes a moment late.</summary>
 internal sealed class Counters
 {
     public long CommittedTransactions;
@@ -18,10 +18,12 @@ internal sealed class Counters
     public long LeakedWriters;
     public long FreedPages;
 
-    /// <summary>Pages that transactions have taken, rolled back ones included.</summary>
+    /// <summary>Pages that transactions have allocated, including rolled-back transactions.</summary>
     public long AllocatedPages;
 
-    /// <summary>Bytes that committed transactions have written past the journal, or freed of what was written so, whichever is more.</summary>
+    /// <summary>
+    /// Bytes that committed transactions have written without the journal, or have freed of bytes written in this way, whichever is more.
+    /// </summary>
     public long DirectBytes;
     public long PunchedBytes;
     public long TruncatedBytes;

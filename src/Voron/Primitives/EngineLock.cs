@@ -3,16 +3,16 @@ using System.Runtime.CompilerServices;
 
 namespace Voron.Primitives;
 
-/// <summary>A lock with its place in <see cref="LockOrder"/>, and one where a test may decide which thread goes on.</summary>
+/// <summary>A lock with a place in <see cref="LockOrder"/>, and one at which a test may decide which thread continues.</summary>
 /// <remarks>
-/// A thread that is interrupted while it waits gets the lock all the same, and is interrupted at its next wait: an exception here would
-/// break off work that is half done.
+/// A thread that is interrupted while it waits still gets the lock, and is interrupted at its next wait: an exception here would break off
+/// work that is half done.
 /// </remarks>
 internal sealed class EngineLock(LockRank rank)
 {
     private readonly Lock _lock = new();
 
-    /// <summary>Takes the lock; to be left by disposing the result.</summary>
+    /// <summary>Takes the lock. Disposing the result releases it.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public Scope Enter()
     {
@@ -24,7 +24,7 @@ internal sealed class EngineLock(LockRank rank)
         return new Scope(_lock, rank);
     }
 
-    /// <summary>Takes the lock and leaves it again, if that is possible within a time.</summary>
+    /// <summary>Takes the lock and releases it again, if that is possible within the timeout.</summary>
     public bool TryPass(TimeSpan timeout)
     {
         if (!_lock.TryEnter(timeout))
@@ -62,13 +62,15 @@ internal sealed class EngineMonitor(LockRank rank)
         return new Scope(this);
     }
 
-    /// <summary>Waits, without the lock, until another thread calls <see cref="PulseAll"/>; the lock is held.</summary>
-    /// <returns>False when the time was over first.</returns>
-    /// <exception cref="ThreadInterruptedException">The thread was interrupted. It has the lock.</exception>
+    /// <summary>Waits until another thread calls <see cref="PulseAll"/>. The caller holds the lock, which is released during the wait.</summary>
+    /// <returns>False when the time ran out first.</returns>
+    /// <exception cref="ThreadInterruptedException">The thread was interrupted. It holds the lock.</exception>
     public bool Wait(int milliseconds = Timeout.Infinite) => SchedulePoint.Wait(this, milliseconds);
 
-    /// <summary>As <see cref="Wait(int)"/>, without end, for a caller that looks again for what it waits for.</summary>
-    /// <param name="isInterrupted">Set when the thread was interrupted, which ends this wait; the caller passes it on when it is done.</param>
+    /// <summary>As <see cref="Wait(int)"/>, without a time limit, for a caller that checks its condition again afterwards.</summary>
+    /// <param name="isInterrupted">
+    /// Set when the thread was interrupted, which ends this wait. The caller passes the interruption on when it is done.
+    /// </param>
     public void Wait(ref bool isInterrupted)
     {
         try

@@ -1,6 +1,6 @@
 namespace Voron;
 
-/// <summary>The base of every exception that speaks of the state of an environment, rather than of a wrong call.</summary>
+/// <summary>The base class of all exceptions that concern the state of an environment rather than an incorrect call.</summary>
 public abstract class VoronException : Exception
 {
     private protected VoronException(string message, Exception? cause = null)
@@ -18,7 +18,7 @@ public sealed class EnvironmentInUseException : VoronException
     }
 }
 
-/// <summary>A file is not of this format, of a newer version of it, or of another environment. Nothing was changed.</summary>
+/// <summary>A file is not in this format, has a newer version of it, or belongs to another environment. Nothing was changed.</summary>
 public sealed class UnsupportedFormatException : VoronException
 {
     internal UnsupportedFormatException(string message)
@@ -27,7 +27,7 @@ public sealed class UnsupportedFormatException : VoronException
     }
 }
 
-/// <summary>Bytes read from disk are not the bytes that were written. The message names file, place, expected and actual.</summary>
+/// <summary>Bytes read from disk are not the bytes that were written. The message names file, place, expected and actual values.</summary>
 public sealed class CorruptionException : VoronException
 {
     internal CorruptionException(string message, Exception? cause = null)
@@ -37,8 +37,8 @@ public sealed class CorruptionException : VoronException
 }
 
 /// <summary>
-/// There was no room, on the disk or within a configured limit, for what was asked. The transaction has not been
-/// committed, and the environment goes on.
+/// There was no room, on the disk or within a configured limit, for the requested operation. The transaction has not been
+/// committed, and the environment continues to work.
 /// </summary>
 public sealed class StorageFullException : VoronException
 {
@@ -48,7 +48,7 @@ public sealed class StorageFullException : VoronException
     }
 }
 
-/// <summary>The system has not enough memory to open the environment, or limits it. Nothing was changed.</summary>
+/// <summary>The system does not have enough memory to open the environment, or limits it. Nothing was changed.</summary>
 public sealed class StorageMemoryException : VoronException
 {
     internal StorageMemoryException(string message, Exception? cause = null)
@@ -66,19 +66,19 @@ public sealed class StorageAccessException : VoronException
     }
 }
 
-/// <summary>What became of the transaction whose commit threw.</summary>
+/// <summary>The outcome of a transaction whose commit threw.</summary>
 public enum CommitOutcome
 {
-    /// <summary>The transaction was not committed, now or after a reopening.</summary>
+    /// <summary>The transaction is not committed, and will not be after the environment is reopened.</summary>
     NotCommitted,
 
-    /// <summary>The write had begun: whether the transaction is there will be known when the environment is opened again.</summary>
+    /// <summary>The write had begun. Whether the transaction was committed will be known when the environment is opened again.</summary>
     Unknown,
 }
 
 /// <summary>
-/// A write or a sync has failed, so what the disk holds is not known: the environment refuses all further writes, with
-/// the first failure as the inner exception. Reads go on. Opening the environment again recovers it.
+/// A write or a sync has failed, so the content of the disk is not known. The environment refuses all further writes, with
+/// the first failure as the inner exception. Reads continue to work. Opening the environment again recovers it.
 /// </summary>
 public sealed class EnvironmentPoisonedException : VoronException
 {
@@ -88,6 +88,6 @@ public sealed class EnvironmentPoisonedException : VoronException
         Outcome = outcome;
     }
 
-    /// <summary>What became of the transaction that this exception ended.</summary>
+    /// <summary>The outcome of the transaction that this exception ended.</summary>
     public CommitOutcome Outcome { get; }
 }

@@ -4,10 +4,10 @@ using Microsoft.Extensions.Logging.Abstractions;
 namespace Voron.Primitives;
 
 /// <summary>
-/// The user's log, as the engine sees it: never throws, waits for nothing, and may be written to with any lock held. What is written
-/// reaches the user's log a moment later, from another thread, in order.
+/// The user's log, as the engine sees it: never throws, never waits, and may be written to with any lock held. Entries reach the user's
+/// log a moment later, from another thread, in order.
 /// </summary>
-/// <remarks>Whether a level is wanted is asked later too: that is the user's code as well.</remarks>
+/// <remarks>The check whether a level is enabled also comes later, because it is the user's code as well.</remarks>
 internal sealed partial class GuardedLogger : UserCalls<Action<ILogger>>, ILogger
 {
     private readonly ILogger _logger;
@@ -22,10 +22,10 @@ internal sealed partial class GuardedLogger : UserCalls<Action<ILogger>>, ILogge
         _ => new GuardedLogger(logger),
     };
 
-    /// <summary>Writes what waits, and waits for what is being written, for a time at most.</summary>
+    /// <summary>Writes the waiting entries, and waits at most <paramref name="longest"/> for an entry that is being written.</summary>
     public static void Finish(ILogger logger, TimeSpan longest) => (logger as GuardedLogger)?.Finish(longest);
 
-    /// <summary>Writes what waits, on this thread, which must hold no lock of the engine's.</summary>
+    /// <summary>Writes the waiting entries on this thread, which must hold no engine lock.</summary>
     public static void WriteHere(ILogger logger) => (logger as GuardedLogger)?.CallHere();
 
     public IDisposable? BeginScope<TState>(TState state)
@@ -45,7 +45,7 @@ internal sealed partial class GuardedLogger : UserCalls<Action<ILogger>>, ILogge
 
     protected override void Call(in Action<ILogger> call) => call(_logger);
 
-    // A log that fails has nowhere to say so.
+    // A log that fails has nowhere to report it.
     protected override void Failed(in Action<ILogger> call, Exception failure)
     {
     }

@@ -3,24 +3,24 @@ using System.Diagnostics;
 namespace Voron.Primitives;
 
 /// <summary>
-/// The engine's locks in the order in which a thread may take them: while it holds one it may take those that come later. The writer
+/// The engine's locks in the order in which a thread may take them: while it holds one, it may take only later ones. The writer
 /// comes before all of them. <c>docs/design.md</c>, "Threads and locks", says what each protects.
 /// </summary>
 internal enum LockRank
 {
-    /// <summary><c>PendingPuts</c>: the puts of the open transaction that read streams.</summary>
+    /// <summary><c>PendingPuts</c>: those puts of the open transaction that read streams.</summary>
     StreamPuts,
 
-    /// <summary><c>MemoryTrimmer</c>: one look at unused memory at a time.</summary>
+    /// <summary><c>MemoryTrimmer</c>: one check for unused memory at a time.</summary>
     Trim,
 
-    /// <summary><c>Flusher</c>: one flush, rewrite or closing at a time.</summary>
+    /// <summary><c>Flusher</c>: one flush, journal snapshot or close at a time.</summary>
     Flush,
 
-    /// <summary><c>JournalWriter</c>: places and sequences of records.</summary>
+    /// <summary><c>JournalWriter</c>: the places and sequence numbers of records.</summary>
     Submission,
 
-    /// <summary><c>JournalWriter</c>: the queue of records, and who writes it.</summary>
+    /// <summary><c>JournalWriter</c>: the queue of records, and which thread writes it.</summary>
     JournalQueue,
 
     /// <summary><c>JournalFileSet</c>: the lists of journal files.</summary>
@@ -29,21 +29,23 @@ internal enum LockRank
     /// <summary><c>DataFile</c>: the length of the data file.</summary>
     Growth,
 
-    /// <summary><c>DataFile</c>: a sync of the data file, and what its failure means.</summary>
+    /// <summary><c>DataFile</c>: a sync of the data file, and the consequences of its failure.</summary>
     DataSync,
 
-    /// <summary><c>StateRing</c>: the next place of the ring.</summary>
+    /// <summary><c>StateRing</c>: the next place in the ring.</summary>
     Publication,
 
     /// <summary><c>ReaderTable</c>: the list of free slots.</summary>
     ReaderSlots,
 
-    /// <summary><c>FlushScheduler</c>: callers that back-pressure delays.</summary>
+    /// <summary><c>FlushScheduler</c>: callers that are delayed by back-pressure.</summary>
     Progress,
 }
 
-/// <summary>Notes which locks a thread holds, and throws where the order is broken. Off, and folded away, in ordinary release builds.</summary>
-/// <remarks>Debug builds check always; release builds when the process sets "Voron.LockChecks" as application data before it uses the engine.</remarks>
+/// <summary>Records which locks a thread holds, and throws if the order is violated. Off, and folded away, in ordinary release builds.</summary>
+/// <remarks>
+/// Debug builds always check. Release builds check when the process sets "Voron.LockChecks" as application data before it uses the engine.
+/// </remarks>
 internal static class LockOrder
 {
 #if DEBUG
@@ -55,7 +57,7 @@ internal static class LockOrder
     [ThreadStatic]
     private static uint Held;
 
-    /// <summary>To be called before a thread takes a lock.</summary>
+    /// <summary>Must be called before a thread takes a lock.</summary>
     /// <exception cref="UnreachableException">The thread holds that lock, or one that comes later.</exception>
     public static void Entering(LockRank rank)
     {
@@ -66,7 +68,7 @@ internal static class LockOrder
 
     public static void Left(LockRank rank) => Held &= ~(1u << (int)rank);
 
-    /// <summary>To be called before a thread waits for the writer, or calls the user's code: it may hold no lock then.</summary>
+    /// <summary>Must be called before a thread waits for the writer or calls the user's code: it must hold no lock then.</summary>
     /// <exception cref="UnreachableException">The thread holds a lock.</exception>
     public static void AssertNoneHeld(string what)
     {
@@ -74,7 +76,7 @@ internal static class LockOrder
             Throw($"{what} while {Describe()} is held");
     }
 
-    /// <summary>For tests that do on one thread what another one would do while this one is in a call of the system.</summary>
+    /// <summary>Runs an action as if on another thread, for tests that run another thread's work while this one is in a system call.</summary>
     public static void AsAnotherThread(Action action)
     {
         var held = Held;

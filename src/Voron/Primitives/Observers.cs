@@ -2,16 +2,16 @@ using Microsoft.Extensions.Logging;
 
 namespace Voron.Primitives;
 
-/// <summary>What an observer is to be called with: one of its fields.</summary>
-/// <param name="Commit">Of a commit, when there is nothing else.</param>
+/// <summary>The argument for the call of an observer: one of the fields.</summary>
+/// <param name="Commit">The report of a commit, when <paramref name="Other"/> is null.</param>
 /// <param name="Other">A report of another kind.</param>
 internal readonly record struct ObserverCall(CommitReport Commit, object? Other);
 
-/// <param name="Report">What is reported.</param>
+/// <param name="Report">The subject of the report.</param>
 /// <param name="Call">Calls the observer.</param>
 internal sealed record BackgroundCall(string Report, Action Call);
 
-/// <summary>The observers of the options. Reports of commits and flushes come in one order, those of the background in another.</summary>
+/// <summary>The observers of the options. Reports of commits and flushes share one order; background reports have another.</summary>
 internal sealed class Observers(StorageOptions options, ILogger logger)
 {
     private readonly ObserverCalls _writes = new(options, logger);
@@ -20,7 +20,7 @@ internal sealed class Observers(StorageOptions options, ILogger logger)
     /// <summary>True when commits have an observer.</summary>
     public bool WantsCommits => options.CommitObserver != null;
 
-    /// <summary>Notes a report; <see cref="CallHere"/> or <see cref="CallElsewhere"/> is to follow when no lock is held.</summary>
+    /// <summary>Queues a report. <see cref="CallHere"/> or <see cref="CallElsewhere"/> must follow when no lock is held.</summary>
     public void Post(in CommitReport report)
     {
         if (WantsCommits)
@@ -34,22 +34,22 @@ internal sealed class Observers(StorageOptions options, ILogger logger)
             _writes.Post(new ObserverCall(default, report));
     }
 
-    /// <summary>Has a thread of the pool report.</summary>
+    /// <summary>Makes the report on a pool thread.</summary>
     public void Post(in SlowReaderReport report)
     {
         if (options.SlowReaderObserver != null)
             PostInBackground(report);
     }
 
-    /// <summary>Has a thread of the pool call an observer.</summary>
-    /// <param name="report">What is reported, for a message should the observer fail.</param>
+    /// <summary>Calls an observer on a pool thread.</summary>
+    /// <param name="report">The subject of the report, for the message if the observer fails.</param>
     /// <param name="call">Calls the observer.</param>
     public void Post(string report, Action call) => PostInBackground(new BackgroundCall(report, call));
 
-    /// <summary>Has the calling thread report commits and flushes.</summary>
+    /// <summary>Reports commits and flushes on the calling thread.</summary>
     public void CallHere() => _writes.CallHere();
 
-    /// <summary>Has a thread of the pool report commits and flushes.</summary>
+    /// <summary>Reports commits and flushes on a pool thread.</summary>
     public void CallElsewhere() => _writes.CallElsewhere();
 
     /// <inheritdoc cref="UserCalls{T}.Finish"/>
@@ -68,7 +68,7 @@ internal sealed class Observers(StorageOptions options, ILogger logger)
     }
 }
 
-/// <summary>Observers that are called one at a time, in the order of what happened.</summary>
+/// <summary>Calls observers one at a time, in the order of events.</summary>
 internal sealed partial class ObserverCalls(StorageOptions options, ILogger logger) : UserCalls<ObserverCall>
 {
     protected override void Call(in ObserverCall call)

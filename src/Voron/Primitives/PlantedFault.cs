@@ -1,376 +1,376 @@
 namespace Voron.Primitives;
 
 /// <summary>
-/// Deliberate faults, by which the tests show that they would notice. Each is off, and folded away by the compiler, unless the
-/// process sets the name as application data under "Voron.PlantedFault" before it uses the engine.
+/// Deliberate faults that prove that the tests would detect them. Each is off, and the compiler folds it away, unless the process
+/// sets the fault's name as application data under "Voron.PlantedFault" before it uses the engine.
 /// </summary>
 internal static class PlantedFault
 {
     private static readonly string? Name = AppContext.GetData("Voron.PlantedFault") as string;
 
-    /// <summary>Whether any of them is on.</summary>
+    /// <summary>Whether a fault is planted.</summary>
     public static bool IsPlanted => Name != null;
 
-    /// <summary>The flusher moves the checkpoint without having synced the data file.</summary>
+    /// <summary>The flusher advances the checkpoint without syncing the data file first.</summary>
     public static readonly bool SkipSyncBeforeCheckpoint = Name == nameof(SkipSyncBeforeCheckpoint);
 
     /// <summary>Commits are published and acknowledged before they are written.</summary>
     public static readonly bool AcknowledgeBeforeWrite = Name == nameof(AcknowledgeBeforeWrite);
 
-    /// <summary>Journal files are reused before the checkpoint that makes them superfluous is durable.</summary>
+    /// <summary>Journal files are reused before the checkpoint that makes them obsolete is durable.</summary>
     public static readonly bool RecycleJournalEarly = Name == nameof(RecycleJournalEarly);
 
-    /// <summary>The flusher takes the published state although an older reader is registered.</summary>
+    /// <summary>The flusher flushes the published state even though an older reader is registered.</summary>
     public static readonly bool FlushPastOldestReader = Name == nameof(FlushPastOldestReader);
 
-    /// <summary>The flusher takes a state that has been submitted and is not durable yet.</summary>
+    /// <summary>The flusher flushes a state that has been submitted but is not durable yet.</summary>
     public static readonly bool FlushPastDurable = Name == nameof(FlushPastDurable);
 
-    /// <summary>After recovery the journal goes on in the file that was replayed.</summary>
+    /// <summary>After recovery, the journal continues in the file that was replayed.</summary>
     public static readonly bool AppendToReplayedJournal = Name == nameof(AppendToReplayedJournal);
 
-    /// <summary>Transaction records do not say which pages they free.</summary>
+    /// <summary>Transaction records omit the pages that the transaction frees.</summary>
     public static readonly bool LeaveFreesOut = Name == nameof(LeaveFreesOut);
 
-    /// <summary>The record that names a large value is submitted although the value has not been synced.</summary>
+    /// <summary>The record that names a large value is submitted even though the value has not been synced.</summary>
     public static readonly bool SubmitBeforeValueSync = Name == nameof(SubmitBeforeValueSync);
 
-    /// <summary>Of the pages that need an image before they are overwritten, each flush leaves one out and lists its checksum.</summary>
+    /// <summary>Each flush omits one full-page image that is needed before a page is overwritten, and lists the page's checksum instead.</summary>
     public static readonly bool LeaveImageOut = Name == nameof(LeaveImageOut);
 
-    /// <summary>A page is compared with its version at the last savepoint rather than with that of the last transaction.</summary>
+    /// <summary>A page is compared with its version at the last savepoint instead of its version at the last transaction.</summary>
     public static readonly bool DiffAgainstSavepoint = Name == nameof(DiffAgainstSavepoint);
 
-    /// <summary>A sync of the data file that failed is tried again, and what the second says is believed.</summary>
+    /// <summary>A failed sync of the data file is retried, and the result of the second sync is trusted.</summary>
     public static readonly bool RetryFailedSync = Name == nameof(RetryFailedSync);
 
-    /// <summary>An environment that is poisoned goes on.</summary>
+    /// <summary>A poisoned environment carries on.</summary>
     public static readonly bool IgnorePoison = Name == nameof(IgnorePoison);
 
     /// <summary>A poisoned environment writes its checkpoint once more when it is closed.</summary>
     public static readonly bool WriteWhenPoisoned = Name == nameof(WriteWhenPoisoned);
 
-    /// <summary>Space is given back to the file system as soon as it is free, whether the data file knows it or not.</summary>
+    /// <summary>Space is returned to the file system as soon as it is free, even if the data file does not show it as free yet.</summary>
     public static readonly bool PunchUnflushed = Name == nameof(PunchUnflushed);
 
-    /// <summary>The data file is cut although the checkpoint has pages behind the cut.</summary>
+    /// <summary>The data file is cut even though the checkpoint has pages beyond the cut.</summary>
     public static readonly bool TruncateUnflushed = Name == nameof(TruncateUnflushed);
 
-    /// <summary>A new journal file is used although its length is not durable.</summary>
+    /// <summary>A new journal file is used even though its length is not durable.</summary>
     public static readonly bool LeaveJournalUnsynced = Name == nameof(LeaveJournalUnsynced);
 
-    /// <summary>A new journal file is used although its name is not durable.</summary>
+    /// <summary>A new journal file is used even though its name is not durable.</summary>
     public static readonly bool LeaveJournalNameUnsynced = Name == nameof(LeaveJournalNameUnsynced);
 
-    /// <summary>Of the two copies of a journal file's header only the first is written.</summary>
+    /// <summary>Only the first of the two copies of a journal file's header is written.</summary>
     public static readonly bool OneJournalHeader = Name == nameof(OneJournalHeader);
 
-    /// <summary>A journal file whose header has one whole copy is used again.</summary>
+    /// <summary>A journal file with only one intact copy of its header is reused.</summary>
     public static readonly bool ReuseOneHeader = Name == nameof(ReuseOneHeader);
 
-    /// <summary>Every checkpoint goes to the slot that the last one went to.</summary>
+    /// <summary>Every checkpoint is written to the same slot as the last one.</summary>
     public static readonly bool OneCheckpointSlot = Name == nameof(OneCheckpointSlot);
 
-    /// <summary>The header names a rewrite file whose name and length are not durable.</summary>
+    /// <summary>The header names a journal snapshot whose file name and length are not durable.</summary>
     public static readonly bool LeaveJournalSnapshotUnsynced = Name == nameof(LeaveJournalSnapshotUnsynced);
 
-    /// <summary>What a killed process left in sight is built on without having been synced.</summary>
+    /// <summary>An open builds on data that a killed process left visible, without syncing it first.</summary>
     public static readonly bool SkipSyncAtOpen = Name == nameof(SkipSyncAtOpen);
 
-    /// <summary>A header that says that the environment was closed is believed although a journal file was begun since.</summary>
+    /// <summary>A header that says that the environment was closed is trusted even though a journal file has been begun since.</summary>
     public static readonly bool BelieveClosedHeader = Name == nameof(BelieveClosedHeader);
 
-    /// <summary>A record counts whatever its checksum says.</summary>
+    /// <summary>A record counts regardless of its checksum.</summary>
     public static readonly bool BelieveAnyRecord = Name == nameof(BelieveAnyRecord);
 
-    /// <summary>A record counts although one before it is missing.</summary>
+    /// <summary>A record counts even though an earlier one is missing.</summary>
     public static readonly bool BelieveBehindHole = Name == nameof(BelieveBehindHole);
 
-    /// <summary>Replay ends with the journal file that it began in.</summary>
+    /// <summary>Replay ends with the journal file in which it began.</summary>
     public static readonly bool StopAtFileEnd = Name == nameof(StopAtFileEnd);
 
-    /// <summary>Replayed pages are not held against the list of the flush that may have damaged them.</summary>
+    /// <summary>Replayed pages are not checked against the list of the flush that may have damaged them.</summary>
     public static readonly bool SkipListCheck = Name == nameof(SkipListCheck);
 
-    /// <summary>A commit takes the room that a flush of everything needs in the journal.</summary>
+    /// <summary>A commit uses the journal space that is reserved for a flush of everything.</summary>
     public static readonly bool IgnoreReserve = Name == nameof(IgnoreReserve);
 
-    /// <summary>A write of which the system has done a part counts as done.</summary>
+    /// <summary>A write that the system has completed only in part counts as complete.</summary>
     public static readonly bool StopAtPartialWrite = Name == nameof(StopAtPartialWrite);
 
-    /// <summary>The checksum of a page is not looked at.</summary>
+    /// <summary>The checksum of a page is not checked.</summary>
     public static readonly bool BelievePages = Name == nameof(BelievePages);
 
-    /// <summary>The checksum of a slot of the header file is not looked at.</summary>
+    /// <summary>The checksum of a slot of the header file is not checked.</summary>
     public static readonly bool BelieveHeaders = Name == nameof(BelieveHeaders);
 
-    /// <summary>The checksums of large values are not looked at.</summary>
+    /// <summary>The checksums of large values are not checked.</summary>
     public static readonly bool BelieveChunks = Name == nameof(BelieveChunks);
 
-    /// <summary>Two copies of a journal file's header that differ are always taken for a life that has not begun.</summary>
+    /// <summary>Two copies of a journal file's header that differ are always taken for an epoch that has not begun.</summary>
     public static readonly bool BelieveJournalHeaders = Name == nameof(BelieveJournalHeaders);
 
-    /// <summary>The page that the root of the section maps names as a directory is used unseen.</summary>
+    /// <summary>The page that the root of the section maps names as a directory is used unchecked.</summary>
     public static readonly bool BelieveDirectory = Name == nameof(BelieveDirectory);
 
-    /// <summary>A page is used as it is when its checksum is right.</summary>
+    /// <summary>A page with a correct checksum is used without a check of its structure.</summary>
     public static readonly bool BelievePageStructure = Name == nameof(BelievePageStructure);
 
-    /// <summary>What a checkpoint says is used as it is when its checksum is right.</summary>
+    /// <summary>The content of a checkpoint with a correct checksum is used unchecked.</summary>
     public static readonly bool BelieveStates = Name == nameof(BelieveStates);
 
-    /// <summary>A leaf that is divided loses its last record.</summary>
+    /// <summary>A leaf loses its last record when it is split.</summary>
     public static readonly bool LoseRecordInSplit = Name == nameof(LoseRecordInSplit);
 
-    /// <summary>A search does not look at the last record of a page.</summary>
+    /// <summary>A search ignores the last record of a page.</summary>
     public static readonly bool SearchMissesLast = Name == nameof(SearchMissesLast);
 
     /// <summary>Keys may be one byte longer than their limit.</summary>
     public static readonly bool AllowLongerKeys = Name == nameof(AllowLongerKeys);
 
-    /// <summary>The stream of a value that stands in pages of its own ends a byte before the value.</summary>
+    /// <summary>The stream of a value that is stored in pages of its own ends one byte before the value does.</summary>
     public static readonly bool EndStreamEarly = Name == nameof(EndStreamEarly);
 
     /// <summary>The pages of a deleted entry's value are not freed.</summary>
     public static readonly bool KeepExtentOfDeleted = Name == nameof(KeepExtentOfDeleted);
 
-    /// <summary>Of several pages that are freed, the last stays marked as used.</summary>
+    /// <summary>When several pages are freed, the last one stays marked as used.</summary>
     public static readonly bool FreeOneLess = Name == nameof(FreeOneLess);
 
-    /// <summary>Freeing pages lowers the count of a section's used pages by one too few.</summary>
+    /// <summary>Freeing pages lowers a section's count of used pages by one too few.</summary>
     public static readonly bool MiscountUsedPages = Name == nameof(MiscountUsedPages);
 
-    /// <summary>A reader sees the transaction behind its snapshot.</summary>
+    /// <summary>A reader sees the transaction after its snapshot.</summary>
     public static readonly bool SeeNextVersion = Name == nameof(SeeNextVersion);
 
-    /// <summary>A rollback to a savepoint leaves the first page that was changed as it is.</summary>
+    /// <summary>A rollback to a savepoint does not restore the first page that was changed.</summary>
     public static readonly bool KeepPageInRollback = Name == nameof(KeepPageInRollback);
 
-    /// <summary>There is no last transaction id.</summary>
+    /// <summary>Transaction ids have no upper limit.</summary>
     public static readonly bool WrapTransactionIds = Name == nameof(WrapTransactionIds);
 
-    /// <summary>Readers are looked for before the horizon is raised that keeps new ones away.</summary>
+    /// <summary>Readers are scanned before the horizon that keeps new ones out is raised.</summary>
     public static readonly bool ScanBeforeHorizon = Name == nameof(ScanBeforeHorizon);
 
-    /// <summary>A reader does not look at the horizon after it has stored its snapshot.</summary>
+    /// <summary>A reader does not check the horizon after it has stored its snapshot.</summary>
     public static readonly bool RegisterUnconfirmed = Name == nameof(RegisterUnconfirmed);
 
-    /// <summary>The flusher joins a reader that has not yet found out whether it may have its snapshot.</summary>
+    /// <summary>The flusher joins a reader that has not yet confirmed that it may use its snapshot.</summary>
     public static readonly bool JoinUnconfirmed = Name == nameof(JoinUnconfirmed);
 
-    /// <summary>Versions are dropped when their successor has been submitted, one transaction before it is published.</summary>
+    /// <summary>Versions are dropped once their successor has been submitted, one transaction before it is published.</summary>
     public static readonly bool DropVersionsEarly = Name == nameof(DropVersionsEarly);
 
-    /// <summary>Frames of detached versions are used again although a reader may hold them.</summary>
+    /// <summary>Frames of detached versions are reused even though a reader may hold them.</summary>
     public static readonly bool FreeDetachedEarly = Name == nameof(FreeDetachedEarly);
 
-    /// <summary>A node of the version table is used again under the same generation.</summary>
+    /// <summary>A node of the version table is reused with the same generation.</summary>
     public static readonly bool KeepGeneration = Name == nameof(KeepGeneration);
 
-    /// <summary>Whoever waits for a record is let go before its transaction is published.</summary>
+    /// <summary>The waiters for a record are released before its transaction is published.</summary>
     public static readonly bool AcknowledgeBeforePublish = Name == nameof(AcknowledgeBeforePublish);
 
-    /// <summary>Of the commits of one write the last is acknowledged first.</summary>
+    /// <summary>Of the commits in one write, the last is acknowledged first.</summary>
     public static readonly bool AcknowledgeOutOfOrder = Name == nameof(AcknowledgeOutOfOrder);
 
-    /// <summary>The data file is grown ahead of need without regard for the writer, who grows and cuts it.</summary>
+    /// <summary>The data file is grown ahead of need without excluding the writer, which grows and cuts it.</summary>
     public static readonly bool GrowSideBySide = Name == nameof(GrowSideBySide);
 
-    /// <summary>The rollback of one merged operation takes back those before it too.</summary>
+    /// <summary>The rollback of one group-commit operation also undoes the operations before it.</summary>
     public static readonly bool RollBackNeighbours = Name == nameof(RollBackNeighbours);
 
-    /// <summary>The spare journal file stays the spare when it has become the current one.</summary>
+    /// <summary>The spare journal file remains the spare after it has become the current one.</summary>
     public static readonly bool UseSpareTwice = Name == nameof(UseSpareTwice);
 
-    /// <summary>What was read of heads beside a page is believed although the entry has been written anew meanwhile.</summary>
+    /// <summary>Key heads read beside a page are trusted even though their entry has been rewritten in the meantime.</summary>
     public static readonly bool TrustChangedKeyHeads = Name == nameof(TrustChangedKeyHeads);
 
-    /// <summary>Heads beside a page outlive the flush that changes the page.</summary>
+    /// <summary>The key heads of a page survive a flush that changes the page.</summary>
     public static readonly bool KeepKeyHeadsOverFlush = Name == nameof(KeepKeyHeadsOverFlush);
 
-    /// <summary>Who waits for the journal's leader is not woken when it has written.</summary>
+    /// <summary>Threads that wait for the journal's leader are not woken when it has finished writing.</summary>
     public static readonly bool ForgetToWake = Name == nameof(ForgetToWake);
 
-    /// <summary>Versions are kept while any older reader is open, whether it could see them or not.</summary>
+    /// <summary>Versions are kept while any older reader is open, whether or not it could see them.</summary>
     public static readonly bool KeepBehindReader = Name == nameof(KeepBehindReader);
 
-    /// <summary>A rewrite file stays when another one stands in its place.</summary>
+    /// <summary>A journal snapshot is kept after another one has replaced it.</summary>
     public static readonly bool KeepJournalSnapshots = Name == nameof(KeepJournalSnapshots);
 
-    /// <summary>A reader waits for a flush that is under way, for five milliseconds at most.</summary>
+    /// <summary>A reader waits for a flush in progress, for at most five milliseconds.</summary>
     public static readonly bool ReadBehindFlush = Name == nameof(ReadBehindFlush);
 
-    /// <summary>Of a journal file that has become shorter, what is left is all there is.</summary>
+    /// <summary>The remaining part of a journal file that has become shorter is accepted as the whole file.</summary>
     public static readonly bool BelieveCutJournals = Name == nameof(BelieveCutJournals);
 
-    /// <summary>A life number is given out again although the file that had it may come back, and replay tells files apart by it.</summary>
+    /// <summary>An epoch number is reused even though the file that had it may come back, and replay tells files apart by that number.</summary>
     public static readonly bool RepeatEpochs = Name == nameof(RepeatEpochs);
 
-    /// <summary>Replay starts where the header says, whether the journal file reaches to there or not.</summary>
+    /// <summary>Replay starts where the header says, whether or not the journal file reaches that far.</summary>
     public static readonly bool BelieveStart = Name == nameof(BelieveStart);
 
-    /// <summary>A data file of any checkpoint is used with any header.</summary>
+    /// <summary>A data file of any checkpoint is accepted with any header.</summary>
     public static readonly bool BelieveStamp = Name == nameof(BelieveStamp);
 
     /// <summary>The data file is not marked as being flushed before its first page is overwritten.</summary>
     public static readonly bool StampAtEnd = Name == nameof(StampAtEnd);
 
-    /// <summary>An operation that runs out of memory half-way leaves a transaction that can be committed.</summary>
+    /// <summary>An operation that runs out of memory half-way leaves a transaction that can still be committed.</summary>
     public static readonly bool CommitAfterNoMemory = Name == nameof(CommitAfterNoMemory);
 
-    /// <summary>A commit that changes nothing is acknowledged although what it read may still be on its way to the journal.</summary>
+    /// <summary>A commit that changes nothing is acknowledged even though the data it read may still be on its way to the journal.</summary>
     public static readonly bool AcknowledgeEmptyAtOnce = Name == nameof(AcknowledgeEmptyAtOnce);
 
-    /// <summary>A merged operation for which its neighbours have left no room fails, as it does when it finds none alone.</summary>
+    /// <summary>A group-commit operation fails when its neighbours have left it no room, as it does when it finds none on its own.</summary>
     public static readonly bool FailWithNeighbours = Name == nameof(FailWithNeighbours);
 
-    /// <summary>A batch of merged operations does not end when it has changed enough bytes.</summary>
+    /// <summary>A group-commit batch does not end when it has changed enough bytes.</summary>
     public static readonly bool MergeWithoutEnd = Name == nameof(MergeWithoutEnd);
 
     /// <summary>A commit that fails before it is submitted leaves its versions in the table.</summary>
     public static readonly bool KeepFailedVersions = Name == nameof(KeepFailedVersions);
 
-    /// <summary>Puts whose streams are still being read are forgotten when their transaction is committed or rolled back.</summary>
+    /// <summary>Puts whose streams are still being read are ignored when their transaction is committed or rolled back.</summary>
     public static readonly bool ForgetPendingPuts = Name == nameof(ForgetPendingPuts);
 
-    /// <summary>A transaction that finds no room fails, whatever a flush would make of it.</summary>
+    /// <summary>A transaction that finds no room fails, even where a flush could make room.</summary>
     public static readonly bool FailWithoutFlush = Name == nameof(FailWithoutFlush);
 
-    /// <summary>Pages whose blocks were given back are used without blocks.</summary>
+    /// <summary>Pages whose blocks were returned to the file system are reused without blocks.</summary>
     public static readonly bool LeaveHoles = Name == nameof(LeaveHoles);
 
-    /// <summary>The stream of a value goes on reading where the value was.</summary>
+    /// <summary>The stream of a value continues to read from the value's former place.</summary>
     public static readonly bool ReadChangedValues = Name == nameof(ReadChangedValues);
 
-    /// <summary>A cursor shows the key of an entry that has been deleted.</summary>
+    /// <summary>A cursor returns the key of a deleted entry.</summary>
     public static readonly bool ShowDeletedKey = Name == nameof(ShowDeletedKey);
 
-    /// <summary>A commit keeps what nested transactions that are open have not committed.</summary>
+    /// <summary>A commit keeps the uncommitted changes of open nested transactions.</summary>
     public static readonly bool KeepUncommittedNested = Name == nameof(KeepUncommittedNested);
 
-    /// <summary>Handles of a merged operation stay of use in the operations after it.</summary>
+    /// <summary>Handles of a group-commit operation remain usable in later operations.</summary>
     public static readonly bool LetHandlesEscape = Name == nameof(LetHandlesEscape);
 
-    /// <summary>A cursor of a tree that has been deleted goes on as if the tree were empty.</summary>
+    /// <summary>A cursor of a deleted tree continues as if the tree were empty.</summary>
     public static readonly bool MoveInDeletedTree = Name == nameof(MoveInDeletedTree);
 
-    /// <summary>Puts that wait are forgotten when another tree gets the buffer.</summary>
+    /// <summary>Waiting puts are lost when another tree takes over the buffer.</summary>
     public static readonly bool ForgetWaitingPuts = Name == nameof(ForgetWaitingPuts);
 
-    /// <summary>A tree is not kept as it was at a savepoint when another savepoint has kept it before.</summary>
+    /// <summary>The state of a tree at a savepoint is not saved if an earlier savepoint has saved the tree.</summary>
     public static readonly bool KeepTreeOnce = Name == nameof(KeepTreeOnce);
 
-    /// <summary>The end of a savepoint takes copies away that the savepoints around it need.</summary>
+    /// <summary>The end of a savepoint removes copies that the enclosing savepoints need.</summary>
     public static readonly bool JoinNeededCopies = Name == nameof(JoinNeededCopies);
 
-    /// <summary>Symbolic links in the place of files are followed.</summary>
+    /// <summary>Symbolic links in place of files are followed.</summary>
     public static readonly bool FollowLinks = Name == nameof(FollowLinks);
 
-    /// <summary>Names go on being changed after the locked file has been replaced.</summary>
+    /// <summary>File names are still changed after the locked file has been replaced.</summary>
     public static readonly bool ChangeForeignDirectory = Name == nameof(ChangeForeignDirectory);
 
-    /// <summary>The header alone is locked.</summary>
+    /// <summary>Only the header is locked.</summary>
     public static readonly bool LockHeaderAlone = Name == nameof(LockHeaderAlone);
 
-    /// <summary>A number in the name of a file may have any number of zeros in front.</summary>
+    /// <summary>A number in a file name may have any number of leading zeros.</summary>
     public static readonly bool AcceptAnySpelling = Name == nameof(AcceptAnySpelling);
 
-    /// <summary>A journal file that comes back under the name that it had while it was made is taken for unfinished.</summary>
+    /// <summary>A journal file that comes back under the name it had while it was being created is treated as unfinished.</summary>
     public static readonly bool ForgetUnnamedJournals = Name == nameof(ForgetUnnamedJournals);
 
-    /// <summary>A data file beside an unfinished header is taken for unfinished too.</summary>
+    /// <summary>A data file beside an unfinished header is treated as unfinished too.</summary>
     public static readonly bool RemakeDataFile = Name == nameof(RemakeDataFile);
 
-    /// <summary>What stands in the bytes of a page header that no checksum covers is not looked at.</summary>
+    /// <summary>The bytes of a page header that no checksum covers are not checked.</summary>
     public static readonly bool BelieveSpareBytes = Name == nameof(BelieveSpareBytes);
 
-    /// <summary>The scrubber holds the counts of a tree against its header although the tree has changed since it began.</summary>
+    /// <summary>The scrubber compares the counts of a tree with its header even though the tree has changed since the scrubber began.</summary>
     public static readonly bool CountOverSnapshots = Name == nameof(CountOverSnapshots);
 
-    /// <summary>Closing does not wait for a journal write that is under way.</summary>
+    /// <summary>Closing does not wait for a journal write in progress.</summary>
     public static readonly bool CloseBelowWrite = Name == nameof(CloseBelowWrite);
 
-    /// <summary>The user's observer of commits is called by the thread that writes the journal, before it lets others write.</summary>
+    /// <summary>The user's commit observer is called by the thread that writes the journal, before that thread lets others write.</summary>
     public static readonly bool CallObserverBelowWrite = Name == nameof(CallObserverBelowWrite);
 
-    /// <summary>Calls that use the files of an environment do not keep them from being closed.</summary>
+    /// <summary>Calls that use the files of an environment do not prevent the files from being closed.</summary>
     public static readonly bool CountNoCalls = Name == nameof(CountNoCalls);
 
-    /// <summary>A reader may keep any number of journal files live, as long as their bytes are below the limit.</summary>
+    /// <summary>A reader may keep any number of journal files live as long as their bytes are below the limit.</summary>
     public static readonly bool KeepManyJournals = Name == nameof(KeepManyJournals);
 
-    /// <summary>A verification in the background waits an eighth of the time that its bytes are to take.</summary>
+    /// <summary>A background verification waits for an eighth of the time that its bytes should take.</summary>
     public static readonly bool ScrubTooFast = Name == nameof(ScrubTooFast);
 
-    /// <summary>Each opening vouches for the journal once more, in a file that it begins for that.</summary>
+    /// <summary>Each open confirms the durability of the journal again, in a journal file that it begins for that purpose.</summary>
     public static readonly bool ConfirmAtEachOpening = Name == nameof(ConfirmAtEachOpening);
 
-    /// <summary>An opening that has nothing to flush releases no journal files.</summary>
+    /// <summary>An open that has nothing to flush releases no journal files.</summary>
     public static readonly bool KeepFlushedJournals = Name == nameof(KeepFlushedJournals);
 
     /// <summary>A flush waits for the writer while it holds its lock.</summary>
     public static readonly bool DetachUnderLock = Name == nameof(DetachUnderLock);
 
-    /// <summary>A step of the flusher's thread that fails, such as the growth ahead of need, ends the round: nothing is flushed then.</summary>
+    /// <summary>A failed step of the flusher's thread, such as growing ahead of need, ends the round, so nothing is flushed in it.</summary>
     public static readonly bool StopAtFailedGrowth = Name == nameof(StopAtFailedGrowth);
 
-    /// <summary>A rewrite does not ask whether it fits, and writes pages until the disk is full.</summary>
+    /// <summary>A journal snapshot is not checked for whether it fits: its pages are written until the disk is full.</summary>
     public static readonly bool SnapshotWhatFits = Name == nameof(SnapshotWhatFits);
 
-    /// <summary>What has failed is tried again at once.</summary>
+    /// <summary>A failed operation is retried at once.</summary>
     public static readonly bool RetryAtOnce = Name == nameof(RetryAtOnce);
 
-    /// <summary>All of a journal file is held against the limit of the journal, flushed or not.</summary>
+    /// <summary>The whole of a journal file counts towards the journal limit, flushed or not.</summary>
     public static readonly bool CountWholeJournal = Name == nameof(CountWholeJournal);
 
-    /// <summary>A journal file that is full stays open.</summary>
+    /// <summary>A full journal file stays open.</summary>
     public static readonly bool KeepJournalsOpen = Name == nameof(KeepJournalsOpen);
 
-    /// <summary>Addresses are reserved for every page that the volume could hold, however few the process may have.</summary>
+    /// <summary>Addresses are reserved for every page that the volume could hold, however few addresses the process may have.</summary>
     public static readonly bool ReserveForVolume = Name == nameof(ReserveForVolume);
 
     /// <summary>Recovery keeps memory and a descriptor for each journal file.</summary>
     public static readonly bool KeepWindows = Name == nameof(KeepWindows);
 
-    /// <summary>An opening that finds no memory passes on what the runtime throws.</summary>
+    /// <summary>An open that finds no memory passes on the exception that the runtime throws.</summary>
     public static readonly bool PassMemoryErrors = Name == nameof(PassMemoryErrors);
 
-    /// <summary>The background verification holds one snapshot from its beginning to its end.</summary>
+    /// <summary>The background verification holds one snapshot from beginning to end.</summary>
     public static readonly bool ScrubInOneSlice = Name == nameof(ScrubInOneSlice);
 
-    /// <summary>The verification keeps a number for each page, not a bit.</summary>
+    /// <summary>The verification keeps a number for each page instead of a bit.</summary>
     public static readonly bool ListOwnedPages = Name == nameof(ListOwnedPages);
 
-    /// <summary>Free space is given back with the writer held.</summary>
+    /// <summary>Free space is returned to the file system while the writer is held.</summary>
     public static readonly bool PunchUnderWriter = Name == nameof(PunchUnderWriter);
 
-    /// <summary>The first transaction after an opening reads the map pages of all groups of sections.</summary>
+    /// <summary>The first transaction after an open reads the map pages of all groups of sections.</summary>
     public static readonly bool LocateAllMaps = Name == nameof(LocateAllMaps);
 
-    /// <summary>A flush does not look whether the data file still has its pages.</summary>
+    /// <summary>A flush does not check whether the data file still has its pages.</summary>
     public static readonly bool IgnoreCut = Name == nameof(IgnoreCut);
 
-    /// <summary>A record that is decompressed writes one byte more than its block has.</summary>
+    /// <summary>Decompressing a record writes one byte past the end of its block.</summary>
     public static readonly bool WritePastBlock = Name == nameof(WritePastBlock);
 
     /// <summary>The block of a decompressed record is freed twice.</summary>
     public static readonly bool FreeTwice = Name == nameof(FreeTwice);
 
-    /// <summary>The block of a decompressed record is read once more when it has been freed.</summary>
+    /// <summary>The block of a decompressed record is read again after it has been freed.</summary>
     public static readonly bool ReadFreedBlock = Name == nameof(ReadFreedBlock);
 
-    /// <summary>The block that a page was read to for its image is not freed.</summary>
+    /// <summary>The block into which a page was read for its image is not freed.</summary>
     public static readonly bool KeepBlock = Name == nameof(KeepBlock);
 
-    /// <summary>A pooled record buffer is written to after it has been given back.</summary>
+    /// <summary>A pooled record buffer is written to after it has been returned.</summary>
     public static readonly bool WriteToPooled = Name == nameof(WriteToPooled);
 
-    /// <summary>What a flush has made free for values is not looked at again by the search for room.</summary>
+    /// <summary>The search for room does not check again the space that a flush has freed for values.</summary>
     public static readonly bool ForgetFreedSpace = Name == nameof(ForgetFreedSpace);
 
-    /// <summary>A caller that comes while the writer is free takes it, however long another one has waited.</summary>
+    /// <summary>A caller that arrives while the writer is free takes it, however long another caller has waited.</summary>
     public static readonly bool BargeForEver = Name == nameof(BargeForEver);
 
-    /// <summary>Tasks are completed by the thread pool alone.</summary>
+    /// <summary>Tasks are completed by the thread pool only.</summary>
     public static readonly bool CompleteOnPool = Name == nameof(CompleteOnPool);
 }

@@ -1,6 +1,6 @@
 namespace Voron.Primitives;
 
-/// <summary>Whether an environment may still write. Set once, by the first write or sync that failed.</summary>
+/// <summary>Records whether an environment may still write. Set once, by the first write or sync that failed.</summary>
 internal sealed class PoisonState
 {
     private readonly string _path;
@@ -12,7 +12,7 @@ internal sealed class PoisonState
 
     public Exception? Cause => Volatile.Read(ref _cause);
 
-    /// <summary>Ends all writing. Only the first cause is kept.</summary>
+    /// <summary>Stops all writes. Only the first cause is kept.</summary>
     public void Set(Exception cause) => Interlocked.CompareExchange(ref _cause, cause, null);
 
     public void ThrowIfPoisoned()
@@ -21,7 +21,7 @@ internal sealed class PoisonState
             throw Exception(CommitOutcome.NotCommitted);
     }
 
-    /// <summary>The exception for a transaction that this state ended.</summary>
+    /// <summary>Creates the exception for a transaction that this state ended.</summary>
     public EnvironmentPoisonedException Exception(CommitOutcome outcome)
     {
         var what = outcome == CommitOutcome.NotCommitted

@@ -2,11 +2,11 @@ using System.Threading.Tasks.Sources;
 
 namespace Voron.Primitives;
 
-/// <summary>What the task of a write waits for. Pooled: it goes back when its result has been taken.</summary>
+/// <summary>The source of the task of a write. Pooled: it returns to its pool when its result has been taken.</summary>
 /// <remarks>
 /// The thread that completes it is committing, and never runs foreign code here. The continuation of an <c>await</c> goes to the pool.
-/// Two kinds go to the <see cref="CompletionRelay"/> instead: one that its caller's context has to schedule, since the context may do
-/// anything; and that of <see cref="ValueTask.AsTask"/>, since a caller may block on the task, with no thread of the pool free.
+/// Two kinds go to the <see cref="CompletionRelay"/> instead: one that its caller's context has to schedule, because the context may do
+/// anything; and that of <see cref="ValueTask.AsTask"/>, because a caller may block on the task while no pool thread is free.
 /// </remarks>
 internal abstract class PooledCompletion : IValueTaskSource
 {
@@ -20,22 +20,22 @@ internal abstract class PooledCompletion : IValueTaskSource
 
     public ValueTask Task => new(this, _core.Version);
 
-    /// <summary>The next one in the list that it is in: of the journal, or of the relay.</summary>
+    /// <summary>The next completion in the same list, which belongs to the journal or to the relay.</summary>
     public PooledCompletion? Next { get; set; }
 
-    /// <summary>What a caller that blocks waits on.</summary>
+    /// <summary>The object that a blocking caller waits on.</summary>
     protected object Gate => _gate;
 
     /// <summary>True once the outcome is known. Exact for the holder of <see cref="Gate"/>.</summary>
     protected bool IsDone => _isDone;
 
-    /// <summary>True when nothing but the caller's task leads here once the result has been taken.</summary>
+    /// <summary>True when only the caller's task still refers to the object once the result has been taken.</summary>
     protected abstract bool IsReusable { get; }
 
-    /// <summary>Puts it back into its pool.</summary>
+    /// <summary>Returns the object to its pool.</summary>
     protected abstract void Return();
 
-    /// <summary>Ends the wait, with a failure or without. The object may be in use again as soon as this returns.</summary>
+    /// <summary>Ends the wait, with or without a failure. The object may be in use again as soon as this returns.</summary>
     protected void Complete(Exception? failure)
     {
         bool isRelayed;
@@ -53,7 +53,7 @@ internal abstract class PooledCompletion : IValueTaskSource
             CompletionRelay.Shared.Add(this);
     }
 
-    /// <summary>What the relay does, on a thread that nothing depends on.</summary>
+    /// <summary>Performs the work of the relay, on a thread that nothing depends on.</summary>
     public void RunRelayed()
     {
         if (_asTask is { } continuation)
@@ -68,12 +68,12 @@ internal abstract class PooledCompletion : IValueTaskSource
         SetOutcome();
     }
 
-    /// <summary>Throws what the wait ended with, if it was a failure, and gives the object back.</summary>
+    /// <summary>Throws the failure that ended the wait, if there was one, and returns the object to its pool.</summary>
     public void TakeResult() => ((IValueTaskSource)this).GetResult(_core.Version);
 
     void IValueTaskSource.GetResult(short token)
     {
-        // Asked too early, or once too often, it throws and stays where it is: in the engine's hands, or in the pool.
+        // A call that comes too early, or once too often, throws and leaves the object where it is: in use by the engine, or in the pool.
         if (_core.GetStatus(token) == ValueTaskSourceStatus.Pending)
         {
             throw new InvalidOperationException(
@@ -136,7 +136,7 @@ internal abstract class PooledCompletion : IValueTaskSource
             }
         }
 
-        // Nothing but this caller has the task yet: completing it here runs nothing else.
+        // Only this caller has the task so far, so completing it here runs nothing else.
         continuation(state);
     }
 
@@ -151,11 +151,13 @@ internal abstract class PooledCompletion : IValueTaskSource
         }
         catch (Exception)
         {
-            // The context of the awaiting caller, a closed window perhaps, has refused the continuation: the outcome is set all the same.
+            // The context of the awaiting caller, perhaps a closed window, has refused the continuation. The outcome is set nevertheless.
         }
     }
 
-    /// <summary>Finds out what a value task has its source call when it is turned into a task: then somebody may block on it.</summary>
+    /// <summary>
+    /// Finds the continuation that a value task passes to its source when it is converted to a task, because a caller may block on that task.
+    /// </summary>
     private sealed class AsTaskProbe : IValueTaskSource
     {
         private Action<object?>? _continuation;

@@ -1,10 +1,10 @@
 namespace Voron.Primitives;
 
 /// <summary>
-/// When to try again what has failed: soon at first, then less and less often. What keeps failing costs little, writes little, and
-/// does not fill the log.
+/// Decides when to retry a failed operation: soon at first, then less and less often. An operation that keeps failing costs little,
+/// writes little, and does not fill the log.
 /// </summary>
-/// <remarks>For one thread at a time.</remarks>
+/// <remarks>For use by one thread at a time.</remarks>
 internal sealed class RetryPause(TimeSpan first, TimeSpan longest)
 {
     private static readonly TimeSpan ReportEvery = TimeSpan.FromMinutes(1);
@@ -13,11 +13,11 @@ internal sealed class RetryPause(TimeSpan first, TimeSpan longest)
     private long _notBeforeTick;
     private long _reportAgainTick;
 
-    /// <summary>True when it is time to try.</summary>
+    /// <summary>True when it is time to retry.</summary>
     public bool IsOver => PlantedFault.RetryAtOnce || Environment.TickCount64 >= _notBeforeTick;
 
-    /// <summary>Begins a pause, twice as long as the one before.</summary>
-    /// <returns>True when the failure is worth a word in the log: the first one, and then one a minute.</returns>
+    /// <summary>Begins a pause, twice as long as the previous one.</summary>
+    /// <returns>True when the failure should be logged: the first one, and then one a minute.</returns>
     public bool Failed()
     {
         var now = Environment.TickCount64;
@@ -30,7 +30,7 @@ internal sealed class RetryPause(TimeSpan first, TimeSpan longest)
         return true;
     }
 
-    /// <summary>There is no need to wait: it has worked, or what kept it from working has changed.</summary>
+    /// <summary>Ends the pause: the operation has succeeded, or the cause of its failure has changed.</summary>
     public void Clear()
     {
         _pause = TimeSpan.Zero;

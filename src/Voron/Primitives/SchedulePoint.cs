@@ -2,10 +2,10 @@ using System.Runtime.CompilerServices;
 
 namespace Voron.Primitives;
 
-/// <summary>Where threads hand something over, publish, or look at what others have published.</summary>
+/// <summary>The places where threads hand something over, publish, or read data that other threads have published.</summary>
 internal enum SchedulePlace
 {
-    /// <summary>A test's own, between what it does.</summary>
+    /// <summary>A test's own place, between its steps.</summary>
     Script,
     WriterTaken,
     WriterReleased,
@@ -45,45 +45,48 @@ internal enum SchedulePlace
     Closing,
 }
 
-/// <summary>What a test has in the place of the system's scheduler: of its threads one runs at a time.</summary>
+/// <summary>A test's replacement for the system's scheduler: only one of its threads runs at a time.</summary>
 internal interface ISchedule
 {
-    /// <summary>Another thread may go on in place of this one.</summary>
+    /// <summary>Allows another thread to continue in place of this one.</summary>
     void Reach(SchedulePlace place);
 
-    /// <summary>Others go on until the condition holds; false when time is over, which is so when nobody else can go on.</summary>
+    /// <summary>
+    /// Lets other threads run until the condition holds. Returns false when the time is over, which is the case when no other thread can
+    /// continue.
+    /// </summary>
     bool WaitUntil(Func<bool> condition, bool mayTimeOut);
 
-    /// <summary>Others go on until one of them signals the object.</summary>
+    /// <summary>Lets other threads run until one of them signals the object.</summary>
     /// <inheritdoc cref="WaitUntil"/>
     bool WaitFor(object signalled, bool mayTimeOut);
 
     void Signal(object signalled);
 
-    /// <summary>Somebody else has to go on first.</summary>
+    /// <summary>Requires another thread to continue first.</summary>
     void Spin();
 
-    /// <summary>What a new thread has to run so that it is one of those that run one at a time.</summary>
+    /// <summary>Returns the work that a new thread has to run to become one of the threads that run one at a time.</summary>
     ThreadStart Adopt(ThreadStart work, object owner);
 
-    /// <summary>Has the work done by a thread of its own.</summary>
+    /// <summary>Runs the work on a thread of its own.</summary>
     void Queue(IThreadPoolWorkItem work);
 
-    /// <summary>Whether the threads of that owner have ended.</summary>
+    /// <summary>Returns whether the threads of the owner have ended.</summary>
     bool HaveEnded(object owner);
 }
 
 /// <summary>
-/// Marks of places at which a test decides which thread goes on, and stand-ins for what threads wait with. All of it is folded away
-/// by the compiler unless the process sets "Voron.SchedulePoints" as application data before it uses the engine, and means
-/// nothing to threads without a schedule.
+/// Marks the places at which a test decides which thread continues, and wraps the primitives that threads wait with. The compiler folds
+/// all of it away unless the process sets "Voron.SchedulePoints" as application data before it uses the engine. It has no effect on threads
+/// without a schedule.
 /// </summary>
 internal static class SchedulePoint
 {
-    /// <summary>True where tests may have schedules.</summary>
+    /// <summary>True when tests may use schedules.</summary>
     public static readonly bool IsOn = AppContext.GetData("Voron.SchedulePoints") is not null;
 
-    /// <summary>Of the calling thread.</summary>
+    /// <summary>The schedule of the calling thread.</summary>
     [field: ThreadStatic]
     public static ISchedule? Current { get; set; }
 
@@ -94,7 +97,7 @@ internal static class SchedulePoint
             Current?.Reach(place);
     }
 
-    /// <summary>To stand in a loop that waits for another thread without saying so.</summary>
+    /// <summary>Must be called in a loop that waits for another thread without a call that says so.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static void Spin()
     {
@@ -102,7 +105,7 @@ internal static class SchedulePoint
             Current?.Spin();
     }
 
-    /// <summary>To stand before a lock within which there are places.</summary>
+    /// <summary>Must be called before taking a lock within which there are places.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static void UntilFree(Lock gate)
     {
@@ -110,9 +113,9 @@ internal static class SchedulePoint
             WaitFor(gate);
     }
 
-    /// <summary>To stand before the wait for the writer.</summary>
-    /// <param name="isFree">Whether it can be taken.</param>
-    /// <returns>How long is left to wait.</returns>
+    /// <summary>Must be called before the wait for the writer.</summary>
+    /// <param name="isFree">Returns whether the writer can be taken.</param>
+    /// <returns>The time that is left to wait.</returns>
     public static TimeSpan UntilFree(Func<bool> isFree, TimeSpan timeout, CancellationToken cancellationToken) =>
         IsOn ? WaitFor(isFree, timeout, cancellationToken) : timeout;
 
@@ -161,11 +164,11 @@ internal static class SchedulePoint
             Current?.Signal(signal);
     }
 
-    /// <summary>What a thread of the engine has to run.</summary>
-    /// <param name="owner">By what <see cref="UntilEnded"/> knows it.</param>
+    /// <summary>Returns the work that an engine thread has to run.</summary>
+    /// <param name="owner">The object by which <see cref="UntilEnded"/> identifies the thread.</param>
     public static ThreadStart Adopt(ThreadStart work, object owner) => IsOn && Current is { } schedule ? schedule.Adopt(work, owner) : work;
 
-    /// <summary>To stand before a thread is joined.</summary>
+    /// <summary>Must be called before a thread is joined.</summary>
     public static void UntilEnded(object owner)
     {
         if (IsOn && Current is { } schedule)
@@ -189,7 +192,7 @@ internal static class SchedulePoint
         schedule.WaitUntil(() => IsFree(gate), mayTimeOut: false);
     }
 
-    // By itself, because what it hands on is allocated where the method begins.
+    // A separate method, because the closure that it passes on is allocated at the start of the method.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static TimeSpan WaitFor(Func<bool> isFree, TimeSpan timeout, CancellationToken cancellationToken)
     {
@@ -200,7 +203,7 @@ internal static class SchedulePoint
             : TimeSpan.Zero;
     }
 
-    // Asked by any of the threads: one that holds it would get it again.
+    // Any of the threads may ask. A thread that holds the lock would get it again.
     private static bool IsFree(Lock gate)
     {
         if (gate.IsHeldByCurrentThread || !gate.TryEnter())

@@ -3,14 +3,14 @@ using System.Runtime.CompilerServices;
 namespace Voron.Primitives;
 
 /// <summary>
-/// Waits that <see cref="Thread.Interrupt"/> does not break off: the thread is interrupted when they are over. For work that must not end
-/// half done, and for threads that work for others.
+/// Waits that <see cref="Thread.Interrupt"/> does not break off: the thread is interrupted after the wait. For work that must not end half
+/// done, and for threads that work on behalf of others.
 /// </summary>
 internal static class Uninterrupted
 {
     private static readonly Action<Action> Call = static wait => wait();
 
-    /// <summary>Takes a lock; to be left by disposing the result.</summary>
+    /// <summary>Takes a lock. Disposing the result releases it.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static LockScope Hold(Lock gate)
     {
@@ -19,7 +19,7 @@ internal static class Uninterrupted
         return new LockScope(gate);
     }
 
-    /// <summary>Takes the monitor of an object; to be left by disposing the result.</summary>
+    /// <summary>Takes the monitor of an object. Disposing the result releases it.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static MonitorScope Hold(object gate)
     {
@@ -68,11 +68,11 @@ internal static class Uninterrupted
         PassOn(isInterrupted);
     }
 
-    /// <summary>Waits, and waits again when the thread was interrupted.</summary>
+    /// <summary>Waits, and waits again if the thread was interrupted.</summary>
     /// <param name="wait">May be called more than once; returns when the wait is over.</param>
     public static void Run(Action wait) => Run(Call, wait);
 
-    /// <summary>As <see cref="Run(Action)"/>, for where nothing may be allocated.</summary>
+    /// <summary>As <see cref="Run(Action)"/>, for callers that must not allocate.</summary>
     public static void Run<T>(Action<T> wait, T state)
     {
         var isInterrupted = false;
@@ -92,8 +92,8 @@ internal static class Uninterrupted
         PassOn(isInterrupted);
     }
 
-    /// <summary>Waits on a monitor that the thread holds. An interruption is noted, and ends the wait as a pulse would.</summary>
-    /// <returns>False when time is over.</returns>
+    /// <summary>Waits on a monitor that the thread holds. An interruption is recorded, and ends the wait as a pulse would.</summary>
+    /// <returns>False when the time is over.</returns>
     public static bool Wait(object gate, int milliseconds, ref bool isInterrupted)
     {
         try

@@ -1,17 +1,17 @@
 namespace Voron.Primitives;
 
-/// <summary>The one way in which the engine calls the user's code: observers and log.</summary>
+/// <summary>The only way in which the engine calls the user's code: observers and log.</summary>
 /// <remarks>
 /// <para>
-/// The engine only notes what is to be told (<see cref="Post"/>). The user is called later, by a thread that holds no lock of the engine, is
-/// not one of its own, and has nothing of the engine's to finish: a caller at the end of its call, or a thread of the pool. So the
-/// user's code may throw, block, call any member of the environment, and close it.
+/// The engine only queues a call (<see cref="Post"/>). The user's code is called later, by a thread that holds no engine lock, is not an
+/// engine thread, and has no engine work left to finish: a caller at the end of its call, or a pool thread. The user's code may therefore
+/// throw, block, call any member of the environment, and close it.
 /// </para>
-/// <para>Calls are made one at a time, in the order of the posts.</para>
+/// <para>Calls are made one at a time, in the order in which they were posted.</para>
 /// </remarks>
 internal abstract class UserCalls<T> : IThreadPoolWorkItem
 {
-    /// <summary>What a call that does not return may keep waiting; more is lost, and counted.</summary>
+    /// <summary>The number of calls that may wait behind one that does not return. Further calls are lost, and counted.</summary>
     private const int MaxWaiting = 1 << 16;
 
     private readonly object _lock = new();
@@ -21,7 +21,7 @@ internal abstract class UserCalls<T> : IThreadPoolWorkItem
     private int _count;
     private bool _isQueued;
 
-    /// <summary>Notes a call. Waits for nothing and never throws.</summary>
+    /// <summary>Queues a call. Never waits and never throws.</summary>
     public void Post(in T call)
     {
         try
@@ -42,8 +42,8 @@ internal abstract class UserCalls<T> : IThreadPoolWorkItem
     }
 
     /// <summary>
-    /// Makes the calls that wait, on this thread, which must hold no lock of the engine's. Does nothing while another thread, or this
-    /// one further up its stack, makes some.
+    /// Makes the waiting calls on this thread, which must hold no engine lock. Does nothing while another thread, or this one further up
+    /// its stack, is making calls.
     /// </summary>
     public void CallHere()
     {
@@ -57,7 +57,7 @@ internal abstract class UserCalls<T> : IThreadPoolWorkItem
                 return;
             _callingThread = Environment.CurrentManagedThreadId;
 
-            // What others add meanwhile is not for this thread, which has been called to do something else.
+            // Calls that other threads add meanwhile are not for this thread, which has other work to do.
             most = _waiting.Count;
         }
 
@@ -76,7 +76,7 @@ internal abstract class UserCalls<T> : IThreadPoolWorkItem
         CallElsewhere();
     }
 
-    /// <summary>Has a thread of the pool make the calls that wait.</summary>
+    /// <summary>Passes the waiting calls to a pool thread.</summary>
     public void CallElsewhere()
     {
         if (Volatile.Read(ref _count) == 0)
@@ -94,15 +94,15 @@ internal abstract class UserCalls<T> : IThreadPoolWorkItem
         }
         catch (OutOfMemoryException)
         {
-            // The next one tries again.
+            // The next call of this method tries again.
             using (Uninterrupted.Hold(_lock))
                 _isQueued = false;
         }
     }
 
     /// <summary>
-    /// Makes the calls that wait, and waits for one that another thread makes, for a time at most. Does not wait inside such a call. What the
-    /// caller has opened or closed before stays so: an interruption comes afterwards.
+    /// Makes the waiting calls, and waits at most <paramref name="longest"/> for a call that another thread is making. Does not wait inside
+    /// such a call. An interruption takes effect afterwards, so it does not undo anything that the caller has opened or closed before.
     /// </summary>
     public void Finish(TimeSpan longest)
     {
