@@ -7,8 +7,8 @@ using Voron.Transactions;
 namespace Voron;
 
 /// <summary>
-/// The environments of this process that are closed and in which transactions are still open, so that an opening that finds the
-/// directory locked can say what it is waiting for.
+/// The closed environments of this process in which transactions are still open, so that an opening that finds the directory locked can
+/// report what it is waiting for.
 /// </summary>
 internal static class ClosedEnvironments
 {
@@ -17,7 +17,7 @@ internal static class ClosedEnvironments
     private static readonly Lock Gate = new();
     private static readonly List<(EnvironmentParts Parts, Writer? Writer)> All = [];
 
-    /// <summary>Notes an environment that has been closed, unless everything of it is gone already.</summary>
+    /// <summary>Adds an environment that has been closed, unless all its resources have already been released.</summary>
     public static void Add(EnvironmentParts parts, Writer? writer)
     {
         using (Uninterrupted.Hold(Gate))
@@ -27,17 +27,17 @@ internal static class ClosedEnvironments
         }
     }
 
-    /// <summary>To be called when the last user has ended, before anything is let go of.</summary>
+    /// <summary>Removes an environment. Must be called when its last user has ended, before any resource is released.</summary>
     public static void Remove(EnvironmentParts parts)
     {
         using (Uninterrupted.Hold(Gate))
             All.RemoveAll(closed => closed.Parts == parts);
     }
 
-    /// <summary>Says which transactions keep the lock of a directory in this process; empty when there are none.</summary>
+    /// <summary>Describes the transactions in this process that keep the lock of a directory; empty if there are none.</summary>
     public static string Describe(IDisk disk)
     {
-        // Nothing of an environment goes while this is held.
+        // No resource of an environment is released while this is held.
         using (Uninterrupted.Hold(Gate))
         {
             var text = new StringBuilder();

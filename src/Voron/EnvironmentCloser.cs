@@ -8,16 +8,16 @@ namespace Voron;
 /// <summary>Closes an environment.</summary>
 /// <remarks>
 /// <code>
-///   open ──▶ closing: nothing begins, callers that wait for the writer are told
+///   open ──▶ closing: nothing begins, callers that wait for the writer are notified
 ///        ──▶ the engine's threads have ended
-///        ──▶ the writer is free, or given up: no transaction is submitted any more
+///        ──▶ the writer is free, or given up: no more transactions are submitted
 ///        ──▶ flushed and sealed, no flush begins
-///        ──▶ no journal write is under way, none begins: what is acknowledged has been
-///        ──▶ closed: memory, files and lock go with the last transaction, and with the last call
+///        ──▶ no journal write is under way, none begins: no more commits are acknowledged
+///        ──▶ closed: memory, files and lock are released with the last transaction and the last call
 /// </code>
-/// Each step waits for the device alone, for as long as that takes, but for two: a write transaction that stays open, and the user's
-/// code, are waited for for some seconds. An interruption of the calling thread ends no step. No step runs code of the user's, and none
-/// waits for a thread that does: so any thread may close an environment, a thread that calls an observer too.
+/// Each step waits only for the device, for as long as that takes, with two exceptions: a write transaction that stays open, and the user's
+/// code. For each of these it waits a few seconds at most. An interruption of the calling thread ends no step. No step runs the user's code, and
+/// none waits for a thread that does, so any thread may close an environment, including one that is calling an observer.
 /// </remarks>
 internal sealed class EnvironmentCloser(
     EnvironmentParts parts, Writer? writer, GroupCommit? groupCommit, Flusher? flusher, FlushScheduler? scheduler, Scrubber? scrubber)
@@ -37,7 +37,7 @@ internal sealed class EnvironmentCloser(
             if (scrubber != null)
                 Try(scrubber.Dispose);
 
-            // It is still told of what is written until the journal is closed.
+            // It is still notified of journal writes until the journal is closed.
             if (scheduler != null)
                 Try(scheduler.Stop);
             if (writer != null)
@@ -59,7 +59,7 @@ internal sealed class EnvironmentCloser(
         }
     }
 
-    // The steps behind it are made all the same: memory and files must not go below a thread of the engine's.
+    // The following steps are taken even if this one fails: memory and files must not be released while a thread of the engine uses them.
     private void Try(Action step)
     {
         try
@@ -70,7 +70,7 @@ internal sealed class EnvironmentCloser(
         {
             EnvironmentLog.ClosingStepFailed(_context.Logger, _context.Disk.Path, e.Message, e);
 
-            // Cancelling collects what its callbacks throw, the interruption of this thread among it.
+            // Cancelling collects the exceptions that its callbacks throw, including an interruption of this thread.
             Uninterrupted.PassOn(e is AggregateException { InnerExceptions: var all } && all.Any(thrown => thrown is ThreadInterruptedException));
         }
     }
@@ -90,12 +90,12 @@ internal sealed class EnvironmentCloser(
         }
         catch (Exception e)
         {
-            // Everything has to be let go of all the same.
+            // All resources must be released even so.
             EnvironmentLog.CloseFailed(_context.Logger, _context.Disk.Path, e.Message, e);
         }
         finally
         {
-            // What still waits fails: no transaction begins any more.
+            // Operations that are still waiting fail: no more transactions begin.
             isWriterFree = isFree;
             groupCommit!.Dispose();
             parts.CloseWriting();

@@ -11,16 +11,16 @@ using Voron.Primitives;
 
 namespace Voron;
 
-/// <summary>Makes a new environment in a directory that has none.</summary>
+/// <summary>Creates a new environment in a directory that has none.</summary>
 /// <remarks>
 /// <para>
-/// Header and data file are made under other names, and get their own when they are complete and durable: the data file first, the header
-/// last. Whoever creates holds the lock of the unfinished header; renaming it takes the lock along, so that there is no moment in which an
-/// environment is there and not locked. Who finds a header has nothing to do with its creation any more.
+/// Header and data file are created under temporary names, and get their final names when they are complete and durable: the data file
+/// first, the header last. The creator holds the lock of the unfinished header. Renaming the header takes the lock along, so there is no
+/// moment at which an environment exists unlocked. An opening that finds a header takes no part in the creation.
 /// </para>
 /// <para>
-/// So a data file under its own name is never deleted, whatever is beside it: together with an unfinished header that fits, only the last
-/// rename is missing, or was lost by the file system; without one, it is what is left of an environment.
+/// So a data file under its final name is never deleted, whatever is beside it. If there is an unfinished header that fits, only the last
+/// rename is missing, or was lost by the file system; if there is none, the data file is the remainder of an environment.
 /// </para>
 /// </remarks>
 internal static unsafe class EnvironmentCreator
@@ -31,18 +31,21 @@ internal static unsafe class EnvironmentCreator
     public const string UnfinishedDataName = DataFileName + ".creating";
     private const int InitialBytes = 256 << 10;
 
-    /// <summary>For a directory without a header: whether there is something that cannot be without one.</summary>
-    /// <exception cref="CorruptionException">There is, and nothing that says that an environment was being made.</exception>
+    /// <summary>Checks a directory for files that cannot exist without a header.</summary>
+    /// <exception cref="CorruptionException">There are such files, no header, and no sign that an environment was being created.</exception>
     public static void ThrowIfHeaderIsMissing(IDisk disk)
     {
-        // A header that gets its name while the directory is read may be seen under neither: it has its name when it is read again.
+        // A header that is renamed while the directory is read may be seen under neither name. The second reading finds it under its final name.
         if (LacksHeader(disk, out _) && LacksHeader(disk, out var part))
             throw HeaderIsMissing(disk, part);
     }
 
-    /// <summary>Makes an environment, or ends what another process has begun, and returns its lock. Null when there is one by now.</summary>
-    /// <exception cref="EnvironmentInUseException">Another process is making it.</exception>
-    /// <exception cref="CorruptionException">The directory has parts of an environment, and no header.</exception>
+    /// <summary>
+    /// Creates an environment, or completes one that another process has begun to create, and returns its lock. Returns null if an
+    /// environment exists by now.
+    /// </summary>
+    /// <exception cref="EnvironmentInUseException">Another process is creating it.</exception>
+    /// <exception cref="CorruptionException">The directory has parts of an environment but no header.</exception>
     public static IDisposable? TryCreate(IDisk disk, int pageSize)
     {
         ThrowIfHeaderIsMissing(disk);
@@ -52,10 +55,10 @@ internal static unsafe class EnvironmentCreator
         }
         catch (DiskException e) when (e.Error == DiskError.AlreadyExists)
         {
-            // Somebody is at it, or was.
+            // Another creator is at work, or was.
         }
 
-        // Not there any more: it has just got its name.
+        // Null: the file is gone, because the header has just got its final name.
         var held = EnvironmentLock.TryTake(disk, UnfinishedHeaderName, shared: false);
         if (held == null)
             return null;
@@ -83,7 +86,7 @@ internal static unsafe class EnvironmentCreator
 
     private static bool TryCreateLocked(IDisk disk, int pageSize)
     {
-        // Only the holder of this lock gives a header its name: what is not there now will not come.
+        // Only the holder of this lock gives a header its final name: a header that is missing now will not appear.
         var names = NamesOf(disk);
         if (names.Contains(CheckpointFile.FileName))
         {
@@ -108,14 +111,14 @@ internal static unsafe class EnvironmentCreator
             disk.Rename(UnfinishedDataName, DataFileName);
         }
 
-        // Also when a killed process had come so far: what is seen of its work need not be durable.
+        // Also needed if a process got this far and was killed: its visible work is not necessarily durable.
         disk.SyncDirectory();
         disk.Rename(UnfinishedHeaderName, CheckpointFile.FileName);
         disk.SyncDirectory();
         return true;
     }
 
-    /// <summary>A file that is made before the header is there, and needs one.</summary>
+    /// <summary>Returns a file that is created before the header exists, and that needs one; null if there is none.</summary>
     private static string? PartOf(HashSet<string> names) => names.FirstOrDefault(
         name => name == DataFileName || JournalFile.IndexOf(name) > 0 || JournalFile.UnnamedIndexOf(name) > 0
             || JournalSnapshotFile.NumberOf(name) > 0);
@@ -124,7 +127,7 @@ internal static unsafe class EnvironmentCreator
         $"'{disk.Path}' has '{part}', and no '{CheckpointFile.FileName}' that belongs to it: the header of the environment is missing. " +
         "Nothing was changed. Restore the whole directory from a backup.");
 
-    /// <summary>The unfinished header, if it is complete. Null when it has never been written, or not to its end.</summary>
+    /// <summary>Returns the unfinished header if it is complete; null if it was never written, or only in part.</summary>
     private static CheckpointHeader? TryReadHeader(IDisk disk)
     {
         try
@@ -134,7 +137,7 @@ internal static unsafe class EnvironmentCreator
         }
         catch (Exception e) when (e is CorruptionException or UnsupportedFormatException)
         {
-            // One that was being written when the power failed may hold anything, but no more than a header.
+            // A header that was being written when the power failed may hold anything, but is no larger than a header.
             using var file = disk.Open(UnfinishedHeaderName, DiskOpen.Existing, DiskAccess.Buffered);
             if (file.Length % JournalFormat.Block == 0 && file.Length <= CheckpointHeader.Slots * JournalFormat.Block)
                 return null;
@@ -143,7 +146,7 @@ internal static unsafe class EnvironmentCreator
         }
     }
 
-    /// <summary>Whether data file and journals belong to a header that only lacks its name.</summary>
+    /// <summary>Returns whether data file and journals belong to a header that lacks only its final name.</summary>
     private static bool Fits(IDisk disk, in CheckpointHeader header)
     {
         var layout = new SectionMapLayout((int)header.PageSize);
@@ -197,7 +200,9 @@ internal static unsafe class EnvironmentCreator
     private static ulong ChecksumOf(byte* bytes, long page, int pageSize, UInt128 environmentId) => Checksum.Compute(
         bytes + PageHeader.UnjournaledBytes, (nuint)(pageSize - PageHeader.UnjournaledBytes), Checksum.Seed(environmentId, page));
 
-    /// <summary>Deletes what an attempt that was broken off has left; what that cannot have left stays, and is in the way.</summary>
+    /// <summary>
+    /// Deletes an unfinished data file that an aborted attempt has left. A file that no such attempt can have left stays, and is in the way.
+    /// </summary>
     private static void DeleteUnfinishedData(IDisk disk)
     {
         foreach (var entry in disk.List())

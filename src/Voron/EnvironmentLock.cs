@@ -4,16 +4,16 @@ using Voron.Paging;
 namespace Voron;
 
 /// <summary>
-/// The locks that make a directory this environment's: exclusive for one that may write, shared for readers. Both are on files that every
-/// environment has and that are never replaced, the header and the data file, so there is nothing that could be missing or left behind.
+/// The locks that reserve a directory for this environment: exclusive for an environment that may write, shared for read-only ones. They are
+/// on the header and the data file, which every environment has and which are never replaced, so no lock file can be missing or left behind.
 /// </summary>
 /// <remarks>
-/// The header alone would do while nobody touches the files. The data file is locked as well because a copy of the header beside a link to
-/// the data file is a way to have two writers.
+/// Locking the header alone would suffice as long as the files are not tampered with. The data file is locked as well because a copy of the
+/// header beside a link to the data file would allow two writers.
 /// </remarks>
 internal sealed class EnvironmentLock : IDisposable
 {
-    /// <summary>How often an environment may be made, or go away, by another process while this one looks for it.</summary>
+    /// <summary>The number of times that other processes may create or remove the environment while this one looks for it.</summary>
     private const int MaxTries = 100;
 
     private readonly IDisposable _header;
@@ -21,9 +21,9 @@ internal sealed class EnvironmentLock : IDisposable
 
     private EnvironmentLock(IDisposable header) => _header = header;
 
-    /// <summary>Locks the environment in a directory, and makes it first when there is none and it may be made.</summary>
-    /// <exception cref="EnvironmentInUseException">It is open already, or just being made.</exception>
-    /// <exception cref="CorruptionException">The directory has parts of an environment, and no header.</exception>
+    /// <summary>Locks the environment in a directory; creates it first if there is none and the options allow it.</summary>
+    /// <exception cref="EnvironmentInUseException">The environment is already open, or is just being created.</exception>
+    /// <exception cref="CorruptionException">The directory has parts of an environment but no header.</exception>
     public static EnvironmentLock Take(IDisk disk, StorageOptions options)
     {
         for (var tries = 0; tries < MaxTries; tries++)
@@ -43,8 +43,8 @@ internal sealed class EnvironmentLock : IDisposable
         throw new EnvironmentInUseException($"The environment in '{disk.Path}' is made and removed by other processes all the time.");
     }
 
-    /// <summary>Locks a file of that name; null when there is none.</summary>
-    /// <exception cref="EnvironmentInUseException">The file is locked already.</exception>
+    /// <summary>Locks the file with the given name; returns null if there is none.</summary>
+    /// <exception cref="EnvironmentInUseException">The file is already locked.</exception>
     public static IDisposable? TryTake(IDisk disk, string name, bool shared)
     {
         try
@@ -62,7 +62,7 @@ internal sealed class EnvironmentLock : IDisposable
     }
 
     /// <summary>Locks the data file too.</summary>
-    /// <exception cref="EnvironmentInUseException">Another environment has the same data file open, under another name.</exception>
+    /// <exception cref="EnvironmentInUseException">Another environment has the same data file open under another name.</exception>
     public void TakeDataFile(IDisk disk, bool shared) =>
         _data = TryTake(disk, EnvironmentCreator.DataFileName, shared)
             ?? throw new CorruptionException($"'{disk.Path}' has no '{EnvironmentCreator.DataFileName}'.");

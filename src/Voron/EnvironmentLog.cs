@@ -2,7 +2,7 @@ using Microsoft.Extensions.Logging;
 
 namespace Voron;
 
-/// <summary>What an environment tells the log.</summary>
+/// <summary>The log messages of an environment.</summary>
 internal static partial class EnvironmentLog
 {
     [LoggerMessage(Level = LogLevel.Error, Message = "The environment in {Path} was closed without a last flush: {Reason}. What was committed is in the journal.")]

@@ -11,7 +11,7 @@ using Voron.Trees;
 
 namespace Voron;
 
-/// <summary>Opens and recovers the parts of an environment in the right order, and lets them go in the right order.</summary>
+/// <summary>Opens and recovers the parts of an environment in the right order, and releases them in the right order.</summary>
 internal sealed unsafe class EnvironmentParts
 {
     private readonly EnvironmentLock _lock;
@@ -34,10 +34,10 @@ internal sealed unsafe class EnvironmentParts
 
     public RecoveryResult Recovered { get; }
 
-    /// <summary>Bytes of the journal files that were replayed and wait for a flush; 0 after a clean close.</summary>
+    /// <summary>The number of bytes of the journal files that were replayed and await a flush; 0 after a clean close.</summary>
     public long ReplayedBytes => Recovered.ReplayedRecords == 0 ? 0 : Context.JournalFiles?.LiveRecordBytes ?? 0;
 
-    /// <param name="logger">As the engine uses it: <see cref="GuardedLogger"/>.</param>
+    /// <param name="logger">The logger as the engine uses it: see <see cref="GuardedLogger"/>.</param>
     public static EnvironmentParts Open(IDisk disk, StorageOptions options, ILogger logger)
     {
         var owned = new Stack<IDisposable>();
@@ -67,14 +67,14 @@ internal sealed unsafe class EnvironmentParts
         $"The environment in '{path}' cannot be opened for lack of memory: {e.Message} Recovery takes up to {options.ScratchMemoryBytes} bytes " +
         $"for page versions ({nameof(StorageOptions.ScratchMemoryBytes)}) before it uses a temporary file, and memory for its largest record.", e);
 
-    /// <summary>Ends everything that writes; what readers use stays until <see cref="Release"/>.</summary>
+    /// <summary>Closes everything that writes; the resources of readers stay until <see cref="Release"/>.</summary>
     public void CloseWriting()
     {
         Context.Journal?.Dispose();
         Context.JournalFiles?.Dispose();
     }
 
-    /// <summary>Lets everything go. Called when the environment is closed and its last user has ended.</summary>
+    /// <summary>Releases all resources. Called when the environment is closed and its last user has ended.</summary>
     public void Release()
     {
         ClosedEnvironments.Remove(this);
@@ -156,7 +156,7 @@ internal sealed unsafe class EnvironmentParts
             Readers = readers,
         };
         var publisher = new CommitPublisher(ring, context.Counters, context.Observers);
-        // Before anything is deleted or written: what is damaged is left as it is.
+        // Comes before anything is deleted or written, so that a damaged environment is left as it is.
         VerifyDirectExtents(context, recovered);
         if (!options.ReadOnly)
         {
@@ -191,15 +191,16 @@ internal sealed unsafe class EnvironmentParts
         }
     }
 
-    // A killed process leaves visible what is not durable; nothing may be built on that. What a header of a closed environment names was
-    // synced before it was written, so that only the header itself may still be on its way. What a failed write left in the page cache
-    // is not made durable by a sync: it has to leave the cache, so that recovery does not take it for a record.
+    // A killed process can leave data visible that is not durable, and nothing must be built on such data. Everything that the header of a
+    // closed environment names was synced before the header was written, so only the header itself can be not yet durable. A sync does not
+    // make durable the data that a failed write left in the page cache: that data must leave the cache, so that recovery does not take it
+    // for a record.
     private static JournalInventory ReadJournals(IDisk disk, in CheckpointHeader header, DataFile dataFile, bool makesDurable)
     {
         if (!makesDurable)
             return JournalInventory.Read(disk, header);
 
-        // Journal files are read a second time only where the first time has shown that the environment was used after its close.
+        // Journal files are read a second time only if the first reading has shown that the environment was used after its close.
         if (JournalInventory.WasClosed(header))
         {
             var found = JournalInventory.Read(disk, header);
@@ -216,7 +217,7 @@ internal sealed unsafe class EnvironmentParts
         return journals;
     }
 
-    // What a flush that broke off has left there may be in the page cache only, after a sync of it has failed: the next header names it.
+    // A stamp that an aborted flush has left there may be in the page cache only, after its sync has failed. The next header names the stamp.
     private static void KeepStamp(DataFile dataFile, in CheckpointHeader header, ulong stamp)
     {
         if (stamp == header.DataFileStamp)

@@ -9,15 +9,15 @@ using Voron.Transactions;
 namespace Voron;
 
 /// <summary>
-/// An embedded store of ordered trees in a directory: one writer at a time, any number of readers that never wait, every commit
-/// durable when it returns.
+/// An embedded store of ordered trees in a directory. It has one writer at a time and any number of readers, which never wait. Every commit
+/// is durable when it returns.
 /// </summary>
-/// <remarks>All members may be called by several threads at once. One environment a directory and process tree at a time.</remarks>
+/// <remarks>Several threads may call all members at once. There can be one environment per directory and process tree at a time.</remarks>
 public sealed partial class StorageEnvironment : IDisposable
 {
     private static readonly TimeSpan ReclaimPatience = TimeSpan.FromSeconds(5);
 
-    /// <summary>How long the flusher's thread waits for the writer before it lets free space be.</summary>
+    /// <summary>The time for which the flusher's thread waits for the writer before it gives up reclaiming free space.</summary>
     private static readonly TimeSpan BackgroundPatience = TimeSpan.FromSeconds(1);
 
     private static readonly TimeSpan LogPatience = TimeSpan.FromSeconds(5);
@@ -74,22 +74,22 @@ public sealed partial class StorageEnvironment : IDisposable
     /// <summary>The directory, or "memory".</summary>
     public string Path => _context.Disk.Path;
 
-    /// <summary>The options that the environment was opened with, with the page size that it has.</summary>
+    /// <summary>The options with which the environment was opened, with its actual page size.</summary>
     public StorageOptions Options => _context.Options;
 
-    /// <summary>What the opening found in the journal.</summary>
+    /// <summary>Describes what recovery found in the journal when the environment was opened.</summary>
     public RecoveryReport Recovery { get; }
 
-    /// <summary>Bytes of the longest key.</summary>
+    /// <summary>The maximum length of a key in bytes.</summary>
     public int MaxKeyLength => Trees.TreeLimits.MaxKeyLength(_context.PageSize);
 
-    /// <summary>Opens the environment in a directory; makes it, and the directory, when they are missing.</summary>
-    /// <exception cref="EnvironmentInUseException">It is open already, by this process or another.</exception>
-    /// <exception cref="UnsupportedFormatException">The files are not Voron's, or of a newer version.</exception>
+    /// <summary>Opens the environment in a directory; creates it, and the directory, if they are missing.</summary>
+    /// <exception cref="EnvironmentInUseException">The environment is already open in this process or another.</exception>
+    /// <exception cref="UnsupportedFormatException">The files are not Voron files, or come from a newer version.</exception>
     /// <exception cref="CorruptionException">The files are damaged; nothing was changed.</exception>
     /// <exception cref="StorageAccessException">The files cannot be read or written, or the directory is on a network.</exception>
-    /// <exception cref="StorageMemoryException">The system has not enough memory.</exception>
-    /// <exception cref="ArgumentException">The options do not fit.</exception>
+    /// <exception cref="StorageMemoryException">The system does not have enough memory.</exception>
+    /// <exception cref="ArgumentException">The options are not valid.</exception>
     public static StorageEnvironment Open(string directory, StorageOptions? options = null)
     {
         ArgumentException.ThrowIfNullOrEmpty(directory);
@@ -109,8 +109,8 @@ public sealed partial class StorageEnvironment : IDisposable
         return Open(disk, options, logger);
     }
 
-    /// <summary>Makes an environment in memory, which is gone when it is disposed. It runs the same code as one on disk.</summary>
-    /// <exception cref="ArgumentException">The options do not fit.</exception>
+    /// <summary>Creates an environment in memory. Its contents are lost when it is disposed. It runs the same code as one on disk.</summary>
+    /// <exception cref="ArgumentException">The options are not valid.</exception>
     public static StorageEnvironment OpenInMemory(StorageOptions? options = null)
     {
         options ??= new StorageOptions();
@@ -118,7 +118,7 @@ public sealed partial class StorageEnvironment : IDisposable
         return Open(new MemoryDisk(), options);
     }
 
-    /// <summary>Opens the environment on a disk, which it disposes.</summary>
+    /// <summary>Opens the environment on a disk, which the environment owns and disposes.</summary>
     internal static StorageEnvironment Open(IDisk disk, StorageOptions options) => Open(disk, options, GuardedLogger.Wrap(options.Logger));
 
     private static StorageEnvironment Open(IDisk disk, StorageOptions options, ILogger logger)
@@ -149,26 +149,26 @@ public sealed partial class StorageEnvironment : IDisposable
         }
     }
 
-    /// <summary>Begins a snapshot of what is committed. Takes no lock and never waits.</summary>
+    /// <summary>Begins a read transaction on a snapshot of the committed state. Takes no lock and never waits.</summary>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
     public ReadTransaction BeginRead() => new(PlantedFault.ReadBehindFlush ? _flusher!.RentBehind(_readers) : _readers.Rent());
 
-    /// <summary>Begins the write transaction, waiting until the one before has been committed or disposed.</summary>
-    /// <exception cref="InvalidOperationException">The environment is read-only, or this is called inside a merged operation.</exception>
-    /// <exception cref="EnvironmentPoisonedException">A write has failed before.</exception>
+    /// <summary>Begins the write transaction, after waiting until the previous one has been committed or disposed.</summary>
+    /// <exception cref="InvalidOperationException">The environment is read-only, or the call was made inside a group-commit operation.</exception>
+    /// <exception cref="EnvironmentPoisonedException">An earlier write failed.</exception>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
     public WriteTransaction BeginWrite() => BeginWrite(TimeSpan.MaxValue);
 
-    /// <summary>Begins the write transaction, waiting for a time at most.</summary>
-    /// <param name="timeout">For how long; <see cref="Timeout.InfiniteTimeSpan"/> for no limit.</param>
-    /// <param name="cancellationToken">Ends the wait.</param>
-    /// <exception cref="TimeoutException">Another write transaction is open, and was not ended in time.</exception>
+    /// <summary>Begins the write transaction, after waiting at most a given time for the previous one to end.</summary>
+    /// <param name="timeout">The longest time to wait; <see cref="Timeout.InfiniteTimeSpan"/> for no limit.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
+    /// <exception cref="TimeoutException">Another write transaction is open and did not end in time.</exception>
     /// <inheritdoc cref="BeginWrite()"/>
     public WriteTransaction BeginWrite(TimeSpan timeout, CancellationToken cancellationToken = default) =>
         new(Begin(timeout, nameof(BeginWrite), cancellationToken));
 
-    /// <summary>Begins the write transaction, without blocking a thread while another is open.</summary>
-    /// <exception cref="OperationCanceledException">Cancelled while waiting.</exception>
+    /// <summary>Begins the write transaction, without blocking a thread while another write transaction is open.</summary>
+    /// <exception cref="OperationCanceledException">The call was cancelled while it waited.</exception>
     /// <inheritdoc cref="BeginWrite()"/>
     public async ValueTask<WriteTransaction> BeginWriteAsync(CancellationToken cancellationToken = default)
     {
@@ -176,19 +176,21 @@ public sealed partial class StorageEnvironment : IDisposable
         return new WriteTransaction(await _entrance!.BeginAsync(cancellationToken).ConfigureAwait(false));
     }
 
-    /// <summary>Brings the data file up to the newest state that it can take: what is published, or what the oldest reader sees.</summary>
-    /// <returns>What was written; null when there was nothing to do, or a reader stands in the way.</returns>
-    /// <exception cref="EnvironmentPoisonedException">A write failed, now or before.</exception>
+    /// <summary>
+    /// Brings the data file up to the newest state that it can take: the published state, or the one that the oldest reader sees.
+    /// </summary>
+    /// <returns>A description of the flush; null if there was nothing to do or a reader is in the way.</returns>
+    /// <exception cref="EnvironmentPoisonedException">A write failed, now or earlier.</exception>
     public FlushReport? Flush()
     {
         ThrowIfNotWritable(nameof(Flush));
         return WhileOpen(static environment => environment._flusher!.Flush());
     }
 
-    /// <summary>Has the flusher write what an old reader keeps out of the data file to a file of its own; for tests.</summary>
+    /// <summary>Makes the flusher write a journal snapshot: the changes that an old reader keeps out of the data file. For tests.</summary>
     internal bool WriteJournalSnapshot() => WhileOpen(static environment => environment._flusher!.WriteJournalSnapshot());
 
-    /// <summary>Ends a period after which memory that was not needed in two of them goes back to the system; for tests.</summary>
+    /// <summary>Ends a trimming period and returns memory that was not needed for two periods to the system. For tests.</summary>
     internal void TrimMemory() => WhileOpen(static environment =>
     {
         environment._trimmer!.Trim();
@@ -196,12 +198,12 @@ public sealed partial class StorageEnvironment : IDisposable
     });
 
     /// <summary>
-    /// Gives free space back to the file system: cuts the free end of the data file off, and punches holes for other free ranges of 64 KiB and
-    /// more. Space that an open reader may still need stays.
+    /// Gives free space back to the file system: truncates the free end of the data file, and punches holes for other free ranges of 64 KiB
+    /// and more. Keeps space that an open reader may still need.
     /// </summary>
-    /// <returns>How many bytes were given back; 0 also while another call, or the background, is giving space back.</returns>
-    /// <exception cref="TimeoutException">A write transaction was open for five seconds. What was given back before stays so.</exception>
-    /// <exception cref="EnvironmentPoisonedException">A write failed, now or before.</exception>
+    /// <returns>The number of bytes given back; also 0 while another call, or the background thread, is giving space back.</returns>
+    /// <exception cref="TimeoutException">A write transaction was open for five seconds. Space given back before that stays given back.</exception>
+    /// <exception cref="EnvironmentPoisonedException">A write failed, now or earlier.</exception>
     public long ReclaimSpace()
     {
         ThrowIfNotWritable(nameof(ReclaimSpace));
@@ -209,20 +211,20 @@ public sealed partial class StorageEnvironment : IDisposable
     }
 
     /// <summary>
-    /// Walks everything: trees, order, counts, values, free space, the owner of each page, checksums. Reads and writes go on
-    /// meanwhile; the snapshot that is walked is kept like that of any reader.
+    /// Verifies everything in a snapshot: trees, order, counts, values, free space, the owner of each page, checksums. Reads and writes
+    /// continue meanwhile; the snapshot is kept like that of any reader.
     /// </summary>
-    /// <exception cref="ObjectDisposedException">The environment is closed, or was closed during the call, which ended it.</exception>
+    /// <exception cref="ObjectDisposedException">The environment is closed, or was closed during the call, which ended the call.</exception>
     public VerificationReport Verify() => WhileOpen(static environment =>
     {
         using var reading = new EngineSnapshot(environment._context);
         return Verifier.Run(environment._context, reading.Snapshot);
     });
 
-    /// <summary>What the environment has done and holds.</summary>
+    /// <summary>Returns statistics of what the environment has done and what it holds.</summary>
     public EnvironmentStatistics GetStatistics() => WhileOpen(static environment => environment.CollectStatistics());
 
-    // Without a snapshot: the figures are there also when no more readers can be.
+    // Takes no snapshot, so that statistics are available even when there can be no more readers.
     private EnvironmentStatistics CollectStatistics()
     {
         _context.Ring.Read(out var published);
@@ -269,16 +271,18 @@ public sealed partial class StorageEnvironment : IDisposable
     }
 
     /// <summary>
-    /// Closes the environment: flushes what it can, so that the next opening has nothing to replay. What is durable stays so whatever
-    /// happens here, and nothing is acknowledged afterwards. May be called by any thread but inside an operation of
-    /// <c>Write</c> or <c>WriteAsync</c>; a second call returns at once.
+    /// Closes the environment. Flushes as much as it can, so that the next opening has nothing to replay. Durable changes stay durable
+    /// whatever happens during the call, and no commit is acknowledged after it. Any thread may call this method, except inside an operation
+    /// of <c>Write</c> or <c>WriteAsync</c>; a second call returns at once.
     /// </summary>
     /// <remarks>
-    /// Waits for writes that are under way, however long the device takes; for an open write transaction five seconds, after which it
-    /// cannot be committed any more; for observers and log that are running, five seconds each. Open read transactions may be used to
-    /// their end. The directory can be opened again when the last transaction has ended: at once when none is open.
+    /// Waits for writes that are under way, however long the device takes. Waits up to five seconds for an open write transaction, which
+    /// cannot be committed after that. Waits up to five seconds each for running observers and for the logger. Open read transactions can be
+    /// used until they end. The directory can be opened again when the last transaction has ended: at once if none is open.
     /// </remarks>
-    /// <exception cref="InvalidOperationException">Called inside an operation of <c>Write</c> or <c>WriteAsync</c>: it would wait for itself.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// The call was made inside an operation of <c>Write</c> or <c>WriteAsync</c>, and would wait for itself.
+    /// </exception>
     public void Dispose()
     {
         _groupCommit?.ThrowIfInside(nameof(Dispose));
@@ -286,13 +290,14 @@ public sealed partial class StorageEnvironment : IDisposable
             new EnvironmentCloser(_parts, _writer, _groupCommit, _flusher, _scheduler, _scrubber).Close();
     }
 
-    /// <summary>The parts; for tests.</summary>
+    /// <summary>The engine of the environment; for tests.</summary>
     internal Engine Context => _context;
 
-    /// <summary>Has the journal confirm its last record; for tests of what can be told of it then.</summary>
+    /// <summary>Confirms the durability of the last record in the journal; for tests of what recovery can then conclude about that record.</summary>
     internal void ConfirmDurability() => _context.Journal!.ConfirmDurability();
 
-    // Keeps what the call uses, even if another thread closes the environment; the user's code is called when no lock is held.
+    // Keeps the environment's resources alive while `work` runs, even if another thread closes the environment. The user's code is called
+    // when no lock is held.
     private T WhileOpen<T>(Func<StorageEnvironment, T> work)
     {
         _context.Users.AddCall();
@@ -312,8 +317,8 @@ public sealed partial class StorageEnvironment : IDisposable
         }
     }
 
-    // Each opening that writes begins a journal file, which only a checkpoint releases. A process that dies sooner, again and again, would
-    // fill the directory.
+    // Each opening that writes begins a journal file, which only a checkpoint releases. A process that repeatedly dies before a checkpoint
+    // would fill the directory.
     private void FlushAfterCrashes(int openings)
     {
         try

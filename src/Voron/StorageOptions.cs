@@ -7,71 +7,71 @@ namespace Voron;
 /// <summary>Whether transaction records are compressed before they are written.</summary>
 public enum JournalCompression
 {
-    /// <summary>When writing the device is slower than compressing, as measured while running.</summary>
+    /// <summary>Compresses while writing to the device is slower than compressing, as measured at run time.</summary>
     Auto,
 
-    /// <summary>Whenever it makes a record smaller.</summary>
+    /// <summary>Compresses whenever that makes a record smaller.</summary>
     Always,
 
-    /// <summary>Not at all.</summary>
+    /// <summary>Never compresses.</summary>
     Never,
 }
 
-/// <summary>What the journal says of pages before a flush overwrites them in the data file.</summary>
+/// <summary>The information that the journal records about pages before a flush overwrites them in the data file.</summary>
 public enum TornPageProtection
 {
     /// <summary>
-    /// Their checksums. Enough for a device where a sector that is being written when the power fails holds old bytes, new
-    /// ones, or some of each; anything else is found out when the environment is opened, and reported as corruption.
+    /// Records the checksums of the pages. This suffices for a device on which a sector that is being written during a power failure holds
+    /// old bytes, new bytes, or a mix of both. Any other damage is detected when the environment is opened, and is reported as corruption.
     /// </summary>
     Checksums,
 
     /// <summary>
-    /// The pages themselves, compressed, as far as the journal cannot make them otherwise. Repairs whatever such a sector
-    /// holds, and writes changed pages twice; the journal takes as much more room.
+    /// Records compressed full-page images of those pages that the journal cannot reconstruct otherwise. This repairs such a sector whatever
+    /// it holds, but writes changed pages twice; the journal takes correspondingly more space.
     /// </summary>
     FullPageImages,
 }
 
-/// <summary>What a commit wrote, as told to <see cref="StorageOptions.CommitObserver"/>.</summary>
-/// <param name="TransactionId">The transaction.</param>
-/// <param name="PagesChanged">Pages of which it left a new version.</param>
-/// <param name="JournalBytes">Bytes of its record in the journal, padding included.</param>
+/// <summary>Describes a commit for <see cref="StorageOptions.CommitObserver"/>.</summary>
+/// <param name="TransactionId">The id of the transaction.</param>
+/// <param name="PagesChanged">The number of pages of which the transaction left a new version.</param>
+/// <param name="JournalBytes">The size of its journal record in bytes, including padding.</param>
 public readonly record struct CommitReport(long TransactionId, int PagesChanged, long JournalBytes);
 
-/// <summary>What a flush wrote, as told to <see cref="StorageOptions.FlushObserver"/>.</summary>
-/// <param name="TransactionId">The state that the data file holds now.</param>
-/// <param name="Pages">Pages written, those of runs counted one by one.</param>
-/// <param name="Leaves">How many of them are leaves.</param>
-/// <param name="Branches">How many of them are branches.</param>
-/// <param name="Overflows">How many of them belong to overflow runs.</param>
-/// <param name="Seeks">Stretches of neighbouring pages: places the device had to go to.</param>
-/// <param name="Bytes">Bytes written to the data file.</param>
-/// <param name="Transactions">Transactions since the flush before.</param>
-/// <param name="Duration">From choosing the state to the durable checkpoint.</param>
+/// <summary>Describes a flush for <see cref="StorageOptions.FlushObserver"/>.</summary>
+/// <param name="TransactionId">The id of the transaction whose state the data file now holds.</param>
+/// <param name="Pages">The number of pages written; each page of an extent counts.</param>
+/// <param name="Leaves">The number of these pages that are leaves.</param>
+/// <param name="Branches">The number of these pages that are branches.</param>
+/// <param name="Overflows">The number of these pages that belong to overflow extents.</param>
+/// <param name="Seeks">The number of ranges of neighbouring pages, that is, of positions to which the device had to seek.</param>
+/// <param name="Bytes">The number of bytes written to the data file.</param>
+/// <param name="Transactions">The number of transactions since the previous flush.</param>
+/// <param name="Duration">The time from choosing the state to the durable checkpoint.</param>
 public readonly record struct FlushReport(
     long TransactionId, int Pages, int Leaves, int Branches, int Overflows, int Seeks, long Bytes, long Transactions, TimeSpan Duration);
 
 /// <summary>
-/// A reader that the flusher cannot get past, as told to <see cref="StorageOptions.SlowReaderObserver"/> when half the limit of
+/// Describes a reader that the flusher cannot get past, for <see cref="StorageOptions.SlowReaderObserver"/>. Reported when half the limit of
 /// journal or scratch is reached.
 /// </summary>
-/// <param name="TransactionId">The snapshot that it reads.</param>
-/// <param name="JournalBytes">Bytes of journal that are kept.</param>
-/// <param name="ScratchBytes">Bytes of scratch memory in use.</param>
-/// <param name="OpenedAt">Where it was opened, when <see cref="StorageOptions.CaptureTransactionStacks"/> is set; else null.</param>
-/// <param name="Age">For how long it has been open.</param>
-/// <param name="ThreadId">The managed thread that began it.</param>
+/// <param name="TransactionId">The id of the transaction whose snapshot it reads.</param>
+/// <param name="JournalBytes">The number of journal bytes that are kept.</param>
+/// <param name="ScratchBytes">The number of bytes of scratch memory in use.</param>
+/// <param name="OpenedAt">The place where it was opened if <see cref="StorageOptions.CaptureTransactionStacks"/> is set; otherwise null.</param>
+/// <param name="Age">The time for which it has been open.</param>
+/// <param name="ThreadId">The id of the managed thread that began it.</param>
 public readonly record struct SlowReaderReport(
     long TransactionId, long JournalBytes, long ScratchBytes, string? OpenedAt, TimeSpan Age, int ThreadId);
 
-/// <summary>How an environment is opened. Checked as a whole by <see cref="Validate"/>.</summary>
+/// <summary>The options with which an environment is opened. <see cref="Validate"/> checks all of them together.</summary>
 public sealed class StorageOptions
 {
-    /// <summary>Bytes of the largest journal file that may be asked for: ten of them are kept at most, and are counted in 63 bits.</summary>
+    /// <summary>The size in bytes of the largest journal file that can be configured: at most ten are kept, counted in 63 bits.</summary>
     internal const long LargestJournalFile = 1L << 40;
 
-    /// <summary>The largest value that may be journaled as a whole; with its pages' headers it must stay below 2 GiB.</summary>
+    /// <summary>The size in bytes of the largest value that may be journaled in full; with its page headers it must stay below 2 GiB.</summary>
     internal const int MaxLargeValue = 1 << 30;
 
     private const long MiB = 1 << 20;
@@ -79,17 +79,18 @@ public sealed class StorageOptions
     private const UnixFileMode ReadAndWrite = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.GroupRead | UnixFileMode.GroupWrite
         | UnixFileMode.OtherRead | UnixFileMode.OtherWrite;
 
-    /// <summary>Four of the smallest journal files: what a quiet journal holds when nothing is left to be flushed is far below.</summary>
+    /// <summary>Four times the smallest journal file. A quiet journal holds far less than this when everything has been flushed.</summary>
     private const long MinJournalLimit = 256 << 10;
 
-    /// <summary>A thread cannot wait for longer.</summary>
+    /// <summary>The longest time for which a thread can wait.</summary>
     private static readonly TimeSpan LongestInterval = TimeSpan.FromDays(24);
 
     private int? _pageSize;
 
     /// <summary>
-    /// Bytes of a page when an environment is created: 4096, 8192, 16384, 32768 or 65536; 4096 unless set. An existing environment keeps its
-    /// own, with a warning in the log when another one was set; <see cref="StorageEnvironment.Options"/> has the actual one.
+    /// The page size, in bytes, of an environment that is created: 4096, 8192, 16384, 32768 or 65536; the default is 4096. An existing
+    /// environment keeps its own page size, and logs a warning if another one was set. <see cref="StorageEnvironment.Options"/> has the
+    /// actual page size.
     /// </summary>
     public int PageSize
     {
@@ -98,159 +99,172 @@ public sealed class StorageOptions
     }
 
     /// <summary>
-    /// Permissions of the files that are made, on Linux and macOS, before the process's mask: for the owner alone unless set. A directory that
-    /// is made may also be searched by those who may read.
+    /// The permissions, on Linux and macOS, of created files, before the process's umask is applied; by default, only the owner has access.
+    /// In a created directory, read permission includes search permission.
     /// </summary>
     public UnixFileMode FileMode { get; init; } = IO.FileSystemDisk.OwnerOnly;
 
-    /// <summary>Opens for reading only: nothing is written, not even by recovery, which then happens in memory.</summary>
+    /// <summary>Whether to open the environment for reading only. Nothing is written then, not even by recovery, which works in memory.</summary>
     public bool ReadOnly { get; init; }
 
-    /// <summary>Whether journal records are compressed. Either way the environment can be opened with any setting.</summary>
+    /// <summary>Whether journal records are compressed. An environment written with one setting can be opened with any other.</summary>
     public JournalCompression JournalCompression { get; init; } = JournalCompression.Auto;
 
     /// <summary>
-    /// What the journal says of pages before they are overwritten. Either way the environment can be opened with any setting.
+    /// The information that the journal records about pages before they are overwritten. An environment written with one setting can be
+    /// opened with any other.
     /// </summary>
     public TornPageProtection TornPageProtection { get; init; } = TornPageProtection.Checksums;
 
-    /// <summary>Bytes of the first journal file; later ones double up to <see cref="MaxJournalFileBytes"/>.</summary>
+    /// <summary>The size of the first journal file in bytes; later ones double in size up to <see cref="MaxJournalFileBytes"/>.</summary>
     public long InitialJournalFileBytes { get; init; } = 4 * MiB;
 
-    /// <summary>Bytes that a journal file has at most, unless a single transaction, or the images of a flush, need more.</summary>
+    /// <summary>The maximum size of a journal file in bytes, unless a single transaction, or the page images of a flush, need more.</summary>
     public long MaxJournalFileBytes { get; init; } = 16 * MiB;
 
     /// <summary>
-    /// Bytes of journal since the checkpoint at which the flusher starts; or bytes of large values, which pass the journal by: those written,
-    /// or those that took their place, whichever is more.
+    /// The number of journal bytes since the checkpoint at which the flusher starts. It also starts at this number of bytes of large values,
+    /// which bypass the journal: of those written, or of those whose space was freed, whichever is more.
     /// </summary>
     public long FlushThresholdBytes { get; init; } = 64 * MiB;
 
-    /// <summary>How long a durable change stays out of the data file at most while the environment is idle.</summary>
+    /// <summary>The longest time that a durable change stays out of the data file while the environment is idle.</summary>
     public TimeSpan FlushInterval { get; init; } = TimeSpan.FromSeconds(10);
 
     /// <summary>
-    /// Bytes of journal records that replay would need at which writers are slowed until the flusher has caught up: at least 256 KiB, and
-    /// no less than <see cref="FlushThresholdBytes"/>. What journal files keep free, and what they hold of records that are not needed any
-    /// more, comes on top, so the files may be larger than this, and even one of them may. From half of it on a flush is begun.
+    /// The number of bytes of journal records needed for replay at which writers are slowed until the flusher has caught up: at least
+    /// 256 KiB, and no less than <see cref="FlushThresholdBytes"/>. Free space in journal files, and records in them that are no longer
+    /// needed, come on top, so the files together, or even a single file, may be larger than this. A flush begins at half this limit.
     /// </summary>
     public long JournalLimitBytes { get; init; } = 512 * MiB;
 
-    /// <summary>Bytes of page versions that are kept in memory; beyond, they go to a temporary file.</summary>
+    /// <summary>The number of bytes of page versions that are kept in memory; versions beyond that go to a temporary file.</summary>
     public long ScratchMemoryBytes { get; init; } = 512 * MiB;
 
     /// <summary>
-    /// Bytes of page versions, 64 more for each, at which writers are slowed until the flusher has caught up. From half of it on a flush is begun.
+    /// The number of bytes of page versions, plus 64 for each version, at which writers are slowed until the flusher has caught up. A flush
+    /// begins at half this limit.
     /// </summary>
     public long ScratchLimitBytes { get; init; } = 2048 * MiB;
 
     /// <summary>
-    /// Bytes of memory at most for what speeds up lookups of keys: 256 for each leaf page that is searched, and a few thousand for each
-    /// branch page. Taken as it is needed; 0 for none.
+    /// The maximum number of bytes of memory for key heads, which speed up key lookups: 256 for each leaf page that is searched, and a few
+    /// thousand for each branch page. The memory is taken as it is needed; 0 for none.
     /// </summary>
     public long KeyHeadCacheBytes { get; init; } = 80 * MiB;
 
-    /// <summary>Bytes of changed pages that one transaction may leave; more is refused before anything is written.</summary>
+    /// <summary>The maximum number of bytes of changed pages that one transaction may leave; more is refused before anything is written.</summary>
     public long MaxTransactionBytes { get; init; } = 1024 * MiB;
 
     /// <summary>
-    /// Bytes of changed pages after which no more operations are merged into a transaction: see
+    /// The number of bytes of changed pages after which a group commit takes no more operations into its transaction: see
     /// <see cref="StorageEnvironment.Write(Action{WriteTransaction})"/>.
     /// </summary>
     public long MaxGroupCommitBytes { get; init; } = 4 * MiB;
 
     /// <summary>
-    /// Operations of <see cref="StorageEnvironment.WriteAsync(Action{WriteTransaction}, CancellationToken)"/> that may wait to be started. A call
-    /// beyond them throws <see cref="StorageFullException"/>: a caller that does not await its writes would fill the memory. An operation that
-    /// waits takes some 300 bytes, and what it refers to. Callers that block in <c>Write</c> are not limited.
+    /// The maximum number of operations of <see cref="StorageEnvironment.WriteAsync(Action{WriteTransaction}, CancellationToken)"/> that may
+    /// wait to be started. A further call throws <see cref="StorageFullException"/>, because a caller that does not await its writes would
+    /// otherwise fill the memory. A waiting operation takes about 300 bytes, plus the objects it refers to. Callers that block in <c>Write</c>
+    /// are not limited.
     /// </summary>
     public int MaxQueuedOperations { get; init; } = 1 << 20;
 
-    /// <summary>Bytes from which on a value is written straight to the data file, once, instead of through the journal.</summary>
+    /// <summary>The size in bytes from which a value is written once, directly to the data file, instead of through the journal.</summary>
     public int LargeValueBytes { get; init; } = 16 << 10;
 
-    /// <summary>The share of a 4 MiB section that must be free for allocation to move there because it is near.</summary>
+    /// <summary>The fraction of a 4 MiB section that must be free for allocation to move there because the section is near.</summary>
     public double PreferredFreeFraction { get; init; } = 0.25;
 
-    /// <summary>Bytes that the data file grows by at most at a time.</summary>
+    /// <summary>The maximum number of bytes by which the data file grows at a time.</summary>
     public long MaxGrowthBytes { get; init; } = 64 * MiB;
 
-    /// <summary>Verifies the checksum of a page each time it is read from the data file, rather than at its first use.</summary>
+    /// <summary>Whether to verify the checksum of a page each time it is read from the data file, rather than at its first use.</summary>
     public bool VerifyEveryRead { get; init; }
 
     /// <summary>
-    /// How often everything is read and verified in the background, to find bytes that have rotted at rest;
-    /// <see cref="Timeout.InfiniteTimeSpan"/> for never. It goes in slices of a quarter of a second at most, each with a snapshot of its
-    /// own; that each page in use has one owner, and no more, only <see cref="StorageEnvironment.Verify"/> tells.
+    /// The interval at which everything is read and verified in the background, to find bytes that have rotted at rest;
+    /// <see cref="Timeout.InfiniteTimeSpan"/> for never. The verification works in slices of at most a quarter of a second, each with its own
+    /// snapshot. Only <see cref="StorageEnvironment.Verify"/> checks that each page in use has exactly one owner.
     /// </summary>
     public TimeSpan ScrubInterval { get; init; } = TimeSpan.FromDays(1);
 
-    /// <summary>Bytes a second that the background verification reads at most; 0 for no limit.</summary>
+    /// <summary>The maximum number of bytes that the background verification reads per second; 0 for no limit.</summary>
     public long ScrubBytesPerSecond { get; init; } = 16 * MiB;
 
     /// <summary>
-    /// Starts the background threads: flusher and scrubber. Without them, <see cref="StorageEnvironment.Flush"/> has to be called.
+    /// Whether to start the background threads, flusher and scrubber. Without them, the application must call
+    /// <see cref="StorageEnvironment.Flush"/>.
     /// </summary>
     public bool BackgroundFlush { get; init; } = true;
 
     /// <summary>
-    /// Notes where each transaction was opened, to name it when it leaks or is slow. Costs a stack trace each: microseconds, and garbage.
+    /// Whether to record where each transaction is opened, so that reports of leaked or slow transactions can name the place. Costs a stack
+    /// trace for each transaction: microseconds, and garbage.
     /// </summary>
     public bool CaptureTransactionStacks { get; init; }
 
     /// <summary>
-    /// Where the environment logs; nowhere when null. Written to a moment after the event, by a thread of the pool or by a caller at the end
-    /// of its call, never with a lock held: it may throw, block, and call the environment.
+    /// The logger of the environment; null for no logging. Messages reach it a moment after the event, on a thread-pool thread or on a
+    /// caller's thread at the end of its call, never with a lock held. So the logger may throw, block, and call the environment.
     /// </summary>
     public ILogger? Logger { get; init; }
 
     /// <summary>
-    /// Called for each durable commit, in their order, after it is published: by a caller at the end of its call, or by a thread of the
-    /// pool. Where one thread commits, it has been called when Commit returns.
+    /// Called for each durable commit, in commit order, after the commit is published: on a caller's thread at the end of its call, or on a
+    /// thread-pool thread. If only one thread commits, the observer has been called by the time Commit returns.
     /// </summary>
     /// <remarks>
-    /// This and <see cref="FlushObserver"/> are called one at a time, in the order of what happened. What holds for every observer: no
-    /// lock is held. It may throw (which is logged), block (which delays the reports behind, and the call at whose end it was made,
-    /// and nothing else), call any member of the environment, and dispose it.
+    /// This observer and <see cref="FlushObserver"/> are called one at a time, in the order of the events. Every observer is called with no
+    /// lock held. It may throw (the exception is logged), block (which delays only the reports behind it, and the call at whose end it was
+    /// called), call any member of the environment, and dispose the environment.
     /// </remarks>
     public Action<CommitReport>? CommitObserver { get; init; }
 
-    /// <summary>Called after each flush: by a caller at the end of its call, or by a thread of the pool. May do what every observer may.</summary>
+    /// <summary>
+    /// Called after each flush, on a caller's thread at the end of its call, or on a thread-pool thread. May do everything that any observer
+    /// may do: see <see cref="CommitObserver"/>.
+    /// </summary>
     public Action<FlushReport>? FlushObserver { get; init; }
 
     /// <summary>
-    /// Called when a reader keeps the flusher back and half of <see cref="JournalLimitBytes"/> or <see cref="ScratchLimitBytes"/> is
-    /// reached, on a thread of the pool: once for a reader in each <see cref="SlowReaderInterval"/>. May do what every observer may.
+    /// Called on a thread-pool thread when a reader holds the flusher back and half of <see cref="JournalLimitBytes"/> or
+    /// <see cref="ScratchLimitBytes"/> is reached: once per reader in each <see cref="SlowReaderInterval"/>. May do everything that any
+    /// observer may do: see <see cref="CommitObserver"/>.
     /// </summary>
     public Action<SlowReaderReport>? SlowReaderObserver { get; init; }
 
-    /// <summary>How long nothing is said again of a reader that has been named as slow.</summary>
+    /// <summary>The time for which a reader that has been reported as slow is not reported again.</summary>
     public TimeSpan SlowReaderInterval { get; init; } = TimeSpan.FromMinutes(1);
 
     /// <summary>
-    /// How long a transaction that was never ended stays as it is after the collector has found it: a span of it may be in use.
+    /// The time for which a transaction that was never ended is left as it is after the garbage collector has found it, because a span that
+    /// came from it may still be in use.
     /// </summary>
     internal TimeSpan LeakGrace { get; init; } = TimeSpan.FromSeconds(10);
 
-    /// <summary>For how long a batch of merged operations goes on taking more of them.</summary>
+    /// <summary>The time for which a group commit keeps taking more operations into its batch.</summary>
     internal TimeSpan MaxGroupCommitDuration { get; init; } = TimeSpan.FromMilliseconds(20);
 
-    /// <summary>How long a commit that finds no room looks for free pages to give back, with the writer held.</summary>
+    /// <summary>The longest time for which a commit that finds no room looks for free pages to give back, while it holds the writer.</summary>
     internal TimeSpan LongestPunch { get; init; } = TimeSpan.FromMilliseconds(250);
 
-    /// <summary>How often the flusher's thread looks whether free space can be given back to the file system.</summary>
+    /// <summary>The interval at which the flusher's thread checks whether free space can be given back to the file system.</summary>
     internal TimeSpan ReclaimInterval { get; init; } = TimeSpan.FromSeconds(30);
 
-    /// <summary>Transactions journal each changed page whole, never its difference: what tests hold differences against.</summary>
+    /// <summary>Makes transactions journal each changed page in full, never as a difference; a reference for tests of differences.</summary>
     internal bool JournalsFullPages { get; init; }
 
-    /// <summary>Called after each background verification, on a thread of the pool. May do what every observer may.</summary>
+    /// <summary>
+    /// Called after each background verification, on a thread-pool thread. May do everything that any observer may do: see
+    /// <see cref="CommitObserver"/>.
+    /// </summary>
     public Action<VerificationReport>? ScrubObserver { get; init; }
 
-    /// <summary>A page size was asked for, rather than left open.</summary>
+    /// <summary>True if a page size was set, rather than left at the default.</summary>
     internal bool IsPageSizeSet => _pageSize != null;
 
-    /// <summary>The same options with the page size of an environment that exists.</summary>
+    /// <summary>Returns the same options with the page size of an existing environment.</summary>
     internal StorageOptions WithPageSize(int pageSize)
     {
         var options = (StorageOptions)MemberwiseClone();
@@ -258,11 +272,11 @@ public sealed class StorageOptions
         return options;
     }
 
-    /// <summary>The time that the background verification goes by; null for that of the system.</summary>
+    /// <summary>The clock of the background verification; null for the system clock.</summary>
     internal Maintenance.ScrubClock? ScrubClock { get; init; }
 
     /// <summary>Checks all options together.</summary>
-    /// <exception cref="ArgumentException">One or more are out of range; the message names each of them.</exception>
+    /// <exception cref="ArgumentException">One or more options are out of range; the message names each of them.</exception>
     public void Validate()
     {
         var faults = new List<string>();
@@ -305,7 +319,7 @@ public sealed class StorageOptions
             throw new ArgumentException("The options do not fit: " + string.Join(" ", faults));
     }
 
-    /// <summary>A message that is put together only if there is a fault: opening an environment should not format what it does not say.</summary>
+    /// <summary>A message that is built only if there is a fault, so that opening an environment does not format messages in vain.</summary>
     [InterpolatedStringHandler]
     private ref struct FaultText
     {
