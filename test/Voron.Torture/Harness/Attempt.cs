@@ -1,20 +1,20 @@
 namespace Voron.Torture.Harness;
 
-/// <summary>One run on a thread of its own, which is left behind when it does not end.</summary>
-/// <param name="Run">What it had to tell.</param>
-/// <param name="Thrown">What it threw, or null.</param>
-/// <param name="HasEnded">False when its thread still goes on: then its choices must not be looked at.</param>
+/// <summary>One run on its own thread, which is left behind if the run does not end.</summary>
+/// <param name="Run">The run, with its reports.</param>
+/// <param name="Thrown">The exception that it threw, or null.</param>
+/// <param name="HasEnded">False if its thread is still running: then its choices must not be read.</param>
 internal sealed record Attempt(SuiteRun Run, Exception? Thrown, bool HasEnded)
 {
-    /// <summary>Simulated recoveries nest deep in a debug build.</summary>
+    /// <summary>The stack size of the thread in bytes: simulated recoveries nest deeply in a debug build.</summary>
     public const int StackBytes = 16 << 20;
 
-    /// <summary>For a run that looks whether it is to stop.</summary>
+    /// <summary>The time given to a run that checks whether it is to stop.</summary>
     private static readonly TimeSpan Grace = TimeSpan.FromSeconds(1);
 
     public static Attempt Make(Suite suite, long index, long seed, Tape tape, TimeSpan limit)
     {
-        // Not disposed: a run that hangs may look at the token for as long as the process lives.
+        // Not disposed: a run that hangs may check the token for as long as the process lives.
         var stop = new CancellationTokenSource();
         var run = new SuiteRun(index, tape) { Stop = stop.Token, Seed = seed };
         Exception? thrown = null;

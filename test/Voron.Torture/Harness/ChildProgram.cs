@@ -3,12 +3,12 @@ using System.Reflection;
 
 namespace Voron.Torture.Harness;
 
-/// <summary>Starts programs that lie beside this one.</summary>
+/// <summary>Starts programs that are located next to this one.</summary>
 public static class ChildProgram
 {
     /// <summary>
-    /// How to start the program of an assembly, with its standard streams redirected. A program that was published with its runtime is
-    /// started itself: there need be no installed one.
+    /// Returns how to start the program of an assembly, with its standard streams redirected. A program that was published with its runtime is
+    /// started directly, because there may be no installed runtime.
     /// </summary>
     public static ProcessStartInfo Of(Assembly assembly)
     {

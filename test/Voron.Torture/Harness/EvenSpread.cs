@@ -1,12 +1,14 @@
 namespace Voron.Torture.Harness;
 
-/// <summary>Goes over numbers so that however few are met are spread evenly over all, beginning elsewhere with another seed.</summary>
+/// <summary>
+/// Visits numbers in an order in which any first few are spread evenly over all of them. Another seed begins at another number.
+/// </summary>
 internal static class EvenSpread
 {
-    /// <summary>The number that comes in a place; each comes once. In steps of the golden ratio.</summary>
-    /// <param name="place">From 0, below the count.</param>
-    /// <param name="seed">Decides where it begins.</param>
-    /// <param name="count">How many numbers there are.</param>
+    /// <summary>Returns the number at a position of the order, which advances in steps of the golden ratio. Each number occurs once.</summary>
+    /// <param name="place">The position, from 0, below the count.</param>
+    /// <param name="seed">Decides the number at which the order begins.</param>
+    /// <param name="count">The number of numbers.</param>
     public static long At(long place, long seed, long count)
     {
         long step = Math.Max(1, (long)(count * 0.6180339887498949));

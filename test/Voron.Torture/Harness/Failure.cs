@@ -2,7 +2,7 @@ using System.Text.Json;
 
 namespace Voron.Torture.Harness;
 
-/// <summary>What a failure is a failure of.</summary>
+/// <summary>The kind of a failure.</summary>
 internal enum FailureKind
 {
     /// <summary>The engine has broken a promise.</summary>
@@ -14,21 +14,21 @@ internal enum FailureKind
     /// <summary>The process has ended in the middle of a run.</summary>
     Death,
 
-    /// <summary>Files or processes that the suite itself needs cannot be had: nothing is known about the engine.</summary>
+    /// <summary>Files or processes that the suite itself needs are not available: nothing is known about the engine.</summary>
     Machine,
 }
 
-/// <summary>A failure as it is kept: enough to run it again.</summary>
-/// <param name="Suite">Which suite.</param>
+/// <summary>A failure as it is saved, with enough information to run it again.</summary>
+/// <param name="Suite">The suite that failed.</param>
 /// <param name="Fault">The fault that was planted, or null.</param>
-/// <param name="EngineVersion">Of what failed.</param>
-/// <param name="Seed">Of the whole call; with the number of the run it gives the choices that were found first.</param>
+/// <param name="EngineVersion">The version of the engine that failed.</param>
+/// <param name="Seed">The seed of the whole call; with the number of the run it determines the choices that were found first.</param>
 /// <param name="Run">The number of the run.</param>
-/// <param name="Message">What was thrown.</param>
-/// <param name="Choices">How many choices there were before shrinking.</param>
-/// <param name="Attempts">Scripts tried while shrinking.</param>
-/// <param name="Script">The shortest script; null where a run cannot be replayed.</param>
-/// <param name="Steps">What it does, as far as the suite tells.</param>
+/// <param name="Message">The text of the exception.</param>
+/// <param name="Choices">The number of choices before shrinking.</param>
+/// <param name="Attempts">The number of scripts tried while shrinking.</param>
+/// <param name="Script">The shortest script; null if a run cannot be replayed.</param>
+/// <param name="Steps">The steps of the script, as far as the suite reports them.</param>
 internal sealed record Failure(
     string Suite,
     string? Fault,
@@ -43,21 +43,21 @@ internal sealed record Failure(
 {
     public FailureKind Kind { get; init; }
 
-    /// <summary>What it has in common with others of its kind; see <see cref="FailureSignature"/>.</summary>
+    /// <summary>The signature that it shares with other failures of its kind; see <see cref="FailureSignature"/>.</summary>
     public string Signature { get; init; } = "";
 
-    /// <summary>Freed memory was out of reach.</summary>
+    /// <summary>Whether freed memory was inaccessible.</summary>
     public bool Guard { get; init; }
 
-    /// <summary>As it was found, when <see cref="Script"/> is another one by now.</summary>
+    /// <summary>The failure as it was found, if <see cref="Script"/> is a different one by now.</summary>
     public FailedRun? Found { get; init; }
 
-    /// <summary>Where it was saved.</summary>
+    /// <summary>The path of the file in which it was saved.</summary>
     public string? Path { get; init; }
 
     public string FirstLine => Message.Split('\n', 2)[0].Trim();
 
-    /// <summary>How to see it again.</summary>
+    /// <summary>The arguments with which the failure can be reproduced.</summary>
     public string Replay =>
         Path is not null && Script is not null ? $"--replay {Path}"
         : $"--suite {Suite} --seed {Seed} --first {Run} --count 1 --threads 1{(Fault is null ? "" : $" --fault {Fault}")}{(Guard ? " --guard" : "")}";
@@ -78,20 +78,20 @@ internal sealed record Failure(
     }
 }
 
-/// <param name="Message">What was thrown.</param>
-/// <param name="Script">The choices that lead there.</param>
-/// <param name="Steps">The same, as far as the suite tells.</param>
+/// <param name="Message">The text of the exception.</param>
+/// <param name="Script">The choices that lead to it.</param>
+/// <param name="Steps">The same choices as steps, as far as the suite reports them.</param>
 internal sealed record FailedRun(string Message, IReadOnlyList<long> Script, IReadOnlyList<string> Steps);
 
-/// <summary>A wrong call of this program, or something that it needs and does not find.</summary>
+/// <summary>Thrown if this program was called with wrong arguments, or if something that it needs is missing.</summary>
 internal sealed class TortureException(string message) : Exception(message);
 
-/// <summary>The engine has broken a promise.</summary>
+/// <summary>Thrown if the engine has broken a promise.</summary>
 internal sealed class BrokenPromiseException(string message, Exception? inner = null) : Exception(message, inner)
 {
-    /// <exception cref="BrokenPromiseException">It does not hold.</exception>
-    /// <param name="holds">What has to be true.</param>
-    /// <param name="message">What is said when it is not.</param>
+    /// <exception cref="BrokenPromiseException">The condition does not hold.</exception>
+    /// <param name="holds">The condition that must be true.</param>
+    /// <param name="message">The message of the exception if it is not.</param>
     public static void Require(bool holds, string message)
     {
         if (!holds)

@@ -3,12 +3,14 @@ using System.Text.RegularExpressions;
 
 namespace Voron.Torture.Harness;
 
-/// <summary>What makes two failures the same: what went wrong, without the numbers, names and contents that each case has of its own.</summary>
+/// <summary>
+/// Computes the signature by which two failures count as the same: the error, without the numbers, names and contents of the particular case.
+/// </summary>
 internal static partial class FailureSignature
 {
     /// <remarks>
-    /// Suites wrap what they find, and say in which case: that is left out, and the innermost exception tells what it was. Of several
-    /// problems in one message the first counts, since a shorter script has fewer of them.
+    /// Suites wrap the exceptions that they find, and add the case. The signature leaves the case out and uses the innermost exception, which
+    /// describes the error. If a message names several problems, the first one counts, because a shorter script has fewer of them.
     /// </remarks>
     public static string Of(Exception exception)
     {
@@ -22,10 +24,10 @@ internal static partial class FailureSignature
         return $"{types}: {Plain(innermost.Message)}";
     }
 
-    /// <summary>Something of this machine, or of this program, that says nothing about the engine.</summary>
+    /// <summary>Returns whether the exception comes from this machine or this program, and gives no information about the engine.</summary>
     public static bool IsOfMachine(Exception exception)
     {
-        // What a suite wraps says what it was.
+        // The exception that a suite wraps describes the error.
         while (exception is { InnerException: { } inner } and not TortureException && exception.GetType().Assembly == typeof(Suite).Assembly)
             exception = inner;
         return exception is TortureException or UnauthorizedAccessException
@@ -42,7 +44,7 @@ internal static partial class FailureSignature
     [GeneratedRegex("'[^']*'|\"[^\"]*\"")]
     private static partial Regex Quoted();
 
-    // A word with a digit in it is a number, or a name that was made up.
+    // A word with a digit in it is a number or a generated name.
     [GeneratedRegex(@"[\w.\-]*\d[\w.\-]*")]
     private static partial Regex Numbers();
 

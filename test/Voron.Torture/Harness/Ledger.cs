@@ -5,7 +5,7 @@ using System.Text.Json.Serialization;
 
 namespace Voron.Torture.Harness;
 
-/// <summary>What was tried, and with what result, over all calls: a file to which each call adds.</summary>
+/// <summary>Records the suites tried, and their results, over all calls, in a file to which each call adds.</summary>
 internal static class Ledger
 {
     private const int LockPauseMilliseconds = 20;
@@ -28,8 +28,8 @@ internal static class Ledger
         File.Exists(path) ? JsonSerializer.Deserialize<List<SuiteResult>>(File.ReadAllText(path), Json) ?? [] : [];
 
     /// <summary>
-    /// Adds results; the file is replaced as a whole, so that it is never half written, under a lock beside it, so that processes that
-    /// add at the same time lose nothing of each other's.
+    /// Adds results. The file is replaced as a whole, so it is never half written. A lock file beside it is held meanwhile, so processes that
+    /// add at the same time lose none of each other's results.
     /// </summary>
     public static void Add(string path, IReadOnlyList<SuiteResult> results)
     {
@@ -42,8 +42,8 @@ internal static class Ledger
     }
 
     /// <summary>
-    /// Runs and cases that differ: what was run again with the same seed counts once. The order of an enumeration follows from the
-    /// seed, but not what is enumerated: there only the seed that came farthest counts.
+    /// Returns the number of distinct runs and cases: runs that were repeated with the same seed count once. In an enumeration the seed
+    /// determines the order, but not the set that is enumerated: there only the seed that came farthest counts.
     /// </summary>
     public static (long Runs, long Cases) Distinct(IEnumerable<SuiteResult> results)
     {
@@ -59,7 +59,7 @@ internal static class Ledger
         return all;
     }
 
-    // Runs are numbered: of those that overlap what came before, the part that is new.
+    // Runs are numbered: if a result overlaps those before it, only its new part counts.
     private static (long Runs, long Cases) DistinctOfSeed(IEnumerable<SuiteResult> results)
     {
         long end = 0;
@@ -75,7 +75,7 @@ internal static class Ledger
         return (runs, (long)Math.Round(cases));
     }
 
-    // Stays there: whoever deleted it could take it from under another who has just opened it.
+    // The lock file is not deleted: a process that deleted it could remove it just after another process has opened it.
     private static FileStream Lock(string path)
     {
         long started = Stopwatch.GetTimestamp();
@@ -93,23 +93,23 @@ internal static class Ledger
     }
 }
 
-/// <summary>One suite in one call.</summary>
-/// <param name="Suite">Its name.</param>
-/// <param name="Unit">What its cases are.</param>
-/// <param name="EngineVersion">Of what was attacked.</param>
-/// <param name="Date">When it began.</param>
+/// <summary>The result of one suite in one call.</summary>
+/// <param name="Suite">The name of the suite.</param>
+/// <param name="Unit">The unit of its cases.</param>
+/// <param name="EngineVersion">The version of the engine under attack.</param>
+/// <param name="Date">The time when the suite began.</param>
 /// <param name="Fault">The fault that was planted, or null.</param>
 /// <param name="Seed">The choices of each run follow from it and from the number of the run.</param>
 /// <param name="FirstRun">The number of the first run.</param>
-/// <param name="Runs">How many there were.</param>
-/// <param name="Cases">How many cases they looked at.</param>
-/// <param name="AskedFor">How many were asked for; fewer were looked at when time ran out, a failure ended it, or there are no more.</param>
-/// <param name="FullCount">How many a full run asks for.</param>
-/// <param name="IsComplete">Every run that there is was made.</param>
-/// <param name="Seconds">How long it took.</param>
-/// <param name="Tallies">What else was counted.</param>
-/// <param name="Failures">What was found.</param>
-/// <param name="NotCovered">What this suite would not see.</param>
+/// <param name="Runs">The number of runs made.</param>
+/// <param name="Cases">The number of cases checked.</param>
+/// <param name="AskedFor">The number of cases requested; fewer were checked if time ran out, a failure ended it, or there are no more.</param>
+/// <param name="FullCount">The number of cases that a full run requests.</param>
+/// <param name="IsComplete">Whether every existing run was made.</param>
+/// <param name="Seconds">The duration in seconds.</param>
+/// <param name="Tallies">Other counts.</param>
+/// <param name="Failures">The failures found.</param>
+/// <param name="NotCovered">The problems that this suite would not detect.</param>
 internal sealed record SuiteResult(
     string Suite,
     string Unit,
@@ -128,6 +128,6 @@ internal sealed record SuiteResult(
     IReadOnlyList<Failure> Failures,
     IReadOnlyList<string> NotCovered)
 {
-    /// <summary>Runs are numbers of a list that is the same for every seed, but for its order.</summary>
+    /// <summary>Whether runs are entries of a list that is the same for every seed, except for its order.</summary>
     public bool IsEnumerated { get; init; }
 }

@@ -4,8 +4,8 @@ using System.IO.MemoryMappedFiles;
 namespace Voron.Torture.Harness;
 
 /// <summary>
-/// How far the runs of a process have come, in a mapped file: cheap enough to be written for each run, and still there when the
-/// process has died in the middle of one.
+/// The progress of the runs of a process, in a mapped file: cheap enough to be updated for each run, and still available if the process dies
+/// in the middle of one.
 /// </summary>
 internal sealed class RunMarks
 {
@@ -17,7 +17,7 @@ internal sealed class RunMarks
 
     private readonly MemoryMappedViewAccessor _view;
 
-    // Mapped for as long as the process lives: a worker that hangs may still come back to it.
+    // Stays mapped for as long as the process lives: a worker that hangs may still resume and use it.
     public RunMarks(string path)
     {
         var file = MemoryMappedFile.CreateFromFile(path, FileMode.Create, null, (WorkersAt + MaxWorkers) * sizeof(long));
@@ -35,7 +35,7 @@ internal sealed class RunMarks
         Set(NextAt, next);
     }
 
-    /// <summary>What a process has noted, or had noted when it died.</summary>
+    /// <summary>Loads the marks that a process has recorded, or had recorded when it died.</summary>
     public static Noted Load(string path)
     {
         byte[] bytes = File.Exists(path) ? File.ReadAllBytes(path) : [];
@@ -53,9 +53,9 @@ internal sealed class RunMarks
 
     private void Set(int at, long value) => _view.Write(at * sizeof(long), value);
 
-    /// <param name="Runs">That were made.</param>
-    /// <param name="Cases">That they looked at.</param>
+    /// <param name="Runs">The number of runs made.</param>
+    /// <param name="Cases">The number of cases that they checked.</param>
     /// <param name="Next">The number of the first run that has not begun.</param>
-    /// <param name="UnderWay">Runs that had begun and not ended.</param>
+    /// <param name="UnderWay">The numbers of the runs that had begun and not ended.</param>
     internal sealed record Noted(long Runs, long Cases, long Next, IReadOnlyList<long> UnderWay);
 }

@@ -3,23 +3,23 @@ using System.Diagnostics;
 namespace Voron.Torture.Harness;
 
 /// <summary>
-/// Looks for the shortest script that still fails in the same way: leaves out steps, then rounds of the loops within them, then
-/// stretches of choices, then makes the choices that are left small. That may make others superfluous: so again, until nothing gets
-/// less. Greedy, and bounded in time.
+/// Searches for the shortest script that still fails in the same way. It leaves out steps, then rounds of the loops within them, then
+/// sequences of choices, and then makes the remaining choices small. That may make other choices superfluous, so it repeats until the script
+/// gets no smaller. The search is greedy, and bounded in time.
 /// </summary>
-/// <param name="suite">What failed.</param>
+/// <param name="suite">The suite that failed.</param>
 /// <param name="index">The number of the run.</param>
-/// <param name="seed">Of the whole call.</param>
-/// <param name="signature">Which failure: another one is none.</param>
-/// <param name="limit">How long to look.</param>
+/// <param name="seed">The seed of the whole call.</param>
+/// <param name="signature">The signature of the failure; a failure with another signature does not count.</param>
+/// <param name="limit">The time limit of the search.</param>
 internal sealed class Shrinker(Suite suite, long index, long seed, string signature, TimeSpan limit)
 {
     private const int LargestStretch = 64;
 
-    /// <summary>A script may make a run hang. Each leaves a thread behind that may keep a body busy.</summary>
+    /// <summary>The maximum number of runs that hang because of their script. Each leaves a thread behind that may keep a body busy.</summary>
     private const int MaxLeftBehind = 3;
 
-    /// <summary>A shorter script takes no longer, by and large: so much more than the first, and it hangs.</summary>
+    /// <summary>A shorter script generally takes no longer than the first one; a run that takes longer by this much hangs.</summary>
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
 
     private readonly long _started = Stopwatch.GetTimestamp();
@@ -29,10 +29,10 @@ internal sealed class Shrinker(Suite suite, long index, long seed, string signat
     private TimeSpan _patience = suite.RunLimit;
     private int _leftBehind;
 
-    /// <summary>How many scripts were tried.</summary>
+    /// <summary>The number of scripts tried.</summary>
     public int Attempts { get; private set; }
 
-    /// <summary>The message and the steps of the shortest failure so far; null when not even the given script fails again.</summary>
+    /// <summary>The message and steps of the shortest failure so far; null if not even the given script fails again.</summary>
     public FailedRun? Shortest { get; private set; }
 
     private TimeSpan Left => limit - Stopwatch.GetElapsedTime(_started);
@@ -60,7 +60,7 @@ internal sealed class Shrinker(Suite suite, long index, long seed, string signat
         while (!_script.SequenceEqual(before) && !IsOver);
     }
 
-    // Many at a time first, and from the end: the cause of a failure is mostly early, its setting late.
+    // Tries many at a time first, and from the end: the cause of a failure is mostly early, its setting late.
     private void LeaveOutParts(Func<IReadOnlyList<int>> marks)
     {
         for (int count = Math.Max(1, marks().Count / 2); count > 0 && !IsOver; count /= 2)
@@ -109,7 +109,7 @@ internal sealed class Shrinker(Suite suite, long index, long seed, string signat
         return false;
     }
 
-    /// <summary>Runs a script; what it drew becomes the script when it fails and is less than the one before.</summary>
+    /// <summary>Runs a script. If it fails, and the choices that it drew are smaller than the current script, they become the new script.</summary>
     private bool Fails(IReadOnlyList<long> script)
     {
         Attempts++;
@@ -118,11 +118,11 @@ internal sealed class Shrinker(Suite suite, long index, long seed, string signat
         if (!attempt.HasEnded)
             _leftBehind++;
 
-        // Something else that goes wrong with this script is not the failure looked for.
+        // Any other failure of this script is not the one searched for.
         if (attempt.Thrown is not { } thrown || FailureSignature.Of(thrown) != signature)
             return false;
 
-        // Never a longer one, nor one that has become as long by other choices: that could go round for ever.
+        // Never accepts a longer script, nor one that has become as long by other choices: the search could then go in circles forever.
         if (Shortest is not null && !IsLess(tape.Drawn))
             return false;
         _script = [.. tape.Drawn];

@@ -1,15 +1,17 @@
 namespace Voron.Torture.Harness;
 
-/// <summary>Random numbers from a seed of 64 bits, each seed with a sequence of its own.</summary>
+/// <summary>Generates random numbers from a 64-bit seed; each seed has its own sequence.</summary>
 /// <remarks>
-/// Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014. <see cref="Random"/> takes 31 bits of a seed:
-/// millions of runs would meet runs that there had been before.
+/// Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014. <see cref="Random"/> uses 31 bits of a seed, so
+/// among millions of runs some would repeat earlier ones.
 /// </remarks>
 internal sealed class SplitMix(long seed)
 {
     private ulong _state = unchecked((ulong)seed);
 
-    /// <summary>Each number below the limit is as likely as any other (Lemire, "Fast Random Integer Generation in an Interval", 2019).</summary>
+    /// <summary>
+    /// Returns a number below the limit, each with the same probability (Lemire, "Fast Random Integer Generation in an Interval", 2019).
+    /// </summary>
     public long Below(long limit)
     {
         ulong range = (ulong)limit;

@@ -4,10 +4,10 @@ using System.Globalization;
 namespace Voron.Torture.Harness;
 
 /// <summary>
-/// A suite in a process of its own, which may die of the engine: what it was at is known even then. Switches of the engine, too, are
-/// decided once in a process.
+/// Runs a suite in its own process, which the engine may kill; even then the run that was under way is known. A separate process is also needed
+/// because switches of the engine are decided once per process.
 /// </summary>
-/// <remarks>Process and caller share a directory, with the temporary files of the process in it; it is gone at the end.</remarks>
+/// <remarks>Process and caller share a directory that also holds the temporary files of the process. It is deleted at the end.</remarks>
 internal sealed class SuiteProcess(Suite suite, RunPlan plan)
 {
     private const string ProgressWord = "progress ";
@@ -21,20 +21,20 @@ internal sealed class SuiteProcess(Suite suite, RunPlan plan)
     private volatile Process? _process;
     private double _progress;
 
-    /// <summary>What it shared with the process, once that has begun; gone at the end.</summary>
+    /// <summary>The directory shared with the process, once the process has begun; deleted at the end.</summary>
     public string? SharedDirectory { get; private set; }
 
-    /// <summary>While it runs.</summary>
+    /// <summary>The id of the process, valid while it runs.</summary>
     public int ProcessId => _process!.Id;
 
     public static string MarksFile(string shared) => Path.Combine(shared, MarksName);
 
     public static string LedgerFile(string shared) => Path.Combine(shared, LedgerName);
 
-    /// <summary>How the process tells the caller what is done.</summary>
+    /// <summary>Reports the progress of this process to its caller.</summary>
     public static void ReportProgress(double done) => Console.Out.WriteLine(ProgressWord + done.ToString("R", CultureInfo.InvariantCulture));
 
-    /// <summary>Ends this process, which another has started, when that is gone.</summary>
+    /// <summary>Ends this process when the process that started it has ended.</summary>
     public static void EndWithCaller()
     {
         var watch = new Thread(() =>
@@ -52,8 +52,8 @@ internal sealed class SuiteProcess(Suite suite, RunPlan plan)
         watch.Start();
     }
 
-    /// <param name="limit">After which the process is ended; it ends by itself long before.</param>
-    /// <param name="onProgress">Told the part that is done, from 0 to 1, a few times a second.</param>
+    /// <param name="limit">The time after which the process is killed; normally it ends long before.</param>
+    /// <param name="onProgress">Called with the completed fraction, from 0 to 1, a few times a second.</param>
     public SuiteProcessEnd Run(TimeSpan limit, Action<double>? onProgress = null)
     {
         string shared = Directory.CreateTempSubdirectory("voron-suite-").FullName;
@@ -131,7 +131,7 @@ internal sealed class SuiteProcess(Suite suite, RunPlan plan)
         }
     }
 
-    // A suite that fears the death of its process notes each case before it tries it.
+    // A suite that expects its process to die records each case before trying it.
     private static List<string> LastCases(string temporary) =>
     [
         .. Directory.EnumerateFiles(temporary, "*.last", SearchOption.AllDirectories)
@@ -140,7 +140,7 @@ internal sealed class SuiteProcess(Suite suite, RunPlan plan)
             .Take(MaxLastCases),
     ];
 
-    /// <summary>This same program with other arguments; beside the tests it is another than the running one.</summary>
+    /// <summary>Returns how to start this same program with other arguments; next to the tests, it is not the running program.</summary>
     private static ProcessStartInfo StartInfo(List<string> arguments)
     {
         ProcessStartInfo start = ChildProgram.Of(typeof(SuiteProcess).Assembly);

@@ -1,16 +1,16 @@
 namespace Voron.Torture.Harness;
 
-/// <summary>How the process of a suite has ended, and what was known of it by then.</summary>
-/// <param name="Suite">Which suite.</param>
-/// <param name="Plan">What it was to do.</param>
-/// <param name="Date">When it began.</param>
-/// <param name="Result">Its own, when it came so far.</param>
-/// <param name="IsOver">False when it had to be ended.</param>
-/// <param name="ExitCode">What the system says.</param>
-/// <param name="Errors">The first lines of what it wrote about itself.</param>
-/// <param name="Noted">How far its runs had come.</param>
-/// <param name="LastCases">The cases that were being tried, where the suite notes them.</param>
-/// <param name="Time">How long it took.</param>
+/// <summary>Describes how the process of a suite has ended, and its known state by then.</summary>
+/// <param name="Suite">The suite.</param>
+/// <param name="Plan">The plan of the process.</param>
+/// <param name="Date">The time when it began.</param>
+/// <param name="Result">The result that the process reported, if it came that far.</param>
+/// <param name="IsOver">False if the process had to be killed.</param>
+/// <param name="ExitCode">The exit code reported by the system.</param>
+/// <param name="Errors">The first lines that the process wrote to its error stream.</param>
+/// <param name="Noted">The progress of its runs.</param>
+/// <param name="LastCases">The cases that were being tried, if the suite records them.</param>
+/// <param name="Time">The duration.</param>
 internal sealed record SuiteProcessEnd(
     Suite Suite,
     RunPlan Plan,
@@ -23,11 +23,11 @@ internal sealed record SuiteProcessEnd(
     IReadOnlyList<string> LastCases,
     TimeSpan Time)
 {
-    /// <summary>The number of the run with which another process can go on, when this one had to end before its time.</summary>
+    /// <summary>The number of the run with which another process can continue, if this one had to end before its time.</summary>
     public long? GoOnAt =>
         Result?.Failures.All(failure => failure.Kind != FailureKind.Hang) == true || Noted.Next <= Plan.First ? null : Noted.Next;
 
-    /// <summary>What it tells; its death, where it tells nothing, is a failure like others.</summary>
+    /// <summary>Returns the result of the process. If it reported none, its death counts as a failure like any other.</summary>
     public SuiteResult ResultOrDeath()
     {
         if (Result is not null)
@@ -43,7 +43,7 @@ internal sealed record SuiteProcessEnd(
         };
     }
 
-    // What it had found before: it may have died of a shorter script.
+    // The failures that it had found before: it may have died of a shorter script.
     private IReadOnlyList<Failure> Saved()
     {
         if (!Directory.Exists(Plan.FailureDirectory))

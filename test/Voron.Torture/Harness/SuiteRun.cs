@@ -1,32 +1,34 @@
 namespace Voron.Torture.Harness;
 
-/// <summary>One run of a suite: its number, its choices, and what it has to tell.</summary>
+/// <summary>One run of a suite: its number, its choices, and its reports.</summary>
 /// <param name="index">The number of the run, from 0.</param>
-/// <param name="choices">Decides everything else about it.</param>
+/// <param name="choices">The choices, which decide everything else about the run.</param>
 internal sealed class SuiteRun(long index, Tape choices)
 {
     private const int MaxSteps = 2_000;
 
-    // Not only the run's own thread looks at them: of a run that hangs they tell how far it has come.
+    // Other threads than the run's own read these too: they show how far a hanging run has come.
     private readonly Lock _gate = new();
     private readonly Queue<string> _steps = [];
     private readonly SortedDictionary<string, long> _tallies = new(StringComparer.Ordinal);
 
     public long Index => index;
 
-    /// <summary>Of the whole call. What follows from it has to go through <see cref="Tape.Choose"/>, or a script does not say it.</summary>
+    /// <summary>
+    /// The seed of the whole call. Decisions that follow from it must go through <see cref="Tape.Choose"/>, or a script does not contain them.
+    /// </summary>
     public long Seed { get; init; }
 
-    /// <summary>To be handed to everything that draws: what is drawn elsewhere can be neither shrunk nor replayed.</summary>
+    /// <summary>The source for all random choices: choices drawn elsewhere can be neither shrunk nor replayed.</summary>
     public Tape Choices => choices;
 
-    /// <summary>Cases looked at so far.</summary>
+    /// <summary>The number of cases checked so far.</summary>
     public long Cases { get; private set; }
 
-    /// <summary>Asked for by the clock or a failure elsewhere; a long run looks at it between its cases.</summary>
+    /// <summary>Cancelled when time is over, or after a failure elsewhere; a long run checks it between its cases.</summary>
     public CancellationToken Stop { get; init; }
 
-    /// <summary>What was done so far, newest last; of a long run, the newest. Any thread may ask.</summary>
+    /// <summary>The steps so far, newest last; for a long run, only the newest ones. Any thread may read them.</summary>
     public IReadOnlyList<string> Steps
     {
         get
@@ -40,12 +42,11 @@ internal sealed class SuiteRun(long index, Tape choices)
 
     public void Count(long cases = 1) => Cases += cases;
 
-    /// <summary>Counts something for the ledger that is worth knowing besides the number of cases.</summary>
+    /// <summary>Counts something other than cases that is worth recording in the ledger.</summary>
     public void Tally(string what, long by = 1) => _tallies[what] = _tallies.GetValueOrDefault(what) + by;
 
     /// <summary>
-    /// Begins a step of the script. Steps are what shrinking leaves out first: choices from here on, to the next step, belong
-    /// to this one.
+    /// Begins a step of the script. Shrinking leaves out steps first. The choices from here up to the next step belong to this one.
     /// </summary>
     public void Step(string what)
     {
@@ -53,7 +54,7 @@ internal sealed class SuiteRun(long index, Tape choices)
         Tell(what);
     }
 
-    /// <summary>Says what has been chosen within a step.</summary>
+    /// <summary>Reports a choice made within a step.</summary>
     public void Tell(string what)
     {
         lock (_gate)

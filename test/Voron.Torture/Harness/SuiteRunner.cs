@@ -5,18 +5,18 @@ using Voron.Torture.Memory;
 namespace Voron.Torture.Harness;
 
 /// <summary>
-/// Makes the runs of a suite, on several threads, until there were enough cases, time is over, or enough have failed, each in its
-/// own way.
+/// Makes the runs of a suite on several threads, until there were enough cases, time has run out, or enough runs have failed, each in a
+/// different way.
 /// </summary>
 [SuppressMessage("Design", "CA1001", Justification = "A run that hangs may look at the token for as long as the process lives.")]
 internal sealed class SuiteRunner
 {
-    /// <summary>When every run fails in the same way, there is no more to learn.</summary>
+    /// <summary>The number of failed runs after which to stop: if every run fails in the same way, there is nothing more to learn.</summary>
     private const int MaxFailedRuns = 1_000;
 
     private static readonly TimeSpan Tick = TimeSpan.FromMilliseconds(100);
 
-    /// <summary>What a transaction has that was never ended is freed ten seconds after the collector has found it.</summary>
+    /// <summary>The memory of a transaction that was never ended is freed ten seconds after the garbage collector has found it.</summary>
     private static readonly TimeSpan LeakPatience = TimeSpan.FromSeconds(40);
 
     private readonly Suite _suite;
@@ -44,14 +44,14 @@ internal sealed class SuiteRunner
 
     private bool IsOutOfTime => _plan.TimeLimit is { } limit && Stopwatch.GetElapsedTime(_started) > limit;
 
-    /// <param name="onProgress">Told the part that is done, from 0 to 1, a few times a second.</param>
+    /// <param name="onProgress">Called with the completed fraction, from 0 to 1, a few times a second.</param>
     public SuiteResult Run(Action<double>? onProgress = null)
     {
         DateTimeOffset date = DateTimeOffset.UtcNow;
         Worker[] workers = [.. Enumerable.Range(0, _plan.Threads > 0 ? _plan.Threads : _suite.Threads).Select(number => new Worker(number))];
         foreach (Worker worker in workers)
         {
-            // A run that hangs must not keep the process.
+            // A run that hangs must not keep the process alive.
             worker.Thread = new Thread(() => Work(worker), Attempt.StackBytes) { IsBackground = true, Name = _suite.Name };
             worker.Thread.Start();
         }
@@ -83,9 +83,9 @@ internal sealed class SuiteRunner
     }
 
     /// <summary>Runs a failure again: its script, or the choices that follow from its seed.</summary>
-    /// <param name="suite">Which failed.</param>
-    /// <param name="failure">What was kept of it.</param>
-    /// <param name="asFound">Takes the script as it was before it was shrunk.</param>
+    /// <param name="suite">The suite that failed.</param>
+    /// <param name="failure">The failure as it was saved.</param>
+    /// <param name="asFound">Whether to take the script as it was before it was shrunk.</param>
     public static Attempt Replay(Suite suite, Failure failure, bool asFound = false)
     {
         IReadOnlyList<long>? script = asFound ? failure.Found?.Script ?? failure.Script : failure.Script;
@@ -103,7 +103,7 @@ internal sealed class SuiteRunner
         return Math.Min(1, Math.Max(byCount, byTime));
     }
 
-    // What a run leaves behind that fails, or hangs, is no leak.
+    // Memory that a failing or hanging run leaves behind is no leak.
     private void RequireNothingLeft()
     {
         lock (_gate)
@@ -190,7 +190,7 @@ internal sealed class SuiteRunner
         }
     }
 
-    // At once: nothing that comes later can lose it. Whoever cannot write here is told at the end.
+    // Saves at once, so that no later event can lose the failure. A failure to write here is reported at the end.
     private Failure TrySave(Failure failure)
     {
         try
@@ -256,7 +256,7 @@ internal sealed class SuiteRunner
 
         public void End() => Interlocked.Exchange(ref _since, 0);
 
-        /// <summary>The run that has gone on for longer, or null.</summary>
+        /// <summary>Returns the run if it has gone on for longer than the limit, or null.</summary>
         public SuiteRun? Overdue(TimeSpan limit) =>
             Interlocked.Read(ref _since) is var since && since != 0 && Stopwatch.GetElapsedTime(since) > limit ? _run : null;
     }

@@ -2,19 +2,23 @@ using System.Diagnostics;
 
 namespace Voron.Torture.Harness;
 
-/// <summary>Runs suites one after the other within a time, which they share; what one leaves of its share goes to those after it.</summary>
-/// <param name="suites">In their order.</param>
-/// <param name="limit">For all together; no more than about that, and the least share, is taken by suites that end when they are told to.</param>
-/// <param name="run">Runs a suite by a plan, and tells where another process has to go on when this one came to its end before its time.</param>
+/// <summary>Runs suites one after another within a shared time limit; the unused rest of a suite's share goes to the suites after it.</summary>
+/// <param name="suites">The suites, in order.</param>
+/// <param name="limit">
+/// The time limit for all suites together. If suites end when they are asked to, they take at most about that long plus the least share.
+/// </param>
+/// <param name="run">
+/// Runs a suite by a plan. Also returns the run at which another process must go on if this one ended before its time.
+/// </param>
 internal sealed class SuiteSequence(IReadOnlyList<Suite> suites, TimeSpan limit, Func<Suite, RunPlan, (SuiteResult Result, long? GoOnAt)> run)
 {
-    /// <summary>Different failures of a suite after which the next one begins.</summary>
+    /// <summary>The number of different failures of a suite after which the next suite begins.</summary>
     public const int MaxFailures = 5;
 
-    /// <summary>Even when time is over, each suite makes a run.</summary>
+    /// <summary>The least share of a suite: even when time is over, each suite makes a run.</summary>
     public static readonly TimeSpan MinShare = TimeSpan.FromSeconds(1);
 
-    /// <param name="planOf">What a suite is to do; its time and its failures are decided here.</param>
+    /// <param name="planOf">Returns the plan of a suite; its time limit and number of failures are decided here.</param>
     public IEnumerable<SuiteResult> Run(Func<Suite, RunPlan> planOf)
     {
         long started = Stopwatch.GetTimestamp();

@@ -1,16 +1,16 @@
 namespace Voron.Torture.Harness;
 
 /// <summary>
-/// A source of random numbers that remembers what it gave, and that gives the same again from a script. A script that is too
-/// short goes on with zeros, which choose what is plainest, so that a shortened script is a script still.
+/// A source of random numbers that records the numbers it returns, and that returns the same ones again from a script. After the end of a
+/// script it returns zeros, which make the simplest choices, so a shortened script is still a script.
 /// </summary>
 /// <remarks>
-/// The idea of shrinking choices in place of values is that of Hypothesis (MacIver and Donaldson, "Test-Case Reduction via
-/// Test-Case Generation", ECOOP 2020). Not safe for use by several threads at a time.
+/// The idea of shrinking choices instead of values comes from Hypothesis (MacIver and Donaldson, "Test-Case Reduction via Test-Case
+/// Generation", ECOOP 2020). Not thread-safe.
 /// </remarks>
 internal sealed class Tape : Random
 {
-    /// <summary>Zeros beyond the script after which a run is given up: a loop that waits for another number would not end.</summary>
+    /// <summary>The number of zeros beyond the script after which a run is aborted: a loop that waits for another number would not end.</summary>
     private const int MaxBeyond = 2_000_000;
 
     private const int DoubleSteps = 1 << 30;
@@ -22,30 +22,30 @@ internal sealed class Tape : Random
     private readonly List<int> _rounds = [];
     private int _made;
 
-    /// <summary>New choices, which follow from the seed.</summary>
+    /// <summary>Creates a tape of new choices, which follow from the seed.</summary>
     public Tape(long seed) => _source = new SplitMix(seed);
 
-    /// <summary>The choices of a script.</summary>
+    /// <summary>Creates a tape that replays the choices of a script.</summary>
     public Tape(IReadOnlyList<long> script) => _script = script;
 
-    /// <summary>All that was drawn and not forgotten; each number is within the range that was asked for, from 0.</summary>
+    /// <summary>All numbers that were drawn and not forgotten; each is within the requested range, from 0.</summary>
     public IReadOnlyList<long> Drawn => _drawn;
 
-    /// <summary>How much had been drawn where steps began.</summary>
+    /// <summary>The number of choices that had been drawn at the beginning of each step.</summary>
     public IReadOnlyList<int> Marks => _marks;
 
-    /// <summary>How much had been drawn where loops within steps went round, or ended.</summary>
+    /// <summary>The number of choices that had been drawn whenever a loop within a step began another round or ended.</summary>
     public IReadOnlyList<int> Rounds => _rounds;
 
-    /// <summary>False when a script has come to its end: loops that make steps end there, so that a shorter script does less.</summary>
+    /// <summary>False when a script has come to its end. Loops that make steps end then, so a shorter script does less.</summary>
     public bool HasMore => _source is not null || _made < _script.Count;
 
     /// <summary>
-    /// A choice that goes over all possibilities in turn while choices are new, and is one like any other in a script: of a run
-    /// that looks at ten thousand cases, the script that is left looks at one.
+    /// Makes a choice that takes all possibilities in turn while choices are new, and that is an ordinary choice in a script. So a run may
+    /// check ten thousand cases, and the remaining script checks one.
     /// </summary>
-    /// <param name="turn">What it is this time, below the limit.</param>
-    /// <param name="limit">How many possibilities there are.</param>
+    /// <param name="turn">The choice for this turn, below the limit.</param>
+    /// <param name="limit">The number of possibilities.</param>
     public int Choose(int turn, int limit)
     {
         if (_source is null)
@@ -56,8 +56,8 @@ internal sealed class Tape : Random
     }
 
     /// <summary>
-    /// Whether a loop goes round once more: what the caller says while choices are new, a choice in a script. A loop that is told
-    /// so, rather than by a number of rounds in front of it, stays in step when one of its rounds is left out of the script.
+    /// Returns whether a loop makes another round: the caller's value while choices are new, a choice in a script. A loop controlled in this
+    /// way, rather than by a number of rounds drawn before it, stays in step with the script when one of its rounds is left out.
     /// </summary>
     public bool GoesOn(bool fresh)
     {
@@ -66,10 +66,10 @@ internal sealed class Tape : Random
     }
 
     /// <summary>
-    /// Takes back the choices made since there were so many of them: for a round of such a loop that has looked at something and
-    /// changed nothing. What is found later then has a script without the thousands of cases that were looked at before.
+    /// Removes the choices made since their number was <paramref name="drawn"/>: for a round of such a loop that has checked something and
+    /// changed nothing. A failure found later then has a script without the thousands of cases that were checked before.
     /// </summary>
-    /// <param name="drawn">How many choices there were before the round.</param>
+    /// <param name="drawn">The number of choices before the round.</param>
     public void Forget(int drawn)
     {
         _drawn.RemoveRange(drawn, _drawn.Count - drawn);
@@ -115,7 +115,7 @@ internal sealed class Tape : Random
 
     public override float NextSingle() => (float)Draw(1 << 24) / (1 << 24);
 
-    /// <summary>One choice for all of the bytes: they are what they are, and nobody shrinks them one by one.</summary>
+    /// <summary>Draws one choice for all of the bytes, which are not shrunk one by one.</summary>
     public override void NextBytes(byte[] buffer) => NextBytes(buffer.AsSpan());
 
     /// <inheritdoc cref="NextBytes(byte[])"/>
@@ -141,5 +141,5 @@ internal sealed class Tape : Random
     }
 }
 
-/// <summary>A shortened script led into a loop that only other numbers would end.</summary>
+/// <summary>Thrown when a shortened script leads into a loop that only other numbers would end.</summary>
 internal sealed class TapeRunOutException() : Exception("The script leads nowhere.");

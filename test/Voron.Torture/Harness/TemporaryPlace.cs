@@ -1,14 +1,16 @@
 namespace Voron.Torture.Harness;
 
-/// <summary>One directory for all temporary files of this process and those it starts, which goes when the process ends in good order.</summary>
+/// <summary>
+/// One directory for all temporary files of this process and of those it starts. It is deleted when the process ends in an orderly way.
+/// </summary>
 internal static class TemporaryPlace
 {
     private const int ExitInterrupted = 130;
 
-    // What the systems call it.
+    // The names of the variable on the various systems.
     private static readonly string[] Variables = ["TMPDIR", "TMP", "TEMP"];
 
-    /// <summary>From here on, <see cref="Path.GetTempPath"/> gives it.</summary>
+    /// <summary>Creates the directory; from then on, <see cref="Path.GetTempPath"/> returns it.</summary>
     public static void Take()
     {
         string directory = Directory.CreateTempSubdirectory("voron-torture-").FullName;
@@ -18,14 +20,14 @@ internal static class TemporaryPlace
         Console.CancelKeyPress += (_, _) => Environment.Exit(ExitInterrupted);
     }
 
-    /// <summary>For a process that is to be started, a place within a directory of the caller's.</summary>
+    /// <summary>Makes a process that is to be started use a directory of the caller for its temporary files.</summary>
     public static void Give(IDictionary<string, string?> environment, string directory)
     {
         foreach (string variable in Variables)
             environment[variable] = directory;
     }
 
-    /// <summary>Whoever still writes there keeps a part of it: that is no reason to fail.</summary>
+    /// <summary>Deletes a directory. A process that still writes there may keep a part of it; that is no reason to fail.</summary>
     public static void Delete(string directory)
     {
         try

@@ -4,15 +4,14 @@ using System.Runtime.Versioning;
 namespace Voron.Torture.Harness;
 
 /// <summary>
-/// Repairs what Wine and the runtime do to each other, so that tests can run on Wine at all. While Wine calls a handler of an
-/// exception it keeps a record on the stack, in the list that the thread's block begins with. The runtime leaves such a handler
-/// by restoring registers itself, so the record stays in the list while its stack is used again, and Wine calls the next bytes
-/// there as a handler: the thread dies without a word. Windows keeps no such list on 64 bits, so each exception may begin
-/// with an empty one.
+/// Repairs a conflict between Wine and the runtime, without which tests cannot run on Wine at all. While Wine calls an exception handler, it
+/// keeps a record on the stack, in the list at the beginning of the thread's block. The runtime leaves such a handler by restoring the
+/// registers itself, so the record stays in the list while its stack space is reused. Wine then calls the next bytes there as a handler, and
+/// the thread dies without a message. 64-bit Windows keeps no such list, so each exception may begin with an empty one.
 /// </summary>
 public static unsafe partial class WineFrames
 {
-    // mov qword ptr gs:[0], -1; xor eax, eax (go on searching); ret
+    // mov qword ptr gs:[0], -1; xor eax, eax (continue the search); ret
     private static ReadOnlySpan<byte> EmptyTheList => [0x65, 0x48, 0xC7, 0x04, 0x25, 0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0x31, 0xC0, 0xC3];
 
     /// <summary>Whether the process runs on Wine.</summary>

@@ -4,8 +4,8 @@ using Voron.Torture.Harness;
 namespace Voron.Torture.Schedules;
 
 /// <summary>
-/// Knows which bytes of the data file have blocks: those that were asked for and not cut off since. A page without is one whose
-/// write may find the disk full when a commit has been acknowledged long ago.
+/// Tracks which bytes of the data file have blocks: those that were allocated or written, and not cut off since. A page without a block is a
+/// page whose write may find the disk full long after a commit has been acknowledged.
 /// </summary>
 internal sealed class BlockWatch
 {
@@ -16,7 +16,7 @@ internal sealed class BlockWatch
     public DiskFile Watch(string name, DiskFile file) =>
         name is EnvironmentCreator.DataFileName or EnvironmentCreator.UnfinishedDataName ? new WatchedFile(this, file) : file;
 
-    /// <exception cref="BrokenPromiseException">Some of the file's bytes have no blocks, or it has not as many as are in use.</exception>
+    /// <exception cref="BrokenPromiseException">Some of the file's bytes have no blocks, or fewer bytes have blocks than are in use.</exception>
     public void Check(long length)
     {
         int hole = _blocks.FindIndex(isThere => !isThere);
@@ -57,7 +57,7 @@ internal sealed class BlockWatch
             watch.Add(offset, length);
         }
 
-        // Blocks that were given back on purpose would look like those that were never there.
+        // Blocks that were given back on purpose would look like blocks that were never allocated.
         public override bool TryPunchHole(long offset, long length) => false;
 
         public override void Read(long offset, Span<byte> destination) => file.Read(offset, destination);

@@ -3,25 +3,25 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Schedules;
 
-/// <summary>A thread reaches a place, and another one goes on.</summary>
-/// <param name="From">Which thread.</param>
+/// <summary>A switch: one thread reaches a place, and another one continues.</summary>
+/// <param name="From">The thread that reaches the place.</param>
 /// <param name="Place">The place.</param>
-/// <param name="To">Who goes on.</param>
+/// <param name="To">The thread that continues.</param>
 internal readonly record struct Turning(string From, SchedulePlace Place, string To);
 
 /// <summary>
-/// A schedule that an argument of the protocol is about, and that random ones and preemptions by number meet once in tens of thousands:
-/// where threads change is said by places, which an engine with one place more still comes to.
+/// A schedule that tests one argument of the protocol, and that random schedules and numbered preemptions meet once in tens of thousands.
+/// Places determine where the threads switch, so the schedule still works if the engine gets one more place.
 /// </summary>
-/// <param name="Name">What is tried.</param>
-/// <param name="Script">What the threads do.</param>
-/// <param name="Turnings">Where they change, in order. In between each goes on until it ends.</param>
+/// <param name="Name">The case that the schedule tests.</param>
+/// <param name="Script">The operations of the threads.</param>
+/// <param name="Turnings">The switches between threads, in order. Between switches, each thread runs until it ends.</param>
 internal sealed record DirectedSchedule(string Name, ScheduleScript Script, IReadOnlyList<Turning> Turnings)
 {
     public static IReadOnlyList<DirectedSchedule> All { get; } = MakeAll();
 
     /// <exception cref="BrokenPromiseException">The engine has failed.</exception>
-    /// <exception cref="TortureException">The threads do not come to the places: the schedule has to be thought out anew.</exception>
+    /// <exception cref="TortureException">The threads do not reach the places: the schedule must be redesigned.</exception>
     public void Run(SuiteRun run)
     {
         run.Step(Name);
@@ -39,13 +39,13 @@ internal sealed record DirectedSchedule(string Name, ScheduleScript Script, IRea
         const string Reader = "thread 0", Writer = "thread 1", Flusher = "thread 2";
         return
         [
-            // The writer drops what the reader's state needs before the reader is in the table, and the flusher finds it there.
+            // The writer drops versions that the reader's state needs before the reader is in the table, and then the flusher finds the reader there.
             new DirectedSchedule(
                 "the flusher finds a reader that is about to give its snapshot up",
                 new ScheduleScript([[glance], [one, one, one], [flush, kill]], [commit, flush, other]),
                 [new(Reader, SchedulePlace.StateCopied, Writer), new(Reader, SchedulePlace.SlotStored, Flusher)]),
 
-            // Between the two halves of the writer's scan, whichever comes first.
+            // The reader enters between the two halves of the writer's scan, whichever half comes first.
             new DirectedSchedule(
                 "a reader enters the table while the writer scans it",
                 new ScheduleScript([[glance], [one, one]], [commit, flush, other]),
@@ -57,10 +57,10 @@ internal sealed record DirectedSchedule(string Name, ScheduleScript Script, IRea
     }
 }
 
-/// <summary>Has the threads of a schedule change at places.</summary>
+/// <summary>Switches between the threads of a schedule at given places.</summary>
 internal sealed class DirectedStrategy(IReadOnlyList<Turning> turnings) : IScheduleStrategy
 {
-    /// <summary>How many of the places were come to.</summary>
+    /// <summary>The number of these places that were reached.</summary>
     public int Taken { get; private set; }
 
     public bool IsDone => Taken == turnings.Count;

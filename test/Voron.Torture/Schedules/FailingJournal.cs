@@ -3,7 +3,7 @@ using Voron.Journal;
 
 namespace Voron.Torture.Schedules;
 
-/// <summary>Lets the records of the journal fail to be written, from some time on.</summary>
+/// <summary>Makes all writes of journal records fail from some point on.</summary>
 internal sealed class FailingJournal
 {
     public bool Fails { get; set; }
@@ -25,7 +25,7 @@ internal sealed class FailingJournal
 
         public override void Write(long offset, ReadOnlySpan<byte> source) => file.Write(offset, source);
 
-        // Records are written so, and nothing else is. Some of them arrive.
+        // Only records are written with this call. Some of them reach the file.
         public override void WriteVectored(long offset, ReadOnlySpan<IoBlock> blocks)
         {
             if (journal.Fails)

@@ -2,10 +2,10 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Schedules;
 
-/// <summary>Makes all schedules of a unit.</summary>
+/// <summary>Runs all schedules of a unit.</summary>
 /// <remarks>
-/// What has been looked at is taken back from the choices: a failure has a script of one schedule. The schedules that a unit begins with
-/// are made only to see what can follow them; other units count them.
+/// The choices of completed schedules are removed again, so that the script of a failure has only one schedule. The schedules with which a
+/// unit begins are run only to find out which preemptions can follow them; other units count them.
 /// </remarks>
 internal sealed class PreemptionRun(SuiteRun run, PreemptionUnit? unit)
 {
@@ -33,7 +33,7 @@ internal sealed class PreemptionRun(SuiteRun run, PreemptionUnit? unit)
 
     private void Make(Planned planned)
     {
-        // Each is a choice like any other: of a script all of it is followed.
+        // Each is a choice like any other, so that a replayed script determines all of them.
         int script = run.Choices.Choose(unit?.Script ?? 0, ScheduleScript.Small.Count);
         int count = run.Choices.Choose(planned.Preemptions.Count, PreemptionUnits.MaxPreemptions + 1);
         var preemptions = new List<Preemption>();
@@ -51,7 +51,7 @@ internal sealed class PreemptionRun(SuiteRun run, PreemptionUnit? unit)
         _others = strategy.Others;
     }
 
-    // Each is made before the next is asked for.
+    // Each schedule is run before the next one is requested.
     private IEnumerable<Planned> Plan()
     {
         if (unit is not { } all)

@@ -2,36 +2,36 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Schedules;
 
-/// <summary>Schedules of a small script that have some preemptions in common, and one more everywhere in turn.</summary>
+/// <summary>Schedules of a small script that share some preemptions, and have one more at each possible place in turn.</summary>
 /// <param name="Script">The number of the script.</param>
-/// <param name="Preemptions">How many they have.</param>
-/// <param name="First">The first of them, when they have more than one.</param>
-/// <param name="Part">Which part of the second preemptions, when they have three.</param>
-/// <param name="Parts">Of so many.</param>
+/// <param name="Preemptions">The number of preemptions in each schedule.</param>
+/// <param name="First">The first preemption, if there is more than one.</param>
+/// <param name="Part">The index of the part of the second preemptions that the unit covers, if there are three preemptions.</param>
+/// <param name="Parts">The number of these parts.</param>
 internal readonly record struct PreemptionUnit(int Script, int Preemptions, Preemption First, int Part, int Parts);
 
 /// <summary>
-/// All schedules of the small scripts with one, two and three preemptions, in units of some dozens to some hundreds. A run of the suite takes
-/// its share of each number of preemptions, other ones with another seed; one that is long enough takes all.
+/// All schedules of the small scripts with one, two and three preemptions, in units of dozens to hundreds of schedules. A run of the suite
+/// takes a share of the units for each number of preemptions; another seed selects other units. A run that is long enough takes all units.
 /// </summary>
 internal static class PreemptionUnits
 {
     public const int MaxPreemptions = 3;
 
-    /// <summary>Preemptions from later decisions than that are left out.</summary>
+    /// <summary>Preemptions at this decision or a later one are left out.</summary>
     public const int MaxDecisions = 400;
 
-    /// <summary>Preemptions to so many other threads, where more could go on.</summary>
+    /// <summary>The maximum number of other threads to which a decision is preempted, even if more could continue.</summary>
     public const int MaxOthers = 3;
 
-    /// <summary>So many of the scripts, those with the fewest decisions, are gone through with three preemptions first.</summary>
+    /// <summary>The number of scripts, those with the fewest decisions, that are completed with three preemptions first.</summary>
     public const int ScriptsToTheEnd = 8;
 
     private const int Slots = 4;
 
     private static readonly Lazy<Lists> All = new(() => new Lists());
 
-    /// <summary>How many units there are with so many preemptions.</summary>
+    /// <summary>Returns the number of units with the given number of preemptions.</summary>
     public static long CountOf(int preemptions) => preemptions switch
     {
         1 => ScheduleScript.Small.Count,
@@ -39,16 +39,16 @@ internal static class PreemptionUnits
         _ => All.Value.SmallTriples.Count + All.Value.LargeTriples.Count,
     };
 
-    /// <summary>How many units with three preemptions the scripts have that are gone through first.</summary>
+    /// <summary>The number of units with three preemptions of the scripts that are completed first.</summary>
     public static long CountToTheEnd => All.Value.SmallTriples.Count;
 
-    /// <summary>Whether the script is one of these.</summary>
+    /// <summary>Returns whether the script is one of those that are completed first.</summary>
     public static bool GoesToTheEnd(int script) => All.Value.SmallTriples.Has(script);
 
-    /// <summary>The unit that comes at a turn; null when there are no more.</summary>
+    /// <summary>Returns the unit for a turn; null if there are no more.</summary>
     /// <remarks>
-    /// Of four turns one is of a single preemption, one of two, one of three in the smallest scripts, one of three in the others. What has
-    /// come to its end leaves its turns to the last of these, which is then gone through from its other end too.
+    /// Of every four turns, one has a single preemption, one has two, one has three in the smallest scripts, and one has three in the other
+    /// scripts. A list that has come to its end leaves its turns to the last of these lists, which is then also traversed from its other end.
     /// </remarks>
     public static PreemptionUnit? At(long turn, long seed)
     {
@@ -58,7 +58,7 @@ internal static class PreemptionUnits
         if (place < all.LengthOf(slot))
             return all.At(slot, place, seed);
 
-        // So many turns have been left before this one by lists that had come to their end.
+        // The number of turns before this one that were left over by lists that had come to their end.
         long left = 0;
         for (int other = 0; other < Slots - 1; other++)
             left += Math.Max(0, place + (other < slot ? 1 : 0) - all.LengthOf(other));
@@ -66,9 +66,9 @@ internal static class PreemptionUnits
         return slot != Slots - 1 && fromEnd > place ? all.At(Slots - 1, fromEnd, seed) : null;
     }
 
-    /// <summary>All preemptions behind those that a schedule has, as far as they are not left out.</summary>
+    /// <summary>Returns all preemptions after those that a schedule has, without those that are left out.</summary>
     /// <param name="from">The first decision.</param>
-    /// <param name="others">For each decision of that schedule, how many others could go on.</param>
+    /// <param name="others">For each decision of that schedule, the number of other threads that could continue.</param>
     public static IEnumerable<Preemption> Behind(int from, IReadOnlyList<int> others)
     {
         for (int decision = from; decision < Math.Min(others.Count, MaxDecisions); decision++)
@@ -78,14 +78,14 @@ internal static class PreemptionUnits
         }
     }
 
-    /// <summary>Units of some scripts with so many preemptions, by number.</summary>
+    /// <summary>The units of some scripts with a given number of preemptions, by number.</summary>
     private sealed class UnitList(IReadOnlyList<(int Script, IReadOnlyList<Preemption> Firsts)> scripts, int preemptions)
     {
         public long Count { get; } = scripts.Sum(script => script.Firsts.Count * (long)PartsOf(script.Firsts, preemptions));
 
         public bool Has(int script) => scripts.Any(one => one.Script == script);
 
-        // The parts of one first preemption are far from each other, so that few units of a script have many first preemptions.
+        // The parts of one first preemption are far apart, so that a few units of a script cover many first preemptions.
         public PreemptionUnit At(long number)
         {
             foreach ((int script, IReadOnlyList<Preemption> firsts) in scripts)

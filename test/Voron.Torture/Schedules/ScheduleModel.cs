@@ -5,8 +5,8 @@ using Voron.Torture.Harness;
 namespace Voron.Torture.Schedules;
 
 /// <summary>
-/// What each transaction has left, and what is promised of it. Threads of a schedule run one at a time, so this needs no lock, and what it
-/// says is exact: a reader that begins after a commit has returned has to see it.
+/// The state that each transaction has left, and the promises made for it. Threads of a schedule run one at a time, so the model needs no lock
+/// and is exact: a reader that begins after a commit has returned must see that commit.
 /// </summary>
 internal sealed class ScheduleModel(int keys)
 {
@@ -20,16 +20,16 @@ internal sealed class ScheduleModel(int keys)
     /// <summary>The newest transaction whose commit has returned.</summary>
     public long Acknowledged { get; private set; }
 
-    /// <summary>The newest transaction that a reader has begun on.</summary>
+    /// <summary>The newest transaction on which a reader has begun.</summary>
     public long Seen { get; private set; }
 
-    /// <summary>The newest transaction of which the model knows.</summary>
+    /// <summary>The newest transaction that the model knows.</summary>
     public long Newest { get; private set; }
 
-    /// <summary>Space that is given back takes a transaction of its own, which changes nothing.</summary>
+    /// <summary>True if there are transactions unknown to the model: giving space back takes its own transaction, which changes nothing.</summary>
     public bool HasForeignTransactions { get; set; }
 
-    /// <summary>Puts a key with a stamp of its own or, now and then, deletes it; notes it in the state when that has been done.</summary>
+    /// <summary>Puts a key with a new stamp or, now and then, deletes it; afterwards records the change in the state.</summary>
     public void Change(WriteTree tree, int[] state, int key)
     {
         int stamp = ++_stamp;
@@ -41,10 +41,12 @@ internal sealed class ScheduleModel(int keys)
         state[key] = isDeleted ? 0 : stamp;
     }
 
-    /// <summary>The transaction that was begun last, by its generation: an id is used again when its transaction was not committed.</summary>
+    /// <summary>The generation of the transaction begun last. An id alone is reused if its transaction was not committed.</summary>
     public long Generation { get; private set; }
 
-    /// <summary>As <see cref="Begin(long)"/>, for one of several operations of a transaction that may be run again in another one.</summary>
+    /// <summary>
+    /// Does the same as <see cref="Begin(long)"/> for one of several operations of a transaction, which may be run again in another transaction.
+    /// </summary>
     public int[] Begin(WriteTransaction writing)
     {
         long generation = writing.Body.Generation;
@@ -54,7 +56,7 @@ internal sealed class ScheduleModel(int keys)
         return Begin(writing.TransactionId);
     }
 
-    /// <summary>What a transaction of that id begins with, or has left so far.</summary>
+    /// <summary>Returns the state with which a transaction of the given id begins, or which it has left so far.</summary>
     public int[] Begin(long id)
     {
         BrokenPromiseException.Require(
@@ -62,24 +64,24 @@ internal sealed class ScheduleModel(int keys)
         return [.. StateOf(id)];
     }
 
-    /// <summary>What a transaction will leave when it is committed; said before it is.</summary>
+    /// <summary>Records, before the commit, the state that a transaction will leave.</summary>
     public void Leave(long id, int[] state)
     {
         _states[id] = state;
         Newest = Math.Max(Newest, id);
     }
 
-    /// <summary>A transaction is not committed after all.</summary>
+    /// <summary>Removes a transaction that is not committed after all.</summary>
     public void TakeBack(long id)
     {
         _states.Remove(id);
         Newest = _states.Keys.Last();
     }
 
-    /// <summary>The oldest transaction that was said not to be committed, now or after a reopening.</summary>
+    /// <summary>The oldest transaction that was reported as not committed, now or after a reopening.</summary>
     public long NotCommitted { get; private set; } = long.MaxValue;
 
-    /// <summary>A commit has failed, or one that changed nothing and stands on that transaction.</summary>
+    /// <summary>Records that a commit has failed, or an empty commit that builds on that transaction.</summary>
     public void Fail(long id, CommitOutcome outcome)
     {
         BrokenPromiseException.Require(id > Acknowledged, $"Transaction {id} fails, and {Acknowledged} was acknowledged.");
@@ -98,7 +100,7 @@ internal sealed class ScheduleModel(int keys)
         return _states.Last(known => known.Key < id).Value;
     }
 
-    /// <exception cref="BrokenPromiseException">What is read is not what that transaction left.</exception>
+    /// <exception cref="BrokenPromiseException">The data read is not the data that the transaction left.</exception>
     public void Check(Tree tree, long id, int key, string who)
     {
         int expected = StateOf(id)[key];
@@ -111,7 +113,7 @@ internal sealed class ScheduleModel(int keys)
         if (key != HeldKey)
             return;
 
-        // A span is valid for as long as the transaction is open, whatever others do meanwhile.
+        // A span is valid as long as the transaction is open, whatever other threads do meanwhile.
         SchedulePoint.Reach(SchedulePlace.Script);
         CheckValue(value, id, key, expected, who);
     }
@@ -125,7 +127,7 @@ internal sealed class ScheduleModel(int keys)
             $"{who} at transaction {id} reads bytes of key {key} that nobody wrote together.");
     }
 
-    /// <summary>Reads everything with a cursor too.</summary>
+    /// <summary>Checks everything that a transaction reads, by key and also with a cursor.</summary>
     public void CheckAll(ReadTransaction reading, string who)
     {
         long id = reading.TransactionId;
@@ -146,7 +148,7 @@ internal sealed class ScheduleModel(int keys)
         BrokenPromiseException.Require(count == state.Count(stamp => stamp != 0) && count == tree.Count, $"{who} at transaction {id} finds {count} items.");
     }
 
-    /// <exception cref="BrokenPromiseException">No tree was found, and there is one.</exception>
+    /// <exception cref="BrokenPromiseException">No tree was found although there is one.</exception>
     public void CheckEmpty(long id, string who) =>
         BrokenPromiseException.Require(Array.TrueForAll(StateOf(id), stamp => stamp == 0), $"{who} at transaction {id} finds no tree.");
 
@@ -160,7 +162,8 @@ internal sealed class ScheduleModel(int keys)
         return value;
     }
 
-    // Three or four to a leaf, so that few keys make a branch; one key has runs of pages, another is large enough for the data file.
+    // Three or four values fit into a leaf, so a few keys make a branch. One key has values that take extents of pages; another has values large
+    // enough to be written to the data file.
     private static int LengthOf(int key, int stamp) => (key % 16) switch
     {
         5 => 4_000 + (stamp % 7 * 1_500),

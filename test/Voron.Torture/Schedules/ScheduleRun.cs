@@ -3,17 +3,17 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Schedules;
 
-/// <summary>Makes one schedule of a script, and tells of it.</summary>
+/// <summary>Runs one schedule of a script, and reports it.</summary>
 internal static class ScheduleRun
 {
-    /// <summary>Places that few schedules come to.</summary>
+    /// <summary>Places that few schedules reach.</summary>
     private static readonly SchedulePlace[] Rare =
         [SchedulePlace.FileCut, SchedulePlace.MapMoved, SchedulePlace.FilePreparing, SchedulePlace.JoinStored];
 
-    /// <param name="run">What is told and counted.</param>
-    /// <param name="script">What the threads do.</param>
-    /// <param name="strategy">Which of them goes on.</param>
-    /// <param name="isNew">It is a case of its own, and not one that has been made before.</param>
+    /// <param name="run">Receives reports and counts.</param>
+    /// <param name="script">The operations of the threads.</param>
+    /// <param name="strategy">Decides which of them continues.</param>
+    /// <param name="isNew">Whether this is a separate case, rather than one that has been run before.</param>
     /// <exception cref="BrokenPromiseException">The engine has failed.</exception>
     public static ScheduleWorld Make(SuiteRun run, ScheduleScript script, IScheduleStrategy strategy, bool isNew)
     {

@@ -2,7 +2,7 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Schedules;
 
-/// <summary>What a thread of a script does.</summary>
+/// <summary>The kinds of operations of a script's threads.</summary>
 internal enum ScriptedKind
 {
     /// <summary>Writes some keys and commits.</summary>
@@ -14,22 +14,22 @@ internal enum ScriptedKind
     /// <summary>Reads everything in a write transaction, changes nothing, and commits.</summary>
     CommitNothing,
 
-    /// <summary>As <see cref="CommitNothing"/>, without waiting.</summary>
+    /// <summary>Does the same as <see cref="CommitNothing"/>, but without waiting.</summary>
     CommitNothingAsync,
 
-    /// <summary>Writes, and takes it back.</summary>
+    /// <summary>Writes, and rolls back.</summary>
     RollBack,
 
-    /// <summary>Writes, takes a part back to a savepoint, and commits the rest.</summary>
+    /// <summary>Writes, rolls a part back to a savepoint, and commits the rest.</summary>
     Savepoint,
 
-    /// <summary>Hands in operations to be merged with others.</summary>
+    /// <summary>Submits operations for group commit.</summary>
     Merge,
 
-    /// <summary>As <see cref="Merge"/>, and one of them throws.</summary>
+    /// <summary>Does the same as <see cref="Merge"/>, but one of the operations throws.</summary>
     MergeFailing,
 
-    /// <summary>Hands in one operation to be merged with others, and blocks until it is durable.</summary>
+    /// <summary>Submits one operation for group commit, and blocks until it is durable.</summary>
     MergeBlocking,
 
     /// <summary>Waits for everything that was committed without waiting.</summary>
@@ -49,49 +49,49 @@ internal enum ScriptedKind
     Verify,
     Reclaim,
 
-    /// <summary>Notes what a killed process would leave.</summary>
+    /// <summary>Copies the files that a killed process would leave.</summary>
     Kill,
 
-    /// <summary>From here on every write to the journal fails.</summary>
+    /// <summary>Makes every later write to the journal fail.</summary>
     FailWrites,
     Close,
 }
 
-/// <param name="Kind">What is done.</param>
+/// <param name="Kind">The kind of operation.</param>
 /// <param name="Keys">The keys, one bit each.</param>
-/// <param name="Times">How often it reads, or how many operations are merged.</param>
+/// <param name="Times">The number of reads, or of operations submitted for group commit.</param>
 internal readonly record struct Scripted(ScriptedKind Kind, int Keys = 0b1, int Times = 1)
 {
     public override string ToString() => $"{Kind} {Convert.ToString(Keys, 2)} {Times}";
 }
 
-/// <summary>What the threads do, and the environment in which they do it.</summary>
-/// <param name="Threads">For each thread its operations.</param>
-/// <param name="Setup">What is done before, by one thread.</param>
+/// <summary>The operations of the threads, and the environment in which they run.</summary>
+/// <param name="Threads">The operations of each thread.</param>
+/// <param name="Setup">The operations that one thread performs before these.</param>
 internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Threads, IReadOnlyList<Scripted> Setup)
 {
     private const int MaxKeys = 14;
 
-    /// <summary>Reaches over two whole sections behind the first.</summary>
+    /// <summary>Covers two full sections after the first.</summary>
     private const int BallastBytes = 9 << 20;
 
-    /// <summary>What only the engine's own thread does, which has ended when an environment is closed.</summary>
+    /// <summary>Operations of the engine's own thread only, which has ended when an environment is closed.</summary>
     private static readonly ScriptedKind[] Background = [ScriptedKind.PrepareSpare, ScriptedKind.GrowAhead, ScriptedKind.ConfirmDurability];
 
     public int KeyCount { get; init; } = 8;
 
     public StorageOptions Options { get; init; } = OptionsWith();
 
-    /// <summary>Bytes that a file in memory may have before it moves, which moves the map.</summary>
+    /// <summary>The number of bytes to which a file in memory can grow before it moves, which moves the map.</summary>
     public long Reservation { get; init; } = 1 << 30;
 
-    /// <summary>Bytes of a value that is put and deleted first, so that the file can be cut.</summary>
+    /// <summary>The size in bytes of a value that is put and deleted first, so that the file can be truncated.</summary>
     public int Ballast { get; init; }
 
-    /// <summary>Whether writes fail at some time.</summary>
+    /// <summary>True if writes fail from some point on.</summary>
     public bool FailsWrites => Threads.Any(thread => thread.Any(scripted => scripted.Kind == ScriptedKind.FailWrites));
 
-    /// <summary>Small scripts, of which all schedules are tried that depart in a few places from the usual one.</summary>
+    /// <summary>Small scripts, for which all schedules that depart from the usual one in a few places are tried.</summary>
     public static IReadOnlyList<ScheduleScript> Small { get; } = MakeSmall();
 
     public static StorageOptions OptionsWith(bool background = false, long search = 0, int flushThreshold = 1 << 20, bool images = false) => new()
@@ -112,7 +112,7 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
         MaxGrowthBytes = 1 << 20,
     };
 
-    /// <summary>Draws a script.</summary>
+    /// <summary>Draws a random script.</summary>
     public static ScheduleScript Random(SuiteRun run)
     {
         Tape choices = run.Choices;

@@ -7,7 +7,7 @@ using Voron.Torture.Model;
 
 namespace Voron.Torture.Schedules;
 
-/// <summary>One schedule of one script, from opening the environment to closing it, and what was left of it.</summary>
+/// <summary>One schedule of one script, from opening the environment to closing it, and the check of the files that it leaves.</summary>
 [SuppressMessage("Reliability", "CA2012", Justification = "Each is looked at until it has completed, and its result is taken once.")]
 [SuppressMessage("Design", "CA1001", Justification = "It ends with Run; what has failed and may still be in use is left as it is.")]
 internal sealed class ScheduleWorld
@@ -57,7 +57,7 @@ internal sealed class ScheduleWorld
         }
         catch
         {
-            // A thread that is stuck may still use it: then it stays.
+            // A stuck thread may still use these: then they are not disposed.
             if (_scheduler.IsOver)
                 SafeDisposal.Dispose([_environment, .. _killed.Select(left => left.Place), _place]);
             throw;
@@ -93,7 +93,7 @@ internal sealed class ScheduleWorld
         _isOpen = true;
     }
 
-    // Leaves a file of which the greater part is free.
+    // Leaves a data file that is mostly free.
     private void SinkBallast()
     {
         Do("setup", new Scripted(ScriptedKind.Commit, -1));
@@ -240,7 +240,7 @@ internal sealed class ScheduleWorld
         _model.Acknowledge(id);
     }
 
-    // Once it is acknowledged, everything that it stands on is there to stay, and to be seen.
+    // Once the empty commit is acknowledged, every commit that it builds on must be durable and visible.
     private void WriteNothing(string who, bool waits)
     {
         using WriteTransaction writing = Environment.BeginWrite();
@@ -335,7 +335,7 @@ internal sealed class ScheduleWorld
         }
     }
 
-    // Commits complete in the order of their ids: one that has not, where a later one has, is out of order.
+    // Commits complete in the order of their ids: an incomplete commit is out of order if a later one has completed.
     private void LookAtPending()
     {
         long newest = _pending.Where(pending => !pending.IsMerged && pending.IsCompleted).Select(pending => pending.Id).DefaultIfEmpty().Max();
@@ -430,12 +430,12 @@ internal sealed class ScheduleWorld
         BrokenPromiseException.Require(report.IsSound, $"{who}: {report}");
     }
 
-    /// <summary>What a killed process would leave, and what is promised of it.</summary>
+    /// <summary>The files that a killed process would leave, and the promises that they must keep.</summary>
     private readonly record struct Left(ModelPlace Place, long Acknowledged, long Newest);
 
     private sealed class PlannedException : Exception;
 
-    /// <summary>A commit that nobody waits for yet.</summary>
+    /// <summary>A commit that no thread awaits yet.</summary>
     private sealed class Pending(long id, bool fails)
     {
         private bool _isDone;
@@ -452,7 +452,7 @@ internal sealed class ScheduleWorld
 
         public bool IsCompleted => _isDone || _task.IsCompleted;
 
-        /// <summary>True when it was committed.</summary>
+        /// <summary>Takes the result of the task; returns true if the transaction was committed.</summary>
         public bool Complete(bool isClosing)
         {
             _isDone = true;

@@ -6,11 +6,11 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Schedules;
 
-/// <summary>Decides which thread goes on. Asked only where there is a choice.</summary>
+/// <summary>Decides which thread continues. Called only if there is a choice.</summary>
 internal interface IScheduleStrategy
 {
-    /// <param name="current">Who has run so far and can go on; null when he has ended, or waits.</param>
-    /// <param name="candidates">Two at least, in the order in which they came to be.</param>
+    /// <param name="current">The thread that was running, if it can continue; null if it has ended or waits.</param>
+    /// <param name="candidates">At least two threads, in the order of their creation.</param>
     ScheduledThread Choose(ScheduledThread? current, IReadOnlyList<ScheduledThread> candidates);
 }
 
@@ -18,12 +18,12 @@ internal interface IScheduleStrategy
 internal readonly record struct TraceStep(int Thread, SchedulePlace Place);
 
 /// <summary>
-/// Threads of which one runs at a time. At each place that it reaches the strategy decides who goes on; where it waits, it goes on
-/// when what it waits for is there. All of them waiting is a deadlock.
+/// Runs threads one at a time. At each place that the running thread reaches, the strategy decides which thread continues. A waiting thread
+/// continues when the condition that it waits for holds. If all threads wait, that is a deadlock.
 /// </summary>
 /// <remarks>
-/// What the threads share needs no lock: they hand over by a lock of their own. A thread that blocks where the engine does not say
-/// so would stop everything, and is reported after <see cref="Limit"/>.
+/// The threads' shared state needs no lock, because they hand over to each other by a lock of their own. A thread that blocks where the
+/// engine does not announce a wait would stop everything; it is reported after <see cref="Limit"/>.
 /// </remarks>
 internal sealed class Scheduler(IScheduleStrategy strategy)
 {
@@ -40,20 +40,20 @@ internal sealed class Scheduler(IScheduleStrategy strategy)
     private Exception? _failure;
     private int _left;
 
-    /// <summary>Where the threads came by, in order.</summary>
+    /// <summary>The places that the threads have reached, in order.</summary>
     public IReadOnlyList<TraceStep> Trace => _trace;
 
-    /// <summary>How often another thread went on than the one that ran.</summary>
+    /// <summary>The number of times that a thread other than the running one continued.</summary>
     public int Switches { get; private set; }
 
-    /// <summary>Every thread has ended.</summary>
+    /// <summary>True when every thread has ended.</summary>
     public bool IsOver => Volatile.Read(ref _left) == 0;
 
-    /// <summary>What the threads have between the engine and the system's memory.</summary>
+    /// <summary>The watch that the threads place between the engine and the system's memory.</summary>
     public IMemoryWatch? Memory { get; init; }
 
-    /// <summary>Adds a thread, to be called before <see cref="Run"/> or by a thread that runs.</summary>
-    /// <param name="until">It begins when this holds.</param>
+    /// <summary>Adds a thread. Must be called before <see cref="Run"/>, or by a running thread.</summary>
+    /// <param name="until">The condition on which the thread begins.</param>
     public void Add(string name, Action work, Func<bool>? until = null)
     {
         ScheduledThread thread = Make(name, null);
@@ -61,7 +61,7 @@ internal sealed class Scheduler(IScheduleStrategy strategy)
         Worker.Take(thread.Turn, () => Live(thread, work));
     }
 
-    /// <summary>Returns when all threads have ended; throws what the first of them threw.</summary>
+    /// <summary>Runs the threads and returns when all of them have ended; throws the first exception that one of them threw.</summary>
     public void Run()
     {
         ScheduledThread first = Next(null) ?? throw new BrokenPromiseException("Nobody can begin.");
@@ -75,7 +75,7 @@ internal sealed class Scheduler(IScheduleStrategy strategy)
             throw new BrokenPromiseException(failure is BrokenPromiseException ? failure.Message : failure.ToString(), failure);
     }
 
-    /// <summary>The trace as text: each stretch of one thread in a line.</summary>
+    /// <summary>Returns the trace as text, with one line for each uninterrupted sequence of places of a thread.</summary>
     public IEnumerable<string> TellTrace()
     {
         var line = new StringBuilder();
@@ -231,7 +231,8 @@ internal sealed class Scheduler(IScheduleStrategy strategy)
         return next;
     }
 
-    // Everybody who waits for his turn is let go and thrown out at his next place: what they leave behind is not used any more.
+    // Every thread that waits for its turn is released, and is thrown out at its next place. The state that the threads leave is not used
+    // again.
     private void Abandon(Exception failure)
     {
         _failure ??= failure;
@@ -257,7 +258,7 @@ internal sealed class Scheduler(IScheduleStrategy strategy)
         return text.ToString();
     }
 
-    /// <summary>A thread of the process, used for one schedule after the other: beginning one takes longer than a schedule.</summary>
+    /// <summary>A thread of the process that is reused for one schedule after another: starting a thread takes longer than a schedule.</summary>
     private sealed class Worker
     {
         private static readonly ConcurrentBag<Worker> Idle = [];
@@ -265,7 +266,7 @@ internal sealed class Scheduler(IScheduleStrategy strategy)
         private readonly Turn _begin = new();
         private Action? _job;
 
-        /// <summary>Has a job done by some thread, once it is its turn.</summary>
+        /// <summary>Runs a job on an idle or new thread, once its turn comes.</summary>
         public static void Take(Turn turn, Action job)
         {
             if (!Idle.TryTake(out Worker? worker))
@@ -307,7 +308,7 @@ internal sealed class ScheduledThread(Scheduler scheduler, int id, string name, 
 
     public SchedulePlace Place { get; set; }
 
-    /// <summary>It goes on when this holds; null while it need not wait.</summary>
+    /// <summary>The condition on which the thread continues; null while it need not wait.</summary>
     public Func<bool>? Condition { get; set; }
 
     public object? WaitsFor { get; set; }
@@ -346,7 +347,7 @@ internal sealed class ScheduledThread(Scheduler scheduler, int id, string name, 
     public bool HaveEnded(object owner) => scheduler.HaveEnded(owner);
 }
 
-/// <summary>The right to run, handed from one thread to another.</summary>
+/// <summary>The right to run, which one thread hands to another.</summary>
 internal sealed class Turn
 {
     private readonly object _gate = new();
@@ -378,5 +379,5 @@ internal sealed class Turn
     }
 }
 
-/// <summary>The schedule has ended with a failure: a thread of it is thrown out.</summary>
+/// <summary>Thrown in a thread of a schedule that has ended with a failure, to end the thread.</summary>
 internal sealed class ScheduleAbandonedException() : Exception("The schedule has ended.");

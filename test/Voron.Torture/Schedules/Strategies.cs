@@ -2,7 +2,7 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Schedules;
 
-/// <summary>Goes on with whoever runs, and changes to any other once in a while.</summary>
+/// <summary>Continues with the running thread, and occasionally switches to any other.</summary>
 internal sealed class RandomStrategy : IScheduleStrategy
 {
     private readonly Tape _choices;
@@ -14,7 +14,7 @@ internal sealed class RandomStrategy : IScheduleStrategy
         _oneIn = 1 << choices.Next(1, 6);
     }
 
-    // The smallest choice is to change nothing, so that a shortened script has fewer changes.
+    // The smallest choice is not to switch, so a shortened script has fewer switches.
     public ScheduledThread Choose(ScheduledThread? current, IReadOnlyList<ScheduledThread> candidates)
     {
         if (current is null)
@@ -27,8 +27,8 @@ internal sealed class RandomStrategy : IScheduleStrategy
 }
 
 /// <summary>
-/// The thread with the highest priority runs; priorities are drawn, and at a few places that are drawn too whoever runs gets the lowest of
-/// all. Finds a failure that needs d orderings with a chance of at least 1/(n k^(d-1)) for n threads and k places: Burckhardt,
+/// Runs the thread with the highest priority. Priorities are random; at a few places, also random, the running thread gets the lowest
+/// priority of all. Finds a failure that needs d orderings with a probability of at least 1/(n k^(d-1)) for n threads and k places: Burckhardt,
 /// Kothari, Musuvathi, Nagarakatte, "A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs", ASPLOS 2010.
 /// </summary>
 internal sealed class PriorityStrategy : IScheduleStrategy
@@ -77,24 +77,24 @@ internal sealed class PriorityStrategy : IScheduleStrategy
     }
 }
 
-/// <summary>Another choice than the usual one.</summary>
-/// <param name="Decision">Which decision, from 0.</param>
-/// <param name="Other">Which of the others, from 0.</param>
+/// <summary>A choice that differs from the usual one.</summary>
+/// <param name="Decision">The index of the decision, from 0.</param>
+/// <param name="Other">The index of the chosen thread among the other threads, from 0.</param>
 internal readonly record struct Preemption(int Decision, int Other);
 
 /// <summary>
-/// Everybody runs until he waits or ends, and then the first who can; but for the preemptions given. With all preemptions at each
-/// decision, and all pairs and triples of them, this is context bounding (Musuvathi and Qadeer, "Iterative Context Bounding for
-/// Systematic Testing of Multithreaded Programs", PLDI 2007), in which another than the first counts as well.
+/// Runs each thread until it waits or ends, and then the first thread that can continue, except at the given preemptions. With all
+/// preemptions at each decision, and all pairs and triples of them, this is context bounding (Musuvathi and Qadeer, "Iterative Context
+/// Bounding for Systematic Testing of Multithreaded Programs", PLDI 2007), in which choosing a thread other than the first counts as well.
 /// </summary>
 internal sealed class DepartingStrategy(IReadOnlyList<Preemption> preemptions) : IScheduleStrategy
 {
     private readonly List<int> _others = [];
 
-    /// <summary>For each decision that came, how many others there were.</summary>
+    /// <summary>For each decision made, the number of other threads.</summary>
     public IReadOnlyList<int> Others => _others;
 
-    /// <summary>Preemptions that happened.</summary>
+    /// <summary>The number of preemptions that happened.</summary>
     public int Taken { get; private set; }
 
     public ScheduledThread Choose(ScheduledThread? current, IReadOnlyList<ScheduledThread> candidates)

@@ -1,24 +1,24 @@
 namespace Voron.Torture.Simulation;
 
 /// <summary>
-/// The bytes of a simulated file: references to blocks that never change once they are in, so that a copy is an array of
-/// references, and that only when one of the two is changed. A null block is a hole. Blocks may lie beyond
-/// <see cref="Length"/> (a durable write whose length is not durable yet): they are cut off when an image is made.
+/// The bytes of a simulated file: references to blocks, which never change once they are part of it. So a copy only needs an array of
+/// references, and only when one of the two is changed. A null block is a hole. Blocks may lie beyond <see cref="Length"/> (after a durable
+/// write whose length is not durable yet); they are cut off when an image is made.
 /// </summary>
 internal sealed class BlockContent
 {
     public const int BlockSize = 4096;
 
-    /// <summary>The block that is allocated but holds only zeros.</summary>
+    /// <summary>A block that is allocated but holds only zeros.</summary>
     public static readonly byte[] ZeroBlock = new byte[BlockSize];
 
     private byte[]?[] _blocks = [];
     private bool _shared;
 
-    /// <summary>In bytes.</summary>
+    /// <summary>The length in bytes.</summary>
     public long Length { get; set; }
 
-    /// <summary>How many blocks have space of their own.</summary>
+    /// <summary>The number of blocks that have space allocated.</summary>
     public int BlockCount { get; private set; }
 
     public BlockContent Clone()
@@ -47,7 +47,7 @@ internal sealed class BlockContent
         _blocks[index] = block;
     }
 
-    /// <summary>The holes within a range of bytes, as a number of blocks.</summary>
+    /// <summary>Returns the number of blocks within a range of bytes that are holes.</summary>
     public int CountHoles(long offset, long length)
     {
         int holes = 0;
@@ -65,7 +65,7 @@ internal sealed class BlockContent
         }
     }
 
-    /// <summary>Puts the bytes of a fragment in; what a hole or a punch leaves whole stays without a block.</summary>
+    /// <summary>Applies the bytes of a fragment. Space that stays a hole, or that a punch covers in full, has no block.</summary>
     public void Apply(in Fragment fragment)
     {
         if (fragment.IsWholeBlock)
@@ -81,7 +81,7 @@ internal sealed class BlockContent
         SetBlock(fragment.Block, block);
     }
 
-    /// <summary>Sets the length; what is cut off is zeros should the file grow again.</summary>
+    /// <summary>Sets the length. Bytes that are cut off read as zeros if the file grows again.</summary>
     public void Cut(long length)
     {
         for (long i = (length + BlockSize - 1) / BlockSize; i < _blocks.Length; i++)
@@ -92,7 +92,7 @@ internal sealed class BlockContent
         Length = length;
     }
 
-    /// <summary>Copies out a range; it may reach beyond the length, into zeros.</summary>
+    /// <summary>Copies a range of bytes out; the range may extend beyond the length, where there are zeros.</summary>
     public void Read(long offset, Span<byte> destination)
     {
         while (destination.Length > 0)
@@ -117,11 +117,11 @@ internal sealed class BlockContent
 }
 
 /// <summary>The part of a write that falls into one block. <see cref="Bytes"/> is null for zeros without a block (a punch).</summary>
-/// <param name="Block">Index of the block.</param>
-/// <param name="Start">Offset in the block, in bytes.</param>
-/// <param name="Length">In bytes.</param>
-/// <param name="Bytes">Never changed; a whole block is shared with the contents it is put into.</param>
-/// <param name="BytesStart">Where in <see cref="Bytes"/> the fragment begins.</param>
+/// <param name="Block">The index of the block.</param>
+/// <param name="Start">The offset within the block, in bytes.</param>
+/// <param name="Length">The length in bytes.</param>
+/// <param name="Bytes">Never changed; a whole block is shared with the contents to which it is applied.</param>
+/// <param name="BytesStart">The offset in <see cref="Bytes"/> at which the fragment begins.</param>
 internal readonly record struct Fragment(long Block, int Start, int Length, byte[]? Bytes, int BytesStart)
 {
     public int End => Start + Length;
@@ -130,7 +130,7 @@ internal readonly record struct Fragment(long Block, int Start, int Length, byte
 
     public Fragment Part(int start, int end) => new(Block, start, end - start, Bytes, Bytes is null ? 0 : BytesStart + start - Start);
 
-    /// <summary>Copies the bytes from <paramref name="skip"/> bytes into the fragment on.</summary>
+    /// <summary>Copies bytes of the fragment, beginning <paramref name="skip"/> bytes into it.</summary>
     public void CopyTo(Span<byte> destination, int skip)
     {
         if (Bytes is null)
@@ -139,7 +139,7 @@ internal readonly record struct Fragment(long Block, int Start, int Length, byte
             Bytes.AsSpan(BytesStart + skip, destination.Length).CopyTo(destination);
     }
 
-    /// <summary>Cuts a write into fragments, with copies of its bytes.</summary>
+    /// <summary>Splits a write into fragments that hold copies of its bytes.</summary>
     public static List<Fragment> Split(long offset, ReadOnlySpan<byte> source)
     {
         var fragments = new List<Fragment>(source.Length / BlockContent.BlockSize + 2);
@@ -154,7 +154,7 @@ internal readonly record struct Fragment(long Block, int Start, int Length, byte
         return fragments;
     }
 
-    /// <summary>Zeros over a range, as a punched hole leaves them.</summary>
+    /// <summary>Returns fragments of zeros over a range, as a punched hole leaves them.</summary>
     public static List<Fragment> Zeros(long offset, long length)
     {
         var fragments = new List<Fragment>();

@@ -1,6 +1,6 @@
 namespace Voron.Torture.Simulation;
 
-/// <summary>What becomes of a write that was not durable.</summary>
+/// <summary>The fate of a write that was not durable.</summary>
 internal enum WriteFate
 {
     Lost,
@@ -11,7 +11,7 @@ internal enum WriteFate
 }
 
 /// <summary>
-/// The dice of one crash image. Each image has a temper of its own (sector size, how much is lost or torn, how often whole
+/// The random choices of one crash image. Each image has its own probabilities (sector size, how much is lost or torn, how often whole
 /// writes share a fate): even chances for every sector would hardly ever lose one large write and keep the next.
 /// </summary>
 internal sealed class CrashChance
@@ -37,7 +37,7 @@ internal sealed class CrashChance
 
     public bool KeepsName() => _random.NextDouble() < _names;
 
-    /// <summary>How many of some ordered changes happened: often none or all.</summary>
+    /// <summary>Returns how many of a number of ordered changes happened: often none or all.</summary>
     public int PrefixOf(int count) => _random.Next(3) switch
     {
         0 => 0,
@@ -73,8 +73,8 @@ internal sealed class CrashChance
             content.SetBlock(fragment.Block, block);
     }
 
-    /// <summary>Leaves garbage in some of the sectors that were being written: any bytes, in part or all over.</summary>
-    /// <returns>In how many.</returns>
+    /// <summary>Leaves garbage in some of the sectors that were being written: arbitrary bytes, in a part or all of the sector.</summary>
+    /// <returns>The number of spoilt sectors.</returns>
     public int Spoil(in Fragment fragment, BlockContent content)
     {
         var block = new byte[BlockContent.BlockSize];
@@ -104,8 +104,8 @@ internal sealed class CrashChance
         return spoilt;
     }
 
-    /// <summary>Leaves garbage in some of the blocks that a file was being given: what was there when they belonged to another.</summary>
-    /// <returns>In how many.</returns>
+    /// <summary>Leaves garbage in some of the blocks that were being allocated to a file: their bytes from when another file owned them.</summary>
+    /// <returns>The number of spoilt blocks.</returns>
     public int SpoilNewBlocks((long Offset, long Length) range, BlockContent content)
     {
         int spoilt = 0;

@@ -1,10 +1,10 @@
 namespace Voron.Torture.Simulation;
 
 /// <summary>
-/// Makes, from the trace of a disk, the disks that could be found after a crash at a cut point. It walks forward cheaply and
-/// starts anew when a cut lies before the last one. What it may do is what section 3 of the design allows: each sector of a
-/// write that is not durable is lost, kept or torn, by itself; lengths change in their order; names independently. Of some files
-/// it may do worse when asked to: leave anything at all in such a sector, and in blocks that were not theirs before.
+/// Builds, from the trace of a disk, the disks that could be found after a crash at a cut point. It walks forward cheaply, and starts over
+/// when a cut lies before the last one. It does only what section 3 of the design allows: each sector of a write that is not durable is
+/// independently lost, kept or torn; lengths change in their order; names change independently. On request, it does worse to some files: it
+/// leaves arbitrary bytes in such sectors, and in blocks that were not theirs before.
 /// </summary>
 internal sealed class CrashImages(SimulatedDisk disk)
 {
@@ -14,7 +14,7 @@ internal sealed class CrashImages(SimulatedDisk disk)
     private int _cut;
     private int _start;
 
-    /// <summary>Cuts before this one are not asked for any more: what is before is walked no second time.</summary>
+    /// <summary>Declares that no cut before this one will be requested, so that the entries before it are not walked again.</summary>
     public void StartAt(int cut)
     {
         MoveTo(cut);
@@ -22,33 +22,33 @@ internal sealed class CrashImages(SimulatedDisk disk)
         _startState = _state.Clone();
     }
 
-    /// <summary>How many changes of content, length and names are not durable at the cut.</summary>
+    /// <summary>Returns the number of changes of content, length and names that are not durable at the cut.</summary>
     public int PendingAt(int cut)
     {
         MoveTo(cut);
         return _state.PendingNames.Count + _state.Files.Values.Sum(file => file.Pending.Count);
     }
 
-    /// <summary>Sectors of the last image that hold neither what was there nor what was written.</summary>
+    /// <summary>The number of sectors of the last image that hold neither the old bytes nor the written ones.</summary>
     public int GarbageSectors { get; private set; }
 
     /// <summary>
-    /// True when the last image has garbage in a file where something stood: there the design allows none, and an engine may be
-    /// unable to do without what was lost. In space that had never been written it has to do without.
+    /// Returns true if the last image has garbage in a file where there was data. The design allows no garbage there, and the engine may be
+    /// unable to do without the lost data. It must cope with garbage in space that had never been written.
     /// </summary>
     public bool HasLost(int file) => _state.Files.TryGetValue(file, out var found) && _spoilt.Contains(found);
 
-    /// <summary>True when bytes of a file have been written, and are not durable at the cut.</summary>
+    /// <summary>Returns true if bytes of a file have been written but are not durable at the cut.</summary>
     public bool HasPendingBytes(int cut, int file)
     {
         MoveTo(cut);
         return _state.Files.TryGetValue(file, out var found) && found.Pending.Exists(change => change.Fragments.Count > 0);
     }
 
-    /// <summary>After a power cut: what is durable, and a random part of what is not.</summary>
-    /// <param name="cut">Where.</param>
-    /// <param name="random">Decides what becomes of each sector.</param>
-    /// <param name="leavesGarbage">Files whose sectors may hold anything when they were being written; null for none.</param>
+    /// <summary>Builds a disk after a power cut: with everything that is durable, and a random part of everything else.</summary>
+    /// <param name="cut">The cut point.</param>
+    /// <param name="random">Decides the fate of each sector.</param>
+    /// <param name="leavesGarbage">Selects the files whose sectors may hold anything if they were being written; null for none.</param>
     public SimulatedDisk Build(int cut, Random random, Func<int, bool>? leavesGarbage = null)
     {
         MoveTo(cut);
@@ -59,28 +59,28 @@ internal sealed class CrashImages(SimulatedDisk disk)
         return PowerCut(_ => chance.KeepsName(), (file, content) => GarbageSectors += ApplySome(file, content, chance, suspect.Contains(file)));
     }
 
-    /// <summary>What there is to be lost or kept at the cut, sector by sector; null when that is more than <paramref name="limit"/> things.</summary>
+    /// <summary>Returns the parts that can be lost or kept at the cut, by sector; null if there are more than <paramref name="limit"/>.</summary>
     public PendingParts? PartsAt(int cut, int sectorSize, int limit)
     {
         MoveTo(cut);
         return PendingParts.Of(_state, sectorSize, limit);
     }
 
-    /// <summary>After a power cut that took one certain combination of the parts at the cut.</summary>
+    /// <summary>Builds a disk after a power cut that took one given combination of the parts at the cut.</summary>
     public SimulatedDisk BuildCombination(int cut, PendingParts parts, int combination)
     {
         MoveTo(cut);
         return PowerCut(name => parts.KeepsName(name, combination), (file, content) => parts.Apply(file, content, combination));
     }
 
-    /// <summary>After a power cut that took everything that was not durable.</summary>
+    /// <summary>Builds a disk after a power cut that took everything that was not durable.</summary>
     public SimulatedDisk BuildLost(int cut)
     {
         MoveTo(cut);
         return PowerCut(_ => false, (_, _) => { });
     }
 
-    /// <summary>After a power cut that happened to take nothing.</summary>
+    /// <summary>Builds a disk after a power cut that happened to take nothing.</summary>
     public SimulatedDisk BuildKept(int cut)
     {
         MoveTo(cut);
@@ -92,8 +92,8 @@ internal sealed class CrashImages(SimulatedDisk disk)
     }
 
     /// <summary>
-    /// After a kill: everything can be seen, and what was not durable still is not, so a power cut of the new disk can take it.
-    /// With <paramref name="random"/>, a write that was in progress is broken off anywhere; without, it is whole.
+    /// Builds a disk after a kill: every change is visible, and changes that were not durable still are not, so a power cut of the new disk
+    /// can take them. With <paramref name="random"/>, a write that was in progress is cut short anywhere; without it, the write is complete.
     /// </summary>
     public SimulatedDisk BuildKilled(int cut, Random? random = null)
     {
@@ -172,11 +172,11 @@ internal sealed class CrashImages(SimulatedDisk disk)
             MapSlack = disk.MapSlack,
             MapsSeeUnbufferedWrites = disk.MapsSeeUnbufferedWrites,
 
-            // Another for each cut, and the same whenever this one is made again.
+            // A different order for each cut, and the same one whenever this disk is built again.
             ListingOrder = _cut,
         };
 
-    /// <returns>How many sectors hold garbage.</returns>
+    /// <returns>The number of sectors that hold garbage.</returns>
     private int ApplySome(DurableFile file, BlockContent content, CrashChance chance, bool leavesGarbage)
     {
         int garbage = 0;

@@ -21,8 +21,8 @@ internal enum DiskCallKind
 }
 
 /// <summary>A call as fault predicates see it, before it does anything.</summary>
-/// <param name="Kind">What is called.</param>
-/// <param name="Name">The file's present name.</param>
-/// <param name="Offset">In bytes, or 0.</param>
-/// <param name="Length">In bytes, or 0.</param>
+/// <param name="Kind">The kind of call.</param>
+/// <param name="Name">The file's current name.</param>
+/// <param name="Offset">The offset in bytes, or 0.</param>
+/// <param name="Length">The length in bytes, or 0.</param>
 internal readonly record struct DiskCall(DiskCallKind Kind, string Name, long Offset, long Length);

@@ -1,6 +1,6 @@
 namespace Voron.Torture.Simulation;
 
-/// <summary>The files of an environment as somebody might copy them: names and bytes, without what is on its way to the medium.</summary>
+/// <summary>The files of an environment as a user might copy them: names and bytes, without changes on their way to the medium.</summary>
 internal sealed class FileSet
 {
     private const string LockName = "voron.lock";
@@ -15,7 +15,7 @@ internal sealed class FileSet
         set => _files[name] = value;
     }
 
-    /// <summary>Copies what can be seen of every file at once; the lock is no part of the environment.</summary>
+    /// <summary>Copies the visible content of every file at one moment. The lock file is not part of the environment.</summary>
     public static FileSet Of(SimulatedDisk disk)
     {
         var set = new FileSet();
@@ -28,7 +28,7 @@ internal sealed class FileSet
 
     public void Remove(string name) => _files.Remove(name);
 
-    /// <summary>These files, and those of another set in place of them.</summary>
+    /// <summary>Returns these files, with the named ones replaced by those of another set.</summary>
     public FileSet With(FileSet others, params IEnumerable<string> names)
     {
         var set = new FileSet();
@@ -45,7 +45,7 @@ internal sealed class FileSet
         return set;
     }
 
-    /// <summary>A directory that has these files, all durable.</summary>
+    /// <summary>Creates a disk that has these files, all durable.</summary>
     public SimulatedDisk ToDisk(int listingOrder = 0)
     {
         var state = new DurableState();

@@ -1,8 +1,8 @@
 namespace Voron.Torture.Simulation;
 
 /// <summary>
-/// What a power cut may take or leave, one thing at a time: each sector that would differ, each change of a name, and the changes
-/// of each file's length, of which any number of the oldest may have happened. All ways to choose among them are numbered.
+/// The parts that a power cut may independently take or leave: each sector that would differ, each change of a name, and the changes of
+/// each file's length, of which any number of the oldest may have happened. All combinations of these choices are numbered.
 /// </summary>
 internal sealed class PendingParts
 {
@@ -14,13 +14,13 @@ internal sealed class PendingParts
     {
     }
 
-    /// <summary>How many sectors and names there are to be chosen, and changes of lengths.</summary>
+    /// <summary>The number of sectors, names and changes of length among which to choose.</summary>
     public int Count { get; private set; }
 
-    /// <summary>How many different disks that can be.</summary>
+    /// <summary>The number of different disks that can result.</summary>
     public int Combinations => _choices.Aggregate(1, (product, choices) => product * choices);
 
-    /// <summary>The parts of a state; null when there are more than <paramref name="limit"/>.</summary>
+    /// <summary>Returns the parts of a state; null if there are more than <paramref name="limit"/>.</summary>
     public static PendingParts? Of(DurableState state, int sectorSize, int limit)
     {
         var parts = new PendingParts();
@@ -70,7 +70,7 @@ internal sealed class PendingParts
         }
     }
 
-    // A sector that a write leaves as it was can be left out, unless another write may have changed it before.
+    // A sector that a write leaves unchanged can be omitted, unless another write may have changed it before.
     private static void AddSectors(
         PendingParts parts, FileParts found, DurableFile file, int change, Fragment fragment, int sectorSize, HashSet<(long, int)> touched)
     {
@@ -106,7 +106,7 @@ internal sealed class PendingParts
     {
         public required int LengthChoice { get; init; }
 
-        /// <summary>In the order of the changes.</summary>
+        /// <summary>The sectors, in the order of the changes.</summary>
         public List<(int Change, int Choice, Fragment Fragment)> Sectors { get; } = [];
     }
 }

@@ -3,28 +3,28 @@ namespace Voron.Torture.Simulation;
 /// <summary>A change to the content or the length of a file that is not durable yet.</summary>
 internal sealed class PendingChange
 {
-    /// <summary>Index in the trace, or -1 for what a killed process left to the next one.</summary>
+    /// <summary>Its index in the trace, or -1 for a change that a killed process left to the next one.</summary>
     public required int Sequence { get; init; }
 
     /// <summary>False while a write-through write is in progress.</summary>
     public bool Returned { get; set; }
 
-    /// <summary>A sync has failed on it: no later sync makes it durable.</summary>
+    /// <summary>True after a sync has failed on it: no later sync makes it durable.</summary>
     public bool Stuck { get; set; }
 
-    /// <summary>Past the page cache: what a failed or broken-off write left is on the device, or it is not.</summary>
+    /// <summary>True if it bypasses the page cache: the bytes that a failed or aborted write left are on the device, or they are not.</summary>
     public bool Unbuffered { get; init; }
 
-    /// <summary>The bytes, or empty when this is a change of length.</summary>
+    /// <summary>The bytes; empty if this is a change of length.</summary>
     public IReadOnlyList<Fragment> Fragments { get; set; } = [];
 
     /// <summary>The new length, or -1.</summary>
     public long Length { get; init; } = -1;
 
-    /// <summary>The change of length cuts, rather than extends at least up to it.</summary>
+    /// <summary>True if the change of length truncates the file, false if it extends the file at least to that length.</summary>
     public bool Cuts { get; init; }
 
-    /// <summary>Blocks to be given to holes: a range in bytes.</summary>
+    /// <summary>The range, in bytes, in which holes are to be given blocks.</summary>
     public (long Offset, long Length) Allocated { get; init; }
 
     public bool IsLength => Length >= 0;
@@ -32,7 +32,7 @@ internal sealed class PendingChange
     public PendingChange Clone() => (PendingChange)MemberwiseClone();
 
     /// <summary>
-    /// What is left of it after the process was killed: visible, and pending until a sync. A page that a failed sync left
+    /// Returns the remainder of the change after the process was killed: visible, and pending until a sync. A page that a failed sync left
     /// behind stays stuck in the page cache; an unbuffered write is at least in the device's cache, which a sync empties.
     /// </summary>
     public PendingChange ForNextProcess() => new()
@@ -57,7 +57,7 @@ internal sealed class PendingChange
             content.Length = Length;
     }
 
-    /// <summary>Takes out the bytes that a newer, durable write has replaced.</summary>
+    /// <summary>Removes the bytes that a newer, durable write has replaced.</summary>
     public void Subtract(IReadOnlyList<Fragment> newer)
     {
         if (Fragments.Count == 0)
@@ -92,7 +92,7 @@ internal sealed record PendingName(int Sequence, TraceKind Kind, string Name, st
                 directory[Name] = File;
                 break;
             case TraceKind.Rename:
-                // A file has one name: also an older one goes, whose own renaming was lost.
+                // A file has one name: an older name whose own renaming was lost is removed too.
                 foreach (var (name, _) in directory.Where(pair => pair.Value == File).ToList())
                     directory.Remove(name);
                 directory[Target] = File;
@@ -105,7 +105,7 @@ internal sealed record PendingName(int Sequence, TraceKind Kind, string Name, st
     }
 }
 
-/// <summary>A file as the medium has it, and what is still on the way there, oldest first.</summary>
+/// <summary>A file as the medium has it, and the changes that are still on their way there, oldest first.</summary>
 internal sealed class DurableFile
 {
     public BlockContent Content { get; init; } = new();
@@ -114,13 +114,13 @@ internal sealed class DurableFile
 
     public DurableFile Clone()
     {
-        // Changes are marked and cut down as a walk goes on, so that each walk needs its own.
+        // A walk marks and trims changes as it advances, so each walk needs its own copies.
         var pending = Pending.ConvertAll(change => change.Clone());
         return new DurableFile { Content = Content.Clone(), Pending = pending };
     }
 }
 
-/// <summary>What a power cut leaves for certain, and what it may take or leave.</summary>
+/// <summary>The durable state, which survives a power cut, and the pending changes, which may survive it or be lost.</summary>
 internal sealed class DurableState
 {
     public Dictionary<int, DurableFile> Files { get; init; } = [];
@@ -201,7 +201,7 @@ internal sealed class DurableState
             Fragments = entry.Fragments,
         });
 
-        // The length travels by itself, also with a write-through write: only a sync is trusted to make it durable.
+        // The length is a change of its own, even with a write-through write: only a sync is trusted to make it durable.
         if (entry.LengthAfter > entry.LengthBefore)
             file.Pending.Add(new PendingChange { Sequence = index, Returned = true, Length = entry.LengthAfter });
     }
@@ -240,7 +240,7 @@ internal sealed class DurableState
             if (older.Sequence < begin && older.Returned)
                 older.Subtract(write.Fragments);
 
-            // What an older cut zeroes, it must not zero in these bytes.
+            // An older cut must not zero any of these bytes.
             if (older.Sequence < begin && older.Cuts)
                 ZeroBeyond(file.Content, older.Length);
         }
@@ -275,7 +275,7 @@ internal sealed class DurableState
         file.Pending.AddRange(left);
     }
 
-    /// <summary>The bit turns wherever the byte is: on the medium and in each change on its way there.</summary>
+    /// <summary>Flips the bit wherever the byte is: on the medium, and in each change on its way there.</summary>
     private static void Rot(DurableFile file, TraceEntry entry)
     {
         var one = new byte[1];

@@ -3,12 +3,12 @@ using Voron.IO;
 namespace Voron.Torture.Simulation;
 
 /// <summary>
-/// A disk in memory that remembers what was synced. What the process sees is changed at once; every operation is also
-/// written to a trace, from which <see cref="CrashImages"/> makes the disks that a power cut or a kill could have left.
+/// A disk in memory that records which data has been synced. The process sees every change at once. Every operation is also recorded in a
+/// trace, from which <see cref="CrashImages"/> builds the disks that a power cut or a kill could have left.
 /// </summary>
 /// <remarks>
-/// Disposing it ends nothing, so that the trace can be read afterwards and the same disk be opened again. It does not
-/// simulate unreadable sectors (let reads fail instead), nor garbage in space never written.
+/// Disposing the disk has no effect, so the trace can be read afterwards, and the same disk can be opened again. It does not simulate
+/// unreadable sectors (let reads fail instead), nor garbage in space that was never written.
 /// </remarks>
 internal sealed class SimulatedDisk : IDisk
 {
@@ -30,10 +30,10 @@ internal sealed class SimulatedDisk : IDisk
     {
     }
 
-    /// <summary>A disk that begins with what an earlier one left.</summary>
-    /// <param name="initial">What is durable, and what is visible but not durable yet.</param>
-    /// <param name="names">The names that can be seen.</param>
-    /// <param name="contents">The contents that can be seen, by file.</param>
+    /// <summary>Creates a disk that begins with the state that an earlier one left.</summary>
+    /// <param name="initial">The durable state, and the changes that are visible but not durable yet.</param>
+    /// <param name="names">The visible names.</param>
+    /// <param name="contents">The visible contents, by file.</param>
     public SimulatedDisk(DurableState initial, IReadOnlyDictionary<string, int> names, IReadOnlyDictionary<int, BlockContent> contents)
     {
         _initial = initial;
@@ -59,25 +59,25 @@ internal sealed class SimulatedDisk : IDisk
 
     public bool MapsSeeUnbufferedWrites { get; init; } = true;
 
-    /// <summary>When false, maps can never be extended where they are, so that the engine has to map anew.</summary>
+    /// <summary>If false, maps can never be extended in place, so the engine must create a new map.</summary>
     public bool ExtendableMaps { get; init; } = true;
 
-    /// <summary>In bytes: how far a map can be extended where it is.</summary>
+    /// <summary>The number of bytes by which a map can be extended in place.</summary>
     public long MapSlack { get; init; } = 64L << 20;
 
-    /// <summary>Chooses the order in which the directory is listed, which no file system promises; 0 for the order of creation.</summary>
+    /// <summary>Selects the order in which the directory is listed, as no file system guarantees one; 0 for the order of creation.</summary>
     public int ListingOrder { get; set; }
 
-    /// <summary>The size of the medium in bytes: no more blocks than that can be in use.</summary>
+    /// <summary>The size of the medium in bytes; the blocks in use cannot exceed it.</summary>
     public long SpaceLimit { get; set; } = long.MaxValue;
 
     /// <summary>
-    /// Called while a write-through write or a sync is in progress, outside the lock: what other threads do meanwhile overlaps
-    /// with it in the trace.
+    /// Called outside the lock while a write-through write or a sync is in progress: calls that other threads make meanwhile overlap with it
+    /// in the trace.
     /// </summary>
     public Action<TraceEntry>? InProgress { get; set; }
 
-    /// <summary>How many cut points there are, less one: a cut at n has entries 0 to n - 1 behind it.</summary>
+    /// <summary>The number of cut points less one: a cut at n has entries 0 to n - 1 behind it.</summary>
     public int TraceCount
     {
         get
@@ -127,7 +127,7 @@ internal sealed class SimulatedDisk : IDisk
         }
     }
 
-    /// <summary>What the first entry of the trace found. Not to be changed.</summary>
+    /// <summary>The state before the first entry of the trace. Must not be changed.</summary>
     internal DurableState Initial => _initial;
 
     internal Lock Gate => _gate;
@@ -138,7 +138,7 @@ internal sealed class SimulatedDisk : IDisk
             return _trace[index];
     }
 
-    /// <summary>How many operations of a kind there were, for reports.</summary>
+    /// <summary>Returns the number of operations of a kind, for reports.</summary>
     public int Count(TraceKind kind)
     {
         lock (_gate)
@@ -152,14 +152,16 @@ internal sealed class SimulatedDisk : IDisk
     }
 
     /// <summary>
-    /// Lets the next call that fits fail, or every such call. The predicate sees each call once, in order, so it may count.
-    /// A failed sync makes nothing durable then or later; a failed write may have left any of its bytes, unless it is
+    /// Makes the next matching call fail, or every matching call. The predicate sees each call once, in order, so it may count calls.
+    /// A failed sync makes nothing durable then or later. A failed write may have left any of its bytes, unless the error is
     /// <see cref="DiskError.NoSpace"/>.
     /// </summary>
-    /// <param name="predicate">Which calls.</param>
-    /// <param name="error">How.</param>
-    /// <param name="forever">All of them, rather than the first.</param>
-    /// <param name="dropsDirty">A sync that fails also takes back what it was to make durable: the file reads as if it had not been written.</param>
+    /// <param name="predicate">Selects the calls that fail.</param>
+    /// <param name="error">The error of the failing calls.</param>
+    /// <param name="forever">Whether all matching calls fail, rather than only the first.</param>
+    /// <param name="dropsDirty">
+    /// Whether a failing sync also drops the bytes that it was to make durable: the file reads as if they had not been written.
+    /// </param>
     public void FailNext(Func<DiskCall, bool> predicate, DiskError error, bool forever = false, bool dropsDirty = false)
     {
         lock (_gate)
@@ -172,7 +174,7 @@ internal sealed class SimulatedDisk : IDisk
             _faults.Clear();
     }
 
-    /// <summary>What the newest planted fault threw that has happened.</summary>
+    /// <summary>The exception of the planted fault that happened last.</summary>
     public DiskException? LastFault
     {
         get
@@ -182,14 +184,14 @@ internal sealed class SimulatedDisk : IDisk
         }
     }
 
-    /// <summary>Lets no planted fault happen for a while; they stay planted.</summary>
+    /// <summary>Suspends or resumes planted faults. Suspended faults stay planted but do not happen.</summary>
     public void SuspendFaults(bool suspend)
     {
         lock (_gate)
             _faultsAreSuspended = suspend;
     }
 
-    /// <summary>Turns one bit of a file, on the medium and in the cache.</summary>
+    /// <summary>Flips one bit of a file, on the medium and in the cache.</summary>
     public void FlipBit(string name, long offset, int bit)
     {
         lock (_gate)
@@ -206,28 +208,28 @@ internal sealed class SimulatedDisk : IDisk
         }
     }
 
-    /// <summary>The number that the trace has for a file, or -1.</summary>
+    /// <summary>Returns the number by which the trace identifies a file, or -1.</summary>
     public int FileOf(string name)
     {
         lock (_gate)
             return _names.GetValueOrDefault(name, -1);
     }
 
-    /// <summary>What a file of the trace is, or was, called; empty where an entry has no file.</summary>
+    /// <summary>Returns the present or former name of the file of a trace entry; empty if the entry has no file.</summary>
     public string NameOf(TraceEntry entry)
     {
         lock (_gate)
             return entry.Name.Length > 0 ? entry.Name : _inodes.TryGetValue(entry.File, out var inode) ? inode.Name : "";
     }
 
-    /// <summary>The visible bytes of a file.</summary>
+    /// <summary>Returns the visible bytes of a file.</summary>
     public byte[] Contents(string name)
     {
         lock (_gate)
             return Find(name, "read").Content.ToArray();
     }
 
-    /// <summary>The visible content of a file, which later writes leave as it is.</summary>
+    /// <summary>Returns a copy of the visible content of a file; later writes do not change it.</summary>
     public BlockContent CopyOf(string name)
     {
         lock (_gate)
@@ -329,7 +331,7 @@ internal sealed class SimulatedDisk : IDisk
     {
     }
 
-    /// <summary>Refuses what the disk cannot do, and lets a planted fault happen. The caller holds the lock.</summary>
+    /// <summary>Refuses calls that the disk does not allow, and makes planted faults happen. The caller holds the lock.</summary>
     internal void Enter(DiskCallKind kind, string name, long offset = 0, long length = 0)
     {
         bool changes = kind is DiskCallKind.Create or DiskCallKind.Rename or DiskCallKind.Delete or DiskCallKind.SyncDirectory
@@ -350,7 +352,7 @@ internal sealed class SimulatedDisk : IDisk
         }
     }
 
-    /// <summary>Adds an entry; the caller holds the lock.</summary>
+    /// <summary>Adds an entry to the trace. The caller holds the lock.</summary>
     internal int Append(TraceEntry entry)
     {
         _trace.Add(entry);
@@ -358,7 +360,7 @@ internal sealed class SimulatedDisk : IDisk
         return _trace.Count - 1;
     }
 
-    /// <summary>Notes that a sync has failed, and what becomes of the bytes. The caller holds the lock.</summary>
+    /// <summary>Records that a sync has failed, and whether the bytes stay pending or are dropped. The caller holds the lock.</summary>
     internal void NoteFailedSync(SimulatedInode inode)
     {
         if (!_lastFaultDrops)
@@ -370,7 +372,7 @@ internal sealed class SimulatedDisk : IDisk
         DropStuck(inode);
     }
 
-    /// <summary>Takes back what is written and not durable: the file reads as the medium has it. The caller holds the lock.</summary>
+    /// <summary>Drops written bytes that are not durable, so that the file reads as the medium has it. The caller holds the lock.</summary>
     internal void DropStuck(SimulatedInode inode)
     {
         inode.HasStuck = false;

@@ -15,7 +15,7 @@ internal sealed class SimulatedInode
 
     public int Handles { get; set; }
 
-    /// <summary>A sync has failed on it, or a write by way of the cache: the cache may hold what the medium does not.</summary>
+    /// <summary>True after a sync, or a write through the cache, has failed: the cache may hold data that the medium does not.</summary>
     public bool HasStuck { get; set; }
 
     public void ShowInMaps(long offset, long length)
@@ -146,7 +146,7 @@ internal sealed unsafe class SimulatedFile(SimulatedDisk disk, SimulatedInode in
             disk.Append(new TraceEntry(TraceKind.SyncEnd) { File = inode.File, Begin = begin });
     }
 
-    // After a sync only what a failed one has left behind can still be pending: the device need not have it.
+    // After a sync, only the remains of a failed one can still be pending: the device need not have them.
     public override void DropCache()
     {
         lock (disk.Gate)
@@ -241,7 +241,7 @@ internal sealed unsafe class SimulatedFile(SimulatedDisk disk, SimulatedInode in
     }
 }
 
-/// <summary>Native memory that every visible change of the file is copied to.</summary>
+/// <summary>Native memory to which every visible change of the file is copied.</summary>
 internal sealed unsafe class SimulatedMap : FileMap
 {
     private const long MaxSpoilt = 16 << 20;
@@ -250,7 +250,7 @@ internal sealed unsafe class SimulatedMap : FileMap
     private readonly SimulatedInode _inode;
     private readonly AddressSpace _memory;
 
-    // Behind it nothing has been put into the memory: it is zeros, and need not be touched for a block of zeros.
+    // Beyond this offset nothing has been copied into the memory: it holds zeros, and need not be touched for a block of zeros.
     private long _shown;
     private bool _disposed;
 
@@ -300,14 +300,14 @@ internal sealed unsafe class SimulatedMap : FileMap
             ObjectDisposedException.ThrowIf(_disposed, this);
             DiskRules.CheckLengthInMap(length, Length);
 
-            // A reader that looks there all the same sees it; a map that grows again has the file's bytes.
+            // A reader that still accesses this range sees the damage; a map that grows again has the file's bytes.
             EngineMemory.Spoil(new Span<byte>(Address + length, (int)Math.Min(MaxSpoilt, Length - length)));
             _shown = Math.Max(_shown, Length);
             Length = length;
         }
     }
 
-    /// <summary>Copies a range of the content, which the caller has cut to the map's length.</summary>
+    /// <summary>Copies a range of the content into the map. The caller has limited the range to the map's length.</summary>
     public void Show(long offset, long length)
     {
         while (length > 0)

@@ -13,14 +13,14 @@ internal enum TraceKind
     Allocate,
     Punch,
 
-    /// <summary>A sync of a file begins; what was written before it is durable at its <see cref="SyncEnd"/>.</summary>
+    /// <summary>A sync of a file begins; all data written before it is durable at its <see cref="SyncEnd"/>.</summary>
     Sync,
     SyncEnd,
 
-    /// <summary>A sync failed: what was pending then is never made durable by a later one.</summary>
+    /// <summary>A sync failed: changes that were pending then are never made durable by a later sync.</summary>
     SyncFailed,
 
-    /// <summary>A sync failed, and the system gave up what was pending then: it is gone for everybody.</summary>
+    /// <summary>A sync failed, and the system dropped the changes that were pending then: no reader sees them any more.</summary>
     SyncDropped,
 
     /// <summary>A write failed: its bytes may or may not have reached the medium.</summary>
@@ -35,20 +35,20 @@ internal enum TraceKind
     Mark,
 }
 
-/// <summary>One line of a disk's history. Cut points lie between entries.</summary>
+/// <summary>One entry in a disk's history. Cut points lie between entries.</summary>
 internal sealed record TraceEntry(TraceKind Kind)
 {
-    /// <summary>Names come and go, the file stays: an inode number.</summary>
+    /// <summary>The number of the file, like an inode number: it stays the same when names change.</summary>
     public int File { get; init; }
 
     public string Name { get; init; } = "";
 
-    /// <summary>The new name of a renaming.</summary>
+    /// <summary>The new name, for a rename.</summary>
     public string Target { get; init; } = "";
 
     public long Offset { get; init; }
 
-    /// <summary>In bytes. For <see cref="TraceKind.Rot"/> the bit.</summary>
+    /// <summary>The length in bytes; for <see cref="TraceKind.Rot"/>, the index of the bit.</summary>
     public long Length { get; init; }
 
     /// <summary>The file's visible length before and after.</summary>
@@ -58,12 +58,15 @@ internal sealed record TraceEntry(TraceKind Kind)
 
     public bool WriteThrough { get; init; }
 
-    /// <summary>A write-through write that goes by the page cache, since the disk has no other: what fails may stay there.</summary>
+    /// <summary>
+    /// True for a write-through write that goes through the page cache, because the disk has no unbuffered writes: the bytes of a failed write
+    /// may stay there.
+    /// </summary>
     public bool IsCached { get; init; }
 
     public IReadOnlyList<Fragment> Fragments { get; init; } = [];
 
-    /// <summary>For the end of a write or sync: the index of its beginning.</summary>
+    /// <summary>The index of the beginning, for the end of a write or sync.</summary>
     public int Begin { get; init; }
 
     public object? Marker { get; init; }
