@@ -63,13 +63,6 @@ internal unsafe struct BranchPage : IRecordLayout
         return true;
     }
 
-    public static void SetChild(in WritablePage page, int index, PageNumber child)
-    {
-        var record = SlottedPage.Record(page.Bytes, index);
-        ((BranchRecordHeader*)record)->Child = child.Value;
-        page.MarkDirty((int)(record - page.Bytes), BranchRecordHeader.Size);
-    }
-
     /// <summary>Removes the separator of entry 0, which became the first entry because the one before it was removed.</summary>
     public static void DropFirstKey(in WritablePage page, int pageSize)
     {

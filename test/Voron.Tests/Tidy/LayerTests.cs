@@ -9,7 +9,7 @@ public sealed partial class LayerTests
 
     private static readonly string[] Layers =
     [
-        "Primitives", "Format", "IO", "Paging", "Scratch", "Journal", "Trees", "FreeSpace", "Transactions", "Flushing", "Tables",
+        "Primitives", "Format", "IO", "Paging", "Scratch", "Journal", "Trees", "FreeSpace", "Transactions", "Flushing",
         "Maintenance", "Diagnostics", Root,
     ];
 
@@ -89,7 +89,7 @@ public sealed partial class LayerTests
     [GeneratedRegex(@"^namespace ([\w.]+);", RegexOptions.Multiline)]
     private static partial Regex Namespace();
 
-    [GeneratedRegex(@"(?<![\w.])(?:Voron\.)?(Paging|Scratch|Journal|Trees|FreeSpace|Transactions|Flushing|Tables|Maintenance|Diagnostics|IO)\.[A-Z]|\busing Voron\.(\w+);")]
+    [GeneratedRegex(@"(?<![\w.])(?:Voron\.)?(Paging|Scratch|Journal|Trees|FreeSpace|Transactions|Flushing|Maintenance|Diagnostics|IO)\.[A-Z]|\busing Voron\.(\w+);")]
     private static partial Regex UsedNamespace();
 
     [GeneratedRegex(@"^(?:public|internal)\b[\w ]*?\b(?:class|interface|enum|struct|record)\s+(?!class|struct)(\w+)", RegexOptions.Multiline)]
