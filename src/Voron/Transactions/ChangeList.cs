@@ -8,23 +8,23 @@ namespace Voron.Transactions;
 
 /// <summary>A version that the open write transaction has pushed.</summary>
 /// <param name="Node">The version; 0 once it has been joined with the one below it.</param>
-/// <param name="Savepoint">Which savepoint needs the version of the same transaction below this one; -1 when there is none.</param>
+/// <param name="Savepoint">The savepoint that needs the version of the same transaction below this one; -1 when there is none.</param>
 /// <param name="Next">The next older entry that covers a version for the same savepoint, or -1.</param>
 internal readonly record struct PageChange(nint Node, int Savepoint, int Next);
 
 /// <summary>The versions that the open write transaction has pushed, in order, and which of them its savepoints need.</summary>
 /// <remarks>
 /// A version is copied when it is older than the innermost savepoint: the copy *covers* it. The covered version belongs to the
-/// innermost savepoint that was open when it was made, or to the transaction as a whole. When that one is the innermost again, nothing
-/// can be rolled back to between the two, and the copy takes the place of what it covers. So each savepoint has a list of the
-/// entries that cover its versions: releasing looks at these and at nothing else, and each entry is looked at once.
+/// innermost savepoint that was open when it was made, or to the transaction as a whole. When that savepoint is the innermost again, no
+/// rollback can end between the two versions, and the copy takes the place of the version that it covers. Each savepoint therefore has a
+/// list of the entries that cover its versions. Releasing a savepoint examines only these entries, and each of them once.
 ///
-/// Entries that have been joined leave holes: those at the end go at once, the others when they are half of the list.
+/// Joined entries leave holes. Holes at the end are removed at once, the others when they make up more than half of the list.
 /// Used by the holder of the writer.
 /// </remarks>
 internal sealed unsafe class ChangeList(NativeHeap heap)
 {
-    /// <summary>The stamp of what an entry covers that covers no version of the same transaction.</summary>
+    /// <summary>The covered stamp of an entry that covers no version of the same transaction.</summary>
     public const int CoversNothing = -1;
 
     private const int MaxKeptEntries = 16 << 10;
@@ -32,14 +32,14 @@ internal sealed unsafe class ChangeList(NativeHeap heap)
 
     private readonly NativeList<PageChange> _changes = new(heap);
 
-    // The first stands for the transaction as a whole, and never ends.
+    // The first one represents the transaction as a whole, and never ends.
     private readonly List<Savepoint> _savepoints = [new Savepoint(0, 0)];
     private int _holes;
 
-    /// <summary>Entries, holes among them.</summary>
+    /// <summary>The number of entries, including holes.</summary>
     public int Count => _changes.Count;
 
-    /// <summary>Makes sure that so many versions can be added without asking for memory.</summary>
+    /// <summary>Makes sure that <paramref name="versions"/> versions can be added without allocating memory.</summary>
     public void EnsureRoom(int versions) => _changes.EnsureRoom(versions);
 
     /// <summary>Notes a version that has become the newest of its page.</summary>
@@ -63,8 +63,8 @@ internal sealed unsafe class ChangeList(NativeHeap heap)
     public void BeginSavepoint(int stamp) => _savepoints.Add(new Savepoint(stamp, _changes.Count));
 
     /// <summary>
-    /// Ends a savepoint and those inside it: to be called until it returns false. Gives versions to be joined with those that they
-    /// cover, each the newest of its page by then.
+    /// Ends a savepoint and those inside it; call it until it returns false. Each call yields a version to be joined with the version that
+    /// it covers; by then it is the newest of its page.
     /// </summary>
     /// <param name="savepoint">Its number, from 0 for the outermost.</param>
     /// <param name="node">The version to be joined.</param>
@@ -86,7 +86,7 @@ internal sealed unsafe class ChangeList(NativeHeap heap)
             return true;
         }
 
-        // Number 0 of the caller is the second here: what ends is behind the one that is innermost then.
+        // The caller's number 0 is the second entry here: the savepoints that end follow the one that becomes the innermost.
         _savepoints.RemoveRange(savepoint + 1, _savepoints.Count - savepoint - 1);
         TakeHolesOffTheEnd();
         if (_holes > MinHoles && _holes > _changes.Count / 2)
@@ -96,11 +96,11 @@ internal sealed unsafe class ChangeList(NativeHeap heap)
     }
 
     /// <summary>
-    /// Takes back what was added since a savepoint, which stays open, while those inside it end: to be called until it returns false.
-    /// Gives the versions from the newest to the oldest.
+    /// Takes back the versions added since a savepoint, which stays open, while those inside it end; call it until it returns false. The
+    /// versions come from the newest to the oldest.
     /// </summary>
     /// <param name="savepoint">Its number, from 0 for the outermost; -1 for the transaction as a whole.</param>
-    /// <param name="node">The version to be taken off its page.</param>
+    /// <param name="node">The version to be removed from its page.</param>
     public bool TryTakeBack(int savepoint, out VersionNode* node)
     {
         var savepoints = CollectionsMarshal.AsSpan(_savepoints);
@@ -134,7 +134,7 @@ internal sealed unsafe class ChangeList(NativeHeap heap)
     /// <summary>True when nothing has been added since a savepoint.</summary>
     public bool IsFirstOf(int savepoint) => _changes.Count == _savepoints[savepoint + 1].FirstChange;
 
-    /// <summary>All versions, without holes. No savepoint is open.</summary>
+    /// <summary>Returns all versions, without holes. No savepoint is open.</summary>
     public ReadOnlySpan<PageChange> Compact()
     {
         Debug.Assert(_savepoints.Count == 1);
@@ -143,7 +143,7 @@ internal sealed unsafe class ChangeList(NativeHeap heap)
         return _changes.AsSpan();
     }
 
-    /// <summary>Forgets everything, at the end of the transaction. Of the memory for very many changes little is kept.</summary>
+    /// <summary>Clears everything at the end of the transaction. After very many changes, only a little of their memory is kept.</summary>
     public void Clear()
     {
         _changes.ClearAndTrim(MaxKeptEntries);
@@ -154,7 +154,7 @@ internal sealed unsafe class ChangeList(NativeHeap heap)
         _holes = 0;
     }
 
-    /// <summary>The innermost savepoint that was open when a version with that stamp was made, of those that are open now.</summary>
+    /// <summary>Returns the innermost of the open savepoints that was already open when a version with that stamp was made.</summary>
     private int FindSavepoint(int stamp)
     {
         var low = 0;
@@ -171,7 +171,7 @@ internal sealed unsafe class ChangeList(NativeHeap heap)
         return low;
     }
 
-    // Not beyond the beginning of a savepoint: what is added later has to be behind it.
+    // Not beyond the beginning of a savepoint: entries added later must follow it.
     private void TakeHolesOffTheEnd()
     {
         var first = _savepoints[^1].FirstChange;
@@ -212,7 +212,7 @@ internal sealed unsafe class ChangeList(NativeHeap heap)
     }
 
     /// <summary>A savepoint.</summary>
-    /// <param name="stamp">Of the versions made in it, until one inside it begins.</param>
+    /// <param name="stamp">The stamp of the versions made in it, until a savepoint inside it begins.</param>
     /// <param name="firstChange">The first entry that was added in it.</param>
     private struct Savepoint(int stamp, int firstChange)
     {

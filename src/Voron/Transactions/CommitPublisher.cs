@@ -4,37 +4,37 @@ using Voron.Primitives;
 
 namespace Voron.Transactions;
 
-/// <summary>What <see cref="Flushing"/> does for those who write: it is told of what they wrote, and slows them when it must.</summary>
+/// <summary>The services of <see cref="Flushing"/> for writers: it is notified of their durable records, and slows them when it must.</summary>
 internal interface IBackPressure
 {
-    /// <summary>Called for each durable record by whoever wrote it; quick, and never throws.</summary>
+    /// <summary>Called for each durable record by the thread that wrote it; is quick, and never throws.</summary>
     void OnRecordDurable(long bytes);
 
-    /// <summary>Called before the writer is taken. Waits a while when journal or scratch are over their limits.</summary>
+    /// <summary>Called before the writer is taken. Waits for a limited time when the journal or scratch memory is over its limit.</summary>
     void ThrottleWriter();
 
     /// <summary>As <see cref="ThrottleWriter"/>, without blocking a thread.</summary>
     ValueTask ThrottleWriterAsync();
 
     /// <summary>
-    /// Called by the holder of the writer, who has found no room: flushes what is durable, so that pages freed by earlier transactions can
-    /// be written directly and journal files be used again. May take as long as a flush. One that has found no room itself is not tried
-    /// again before a pause is over, or the disk has more room.
+    /// Called by the holder of the writer when it has found no room. Flushes all durable changes, so that pages freed by earlier
+    /// transactions can be written directly and journal files can be reused. May take as long as a flush. If a flush has found no room
+    /// itself, it is not tried again until a pause is over or the disk has more room.
     /// </summary>
-    /// <returns>False when nothing has come free.</returns>
-    /// <exception cref="EnvironmentPoisonedException">A write or a sync failed, now or before. The open transaction is not committed.</exception>
+    /// <returns>False when nothing was freed.</returns>
+    /// <exception cref="EnvironmentPoisonedException">A write or a sync failed, now or earlier. The open transaction is not committed.</exception>
     bool TryFlush();
 
     /// <summary>
-    /// Called by the holder of the writer, for whom a flush has not made enough room for another file: gives blocks of free pages back to the
-    /// file system, and flushes then. Looks for free pages for a limited time, and goes on there at the next call.
+    /// Called by the holder of the writer when a flush has not made enough room for another file. Gives blocks of free pages back to the file
+    /// system, and then flushes. Searches for free pages for a limited time, and continues from there at the next call.
     /// </summary>
     /// <returns>False when nothing was given back.</returns>
     /// <inheritdoc cref="TryFlush"/>
     bool TryPunch();
 }
 
-/// <summary>Makes durable transactions visible to readers, in order, and tells whoever counts them.</summary>
+/// <summary>Makes durable transactions visible to readers, in order, counts them, and notifies the observers and the flusher.</summary>
 internal sealed class CommitPublisher : IJournalListener
 {
     private readonly StateRing _ring;
@@ -48,7 +48,7 @@ internal sealed class CommitPublisher : IJournalListener
         _observers = observers;
     }
 
-    /// <summary>Where to tell of what was written; set once, before the first commit.</summary>
+    /// <summary>Notified of the length of each durable record; set once, before the first commit.</summary>
     public IBackPressure? BackPressure { get; set; }
 
     public void OnRecordDurable(in RecordHeader header, in JournalPosition end, long lengthBytes)

@@ -11,17 +11,18 @@ using Voron.Trees;
 namespace Voron.Transactions;
 
 /// <summary>
-/// The pages of the open write transaction: copies them to scratch memory before they change, makes and frees them, and takes
-/// all of it back on rollback. One object an environment, used by the holder of the writer.
+/// The copy-on-write pages of the open write transaction: copies pages to scratch memory before they change, allocates and frees
+/// pages, and undoes all of this on rollback. One object per environment, used by the holder of the writer.
 /// </summary>
 /// <remarks>
-/// Every version pushed is noted in order, so that a rollback pops them in reverse. Savepoints are stamps that only rise: a
-/// page is changed in place when its version is of this transaction and no older than the innermost open savepoint. When a
-/// savepoint ends, <see cref="ChangeList"/> says which versions no open one needs: these are joined with the one below them.
+/// Every pushed version is recorded in order, so that a rollback pops the versions in reverse. Savepoints are stamps that only
+/// increase: a page is changed in place when its version belongs to this transaction and is no older than the innermost open
+/// savepoint. When a savepoint ends, <see cref="ChangeList"/> yields the versions that no open savepoint needs to keep apart from
+/// the version below them; each of these is joined with that version.
 /// </remarks>
 internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
 {
-    /// <summary>Entries of lists that are kept for the next transaction.</summary>
+    /// <summary>The maximum number of list entries whose memory is kept for the next transaction.</summary>
     private const int MaxKeptEntries = 1024;
 
     private readonly Engine _context;
@@ -75,15 +76,15 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     /// <summary>The id that this transaction will have.</summary>
     public long Id => _id;
 
-    /// <summary>The state as this transaction has made it so far. The catalog's part is kept by whoever has the trees.</summary>
+    /// <summary>The state as this transaction has made it so far. The transaction body, which has the trees, keeps the catalog's part.</summary>
     public ref EnvironmentState State => ref _state;
 
-    /// <summary>Bytes of scratch memory that this transaction has taken.</summary>
+    /// <summary>The number of bytes of scratch memory that this transaction has taken.</summary>
     public long ChangedBytes => _changedBytes;
 
     /// <summary>
-    /// Bytes written past the journal, or freed in runs, whichever is more: what a flush has to come for, since freed runs are
-    /// written directly only after one.
+    /// The number of bytes that bypassed the journal or the number of bytes freed in extents, whichever is more. A flush is needed for
+    /// them, because freed extents can be written directly only after one.
     /// </summary>
     public long DirectBytes
     {
@@ -96,7 +97,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         }
     }
 
-    /// <summary>Versions that the transaction has made, at most.</summary>
+    /// <summary>An upper bound on the number of versions that the transaction has made.</summary>
     public int ChangeCount => _changes.Count;
 
     /// <summary>The stamp of the innermost savepoint; 0 when there is none.</summary>
@@ -104,15 +105,15 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
 
     public bool HasChanges => _changes.Count > 0 || _state.PageCount != _pageCountBefore;
 
-    /// <summary>Which free pages may have no blocks.</summary>
+    /// <summary>Tracks the free pages that may have no blocks.</summary>
     public PossibleHoles Holes { get; }
 
     public SpaceAllocator Space => _space;
 
-    /// <summary>Where large values wait to be written past the page cache; null where they cannot be.</summary>
+    /// <summary>Gathers large values to be written past the page cache; null where they cannot be written that way.</summary>
     public LargeValueStage? Stage { get; }
 
-    /// <summary>Runs that this transaction has written straight to the data file.</summary>
+    /// <summary>The extents that this transaction has written directly to the data file.</summary>
     public IReadOnlyList<WrittenExtent> DirectExtents => _directExtents.All;
 
     long ISpacePages.PageCount
@@ -121,7 +122,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         set => _state.PageCount = value;
     }
 
-    /// <summary>Starts on the newest submitted state.</summary>
+    /// <summary>Starts a transaction from the newest submitted state.</summary>
     public void Begin(in EnvironmentState submitted)
     {
         _context.AssertWriterHeld();
@@ -167,7 +168,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     public override byte* DataFilePage(PageNumber page)
     {
         var number = page.Value;
-        // Page 0 holds a map, and stands for no page in the table of heads.
+        // Page 0 holds a map; in the table of key heads, 0 means no page.
         return (ulong)(number - 1) >= (ulong)(_state.PageCount - 1) || _versions.HasVersion(number) ? null : _dataFile.Address(number);
     }
 
@@ -194,7 +195,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
 
     public override ReadOnlySpan<byte> ReadLarge(in LargeExtentReference reference, long offset, int count)
     {
-        // It may be one of this transaction; if it could not be written, that is what is to be told, not what is there instead.
+        // The value may belong to this transaction. If writing it failed, that failure must be reported, not the bytes that are there instead.
         Stage?.Finish();
         return LargeValueReader.Read(this, _dataFile, _dataFile.Address(0), _state.PageCount, reference, offset, count, _verifyEveryRead);
     }
@@ -273,15 +274,15 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         for (var i = 0; i < pages; i++)
             AddTombstone(first.Value + i);
 
-        // Written and freed by the same transaction: there is nothing to say of it but that it is free.
+        // If the same transaction wrote the extent, there is nothing to record about it except that it is free.
         _directExtents.TryFree(first.Value, _stamp);
     }
 
     /// <summary>
-    /// Takes pages in a row that no snapshot reads and no flush writes, to be written straight to the data file. They have no
-    /// version; the caller says so with <see cref="AddDirectExtent"/> when they are written.
+    /// Allocates an extent that no snapshot reads and no flush writes, to be written directly to the data file. Its pages have no
+    /// version; the caller reports them with <see cref="AddDirectExtent"/> once they are written.
     /// </summary>
-    /// <exception cref="StorageFullException">There is no room, also after a flush of what earlier transactions have freed.</exception>
+    /// <exception cref="StorageFullException">There is no room, even after a flush of the pages that earlier transactions freed.</exception>
     public long AllocateUntouchedExtent(long pages)
     {
         _context.Counters.AllocatedPages += pages;
@@ -298,7 +299,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         return Distrust(_space.AllocateExtent(pages, untouched: true), pages);
     }
 
-    /// <summary>Takes pages at the end of the file.</summary>
+    /// <summary>Allocates pages at the end of the file.</summary>
     /// <exception cref="StorageFullException">There is no room.</exception>
     public void Extend(long pages)
     {
@@ -312,8 +313,8 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         _directExtents.Add(new WrittenExtent(firstPage, (uint)pages, run, -1));
     }
 
-    // Should the section map be wrong, and one of them belong to a tree, what is there is checked before it is believed: from before the
-    // first of them is overwritten, since the put may fail, and after the last, since they may have been read meanwhile.
+    // If the section map is wrong and one of these pages belongs to a tree, its content must be verified before it is trusted. The pages are
+    // marked before the first one is overwritten, since the put may fail, and after the last one, since they may have been read meanwhile.
     private long Distrust(long firstPage, long pages)
     {
         if (_dataFile.MarkUnverified(firstPage, pages) && DataFileKeyHeads is { } heads)
@@ -339,7 +340,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
 
     void ISpacePages.EnsureCapacity(long pageCount) => EnsureCapacity(pageCount);
 
-    /// <summary>Grows the data file when it has fewer pages, by more than is asked for when there is room.</summary>
+    /// <summary>Grows the data file when it has fewer pages than requested, by more than requested if there is room.</summary>
     public void EnsureCapacity(long pageCount)
     {
         if (pageCount > _context.DataFile.PageLimit && pageCount <= _context.Layout.MaxPageCount)
@@ -351,7 +352,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         _versions.EnsureCapacity(_dataFile.CapacityPages);
     }
 
-    /// <summary>Begins a savepoint inside those that are open: what changes from here on can be taken back.</summary>
+    /// <summary>Begins a savepoint inside the open ones: changes made from here on can be rolled back.</summary>
     /// <exception cref="InvalidOperationException">There have been too many savepoints in this transaction.</exception>
     public void Mark()
     {
@@ -364,8 +365,8 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         _innermostStamp = _stamp;
     }
 
-    /// <summary>Ends a savepoint, with those inside it, and keeps what has changed since.</summary>
-    /// <param name="mark">Its number, from 0 for the outermost.</param>
+    /// <summary>Ends a savepoint, with those inside it, and keeps the changes made since.</summary>
+    /// <param name="mark">The number of the savepoint, from 0 for the outermost.</param>
     public void Release(int mark)
     {
         _context.AssertWriterHeld();
@@ -375,7 +376,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         _innermostStamp = mark == 0 ? 0 : _marks[mark - 1].Stamp;
     }
 
-    /// <summary>Takes back everything since a savepoint, which stays open; those inside it end.</summary>
+    /// <summary>Rolls back all changes since a savepoint, which stays open; those inside it end.</summary>
     /// <inheritdoc cref="Release"/>
     public void RollbackTo(int mark)
     {
@@ -391,7 +392,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         _space.Forget();
     }
 
-    /// <summary>Takes everything back.</summary>
+    /// <summary>Rolls back the whole transaction.</summary>
     public void Rollback()
     {
         _context.AssertWriterHeld();
@@ -401,12 +402,12 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         PopChanges(-1);
         EndLists();
 
-        // Between transactions too, the section maps may be read.
+        // The section maps may also be read between transactions.
         _state = _begun;
     }
 
     /// <summary>
-    /// The changed pages in the order of their first change, each with its newest version. All savepoints end.
+    /// Returns the changed pages in the order of their first change, each with its newest version. All savepoints end.
     /// </summary>
     public ReadOnlySpan<PageChange> FinalChanges()
     {
@@ -414,10 +415,10 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         return _changes.Compact();
     }
 
-    /// <summary>The version that a page had before this transaction, or null: then it is in the data file, or nowhere.</summary>
+    /// <summary>Returns the version that a page had before this transaction; null when the page was in the data file, or did not exist.</summary>
     public VersionNode* PreviousVersion(VersionNode* node) => _versions.Follow(node->Older);
 
-    /// <summary>Lets go of the changes: they have been submitted.</summary>
+    /// <summary>Releases the changes, which have been submitted.</summary>
     public void End()
     {
         Debug.Assert(Stage is not { HasBytes: true });
@@ -477,14 +478,14 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         Refill(node, null, 0, VersionFlags.Tombstone);
     }
 
-    // A page that this transaction has freed, and takes again, keeps its node.
+    // A page that this transaction has freed and then takes again keeps its node.
     private VersionNode* PushNew(long page, byte* frame, int pages, VersionFlags flags)
     {
         var node = _versions.Newest(page);
         if (node != null && (node->Flags & VersionFlags.Tombstone) == 0)
             throw new CorruptionException($"Page {page} is free by its section map, and it is in use.");
 
-        // Should the section map be wrong, and the page a branch of which heads are kept, they are not those of the new page.
+        // If the section map is wrong and the page is a branch with key heads, those heads do not belong to the new page.
         BranchKeyHeads.Invalidate(new PageNumber(page));
         if (node == null || node->TransactionId != _id || node->SavepointStamp < _innermostStamp)
             return Push(page, frame, pages, flags, ulong.MaxValue);
@@ -507,7 +508,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         _versions.SetSelfContained(node, _id);
     }
 
-    // Memory may fail to come only before anything has changed: a version that is not among the changes would outlive a rollback.
+    // An allocation must fail only before anything has changed: a version missing from the list of changes would outlive a rollback.
     private void PrepareToPush(int nodes)
     {
         _context.AssertWriterHeld();
@@ -524,7 +525,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         return node;
     }
 
-    /// <summary>Puts the newest version of a page in the place of the one below it, which no savepoint needs.</summary>
+    /// <summary>Replaces the version below the newest one of a page, which no savepoint needs, by the newest one.</summary>
     private void Join(VersionNode* node)
     {
         var older = _versions.Follow(node->Older);
@@ -537,7 +538,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         _versions.JoinWithOlder(node);
     }
 
-    /// <summary>Takes back the versions since a savepoint, or all of them when it is -1.</summary>
+    /// <summary>Removes the versions made since a savepoint, or all of them when it is -1.</summary>
     private void PopChanges(int mark)
     {
         while (_changes.TryTakeBack(mark, out var node))
@@ -554,7 +555,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         }
     }
 
-    // What a large transaction needed is given back.
+    // Gives back the memory that a large transaction needed.
     private void EndLists()
     {
         _context.AssertWriterHeld();

@@ -4,10 +4,10 @@ using Voron.Transactions;
 
 namespace Voron;
 
-/// <summary>A place in a tree, to be moved both ways.</summary>
+/// <summary>A position in a tree, which can be moved in both directions.</summary>
 /// <remarks>
-/// A handle: copies stand for the same cursor. In a write transaction it keeps its place while the tree changes; when its
-/// entry is deleted, it stands on no entry, and the next move goes to the neighbour. After a seek that threw it has to seek again.
+/// A handle: copies refer to the same cursor. In a write transaction it keeps its position while the tree changes. When its entry
+/// is deleted, it is on no entry, and the next move goes to the neighbour. After a seek that threw, it has to seek again.
 /// </remarks>
 public readonly struct Cursor : IDisposable
 {
@@ -20,22 +20,22 @@ public readonly struct Cursor : IDisposable
         _generation = lease.Generation;
     }
 
-    /// <summary>True while the cursor stands on an entry.</summary>
+    /// <summary>True while the cursor is on an entry.</summary>
     public bool IsOnEntry => Opened.Cursor.IsOnEntry;
 
     /// <summary>The key of the entry; valid until the cursor moves or the transaction writes.</summary>
-    /// <exception cref="InvalidOperationException">The cursor stands on no entry, or its entry or its tree has been deleted.</exception>
+    /// <exception cref="InvalidOperationException">The cursor is on no entry, or its entry or its tree has been deleted.</exception>
     public ReadOnlySpan<byte> Key => Opened.Cursor.Key;
 
-    /// <summary>The value of the entry; valid until the transaction ends, in a write transaction until its next write.</summary>
-    /// <exception cref="InvalidOperationException">The cursor stands on no entry.</exception>
+    /// <summary>The value of the entry; valid until the transaction ends, or in a write transaction until its next write.</summary>
+    /// <exception cref="InvalidOperationException">The cursor is on no entry.</exception>
     public ReadOnlySpan<byte> Value
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
         get => Opened.Cursor.TryGetInlineValue(out var value) ? value : ValueElsewhere();
     }
 
-    /// <summary>The length of the value in bytes, without a look at its pages.</summary>
+    /// <summary>The length of the value in bytes, known without reading its pages.</summary>
     public long ValueLength => Opened.Cursor.ValueLength;
 
     private CursorLease Lease
@@ -61,7 +61,7 @@ public readonly struct Cursor : IDisposable
         }
     }
 
-    /// <summary>Goes to the first entry whose key is at least <paramref name="key"/>; false when there is none.</summary>
+    /// <summary>Moves to the first entry whose key is at least <paramref name="key"/>; false when there is none.</summary>
     public bool Seek(ReadOnlySpan<byte> key)
     {
         var owner = Lease.Enter(_generation, out var mark);
@@ -75,7 +75,7 @@ public readonly struct Cursor : IDisposable
         }
     }
 
-    /// <summary>Goes to the entry of that key; false when the tree does not have it.</summary>
+    /// <summary>Moves to the entry with that key; false when the tree does not have it.</summary>
     public bool SeekExact(ReadOnlySpan<byte> key)
     {
         var owner = Lease.Enter(_generation, out var mark);
@@ -89,7 +89,7 @@ public readonly struct Cursor : IDisposable
         }
     }
 
-    /// <summary>Goes to the last entry whose key is at most <paramref name="key"/>; false when there is none.</summary>
+    /// <summary>Moves to the last entry whose key is at most <paramref name="key"/>; false when there is none.</summary>
     public bool SeekForPrevious(ReadOnlySpan<byte> key)
     {
         var owner = Lease.Enter(_generation, out var mark);
@@ -103,7 +103,7 @@ public readonly struct Cursor : IDisposable
         }
     }
 
-    /// <summary>Goes to the first entry; false when the tree is empty.</summary>
+    /// <summary>Moves to the first entry; false when the tree is empty.</summary>
     public bool SeekFirst()
     {
         var owner = Lease.Enter(_generation, out var mark);
@@ -117,7 +117,7 @@ public readonly struct Cursor : IDisposable
         }
     }
 
-    /// <summary>Goes to the last entry; false when the tree is empty.</summary>
+    /// <summary>Moves to the last entry; false when the tree is empty.</summary>
     public bool SeekLast()
     {
         var owner = Lease.Enter(_generation, out var mark);
@@ -131,16 +131,16 @@ public readonly struct Cursor : IDisposable
         }
     }
 
-    /// <summary>Goes to the next entry, or from nowhere to the first; false at the end.</summary>
+    /// <summary>Moves to the next entry, or to the first when the cursor has no position; false at the end.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool MoveNext() => Opened.Cursor.TryStepNext() || MoveNextSlowly();
 
-    /// <summary>Goes to the entry before, or from nowhere to the last; false at the start.</summary>
+    /// <summary>Moves to the previous entry, or to the last when the cursor has no position; false at the start.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool MovePrevious() => Opened.Cursor.TryStepPrevious() || MovePreviousSlowly();
 
-    /// <summary>Deletes the entry that the cursor stands on; the next move goes to its neighbour.</summary>
-    /// <exception cref="InvalidOperationException">The transaction is for reading, or the cursor stands on no entry.</exception>
+    /// <summary>Deletes the entry that the cursor is on; the next move goes to its neighbour.</summary>
+    /// <exception cref="InvalidOperationException">The transaction is a read transaction, or the cursor is on no entry.</exception>
     public bool Delete()
     {
         var lease = Opened;
@@ -157,15 +157,15 @@ public readonly struct Cursor : IDisposable
         }
     }
 
-    /// <summary>Ends the use of the cursor. Later calls do nothing.</summary>
+    /// <summary>Closes the cursor. Further calls of this method do nothing.</summary>
     public void Dispose()
     {
         if (_lease != null && _lease.Generation == _generation)
             _lease.Return();
     }
 
-    // What looks at other pages marks the transaction as being read in. A step within a page does not: it would cost as much
-    // as the step.
+    // Calls that read other pages mark the transaction as being read in. A step within a page does not, because marking would cost as
+    // much as the step.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private ReadOnlySpan<byte> ValueElsewhere()
     {
@@ -212,7 +212,7 @@ public readonly struct Cursor : IDisposable
     private static void ThrowDefault() => throw new InvalidOperationException("This cursor was never opened.");
 }
 
-/// <summary>An entry of a tree, as a range gives it; its spans are valid until the range goes on.</summary>
+/// <summary>An entry of a tree, as a range returns it; its spans are valid until the range moves on.</summary>
 public readonly ref struct TreeEntry
 {
     internal TreeEntry(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
@@ -246,13 +246,13 @@ public ref struct TreeRange
         _started = false;
     }
 
-    /// <summary>The entry that the enumeration stands on.</summary>
+    /// <summary>The current entry of the enumeration.</summary>
     public readonly TreeEntry Current => new(_cursor.Key, _cursor.Value);
 
-    /// <summary>The range is its own enumerator.</summary>
+    /// <summary>Returns the range itself, which is its own enumerator.</summary>
     public readonly TreeRange GetEnumerator() => this;
 
-    /// <summary>Goes to the next entry; false at the end.</summary>
+    /// <summary>Moves to the next entry; false at the end.</summary>
     public bool MoveNext()
     {
         var found = _started ? _cursor.MoveNext() : _from.IsEmpty ? _cursor.SeekFirst() : _cursor.Seek(_from);
@@ -262,6 +262,6 @@ public ref struct TreeRange
         return _isPrefix ? _cursor.Key.StartsWith(_to) : _cursor.Key.SequenceCompareTo(_to) < 0;
     }
 
-    /// <summary>Gives the cursor back.</summary>
+    /// <summary>Closes the cursor of the range.</summary>
     public readonly void Dispose() => _cursor.Dispose();
 }

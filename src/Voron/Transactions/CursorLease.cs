@@ -15,16 +15,16 @@ internal sealed class CursorLease(OpenTree tree)
 
     public OpenTree Tree => tree;
 
-    /// <summary>Moves on when the cursor is disposed or its tree ends.</summary>
+    /// <summary>Increases when the cursor is disposed or its tree's handles end.</summary>
     public long Generation { get; set; }
 
-    // Free, open or closing: of two threads that dispose the cursor only one closes it.
+    // Free, open or closing: when two threads dispose the cursor, only one closes it.
     private int _state;
 
-    /// <summary>The next one in the list of those that nobody uses.</summary>
+    /// <summary>The next one in the list of unused cursors.</summary>
     public CursorLease? NextFree { get; set; }
 
-    /// <summary>Opens the cursor, which nobody uses.</summary>
+    /// <summary>Opens the cursor, which is not in use.</summary>
     public void Open()
     {
         Cursor.Open(tree.State, tree.Owner.Pages, canChange: tree.Owner is WriteTransactionBody);
@@ -41,7 +41,7 @@ internal sealed class CursorLease(OpenTree tree)
         tree.ReturnCursor(this);
     }
 
-    /// <summary>Marks the transaction as being read in; to be followed by a call of its <see cref="TransactionBody.Leave"/>.</summary>
+    /// <summary>Marks the transaction as being read in. The caller must then call its <see cref="TransactionBody.Leave"/>.</summary>
     /// <exception cref="ObjectDisposedException">The cursor was disposed, or its transaction has ended.</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public TransactionBody Enter(long generation, out bool mark)
@@ -58,7 +58,7 @@ internal sealed class CursorLease(OpenTree tree)
         return owner;
     }
 
-    /// <summary>Throws when the handle has ended; else the tree is as the cursor should see it.</summary>
+    /// <summary>Throws when the handle has ended; otherwise brings the tree to the state that the cursor should see.</summary>
     public void ThrowIfClosed(long generation)
     {
         if (generation != Generation)

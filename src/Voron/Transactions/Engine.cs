@@ -22,10 +22,10 @@ internal sealed class Engine
     /// <summary>The user's observers.</summary>
     public required Observers Observers { get; init; }
 
-    /// <summary>Cancelled when closing begins: from then on the writer is not waited for. Never disposed; it holds nothing.</summary>
+    /// <summary>Cancelled when closing begins: from then on no caller waits for the writer. Never disposed, because it holds no resources.</summary>
     public CancellationTokenSource Closing { get; } = new();
 
-    /// <summary>Who uses the memory and files of the environment.</summary>
+    /// <summary>Counts the users of the environment's memory and files.</summary>
     public EnvironmentUsers Users { get; } = new();
 
     public required IDisk Disk { get; init; }
@@ -42,16 +42,16 @@ internal sealed class Engine
 
     public required VersionTable Versions { get; init; }
 
-    /// <summary>For the holder of the writer.</summary>
+    /// <summary>Used by the holder of the writer.</summary>
     public required BranchKeyHeads BranchKeyHeads { get; init; }
 
-    /// <summary>For all who read; null when switched off.</summary>
+    /// <summary>Used by all readers; null when switched off.</summary>
     public required DataFileKeyHeads? DataFileKeyHeads { get; init; }
 
     public required FrameAllocator Frames { get; init; }
 
     /// <summary>
-    /// Bytes that unflushed versions of pages take, their nodes included: a page that was freed has nothing else. Read without the writer.
+    /// The number of bytes that unflushed page versions take, including their nodes: a freed page has only its node. Read without the writer.
     /// </summary>
     public long VersionBytes => Frames.UsedBytes + Versions.NodeCount * VersionNode.Size;
 
@@ -67,15 +67,15 @@ internal sealed class Engine
     /// <summary>Null when there is no writer: while the environment is being opened, and when that is for reading only.</summary>
     public Writer? Writer { get; set; }
 
-    /// <summary>What flushing does for those who write; null when the environment is opened for reading only.</summary>
+    /// <summary>The services of flushing for writers; null when the environment is opened for reading only.</summary>
     public IBackPressure? BackPressure { get; set; }
 
-    /// <summary>Memory of lists that grow with what is unflushed.</summary>
+    /// <summary>The memory of lists that grow with the unflushed changes.</summary>
     public NativeHeap Heap { get; } = new();
 
     public Counters Counters { get; } = new();
 
-    /// <summary>The slot of the flusher in <see cref="Readers"/>, scanned last; -1 without one.</summary>
+    /// <summary>The slot of the flusher in <see cref="Readers"/>, scanned last; -1 when there is none.</summary>
     public int FlusherSlot { get; set; } = -1;
 
     /// <inheritdoc cref="Transactions.Writer.AssertHeld"/>

@@ -1,6 +1,6 @@
 namespace Voron.Transactions;
 
-/// <summary>A snapshot for the engine's own use: it is there also when all read transactions that there can be are open.</summary>
+/// <summary>A snapshot for the engine's own use, available even when the maximum number of read transactions is open.</summary>
 internal sealed class EngineSnapshot : IDisposable
 {
     private readonly EnvironmentUsers _users;

@@ -4,13 +4,13 @@ using Voron.Primitives;
 
 namespace Voron.Transactions;
 
-/// <summary>Counts what uses the memory and the files of an environment: they go when it is closed and the last user has ended.</summary>
+/// <summary>Counts the users of an environment's memory and files, which are released when it is closed and the last user has ended.</summary>
 /// <remarks>
 /// <code>
 ///   open ──Close──▶ closed, as long as there are users ──the last one ends──▶ released
 /// </code>
-/// One word counts all kinds of users, so that a reader costs one interlocked operation. The environment itself is one until it is closed. From
-/// then on the word only falls: what comes too late is refused without being counted, so that it can never be the one that is waited for.
+/// One word counts all kinds of users, so that a reader costs one interlocked operation. The environment itself is a user until it is closed.
+/// From then on the count only falls: a user that comes too late is refused without being counted, so closing never waits for it.
 /// </remarks>
 internal sealed class EnvironmentUsers
 {
@@ -27,10 +27,10 @@ internal sealed class EnvironmentUsers
     /// <summary>The directory, for messages.</summary>
     public string Path { get; set; } = "";
 
-    /// <summary>Lets everything go; called once, by the thread of the last user.</summary>
+    /// <summary>Releases everything; called once, by the thread of the last user.</summary>
     public Action? Released { get; set; }
 
-    /// <summary>Read transactions that are open.</summary>
+    /// <summary>The number of open read transactions.</summary>
     public int OpenReaders => (int)(Volatile.Read(ref _users) & (Writer - 1));
 
     /// <summary>True while a write transaction is open.</summary>
@@ -48,13 +48,13 @@ internal sealed class EnvironmentUsers
 
     public void RemoveWriter() => Remove(Writer);
 
-    /// <summary>Counts a call that ends by itself, soon after the environment is closed.</summary>
+    /// <summary>Counts a call that ends of its own accord soon after the environment is closed.</summary>
     /// <inheritdoc cref="AddReader"/>
     public void AddCall() => Add(PlantedFault.CountNoCalls ? 0 : Call);
 
     public void RemoveCall() => Remove(PlantedFault.CountNoCalls ? 0 : Call);
 
-    /// <summary>Takes no more users; what they use goes with the last of them.</summary>
+    /// <summary>Refuses new users; memory and files are released with the last user.</summary>
     public void Close()
     {
         SchedulePoint.Reach(SchedulePlace.Closing);
@@ -62,13 +62,13 @@ internal sealed class EnvironmentUsers
     }
 
     /// <summary>
-    /// Returns when no call is under way in the closed environment and, if there is no other user, all has been released, perhaps by the
-    /// thread of the last call; or after a time.
+    /// Waits until no call is under way in the closed environment and, if there is no other user, everything has been released, perhaps by
+    /// the thread of the last call. Returns earlier if the time runs out.
     /// </summary>
-    /// <param name="longest">The time.</param>
+    /// <param name="longest">The longest time to wait.</param>
     /// <param name="isWriterFree">
-    /// The writer was free after the closing had begun, so that no write transaction is open: one that is counted has released the writer and
-    /// is about to end.
+    /// True if the writer was free after closing had begun, so that no write transaction is open: one that is still counted has released the
+    /// writer and is about to end.
     /// </param>
     public void WaitForCalls(TimeSpan longest, bool isWriterFree)
     {
@@ -85,7 +85,7 @@ internal sealed class EnvironmentUsers
             }
         }
 
-        // The caller has more to close.
+        // Passed on instead of thrown, because the caller has more to close.
         Uninterrupted.PassOn(isInterrupted);
     }
 

@@ -3,31 +3,32 @@ using Voron.Primitives;
 
 namespace Voron.Transactions;
 
-/// <summary>Runs the operations of many callers in few transactions: whatever waits when the writer is free goes together.</summary>
+/// <summary>Runs the operations of many callers in few transactions: all operations that wait when the writer becomes free go together.</summary>
 /// <remarks>
-/// Greedy, with no timer: while one transaction is being written, the operations for the next one gather. One thread at a time runs
-/// batches, the leader:
+/// Greedy, with no timer: while one transaction is being written, the operations for the next one gather. One thread at a time, the
+/// leader, runs batches:
 /// <code>
-///   nobody ──a blocking caller comes──▶ that caller, until its own operation is answered ──▶ the caller at the head of the queue if it
+///   idle ────a blocking caller comes──▶ that caller, until its own operation is answered ──▶ the caller at the head of the queue if it
 ///     ▲ │                                        ▲                                           blocks; else offered
-///     │ └────an asynchronous caller comes──▶ offered ──▶ a thread of the pool, or the groupCommit's own one, until the queue is empty
+///     │ └────an asynchronous caller comes──▶ offered ──▶ a thread of the pool, or the group commit's thread, until the queue is empty
 ///     └──────the queue is empty──────────────────────────────────────────────────────────────────┘
 /// </code>
-/// What is offered is taken by the pool as a rule: its thread goes on with the continuations of those whom it has answered, and no
-/// thread has to be woken. When all threads of the pool are busy or blocked, the groupCommit's own thread finds that the offer has stood for
-/// 10 ms, and takes it; the next ones are made to it alone, for a while. The lock guards the queue and who leads; nothing else is called under it.
+/// A thread of the pool usually takes the offer: it goes on with the continuations of the callers that it has answered, and no thread has
+/// to be woken. When all threads of the pool are busy or blocked, the group commit's own thread finds that the offer has been open for 10 ms,
+/// and takes it. The next offers are made to that thread alone, for a while. The lock guards the queue and the leadership; nothing else is
+/// called under it.
 /// </remarks>
 internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
 {
-    /// <summary>How many offers are made to the groupCommit's own thread when the pool has left one standing.</summary>
+    /// <summary>The number of offers made only to the group commit's own thread after the pool has failed to take one.</summary>
     private const int OffersWithoutPool = 64;
 
-    /// <summary>How long closing waits for an operation that is running: it is the user's code, and may never return.</summary>
+    /// <summary>The time for which closing waits for a running operation, which is user code and may never return.</summary>
     private static readonly TimeSpan OperationPatience = TimeSpan.FromSeconds(5);
 
     private static readonly TimeSpan CheckInterval = TimeSpan.FromMilliseconds(10);
 
-    /// <summary>The watch ends when there was no offer for so long.</summary>
+    /// <summary>The time without an offer after which the watch ends.</summary>
     private static readonly TimeSpan IdleTime = TimeSpan.FromSeconds(1);
 
     private readonly Lock _lock = new();
@@ -49,7 +50,7 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
     private int _offersToThread;
 
     /// <param name="begin">Takes the writer and begins a transaction.</param>
-    /// <param name="merged">Told how many operations a transaction had.</param>
+    /// <param name="merged">Called with the number of operations that a transaction contained.</param>
     public GroupCommit(Func<WriteTransactionBody> begin, StorageOptions options, Action<int> merged)
     {
         _begin = begin;
@@ -57,10 +58,10 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
         _batch = new GroupCommitBatch(this, options, merged);
     }
 
-    /// <summary>Operations that wait to be started.</summary>
+    /// <summary>The number of operations that wait to be started.</summary>
     public int QueuedCount => Volatile.Read(ref _count);
 
-    /// <summary>Throws when the calling thread is inside an operation of this environment: it would wait for itself.</summary>
+    /// <summary>Throws when the calling thread is inside an operation of this environment, because it would wait for itself.</summary>
     public void ThrowIfInside(string call)
     {
         if (_batch.IsRunningHere)
@@ -72,7 +73,7 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
     }
 
     /// <summary>Queues an operation; the task completes when it is durable.</summary>
-    /// <exception cref="StorageFullException">As many wait as may.</exception>
+    /// <exception cref="StorageFullException">The maximum number of operations is already waiting.</exception>
     public ValueTask Enqueue(Action<WriteTransaction> operation, CancellationToken cancellationToken)
     {
         ThrowIfInside(nameof(StorageEnvironment.WriteAsync));
@@ -85,7 +86,7 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
         return task;
     }
 
-    /// <summary>Runs an operation and returns when it is durable. The calling thread runs the batch when nobody else does.</summary>
+    /// <summary>Runs an operation and returns when it is durable. The calling thread runs the batch when no other thread does.</summary>
     public void Run(Action<WriteTransaction> operation)
     {
         ThrowIfInside(nameof(StorageEnvironment.Write));
@@ -101,13 +102,13 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
         }
         finally
         {
-            // Not before: others may have depended on this thread.
+            // Not earlier: other callers may have depended on this thread.
             if (isInterrupted)
                 Thread.CurrentThread.Interrupt();
         }
     }
 
-    /// <summary>Fails what is queued and ends the thread. The environment is closed: no batch can begin any more.</summary>
+    /// <summary>Fails the queued operations and ends the thread. The environment is closed: no more batches can begin.</summary>
     public void Dispose()
     {
         using (Uninterrupted.Hold(_lock))
@@ -116,10 +117,10 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
         if (_thread is { } thread && thread != Thread.CurrentThread)
             Uninterrupted.Run(() => thread.Join(OperationPatience));
 
-        // The event stays: a caller who leads may yet hand over.
+        // The event is not disposed: a caller that leads may still hand over.
     }
 
-    /// <summary>Takes an operation out of the queue, if it is there.</summary>
+    /// <summary>Removes an operation from the queue, if it is there.</summary>
     public void Remove(GroupCommitOperation operation)
     {
         using (Uninterrupted.Hold(_lock))
@@ -129,7 +130,7 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
         }
     }
 
-    /// <summary>The next operation that its caller has not taken back, or null. For the leader.</summary>
+    /// <summary>Removes and returns the next operation that its caller has not cancelled, or null. Called by the leader.</summary>
     public GroupCommitOperation? Dequeue()
     {
         while (true)
@@ -148,7 +149,7 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
         }
     }
 
-    /// <summary>Puts an operation that was undone back to the head of the queue. For the leader.</summary>
+    /// <summary>Puts an operation that was undone back at the head of the queue. Called by the leader.</summary>
     public void PutBack(GroupCommitOperation operation)
     {
         if (!operation.TryUndoStart())
@@ -178,7 +179,7 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
         LeadAll();
     }
 
-    // At the call, not in its task: a caller that is not slowed down by awaiting may not look at its tasks either.
+    // Thrown by the call, not through its task: a caller that does not await its writes might not look at their tasks either.
     [DoesNotReturn]
     private void ThrowFull() => throw new StorageFullException(
         $"{_mostQueued} operations wait to be written, which is as many as may ({nameof(StorageOptions.MaxQueuedOperations)}). This one was not " +
@@ -231,7 +232,7 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
         Count(operation, -1);
     }
 
-    // Callers that block are as many as there are threads, and are not held against the bound.
+    // There are no more blocking callers than threads, so they do not count towards the bound.
     private void Count(GroupCommitOperation operation, int difference)
     {
         operation.IsInQueue = difference > 0;
@@ -242,7 +243,7 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
 
     private void LeadUntilFinished(GroupCommitOperation own, ref bool isInterrupted)
     {
-        // What others have handed in is not run in the context of this caller's window.
+        // Other callers' operations must not run in this caller's synchronization context, such as that of a window.
         var context = SynchronizationContext.Current;
         if (context != null)
             SynchronizationContext.SetSynchronizationContext(null);
@@ -296,7 +297,7 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
         }
     }
 
-    // By whoever leads, which ends with it.
+    // Called by the leader, whose leadership ends with the call.
     private void Offer()
     {
         bool isOffered, isForThread = false, wakes = false;
@@ -316,7 +317,7 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
             }
         }
 
-        // The thread has ended, and takes nothing any more: what waits fails here.
+        // The thread has ended and takes no more offers: the waiting operations fail here.
         if (!isOffered)
         {
             LeadAll();
@@ -351,7 +352,7 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
         }
         catch (OutOfMemoryException)
         {
-            // The pool has to do; the next caller tries again.
+            // The pool has to suffice; the next caller tries again.
             _isWatched = false;
             return null;
         }
@@ -392,8 +393,8 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
         }
     }
 
-    // An operation of the user's may have handed its thread to another one, which interrupts it when this is the engine's again. It means
-    // nothing here, and would end the process.
+    // A user's operation may have passed its thread to another one, which interrupts it after the thread has returned to the engine. The
+    // interruption means nothing here, and would end the process.
     private void WaitForWork(TimeSpan longest)
     {
         try
@@ -402,7 +403,7 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
         }
         catch (ThreadInterruptedException)
         {
-            // The caller looks, and waits again.
+            // The caller checks for work and waits again.
         }
     }
 }

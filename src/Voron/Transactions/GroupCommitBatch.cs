@@ -5,22 +5,23 @@ namespace Voron.Transactions;
 
 /// <summary>Runs operations from the head of the queue in one transaction. Used by the leader of the <see cref="GroupCommit"/> only.</summary>
 /// <remarks>
-/// Each operation runs in a savepoint, so that one that throws is undone alone. A batch ends when it has run enough operations, has
-/// changed enough bytes, or has lasted long enough. All of it is answered when it is durable, failures too: an operation that throws
-/// because of what it saw has seen what its neighbours did.
+/// Each operation runs in a savepoint, so an operation that throws is undone alone. A batch ends when it has run enough operations, has
+/// changed enough bytes, or has lasted long enough. All its callers are answered when it is durable, including those whose operations
+/// failed: an operation that throws because of the data it saw has seen its neighbours' changes.
 ///
-/// What runs out of room, of memory, or of what a transaction may change, may do so because of its neighbours. An operation that does is
-/// undone, ends the batch, and is run again first in the next one. When a whole batch cannot be submitted, all of it is run again in
-/// batches of half as many. So a caller is told of such a failure only when its operation met it alone.
+/// An operation may run out of disk space or memory, or exceed the limit for a transaction's changes, because of its neighbours. Such an
+/// operation is undone, ends the batch, and runs again as the first one of the next batch. When a whole batch cannot be submitted for one
+/// of these reasons, its operations run again in batches of half the size. A caller therefore sees such a failure only when its operation
+/// encountered it alone.
 ///
-/// A thread that is interrupted while it runs what others have handed in, or submits a batch, is interrupted when its own call has ended.
-/// An operation that the interruption has broken off is undone and run again, once.
+/// If a thread is interrupted while it runs other callers' operations, or submits a batch, the interruption is passed on when the thread's
+/// own call has ended. An operation that was broken off by the interruption is undone and run again, once.
 /// </remarks>
 internal sealed class GroupCommitBatch
 {
     private const int MaxOperations = 4096;
 
-    /// <summary>How often in a row a batch is run again because its thread was interrupted.</summary>
+    /// <summary>The maximum number of times in a row that a batch is run again because its thread was interrupted.</summary>
     private const int MaxInterrupted = 100;
 
     private readonly GroupCommit _groupCommit;
@@ -42,12 +43,12 @@ internal sealed class GroupCommitBatch
         _merged = merged;
     }
 
-    /// <summary>True on the thread that runs an operation at the moment, inside it.</summary>
+    /// <summary>True on the thread that is currently inside an operation.</summary>
     public bool IsRunningHere => Volatile.Read(ref _threadId) == Environment.CurrentManagedThreadId;
 
     /// <summary>Runs a batch and answers its callers. Throws nothing.</summary>
     /// <param name="begin">Takes the writer and begins a transaction.</param>
-    /// <param name="own">The operation of the calling thread itself: one that an interruption of the thread is meant for. Null when it has none.</param>
+    /// <param name="own">The calling thread's own operation, for which an interruption of the thread is meant; null when it has none.</param>
     /// <returns>Whether the thread was interrupted meanwhile.</returns>
     public bool Run(Func<WriteTransactionBody> begin, GroupCommitOperation? own)
     {
@@ -222,7 +223,7 @@ internal sealed class GroupCommitBatch
             _run.Add((operation, failure));
     }
 
-    // Also where the operation has wrapped it in an exception of its own.
+    // Also true when the operation has wrapped such a failure in an exception of its own.
     private static bool IsForWantOfRoom(Exception? failure)
     {
         for (; failure != null; failure = failure.InnerException)
@@ -245,14 +246,14 @@ internal sealed class GroupCommitBatch
         return false;
     }
 
-    // What ends the whole batch ends those that failed too: what they saw may be gone.
+    // A failure of the whole batch also replaces the failures of single operations: the changes that they saw may be gone.
     private void Answer(Exception? failure)
     {
         foreach (var (operation, own) in _run)
             operation.Answer(failure ?? own);
     }
 
-    // The writer could not be had, or no transaction begun. When it was for want of memory, the next one may have more luck.
+    // The writer could not be taken, or the transaction could not begin. If memory was short, the next operation may succeed.
     private void FailToBegin(Exception failure)
     {
         do

@@ -2,7 +2,7 @@ using Voron.Primitives;
 
 namespace Voron.Transactions;
 
-/// <summary>An operation that waits to be merged, and the wait of its caller. Pooled.</summary>
+/// <summary>An operation that waits for a group commit, and its caller's wait. Pooled.</summary>
 /// <remarks>
 /// <code>
 ///   queued ──TryStart──▶ started ──Answer──▶ finished
@@ -31,20 +31,20 @@ internal sealed class GroupCommitOperation : PooledCompletion
     private bool _leads;
     private bool _wasInterrupted;
 
-    /// <summary>The neighbours in the queue of the groupCommit, for the holder of its lock.</summary>
+    /// <summary>The neighbours in the group commit's queue. Used by the holder of its lock.</summary>
     public GroupCommitOperation? Ahead { get; set; }
 
     public GroupCommitOperation? Behind { get; set; }
 
     public bool IsInQueue { get; set; }
 
-    /// <summary>True when a thread stands still until the operation has finished: it can run batches as well.</summary>
+    /// <summary>True when a thread blocks until the operation has finished; that thread can run batches as well.</summary>
     public bool IsBlocking { get; private set; }
 
     /// <summary>True once the caller has been answered.</summary>
     public bool IsFinished => Volatile.Read(ref _state) == Finished;
 
-    // One that can be cancelled may still be in the groupCommit's hands.
+    // The group commit may still hold an operation that can be cancelled.
     protected override bool IsReusable => !_cancellationToken.CanBeCanceled;
 
     public static GroupCommitOperation Rent(GroupCommit owner, Action<WriteTransaction> operation)
@@ -60,7 +60,7 @@ internal sealed class GroupCommitOperation : PooledCompletion
         return rented;
     }
 
-    /// <summary>The caller's task. Cancelling takes an operation back that has not been started; else it only ends the wait.</summary>
+    /// <summary>Returns the caller's task. Cancelling withdraws an operation that has not been started; otherwise it only ends the wait.</summary>
     public ValueTask Begin(CancellationToken cancellationToken)
     {
         var task = Task;
@@ -73,11 +73,11 @@ internal sealed class GroupCommitOperation : PooledCompletion
         return task;
     }
 
-    /// <summary>Its caller is going to block in <see cref="WaitUntilFinishedOrLeading"/>.</summary>
+    /// <summary>Notes that the caller is going to block in <see cref="WaitUntilFinishedOrLeading"/>.</summary>
     public void BeginBlocking() => IsBlocking = true;
 
-    /// <summary>Blocks until the operation has finished, or its caller has been made the one who runs batches.</summary>
-    /// <returns>Whether it has to run batches.</returns>
+    /// <summary>Blocks until the operation has finished, or until its caller has become the leader, which runs batches.</summary>
+    /// <returns>Whether the caller has to run batches.</returns>
     public bool WaitUntilFinishedOrLeading(ref bool isInterrupted)
     {
         using (Uninterrupted.Hold(Gate))
@@ -98,7 +98,7 @@ internal sealed class GroupCommitOperation : PooledCompletion
         }
     }
 
-    /// <summary>Makes the blocked caller the one who runs batches.</summary>
+    /// <summary>Makes the blocked caller the leader, which runs batches.</summary>
     public void Lead()
     {
         using (Uninterrupted.Hold(Gate))
@@ -110,10 +110,10 @@ internal sealed class GroupCommitOperation : PooledCompletion
 
     public bool TryStart() => Interlocked.CompareExchange(ref _state, Started, Queued) == Queued;
 
-    /// <summary>What it did was taken back: it is as if it had not been started. False when it has been cancelled meanwhile.</summary>
+    /// <summary>Resets an operation whose changes were undone, as if it had not been started. False when it was cancelled meanwhile.</summary>
     public bool TryUndoStart() => Interlocked.CompareExchange(ref _state, Queued, Started) == Started;
 
-    /// <summary>True the first time: an interruption of the thread that ran it has broken it off.</summary>
+    /// <summary>True the first time that an interruption of the thread that ran the operation has broken it off.</summary>
     public bool MayBeRunAgain()
     {
         var isFirst = !_wasInterrupted;
@@ -121,7 +121,7 @@ internal sealed class GroupCommitOperation : PooledCompletion
         return isFirst;
     }
 
-    /// <summary>Runs it with the execution context of its caller, on whatever thread runs the batch.</summary>
+    /// <summary>Runs the operation in the execution context of its caller, on the thread that runs the batch.</summary>
     public void Run(WriteTransaction transaction)
     {
         if (_context == null)
@@ -172,7 +172,7 @@ internal sealed class GroupCommitOperation : PooledCompletion
         if (Interlocked.Exchange(ref _state, Finished) == Finished)
             return;
 
-        // Those who have given up are not kept by those who have not.
+        // A cancelled operation must not stay in memory because others still wait.
         _owner!.Remove(this);
         _operation = null;
         _context = null;

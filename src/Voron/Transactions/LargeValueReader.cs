@@ -6,7 +6,7 @@ using Voron.Trees;
 
 namespace Voron.Transactions;
 
-/// <summary>Reads values that stand in the data file without headers, through their descriptors.</summary>
+/// <summary>Reads values that are stored in the data file without headers, through their descriptors.</summary>
 internal static unsafe class LargeValueReader
 {
     public static ReadOnlySpan<byte> Read(
@@ -26,7 +26,7 @@ internal static unsafe class LargeValueReader
         return new ReadOnlySpan<byte>(map + (reference.FirstPage << shift) + offset, count);
     }
 
-    /// <summary>The checksums of a value's chunks.</summary>
+    /// <summary>Returns the checksums of a value's chunks.</summary>
     public static ReadOnlySpan<ulong> Checksums(PageReader pages, in LargeExtentReference reference)
     {
         if (reference.IsOneChunk)

@@ -7,17 +7,17 @@ using Voron.Primitives;
 namespace Voron.Transactions;
 
 /// <summary>
-/// Gathers bytes for the data file in aligned memory and writes them past the page cache, neighbours together. A piece that is
-/// full is written by another thread while the next is filled.
+/// Gathers bytes for the data file in aligned memory and writes them past the page cache, neighbours together. A full
+/// piece is written by another thread while the next one is filled.
 /// </summary>
 /// <remarks>
-/// Used by the holder of the writer, who lets no write outlive its transaction: a later one may use the pages for something else.
-/// Ranges that are under way at the same time never overlap, because whatever could give pages out a second time within a
-/// transaction (a rollback to a savepoint) waits for what has been added before.
+/// Used by the holder of the writer, which lets no write outlive its transaction: a later transaction may use the pages for something
+/// else. Ranges that are being written at the same time never overlap, because an operation that could cause pages to be allocated twice
+/// within a transaction (a rollback to a savepoint) waits for the bytes added before it.
 /// </remarks>
 internal sealed unsafe class LargeValueStage
 {
-    /// <summary>Large enough for the device to run at full speed, small enough that it starts early on a value of 1 MiB.</summary>
+    /// <summary>The size of a piece: large enough for the device to run at full speed, small enough to start early on a value of 1 MiB.</summary>
     public const int PieceBytes = 256 << 10;
 
     private const int MaxPieces = 4;
@@ -31,11 +31,11 @@ internal sealed unsafe class LargeValueStage
 
     public LargeValueStage(DiskFile file) => _file = file;
 
-    /// <summary>Something has been added that may not be written yet.</summary>
+    /// <summary>True when bytes have been added that may not have been written yet.</summary>
     public bool HasBytes => _filling != null || _underWay.Count > 0;
 
-    /// <summary>Takes bytes to be written, at most a piece of them, at an aligned offset. Zeros follow up to the next such offset.</summary>
-    /// <returns>The copy, which stays until the next call.</returns>
+    /// <summary>Adds bytes, at most a piece, to be written at an aligned offset. Zeros follow them up to the next aligned offset.</summary>
+    /// <returns>The copy of the bytes, which remains until the next call.</returns>
     public byte* Add(long offset, ReadOnlySpan<byte> bytes)
     {
         var length = (int)DiskRules.RoundUp(bytes.Length, DiskRules.Alignment);
@@ -53,9 +53,9 @@ internal sealed unsafe class LargeValueStage
         return copy;
     }
 
-    /// <summary>Writes what is left and waits for what is under way. It is durable after a sync.</summary>
-    /// <exception cref="StorageFullException">There was no room for something, now or earlier in the transaction.</exception>
-    /// <exception cref="StorageAccessException">Something could not be written, now or earlier in the transaction.</exception>
+    /// <summary>Writes the remaining bytes and waits for the writes that are under way. The bytes are durable after a sync.</summary>
+    /// <exception cref="StorageFullException">There was no room for some bytes, now or earlier in the transaction.</exception>
+    /// <exception cref="StorageAccessException">Some bytes could not be written, now or earlier in the transaction.</exception>
     public void Finish()
     {
         Settle();
@@ -64,12 +64,12 @@ internal sealed unsafe class LargeValueStage
         _failure?.Throw();
     }
 
-    /// <summary>What a transaction says when a value could not be written.</summary>
+    /// <summary>Returns the exception that a transaction throws when a value could not be written.</summary>
     public static Exception Failure(DiskException e) => e.Error == DiskError.NoSpace
         ? new StorageFullException($"No room for a value of the data file: {e.Message}", e)
         : new StorageAccessException($"A value could not be written: {e.Message}", e);
 
-    /// <summary>As <see cref="Finish"/>; a failure is told by the next call of that.</summary>
+    /// <summary>As <see cref="Finish"/>, but leaves a failure to be thrown by the next call of that method.</summary>
     public void Settle()
     {
         if (_filling != null)
@@ -84,7 +84,7 @@ internal sealed unsafe class LargeValueStage
             TakeBack();
     }
 
-    /// <summary>Waits for what is under way and forgets the rest, and what has failed.</summary>
+    /// <summary>Waits for the writes that are under way, and discards the remaining bytes and any failure.</summary>
     public void Discard()
     {
         if (_filling != null)
@@ -121,7 +121,7 @@ internal sealed unsafe class LargeValueStage
         _free.Add(piece);
     }
 
-    /// <summary>Aligned memory, and where its parts belong in the file.</summary>
+    /// <summary>Aligned memory, and the places in the file where its parts belong.</summary>
     private sealed class Piece : IThreadPoolWorkItem
     {
         private readonly DiskFile _file;
@@ -131,7 +131,7 @@ internal sealed unsafe class LargeValueStage
         private Exception? _failure;
         private bool _isWritten;
 
-        // 1 from Arm until somebody takes it on him to write.
+        // 1 from `Arm` until a thread claims the write or cancels it.
         private int _armed;
 
         public Piece(DiskFile file)
@@ -174,7 +174,7 @@ internal sealed unsafe class LargeValueStage
             Volatile.Write(ref _armed, 1);
         }
 
-        /// <summary>Writes, if nobody else does or has.</summary>
+        /// <summary>Writes the piece, unless another thread is writing it or has done so.</summary>
         public void Execute()
         {
             if (Interlocked.Exchange(ref _armed, 0) == 0)
@@ -190,7 +190,7 @@ internal sealed unsafe class LargeValueStage
             }
             catch (Exception e)
             {
-                // To be told by the transaction, not by the thread, which may be anybody's.
+                // To be thrown by the transaction, not by this thread, which may be any thread.
                 _failure = e;
             }
             finally
@@ -199,14 +199,15 @@ internal sealed unsafe class LargeValueStage
             }
         }
 
-        /// <summary>Nobody is to write it who has not begun.</summary>
+        /// <summary>Cancels the write if no thread has begun it.</summary>
         public void Cancel()
         {
             if (Interlocked.Exchange(ref _armed, 0) != 0)
                 SetWritten();
         }
 
-        /// <summary>Returns when it is written, by this thread if no other has begun, and whether or not the thread is interrupted.</summary>
+        /// <summary>Waits until the piece is written, even if interrupted. This thread writes it if no other has begun to.</summary>
+        /// <returns>The failure of the write, or null.</returns>
         public Exception? Wait()
         {
             Execute();

@@ -6,12 +6,12 @@ using Voron.Trees;
 
 namespace Voron.Transactions;
 
-/// <summary>Writes large values straight to the data file, once, and their checksums to ordinary pages.</summary>
+/// <summary>Writes large values directly to the data file, once, and their checksums to ordinary pages.</summary>
 /// <remarks>
 /// The pages are free and untouched since the last checkpoint, so no snapshot reads them and no flush writes them. They are
-/// synced before the record that names them is submitted; if it never is, they are free pages with new bytes. Where maps see
-/// it, they are written past the page cache: that takes the device's time alone, without a copy to the cache, its book-keeping
-/// and the write-back, and a sync has nothing to write that is not this transaction's.
+/// synced before the record that names them is submitted; if it is never submitted, they are free pages with new bytes. Where
+/// maps see such writes, the pages are written past the page cache. This takes only the device's time, and avoids a copy to the
+/// cache, its bookkeeping and the write-back; a sync then has nothing to write that does not belong to this transaction.
 /// </remarks>
 internal sealed unsafe class LargeValueWriter
 {
@@ -29,7 +29,7 @@ internal sealed unsafe class LargeValueWriter
         _pageShift = BitOperations.Log2((uint)context.PageSize);
     }
 
-    /// <summary>Values of this many bytes and more are written here.</summary>
+    /// <summary>The size in bytes from which values are written here.</summary>
     public int ThresholdBytes => _context.Options.LargeValueBytes;
 
     /// <summary>Sets the value of a key.</summary>
@@ -51,14 +51,14 @@ internal sealed unsafe class LargeValueWriter
             _checksums = [];
     }
 
-    /// <summary>Writes a chunk of a value whose run starts at that page; with others that come soon where that is possible.</summary>
+    /// <summary>Writes a chunk of a value whose extent starts at that page, where possible together with chunks that follow soon.</summary>
     /// <returns>Its checksum.</returns>
     public ulong WriteChunk(long firstPage, long chunk, ReadOnlySpan<byte> bytes)
     {
         var page = LargeValues.ChunkPage(firstPage, chunk, _pageShift);
         var seed = _context.DataFile.Seed(page);
 
-        // The copy is in the cache; what is copied may not be yet.
+        // The copy is in the cache; its source may not be yet.
         if (_writePages.Stage != null)
             return Checksum.Compute(_writePages.Stage.Add(page << _pageShift, bytes), (nuint)bytes.Length, seed);
         try
@@ -76,7 +76,7 @@ internal sealed unsafe class LargeValueWriter
     /// <summary>Makes sure that all chunks have been written. They are durable after a sync.</summary>
     public void Finish() => _writePages.Stage?.Finish();
 
-    /// <summary>Reads bytes of a chunk back that has been written in this transaction, before the last <see cref="Finish"/>.</summary>
+    /// <summary>Reads back bytes of a chunk that was written in this transaction, before the last <see cref="Finish"/>.</summary>
     public void ReadChunk(long firstPage, long chunk, Span<byte> bytes)
     {
         try
@@ -89,7 +89,7 @@ internal sealed unsafe class LargeValueWriter
         }
     }
 
-    /// <summary>Gives a run that has been written to a key.</summary>
+    /// <summary>Makes a written extent the value of a key.</summary>
     public void Attach(TreeState tree, ReadOnlySpan<byte> key, long firstPage, long pages, long length, ReadOnlySpan<ulong> checksums)
     {
         var reference = new LargeExtentReference { FirstPage = firstPage, Length = length, Checksums = checksums[0] };

@@ -6,10 +6,10 @@ using Voron.Trees;
 namespace Voron;
 
 /// <summary>
-/// Keys to be looked up together by <see cref="Tree.GetMany"/>, and what was found. Looking up many keys at once is several
+/// Keys to be looked up together by <see cref="Tree.GetMany"/>, and the results. Looking up many keys at once is several
 /// times faster than one after the other, because their waits for memory overlap.
 /// </summary>
-/// <remarks>To be reused: a batch that has reached its size allocates nothing more. For one thread at a time.</remarks>
+/// <remarks>Meant to be reused: a batch that has reached its full size allocates nothing more. Only one thread at a time may use it.</remarks>
 public sealed unsafe class LookupBatch
 {
     private byte[] _keyBytes = GC.AllocateUninitializedArray<byte>(1024, pinned: true);
@@ -18,10 +18,10 @@ public sealed unsafe class LookupBatch
     private OpenTree? _tree;
     private long _generation;
 
-    /// <summary>Keys in the batch.</summary>
+    /// <summary>The number of keys in the batch.</summary>
     public int Count { get; private set; }
 
-    /// <summary>Takes all keys out.</summary>
+    /// <summary>Removes all keys.</summary>
     public void Clear()
     {
         Count = 0;
@@ -49,16 +49,18 @@ public sealed unsafe class LookupBatch
         return Count++;
     }
 
-    /// <summary>A key of the batch.</summary>
+    /// <summary>Returns a key of the batch.</summary>
     public ReadOnlySpan<byte> Key(int index)
     {
         ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual((uint)index, (uint)Count, nameof(index));
         return _keyBytes.AsSpan(_slots[index].KeyOffset, _slots[index].KeyLength);
     }
 
-    /// <summary>The value that the last lookup found for a key; false when the tree does not have it.</summary>
-    /// <param name="index">Which key, from 0 on.</param>
-    /// <param name="value">As from <see cref="Tree.TryGet"/>: valid until the transaction ends, in a write transaction until its next write.</param>
+    /// <summary>Gets the value that the last lookup found for a key; false when the tree does not have the key.</summary>
+    /// <param name="index">The index of the key, from 0.</param>
+    /// <param name="value">
+    /// As from <see cref="Tree.TryGet"/>: valid until the transaction ends, or in a write transaction until its next write.
+    /// </param>
     /// <exception cref="InvalidOperationException">Nothing has been looked up since the batch changed.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public bool TryGetValue(int index, out ReadOnlySpan<byte> value)

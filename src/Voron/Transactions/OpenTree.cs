@@ -6,7 +6,7 @@ using Voron.Trees;
 
 namespace Voron.Transactions;
 
-/// <summary>A tree as one transaction has it open.</summary>
+/// <summary>A tree that one transaction has opened.</summary>
 internal sealed class OpenTree : ITreeOwner
 {
     /// <summary>A tree that had more cursors open than this is not kept for the next transaction.</summary>
@@ -22,7 +22,7 @@ internal sealed class OpenTree : ITreeOwner
     private bool _hasStored;
 
     /// <param name="owner">The transaction.</param>
-    /// <param name="log">Where it keeps what trees were at its savepoints; null for a reader.</param>
+    /// <param name="log">The log in which it keeps the states of trees at its savepoints; null for a reader.</param>
     public OpenTree(TransactionBody owner, TreeLog? log)
     {
         Owner = owner;
@@ -40,7 +40,7 @@ internal sealed class OpenTree : ITreeOwner
 
     public TransactionBody Owner { get; }
 
-    /// <summary>The tree with all puts applied. Applying them may fail, as the puts themselves would have.</summary>
+    /// <summary>The tree with all waiting puts applied. Applying them may fail, as the puts themselves would have.</summary>
     /// <exception cref="InvalidOperationException">The tree has been deleted in this transaction.</exception>
     public TreeState State
     {
@@ -53,19 +53,19 @@ internal sealed class OpenTree : ITreeOwner
         }
     }
 
-    /// <summary>The tree without the puts that wait, and also when it has been deleted.</summary>
+    /// <summary>The tree without the waiting puts, available even if it has been deleted.</summary>
     public TreeState StateAsIs => _state;
 
-    /// <summary>Its place among the trees of the transaction.</summary>
+    /// <summary>The index of the tree among the trees of the transaction.</summary>
     public int Index { get; private set; }
 
-    /// <summary>Moves on when the tree's handles end.</summary>
+    /// <summary>Increases when the tree's handles end.</summary>
     public long Generation { get; private set; }
 
-    /// <summary>The merged operation that opened the tree last; 0 outside of these.</summary>
+    /// <summary>The group-commit operation that last opened the tree; 0 outside of such operations.</summary>
     public long Operation { get; set; }
 
-    /// <summary>The innermost savepoint for which the tree has been kept as it was.</summary>
+    /// <summary>The stamp of the innermost savepoint for which the state of the tree has been saved.</summary>
     public int SavedStamp { get; set; }
 
     /// <summary>True after the tree was deleted in this transaction.</summary>
@@ -75,7 +75,7 @@ internal sealed class OpenTree : ITreeOwner
         set => _pending = value ? _pending | Pending.Dropped : _pending & ~Pending.Dropped;
     }
 
-    /// <summary>True while puts wait to be applied.</summary>
+    /// <summary>True while puts are waiting to be applied.</summary>
     public bool HasPuts => (_pending & Pending.Puts) != 0;
 
     public ReadOnlySpan<byte> Name => _name;
@@ -83,13 +83,13 @@ internal sealed class OpenTree : ITreeOwner
     /// <summary>The name as an array that never changes, to be restored by <see cref="SetName(byte[])"/>.</summary>
     public byte[] NameBytes => _name;
 
-    /// <summary>For <see cref="OpenTreeNames"/>.</summary>
+    /// <summary>Used by <see cref="OpenTreeNames"/>.</summary>
     public int NameHash { get; set; }
 
     /// <inheritdoc cref="NameHash"/>
     public OpenTree? NextWithHash { get; set; }
 
-    /// <summary>False when the tree has grown too large to be kept for another transaction.</summary>
+    /// <summary>False when this object has grown too large to be kept for another transaction.</summary>
     public bool IsReusable => _cursors.Count <= MaxKeptCursors;
 
     public void Open(ReadOnlySpan<byte> name, in TreeHeader header, int index)
@@ -104,8 +104,8 @@ internal sealed class OpenTree : ITreeOwner
     }
 
     /// <summary>
-    /// Lets a put wait for others, to be applied with them. False when it has to be made at once: it is large, or keys are
-    /// being appended, which finds their leaf without a search. The first one of a transaction tells.
+    /// Defers a put, to be applied together with others. False when it must be made at once, because it is large, or because keys
+    /// are being appended, which finds their leaf without a search. The first put of a transaction shows whether they are.
     /// </summary>
     public bool TryDefer(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
@@ -126,7 +126,7 @@ internal sealed class OpenTree : ITreeOwner
         return true;
     }
 
-    /// <summary>Applies the puts that wait.</summary>
+    /// <summary>Applies the waiting puts.</summary>
     public void ApplyPuts()
     {
         if (!HasPuts)
@@ -143,7 +143,7 @@ internal sealed class OpenTree : ITreeOwner
         }
     }
 
-    /// <summary>Forgets puts that have not been applied: they are being rolled back.</summary>
+    /// <summary>Discards the puts that have not been applied, because they are being rolled back.</summary>
     public void DiscardPuts()
     {
         if (!HasPuts)
@@ -152,7 +152,7 @@ internal sealed class OpenTree : ITreeOwner
         _puts!.Clear();
     }
 
-    /// <summary>Takes the buffer for puts away, which may be another tree's from here on.</summary>
+    /// <summary>Takes away the buffer for puts, which may belong to another tree from here on.</summary>
     public void TakeBuffer()
     {
         DiscardPuts();
@@ -167,7 +167,7 @@ internal sealed class OpenTree : ITreeOwner
 
     public void SetName(byte[] name) => _name = name;
 
-    /// <summary>Keeps the tree as it is if a savepoint needs it and does not have it.</summary>
+    /// <summary>Saves the state of the tree if a savepoint needs it and does not have it.</summary>
     public void BeforeChange()
     {
         if (SavedStamp < _log!.Stamp && !(PlantedFault.KeepTreeOnce && SavedStamp > 0))
@@ -182,7 +182,7 @@ internal sealed class OpenTree : ITreeOwner
         NextWithHash = null;
     }
 
-    /// <summary>Ends all handles of the tree and of its cursors, and keeps the tree open for others.</summary>
+    /// <summary>Ends all handles of the tree and of its cursors, but keeps the tree open for others.</summary>
     public void EndHandles()
     {
         CloseHandles();
@@ -190,7 +190,7 @@ internal sealed class OpenTree : ITreeOwner
             cursor.Return();
     }
 
-    /// <summary>Ends the handles; a call that is under way in one goes on.</summary>
+    /// <summary>Ends the handles; a call that is already under way through one of them continues.</summary>
     public void CloseHandles()
     {
         Generation++;
@@ -198,7 +198,7 @@ internal sealed class OpenTree : ITreeOwner
             cursor.Generation++;
     }
 
-    /// <summary>A cursor that nobody uses.</summary>
+    /// <summary>Opens a cursor that is not in use.</summary>
     /// <exception cref="ObjectDisposedException">The tree's handles have ended.</exception>
     /// <exception cref="InvalidOperationException">Another thread is inside the transaction.</exception>
     public Cursor OpenCursor(long generation)
@@ -215,7 +215,7 @@ internal sealed class OpenTree : ITreeOwner
         }
     }
 
-    /// <summary>Takes back a cursor that has been closed. By any thread.</summary>
+    /// <summary>Takes back a cursor that has been closed. Any thread may call this.</summary>
     public void ReturnCursor(CursorLease cursor)
     {
         CursorLease? first;
@@ -235,7 +235,7 @@ internal sealed class OpenTree : ITreeOwner
             ThrowDropped();
     }
 
-    // Only one thread at a time takes cursors, so that the first one cannot have been taken and returned meanwhile.
+    // Only one thread at a time takes cursors, so the first one cannot have been taken and returned meanwhile.
     private CursorLease RentCursor()
     {
         var lease = Volatile.Read(ref _freeCursors);

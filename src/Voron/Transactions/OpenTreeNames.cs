@@ -3,7 +3,7 @@ using System.Numerics;
 namespace Voron.Transactions;
 
 /// <summary>Finds the open trees of a transaction by their names.</summary>
-/// <remarks>A few trees are looked through one after the other; from some more on there is a table with chains of trees.</remarks>
+/// <remarks>A few trees are searched one after the other; beyond a few, there is a hash table with chains of trees.</remarks>
 internal sealed class OpenTreeNames
 {
     private const int Few = 8;
@@ -14,7 +14,7 @@ internal sealed class OpenTreeNames
     private int _count;
     private bool _isTable;
 
-    /// <summary>The tree of that name, or null.</summary>
+    /// <summary>Returns the tree with that name, or null.</summary>
     public OpenTree? Find(ReadOnlySpan<byte> name)
     {
         if (!_isTable)
@@ -35,7 +35,7 @@ internal sealed class OpenTreeNames
         return tree;
     }
 
-    /// <summary>Adds a tree under the name that it has. No other tree has that name.</summary>
+    /// <summary>Adds a tree under its current name, which no other tree has.</summary>
     public void Add(OpenTree tree)
     {
         if (!_isTable && _count < Few)
@@ -51,7 +51,7 @@ internal sealed class OpenTreeNames
         Link(tree);
     }
 
-    /// <summary>Takes a tree out, which still has the name that it was added under.</summary>
+    /// <summary>Removes a tree, which still has the name that it was added under.</summary>
     public void Remove(OpenTree tree)
     {
         _count--;
@@ -79,7 +79,7 @@ internal sealed class OpenTreeNames
         tree.NextWithHash = null;
     }
 
-    /// <summary>Takes all trees out, and keeps little memory.</summary>
+    /// <summary>Removes all trees, and keeps little memory.</summary>
     public void Clear()
     {
         if (_buckets.Length > MaxKeptBuckets)
@@ -91,7 +91,7 @@ internal sealed class OpenTreeNames
         _count = 0;
     }
 
-    // Seeded by the process: names come from outside, and cannot be chosen so that they meet in one chain.
+    // Seeded per process: names come from outside, and cannot be chosen so that they fall into one chain.
     private static int Hash(ReadOnlySpan<byte> name)
     {
         var hash = default(HashCode);
@@ -106,7 +106,7 @@ internal sealed class OpenTreeNames
         bucket = tree;
     }
 
-    // From the short list to a table, or to a table of twice the size. Nothing has changed if there is no memory for it.
+    // Moves the trees from the short list to a table, or to a table of twice the size. If there is no memory for it, nothing changes.
     private void Rebuild()
     {
         var old = _buckets;

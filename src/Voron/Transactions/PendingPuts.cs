@@ -5,13 +5,13 @@ namespace Voron.Transactions;
 
 /// <summary>The puts of the open write transaction that are still reading their streams.</summary>
 /// <remarks>
-/// A pending put holds pages that no tree leads to yet. So
-/// 1. a commit, and the release of a savepoint, are refused: the pages would be used for ever if the put failed later;
-/// 2. a savepoint is not created: a rollback to it would take a part of the pages from the put;
-/// 3. the tree that is written to is not deleted;
-/// 4. a rollback and a disposal end the put first: its pages go with the rest, and its task fails.
-/// A put continues on the thread that its stream completes on. All that it does in the transaction, and whatever ends it, is done with
-/// <see cref="Exclusion"/> held, which is never held while a stream is read.
+/// A pending put holds pages that no tree leads to yet. Therefore
+/// 1. a commit and the release of a savepoint are refused, because the pages would be in use for ever if the put failed later;
+/// 2. a savepoint is not created, because a rollback to it would take away some of the put's pages;
+/// 3. the tree that is being written to is not deleted;
+/// 4. a rollback or a disposal ends the put first: its pages are rolled back with the rest, and its task fails.
+/// A put continues on the thread on which its stream completes. All its work in the transaction, and any call that ends the put, is done
+/// with <see cref="Exclusion"/> held, which is never held while a stream is read.
 /// </remarks>
 internal sealed class PendingPuts
 {
@@ -49,7 +49,7 @@ internal sealed class PendingPuts
 
     /// <summary>Refuses a call that a pending put would not survive.</summary>
     /// <param name="call">The call, for the message.</param>
-    /// <param name="tree">Only puts into this tree count; null for all.</param>
+    /// <param name="tree">The tree whose puts count; null for all trees.</param>
     /// <exception cref="InvalidOperationException">A put is pending.</exception>
     public void ThrowIfAny(string call, OpenTree? tree = null)
     {
@@ -68,7 +68,7 @@ internal sealed class PendingPuts
         }
     }
 
-    /// <summary>Ends all puts: the transaction is being rolled back to a savepoint, or as a whole.</summary>
+    /// <summary>Ends all puts, because the transaction is being rolled back to a savepoint or as a whole.</summary>
     public void Undo(bool toSavepoint)
     {
         if (Volatile.Read(ref _count) == 0 || PlantedFault.ForgetPendingPuts)

@@ -4,23 +4,23 @@ using Voron.Trees;
 namespace Voron.Transactions;
 
 /// <summary>
-/// The buffers of the open write transaction for puts that wait. There are a few, however many trees are written to: a tree
-/// that wants one when all are in use gets that of another tree, whose puts are applied first.
+/// The buffers of the open write transaction for waiting puts. There are only a few, however many trees are written to: a tree that needs
+/// one when all are in use gets the buffer of another tree, whose puts are applied first.
 /// </summary>
 /// <remarks>Used by the holder of the writer.</remarks>
 internal sealed class PutBuffers
 {
-    /// <summary>As many trees as are usually written to side by side: a table and its indexes.</summary>
+    /// <summary>The number of trees that are usually written to side by side: a table and its indexes.</summary>
     private const int MaxBuffers = 16;
 
-    /// <summary>Bytes by which all buffers together may have grown before another one is allowed to.</summary>
+    /// <summary>The number of bytes by which all buffers together may have grown before another one is allowed to grow.</summary>
     private const int MaxGrownBytes = 64 << 20;
 
     private readonly List<PutBuffer> _buffers = new(MaxBuffers);
     private readonly OpenTree?[] _owners = new OpenTree?[MaxBuffers];
     private int _next;
 
-    /// <summary>False when the buffers have grown by as much as they may.</summary>
+    /// <summary>False when the buffers have grown as much as they may.</summary>
     public bool MayGrow
     {
         get
@@ -32,14 +32,14 @@ internal sealed class PutBuffers
         }
     }
 
-    /// <summary>A buffer without puts, which is the tree's until it is taken from it, or the transaction ends.</summary>
-    /// <remarks>May apply the puts of another tree, which fails as these puts would have.</remarks>
+    /// <summary>Returns a buffer without puts. It belongs to the tree until it is taken away, or the transaction ends.</summary>
+    /// <remarks>May apply the puts of another tree, which fails as those puts would have.</remarks>
     public PutBuffer Rent(OpenTree tree)
     {
         var index = FindFree();
         if (index < 0)
         {
-            // In turn, so that each tree gathers puts for as long as the others.
+            // Buffers are taken in turn, so that each tree gathers puts for as long as the others.
             index = _next;
             _next = (_next + 1) % MaxBuffers;
             if (!PlantedFault.ForgetWaitingPuts)
@@ -51,21 +51,21 @@ internal sealed class PutBuffers
         return _buffers[index];
     }
 
-    /// <summary>Applies all puts that wait.</summary>
+    /// <summary>Applies all waiting puts.</summary>
     public void Apply()
     {
         for (var i = 0; i < _buffers.Count; i++)
             _owners[i]?.ApplyPuts();
     }
 
-    /// <summary>Forgets all puts that wait: they are being rolled back.</summary>
+    /// <summary>Discards all waiting puts, because they are being rolled back.</summary>
     public void Discard()
     {
         for (var i = 0; i < _buffers.Count; i++)
             _owners[i]?.DiscardPuts();
     }
 
-    /// <summary>Takes all buffers back at the end of a transaction. Puts that wait are forgotten.</summary>
+    /// <summary>Takes all buffers back at the end of a transaction, and discards the waiting puts.</summary>
     public void Reset()
     {
         for (var i = 0; i < _buffers.Count; i++)
@@ -78,7 +78,7 @@ internal sealed class PutBuffers
         _next = 0;
     }
 
-    // A buffer that nobody has, else a new one, else one in which no puts wait.
+    // Finds a buffer that no tree has, or else creates one, or else finds one without waiting puts.
     private int FindFree()
     {
         for (var i = 0; i < _buffers.Count; i++)

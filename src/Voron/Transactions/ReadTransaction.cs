@@ -5,13 +5,13 @@ using Voron.Trees;
 namespace Voron;
 
 /// <summary>
-/// A snapshot of the environment: sees everything committed before it began, and nothing after. It takes no lock and never
-/// waits, and nobody waits for it.
+/// A snapshot of the environment: sees everything committed before it began, and nothing after. It takes no lock and never waits, and no
+/// other transaction waits for it.
 /// </summary>
 /// <remarks>
-/// A handle, to be copied freely; dispose one of the copies. May be handed from thread to thread; for use by several threads
-/// at once each should begin its own. Spans read through it are valid until it is disposed. Keeping it open for long makes
-/// the environment keep old versions of pages.
+/// A handle that can be copied freely; dispose one of the copies. It may be passed from thread to thread; for use by several threads at
+/// once, each should begin its own. Spans read through it are valid until it is disposed. Keeping it open for long makes the environment
+/// keep old versions of pages.
 /// </remarks>
 public readonly struct ReadTransaction : IDisposable
 {
@@ -53,7 +53,7 @@ public readonly struct ReadTransaction : IDisposable
         return open != null;
     }
 
-    /// <summary>The names of all trees, in the order of their UTF-8 bytes.</summary>
+    /// <summary>Returns the names of all trees, in the order of their UTF-8 bytes.</summary>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public IReadOnlyList<string> GetTreeNames()
     {
@@ -75,7 +75,7 @@ public readonly struct ReadTransaction : IDisposable
     public void Dispose() => _body?.End(_generation);
 }
 
-/// <summary>What read and write transactions say of tree names.</summary>
+/// <summary>Lists tree names and reports missing ones, for read and write transactions.</summary>
 internal static class TreeNames
 {
     public static IReadOnlyList<string> List(TransactionBody body)

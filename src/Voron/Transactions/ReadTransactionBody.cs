@@ -3,14 +3,14 @@ using Voron.Trees;
 
 namespace Voron.Transactions;
 
-/// <summary>A read transaction behind its handles. One that nobody refers to any more is noticed by its finalizer.</summary>
+/// <summary>A read transaction behind its handles. Its finalizer notices when an open transaction is no longer referenced.</summary>
 internal sealed class ReadTransactionBody : TransactionBody
 {
     private readonly ReaderPool _pool;
     private readonly SnapshotPages _snapshot;
     private StackTrace? _openedAt;
     private int _thread;
-    // The generation that is open, or 0: whoever changes it to 0 ends the transaction.
+    // The generation that is open, or 0: the thread that changes it to 0 ends the transaction.
     private long _open;
 
     public ReadTransactionBody(ReaderPool pool, SnapshotPages snapshot)
@@ -21,7 +21,7 @@ internal sealed class ReadTransactionBody : TransactionBody
 
     ~ReadTransactionBody()
     {
-        // Nothing reachable can use the snapshot any more. While it is open, the memory that it reads is there.
+        // Nothing reachable can use the snapshot any more. While the snapshot is open, the memory that it reads remains.
         if (Interlocked.Exchange(ref _open, 0) != 0)
             _pool.Leaked(_snapshot, _openedAt);
     }
@@ -51,11 +51,11 @@ internal sealed class ReadTransactionBody : TransactionBody
         if (Interlocked.CompareExchange(ref _open, 0, generation) != generation)
             return;
 
-        // Whoever enters from here on looks at the generation behind its mark, and is told; whoever has entered before is waited
-        // for, since its pages go with the snapshot. That is a call of another thread in a transaction that is being disposed: a
-        // mistake of the caller's that must not end the process. The mark is a plain store, so a barrier of the whole process
-        // is needed to be sure to see it; it is paid only where a second thread has shown itself. Not seen, for as long as a
-        // store takes to reach another body, is a thread that was given a tree here and has done nothing but look up keys.
+        // A call that enters from here on checks the generation after setting its mark, and throws. A call that has entered before is waited for,
+        // since its pages go with the snapshot. It comes from another thread, in a transaction that is being disposed: a mistake of the caller
+        // that must not end the process. The mark is a plain store, so a process-wide barrier is needed to be sure of seeing it; its cost is
+        // paid only where a second thread has been seen. One thread is missed, for as long as a store takes to reach another CPU core: a
+        // thread that was given a tree here and has done nothing but look up keys.
         var spin = default(SpinWait);
         while (!TryBeBusy())
             spin.SpinOnce();
@@ -107,7 +107,7 @@ internal sealed class ReaderPool
     private readonly Engine _context;
     private readonly Action<long, StackTrace?> _leaked;
 
-    /// <param name="leaked">Told of the snapshot, and of where it was opened, when a transaction was never disposed.</param>
+    /// <param name="leaked">Called with the snapshot's id, and with the place where it was opened, when a transaction was never disposed.</param>
     public ReaderPool(Engine context, Action<long, StackTrace?> leaked)
     {
         _context = context;
@@ -133,7 +133,7 @@ internal sealed class ReaderPool
         }
         catch
         {
-            // It may have been registered already; what has no slot cannot be.
+            // The snapshot may already have been registered; without a body there is no slot, and nothing can have been registered.
             body?.Snapshot.End();
             body?.Snapshot.Retire();
             _context.Users.RemoveReader();
@@ -156,11 +156,11 @@ internal sealed class ReaderPool
         _context.Users.RemoveReader();
     }
 
-    /// <summary>Called by a finalizer: has the snapshot let go of on the thread pool, after a while.</summary>
+    /// <summary>Called by a finalizer: releases the snapshot on the thread pool, after a while.</summary>
     /// <remarks>
-    /// No handle leads to the transaction any more, and no call is in it, since calls hold it. A span of a value may still be in
-    /// use on some stack: no reference shows that, hence the while. What a finalizer throws would end the process, and
-    /// the user's log may throw.
+    /// No handle leads to the transaction any more, and no call is inside it, because a call keeps it reachable. A span of a value may still be
+    /// in use on some stack, which no reference shows; hence the delay. The finalizer does not release the snapshot itself: an exception from a
+    /// finalizer would end the process, and the user's logger may throw.
     /// </remarks>
     public void Leaked(SnapshotPages snapshot, StackTrace? openedAt)
     {

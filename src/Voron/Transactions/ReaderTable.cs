@@ -5,28 +5,28 @@ using Voron.Primitives;
 
 namespace Voron.Transactions;
 
-/// <summary>A registered reader, as a scan found it.</summary>
+/// <summary>A registered reader, as found by a scan.</summary>
 internal readonly record struct ActiveReader(int Slot, long Snapshot, long Sequence);
 
-/// <summary>What is known of a registered reader beside its snapshot.</summary>
-/// <param name="Use">Which use of its slot it is; with the slot, no other reader's.</param>
-/// <param name="Age">For how long it has been registered.</param>
+/// <summary>The origin of a registered reader.</summary>
+/// <param name="Use">The number of this use of its slot; together with the slot, it identifies the reader.</param>
+/// <param name="Age">The time for which it has been registered.</param>
 /// <param name="ThreadId">The managed thread that began it.</param>
-/// <param name="OpenedAt">Where that was; null when readers are not tracked.</param>
+/// <param name="OpenedAt">The place where it was begun; null when readers are not tracked.</param>
 internal readonly record struct ReaderOrigin(long Use, TimeSpan Age, int ThreadId, StackTrace? OpenedAt);
 
-/// <summary>Who reads which snapshot. Registering takes no lock and waits for nobody.</summary>
+/// <summary>Records which reader uses which snapshot. Registering takes no lock and waits for no other thread.</summary>
 /// <remarks>
-/// The handshake: a reader stores its slot, fences, and looks at the horizon; whoever is about to drop versions stores the
-/// horizon, fences, and scans the slots. Whichever comes second sees the other. A reader whose snapshot is below the horizon
-/// takes a newer one. <see cref="Register"/> therefore never succeeds with a snapshot that a scan has overlooked.
+/// The handshake: a reader stores its slot, fences, and reads the horizon; a thread that is about to drop versions stores the horizon,
+/// fences, and scans the slots. The one that comes second sees the other. A reader whose snapshot is below the horizon takes a newer one.
+/// <see cref="Register"/> therefore never succeeds with a snapshot that a scan has overlooked.
 /// </remarks>
 internal sealed unsafe class ReaderTable : IDisposable
 {
-    /// <summary>The most readers that can be registered at once, those of the engine apart.</summary>
+    /// <summary>The maximum number of readers that can be registered at once, not counting the engine's own.</summary>
     public const int MaxReaders = (1 << 16) - 1;
 
-    /// <summary>How many more may be for the engine's own use, so that readers in great number keep nothing of its from working.</summary>
+    /// <summary>The number of additional slots for the engine's own use, so that many readers cannot keep the engine from working.</summary>
     private const int EngineReaders = 16;
 
     private readonly EngineLock _slotsLock = new(LockRank.ReaderSlots);
@@ -47,11 +47,11 @@ internal sealed unsafe class ReaderTable : IDisposable
         _slots = (ReaderSlot*)_space.Address;
     }
 
-    /// <summary>No reader may register below this snapshot.</summary>
+    /// <summary>The oldest snapshot with which a reader may still register.</summary>
     public long Horizon => Volatile.Read(ref _horizon);
 
-    /// <summary>Gives out a slot; a reader object keeps its slot for life.</summary>
-    /// <param name="forEngine">The slot is for the engine's own use, and does not count as a reader's.</param>
+    /// <summary>Returns an unused slot; a reader object keeps its slot for life.</summary>
+    /// <param name="forEngine">True for the engine's own use; such a slot does not count as a reader's.</param>
     /// <exception cref="InvalidOperationException">There are too many readers.</exception>
     public int TakeSlot(bool forEngine = false)
     {
@@ -92,7 +92,9 @@ internal sealed unsafe class ReaderTable : IDisposable
         }
     }
 
-    /// <summary>Notes who is about to register a slot that is not registered; costs next to nothing without a stack trace.</summary>
+    /// <summary>
+    /// Notes the origin of the reader that is about to register a slot, which is not registered yet. Costs next to nothing without a stack trace.
+    /// </summary>
     public void NoteOrigin(int slotIndex, StackTrace? openedAt, int thread)
     {
         var slot = _slots + slotIndex;
@@ -104,7 +106,7 @@ internal sealed unsafe class ReaderTable : IDisposable
             origins[slotIndex] = openedAt;
     }
 
-    /// <summary>What is known of a reader that a scan found; null when it has ended since.</summary>
+    /// <summary>Returns the origin of a reader that a scan found; null when the reader has ended since.</summary>
     public ReaderOrigin? Describe(in ActiveReader reader)
     {
         var slot = _slots + reader.Slot;
@@ -112,7 +114,7 @@ internal sealed unsafe class ReaderTable : IDisposable
         var origin = new ReaderOrigin(
             use, TimeSpan.FromMilliseconds(Environment.TickCount64 - slot->BeganTick), slot->ThreadId, _origins?[reader.Slot]);
 
-        // What is noted for the next use comes after the end of this one.
+        // The origin of the slot's next use is noted only after this use has ended.
         Volatile.ReadBarrier();
         return Volatile.Read(ref slot->SnapshotPlusOne) == reader.Snapshot + 1 && slot->Uses == use ? origin : null;
     }
@@ -145,7 +147,7 @@ internal sealed unsafe class ReaderTable : IDisposable
 
         SchedulePoint.Reach(SchedulePlace.SnapshotConfirmed);
 
-        // The map of the first reading may have been retired before the slot was stored.
+        // The map that was read first may have been retired before the slot was stored.
         _ring.Read(out var newest);
         slot->State.Map = newest.Map;
         return &slot->State;
@@ -153,9 +155,11 @@ internal sealed unsafe class ReaderTable : IDisposable
 
     public void Release(int slotIndex) => Volatile.Write(ref _slots[slotIndex].SnapshotPlusOne, 0);
 
-    /// <summary>Raises the horizon to the published snapshot and scans. What it finds, with that snapshot, is all there is below.</summary>
+    /// <summary>
+    /// Raises the horizon to the published snapshot and scans the slots. Below that snapshot, readers can have only the snapshots found.
+    /// </summary>
     /// <param name="readers">Cleared, then filled.</param>
-    /// <param name="lastSlot">The slot to be scanned last, since it may take over a snapshot from another; or -1.</param>
+    /// <param name="lastSlot">The slot to be scanned last, because it may take over a snapshot from another slot; or -1.</param>
     /// <returns>The published snapshot.</returns>
     public long Scan(List<ActiveReader> readers, int lastSlot)
     {
@@ -163,7 +167,7 @@ internal sealed unsafe class ReaderTable : IDisposable
         if (PlantedFault.ScanBeforeHorizon)
             Collect(readers, lastSlot);
         SchedulePoint.Reach(SchedulePlace.StateCopied);
-        // Two may scan at once; the horizon only ever rises.
+        // Two threads may scan at once; the horizon only ever rises.
         var horizon = Volatile.Read(ref _horizon);
         while (horizon < published)
         {
@@ -197,8 +201,8 @@ internal sealed unsafe class ReaderTable : IDisposable
     }
 
     /// <summary>
-    /// Moves a registered slot to the snapshot of another reader, which is older. False when that reader has gone or moved on,
-    /// or has not yet found out whether it may have that snapshot.
+    /// Moves a registered slot to the snapshot of another reader, which is older. Returns false when that reader has ended or moved on, or has
+    /// not yet confirmed that it may have that snapshot.
     /// </summary>
     public bool TryJoin(int slotIndex, in ActiveReader other)
     {
@@ -239,18 +243,18 @@ internal sealed unsafe class ReaderTable : IDisposable
     {
         public const int Size = 256;
 
-        /// <summary>0 when nobody is registered.</summary>
+        /// <summary>0 when no reader is registered.</summary>
         [FieldOffset(0)]
         public long SnapshotPlusOne;
 
         [FieldOffset(8)]
         public long Sequence;
 
-        /// <summary>Raised before the state changes, so that a copy of it can be told to be whole.</summary>
+        /// <summary>Incremented before the state changes, so that a copy of the state can be checked for consistency.</summary>
         [FieldOffset(16)]
         public long Uses;
 
-        /// <summary>The use that has passed the test of the horizon: before, the slot may hold a snapshot that is gone.</summary>
+        /// <summary>The use that has passed the check of the horizon; before that, the slot may hold a snapshot that is gone.</summary>
         [FieldOffset(24)]
         public long ConfirmedUse;
 

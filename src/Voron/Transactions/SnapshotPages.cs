@@ -7,7 +7,7 @@ using Voron.Trees;
 
 namespace Voron.Transactions;
 
-/// <summary>The pages as one registered snapshot sees them. Pooled; keeps its slot in the reader table for life.</summary>
+/// <summary>The pages as seen by one registered snapshot. Pooled; keeps its slot in the reader table for life.</summary>
 internal sealed unsafe class SnapshotPages : PageReader
 {
     private readonly Engine _context;
@@ -22,7 +22,7 @@ internal sealed unsafe class SnapshotPages : PageReader
     private long _id;
     private long _pageCount;
 
-    /// <param name="forEngine">One of the slots is taken that are kept for the engine.</param>
+    /// <param name="forEngine">True to take one of the slots that are reserved for the engine.</param>
     public SnapshotPages(Engine context, bool forEngine = false)
     {
         _context = context;
@@ -40,14 +40,14 @@ internal sealed unsafe class SnapshotPages : PageReader
 
     public override long PageCount => _pageCount;
 
-    /// <summary>The transaction whose state this is.</summary>
+    /// <summary>The id of the transaction whose state this is.</summary>
     public long Id => _id;
 
     public int Slot => _slot;
 
     public ref readonly EnvironmentState State => ref _published->State;
 
-    /// <summary>Registers on the newest published state.</summary>
+    /// <summary>Registers the snapshot with the newest published state.</summary>
     public void Begin(StackTrace? openedAt = null, int thread = 0)
     {
         _context.Readers.NoteOrigin(_slot, openedAt, thread);
@@ -57,10 +57,10 @@ internal sealed unsafe class SnapshotPages : PageReader
         _pageCount = _published->State.PageCount;
     }
 
-    /// <summary>Lets go of the snapshot. Nothing that was read through it may be used any more.</summary>
+    /// <summary>Releases the snapshot. Data that was read through it must not be used any more.</summary>
     public void End() => _context.Readers.Release(_slot);
 
-    /// <summary>Gives the slot back; the object is done with.</summary>
+    /// <summary>Returns the slot; this object must not be used any more.</summary>
     public void Retire() => _context.Readers.FreeSlot(_slot, _isEngine);
 
     public override byte* Read(PageNumber page)
@@ -91,7 +91,7 @@ internal sealed unsafe class SnapshotPages : PageReader
     public override byte* DataFilePage(PageNumber page)
     {
         var number = page.Value;
-        // Page 0 holds a map, and stands for no page in the table of heads.
+        // Page 0 holds a map; in the table of key heads, its number means "no page".
         return (ulong)(number - 1) >= (ulong)(_pageCount - 1) || _versions.Find(number, _id, out _) ? null : _map + (number << _pageShift);
     }
 

@@ -7,8 +7,8 @@ namespace Voron.Transactions;
 
 /// <summary>The published states, newest last, in native memory: publishing allocates nothing and readers take no lock.</summary>
 /// <remarks>
-/// A slot is a sequence lock: its sequence is taken away before its content changes and set after. Whoever publishes holds
-/// the publication lock; readers copy a slot and believe the copy when the slot still has the sequence that they came for.
+/// Each slot is a sequence lock: its sequence is invalidated before its content changes, and set afterwards. A publisher holds the
+/// publication lock. Readers copy a slot, and accept the copy if the slot still has the sequence that they looked for.
 /// </remarks>
 internal sealed unsafe class StateRing : IDisposable
 {
@@ -46,11 +46,11 @@ internal sealed unsafe class StateRing : IDisposable
     {
         while (!TryRead(Volatile.Read(ref _sequence), out state))
         {
-            // The ring went round while the slot was copied.
+            // The ring wrapped around while the slot was copied.
         }
     }
 
-    /// <summary>Copies the state of that sequence; false when its slot has been used again.</summary>
+    /// <summary>Copies the state with that sequence; false when its slot has been reused.</summary>
     public bool TryRead(long sequence, out PublishedState state)
     {
         var slot = _slots + (sequence & (Slots - 1));
@@ -65,7 +65,7 @@ internal sealed unsafe class StateRing : IDisposable
         return slot->Sequence == sequence;
     }
 
-    /// <summary>Publishes the state that a durable transaction left.</summary>
+    /// <summary>Publishes the state that results from a durable transaction.</summary>
     public long Publish(in EnvironmentState state, in JournalPosition journalEnd)
     {
         using (_publication.Enter())
@@ -78,8 +78,8 @@ internal sealed unsafe class StateRing : IDisposable
     }
 
     /// <summary>
-    /// Publishes the same state once more, under a new sequence: readers that register from now on know that versions have
-    /// been detached, and use the map given.
+    /// Publishes the same state again under a new sequence: readers that register from now on know that versions have been detached, and use
+    /// the given map.
     /// </summary>
     public long Republish(byte* map)
     {

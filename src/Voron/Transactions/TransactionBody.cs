@@ -5,14 +5,14 @@ using Voron.Trees;
 
 namespace Voron.Transactions;
 
-/// <summary>What read and write transactions have in common: the trees they have open, and a generation for their handles.</summary>
+/// <summary>The common part of read and write transactions: the trees they have open, and a generation for their handles.</summary>
 /// <remarks>
-/// Cores are pooled. A handle remembers the generation that it was made for; when the transaction ends the generation moves
-/// on, and every handle of it throws from then on.
+/// Transaction bodies are pooled. A handle remembers the generation for which it was created. When the transaction ends, the generation
+/// increases, and all of its handles throw from then on.
 /// </remarks>
 internal abstract class TransactionBody
 {
-    /// <summary>Objects for open trees that are kept for the next transaction.</summary>
+    /// <summary>The maximum number of objects for open trees that are kept for the next transaction.</summary>
     private const int MaxKeptTrees = 64;
 
     private readonly List<OpenTree> _trees = [];
@@ -31,7 +31,7 @@ internal abstract class TransactionBody
     /// <summary>True while a call reads in this transaction, as far as this thread can see.</summary>
     protected bool IsInside => Volatile.Read(ref _isInside) || Volatile.Read(ref _sharedInside) != 0;
 
-    /// <summary>True when a second thread has been seen in here.</summary>
+    /// <summary>True when a second thread has been seen in this transaction.</summary>
     protected bool IsShared => _isShared;
 
     /// <summary>The tree of trees as this transaction sees it.</summary>
@@ -39,7 +39,7 @@ internal abstract class TransactionBody
 
     protected int TreeCount => _treeCount;
 
-    /// <summary>Where the transaction keeps what trees were at its savepoints; null for a reader.</summary>
+    /// <summary>The log of the states of trees at the transaction's savepoints; null for a reader.</summary>
     protected virtual TreeLog? Log => null;
 
     protected OpenTree TreeAt(int index) => _trees[index];
@@ -56,7 +56,7 @@ internal abstract class TransactionBody
         EndTrees();
     }
 
-    /// <summary>From here on every handle of the transaction throws, those of its trees and cursors too.</summary>
+    /// <summary>Ends all handles of the transaction, including those of its trees and cursors: they throw from here on.</summary>
     protected void CloseHandles()
     {
         Generation++;
@@ -64,7 +64,7 @@ internal abstract class TransactionBody
             _trees[i].CloseHandles();
     }
 
-    /// <summary>Closes all trees. Of what they needed, little is kept for the next transaction.</summary>
+    /// <summary>Closes all trees. Keeps little of their memory for the next transaction.</summary>
     protected void EndTrees()
     {
         var areReusable = true;
@@ -85,7 +85,7 @@ internal abstract class TransactionBody
         }
     }
 
-    /// <summary>Ends the handles of the trees from an index on.</summary>
+    /// <summary>Closes the trees from an index on, which ends their handles.</summary>
     protected void CloseTrees(int from)
     {
         for (var i = _treeCount - 1; i >= from; i--)
@@ -98,7 +98,7 @@ internal abstract class TransactionBody
         _treeCount = from;
     }
 
-    /// <summary>A tree that is open already, or null.</summary>
+    /// <summary>Returns a tree that is already open, or null.</summary>
     protected OpenTree? FindOpen(ReadOnlySpan<byte> name) => _names.Find(name);
 
     protected OpenTree Add(ReadOnlySpan<byte> name, in TreeHeader header)
@@ -112,7 +112,7 @@ internal abstract class TransactionBody
         return tree;
     }
 
-    /// <summary>Gives an open tree another name, or the one that it had at a savepoint.</summary>
+    /// <summary>Gives an open tree another name, or the name that it had at a savepoint.</summary>
     protected void SetName(OpenTree tree, byte[] name)
     {
         if (!tree.IsDropped)
@@ -122,7 +122,7 @@ internal abstract class TransactionBody
             _names.Add(tree);
     }
 
-    /// <summary>Says of an open tree that it has been deleted, or has not.</summary>
+    /// <summary>Marks an open tree as deleted, or as not deleted.</summary>
     protected void SetDropped(OpenTree tree, bool isDropped)
     {
         if (tree.IsDropped == isDropped)
@@ -135,15 +135,15 @@ internal abstract class TransactionBody
     }
 
     /// <summary>
-    /// Marks that a call reads in this transaction, until <see cref="Leave"/>; the caller looks at its handle's generation after
-    /// that. It also keeps the transaction from becoming garbage below the call.
+    /// Marks that a call reads in this transaction, until <see cref="Leave"/>; the caller checks its handle's generation after that. The mark
+    /// also keeps the transaction from becoming garbage during the call.
     /// </summary>
     /// <remarks>
-    /// Plain loads and stores, on a line of this transaction's own, until a second thread has shown itself by opening something:
-    /// from then on the mark is taken by one thread at a time, for sure. Whoever ends the transaction sees either mark: see
+    /// Uses plain loads and stores, on a cache line of this transaction's own, until a second thread has been seen because it opened something.
+    /// From then on, only one thread at a time can take the mark, with certainty. The caller that ends the transaction sees either mark: see
     /// <see cref="ReadTransactionBody.End"/>.
     /// </remarks>
-    /// <returns>What <see cref="Leave"/> wants to know: which of the two marks it is.</returns>
+    /// <returns>The argument for <see cref="Leave"/>: which of the two marks was taken.</returns>
     /// <exception cref="InvalidOperationException">Another thread is inside.</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool Enter()
@@ -163,7 +163,7 @@ internal abstract class TransactionBody
             Volatile.Write(ref _isInside, false);
     }
 
-    /// <summary>As <see cref="Enter"/>, for calls that change what the transaction has open: no two threads ever get in.</summary>
+    /// <summary>As <see cref="Enter"/>, for calls that change the transaction's open trees and cursors: never lets two threads in.</summary>
     /// <exception cref="InvalidOperationException">Another thread is inside.</exception>
     public virtual bool EnterAlone()
     {
@@ -186,14 +186,14 @@ internal abstract class TransactionBody
         NoLongerBusy();
     }
 
-    /// <summary>Begins or ends the time in which several threads have been seen in the transaction.</summary>
+    /// <summary>Begins or ends the period in which several threads have been seen in the transaction.</summary>
     protected void SetShared(bool isShared)
     {
         if (_isShared == isShared)
             return;
         _isShared = isShared;
 
-        // Every thread sees it at its next call; one that is inside by then is seen by its mark.
+        // Every thread sees the change at its next call; a thread that is already inside is seen by its mark.
         if (isShared)
             Interlocked.MemoryBarrierProcessWide();
     }
@@ -205,7 +205,7 @@ internal abstract class TransactionBody
         return true;
     }
 
-    /// <summary>True for one thread at a time: only that one changes what the transaction has open.</summary>
+    /// <summary>Returns true for one thread at a time: only that thread changes the transaction's open trees and cursors.</summary>
     protected bool TryBeBusy() => Interlocked.Exchange(ref _isBusy, 1) == 0;
 
     protected void NoLongerBusy() => Volatile.Write(ref _isBusy, 0);

@@ -3,7 +3,7 @@ using Microsoft.Extensions.Logging;
 
 namespace Voron.Transactions;
 
-/// <summary>What is told of transactions that were never ended.</summary>
+/// <summary>The log messages about transactions that were never ended.</summary>
 internal static partial class TransactionLog
 {
     [LoggerMessage(Level = LogLevel.Warning, Message = "A read transaction of snapshot {SnapshotId} was never disposed. It was opened at: {OpenedAt}")]
@@ -14,6 +14,6 @@ internal static partial class TransactionLog
         Message = "Write transaction {TransactionId} was neither committed nor disposed, and is rolled back. It was opened at: {OpenedAt}")]
     public static partial void WriterLeaked(ILogger logger, long transactionId, string openedAt);
 
-    /// <summary>A stack for the log.</summary>
+    /// <summary>Formats a stack trace for the log.</summary>
     public static string Describe(StackTrace? openedAt) => openedAt?.ToString() ?? $"unknown; set {nameof(StorageOptions.CaptureTransactionStacks)} to know";
 }

@@ -6,10 +6,10 @@ using Voron.Primitives;
 
 namespace Voron.Transactions;
 
-/// <summary>Makes the journal record of the open write transaction.</summary>
+/// <summary>Builds the journal record of the open write transaction.</summary>
 internal sealed unsafe class TransactionPacker
 {
-    /// <summary>Room for the numbers of freed pages that is kept for the next transaction.</summary>
+    /// <summary>The maximum number of freed pages for whose numbers memory is kept for the next transaction.</summary>
     private const int MaxKeptPages = 16 << 10;
 
     private readonly Engine _context;
@@ -17,7 +17,7 @@ internal sealed unsafe class TransactionPacker
 
     public TransactionPacker(Engine context) => _context = context;
 
-    /// <summary>Packs all changes. The entry is the caller's to submit or to give back.</summary>
+    /// <summary>Packs all changes. The entry belongs to the caller, which submits it or returns it.</summary>
     public JournalEntry Pack(CopyOnWritePages writePages)
     {
         var journal = _context.Journal!;

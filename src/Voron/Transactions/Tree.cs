@@ -5,7 +5,7 @@ using Voron.Trees;
 
 namespace Voron;
 
-/// <summary>A tree to be read: keys in the order of their bytes, each with a value.</summary>
+/// <summary>A tree that can be read: keys in the order of their bytes, each with a value.</summary>
 /// <remarks>A handle, valid until its transaction ends. In a write transaction it sees what the transaction has written.</remarks>
 public readonly struct Tree
 {
@@ -18,7 +18,7 @@ public readonly struct Tree
         _generation = tree.Generation;
     }
 
-    /// <summary>The number of entries; no walk is needed to know it.</summary>
+    /// <summary>The number of entries, which is known without a walk through the tree.</summary>
     public long Count => Opened.State.EntryCount;
 
     /// <summary>The name of the tree.</summary>
@@ -49,7 +49,7 @@ public readonly struct Tree
 
     /// <summary>Reads the value of a key; false when the tree does not have it.</summary>
     /// <param name="value">
-    /// The value's own bytes, not a copy: valid until the transaction is disposed, in a write transaction until its next write.
+    /// The value's own bytes, not a copy: valid until the transaction is disposed, or in a write transaction until its next write.
     /// </param>
     /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
     public bool TryGet(ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
@@ -68,8 +68,8 @@ public readonly struct Tree
         }
     }
 
-    /// <summary>Looks up all keys of a batch, which then has their values. Several times faster than one after the other.</summary>
-    /// <returns>How many of the keys the tree has.</returns>
+    /// <summary>Looks up all keys of a batch, which then has their values. Several times faster than one lookup after the other.</summary>
+    /// <returns>The number of keys that the tree has.</returns>
     /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
     public int GetMany(LookupBatch batch)
     {
@@ -88,7 +88,7 @@ public readonly struct Tree
         }
     }
 
-    /// <summary>True when the tree has the key.</summary>
+    /// <summary>Returns true when the tree has the key.</summary>
     public bool Contains(ReadOnlySpan<byte> key)
     {
         var tree = Opened;
@@ -105,25 +105,25 @@ public readonly struct Tree
         }
     }
 
-    /// <summary>A cursor, standing on no entry yet. Dispose it to have it reused.</summary>
+    /// <summary>Returns a cursor that is not on an entry yet. Dispose it so that it can be reused.</summary>
     public Cursor OpenCursor() => Opened.OpenCursor(_generation);
 
-    /// <summary>The entries with keys from <paramref name="from"/> on, and before <paramref name="to"/>, in order.</summary>
-    /// <param name="from">The first key; empty for the tree's first.</param>
-    /// <param name="to">The key behind the last; empty for no end.</param>
+    /// <summary>Returns the entries with keys from <paramref name="from"/> on, and before <paramref name="to"/>, in order.</summary>
+    /// <param name="from">The first key; empty for the first key of the tree.</param>
+    /// <param name="to">The key after the last one; empty for no end.</param>
     public TreeRange Range(ReadOnlySpan<byte> from, ReadOnlySpan<byte> to) => new(OpenCursor(), from, to, isPrefix: false);
 
-    /// <summary>The entries whose keys begin with <paramref name="prefix"/>, in order.</summary>
+    /// <summary>Returns the entries whose keys begin with <paramref name="prefix"/>, in order.</summary>
     public TreeRange Prefix(ReadOnlySpan<byte> prefix) => new(OpenCursor(), prefix, prefix, isPrefix: true);
 
-    /// <summary>All entries, in order.</summary>
+    /// <summary>Returns all entries, in order.</summary>
     public TreeRange GetEntries() => new(OpenCursor(), default, default, isPrefix: false);
 
     /// <summary>Opens the value of a key as a stream, which reads and verifies as it goes; false when the tree does not have it.</summary>
     /// <remarks>
-    /// The stream is valid until the transaction ends. In a write transaction it throws <see cref="InvalidOperationException"/> when the
-    /// tree has been changed since it was opened, unless its value is a large one (<see cref="StorageOptions.LargeValueBytes"/>) that is
-    /// still there, and no savepoint has been rolled back to since.
+    /// The stream is valid until the transaction ends. In a write transaction it throws <see cref="InvalidOperationException"/> if the tree has
+    /// been changed since it was opened, unless its value is a large one (<see cref="StorageOptions.LargeValueBytes"/>) that is still there,
+    /// and the transaction has not been rolled back to a savepoint since.
     /// </remarks>
     public bool TryOpenStream(ReadOnlySpan<byte> key, [NotNullWhen(true)] out Stream? stream)
     {
@@ -136,9 +136,9 @@ public readonly struct Tree
 }
 
 /// <summary>The size of a tree.</summary>
-/// <param name="Entries">Number of entries.</param>
-/// <param name="Depth">Levels from the root to the leaves; 0 for an empty tree.</param>
-/// <param name="LeafPages">Pages with keys and values.</param>
-/// <param name="BranchPages">Pages with separators.</param>
-/// <param name="OverflowPages">Pages of values that are too long for a leaf.</param>
+/// <param name="Entries">The number of entries.</param>
+/// <param name="Depth">The number of levels from the root to the leaves; 0 for an empty tree.</param>
+/// <param name="LeafPages">The number of pages with keys and values.</param>
+/// <param name="BranchPages">The number of pages with separators.</param>
+/// <param name="OverflowPages">The number of pages of values that are too long for a leaf.</param>
 public readonly record struct TreeStatistics(long Entries, int Depth, long LeafPages, long BranchPages, long OverflowPages);

@@ -4,13 +4,13 @@ using Voron.Format;
 namespace Voron.Transactions;
 
 /// <summary>
-/// What the open trees of the write transaction were at its savepoints. A tree is kept when it changes for the first time within
-/// a savepoint, so a savepoint costs what changes in it, however many trees are open.
+/// The states that the open trees of the write transaction had at its savepoints. The state of a tree is saved when the tree changes for the
+/// first time within a savepoint, so the cost of a savepoint depends on the changes made in it, however many trees are open.
 /// </summary>
 /// <remarks>
-/// Used by the holder of the writer. Invariants, where S is the stamp of a savepoint that is open:
-/// 1. A tree that has changed since S, and was open at S, has exactly one oldest entry behind S, with what it was at S.
-/// 2. <see cref="OpenTree.SavedStamp"/> is that of the newest entry of the tree, or of the savepoint that it was opened in.
+/// Used by the holder of the writer. Invariants, where S is the stamp of an open savepoint:
+/// 1. A tree that was open at S and has changed since has exactly one oldest entry after S, with the state that it had at S.
+/// 2. <see cref="OpenTree.SavedStamp"/> is the stamp of the tree's newest entry, or of the savepoint in which the tree was opened.
 /// </remarks>
 internal sealed class TreeLog
 {
@@ -20,10 +20,10 @@ internal sealed class TreeLog
     private readonly List<SavedTree> _entries = [];
     private int _countAfterSweep;
 
-    /// <summary>The stamp of the innermost savepoint; 0 when there is none. A tree with an older one is kept before it changes.</summary>
+    /// <summary>The stamp of the innermost savepoint; 0 when there is none. A tree with an older stamp is saved before it changes.</summary>
     public int Stamp { get; private set; }
 
-    /// <summary>Entries; a savepoint begins behind them.</summary>
+    /// <summary>The number of entries; a new savepoint begins after them.</summary>
     public int Count => _entries.Count;
 
     /// <summary>Begins a savepoint.</summary>
@@ -33,7 +33,7 @@ internal sealed class TreeLog
         Stamp = stamp;
     }
 
-    /// <summary>Keeps a tree as it is.</summary>
+    /// <summary>Saves the current state of a tree.</summary>
     public void Save(OpenTree tree)
     {
         var state = tree.StateAsIs;
@@ -41,10 +41,10 @@ internal sealed class TreeLog
         tree.SavedStamp = Stamp;
     }
 
-    /// <summary>An entry, to be restored from the newest to the oldest.</summary>
+    /// <summary>Gets an entry. Entries are restored from the newest to the oldest.</summary>
     public SavedTree this[int index] => _entries[index];
 
-    /// <summary>Forgets the entries from an index on, which have been restored. Their savepoint stays open.</summary>
+    /// <summary>Removes the entries from an index on, which have been restored. Their savepoint stays open.</summary>
     public void Truncate(int count, int stamp)
     {
         _entries.RemoveRange(count, _entries.Count - count);
@@ -52,8 +52,8 @@ internal sealed class TreeLog
         Stamp = stamp;
     }
 
-    /// <summary>Ends savepoints and keeps what has changed in them: it has changed within the one that is innermost now.</summary>
-    /// <param name="first">Where the innermost savepoint that stays open has its first entry.</param>
+    /// <summary>Ends savepoints and keeps their changes, which then count as changes within the innermost savepoint that stays open.</summary>
+    /// <param name="first">The index of the first entry of the innermost savepoint that stays open.</param>
     /// <param name="stamp">Its stamp; 0 when there is none.</param>
     public void Release(int first, int stamp)
     {
@@ -64,7 +64,7 @@ internal sealed class TreeLog
             return;
         }
 
-        // Of the entries of one tree only the oldest is needed. It is searched for when there are twice as many as last time.
+        // Only the oldest entry of each tree is needed. The others are removed when there are twice as many entries as after the last time.
         if (_entries.Count <= (2 * _countAfterSweep) + MinSweep)
             return;
         var kept = first;
@@ -78,7 +78,7 @@ internal sealed class TreeLog
         _countAfterSweep = kept;
     }
 
-    /// <summary>Forgets everything, at the end of the transaction or of its outermost savepoint.</summary>
+    /// <summary>Removes all entries, at the end of the transaction or of its outermost savepoint.</summary>
     public void Clear()
     {
         _entries.Clear();
@@ -90,10 +90,10 @@ internal sealed class TreeLog
 }
 
 /// <summary>A tree as it was before it changed within a savepoint.</summary>
-/// <param name="EarlierStamp">The stamp of the savepoint for which the tree had been kept before.</param>
+/// <param name="EarlierStamp">The stamp of the savepoint for which the tree had been saved before.</param>
 internal readonly record struct SavedTree(OpenTree Tree, TreeHeader Header, bool Changed, bool IsDropped, byte[] Name, int EarlierStamp)
 {
-    /// <summary>Makes the tree's state what it was. Name and deletion are the affair of the transaction, which knows trees by name.</summary>
+    /// <summary>Restores the tree's state. The transaction, which knows trees by name, restores the name and the deletion.</summary>
     public void RestoreState()
     {
         var state = Tree.StateAsIs;

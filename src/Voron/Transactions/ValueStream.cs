@@ -7,10 +7,10 @@ namespace Voron;
 
 /// <summary>Reads the value of a key as a stream. Large values are verified as far as they are read.</summary>
 /// <remarks>
-/// In a write transaction the value may be changed or freed below the stream. So it remembers how often its tree had been changed when
-/// it was opened. After a change it looks its key up again: a large value, which is never changed in place, may still be where it was;
-/// of any other the stream has only an address, so it ends. After a rollback to a savepoint it ends too: the pages of a value that was
-/// taken back may hold another one since.
+/// In a write transaction, the value may be changed or freed while the stream is open. The stream therefore remembers the change count that
+/// its tree had when the stream was opened. After a change it looks up its key again: a large value, which is never changed in place, may
+/// still be where it was; of any other value the stream has only an address, so it ends. It also ends after a rollback to a savepoint,
+/// because the pages of a value that was undone may hold another value by then.
 /// </remarks>
 internal sealed unsafe class ValueStream : Stream
 {
@@ -23,7 +23,7 @@ internal sealed unsafe class ValueStream : Stream
     private long _changes;
     private long _position;
 
-    // The key is needed, and given, only in a write transaction.
+    // The key is needed, and passed, only in a write transaction.
     private ValueStream(Tree tree, byte[]? key, byte* bytes, long length, in LargeExtentReference large)
     {
         _tree = tree;
@@ -69,7 +69,7 @@ internal sealed unsafe class ValueStream : Stream
 
     private static ValueStream? TryOpen(Tree tree, OpenTree opened, ReadOnlySpan<byte> key)
     {
-        // Again: the transaction may have ended before it was entered.
+        // Checked again: the transaction may have ended before it was entered.
         _ = tree.Opened;
         var record = TreeReader.Find(opened.State, opened.Owner.Pages, key);
         if (record == null)
@@ -88,7 +88,7 @@ internal sealed unsafe class ValueStream : Stream
 
     public override int Read(Span<byte> buffer)
     {
-        // Throws when the transaction has ended, and the pages with it.
+        // Throws if the transaction has ended, since its pages are gone then.
         var opened = _tree.Opened;
         var count = (int)Math.Min(buffer.Length, Math.Max(0, _length - _position));
         if (count == 0)

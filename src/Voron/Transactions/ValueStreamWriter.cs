@@ -8,15 +8,15 @@ using Voron.Primitives;
 
 namespace Voron.Transactions;
 
-/// <summary>Takes a value from a pipe: what stays small goes the ordinary way, what does not is written as it comes.</summary>
+/// <summary>Reads a value from a pipe. Stores a small one like any other put, and writes a large one to the data file as it arrives.</summary>
 /// <remarks>
-/// The run grows while the value does: in place as long as it ends at the end of the file, else by moving to a run of twice
-/// the size. The tree is touched only when all is there, so a pipe that fails leaves nothing but free pages. Between two reads of the
-/// pipe the put is pending: <see cref="PendingPuts"/> says what may happen to its transaction meanwhile.
+/// The extent grows while the value does: in place as long as it ends at the end of the file, otherwise by moving to an extent of twice the
+/// size. The tree is touched only when the whole value has arrived, so a pipe that fails leaves nothing but free pages. Between two reads of
+/// the pipe the put is pending: <see cref="PendingPuts"/> gives the rules for its transaction meanwhile.
 /// </remarks>
 internal sealed class ValueStreamWriter
 {
-    /// <summary>Bytes of the longest value.</summary>
+    /// <summary>The maximum length of a value in bytes.</summary>
     public const long MaxValueBytes = int.MaxValue;
 
     private const int SmallestBuffer = 4 << 10;
@@ -43,7 +43,7 @@ internal sealed class ValueStreamWriter
         _pageShift = BitOperations.Log2((uint)body.WritePages.PageSize);
     }
 
-    /// <summary>The tree whose value it is.</summary>
+    /// <summary>The tree that the value is put into.</summary>
     public OpenTree Tree => _tree;
 
     /// <summary>The key, for messages.</summary>
@@ -78,19 +78,19 @@ internal sealed class ValueStreamWriter
     }
 
     /// <summary>
-    /// Takes the put out of its transaction, whose pages are rolled back with those of the put: it touches neither from here on, and
-    /// its task fails. Called with the lock of <see cref="PendingPuts"/> held.
+    /// Detaches the put from its transaction, whose pages are rolled back together with those of the put. From here on the put touches neither,
+    /// and its task fails. Called with the lock of <see cref="PendingPuts"/> held.
     /// </summary>
     public void Undo(Exception reason)
     {
         _undone = reason;
         _pages = 0;
 
-        // Wakes a put whose stream gives nothing more. On another thread: what continues there may be anything.
+        // Wakes a put whose stream delivers nothing more. Done on another thread, because the continuation may be any code.
         ThreadPool.UnsafeQueueUserWorkItem(static pipe => Cancel(pipe), _pipe!, preferLocal: false);
     }
 
-    /// <exception cref="ArgumentException">A value cannot have that many bytes.</exception>
+    /// <exception cref="ArgumentException">The length is greater than the maximum.</exception>
     public static void CheckLength(long bytes, long maxBytes)
     {
         if (bytes > maxBytes)
@@ -105,7 +105,7 @@ internal sealed class ValueStreamWriter
         }
         catch (Exception)
         {
-            // The put has completed its pipe meanwhile.
+            // The put has completed its pipe in the meantime.
         }
     }
 
@@ -127,7 +127,7 @@ internal sealed class ValueStreamWriter
         }
     }
 
-    // A put that its transaction has undone says so, whether its stream fails as well or not.
+    // A put that its transaction has undone throws the exception for that, whether or not its stream fails as well.
     private async ValueTask<ReadResult> ReadAsync(PipeReader pipe, CancellationToken cancellationToken)
     {
         try
@@ -159,7 +159,7 @@ internal sealed class ValueStreamWriter
         }
     }
 
-    // Bytes are gathered until they are known to be a large value, then until they fill a chunk.
+    // Gathers bytes until they are known to be a large value, and then until they fill a chunk.
     private void Take(WriteTree handle, ReadOnlySpan<byte> bytes, long total)
     {
         while (!bytes.IsEmpty)
@@ -183,7 +183,7 @@ internal sealed class ValueStreamWriter
         }
     }
 
-    // Grows with what has come, not with what may come: a threshold may be far above most values.
+    // Grows with the bytes that have arrived, not with those that may follow: the threshold may be far above most values.
     private void EnsureBuffer(int needed, int known)
     {
         if (needed <= _chunk.Length)
@@ -317,7 +317,7 @@ internal sealed class ValueStreamWriter
     {
         using (_body.Puts.Exclusion.Enter())
         {
-            // A transaction that can only be rolled back gives the pages back when it is; one that has been has done so.
+            // A transaction that can only be rolled back returns the pages then; one that was rolled back has already returned them.
             if (_undone != null || _pages == 0 || _body.IsBroken)
                 return;
             try

@@ -8,11 +8,11 @@ using Voron.Trees;
 
 namespace Voron.Transactions;
 
-/// <summary>Drops versions that nobody can see any more and gives their frames back. Used by the holder of the writer only.</summary>
+/// <summary>Drops versions that no reader can see any more, and returns their frames. Used by the holder of the writer only.</summary>
 /// <remarks>
-/// A superseded version (v, successor u) goes when u is published and no registered snapshot lies in [v, u): nobody can have
-/// its frame then, so the frame is free at once. A flushed version is detached while readers may hold it: its frame waits for
-/// those with an older sequence and a snapshot in [v, u).
+/// A superseded version (v, with successor u) is dropped when u is published and no registered snapshot lies in [v, u). No reader can have
+/// its frame then, so the frame is free at once. A flushed version is detached while readers may still hold it: its frame is kept for
+/// readers with an older sequence and a snapshot in [v, u).
 /// </remarks>
 internal sealed unsafe class VersionReclaimer
 {
@@ -44,7 +44,7 @@ internal sealed unsafe class VersionReclaimer
     /// <summary>Asserts that the caller holds the writer; null in tests of this class alone.</summary>
     public Action? AssertHeld { get; set; }
 
-    /// <summary>Is told of pages that have lost their versions: those that are free can be written directly from then on.</summary>
+    /// <summary>Notified of pages that have lost their versions: those that are free can be written directly from then on.</summary>
     public SpaceAllocator? Space { get; set; }
 
     /// <summary>The flusher's slot, scanned last.</summary>
@@ -53,18 +53,18 @@ internal sealed unsafe class VersionReclaimer
     /// <summary>The oldest sequence that a reader was found with, or the newest there is; valid after <see cref="Reclaim"/>.</summary>
     public long OldestSequence { get; private set; }
 
-    /// <summary>Makes sure that so many calls of <see cref="AddSuperseded"/> will not ask for memory.</summary>
-    /// <exception cref="OutOfMemoryException">There is none; nothing has changed.</exception>
+    /// <summary>Makes sure that <paramref name="pages"/> calls of <see cref="AddSuperseded"/> allocate no memory.</summary>
+    /// <exception cref="OutOfMemoryException">There is no memory; nothing has changed.</exception>
     public void EnsureRoom(int pages) => _superseded.EnsureRoom(pages);
 
-    /// <summary>Notes that a page got a version in a submitted transaction and had one before.</summary>
+    /// <summary>Notes that a page which already had a version got another one in a submitted transaction.</summary>
     public void AddSuperseded(long page, long successorId)
     {
         AssertWriterHeld();
         _superseded.Add(new SupersededPage(page, successorId));
     }
 
-    /// <summary>Drops and reclaims what can be; cheap when there is nothing to do.</summary>
+    /// <summary>Drops versions and reclaims frames where possible; cheap when there is nothing to do.</summary>
     public void Reclaim()
     {
         AssertWriterHeld();
@@ -76,7 +76,7 @@ internal sealed unsafe class VersionReclaimer
         while (_superseded.Count > 0 && _superseded[0].SuccessorId <= published + (PlantedFault.DropVersionsEarly ? 1 : 0))
             Drop(_superseded.RemoveFirst());
 
-        // Those that were blocked before are looked at again, more of them than were added, so that their number falls.
+        // Entries that were already blocked are examined again, more of them than were just added, so that their number falls.
         newlyBlocked = Math.Max(0, _blocked.Count - newlyBlocked);
         for (var i = Math.Min(_blocked.Count - newlyBlocked, 64 + 2 * newlyBlocked); i > 0; i--)
             Drop(_blocked.RemoveFirst());
@@ -85,9 +85,9 @@ internal sealed unsafe class VersionReclaimer
     }
 
     /// <summary>
-    /// Takes the versions up to <paramref name="flushedId"/> of flushed pages out of the table: the data file has them now.
+    /// Removes the versions up to <paramref name="flushedId"/> of flushed pages from the table: they are now in the data file.
     /// </summary>
-    /// <returns>The state sequence from which on readers do not find them.</returns>
+    /// <returns>The state sequence from which on readers no longer find them.</returns>
     public long Detach(ReadOnlySpan<long> pages, long flushedId, byte* map)
     {
         AssertWriterHeld();
@@ -99,7 +99,7 @@ internal sealed unsafe class VersionReclaimer
         }
         catch
         {
-            // There is no memory to remember more: what has been taken out is, and has to be kept for those who may hold it.
+            // There is no memory to note more frames. The versions removed so far stay removed, and their frames must be kept for their readers.
             Announce(frames, map);
             throw;
         }
@@ -114,7 +114,7 @@ internal sealed unsafe class VersionReclaimer
 
     private void Detach(long page, long flushedId, NativeList<DetachedFrame> frames)
     {
-        // Before anybody finds the page in the data file again.
+        // Done before any transaction finds the page in the data file again.
         if (!PlantedFault.KeepKeyHeadsOverFlush)
             _dataFileKeyHeads?.Invalidate(new PageNumber(page));
         SchedulePoint.Reach(SchedulePlace.KeyHeadsInvalidated);
@@ -146,7 +146,7 @@ internal sealed unsafe class VersionReclaimer
         }
     }
 
-    // Readers that register from here on do not find what was detached.
+    // Readers that register from here on do not find the detached versions.
     private long Announce(NativeList<DetachedFrame> frames, byte* map)
     {
         SchedulePoint.Reach(SchedulePlace.VersionsDetached);
@@ -195,7 +195,7 @@ internal sealed unsafe class VersionReclaimer
 
         for (var i = _detached.Count - 1; i >= 0; i--)
         {
-            // Frames that are kept for the same readers as last time stay kept.
+            // Frames that are still kept for the same readers as last time are not examined.
             var group = _detached[i];
             var blockers = Blockers(group.Sequence);
             if (blockers != 0 && blockers == group.Blockers)
@@ -222,7 +222,7 @@ internal sealed unsafe class VersionReclaimer
         }
     }
 
-    /// <summary>True when a reader older than the sequence has a snapshot in [from, to).</summary>
+    /// <summary>Returns true when a reader older than the sequence has a snapshot in [from, to).</summary>
     private bool IsSeen(long from, long to, long sequence)
     {
         foreach (var reader in _active)
@@ -234,7 +234,7 @@ internal sealed unsafe class VersionReclaimer
         return false;
     }
 
-    /// <summary>A number that stands for the readers older than a sequence; 0 when there are none.</summary>
+    /// <summary>Returns a number that represents the readers older than a sequence; 0 when there are none.</summary>
     private long Blockers(long sequence)
     {
         var blockers = 0L;
@@ -259,5 +259,5 @@ internal sealed unsafe class VersionReclaimer
     }
 }
 
-/// <summary>A page whose version before that transaction may be dropped.</summary>
+/// <summary>A page whose versions below that of transaction <paramref name="SuccessorId"/> may be dropped.</summary>
 internal readonly record struct SupersededPage(long Page, long SuccessorId);

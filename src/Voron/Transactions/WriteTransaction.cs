@@ -5,10 +5,10 @@ using Voron.Trees;
 
 namespace Voron;
 
-/// <summary>The one transaction that may write. Disposed without a commit, it is rolled back.</summary>
+/// <summary>The only transaction that may write. If it is disposed without a commit, it is rolled back.</summary>
 /// <remarks>
-/// A handle, to be copied freely; bound to no thread, but to be used by one at a time. In it a span read from a tree, or
-/// reserved, is valid until the transaction's next write.
+/// A handle that can be copied freely. It is not bound to a thread, but only one thread at a time may use it. A span that was read from a
+/// tree of the transaction, or reserved, is valid until the transaction's next write.
 /// </remarks>
 public readonly struct WriteTransaction : IDisposable
 {
@@ -39,7 +39,7 @@ public readonly struct WriteTransaction : IDisposable
         }
     }
 
-    /// <summary>Opens a tree, making it when there is none of that name.</summary>
+    /// <summary>Opens a tree, or creates it when there is none of that name.</summary>
     /// <exception cref="ArgumentException">The name is empty or has more than 255 bytes in UTF-8.</exception>
     public WriteTree CreateTree(string name)
     {
@@ -69,7 +69,7 @@ public readonly struct WriteTransaction : IDisposable
         return Body.DeleteTree(Catalog.Encode(name, buffer));
     }
 
-    /// <summary>Gives a tree another name; false when there is none of the old name. Open handles stay valid.</summary>
+    /// <summary>Renames a tree; false when there is none of the old name. Open handles stay valid.</summary>
     /// <exception cref="ArgumentException">The new name is taken, empty or too long.</exception>
     public bool RenameTree(string name, string newName)
     {
@@ -78,10 +78,10 @@ public readonly struct WriteTransaction : IDisposable
         return Body.RenameTree(Catalog.Encode(name, buffer), Catalog.Encode(newName, newBuffer));
     }
 
-    /// <summary>The names of all trees, in the order of their UTF-8 bytes.</summary>
+    /// <summary>Returns the names of all trees, in the order of their UTF-8 bytes.</summary>
     public IReadOnlyList<string> GetTreeNames() => TreeNames.List(Body);
 
-    /// <summary>Marks a place to roll back to.</summary>
+    /// <summary>Creates a savepoint, to which the transaction can be rolled back.</summary>
     /// <exception cref="InvalidOperationException">A <c>PutAsync</c> of the transaction has not completed.</exception>
     public Savepoint CreateSavepoint()
     {
@@ -89,7 +89,7 @@ public readonly struct WriteTransaction : IDisposable
         return new Savepoint(body, _generation, body.CreateSavepoint());
     }
 
-    /// <summary>Begins a transaction inside this one: its changes become part of this one when it is committed, else they are undone.</summary>
+    /// <summary>Begins a transaction inside this one. If it commits, its changes become part of this one; otherwise they are undone.</summary>
     /// <inheritdoc cref="CreateSavepoint"/>
     public NestedTransaction BeginNested()
     {
@@ -98,13 +98,15 @@ public readonly struct WriteTransaction : IDisposable
     }
 
     /// <summary>
-    /// Commits. When it returns, the changes are durable and visible to readers that begin from then on; when there are none, that holds
-    /// for everything that the transaction has read.
+    /// Commits. On return, the changes are durable and visible to readers that begin from then on. If there are no changes, everything that
+    /// the transaction has read is durable and visible.
     /// </summary>
-    /// <exception cref="StorageFullException">No room; the transaction is rolled back, and the environment goes on.</exception>
+    /// <exception cref="StorageFullException">There is no room; the transaction is rolled back, and the environment stays usable.</exception>
     /// <exception cref="InvalidOperationException">A <c>PutAsync</c> of the transaction has not completed; the transaction stays open.</exception>
-    /// <exception cref="EnvironmentPoisonedException">A write failed; the outcome says whether it had begun.</exception>
-    /// <exception cref="InvalidOperationException">A <see cref="NestedTransaction"/> is open: commit or dispose it first. This transaction goes on.</exception>
+    /// <exception cref="EnvironmentPoisonedException">A write failed; the outcome says whether the write had begun.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// A <see cref="NestedTransaction"/> is open: commit or dispose it first. This transaction stays open.
+    /// </exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended, or its environment was closed, which rolls it back.</exception>
     public void Commit()
     {
@@ -121,10 +123,10 @@ public readonly struct WriteTransaction : IDisposable
     }
 
     /// <summary>
-    /// Commits; the task completes when the changes are durable and visible to readers. The next write transaction may begin
-    /// at once, on what this one has written, durable or not; not awaiting the task is the way to have many under way.
+    /// Commits; the task completes when the changes are durable and visible to readers. The next write transaction may begin at once, on the
+    /// changes of this one, whether or not they are durable. To have many commits under way, begin it without awaiting the task.
     /// </summary>
-    /// <param name="cancellationToken">Looked at before the commit begins. It cannot be taken back later; only the wait ends.</param>
+    /// <param name="cancellationToken">Checked before the commit begins. Later the commit cannot be undone; only the wait ends.</param>
     /// <inheritdoc cref="Commit"/>
     public ValueTask CommitAsync(CancellationToken cancellationToken = default)
     {
@@ -139,7 +141,7 @@ public readonly struct WriteTransaction : IDisposable
         return cancellationToken.CanBeCanceled ? new ValueTask(task.AsTask().WaitAsync(cancellationToken)) : task;
     }
 
-    /// <summary>Rolls back what has not been committed, and ends a <c>PutAsync</c> that has not completed. Later calls do nothing.</summary>
+    /// <summary>Rolls back uncommitted changes, and ends a <c>PutAsync</c> that has not completed. Later calls do nothing.</summary>
     public void Dispose()
     {
         if (_body != null && _operation == 0 && _body.Generation == _generation)
@@ -157,7 +159,7 @@ public readonly struct WriteTransaction : IDisposable
         nameof(WriteTransaction), "The operation that this transaction was given to has returned. Each operation uses the transaction that it is given.");
 }
 
-/// <summary>A place in a write transaction to roll back to.</summary>
+/// <summary>A point in a write transaction to which it can be rolled back.</summary>
 public readonly struct Savepoint : IDisposable
 {
     private readonly WriteTransactionBody _body;
@@ -182,28 +184,28 @@ public readonly struct Savepoint : IDisposable
     }
 
     /// <summary>
-    /// Takes back everything since the savepoint, which stays. Savepoints made after it end, and so does a <c>PutAsync</c> that has not
+    /// Undoes everything since the savepoint, which stays open. Savepoints created after it end, and so does a <c>PutAsync</c> that has not
     /// completed: its task fails.
     /// </summary>
     /// <exception cref="InvalidOperationException">The savepoint has ended.</exception>
     public void Rollback() => Body.RollbackToSavepoint(_id);
 
-    /// <summary>Ends the savepoint, and those made after it, and keeps the changes.</summary>
+    /// <summary>Ends the savepoint and those created after it, and keeps the changes.</summary>
     /// <exception cref="InvalidOperationException">
-    /// The savepoint has ended, or a <see cref="NestedTransaction"/> begun after it is open, or a <c>PutAsync</c> of the transaction has not
+    /// The savepoint has ended, a <see cref="NestedTransaction"/> begun after it is open, or a <c>PutAsync</c> of the transaction has not
     /// completed.
     /// </exception>
     /// <exception cref="StorageFullException">
-    /// There is no room for what was put; the transaction can only be rolled back, as a whole or to a savepoint.
+    /// There is no room for the puts; the transaction can only be rolled back, as a whole or to a savepoint.
     /// </exception>
     public void Release() => Body.ReleaseSavepoint(_id);
 
     /// <summary>
-    /// Releases the savepoint if it has not ended. Changes of nested transactions begun after it that are open, and all that came after
-    /// these, are undone. Else a <c>PutAsync</c> that has not completed goes on.
+    /// Releases the savepoint if it has not ended. Undoes the changes of open nested transactions begun after it, and everything that came
+    /// after these. If there are none, a <c>PutAsync</c> that has not completed continues.
     /// </summary>
     /// <exception cref="StorageFullException">
-    /// There is no room for what was put; the transaction can only be rolled back. Not thrown when an earlier operation has failed so.
+    /// There is no room for the puts; the transaction can only be rolled back. Not thrown when an earlier failure has left it in that state.
     /// </exception>
     public void Dispose()
     {
@@ -214,19 +216,19 @@ public readonly struct Savepoint : IDisposable
     internal bool IsOpen => _body != null && _body.Generation == _generation && _body.HasSavepoint(_id);
 }
 
-/// <summary>A transaction inside a write transaction. Disposed without a commit, its changes are undone.</summary>
+/// <summary>A transaction inside a write transaction. If it is disposed without a commit, its changes are undone.</summary>
 public readonly struct NestedTransaction : IDisposable
 {
     private readonly Savepoint _savepoint;
 
     internal NestedTransaction(Savepoint savepoint) => _savepoint = savepoint;
 
-    /// <summary>Makes the changes part of the outer transaction; they are durable when that is.</summary>
+    /// <summary>Makes the changes part of the outer transaction; they become durable with it.</summary>
     /// <exception cref="InvalidOperationException">
-    /// It has ended, or a nested transaction inside this one is open, or a <c>PutAsync</c> of the transaction has not completed.
+    /// It has ended, a nested transaction inside this one is open, or a <c>PutAsync</c> of the transaction has not completed.
     /// </exception>
     /// <exception cref="StorageFullException">
-    /// There is no room for what was put; the transaction can only be rolled back, as a whole or to a savepoint.
+    /// There is no room for the puts; the transaction can only be rolled back, as a whole or to a savepoint.
     /// </exception>
     public void Commit() => _savepoint.Release();
 

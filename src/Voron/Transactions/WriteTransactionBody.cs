@@ -6,23 +6,23 @@ using Voron.Trees;
 
 namespace Voron.Transactions;
 
-/// <summary>The write transaction behind its handles: trees, savepoints, commit and rollback. One object an environment.</summary>
+/// <summary>The write transaction behind its handles: trees, savepoints, commit and rollback. One object per environment.</summary>
 /// <remarks>
 /// <code>
-///   free ──Begin──▶ open ──Submit──▶ free (the record is on its way)
+///   free ──Begin──▶ open ──Submit──▶ free (the record is under way)
 ///                    │ ▲
-///      an operation  │ │ rollback to a savepoint made before
-///      fails inside  ▼ │
+///      an operation  │ │ rollback to an earlier savepoint
+///      fails midway  ▼ │
 ///                  broken ──Rollback──▶ free
 /// </code>
 /// Everything here runs while the writer is held.
 /// </remarks>
 internal sealed class WriteTransactionBody : TransactionBody
 {
-    /// <summary>Bytes of journal kept free beyond the next flush list: for padding and for records that vouch.</summary>
+    /// <summary>The number of journal bytes kept free beyond the next flush list, for padding and durability markers.</summary>
     private const long SlackBytes = 16 << 10;
 
-    /// <summary>Entries of lists that are kept for the next transaction.</summary>
+    /// <summary>The maximum number of list entries whose memory is kept for the next transaction.</summary>
     private const int MaxKeptEntries = 1024;
 
     private readonly Engine _context;
@@ -34,7 +34,7 @@ internal sealed class WriteTransactionBody : TransactionBody
     private Exception? _broken;
     private StackTrace? _openedAt;
 
-    // 1 while a transaction is open: whoever changes it to 0 ends the transaction.
+    // 1 while a transaction is open: the caller that changes it to 0 ends the transaction.
     private int _open;
     private long _nextSavepointId = 1;
     private long _lastOperation;
@@ -58,7 +58,7 @@ internal sealed class WriteTransactionBody : TransactionBody
 
     public JournalWriter Journal => _context.Journal!;
 
-    /// <summary>Calls the observers and the log of the user; no lock is held.</summary>
+    /// <summary>Calls the user's observers and logger; no lock is held.</summary>
     public void CallUser()
     {
         _context.Observers.CallHere();
@@ -69,16 +69,16 @@ internal sealed class WriteTransactionBody : TransactionBody
 
     public LargeValueWriter LargeValues { get; }
 
-    /// <summary>Rises with each rollback to a savepoint.</summary>
+    /// <summary>Increases with each rollback to a savepoint.</summary>
     public long RollbackCount { get; private set; }
 
-    /// <summary>Puts of the open transaction that are still reading their streams.</summary>
+    /// <summary>The puts of the open transaction that are still reading their streams.</summary>
     public PendingPuts Puts { get; } = new();
 
-    /// <summary>The buffers for puts that wait.</summary>
+    /// <summary>The buffers for waiting puts.</summary>
     public PutBuffers Buffers { get; } = new();
 
-    /// <summary>The merged operation that runs in the transaction; 0 when there is none. No two have the same number.</summary>
+    /// <summary>The group-commit operation that runs in the transaction; 0 when there is none. No two have the same number.</summary>
     public long Operation { get; private set; }
 
     protected override TreeLog? Log => _log;
@@ -96,10 +96,10 @@ internal sealed class WriteTransactionBody : TransactionBody
         Volatile.Write(ref _open, 1);
     }
 
-    /// <summary>True for one caller: the transaction is its to end.</summary>
+    /// <summary>Claims the right to end the transaction; returns true for one caller only.</summary>
     public bool TryClaim() => Interlocked.Exchange(ref _open, 0) != 0;
 
-    /// <summary>Rolls a transaction back whose handles are all gone; on a thread of the pool.</summary>
+    /// <summary>Rolls back a transaction whose handles are all gone, on a thread of the pool.</summary>
     public void EndAbandoned()
     {
         if (!TryClaim())
@@ -108,7 +108,7 @@ internal sealed class WriteTransactionBody : TransactionBody
         GC.ReRegisterForFinalize(this);
     }
 
-    /// <summary>Begins an operation of several that share the transaction: it has handles of its own, which end with it.</summary>
+    /// <summary>Begins one of several operations that share the transaction: it has handles of its own, which end with it.</summary>
     public WriteTransaction BeginOperation()
     {
         EndOperation();
@@ -116,7 +116,7 @@ internal sealed class WriteTransactionBody : TransactionBody
         return new WriteTransaction(this);
     }
 
-    /// <summary>Ends the handles of the operation, of trees, cursors and streams too. A later operation opens its own.</summary>
+    /// <summary>Ends the handles of the operation, including those of trees, cursors and streams. A later operation opens its own.</summary>
     public void EndOperation()
     {
         Operation = 0;
@@ -137,7 +137,7 @@ internal sealed class WriteTransactionBody : TransactionBody
         return Trees.Catalog.TryFind(Catalog, WritePages, name, out var header) ? Note(Add(name, header)) : null;
     }
 
-    /// <summary>Opens the tree, making it when there is none.</summary>
+    /// <summary>Opens the tree, or creates it when there is none.</summary>
     public OpenTree CreateTree(ReadOnlySpan<byte> name)
     {
         var tree = OpenTree(name);
@@ -211,7 +211,7 @@ internal sealed class WriteTransactionBody : TransactionBody
         }
     }
 
-    /// <summary>Notes that an operation failed inside: trees may be half changed. Always false, for use in a filter.</summary>
+    /// <summary>Notes that an operation failed midway: trees may be half changed. Always returns false, for use in a filter.</summary>
     public bool Break(Exception cause)
     {
         if (!PlantedFault.CommitAfterNoMemory || cause is not OutOfMemoryException)
@@ -236,7 +236,7 @@ internal sealed class WriteTransactionBody : TransactionBody
     }
 
     /// <summary>Begins a savepoint.</summary>
-    /// <param name="isNested">It is a nested transaction: its changes are not kept unless it is released by itself.</param>
+    /// <param name="isNested">True for a nested transaction, whose changes are kept only if it is released explicitly.</param>
     /// <returns>Its number, which no other savepoint of the environment has.</returns>
     public long CreateSavepoint(bool isNested = false)
     {
@@ -244,7 +244,7 @@ internal sealed class WriteTransactionBody : TransactionBody
         Puts.ThrowIfAny("A savepoint");
         Buffers.Apply();
 
-        // Nothing is begun if there is no memory for it.
+        // Ensured first, so that nothing is begun if there is no memory for it.
         _savepoints.EnsureCapacity(_savepoints.Count + 1);
         WritePages.Mark();
         _log.Begin(WritePages.InnermostStamp);
@@ -253,7 +253,7 @@ internal sealed class WriteTransactionBody : TransactionBody
         return id;
     }
 
-    /// <summary>Takes back what changed since the savepoint, which stays; those inside it end.</summary>
+    /// <summary>Undoes the changes since the savepoint, which stays open; the savepoints inside it end.</summary>
     public void RollbackToSavepoint(long id)
     {
         var index = FindSavepoint(id);
@@ -263,7 +263,7 @@ internal sealed class WriteTransactionBody : TransactionBody
         Buffers.Discard();
         try
         {
-            // Cursors keep their keys while they have their pages.
+            // The cursors save their keys while their pages still exist.
             Catalog.ReleaseCursors();
             for (var i = frame.FirstSavedTree; i < _log.Count; i++)
                 _log[i].Tree.StateAsIs.ReleaseCursors();
@@ -283,9 +283,9 @@ internal sealed class WriteTransactionBody : TransactionBody
         _broken = null;
     }
 
-    /// <summary>Ends the savepoint, and those inside it, keeping what changed.</summary>
-    /// <exception cref="InvalidOperationException">A put is pending: what it will write is to be kept too.</exception>
-    /// <exception cref="InvalidOperationException">A nested transaction inside it is open: its changes would be kept uncommitted.</exception>
+    /// <summary>Ends the savepoint and those inside it, and keeps the changes.</summary>
+    /// <exception cref="InvalidOperationException">A put is pending; the value that it will write must be kept too.</exception>
+    /// <exception cref="InvalidOperationException">A nested transaction inside it is open; its changes would be kept uncommitted.</exception>
     public void ReleaseSavepoint(long id)
     {
         Puts.ThrowIfAny("The release of a savepoint, or the commit of a nested transaction,");
@@ -295,8 +295,8 @@ internal sealed class WriteTransactionBody : TransactionBody
     }
 
     /// <summary>
-    /// As <see cref="ReleaseSavepoint"/>, but what nested transactions inside it have not committed is taken back. A pending put goes on
-    /// otherwise, as a part of what the savepoint was in.
+    /// As <see cref="ReleaseSavepoint"/>, but undoes everything since the outermost nested transaction inside it that is still open. If there
+    /// is none, a pending put continues as part of the scope that surrounds the savepoint.
     /// </summary>
     public void EndSavepoint(long id)
     {
@@ -310,11 +310,11 @@ internal sealed class WriteTransactionBody : TransactionBody
     public bool HasSavepoint(long id) => IndexOfSavepoint(id) >= 0;
 
     /// <summary>
-    /// Packs the transaction and hands it to the journal; the transaction has ended then, and the writer is released.
+    /// Packs the transaction and submits it to the journal. The transaction has then ended, and the writer is released.
     /// </summary>
     /// <returns>
-    /// The sequence of the record to wait for. When nothing has changed it is that of the state which the transaction began on: what was
-    /// read there is durable no earlier.
+    /// The sequence of the record to wait for. When nothing has changed, the sequence of the state on which the transaction began: the data that
+    /// it read is durable no earlier.
     /// </returns>
     /// <exception cref="InvalidOperationException">A put is pending, or a nested transaction is open; the transaction stays open.</exception>
     public long Submit(CommitCompletion? completion)
@@ -360,7 +360,7 @@ internal sealed class WriteTransactionBody : TransactionBody
             return EndUnchanged(completion);
         SchedulePoint.Reach(SchedulePlace.Queued);
 
-        // The record is on its way: nothing is taken back any more, and nothing here asks for memory.
+        // The record is under way: from here on, nothing is undone and nothing asks for memory.
         NoteSuperseded();
         _writer.Submitted = WritePages.State;
         _writer.SubmittedSequence = sequence;
@@ -368,7 +368,7 @@ internal sealed class WriteTransactionBody : TransactionBody
         return sequence;
     }
 
-    // What it read may have been submitted and not yet be durable. To answer "it is there already" is to promise that it stays there.
+    // The transaction may have read changes that are submitted but not yet durable. To answer "it is there already" is to promise that it stays.
     private long EndUnchanged(CommitCompletion? completion)
     {
         var sequence = PlantedFault.AcknowledgeEmptyAtOnce ? 0 : _writer.SubmittedSequence;
@@ -378,7 +378,7 @@ internal sealed class WriteTransactionBody : TransactionBody
         return sequence;
     }
 
-    // The record stays right over a flush: what it is a difference to is in the data file then, unchanged.
+    // The record stays valid across a flush: the base of its differences is then in the data file, unchanged.
     private long SubmitOrMakeRoom(JournalEntry entry)
     {
         try
@@ -390,7 +390,7 @@ internal sealed class WriteTransactionBody : TransactionBody
             if (_context.BackPressure is not { } backPressure)
                 throw;
 
-            // A flush gives journal files free, which is enough as a rule.
+            // A flush frees journal files, which is usually enough.
             if (backPressure.TryFlush() && TrySubmitAgain(entry, out var sequence))
                 return sequence;
             if (!backPressure.TryPunch())
@@ -422,14 +422,14 @@ internal sealed class WriteTransactionBody : TransactionBody
         return journal.Submit(entry);
     }
 
-    /// <summary>Takes everything back and releases the writer.</summary>
+    /// <summary>Undoes all changes and releases the writer.</summary>
     public void Rollback()
     {
         if (TryClaim())
             RollbackClaimed();
     }
 
-    /// <summary>As <see cref="Rollback"/>, for whoever has claimed the transaction.</summary>
+    /// <summary>As <see cref="Rollback"/>, for the caller that has claimed the transaction.</summary>
     public void RollbackClaimed()
     {
         Puts.Undo(toSavepoint: false);
@@ -459,7 +459,7 @@ internal sealed class WriteTransactionBody : TransactionBody
         }
         finally
         {
-            // Last: with it may go everything that this class uses.
+            // Last, because this may release everything that this class uses.
             _context.Users.RemoveWriter();
         }
     }
@@ -475,7 +475,7 @@ internal sealed class WriteTransactionBody : TransactionBody
         }
     }
 
-    // The list of a flush of everything that has a version now, and a small transaction: so that a full disk can be emptied.
+    // Room for the flush list of all pages that have a version now, and for a small transaction, so that a full disk can be emptied.
     private long FlushListReserve() =>
         JournalFormat.AlignUp(RecordHeader.Size + _context.Versions.MaxPagesToFlush * FlushListEntry.Size) + SlackBytes;
 
@@ -483,12 +483,12 @@ internal sealed class WriteTransactionBody : TransactionBody
         ? FlushImageRecords.MaxBytes(_context.Versions.PagesNeedingBase, _context.PageSize)
         : 0;
 
-    // Before the record that names them is submitted.
+    // Called before the record that names the values is submitted.
     private void MakeValuesDurable()
     {
         if (!HasLiveDirectExtents())
         {
-            // What was put and deleted again must not be written when the pages serve somebody else.
+            // Values that were put and deleted again must not be written once their pages serve another purpose.
             WritePages.Stage?.Discard();
             return;
         }
@@ -534,7 +534,7 @@ internal sealed class WriteTransactionBody : TransactionBody
     {
         saved.RestoreState();
 
-        // One that was opened since has been closed.
+        // A tree that was opened after the savepoint has been closed.
         var tree = saved.Tree;
         if (tree.Index >= TreeCount)
             return;
@@ -545,7 +545,7 @@ internal sealed class WriteTransactionBody : TransactionBody
 
     private void Release(int index)
     {
-        // In a transaction that can only be rolled back they wait for that: to apply them would fail once more, in a Dispose perhaps.
+        // If the transaction can only be rolled back, the waiting puts stay until then: applying them would fail again, perhaps in a Dispose.
         if (_broken == null)
             Buffers.Apply();
         WritePages.Release(index);
@@ -575,7 +575,7 @@ internal sealed class WriteTransactionBody : TransactionBody
         return index;
     }
 
-    // Numbers rise from the outermost savepoint to the innermost.
+    // Ids increase from the outermost savepoint to the innermost.
     private int IndexOfSavepoint(long id)
     {
         var low = 0;

@@ -6,9 +6,9 @@ using Voron.Trees;
 
 namespace Voron;
 
-/// <summary>A tree to be written: keys in the order of their bytes, each with a value of 0 to 2,147,483,647 bytes.</summary>
+/// <summary>A tree that can be written: keys in the order of their bytes, each with a value of 0 to 2,147,483,647 bytes.</summary>
 /// <remarks>
-/// A handle, valid until its transaction ends. Keys have 1 byte to a quarter of the page less 64 bytes: 960 with pages of
+/// A handle, valid until its transaction ends. Keys have from 1 byte up to a quarter of the page size less 64 bytes: 960 bytes with pages of
 /// 4 KiB. Spans read through it are valid until the transaction's next write.
 /// </remarks>
 public readonly struct WriteTree
@@ -29,10 +29,10 @@ public readonly struct WriteTree
     /// <summary>The pages of the tree, by kind.</summary>
     public TreeStatistics Statistics => _tree.Statistics;
 
-    /// <summary>The same tree, for code that only reads.</summary>
+    /// <summary>Returns the same tree, for code that only reads.</summary>
     public Tree AsReadOnly() => _tree;
 
-    /// <summary>The same tree, for code that only reads.</summary>
+    /// <summary>Converts to the same tree, for code that only reads.</summary>
     public static implicit operator Tree(WriteTree tree) => tree._tree;
 
     /// <inheritdoc cref="AsReadOnly"/>
@@ -64,8 +64,8 @@ public readonly struct WriteTree
 
     /// <summary>Sets the value of a key, whether the tree has it or not.</summary>
     /// <remarks>
-    /// Small puts are gathered and applied together, at the latest by the next look at the tree, savepoint or commit. It is
-    /// that call which throws when the transaction has run out of room by then.
+    /// Small puts are gathered and applied together, at the latest by the next access to the tree, savepoint or commit. If the transaction has
+    /// run out of room by then, that call throws.
     /// </remarks>
     /// <exception cref="ArgumentException">The key is empty or too long.</exception>
     /// <exception cref="StorageFullException">There is no room; the transaction can only be rolled back.</exception>
@@ -87,7 +87,7 @@ public readonly struct WriteTree
         }
     }
 
-    /// <summary>Adds an entry; false, and nothing changed, when the tree has the key already.</summary>
+    /// <summary>Adds an entry; false, with nothing changed, when the tree already has the key.</summary>
     /// <inheritdoc cref="Put(ReadOnlySpan{byte}, ReadOnlySpan{byte})"/>
     public bool Insert(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
@@ -107,10 +107,10 @@ public readonly struct WriteTree
         }
     }
 
-    /// <summary>Sets the length of a key's value, for the caller to write in place.</summary>
+    /// <summary>Sets the length of a key's value, and returns the bytes for the caller to write in place.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="length">In bytes, at most the configured <see cref="StorageOptions.LargeValueBytes"/> less one.</param>
-    /// <returns>The value's bytes, to be filled before the transaction's next write. They hold anything until then.</returns>
+    /// <param name="length">The length in bytes, at most the configured <see cref="StorageOptions.LargeValueBytes"/> less one.</param>
+    /// <returns>The value's bytes, to be filled before the transaction's next write. Their content is undefined until then.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The length is negative, or the value would be a large one: use a stream.</exception>
     /// <inheritdoc cref="Put(ReadOnlySpan{byte}, ReadOnlySpan{byte})"/>
     public Span<byte> Reserve(ReadOnlySpan<byte> key, int length)
@@ -128,14 +128,14 @@ public readonly struct WriteTree
         }
     }
 
-    /// <summary>Sets the value of a key to what a stream holds, without keeping it in memory. Its length need not be known.</summary>
+    /// <summary>Sets the value of a key to the content of a stream, without keeping it in memory. Its length need not be known.</summary>
     /// <remarks>
-    /// Until the task completes, the transaction can neither be committed, nor get a savepoint; a rollback ends the put, and the task
-    /// fails. The stream is read on any thread, and the transaction is used there: nothing else should use it meanwhile but the
-    /// stream itself.
+    /// Until the task completes, the transaction can neither be committed nor get a savepoint; a rollback ends the put, and the task fails. The
+    /// stream may be read on any thread, and the transaction is used on that thread: meanwhile, nothing else should use the transaction except
+    /// the stream itself.
     /// </remarks>
     /// <returns>The length of the value in bytes.</returns>
-    /// <exception cref="ArgumentException">The stream holds more than 2,147,483,647 bytes. Nothing of it is kept.</exception>
+    /// <exception cref="ArgumentException">The stream holds more than 2,147,483,647 bytes. None of them are kept.</exception>
     /// <inheritdoc cref="Put(ReadOnlySpan{byte}, ReadOnlySpan{byte})"/>
     public ValueTask<long> PutAsync(ReadOnlyMemory<byte> key, Stream value, CancellationToken cancellationToken = default)
     {
@@ -147,7 +147,7 @@ public readonly struct WriteTree
         return PutAsync(key, PipeReader.Create(value, options), cancellationToken);
     }
 
-    /// <summary>Sets the value of a key to what a pipe holds until it completes.</summary>
+    /// <summary>Sets the value of a key to the content of a pipe, which is read until it completes.</summary>
     /// <inheritdoc cref="PutAsync(ReadOnlyMemory{byte}, Stream, CancellationToken)"/>
     public ValueTask<long> PutAsync(ReadOnlyMemory<byte> key, PipeReader value, CancellationToken cancellationToken = default)
     {

@@ -8,13 +8,13 @@ namespace Voron.Transactions;
 /// transactions. Members other than those of the lock are for the caller that holds it.
 /// </summary>
 /// <remarks>
-/// While a transaction is open nothing but its own handles leads to the body, neither this object nor the environment: so a
-/// transaction that was never ended becomes garbage, and the body's finalizer notices. It does nothing itself but to have
-/// <see cref="EndAbandoned"/> run on the thread pool, after a while. Nobody can race with the rollback there: whoever could call
-/// would have to hold a handle, and then the body would not have been garbage. Two are left that no reference shows: a user's own
-/// finalizer that holds a handle, which <see cref="WriteTransactionBody.TryClaim"/> keeps from ending the transaction a second time; and a
-/// span, reserved to be written perhaps, that is in use on some stack when the last handle is gone. For its sake frames
-/// are not used again at once: see <see cref="StorageOptions.LeakGrace"/>.
+/// While a transaction is open, only its own handles lead to the body; neither this object nor the environment does. A transaction that was
+/// never ended therefore becomes garbage, and the body's finalizer notices it. The finalizer only schedules <see cref="EndAbandoned"/>, which
+/// runs on the thread pool after a while. No other thread can race with the rollback there: its caller would have to hold a handle, and then
+/// the body would not have been garbage. Two cases remain that no reference shows. One is a user's own finalizer that holds a handle;
+/// <see cref="WriteTransactionBody.TryClaim"/> keeps it from ending the transaction a second time. The other is a span, perhaps reserved for
+/// writing, that is in use on some stack when the last handle is gone. Because of it, frames are not reused at once: see
+/// <see cref="StorageOptions.LeakGrace"/>.
 /// </remarks>
 internal sealed class Writer
 {
@@ -47,24 +47,24 @@ internal sealed class Writer
 
     public CopyOnWritePages WritePages { get; }
 
-    /// <summary>The state that the next transaction begins on.</summary>
+    /// <summary>The state on which the next transaction begins.</summary>
     public Format.EnvironmentState Submitted { get; set; }
 
-    /// <summary>The sequence of the journal record that made <see cref="Submitted"/>; 0 when that is as old as the opening.</summary>
+    /// <summary>The sequence of the journal record that made <see cref="Submitted"/>; 0 while that is the state found on opening.</summary>
     public long SubmittedSequence { get; set; }
 
-    /// <summary>The open transaction, or the last one; for messages.</summary>
+    /// <summary>The id of the open transaction, or of the last one; for messages.</summary>
     public long TransactionId => WritePages.Id;
 
-    /// <summary>Where, when and by which thread the open transaction, or the last one, was begun.</summary>
-    /// <remarks>Read without holding the writer, for messages: its parts may be of two transactions.</remarks>
+    /// <summary>The place, the time and the thread that began the open transaction, or the last one.</summary>
+    /// <remarks>Read without holding the writer, for messages: its parts may come from two transactions.</remarks>
     public WriterOrigin Origin => new(Volatile.Read(ref _openedAt), Volatile.Read(ref _beganTick), Volatile.Read(ref _beganBy));
 
     private StackTrace? _openedAt;
     private long _beganTick;
     private int _beganBy;
 
-    /// <summary>What a caller is told that has waited for the writer in vain.</summary>
+    /// <summary>Returns the message for a caller that has waited for the writer in vain.</summary>
     public string DescribeWait(TimeSpan waited)
     {
         var origin = Origin;
@@ -75,8 +75,8 @@ internal sealed class Writer
     }
 
     /// <summary>
-    /// Has something done by the holder of the writer without waiting for the writer: now, when it is free, else before the next
-    /// transaction begins. What has not been done when the environment is closed never is.
+    /// Runs an errand as the holder of the writer, without waiting for the writer: at once when it is free, otherwise before the next transaction
+    /// begins. Errands that have not run when the environment is closed never run.
     /// </summary>
     public void RunWhenFree(Action errand)
     {
@@ -93,7 +93,7 @@ internal sealed class Writer
         }
     }
 
-    /// <summary>Does what was left to be done by the holder of the writer, who is the caller.</summary>
+    /// <summary>Runs the queued errands. The caller holds the writer.</summary>
     public void RunErrands()
     {
         while (_errands.TryDequeue(out var errand))
@@ -162,7 +162,7 @@ internal sealed class Writer
         _parked = body;
     }
 
-    /// <summary>Called by a finalizer: the body's transaction is open, and nobody can end it any more.</summary>
+    /// <summary>Called by a finalizer: the body's transaction is open, and no caller can end it any more.</summary>
     public void Abandoned(WriteTransactionBody body)
     {
         try
@@ -173,11 +173,11 @@ internal sealed class Writer
         }
         catch (Exception e) when (e is OutOfMemoryException or ObjectDisposedException)
         {
-            // What a finalizer throws ends the process: the writer stays taken, and whoever waits for it is told by timeout.
+            // An exception from a finalizer would end the process. The writer stays taken, and waiting callers find out by their timeouts.
         }
     }
 
-    /// <summary>Names the transaction in the log, and rolls it back.</summary>
+    /// <summary>Names the transaction in the log and rolls it back.</summary>
     public void EndAbandoned(WriteTransactionBody body, StackTrace? openedAt)
     {
         Interlocked.Increment(ref _context.Counters.LeakedWriters);
@@ -193,8 +193,8 @@ internal sealed class Writer
     }
 }
 
-/// <summary>What is known of a write transaction.</summary>
-/// <param name="OpenedAt">Where it was begun; null when transactions are not tracked.</param>
-/// <param name="BeganTick">When, as of <see cref="Environment.TickCount64"/>.</param>
+/// <summary>The origin of a write transaction.</summary>
+/// <param name="OpenedAt">The place where it was begun; null when transactions are not tracked.</param>
+/// <param name="BeganTick">The value of <see cref="Environment.TickCount64"/> when it was begun.</param>
 /// <param name="ThreadId">The managed thread that began it.</param>
 internal readonly record struct WriterOrigin(StackTrace? OpenedAt, long BeganTick, int ThreadId);

@@ -3,7 +3,7 @@ using Voron.Primitives;
 namespace Voron.Transactions;
 
 /// <summary>
-/// The way to the writer for callers: delayed by back-pressure, for a time at most, and not into an environment that is being closed.
+/// Gives callers the writer: delays them under back-pressure, for a limited time, and refuses them when the environment is being closed.
 /// </summary>
 internal sealed class WriterEntrance
 {
@@ -22,7 +22,9 @@ internal sealed class WriterEntrance
         writer.WaitsForLong = CollectLeakedWriter;
     }
 
-    /// <param name="timeout">How long to wait for the writer; <see cref="TimeSpan.MaxValue"/> or <see cref="Timeout.InfiniteTimeSpan"/> for no limit.</param>
+    /// <param name="timeout">
+    /// The longest time to wait for the writer; <see cref="TimeSpan.MaxValue"/> or <see cref="Timeout.InfiniteTimeSpan"/> for no limit.
+    /// </param>
     /// <exception cref="TimeoutException">Another write transaction is open, and was not ended in time.</exception>
     /// <exception cref="OperationCanceledException">Cancelled while waiting.</exception>
     /// <exception cref="ObjectDisposedException">The environment is closed, perhaps while the call waited.</exception>
@@ -37,7 +39,7 @@ internal sealed class WriterEntrance
         return BeginHeld();
     }
 
-    /// <summary>As <see cref="Begin"/>, without a limit, and without blocking a thread.</summary>
+    /// <summary>As <see cref="Begin"/>, but without a limit and without blocking a thread.</summary>
     public async ValueTask<WriteTransactionBody> BeginAsync(CancellationToken cancellationToken)
     {
         await _backPressure.ThrottleWriterAsync().ConfigureAwait(false);
@@ -76,7 +78,7 @@ internal sealed class WriterEntrance
         }
     }
 
-    // It waits for a callback that is under way, and the caller may have the writer already: an interruption comes afterwards.
+    // Disposal waits for a callback that is already running, and the caller may already have the writer: an interruption comes afterwards.
     private static void Dispose(CancellationTokenSource? either)
     {
         if (either != null)
@@ -91,8 +93,8 @@ internal sealed class WriterEntrance
         ? new OperationCanceledException(cancellationToken)
         : new ObjectDisposedException(nameof(StorageEnvironment), $"The environment in '{_context.Disk.Path}' was closed while the writer was waited for.");
 
-    // Only the collector notices a transaction that nobody can end any more, and who waits for it allocates nothing. In the
-    // background, and once for a transaction that has kept others waiting for long.
+    // Only the garbage collector notices a transaction that no caller can end any more, and a waiting caller allocates nothing. The collection
+    // runs in the background, and once for each transaction that has kept others waiting for long.
     private void CollectLeakedWriter()
     {
         var id = _writer.TransactionId;

@@ -4,49 +4,50 @@ using Voron.Primitives;
 
 namespace Voron.Transactions;
 
-/// <summary>One writer at a time. Bound to no thread: who takes it may hand it on.</summary>
+/// <summary>Admits one writer at a time. Not bound to a thread: the holder may hand the writer on to another thread.</summary>
 /// <remarks>
 /// <para>
-/// Callers wait in one queue, whether they block a thread or not. A caller that comes while the writer is free takes it, though others may be
-/// waiting: one that has to be woken needs some 50 us for it, in which several commits are made. But where the first of the queue has waited
-/// for <see cref="Patience"/>, or blocks no thread, the writer goes to it and is never free in between, so that each gets its turn.
+/// Callers wait in one queue, whether or not they block a thread. A caller that arrives while the writer is free takes it, even if others are
+/// waiting: a waiting caller takes some 50 us to wake up, and several commits are made in that time. But if the first caller of the queue
+/// has waited for longer than <see cref="Patience"/>, or does not block a thread, the writer goes to it and is never free in between, so that
+/// each caller gets its turn.
 /// </para>
 /// <para>
-/// A waiting caller has its place until it has the writer, or has left the queue under its lock: an interruption, a timeout or a
-/// cancellation that meets the handing over leaves the writer with the caller or with the next one, and never with none.
+/// A waiting caller keeps its place until it has the writer, or has left the queue under the queue's lock. An interruption, a timeout or a
+/// cancellation that coincides with the handover therefore leaves the writer with the caller or with the next one, and never with none.
 /// </para>
 /// <para>
-/// The writer comes before all locks: a thread that holds one never waits here, though it may look whether the writer is free. The lock of the
-/// queue is the last of all: nothing is called under it but what wakes a waiting caller.
+/// The writer comes before all locks: a thread that holds a lock never waits here, though it may check whether the writer is free. The lock of
+/// the queue is the last of all: under it, nothing is called except the code that wakes a waiting caller.
 /// </para>
 /// </remarks>
 internal sealed class WriterLock
 {
-    /// <summary>As often as the framework's semaphore looks before it puts a thread to sleep.</summary>
+    /// <summary>The number of attempts before a thread is put to sleep. The framework's semaphore makes as many.</summary>
     private const int Spins = 140;
 
     private static readonly TimeSpan Patience = TimeSpan.FromMilliseconds(10);
 
     private static readonly TimeSpan LongWait = TimeSpan.FromSeconds(5);
 
-    // Made ahead: where the writer changes hands nothing may fail for want of memory.
+    // Created in advance: where the writer changes hands, nothing must fail for lack of memory.
     private static readonly Action<CancellationTokenRegistration> Unregister = registration => registration.Unregister();
     private static readonly Action<Timer> DisposeTimer = timer => timer.Dispose();
     private static readonly Action<TaskCompletionSource> Complete = completion => completion.TrySetResult();
 
-    // Protects the queue and the fates of those in it.
+    // Protects the queue and the state of its waiters.
     private readonly Lock _queueLock = new();
     private readonly LinkedList<Waiter> _queue = new();
     private readonly Func<bool> _isFree;
 
-    // Either the one or the other sees a caller that comes while the writer is released: who comes raises the count and then tries to take
-    // the writer, who releases it sets it free and then reads the count.
+    // A caller that arrives during a release is seen by at least one side: the arriving caller increments the count and then tries to take the
+    // writer, and the releasing caller sets the writer free and then reads the count.
     private int _isHeld;
     private int _waiting;
 
     public WriterLock() => _isFree = () => Volatile.Read(ref _isHeld) == 0;
 
-    /// <summary>Called once in each wait of more than five seconds, by any thread, under no lock; must not throw.</summary>
+    /// <summary>Called once during each wait of more than five seconds, by any thread, with no lock held; must not throw.</summary>
     public Action? WaitsForLong { get; set; }
 
     /// <summary>True while a caller is in the queue.</summary>
@@ -54,7 +55,7 @@ internal sealed class WriterLock
 
     public void Enter(CancellationToken cancellationToken) => TryEnter(Timeout.InfiniteTimeSpan, cancellationToken);
 
-    /// <returns>False when the time was over first.</returns>
+    /// <returns>False when the timeout expired first.</returns>
     /// <exception cref="OperationCanceledException">Cancelled before the writer was taken.</exception>
     /// <exception cref="ThreadInterruptedException">The thread was interrupted, and does not have the writer.</exception>
     public bool TryEnter(TimeSpan timeout, CancellationToken cancellationToken)
@@ -79,7 +80,7 @@ internal sealed class WriterLock
         return waiter.Task;
     }
 
-    /// <exception cref="UnreachableException">The writer is free already.</exception>
+    /// <exception cref="UnreachableException">The writer is already free.</exception>
     public void Release()
     {
         if (_isFree())
@@ -96,7 +97,7 @@ internal sealed class WriterLock
         SchedulePoint.Reach(SchedulePlace.WriterReleased);
     }
 
-    /// <summary>In debug builds: stops where the writer should be held, and is free.</summary>
+    /// <summary>In debug builds, asserts that the writer is held.</summary>
     [Conditional("DEBUG")]
     public void AssertHeld() => Debug.Assert(!_isFree(), "This is for the holder of the writer, and it is free.");
 
@@ -121,7 +122,7 @@ internal sealed class WriterLock
         }
         finally
         {
-            // Without waiting for a callback that is under way: it wakes a waiter that does not wait.
+            // Does not wait for a callback that is already running: it wakes a waiter that no longer waits.
             Uninterrupted.Run(Unregister, registration);
         }
     }
@@ -143,7 +144,7 @@ internal sealed class WriterLock
                     WaitsForLong?.Invoke();
                 }
 
-                // Looked at here, since the last waking that came to nothing may have been this one.
+                // Checked here because a cancellation may have caused the last wake-up, which did not obtain the writer.
                 if (!isOver && !cancellationToken.IsCancellationRequested)
                     waiter.Sleep(left < LongWait ? left : LongWait);
             }
@@ -153,13 +154,13 @@ internal sealed class WriterLock
             }
             catch
             {
-                // For want of memory. A place that is left behind would be given the writer.
+                // There is no memory. A place left behind in the queue would be given the writer.
                 if (TakeOrLeave(waiter, leaves: true))
                     Release();
                 throw;
             }
 
-            // Asked once: a caller that throws has left its place.
+            // Read only once, so that a caller that throws has always left its place.
             var isCancelled = cancellationToken.IsCancellationRequested;
             if (TakeOrLeave(waiter, leaves: isOver || isCancelled || interruption != null))
             {
@@ -176,7 +177,7 @@ internal sealed class WriterLock
         }
     }
 
-    // True when the caller has the writer, and its place in the queue no more. Else it goes on waiting, or leaves.
+    // Returns true when the caller has the writer and no place in the queue any more. Otherwise the caller continues to wait, or leaves.
     private bool TakeOrLeave(BlockedWaiter waiter, bool leaves)
     {
         using (Uninterrupted.Hold(_queueLock))
@@ -189,14 +190,14 @@ internal sealed class WriterLock
             else
                 waiter.GoToSleep();
 
-            // It may have been woken for a writer that is free, which the next one has to know then.
+            // The caller may have been woken because the writer is free, in which case the next waiter must be notified.
             if (!isTaken && leaves)
                 HandOn(isHeld: false);
             return isTaken;
         }
     }
 
-    // True when the writer was free after all.
+    // Returns true when the writer was free after all.
     private bool Enqueue(Waiter waiter)
     {
         using (Uninterrupted.Hold(_queueLock))
@@ -228,7 +229,7 @@ internal sealed class WriterLock
         waiter.Wake();
     }
 
-    // Under the lock of the queue. The caller has the writer and gives it up, or has left a place that may have been woken for it.
+    // Called under the queue's lock. The caller either gives up the writer, or has left a place that may have been woken because of it.
     private void HandOn(bool isHeld)
     {
         var first = _queue.First?.Value;
@@ -269,10 +270,10 @@ internal sealed class WriterLock
 
         public abstract bool BlocksThread { get; }
 
-        /// <summary>It has the writer.</summary>
+        /// <summary>True when the waiter has the writer.</summary>
         public bool IsGranted { get; set; }
 
-        /// <summary>It waits no more.</summary>
+        /// <summary>True when the waiter no longer waits.</summary>
         public bool IsOver { get; set; }
 
         public abstract void Wake();
@@ -295,7 +296,7 @@ internal sealed class WriterLock
             }
         }
 
-        /// <summary>Returns when it was woken, or when the time is over.</summary>
+        /// <summary>Returns when the waiter has been woken, or when the time has expired.</summary>
         /// <exception cref="ThreadInterruptedException">The thread was interrupted.</exception>
         public void Sleep(TimeSpan longest)
         {
@@ -306,7 +307,7 @@ internal sealed class WriterLock
             }
         }
 
-        /// <summary>What has woken it came to nothing.</summary>
+        /// <summary>Clears a wake-up that did not obtain the writer.</summary>
         public void GoToSleep()
         {
             using (Uninterrupted.Hold(this))
@@ -333,7 +334,7 @@ internal sealed class WriterLock
 
         public override bool BlocksThread => false;
 
-        // The thread that wakes it may be interrupted, and all of these take locks.
+        // The waking thread may be interrupted, and all of these calls take locks.
         public override void Wake()
         {
             Uninterrupted.Run(Complete, _completion);
@@ -346,14 +347,14 @@ internal sealed class WriterLock
             Stop();
         }
 
-        /// <summary>For a wait that ended while it was being made.</summary>
+        /// <summary>Stops the timer and the registration of a wait that ended while it was being set up.</summary>
         public void StopIfOver()
         {
             if (IsOver)
                 Stop();
         }
 
-        // A callback that is under way finds that the wait is over.
+        // A callback that is already running finds that the wait is over.
         private void Stop()
         {
             Uninterrupted.Run(DisposeTimer, _timer);

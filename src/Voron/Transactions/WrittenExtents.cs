@@ -2,7 +2,7 @@ using Voron.Format;
 
 namespace Voron.Transactions;
 
-/// <summary>A run that the open transaction has written straight to the data file.</summary>
+/// <summary>An extent that the open transaction has written directly to the data file.</summary>
 /// <param name="FreedAtStamp">The savepoint stamp at which the same transaction freed it; -1 while it is in use.</param>
 internal readonly record struct WrittenExtent(long FirstPage, uint Pages, DirectExtent Run, int FreedAtStamp)
 {
@@ -10,21 +10,21 @@ internal readonly record struct WrittenExtent(long FirstPage, uint Pages, Direct
 }
 
 /// <summary>
-/// The runs that the open transaction has written straight to the data file, in the order in which they were written. Freeing one, and
-/// rolling back to a savepoint, cost what they change, however many runs there are.
+/// The extents that the open transaction has written directly to the data file, in the order in which they were written. Freeing an extent
+/// and rolling back to a savepoint cost only as much as they change, however many extents there are.
 /// </summary>
 internal sealed class WrittenExtents
 {
-    /// <summary>Entries that are kept for the next transaction.</summary>
+    /// <summary>The maximum number of list entries whose memory is kept for the next transaction.</summary>
     private const int MaxKept = 1024;
 
     private readonly List<WrittenExtent> _runs = [];
 
-    // Those in use, by their first page. No two begin there: pages that a transaction frees are not written directly again before a flush.
-    // Null while there are none: what has grown too large is dropped, and made when it is needed, which may fail.
+    // The extents in use, by their first page. No two begin at the same page: pages that a transaction frees are not written directly again
+    // before a flush. Null while there are none: a table that has grown too large is dropped, and created when it is needed, which may fail.
     private Dictionary<long, int>? _inUse;
 
-    // Those that were freed, in that order: their stamps never fall.
+    // The extents that were freed, in that order: their stamps never decrease.
     private readonly List<int> _freed = [];
 
     public List<WrittenExtent> All => _runs;
@@ -33,13 +33,13 @@ internal sealed class WrittenExtents
 
     public void Add(in WrittenExtent run)
     {
-        // Nothing is noted if there is no memory for it.
+        // Ensured first, so that nothing is noted if there is no memory for it.
         _runs.EnsureCapacity(_runs.Count + 1);
         (_inUse ??= [])[run.FirstPage] = _runs.Count;
         _runs.Add(run);
     }
 
-    /// <summary>Notes that a run has been freed; does nothing when no run in use begins with the page.</summary>
+    /// <summary>Notes that an extent has been freed; does nothing when no extent in use begins at the page.</summary>
     public void TryFree(long firstPage, int stamp)
     {
         if (_inUse == null || !_inUse.TryGetValue(firstPage, out var index))
@@ -49,10 +49,10 @@ internal sealed class WrittenExtents
         _runs[index] = _runs[index] with { FreedAtStamp = stamp };
     }
 
-    /// <summary>Forgets the runs behind the first ones, and that runs were freed at a stamp or later. Asks for no memory.</summary>
+    /// <summary>Keeps the first <paramref name="count"/> extents only, and undoes frees at the stamp or later. Allocates no memory.</summary>
     public void RollBack(int count, int stamp)
     {
-        // Before the others come back, which were in use together at that time: so there is room for them.
+        // Removed before the freed extents return. The extents that are then in use were in use together before, so the table has room for them.
         for (var index = _runs.Count - 1; index >= count; index--)
         {
             if (!_runs[index].IsFreed)
@@ -74,7 +74,7 @@ internal sealed class WrittenExtents
         _runs.RemoveRange(count, _runs.Count - count);
     }
 
-    /// <summary>Forgets all. Asks for no memory: the transaction may have been submitted.</summary>
+    /// <summary>Removes all extents. Allocates no memory, because the transaction may have been submitted.</summary>
     public void Clear()
     {
         _inUse?.Clear();
