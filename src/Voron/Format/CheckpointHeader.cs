@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace Voron.Format;
 
-/// <summary>A place in the journal: right behind a record.</summary>
+/// <summary>A position in the journal: directly after a record.</summary>
 [StructLayout(LayoutKind.Explicit, Size = Size)]
 internal struct JournalPosition
 {
@@ -11,15 +11,15 @@ internal struct JournalPosition
     [FieldOffset(0)]
     public UInt128 Incarnation;
 
-    /// <summary>The life of the file; 0 before any journal has been written.</summary>
+    /// <summary>The epoch of the file; 0 before any journal has been written.</summary>
     [FieldOffset(16)]
     public long Epoch;
 
-    /// <summary>The offset in bytes where the next record may stand.</summary>
+    /// <summary>The offset in bytes at which the next record may start.</summary>
     [FieldOffset(24)]
     public long Offset;
 
-    /// <summary>The sequence of the record that ends here; 0 when there was none yet.</summary>
+    /// <summary>The sequence of the record that ends here; 0 if there was none yet.</summary>
     [FieldOffset(32)]
     public long Sequence;
 
@@ -28,30 +28,30 @@ internal struct JournalPosition
     public ulong Checksum;
 }
 
-/// <summary>What else a checkpoint says.</summary>
+/// <summary>Further properties of a checkpoint.</summary>
 [Flags]
 internal enum CheckpointFlags : uint
 {
     None = 0,
 
     /// <summary>
-    /// The environment was closed with everything in the data file, and <see cref="CheckpointHeader.ReplayStart"/> is the journal's
-    /// very end. It holds until a journal file of a later life is there: nothing is written before one is.
+    /// The environment was closed with everything in the data file, and <see cref="CheckpointHeader.ReplayStart"/> is the very end of the
+    /// journal. The flag applies until there is a journal file of a later epoch: nothing is written before there is one.
     /// </summary>
     ClosedCleanly = 1,
 
     /// <summary>
-    /// <see cref="CheckpointHeader.DataFileStamp"/> is what the data file is stamped with. Engines that know no stamps write headers
-    /// without the flag.
+    /// <see cref="CheckpointHeader.DataFileStamp"/> is the stamp of the data file. Engines that do not know stamps write headers without
+    /// this flag.
     /// </summary>
     IsStamped = 2,
 }
 
-/// <summary>One of the two slots of the header file: what the data file holds, and where replay starts.</summary>
+/// <summary>One of the two slots of the header file: describes the content of the data file and the start of replay.</summary>
 [StructLayout(LayoutKind.Explicit, Size = Size)]
 internal struct CheckpointHeader
 {
-    /// <summary>Bytes of a slot; the rest of its 4 KiB block is zero.</summary>
+    /// <summary>The size of a slot in bytes; the rest of its 4 KiB block is zero.</summary>
     public const int Size = 320;
 
     public const int Slots = 2;
@@ -62,7 +62,7 @@ internal struct CheckpointHeader
     [FieldOffset(0)]
     public ulong Magic;
 
-    /// <summary>Over the block from byte 16 on.</summary>
+    /// <summary>The checksum of the block from byte 16 on.</summary>
     [FieldOffset(8)]
     public ulong Checksum;
 
@@ -75,7 +75,9 @@ internal struct CheckpointHeader
     [FieldOffset(32)]
     public UInt128 EnvironmentId;
 
-    /// <summary>Rises with each checkpoint; the higher one counts. Both slots are alike after a clean close.</summary>
+    /// <summary>
+    /// Increases with each checkpoint; the slot with the higher number counts. Both slots are identical after a clean close.
+    /// </summary>
     [FieldOffset(48)]
     public long CheckpointNumber;
 
@@ -83,19 +85,22 @@ internal struct CheckpointHeader
     [FieldOffset(56)]
     public EnvironmentState State;
 
-    /// <summary>Replay starts here: behind the record of the state's transaction, or behind what the rewrite file stands for.</summary>
+    /// <summary>
+    /// The position where replay starts: after the record of the state's transaction, or after the records that the journal snapshot
+    /// replaces.
+    /// </summary>
     [FieldOffset(160)]
     public JournalPosition ReplayStart;
 
-    /// <summary>The rewrite file's number, or 0.</summary>
+    /// <summary>The number of the journal snapshot, or 0.</summary>
     [FieldOffset(208)]
     public long JournalSnapshotNumber;
 
-    /// <summary>The transaction that the rewrite file holds the unflushed pages of.</summary>
+    /// <summary>The transaction as of which the journal snapshot holds the unflushed pages.</summary>
     [FieldOffset(216)]
     public long JournalSnapshotTransactionId;
 
-    /// <summary>Length of the rewrite file in bytes.</summary>
+    /// <summary>The length of the journal snapshot in bytes.</summary>
     [FieldOffset(224)]
     public long JournalSnapshotLength;
 
@@ -104,11 +109,13 @@ internal struct CheckpointHeader
 
     // 236: zero.
 
-    /// <summary>The incarnation that the records of the rewrite file carry.</summary>
+    /// <summary>The incarnation in the records of the journal snapshot.</summary>
     [FieldOffset(240)]
     public UInt128 JournalSnapshotIncarnation;
 
-    /// <summary>The stamp of the data file as of this checkpoint: what <see cref="Format.DataFileStamp"/> says, or its zero.</summary>
+    /// <summary>
+    /// The stamp of the data file as of this checkpoint, a value of <see cref="Format.DataFileStamp"/>, or zero if there is none.
+    /// </summary>
     [FieldOffset(256)]
     public ulong DataFileStamp;
 

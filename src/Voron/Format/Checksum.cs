@@ -8,20 +8,20 @@ namespace Voron.Format;
 /// <summary>The 64-bit checksum of everything on disk.</summary>
 /// <remarks>
 /// <para>
-/// Four CRC32C lanes run side by side, since the processor can start one CRC step a cycle but takes three for each: lane i
-/// takes the 8-byte words i, i + 4, i + 8 and so on, read as little endian. What is left behind the last whole word is
-/// padded with zeros to one more word. A lane starts from its own constant, without the inversions of the usual CRC32C.
+/// Four CRC32C lanes run side by side, because the processor can start one CRC step per cycle but needs three cycles for each: lane i takes
+/// the 8-byte words i, i + 4, i + 8 and so on, read as little endian. The bytes after the last whole word are padded with zeros to one more
+/// word. Each lane starts from its own constant, without the inversions of the usual CRC32C.
 /// </para>
 /// <para>
-/// The lanes are then folded, two at a time, into a state that starts from seed and length. Each fold is a bijection of the
-/// state for fixed lanes and of the two lanes for a fixed state, so damage that reaches only one pair of lanes cannot be
-/// lost in the fold, and two different seeds never agree on the same bytes. Hence: one damaged stretch of up to 32 bits
-/// is always found, damage in one lane is missed once in 2^32, anything wider once in 2^64.
+/// The lanes are then folded, two at a time, into a state that starts from seed and length. Each fold is a bijection of the state for fixed
+/// lanes and of the two lanes for a fixed state, so damage that reaches only one pair of lanes cannot be lost in the fold, and two
+/// different seeds never agree on the same bytes. Hence one damaged stretch of up to 32 bits is always found, damage in one lane is missed
+/// once in 2^32, and anything wider once in 2^64.
 /// </para>
 /// </remarks>
 internal static unsafe class Checksum
 {
-    /// <summary>What a field holds that has no checksum yet. <see cref="Compute(byte*, nuint, ulong)"/> never returns it.</summary>
+    /// <summary>The value of a field without a checksum. <see cref="Compute(byte*, nuint, ulong)"/> never returns it.</summary>
     public const ulong None = 0;
 
     private const uint Lane0 = 0x5CB9_1A2D;
@@ -33,11 +33,11 @@ internal static unsafe class Checksum
     private const ulong Odd1 = 0xD6E8_FEB8_6659_FD93;
     private const ulong Odd2 = 0x8F1B_BCDC_BFA5_3E0B;
 
-    /// <summary>What stands in for a checksum that came out as <see cref="None"/>.</summary>
+    /// <summary>The replacement for a checksum that would be <see cref="None"/>.</summary>
     private const ulong InsteadOfNone = Odd2;
 
     /// <summary>
-    /// The seed for a page: different for each page of an environment, and for the same page of different environments.
+    /// Returns the seed for a page: different for each page of an environment, and for the same page of different environments.
     /// </summary>
     public static ulong Seed(UInt128 environmentId, long pageNumber)
     {
@@ -60,7 +60,7 @@ internal static unsafe class Checksum
             return Compute(start, (nuint)data.Length, seed);
     }
 
-    /// <summary>The checksum of <paramref name="length"/> bytes, never 0.</summary>
+    /// <summary>Returns the checksum of <paramref name="length"/> bytes, never 0.</summary>
     public static ulong Compute(byte* data, nuint length, ulong seed)
     {
         uint lane0 = Lane0, lane1 = Lane1, lane2 = Lane2, lane3 = Lane3;
@@ -89,7 +89,7 @@ internal static unsafe class Checksum
         var rest = (int)(length & 31);
         if (rest != 0)
         {
-            // Up to four words, of which the last may be a part of one.
+            // Up to four words, the last of which may be incomplete.
             lane0 = BitOperations.Crc32C(lane0, PartialWord(at, rest));
             if (rest > 8)
                 lane1 = BitOperations.Crc32C(lane1, PartialWord(at + 8, rest - 8));
@@ -102,11 +102,11 @@ internal static unsafe class Checksum
         return FoldLanes(lane0, lane1, lane2, lane3, length, seed);
     }
 
-    /// <summary>The checksum that follows from the lanes at the end of so many bytes.</summary>
+    /// <summary>Computes the checksum from the lanes after that many bytes.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static ulong FoldLanes(uint lane0, uint lane1, uint lane2, uint lane3, ulong length, ulong seed)
     {
-        // The length tells apart inputs that differ only in zeros at their end.
+        // The length distinguishes inputs that differ only in zeros at their end.
         var state = seed ^ (length * Odd0);
         state = Fold(state, lane0 | ((ulong)lane1 << 32));
         state = Fold(state, lane2 | ((ulong)lane3 << 32));
@@ -114,7 +114,7 @@ internal static unsafe class Checksum
         return state != None ? state : InsteadOfNone;
     }
 
-    /// <summary>A bijection of either argument while the other stays.</summary>
+    /// <summary>A bijection in either argument while the other is fixed.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static ulong Fold(ulong state, ulong value)
     {
@@ -145,11 +145,11 @@ internal static unsafe class Checksum
         return word;
     }
 
-    /// <summary>The checksum of bytes that come in pieces, so that a long run is verified without a buffer of its length.</summary>
-    /// <remarks>Gives what <see cref="Compute(byte*, nuint, ulong)"/> gives for all pieces in a row.</remarks>
+    /// <summary>The checksum of bytes that come in pieces, so that a long extent can be verified without a buffer of its length.</summary>
+    /// <remarks>Produces the same result as <see cref="Compute(byte*, nuint, ulong)"/> for all pieces in a row.</remarks>
     internal struct Stream
     {
-        /// <summary>Every piece has a multiple of this many bytes, as pages have.</summary>
+        /// <summary>The length of every piece is a multiple of this many bytes, as the length of a page is.</summary>
         public const int BlockBytes = 32;
 
         private uint _lane0;
@@ -178,7 +178,7 @@ internal static unsafe class Checksum
             _length += length;
         }
 
-        /// <summary>The checksum of all that was added.</summary>
+        /// <summary>Returns the checksum of all added pieces.</summary>
         public readonly ulong Finish(ulong seed) => FoldLanes(_lane0, _lane1, _lane2, _lane3, _length, seed);
     }
 }

@@ -3,7 +3,7 @@ using System.Runtime.InteropServices;
 namespace Voron.Format;
 
 /// <summary>
-/// What a transaction leaves behind, besides pages: carried in its journal record and in the checkpoint header.
+/// The state that a transaction leaves in addition to its pages: carried in its journal record and in the checkpoint header.
 /// </summary>
 [StructLayout(LayoutKind.Explicit, Size = Size)]
 internal struct EnvironmentState
@@ -14,11 +14,13 @@ internal struct EnvironmentState
     [FieldOffset(0)]
     public long TransactionId;
 
-    /// <summary>Pages in use or free below the high-water mark: numbers 0 to PageCount - 1 have a bit in a section map.</summary>
+    /// <summary>
+    /// The number of pages, used or free, below the high-water mark: numbers 0 to PageCount - 1 have a bit in a section map.
+    /// </summary>
     [FieldOffset(8)]
     public long PageCount;
 
-    /// <summary>The id the next new tree gets.</summary>
+    /// <summary>The id of the next new tree.</summary>
     [FieldOffset(16)]
     public uint NextTreeId;
 

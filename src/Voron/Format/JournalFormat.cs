@@ -3,13 +3,13 @@ using System.Runtime.InteropServices;
 
 namespace Voron.Format;
 
-/// <summary>Constants of journal files. Everything in them starts and ends at a multiple of <see cref="Block"/>.</summary>
+/// <summary>Constants of journal files. Everything in these files starts and ends at a multiple of <see cref="Block"/>.</summary>
 internal static class JournalFormat
 {
-    /// <summary>The unit of writing, in bytes: what unbuffered I/O asks for, and no less than a sector.</summary>
+    /// <summary>The unit of writing in bytes: the alignment that unbuffered I/O requires, and at least a sector.</summary>
     public const int Block = 4096;
 
-    /// <summary>Where the first record stands: behind the two copies of the file's header.</summary>
+    /// <summary>The offset of the first record: after the two copies of the file's header.</summary>
     public const int FirstRecordOffset = 2 * Block;
 
     /// <summary>"VoronJnl", read as a little-endian number.</summary>
@@ -18,13 +18,13 @@ internal static class JournalFormat
     /// <summary>"VoronRec", read as a little-endian number.</summary>
     public const ulong RecordMarker = 0x6365526E6F726F56;
 
-    /// <summary>The version of journals, rewrite files and the header file, which change together.</summary>
+    /// <summary>The version of journals, journal snapshots and the header file, which change together.</summary>
     public const uint Version = 1;
 
     public static long AlignUp(long length) => (length + Block - 1) & ~(long)(Block - 1);
 }
 
-/// <summary>What a record says.</summary>
+/// <summary>The content of a record.</summary>
 internal enum RecordKind : byte
 {
     /// <summary>The changed pages of one transaction.</summary>
@@ -34,19 +34,19 @@ internal enum RecordKind : byte
     FlushList = 2,
 
     /// <summary>
-    /// Pages that the flusher is about to overwrite, whole as of the flush id: page entries of the kind
-    /// <see cref="PageEntryKind.Zeros"/>. Several such records may belong to one flush; each counts by itself.
+    /// Full-page images, as of the flush id, of pages that the flusher is about to overwrite: page entries of the kind
+    /// <see cref="PageEntryKind.Zeros"/>. One flush may have several such records; each counts independently.
     /// </summary>
     FlushImages = 3,
 
-    /// <summary>Nothing but the proof that every record before it is durable.</summary>
+    /// <summary>Proves that every record before it is durable; contains nothing else.</summary>
     DurabilityMarker = 4,
 
-    /// <summary>In a rewrite file: pages as of one transaction, each whole.</summary>
+    /// <summary>In a journal snapshot: pages as of one transaction, each self-contained.</summary>
     JournalSnapshot = 5,
 }
 
-/// <summary>How the payload of a record is stored.</summary>
+/// <summary>The storage format of a record's payload.</summary>
 [Flags]
 internal enum RecordFlags : byte
 {
@@ -62,7 +62,7 @@ internal enum RecordFlags : byte
 ///   0 | marker                                | checksum of everything from byte 16 to the end of the payload |
 ///  16 | incarnation of the file                                                                               |
 ///  32 | offset of this record in the file     | sequence                                                      |
-///  48 | checksum of the record before         | newest sequence durable, with all before, when submitted      |
+///  48 | checksum of the previous record       | newest sequence durable, with all before, when issued         |
 ///  64 | kind | flags | 0    | page entries    | payload bytes                                                 |
 ///  80 | payload bytes as stored               | environment state (104 bytes)                                 |
 /// 192 | payload, zeros to the next block                                                                      |
@@ -88,7 +88,7 @@ internal struct RecordHeader
     [FieldOffset(32)]
     public long Offset;
 
-    /// <summary>The record's number; rises by one from record to record, over all files and kinds.</summary>
+    /// <summary>The record's number; increases by one from record to record, across all files and kinds.</summary>
     [FieldOffset(40)]
     public long Sequence;
 
@@ -105,13 +105,13 @@ internal struct RecordHeader
     public RecordFlags Flags;
 
     /// <summary>
-    /// Flush list or images: the lowest 16 bits, which are never all zero, of the number that the flush stamps the data file with. Zero
-    /// in other records, and where nothing was stamped.
+    /// Flush list or images: the lowest 16 bits of the number that the flush stamps the data file with; these bits are never all zero. Zero
+    /// in other records, and if nothing was stamped.
     /// </summary>
     [FieldOffset(66)]
     public ushort FlushNumber;
 
-    /// <summary>How many page entries the payload has.</summary>
+    /// <summary>The number of page entries in the payload.</summary>
     [FieldOffset(68)]
     public uint EntryCount;
 
@@ -119,7 +119,7 @@ internal struct RecordHeader
     [FieldOffset(72)]
     public long PayloadLength;
 
-    /// <summary>Length of the payload in bytes as it stands in the file.</summary>
+    /// <summary>Length of the payload in bytes as stored in the file.</summary>
     [FieldOffset(80)]
     public long StoredLength;
 
@@ -131,28 +131,30 @@ internal struct RecordHeader
     public readonly long AlignedLength => JournalFormat.AlignUp(Size + StoredLength);
 }
 
-/// <summary>What happened to a page in a transaction.</summary>
+/// <summary>The change that a transaction made to a page.</summary>
 internal enum PageEntryKind : byte
 {
-    /// <summary>Runs of bytes that overwrite the page's previous version.</summary>
+    /// <summary>Byte runs that overwrite the page's previous version.</summary>
     Diff = 1,
 
-    /// <summary>Runs of bytes over a zeroed page.</summary>
+    /// <summary>Byte runs over a zeroed page.</summary>
     Zeros = 2,
 
-    /// <summary>A run of pages, whole, over zeroed memory; <see cref="PageEntry.Pages"/> of them.</summary>
+    /// <summary>An extent of <see cref="PageEntry.Pages"/> complete pages, over zeroed memory.</summary>
     Extent = 3,
 
-    /// <summary><see cref="PageEntry.Pages"/> pages left free. No bytes follow.</summary>
+    /// <summary><see cref="PageEntry.Pages"/> pages that become free. No bytes follow.</summary>
     Free = 4,
 
-    /// <summary>Pages whose content was written to the data file before this record was. A <see cref="DirectExtent"/> follows.</summary>
+    /// <summary>
+    /// Pages whose content was written to the data file before this record was written. A <see cref="DirectExtent"/> follows.
+    /// </summary>
     Direct = 5,
 }
 
 /// <summary>
-/// The start of a page's entry in a transaction record. One page whose bytes are less than 64 KiB is written as a
-/// <see cref="CompactPageEntry"/>, which says the same.
+/// The start of a page's entry in a transaction record. An entry for one page with less than 64 KiB of bytes is written as a
+/// <see cref="CompactPageEntry"/>, which has the same meaning.
 /// </summary>
 [StructLayout(LayoutKind.Explicit, Size = Size)]
 internal unsafe struct PageEntry
@@ -166,7 +168,7 @@ internal unsafe struct PageEntry
     [FieldOffset(8)]
     public uint Pages;
 
-    /// <summary>How many bytes follow.</summary>
+    /// <summary>The number of bytes that follow.</summary>
     [FieldOffset(12)]
     public uint Length;
 
@@ -176,11 +178,11 @@ internal unsafe struct PageEntry
 
     public static ulong Pack(long page, PageEntryKind kind) => ((ulong)page << 8) | (byte)kind;
 
-    /// <summary>Reads an entry of either form; false when it, or what should follow it, does not end within the bytes that are there.</summary>
+    /// <summary>Reads an entry of either form. Returns false if the entry or its content extends beyond the available bytes.</summary>
     /// <param name="at">The first byte of the entry.</param>
-    /// <param name="available">Bytes that may be read.</param>
+    /// <param name="available">The number of bytes that may be read.</param>
     /// <param name="entry">The entry.</param>
-    /// <param name="size">Bytes of it; its content follows.</param>
+    /// <param name="size">The size of the entry in bytes; its content follows.</param>
     public static bool TryRead(byte* at, long available, out PageEntry entry, out int size)
     {
         entry = default;
@@ -192,13 +194,13 @@ internal unsafe struct PageEntry
     }
 }
 
-/// <summary>The short form of <see cref="PageEntry"/>: most of what a transaction changes are single pages with few new bytes.</summary>
+/// <summary>The short form of <see cref="PageEntry"/>: most changes of a transaction are single pages with few new bytes.</summary>
 [StructLayout(LayoutKind.Explicit, Size = Size)]
 internal struct CompactPageEntry
 {
     public const int Size = 8;
 
-    /// <summary>Set in the first byte of this form, and never in that of the other.</summary>
+    /// <summary>Set in the first byte of this form, and never in that of the long form.</summary>
     public const byte Mark = 0x80;
 
     private const int LengthShift = 48;
@@ -211,7 +213,7 @@ internal struct CompactPageEntry
     public CompactPageEntry(long page, PageEntryKind kind, int length) =>
         Packed = ((ulong)length << LengthShift) | PageEntry.Pack(page, kind) | Mark;
 
-    /// <summary>Whether entries of single pages with at most so many bytes fit into this form.</summary>
+    /// <summary>Returns true if an entry for this single page with at most that many bytes fits into this form.</summary>
     public static bool Fits(long page, int maxLength) => page >> PageBits == 0 && maxLength <= ushort.MaxValue;
 
     public readonly PageEntry ToEntry() => new()
@@ -222,7 +224,7 @@ internal struct CompactPageEntry
     };
 }
 
-/// <summary>Says of a directly written run where its checksums are.</summary>
+/// <summary>The location of the checksums of a directly written extent.</summary>
 [StructLayout(LayoutKind.Explicit, Size = Size)]
 internal struct DirectExtent
 {
@@ -250,7 +252,7 @@ internal struct FlushListEntry
     [FieldOffset(8)]
     public ulong Checksum;
 
-    /// <summary>1, or the pages of a run.</summary>
+    /// <summary>1, or the number of pages of an extent.</summary>
     [FieldOffset(16)]
     public uint Pages;
 
@@ -261,16 +263,16 @@ internal struct FlushListEntry
 [StructLayout(LayoutKind.Explicit, Size = Size)]
 internal struct JournalFileHeader
 {
-    /// <summary>The fixed part; seals follow.</summary>
+    /// <summary>The size of the fixed part; seals follow.</summary>
     public const int Size = 128;
 
-    /// <summary>How many seals fit behind the fixed part.</summary>
+    /// <summary>The number of seals that fit after the fixed part.</summary>
     public const int MaxSeals = (JournalFormat.Block - Size) / JournalSeal.Size;
 
     [FieldOffset(0)]
     public ulong Magic;
 
-    /// <summary>Over the block from byte 16 on.</summary>
+    /// <summary>The checksum of the block from byte 16 on.</summary>
     [FieldOffset(8)]
     public ulong Checksum;
 
@@ -286,22 +288,22 @@ internal struct JournalFileHeader
     [FieldOffset(32)]
     public UInt128 EnvironmentId;
 
-    /// <summary>Fresh and random for each life of the file.</summary>
+    /// <summary>A fresh random number for each epoch of the file.</summary>
     [FieldOffset(48)]
     public UInt128 Incarnation;
 
-    /// <summary>The number of this life; rises by one with each life of any journal file.</summary>
+    /// <summary>The number of this epoch; increases by one with each epoch of any journal file.</summary>
     [FieldOffset(64)]
     public long Epoch;
 
-    /// <summary>How far records may reach, in bytes.</summary>
+    /// <summary>The limit in bytes up to which the file may hold records.</summary>
     [FieldOffset(72)]
     public long FileLength;
 
     // 80 to 127: zero.
 }
 
-/// <summary>Says where an earlier journal file ends for good: what lies behind is never read again.</summary>
+/// <summary>The final end of an earlier journal file: bytes after it are never read again.</summary>
 [StructLayout(LayoutKind.Explicit, Size = Size)]
 internal struct JournalSeal
 {
@@ -313,7 +315,7 @@ internal struct JournalSeal
     [FieldOffset(16)]
     public long Epoch;
 
-    /// <summary>The sequence of the last record to be read in the file; below any of its records when there is none.</summary>
+    /// <summary>The sequence of the last record to be read in the file; lower than any of its records if there is none to read.</summary>
     [FieldOffset(24)]
     public long LastSequence;
 

@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace Voron.Format;
 
-/// <summary>What a page holds.</summary>
+/// <summary>The content of a page.</summary>
 internal enum PageKind : byte
 {
     /// <summary>Never written, or free.</summary>
@@ -14,17 +14,17 @@ internal enum PageKind : byte
     /// <summary>Separators and children of a tree.</summary>
     Branch = 2,
 
-    /// <summary>The first page of a run of pages that hold one value.</summary>
+    /// <summary>The first page of an extent that holds one value.</summary>
     Overflow = 3,
 
     /// <summary>The bitmaps of a group of sections.</summary>
     SectionMap = 4,
 }
 
-/// <summary>The first 64 bytes of every page but those inside a run.</summary>
+/// <summary>The first 64 bytes of every page except the pages inside an extent.</summary>
 /// <remarks>
-/// The first 32 bytes are written by the flusher and belong to the copy on disk: diffs leave them out, and in scratch memory
-/// they mean nothing.
+/// The first 32 bytes are written by the flusher and belong to the copy on disk: diffs leave them out, and in scratch memory they have no
+/// meaning.
 /// <code>
 ///      0        1        2        3        4        5        6        7
 ///  0 | checksum                                                              |
@@ -32,7 +32,7 @@ internal enum PageKind : byte
 /// 16 | nonce (zero)                                                          |
 /// 24 |                                                                       |
 /// 32 | page number                                                           |
-/// 40 | kind   | flags  | (zero)          | pages of the run                  |
+/// 40 | kind   | flags  | (zero)          | pages of the extent               |
 /// 48 | entry count     | heap start      | hole bytes      | (zero)          |
 /// 56 | length of the value in bytes                                          |
 /// </code>
@@ -42,14 +42,14 @@ internal struct PageHeader
 {
     public const int Size = 64;
 
-    /// <summary>Bytes at the start of a page that no diff covers and no checksum of the page includes.</summary>
+    /// <summary>The number of bytes at the start of a page that no diff covers and no page checksum includes.</summary>
     public const int UnjournaledBytes = 32;
 
-    /// <summary>Checksum of the page, or of the whole run, from byte 32 on.</summary>
+    /// <summary>The checksum of the page, or of the whole extent, from byte 32 on.</summary>
     [FieldOffset(0)]
     public ulong Checksum;
 
-    /// <summary>Page 0 only: which checkpoint the data file belongs to, as in <see cref="DataFileStamp"/>. Otherwise zero.</summary>
+    /// <summary>Page 0 only: the checkpoint that the data file belongs to, as in <see cref="DataFileStamp"/>. Otherwise zero.</summary>
     [FieldOffset(8)]
     public ulong Stamp;
 
@@ -62,29 +62,29 @@ internal struct PageHeader
     [FieldOffset(41)]
     public byte Flags;
 
-    /// <summary>Overflow: how many pages the run has, this one included. Otherwise zero.</summary>
+    /// <summary>Overflow: the number of pages of the extent, this one included. Otherwise zero.</summary>
     [FieldOffset(44)]
     public uint ExtentPages;
 
-    /// <summary>Leaf and branch: how many entries, and so how many two-byte slots behind the header.</summary>
+    /// <summary>Leaf and branch: the number of entries, and therefore of two-byte slots after the header.</summary>
     [FieldOffset(48)]
     public ushort EntryCount;
 
-    /// <summary>Leaf and branch: offset of the lowest record; 0 in a page of 64 KiB that has none.</summary>
+    /// <summary>Leaf and branch: the offset of the lowest record; 0 in a page of 64 KiB that has none.</summary>
     [FieldOffset(50)]
     public ushort HeapStart;
 
-    /// <summary>Leaf and branch: bytes of the holes between records, gap before the heap not counted.</summary>
+    /// <summary>Leaf and branch: the bytes of the holes between records, without the gap before the heap.</summary>
     [FieldOffset(52)]
     public ushort HoleBytes;
 
-    /// <summary>Overflow: length in bytes of what the run holds, which starts right behind this header.</summary>
+    /// <summary>Overflow: the length in bytes of the content of the extent, which starts directly after this header.</summary>
     [FieldOffset(56)]
     public long ExtentBytes;
 
     /// <summary>
-    /// Whether the bytes that the checksum leaves out, and that this version writes as zeros, are zeros: nothing else would tell that
-    /// they have changed. Bytes 8 to 15 of page 0 are left to those who write them.
+    /// Returns true if any of the bytes that the checksum leaves out, and that this version writes as zeros, is not zero: nothing else
+    /// would show that they have changed. Bytes 8 to 15 of page 0 are ignored, because they hold the stamp.
     /// </summary>
     public static unsafe bool HasSpareBytes(byte* page, long number)
     {
@@ -92,7 +92,7 @@ internal struct PageHeader
         return ((number == 0 ? 0 : words[1]) | words[2] | words[3]) != 0;
     }
 
-    /// <summary>Makes the spare bytes zeros, as they stand on disk. A page in memory may have others there.</summary>
+    /// <summary>Clears the spare bytes, as they are on disk. A page in memory may have other bytes there.</summary>
     public static unsafe void ClearSpareBytes(byte* page, long number)
     {
         var words = (ulong*)page;

@@ -3,28 +3,28 @@ using System.Runtime.CompilerServices;
 namespace Voron.Format;
 
 /// <summary>
-/// Whether the bytes of a page fit together, whatever its checksum says: done once, where a page comes from disk or from the journal,
-/// so that nothing that searches or changes pages has to look where an offset leads.
+/// Checks that the bytes of a page are consistent, whatever its checksum says. The check runs once, when a page comes from disk or from the
+/// journal, so that code that searches or changes pages need not check where an offset leads.
 /// </summary>
 /// <remarks>
-/// What holds afterwards: all slots lead to records inside the page, none of which overlap; keys rise, and have a length that the page
-/// size allows; hole bytes and heap start are right; values that stand in the leaf are no longer than those that are put there;
-/// references are numbers of pages. Whether they are the right pages is seen where they are followed.
+/// A page that passes has these properties: all slots lead to records inside the page, and no records overlap; keys are in ascending order,
+/// and have a length that the page size allows; hole bytes and heap start are correct; values stored in the leaf are no longer than those
+/// that the engine puts there; references are page numbers. Whether they refer to the right pages is checked when they are followed.
 /// </remarks>
 internal static unsafe class PageStructure
 {
     private const int SlotBytes = sizeof(ushort);
 
-    /// <summary>The longest key in bytes: at least four entries of it fit into any page.</summary>
+    /// <summary>The maximum length of a key in bytes: at least four entries with such keys fit into any page.</summary>
     public static int MaxKeyLength(int pageSize) => pageSize / 4 - PageHeader.Size;
 
-    /// <summary>Pages of an overflow run that holds so many bytes.</summary>
+    /// <summary>Returns the number of pages of an overflow extent that holds that many bytes.</summary>
     public static long ExtentPages(int pageSize, long length) => (length + PageHeader.Size + pageSize - 1) / pageSize;
 
-    /// <summary>Null when the page is sound, else what is wrong with it, to be said behind "is malformed: ".</summary>
-    /// <param name="page">The page, or all pages of a run.</param>
-    /// <param name="pages">How many pages are there in memory.</param>
-    /// <param name="number">The number that the page should have.</param>
+    /// <summary>Returns null if the page is sound, otherwise a description of the fault, to follow "is malformed: ".</summary>
+    /// <param name="page">The page, or all pages of an extent.</param>
+    /// <param name="pages">The number of pages present in memory.</param>
+    /// <param name="number">The page number that the page should have.</param>
     /// <param name="pageSize">Bytes of a page.</param>
     public static string? FindFault(byte* page, long pages, long number, int pageSize)
     {
@@ -90,7 +90,7 @@ internal static unsafe class PageStructure
             : $"it claims a heap from {heapStart} on with {header->HoleBytes} bytes of holes; its lowest record is at {lowest}, and all have {bytes} bytes";
     }
 
-    /// <summary>Marks bytes as taken; false when one of them is.</summary>
+    /// <summary>Marks bytes as taken. Returns false if one of them already is.</summary>
     private static bool TryTake(ulong* used, int start, int size)
     {
         var last = start + size - 1;

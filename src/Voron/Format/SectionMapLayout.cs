@@ -3,13 +3,13 @@ using Voron.Primitives;
 namespace Voron.Format;
 
 /// <summary>
-/// Where the bit of a page is: pages belong to sections of 4 MiB, sections to groups that share a map page, and page 0 leads
-/// to the map pages through directory pages.
+/// Locates the bit of a page: pages belong to sections of 4 MiB, sections to groups that share a map page, and page 0 leads to the map
+/// pages through directory pages.
 /// </summary>
 /// <remarks>
-/// A map page holds, behind the page header, for each section a bitmap (bit i of byte i/8: page i of the section; 1 = used);
-/// behind the bitmaps, for each section, a ushort: how many of its pages are used. Root and directory pages hold page numbers,
-/// eight bytes each, 0 for none.
+/// A map page holds, after the page header, a bitmap for each section (bit i of byte i/8: page i of the section; 1 = used), and after the
+/// bitmaps a ushort for each section: the number of its pages that are used. Root and directory pages hold page numbers, eight bytes each,
+/// 0 for none.
 /// </remarks>
 internal sealed class SectionMapLayout
 {
@@ -40,22 +40,22 @@ internal sealed class SectionMapLayout
 
     public long PagesPerGroup { get; }
 
-    /// <summary>How many page numbers a root or directory page holds.</summary>
+    /// <summary>The number of page numbers in a root or directory page.</summary>
     public int NumbersPerPage { get; }
 
-    /// <summary>Offset in a map page of the counts of used pages.</summary>
+    /// <summary>The offset in a map page of the counts of used pages.</summary>
     public int CountsOffset { get; }
 
-    /// <summary>The most pages that an environment of this page size can have.</summary>
+    /// <summary>The maximum number of pages in an environment of this page size.</summary>
     public long MaxPageCount { get; }
 
     public long GroupOf(long page) => page / PagesPerGroup;
 
     public long SectionOf(long page) => page / PagesPerSection;
 
-    /// <summary>Offset in the group's map page of the section's bitmap.</summary>
+    /// <summary>Returns the offset of the section's bitmap in the group's map page.</summary>
     public int BitmapOffset(long section) => PageHeader.Size + (int)(section % SectionsPerGroup) * BitmapBytes;
 
-    /// <summary>Offset in the group's map page of the section's count.</summary>
+    /// <summary>Returns the offset of the section's count in the group's map page.</summary>
     public int CountOffset(long section) => CountsOffset + (int)(section % SectionsPerGroup) * sizeof(ushort);
 }

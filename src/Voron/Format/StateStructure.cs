@@ -1,29 +1,31 @@
 namespace Voron.Format;
 
-/// <summary>Whether what a header, a record or a catalog entry says can be, whatever its checksum says.</summary>
+/// <summary>Checks that the values in a header, a record or a catalog entry are possible, whatever its checksum says.</summary>
 internal static class StateStructure
 {
-    /// <summary>The highest transaction id: at a thousand million transactions a second they last for more than a hundred years.</summary>
+    /// <summary>The highest transaction id: at a billion transactions per second, the ids last for more than a hundred years.</summary>
     public const long MaxTransactionId = long.MaxValue / 2;
 
     /// <summary>
-    /// What else only rises, records, checkpoints, lives of files, goes on for a while when there can be no more transactions, and
-    /// stays so far from its end that nothing which is added to it overflows.
+    /// The limit of all other increasing numbers, such as those of records, checkpoints and file epochs. They can keep increasing for a
+    /// while when there can be no more transactions, and stay so far below the maximum that nothing added to them overflows.
     /// </summary>
     private const long MaxNumber = MaxTransactionId + (1L << 40);
 
-    /// <summary>Levels a tree can have. Four children a branch, the fewest that split pages have, give 4^31 leaves.</summary>
+    /// <summary>
+    /// The maximum number of levels of a tree. Four children per branch, the fewest that split pages have, give 4^31 leaves.
+    /// </summary>
     public const int MaxDepth = 32;
 
-    /// <summary>Pages that are there in any environment: root, directory and map of its free space.</summary>
+    /// <summary>The number of pages that every environment has: root, directory and map of its free space.</summary>
     private const int MinPages = 3;
 
-    /// <summary>Whether a number that only rises, or a length, can have got there.</summary>
+    /// <summary>Returns true if an increasing number, or a length, can have reached this value.</summary>
     public static bool IsNumber(long number) => number is >= 0 and <= MaxNumber;
 
     public static bool IsPageSize(uint pageSize) => pageSize is 4096 or 8192 or 16384 or 32768 or 65536;
 
-    /// <summary>Null when the state can be, else what cannot.</summary>
+    /// <summary>Returns null if the state is possible, otherwise a description of the impossible value.</summary>
     public static string? FindFault(in EnvironmentState state)
     {
         if (state.TransactionId is < 0 or > MaxTransactionId)
@@ -33,7 +35,9 @@ internal static class StateStructure
         return FindFault(state.Catalog, state.PageCount) is { } fault ? $"a catalog with {fault}" : null;
     }
 
-    /// <summary>Null when the tree can be in an environment with so many pages, else what cannot.</summary>
+    /// <summary>
+    /// Returns null if the tree is possible in an environment with that many pages, otherwise a description of the impossible values.
+    /// </summary>
     public static string? FindFault(in TreeHeader tree, long pageCount)
     {
         if (tree.Depth > MaxDepth || tree.RootPage < 0 || tree.RootPage >= pageCount || tree.RootPage == 0 != (tree.Depth == 0))
@@ -48,7 +52,7 @@ internal static class StateStructure
         return tree.EntryCount < 0 ? $"{tree.EntryCount} entries" : null;
     }
 
-    /// <summary>Null when replay can start there, else what cannot be.</summary>
+    /// <summary>Returns null if replay can start from this header, otherwise a description of the impossible value.</summary>
     public static string? FindFault(in CheckpointHeader header)
     {
         if (!IsPageSize(header.PageSize))

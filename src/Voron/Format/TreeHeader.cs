@@ -2,13 +2,13 @@ using System.Runtime.InteropServices;
 
 namespace Voron.Format;
 
-/// <summary>What the catalog keeps of a tree: the value stored under the tree's name.</summary>
+/// <summary>The catalog's entry for a tree: the value stored under the tree's name.</summary>
 [StructLayout(LayoutKind.Explicit, Size = Size)]
 internal struct TreeHeader
 {
     public const int Size = 64;
 
-    /// <summary>The root page; 0 when the tree has no page.</summary>
+    /// <summary>The root page; 0 if the tree has no page.</summary>
     [FieldOffset(0)]
     public long RootPage;
 
@@ -22,11 +22,11 @@ internal struct TreeHeader
     [FieldOffset(24)]
     public long BranchPages;
 
-    /// <summary>Pages of overflow runs, inner ones included.</summary>
+    /// <summary>The number of pages in overflow extents, inner pages included.</summary>
     [FieldOffset(32)]
     public long OverflowPages;
 
-    /// <summary>Levels: 0 without a page, 1 when the root is a leaf.</summary>
+    /// <summary>The number of levels: 0 without a page, 1 when the root is a leaf.</summary>
     [FieldOffset(40)]
     public ushort Depth;
 
@@ -34,7 +34,7 @@ internal struct TreeHeader
     [FieldOffset(42)]
     public ushort Flags;
 
-    /// <summary>A number that no other tree of the environment has had; stays through renaming.</summary>
+    /// <summary>A number that no other tree of the environment has had; unchanged by renaming.</summary>
     [FieldOffset(44)]
     public uint TreeId;
 

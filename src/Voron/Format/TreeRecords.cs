@@ -2,16 +2,16 @@ using System.Runtime.InteropServices;
 
 namespace Voron.Format;
 
-/// <summary>Where the bytes of a value are. Two bits of a leaf record.</summary>
+/// <summary>The location of the bytes of a value. Two bits of a leaf record.</summary>
 internal enum ValueKind
 {
-    /// <summary>Behind the key, in the leaf.</summary>
+    /// <summary>After the key, in the leaf.</summary>
     Inline = 0,
 
-    /// <summary>In a run of overflow pages; the record holds an <see cref="OverflowReference"/>.</summary>
+    /// <summary>In an extent of overflow pages; the record holds an <see cref="OverflowReference"/>.</summary>
     Overflow = 1,
 
-    /// <summary>In a run without page headers; the record holds a <see cref="LargeExtentReference"/>.</summary>
+    /// <summary>In an extent without page headers; the record holds a <see cref="LargeExtentReference"/>.</summary>
     LargeExtent = 2,
 }
 
@@ -24,13 +24,13 @@ internal struct LeafRecordHeader
     /// <summary>Bits 0 to 13 of <see cref="KeyLengthAndKind"/>.</summary>
     public const int KeyLengthMask = 0x3FFF;
 
-    /// <summary>Where the <see cref="ValueKind"/> starts in <see cref="KeyLengthAndKind"/>.</summary>
+    /// <summary>The bit in <see cref="KeyLengthAndKind"/> at which the <see cref="ValueKind"/> starts.</summary>
     public const int KindShift = 14;
 
     [FieldOffset(0)]
     public ushort KeyLengthAndKind;
 
-    /// <summary>Bytes behind the key: the value itself, or the reference.</summary>
+    /// <summary>The number of bytes after the key: the value itself, or the reference.</summary>
     [FieldOffset(2)]
     public ushort InlineLength;
 }
@@ -44,12 +44,12 @@ internal struct BranchRecordHeader
     [FieldOffset(0)]
     public ushort KeyLength;
 
-    /// <summary>The page that holds the keys from this separator up to, not including, the next one.</summary>
+    /// <summary>The page that holds the keys from this separator up to, but not including, the next one.</summary>
     [FieldOffset(2)]
     public long Child;
 }
 
-/// <summary>What a leaf keeps of a value in overflow pages.</summary>
+/// <summary>A leaf's reference to a value in overflow pages.</summary>
 [StructLayout(LayoutKind.Explicit, Size = Size, Pack = 1)]
 internal struct OverflowReference
 {
@@ -58,18 +58,18 @@ internal struct OverflowReference
     [FieldOffset(0)]
     public long FirstPage;
 
-    /// <summary>Length of the value in bytes; also in the header of the run.</summary>
+    /// <summary>The length of the value in bytes; also in the header of the extent.</summary>
     [FieldOffset(8)]
     public long Length;
 }
 
-/// <summary>What a leaf keeps of a value in a run whose pages, the first included, have no header.</summary>
+/// <summary>A leaf's reference to a value in an extent whose pages, the first included, have no header.</summary>
 [StructLayout(LayoutKind.Explicit, Size = Size, Pack = 1)]
 internal struct LargeExtentReference
 {
     public const int Size = 24;
 
-    /// <summary>Bytes of a value that share a checksum.</summary>
+    /// <summary>The number of bytes of a value that share a checksum.</summary>
     public const int ChunkBytes = 64 << 10;
 
     [FieldOffset(0)]
@@ -80,15 +80,15 @@ internal struct LargeExtentReference
     public long Length;
 
     /// <summary>
-    /// Of a value of one chunk its checksum, else the first page of the overflow run that holds the checksums of its chunks,
-    /// since its own pages have no place for them; 0 if there is none.
+    /// The checksum of a value of one chunk; otherwise the first page of the overflow extent that holds the checksums of the chunks,
+    /// because the value's own pages have no place for them; 0 if there is none.
     /// </summary>
     [FieldOffset(16)]
     public ulong Checksums;
 
-    /// <summary>The value has no more than one chunk, and so its only checksum here.</summary>
+    /// <summary>True if the value has at most one chunk, and therefore its only checksum is here.</summary>
     public readonly bool IsOneChunk => Length <= ChunkBytes;
 
-    /// <summary>The first page of the run of checksums; 0 if there is none.</summary>
+    /// <summary>The first page of the extent of checksums; 0 if there is none.</summary>
     public readonly long ChecksumPage => IsOneChunk ? 0 : (long)Checksums;
 }

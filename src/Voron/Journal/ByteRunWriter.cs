@@ -5,19 +5,21 @@ using System.Runtime.Intrinsics;
 
 namespace Voron.Journal;
 
-/// <summary>Writes the runs of <see cref="PageDiff"/>, which describes their format, and joins those that lie close together.</summary>
+/// <summary>Writes the byte runs of <see cref="PageDiff"/>, which describes their format, and joins runs that are close together.</summary>
 internal unsafe ref struct ByteRunWriter
 {
-    /// <summary>Bytes that one chunk of the source has: as many as a mask has bits.</summary>
+    /// <summary>The number of bytes in one chunk of the source: one for each bit of a mask.</summary>
     public const int ChunkBytes = 64;
 
-    /// <summary>How far behind the last run the target may be written, since short copies move whole vectors.</summary>
+    /// <summary>
+    /// The number of bytes after the last byte run that the target may be written to, because short copies move whole vectors.
+    /// </summary>
     public const int Slack = 64;
 
-    /// <summary>Zeros shorter than this are stored like other bytes: two headers would cost about as much.</summary>
+    /// <summary>Shorter stretches of zeros are stored like other bytes: two headers would cost about as much.</summary>
     public const int MinZeroRun = 8;
 
-    /// <summary>Far enough before any buffer that no run joins to it.</summary>
+    /// <summary>A position far enough before any buffer that no byte run joins to it.</summary>
     private const long Nowhere = long.MinValue / 2;
 
     private readonly byte* _source;
@@ -25,10 +27,10 @@ internal unsafe ref struct ByteRunWriter
     private readonly int _mergeGap;
     private byte* _target;
 
-    /// <summary>Where the last written run ended.</summary>
+    /// <summary>The end of the last byte run written.</summary>
     private long _written;
 
-    // The run not written yet, which what comes next may still extend; empty at first.
+    // The pending byte run, which the next bytes may still extend; empty at first.
     private long _start;
     private long _end;
     private bool _zeros;
@@ -45,7 +47,7 @@ internal unsafe ref struct ByteRunWriter
         _end = Nowhere;
     }
 
-    /// <summary>Adds the bytes of a chunk whose bits are set in <paramref name="mask"/>. Chunks come in rising order.</summary>
+    /// <summary>Adds the bytes of a chunk whose bits are set in <paramref name="mask"/>. Chunks come in ascending order.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Add(long chunk, ulong mask)
     {
@@ -55,12 +57,14 @@ internal unsafe ref struct ByteRunWriter
             var length = BitOperations.TrailingZeroCount(~(mask >> first));
             AddRun(chunk + first, chunk + first + length, zeros: false);
 
-            // The carry runs through the lowest run of ones and clears it.
+            // The carry passes through the lowest stretch of ones and clears it.
             mask &= mask + (mask & (0 - mask));
         }
     }
 
-    /// <summary>As <see cref="Add"/>, for all bytes of a chunk. False, with nothing added, unless they go on from the last run.</summary>
+    /// <summary>
+    /// As <see cref="Add"/>, for all bytes of a chunk. Returns false, with nothing added, unless they continue the last byte run.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryExtend(long chunk)
     {
@@ -70,7 +74,7 @@ internal unsafe ref struct ByteRunWriter
         return true;
     }
 
-    /// <summary>As <see cref="Add"/>, for a chunk where the bits in <paramref name="zeros"/> stand for bytes that are zero.</summary>
+    /// <summary>As <see cref="Add"/>, for a chunk in which the bits in <paramref name="zeros"/> mark bytes that are zero.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void AddWithZeros(long chunk, ulong mask, ulong zeros)
     {
@@ -85,7 +89,7 @@ internal unsafe ref struct ByteRunWriter
         }
     }
 
-    /// <summary>Writes what is left and returns the end of the runs.</summary>
+    /// <summary>Writes the pending byte run and returns the end of the byte runs.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public byte* Finish()
     {
@@ -99,7 +103,7 @@ internal unsafe ref struct ByteRunWriter
     {
         Debug.Assert(start < end && start >= _end);
 
-        // Zeros are joined only where they touch: what lies in a gap need not be zero.
+        // Zeros are joined only where they touch, because the bytes in a gap need not be zero.
         if (zeros == _zeros && start - _end <= (zeros ? 0 : _mergeGap))
         {
             _end = end;
@@ -121,7 +125,7 @@ internal unsafe ref struct ByteRunWriter
         _written = _end;
     }
 
-    // Static, so that the writer's fields can live in registers: nobody takes its address.
+    // Static, so that the writer's fields can live in registers: their address is never taken.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static byte* WriteRun(byte* target, byte* from, long length, long readable, uint skip, bool zeros)
     {

@@ -2,14 +2,14 @@ using Voron.Primitives;
 
 namespace Voron.Journal;
 
-/// <summary>What an awaited commit waits for.</summary>
+/// <summary>The source of the task of an awaited commit.</summary>
 internal sealed class CommitCompletion : PooledCompletion
 {
     private const int PoolSize = 64;
 
     private static readonly CommitCompletion?[] Pool = new CommitCompletion?[PoolSize];
 
-    /// <summary>The record to be durable, for a commit that has none of its own.</summary>
+    /// <summary>The sequence of the record that must become durable, for a commit that has no record of its own.</summary>
     public long Sequence { get; set; }
 
     protected override bool IsReusable => true;

@@ -2,10 +2,12 @@ using System.Diagnostics;
 
 namespace Voron.Journal;
 
-/// <summary>What a byte more costs the device, learnt from the writes as they come, so as to know whether compressing pays.</summary>
+/// <summary>
+/// The device's time for each additional byte, learned from the writes as they happen, to decide whether compression pays.
+/// </summary>
 /// <remarks>
-/// A write costs a fixed time and a time for each byte. Means of small and of large writes, each moving, give the difference.
-/// Changed by whoever writes, one at a time; read by anybody.
+/// A write costs a fixed time plus a time for each byte. The difference between the moving averages of small and of large writes gives the
+/// time for each byte. Updated by one writing thread at a time; read by any thread.
 /// </remarks>
 internal sealed class DeviceSpeed
 {
@@ -14,7 +16,7 @@ internal sealed class DeviceSpeed
     private const double Weight = 1.0 / 64;
 
     /// <summary>
-    /// A codec of 0.9 bytes a nanosecond that takes a third off pays when the device needs more than this for a byte.
+    /// A codec that processes 0.9 bytes per nanosecond and saves a third pays if the device needs more than this per byte.
     /// </summary>
     private const double CodecNanosecondsPerByte = 3.3;
 
@@ -36,7 +38,7 @@ internal sealed class DeviceSpeed
         else
             return;
 
-        // Both kinds have to be known: most of the time of a single write is not the bytes'.
+        // Both averages must be known, because most of the time of a single write does not depend on its bytes.
         var isKnown = _smallBytes > 0 && _largeBytes > 0;
         var perByte = isKnown ? (_largeNanoseconds - _smallNanoseconds) / (_largeBytes - _smallBytes) : 0;
         Volatile.Write(ref _isSlowerThanCodec, perByte > CodecNanosecondsPerByte);

@@ -2,25 +2,27 @@ using Voron.Format;
 
 namespace Voron.Journal;
 
-/// <summary>What stands behind the end of the chain: records of writes that were under way, or one that has rotted since.</summary>
-/// <remarks>Of a record that is not whole, what its header says is told for what it is worth: its checksum is wrong.</remarks>
+/// <summary>The records after the end of the chain: from writes that were in progress, or a record that has decayed since.</summary>
+/// <remarks>The header of an incomplete record is reported for what it is worth, because its checksum is wrong.</remarks>
 internal sealed class DroppedTail(string path, long offset)
 {
-    /// <summary>The file with the first of them.</summary>
+    /// <summary>The file that contains the first of them.</summary>
     public string Path => path;
 
-    /// <summary>Where in it that stands.</summary>
+    /// <summary>The offset of the first of them in that file.</summary>
     public long Offset => offset;
 
-    /// <summary>Records that are valid by themselves, but have none before them.</summary>
+    /// <summary>The number of records that are valid on their own, but have no predecessor.</summary>
     public int WholeRecords { get; private set; }
 
-    /// <summary>1 when the first record is there in part, and those of which the begin stands where it does not belong.</summary>
+    /// <summary>
+    /// The number of broken records: 1 if part of the first record is present, plus the records whose beginning is in the wrong place.
+    /// </summary>
     public int BrokenRecords { get; private set; }
 
     public long FirstSequence { get; private set; }
 
-    /// <summary>The transactions among them; 0 when there are none.</summary>
+    /// <summary>The first transaction among the records; 0 if there is none.</summary>
     public long FirstTransactionId { get; private set; }
 
     public long LastTransactionId { get; private set; }

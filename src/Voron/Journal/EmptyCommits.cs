@@ -3,15 +3,15 @@ using Voron.Primitives;
 namespace Voron.Journal;
 
 /// <summary>
-/// Commits that changed nothing and wait for the record of what they read, ordered by its sequence. They have no record of their own.
+/// Commits that changed nothing and wait for the record of the data they read, ordered by its sequence. They have no record of their own.
 /// </summary>
-/// <remarks>Used under the lock of the journal's queue. The list runs through the completions: adding needs no memory.</remarks>
+/// <remarks>Used under the lock of the journal's queue. The list is linked through the completions, so adding needs no memory.</remarks>
 internal struct EmptyCommits
 {
     private CommitCompletion? _first;
     private CommitCompletion? _last;
 
-    /// <summary>True when none waits; without the lock, perhaps not any more.</summary>
+    /// <summary>True if no commit waits; without the lock, this may be out of date.</summary>
     public readonly bool IsEmpty => Volatile.Read(in _first) == null;
 
     public void Add(CommitCompletion completion)
@@ -22,14 +22,17 @@ internal struct EmptyCommits
             return;
         }
 
-        // A thread that came late: others have read something newer, and were faster.
+        // This thread came late: others read something newer, and were faster.
         CommitCompletion? before = null;
         for (var next = _first; next != null && next.Sequence <= completion.Sequence; next = (CommitCompletion?)next.Next)
             before = next;
         Insert(completion, before);
     }
 
-    /// <summary>Takes out those that wait for a sequence up to this one: a list of their own, by <see cref="PooledCompletion.Next"/>.</summary>
+    /// <summary>
+    /// Removes the commits that wait for a sequence up to this one, and returns them as a separate list, linked by
+    /// <see cref="PooledCompletion.Next"/>.
+    /// </summary>
     public CommitCompletion? TakeUpTo(long sequence)
     {
         if (_first == null || _first.Sequence > sequence)
@@ -45,7 +48,7 @@ internal struct EmptyCommits
         return taken;
     }
 
-    /// <summary>Completes those of a list that wait for a sequence up to this one; returns the rest.</summary>
+    /// <summary>Completes the commits of a list that wait for a sequence up to this one; returns the rest.</summary>
     public static CommitCompletion? Complete(CommitCompletion? list, long sequence)
     {
         while (list != null && list.Sequence <= sequence)

@@ -3,17 +3,17 @@ using Voron.Format;
 namespace Voron.Journal;
 
 /// <summary>
-/// Records with whole images of pages that a flush overwrites, for devices that may leave anything in what was being written
-/// when the power failed: bounded in size, each with the next few pages.
+/// Records with full-page images of the pages that a flush overwrites, for devices that may leave any content in blocks that were being
+/// written when the power failed. Each record is bounded in size and holds the next few pages.
 /// </summary>
 internal static class FlushImageRecords
 {
-    /// <summary>Bytes of pages in one record.</summary>
+    /// <summary>The number of bytes of pages in one record.</summary>
     private const int RecordBytes = 256 << 10;
 
     public static int PagesPerRecord(int pageSize) => RecordBytes / pageSize;
 
-    /// <summary>Bytes of journal that the images of so many pages take at most, when nothing can be compressed.</summary>
+    /// <summary>Returns the maximum number of journal bytes for the images of that many pages, when nothing can be compressed.</summary>
     public static long MaxBytes(long pages, int pageSize)
     {
         var (full, rest) = Math.DivRem(pages, PagesPerRecord(pageSize));
@@ -24,7 +24,9 @@ internal static class FlushImageRecords
         JournalFormat.AlignUp(RecordHeader.Size + pages * (PageEntry.Size + PageDiff.MaxLength(pageSize)));
 }
 
-/// <summary>Reads the images of a record one by one. Whatever the bytes, nothing outside of payload and target is touched.</summary>
+/// <summary>
+/// Reads the images of a record one by one. Whatever the bytes are, nothing outside the payload and the target is touched.
+/// </summary>
 internal unsafe ref struct FlushImageReader
 {
     private readonly ReadOnlySpan<byte> _payload;
@@ -33,8 +35,8 @@ internal unsafe ref struct FlushImageReader
     private int _at;
 
     /// <param name="payload">The payload of the record, uncompressed.</param>
-    /// <param name="pageCount">How many pages there were as of the flush: images have lower numbers.</param>
-    /// <param name="pageSize">Bytes of a page.</param>
+    /// <param name="pageCount">The number of pages as of the flush: images have lower page numbers.</param>
+    /// <param name="pageSize">The size of a page in bytes.</param>
     public FlushImageReader(ReadOnlySpan<byte> payload, long pageCount, int pageSize)
     {
         _payload = payload;
@@ -45,8 +47,8 @@ internal unsafe ref struct FlushImageReader
     /// <summary>True when all bytes have been read.</summary>
     public readonly bool IsAtEnd => _at == _payload.Length;
 
-    /// <summary>Makes the next page. False when what stands there is no image of a page.</summary>
-    /// <param name="target">Room for a page; what it holds is overwritten, also when the result is false.</param>
+    /// <summary>Reconstructs the next page. Returns false if the next bytes are not an image of a page.</summary>
+    /// <param name="target">Room for a page; its content is overwritten, even if the result is false.</param>
     /// <param name="page">The page's number.</param>
     public bool TryRead(byte* target, out long page)
     {

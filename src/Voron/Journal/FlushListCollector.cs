@@ -4,12 +4,12 @@ using Voron.Scratch;
 namespace Voron.Journal;
 
 /// <summary>
-/// The first pass over the journal: which pages an unfinished flush may have left damaged, and what they must be like; or
-/// what they were like, where the flush left images.
+/// The first pass over the journal: finds the pages that an unfinished flush may have left damaged, and what their correct content must
+/// match, or the content itself where the flush left full-page images.
 /// </summary>
 /// <remarks>
-/// An image says what its page was as of the flush id, whatever became of the flush: so of several the newest is kept, and
-/// replay begins with it. It stands in the journal behind the transaction whose state it shows, often behind later ones too.
+/// A full-page image shows its page as of the flush id, whatever became of the flush: only the newest of several is kept, and replay begins
+/// with it. In the journal it comes after the transaction whose state it shows, and often after later transactions too.
 /// </remarks>
 internal sealed unsafe class FlushListCollector : IRecordVisitor
 {
@@ -24,9 +24,9 @@ internal sealed unsafe class FlushListCollector : IRecordVisitor
     private readonly long _stampedTransactionId;
     private readonly HashSet<ushort> _flushNumbers = [];
 
-    /// <param name="stampedTransactionId">The transaction whose state the data file has: any flush behind it may have stamped the file.</param>
-    /// <param name="baseTransactionId">Lists of flushes up to this one are of finished flushes, and say nothing any more.</param>
-    /// <param name="frames">Where images are kept until replay takes them.</param>
+    /// <param name="stampedTransactionId">The transaction whose state the data file has: any later flush may have stamped the file.</param>
+    /// <param name="baseTransactionId">Flush lists up to this transaction belong to finished flushes and no longer matter.</param>
+    /// <param name="frames">The allocator of the frames that hold images until replay takes them.</param>
     /// <param name="pageSize">Bytes of a page.</param>
     public FlushListCollector(long stampedTransactionId, long baseTransactionId, FrameAllocator frames, int pageSize)
     {
@@ -40,11 +40,11 @@ internal sealed unsafe class FlushListCollector : IRecordVisitor
     public long LastTransactionId { get; private set; }
 
     /// <summary>
-    /// What the records of unfinished flushes say of their numbers: the lowest 16 bits, or 0 for a flush of an engine that stamps nothing.
+    /// The flush numbers in the records of unfinished flushes: the lowest 16 bits, or 0 for a flush of an engine that stamps nothing.
     /// </summary>
     public IReadOnlySet<ushort> FlushNumbers => _flushNumbers;
 
-    /// <summary>Images that replay has not taken yet.</summary>
+    /// <summary>The number of images that replay has not taken yet.</summary>
     public int ImageCount => _images.Count;
 
     public void Visit(RecordHeader* record, string path)
@@ -61,7 +61,7 @@ internal sealed unsafe class FlushListCollector : IRecordVisitor
             AddImages(record, path);
     }
 
-    /// <summary>To be called after the pass: groups what was found by flush id.</summary>
+    /// <summary>Groups the results by flush id. Called after the pass.</summary>
     public void Finish()
     {
         foreach (var (page, listed) in _pages)
@@ -84,24 +84,26 @@ internal sealed unsafe class FlushListCollector : IRecordVisitor
     }
 
     /// <summary>
-    /// True when the page in the data file may be a mixture, and a list will verify it in place of its own checksum: one of a
-    /// flush at or behind a transaction. What was flushed before the first record that changes the page was flushed as it was.
+    /// Returns true if the page in the data file may be a mixture that a flush list will verify in place of the page's own checksum: the
+    /// list of a flush at or after the transaction. A page flushed before the first record that changes it was flushed unchanged.
     /// </summary>
     public bool IsListedFrom(long page, long transactionId) =>
         _pages.TryGetValue(page, out var listed) && listed.FlushId >= transactionId && listed.FlushId <= LastTransactionId;
 
-    /// <summary>True when the page begins anew with an image as of a flush at or behind a transaction.</summary>
+    /// <summary>Returns true if the page restarts from an image as of a flush at or after the transaction.</summary>
     public bool HasImageFrom(long page, long transactionId) =>
         _images.Count > 0 && _images.TryGetValue(page, out var image) && image.FlushId >= transactionId;
 
-    /// <summary>True when an unfinished flush has listed the page, or left an image of it: in the data file it may be damaged.</summary>
+    /// <summary>
+    /// Returns true if an unfinished flush has listed the page or left an image of it: in the data file the page may be damaged.
+    /// </summary>
     public bool MayBeDamaged(long page) => _pages.ContainsKey(page) || _images.ContainsKey(page);
 
-    /// <summary>The pages whose newest list is that flush's, with what they must be like.</summary>
+    /// <summary>Returns the pages whose newest list belongs to that flush, with the list's requirements for them.</summary>
     public IEnumerable<(long Page, ListedPage Listed)> PagesOf(long flushId) =>
         _pagesByFlushId.TryGetValue(flushId, out var pages) ? pages.Select(page => (page, _pages[page])) : [];
 
-    /// <summary>The images as of a flush; their frames are the caller's from here on.</summary>
+    /// <summary>Returns the images as of a flush; their frames belong to the caller from then on.</summary>
     public IEnumerable<(long Page, PageImage Image)> TakeImages(long flushId)
     {
         if (!_imagesByFlushId.Remove(flushId, out var pages))
@@ -159,7 +161,7 @@ internal sealed unsafe class FlushListCollector : IRecordVisitor
     }
 }
 
-/// <summary>What a flush list says of a page.</summary>
+/// <summary>A flush list's entry for a page.</summary>
 internal readonly record struct ListedPage(long FlushId, ulong Checksum, uint Pages);
 
 /// <summary>A page as of a flush.</summary>

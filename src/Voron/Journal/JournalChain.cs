@@ -4,33 +4,36 @@ using Voron.Primitives;
 
 namespace Voron.Journal;
 
-/// <summary>What is called for each record of the chain, in order.</summary>
+/// <summary>Receives each record of the chain, in order.</summary>
 internal unsafe interface IRecordVisitor
 {
-    /// <summary>The record is valid; its memory is, until the call returns.</summary>
+    /// <summary>Receives a valid record, whose memory remains valid until the call returns.</summary>
     void Visit(RecordHeader* record, string path);
 }
 
-/// <summary>Where the chain ended, and why it may.</summary>
-/// <param name="End">Behind the last record.</param>
-/// <param name="Records">How many records the chain has.</param>
-/// <param name="Bytes">Bytes of these records, padding included.</param>
-/// <param name="Dropped">What stands behind the end, of writes that were under way; null when nothing does.</param>
-/// <param name="Seals">What a new file has to seal: the file where the chain ends, as far as it was read, and all behind it.</param>
-/// <param name="Unused">Names of the live files behind the end that have no record, not even one of a write that was under way.</param>
-/// <param name="Ends">Of each file, where the last record ends that the chain has in it.</param>
-/// <param name="IsDurabilityConfirmed">The last record vouches for all before it, or there is none: then the header that names the start does.</param>
+/// <summary>The end of the chain, and the reason why it may end there.</summary>
+/// <param name="End">The position after the last record.</param>
+/// <param name="Records">The number of records in the chain.</param>
+/// <param name="Bytes">The size of these records in bytes, padding included.</param>
+/// <param name="Dropped">Records after the end, from writes that were in progress; null when there are none.</param>
+/// <param name="Seals">Seals that a new file must contain: for the file where the chain ends, as far as it was read, and for all later
+/// files.</param>
+/// <param name="Unused">The names of the live files after the end that have no record, not even one of a write that was in
+/// progress.</param>
+/// <param name="Ends">The end of the chain's last record in each file.</param>
+/// <param name="IsDurabilityConfirmed">True if the last record confirms the durability of all records before it, or if there is no record;
+/// in that case the header that names the start confirms it.</param>
 internal sealed record JournalChainEnd(
     JournalPosition End, long Records, long Bytes, DroppedTail? Dropped, JournalSeal[] Seals, IReadOnlyList<string> Unused,
     JournalSeal[] Ends, bool IsDurabilityConfirmed);
 
-/// <summary>Follows the records from where replay starts, over all live files, and judges where they end.</summary>
+/// <summary>Follows the records from the start of replay through all live files, and judges where they end.</summary>
 /// <remarks>
-/// The next record stands behind the last one, or first in a later file; sequence and chain say that it is the one. When it
-/// is in neither place, nothing is believed that comes later, and what comes later tells why: a record that was submitted
-/// when the missing one was already durable proves a loss; records that were not are a write that was under way.
-/// Files are told apart by their incarnations. Two may have one life number, where a power cut has brought back a file whose
-/// deletion was not durable; that one has no record that counts.
+/// The next record comes directly after the last one, or first in a later file; its sequence and its place in the chain identify it. When
+/// it is in neither place, no later record is trusted, and the later records show the reason: a record that was issued when the missing one
+/// was already durable proves a loss; records that were not belong to a write that was in progress. Files are identified by their
+/// incarnations. Two files can have the same epoch number if a power cut has brought back a file whose deletion was not durable; the file
+/// that was brought back has no record that counts.
 /// </remarks>
 internal sealed unsafe class JournalChain : IDisposable
 {
@@ -43,15 +46,16 @@ internal sealed unsafe class JournalChain : IDisposable
     private bool _isJudged;
     private readonly string _path;
 
-    /// <param name="files">All files whose life has begun, of any life number.</param>
-    /// <param name="endsAtStart">The journal ended there when the environment was closed, and nothing has been written behind it.</param>
+    /// <param name="files">All files whose epoch has begun, whatever its number.</param>
+    /// <param name="endsAtStart">True if the journal ended there when the environment was closed, and nothing has been written after that
+    /// position.</param>
     public JournalChain(IDisk disk, UInt128 environmentId, IEnumerable<JournalFileInfo> files, in JournalPosition start, bool endsAtStart = false)
     {
         _start = start;
         _endsAtStart = endsAtStart;
         _path = disk.Path;
 
-        // The one where replay starts is the first, whatever else has its life number.
+        // The file where replay starts comes first, whatever other files have its epoch number.
         var live = new List<JournalFileInfo>();
         foreach (var file in files)
         {
@@ -69,16 +73,19 @@ internal sealed unsafe class JournalChain : IDisposable
         }
     }
 
-    /// <summary>Whether replay needs the file, when it starts at that position; the others can be used again.</summary>
+    /// <summary>Returns true if replay needs the file when it starts at that position; other files can be reused.</summary>
     public static bool IsLive(JournalFileInfo file, in JournalPosition start) =>
         file.Header.Epoch > start.Epoch
         || (file.Header.Epoch == start.Epoch && (file.Header.Incarnation == start.Incarnation || PlantedFault.RepeatEpochs));
 
-    /// <summary>How often the environment was opened and written since replay's start: the first file of each opening seals those before.</summary>
+    /// <summary>
+    /// The number of times that the environment was opened and written since the start of replay: the first file of each opening seals the
+    /// earlier files.
+    /// </summary>
     public int Openings => _files.Count(file => file.Info.Seals.Length > 0);
 
-    /// <summary>Goes over the chain once. May be called again, for a second pass over the same bytes.</summary>
-    /// <exception cref="CorruptionException">A record is missing that had been durable, or the file where replay starts is.</exception>
+    /// <summary>Follows the chain once. Can be called again for a second pass over the same bytes.</summary>
+    /// <exception cref="CorruptionException">A record that was durable is missing, or the file where replay starts is.</exception>
     public JournalChainEnd Follow(IRecordVisitor visitor)
     {
         var position = _start;
@@ -109,8 +116,8 @@ internal sealed unsafe class JournalChain : IDisposable
             (ends[0].LastSequence, ends[0].EndOffset) = (_start.Sequence, _start.Offset);
         }
 
-        // Whoever wrote after the close began a file of a later life first. Without one there is nothing to look for: not the
-        // next record, and nothing behind a hole.
+        // A process that wrote after the close first began a file of a later epoch. Without such a file there is nothing to look for:
+        // neither the next record nor records after a hole.
         var isOver = _endsAtStart && _files.Count == 1 && _start.Epoch != 0;
         if (!isOver && !_isJudged && _start.Epoch != 0)
             CheckStart(_files[0]);
@@ -140,8 +147,8 @@ internal sealed unsafe class JournalChain : IDisposable
 
         _isJudged = true;
 
-        // In files before that one nothing but their own successor can follow, and what an earlier recovery sealed in them
-        // stands in a file that lives at least as long. So the seals stay few, however many files are live.
+        // Records of files before this one can be followed only by their own successors, and an earlier recovery's seals for them are in a
+        // file that lives at least as long. This keeps the number of seals small, however many files are live.
         var first = Math.Max(Math.Min(index, ends.Length), ends.Length - JournalFileHeader.MaxSeals);
         var unused = new List<string>();
         for (var i = index + 1; i < _files.Count; i++)
@@ -155,7 +162,7 @@ internal sealed unsafe class JournalChain : IDisposable
 
     public void Dispose() => _window.Dispose();
 
-    // By life number; two files with the same one differ in their incarnations.
+    // By epoch number; files with the same number are ordered by their incarnations.
     private static int InOrder(JournalFileInfo one, JournalFileInfo other)
     {
         var byEpoch = one.Header.Epoch.CompareTo(other.Header.Epoch);
@@ -168,8 +175,8 @@ internal sealed unsafe class JournalChain : IDisposable
             _seals[seal.Incarnation] = seal;
     }
 
-    // A copy of the file from before the checkpoint has the right incarnation, and nothing behind the start: it would look like a
-    // journal that ends there.
+    // A copy of the file from before the checkpoint has the right incarnation and nothing after the start. It would look like a journal
+    // that ends there.
     private void CheckStart(JournalFileReader file)
     {
         if (_start.Offset <= JournalFormat.FirstRecordOffset || PlantedFault.BelieveStart || file.HoldsRecordBefore(_start))
@@ -185,7 +192,7 @@ internal sealed unsafe class JournalChain : IDisposable
         if (index >= _files.Count)
             return false;
 
-        // In the same file, behind the last record, but not behind a seal.
+        // In the same file, after the last record, but not beyond a seal.
         var file = _files[index];
         var inFile = position.Incarnation == file.Info.Header.Incarnation;
         if (inFile && position.Offset < EndOf(file))
@@ -217,7 +224,7 @@ internal sealed unsafe class JournalChain : IDisposable
         return false;
     }
 
-    // Its checksum is right: what is wrong with it has been written so.
+    // The checksum is right, so any fault was already in the record when it was written.
     private static void CheckRecord(RecordHeader* record, string path)
     {
         if (record->Kind != RecordKind.DurabilityMarker && StateStructure.FindFault(record->State) is { } fault)
@@ -227,7 +234,7 @@ internal sealed unsafe class JournalChain : IDisposable
     private static bool IsNext(RecordHeader* record, in JournalPosition position) =>
         record->Sequence == position.Sequence + 1 && record->PreviousChecksum == position.Checksum;
 
-    /// <summary>Where reading a file ends: at its seal, if it has one.</summary>
+    /// <summary>Returns the offset where reading a file ends: at its seal, if it has one.</summary>
     private long EndOf(JournalFileReader file) =>
         _seals.TryGetValue(file.Info.Header.Incarnation, out var seal) ? Math.Min(seal.EndOffset, file.Length) : file.Length;
 
@@ -286,8 +293,8 @@ internal sealed unsafe class JournalChain : IDisposable
         return dropped;
     }
 
-    // The begin of a record of this life in a place that is not its own: nobody writes that, so a device has mixed up blocks. Nothing can
-    // be made of it but to tell, since what it says of itself has no checksum any more.
+    // The beginning of a record of this epoch in the wrong place. The engine never writes that, so a device has mixed up blocks. It can
+    // only be reported, because its fields are no longer covered by a valid checksum.
     private static RecordHeader* FindMisplaced(JournalFileReader file, long offset, in JournalPosition position)
     {
         var header = file.Peek(offset);
@@ -295,7 +302,7 @@ internal sealed unsafe class JournalChain : IDisposable
             && header->Offset != offset && header->Sequence > position.Sequence ? header : null;
     }
 
-    // The record that should come next, where enough of its header is left to tell it from what was there before.
+    // The record that should come next, if enough of its header is left to distinguish it from the earlier content.
     private DroppedTail? FindBroken(int index, in JournalPosition position)
     {
         for (var i = index; i < _files.Count; i++)

@@ -17,26 +17,26 @@ internal sealed unsafe class JournalEntry : IDisposable
 
     public RecordHeader* Header => (RecordHeader*)_buffer;
 
-    /// <summary>Where the payload starts.</summary>
+    /// <summary>The start of the payload.</summary>
     public byte* Payload => _buffer + RecordHeader.Size;
 
-    /// <summary>Bytes of the record in the file, a multiple of a block. Set by <see cref="Finish"/>.</summary>
+    /// <summary>The size of the record in the file in bytes, a multiple of a block. Set by <see cref="Finish"/>.</summary>
     public long Length { get; private set; }
 
-    /// <summary>Told once the record is durable and published, or has failed. Null when somebody waits by sequence.</summary>
+    /// <summary>Completed when the record is durable and published, or has failed. Null if a thread waits by sequence.</summary>
     public CommitCompletion? Completion { get; set; }
 
-    /// <summary>Set by the writer: where the record stands.</summary>
+    /// <summary>The file of the record. Set by the writer.</summary>
     public JournalFile? File { get; set; }
 
     public long Offset { get; set; }
 
     public long Sequence { get; set; }
 
-    /// <summary>Bytes of memory that the entry holds.</summary>
+    /// <summary>The number of bytes of memory that the entry holds.</summary>
     public long Capacity => (long)_capacity;
 
-    /// <summary>The most bytes that were asked for since the last call.</summary>
+    /// <summary>Returns the largest number of bytes requested since the last call.</summary>
     public long TakeNeeded()
     {
         var needed = _needed;
@@ -44,7 +44,7 @@ internal sealed unsafe class JournalEntry : IDisposable
         return (long)needed;
     }
 
-    /// <summary>Exchanges the buffer for a smaller one. Nothing is in it.</summary>
+    /// <summary>Replaces the buffer with a smaller one. The buffer must be empty.</summary>
     public void Shrink(int capacity)
     {
         Dispose();
@@ -76,7 +76,7 @@ internal sealed unsafe class JournalEntry : IDisposable
         _capacity = larger;
     }
 
-    /// <summary>Begins a record: a zeroed header of that kind.</summary>
+    /// <summary>Begins a record with a zeroed header of that kind.</summary>
     public void Begin(RecordKind kind)
     {
         *Header = default;

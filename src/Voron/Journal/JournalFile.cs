@@ -4,10 +4,12 @@ using Voron.Primitives;
 
 namespace Voron.Journal;
 
-/// <summary>A journal file in one of its lives.</summary>
+/// <summary>A journal file in one of its epochs.</summary>
 internal sealed class JournalFile
 {
-    /// <summary>The greatest number that a new file gets: far from where adding one could overflow, and never reached by counting.</summary>
+    /// <summary>
+    /// The greatest number that a new file gets: far below the value where adding one could overflow, and never reached by counting.
+    /// </summary>
     public const long MaxNewIndex = 999_999_999_999;
 
     public const string NamePrefix = "journal-";
@@ -17,7 +19,7 @@ internal sealed class JournalFile
     private readonly IDisk _disk;
     private DiskFile? _handle;
 
-    /// <param name="handle">The file where it is open already.</param>
+    /// <param name="handle">The handle if the file is already open.</param>
     public JournalFile(IDisk disk, string name, long length, DiskFile? handle = null)
     {
         _disk = disk;
@@ -26,16 +28,16 @@ internal sealed class JournalFile
         _handle = handle;
     }
 
-    /// <summary>What it is called now: while it is being made, a name of <see cref="UnnamedOf"/>.</summary>
+    /// <summary>The current name: while the file is being made, a name from <see cref="UnnamedOf"/>.</summary>
     public string Name { get; set; }
 
     /// <summary>
-    /// The file, opened when it is not. For the thread that writes the journal, while the file is current; for the holder of the file
-    /// set's lock before and after that.
+    /// The handle of the file, opened if necessary. Used by the thread that writes the journal while the file is current, and by the holder
+    /// of the file set's lock before and after that.
     /// </summary>
     public DiskFile Handle => _handle ??= _disk.Open(Name, DiskOpen.Existing, DiskAccess.WriteThrough);
 
-    /// <summary>Closes the file until it is written again: full files cost no descriptor.</summary>
+    /// <summary>Closes the file until it is written again, so that full files need no descriptor.</summary>
     public void Close()
     {
         if (PlantedFault.KeepJournalsOpen)
@@ -44,10 +46,10 @@ internal sealed class JournalFile
         _handle = null;
     }
 
-    /// <summary>Bytes that are zeroed or written, headers included.</summary>
+    /// <summary>The number of bytes that are zeroed or written, headers included.</summary>
     public long Length { get; set; }
 
-    /// <summary>Where the last record ends; of a file that recovery found, the last one that it read.</summary>
+    /// <summary>The end of the last record; for a file that recovery found, of the last record that recovery read.</summary>
     public long UsedBytes
     {
         get => Volatile.Read(ref _usedBytes);
@@ -56,7 +58,7 @@ internal sealed class JournalFile
 
     private long _usedBytes;
 
-    /// <summary>Where the records begin that replay would need.</summary>
+    /// <summary>The start of the records that replay would need.</summary>
     public long StartOffset
     {
         get => Volatile.Read(ref _startOffset);
@@ -65,7 +67,7 @@ internal sealed class JournalFile
 
     private long _startOffset = JournalFormat.FirstRecordOffset;
 
-    /// <summary>Bytes of the records that replay would need.</summary>
+    /// <summary>The number of bytes of the records that replay would need.</summary>
     public long LiveBytes => PlantedFault.CountWholeJournal ? Length : Math.Max(0, UsedBytes - StartOffset);
 
     public UInt128 Incarnation { get; set; }
@@ -73,22 +75,22 @@ internal sealed class JournalFile
     public long Epoch { get; set; }
 
     /// <summary>
-    /// Whether both copies of the header are whole. A file with the first alone must not be used again: its next life would begin with a write
-    /// over that copy, and a power cut during it would leave none.
+    /// True if both copies of the header are valid. A file with only the first copy must not be reused: its next epoch would begin by
+    /// overwriting that copy, and a power cut during that write would leave none.
     /// </summary>
     public bool HasBothHeaders { get; set; }
 
     public static string NameOf(long index) => NumberedName.Of(NamePrefix, index, NameSuffix);
 
-    /// <summary>What a file is called before it has its name: until its headers are durable.</summary>
+    /// <summary>Returns the name of a file until its headers are durable and it gets its final name.</summary>
     public static string UnnamedOf(long index) => NumberedName.Of(NamePrefix, index, UnnamedSuffix);
 
-    /// <summary>The number in a journal file's name, or -1.</summary>
+    /// <summary>Returns the number in a journal file's name, or -1.</summary>
     public static long IndexOf(string name) => NumberedName.Parse(name, NamePrefix, NameSuffix);
 
-    /// <summary>The number in the name of a journal file that has not got its name yet, or -1.</summary>
+    /// <summary>Returns the number in the name of a journal file that does not have its final name yet, or -1.</summary>
     public static long UnnamedIndexOf(string name) => NumberedName.Parse(name, NamePrefix, UnnamedSuffix);
 }
 
-/// <summary>A journal file as recovery finds it: its header, what it seals, and whether both copies of the header are whole.</summary>
+/// <summary>A journal file as recovery finds it: its header, its seals, and whether both copies of the header are valid.</summary>
 internal sealed record JournalFileInfo(string Name, long FileLength, JournalFileHeader Header, JournalSeal[] Seals, bool HasBothHeaders);

@@ -5,7 +5,7 @@ using Voron.Primitives;
 
 namespace Voron.Journal;
 
-/// <summary>The life of a journal file that was over when a new one was to begin.</summary>
+/// <summary>The epoch of a journal file that had ended when a new one was about to begin.</summary>
 internal readonly record struct AbandonedEpoch(long Number, UInt128 Incarnation);
 
 /// <summary>Writes and reads the two copies of a journal file's header.</summary>
@@ -33,9 +33,12 @@ internal static unsafe class JournalFileHeaders
         }
     }
 
-    /// <summary>Reads the header of a journal file. Null when the file's life has not begun: no valid copy, or two that differ.</summary>
-    /// <param name="abandoned">The life that the file had before the one that has not begun; null when no copy is valid.</param>
-    /// <exception cref="CorruptionException">The file is shorter than it was made, or its copies cannot be of the lives that they say.</exception>
+    /// <summary>
+    /// Reads the header of a journal file. Returns null if the file's epoch has not begun: it has no valid copy, or two that differ.
+    /// </summary>
+    /// <param name="abandoned">The file's epoch before the one that has not begun; null if no copy is valid.</param>
+    /// <exception cref="CorruptionException">The file is shorter than when it was made, or its copies cannot belong to the epochs that they
+    /// name.</exception>
     /// <exception cref="UnsupportedFormatException">The file has a newer version, or belongs to another environment.</exception>
     public static JournalFileInfo? Read(DiskFile file, string name, UInt128 environmentId, out AbandonedEpoch? abandoned)
     {
@@ -64,7 +67,7 @@ internal static unsafe class JournalFileHeaders
                 Check(second, file.Path, environmentId);
             if (first != null && second != null && first->Incarnation != second->Incarnation)
             {
-                // The first copy is durable before the second is written: it can only be ahead.
+                // The first copy is durable before the second is written, so it can only be ahead.
                 abandoned = new AbandonedEpoch(second->Epoch, second->Incarnation);
                 return first->Epoch > second->Epoch
                     ? null
@@ -74,7 +77,7 @@ internal static unsafe class JournalFileHeaders
 
             var header = first != null ? first : second;
 
-            // A file has all its blocks before it has a header, and is never made shorter.
+            // A file has all its blocks before it has a header, and is never shortened.
             if (length < header->FileLength && !PlantedFault.BelieveCutJournals)
                 throw new CorruptionException($"'{file.Path}' has been cut: it has {length} bytes of {header->FileLength}.");
 

@@ -6,10 +6,11 @@ using Voron.Primitives;
 
 namespace Voron.Journal;
 
-/// <summary>Makes, names and deletes journal files; for the holder of the file set's lock.</summary>
+/// <summary>Creates, names and deletes journal files; for the holder of the file set's lock.</summary>
 /// <remarks>
-/// Zeros keep small commits from having to write the file system's metadata, at the price of writing everything twice in a file's
-/// first life. Large records would pay more than they save: for them a file gets its blocks, and what is in it first is theirs.
+/// Zeroing a file saves small commits from writing the file system's metadata, at the cost of writing everything twice in the file's first
+/// epoch. For large records this would cost more than it saves: their file only gets its blocks, and the first data written to it is
+/// records.
 /// </remarks>
 internal sealed unsafe class JournalFileMaker(IDisk disk, ILogger logger)
 {
@@ -17,7 +18,7 @@ internal sealed unsafe class JournalFileMaker(IDisk disk, ILogger logger)
 
     private long _nextIndex = 1;
 
-    /// <summary>Gives new files numbers behind that of a file that is there.</summary>
+    /// <summary>Makes new files get numbers above that of an existing file.</summary>
     public void SkipName(string name)
     {
         var index = NumberOf(name);
@@ -25,9 +26,9 @@ internal sealed unsafe class JournalFileMaker(IDisk disk, ILogger logger)
             _nextIndex = Math.Max(_nextIndex, index + 1);
     }
 
-    /// <summary>Makes a file without a name of its own yet.</summary>
+    /// <summary>Creates a file that does not have its final name yet.</summary>
     /// <param name="length">In bytes.</param>
-    /// <param name="isZeroed">Else it has blocks, and what is written to it first is records.</param>
+    /// <param name="isZeroed">True to zero the file; otherwise it only has blocks, and the first data written to it is records.</param>
     /// <exception cref="DiskException">There is no room for it; nothing is left of it.</exception>
     public JournalFile Make(long length, bool isZeroed)
     {
@@ -49,7 +50,9 @@ internal sealed unsafe class JournalFileMaker(IDisk disk, ILogger logger)
         }
     }
 
-    /// <summary>Gives a new file its name, when its headers are there: one that is found under such a name without them is damaged.</summary>
+    /// <summary>
+    /// Gives a new file its final name once its headers are written: a file that is found under such a name without them is damaged.
+    /// </summary>
     public void GiveName(JournalFile file)
     {
         if (!PlantedFault.LeaveJournalUnsynced)
@@ -61,7 +64,9 @@ internal sealed unsafe class JournalFileMaker(IDisk disk, ILogger logger)
         JournalLog.FileMade(logger, file.Name, file.Length);
     }
 
-    /// <summary>Files that come back under the names that they had while they were made: they get names before anything is built on them.</summary>
+    /// <summary>
+    /// Gives final names to files found under the names that they had while they were being made, before anything is built on them.
+    /// </summary>
     public List<JournalFileInfo> GiveNames(List<JournalFileInfo> files)
     {
         var isChanged = false;
@@ -78,7 +83,7 @@ internal sealed unsafe class JournalFileMaker(IDisk disk, ILogger logger)
         return files;
     }
 
-    /// <summary>Deletes a file; one that stays is deleted, or used again, by the next opening.</summary>
+    /// <summary>Deletes a file; if it remains, the next opening deletes or reuses it.</summary>
     public void Delete(JournalFile file)
     {
         file.Close();
@@ -88,11 +93,11 @@ internal sealed unsafe class JournalFileMaker(IDisk disk, ILogger logger)
         }
         catch (DiskException)
         {
-            // It was not there, or stays: the next opening deletes what has no life, and uses again what has.
+            // The file did not exist, or it remains: the next opening deletes files without an epoch and reuses files with one.
         }
     }
 
-    /// <summary>Gives a file that has none yet a name that no other file has.</summary>
+    /// <summary>Gives a file that has no final name yet a name that no other file has.</summary>
     private string Rename(string unnamed)
     {
         var index = JournalFile.UnnamedIndexOf(unnamed);
@@ -129,7 +134,7 @@ internal sealed unsafe class JournalFileMaker(IDisk disk, ILogger logger)
 
     private static long NumberOf(string name) => Math.Max(JournalFile.IndexOf(name), JournalFile.UnnamedIndexOf(name));
 
-    // Numbers that are taken are passed over, wherever it goes on.
+    // Callers skip numbers that are in use, wherever the count continues.
     private long NextIndex()
     {
         if (_nextIndex > JournalFile.MaxNewIndex)
@@ -137,7 +142,7 @@ internal sealed unsafe class JournalFileMaker(IDisk disk, ILogger logger)
         return _nextIndex++;
     }
 
-    // Blocks that have been allocated but never written cost a write of metadata at each commit to them.
+    // Blocks that are allocated but never written cost a metadata write at each commit to them.
     private static void WriteZeros(DiskFile handle, long length)
     {
         var zeros = (byte*)EngineMemory.AllocateAligned(ZeroingBytes, JournalFormat.Block);

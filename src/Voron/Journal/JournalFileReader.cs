@@ -4,7 +4,9 @@ using Voron.Primitives;
 
 namespace Voron.Journal;
 
-/// <summary>Reads the records of one journal file at given offsets. The file is opened when it is read, and closed with its window.</summary>
+/// <summary>
+/// Reads the records of one journal file at given offsets. The file is opened when it is first read, and closed when the window leaves it.
+/// </summary>
 internal sealed unsafe class JournalFileReader
 {
     private readonly IDisk _disk;
@@ -26,14 +28,14 @@ internal sealed unsafe class JournalFileReader
 
     public string Path { get; }
 
-    /// <summary>Bytes that whole blocks of the file have.</summary>
+    /// <summary>The length of the file's whole blocks in bytes.</summary>
     public long Length { get; }
 
     /// <summary>
-    /// The record that stands at an offset, whole and with the right checksum, incarnation and offset, or null. It stays where
-    /// it is in memory until the next call.
+    /// Returns the record at an offset if it is complete and has the right checksum, incarnation and offset; otherwise null. It stays in
+    /// place in memory until the next call.
     /// </summary>
-    /// <exception cref="StorageAccessException">The file cannot be read: that is never taken for an end of the journal.</exception>
+    /// <exception cref="StorageAccessException">The file cannot be read, which is never treated as an end of the journal.</exception>
     public RecordHeader* TryRead(long offset)
     {
         if (offset + JournalFormat.Block > Length)
@@ -49,24 +51,28 @@ internal sealed unsafe class JournalFileReader
         return RecordChecksum.Compute(_environmentId, (byte*)header) == checksum || PlantedFault.BelieveAnyRecord ? header : null;
     }
 
-    /// <summary>What may be the header of a record at an offset, whatever its checksum says; null beyond the end of the file.</summary>
+    /// <summary>
+    /// Returns the possible header of a record at an offset, whatever its checksum says; null beyond the end of the file.
+    /// </summary>
     public RecordHeader* Peek(long offset) =>
         offset + JournalFormat.Block > Length ? null : (RecordHeader*)_window.Load(this, offset, JournalFormat.Block);
 
-    /// <summary>Whether the first record of this life, or what is left of one, stands in the file.</summary>
+    /// <summary>Returns true if the file holds the first record of this epoch, or the remains of one.</summary>
     public bool HasBegun()
     {
         var header = Peek(JournalFormat.FirstRecordOffset);
         return header != null && header->Marker == JournalFormat.RecordMarker && header->Incarnation == Info.Header.Incarnation;
     }
 
-    /// <summary>Bytes that the file has now.</summary>
+    /// <summary>Returns the current length of the file in bytes.</summary>
     public long CountBytes() => Open().Length;
 
-    /// <summary>Whether the record that ends at a position stands in the file, as far as can be seen without all of its bytes.</summary>
+    /// <summary>
+    /// Returns true if the file holds the record that ends at a position, as far as can be determined without all of its bytes.
+    /// </summary>
     /// <remarks>
-    /// From the position back, block by block, to the record before it. If that is an older one, the block behind it decides: where
-    /// nothing of the missing record's header is left, it was never written to this copy of the file.
+    /// Searches backwards from the position, block by block, for the preceding record. If that is an older record, the block after it
+    /// decides: if nothing of the missing record's header is left there, the record was never written to this copy of the file.
     /// </remarks>
     public bool HoldsRecordBefore(in JournalPosition position)
     {
@@ -76,7 +82,7 @@ internal sealed unsafe class JournalFileReader
             var from = Math.Max(JournalFormat.FirstRecordOffset, above - step * JournalFormat.Block);
             for (var at = above - JournalFormat.Block; at >= from; at -= JournalFormat.Block)
             {
-                // The lowest first: the window then has the others.
+                // The lowest block first, so that the window then holds the others.
                 if (at == above - JournalFormat.Block && Peek(from) == null)
                     return false;
                 var header = Peek(at);
@@ -117,7 +123,8 @@ internal sealed unsafe class JournalFileReader
 
     private DiskFile Open() => _file ??= _disk.Open(Info.Name, DiskOpen.Existing, DiskAccess.WriteThrough);
 
-    // A record of an earlier epoch may stand at the same offset and has the same marker: only what is the record's own shows a trace of it.
+    // A record of an earlier epoch may be at the same offset and has the same marker, so only fields that are the record's own reveal a
+    // trace of it.
     private bool IsTraceOf(in JournalPosition position, long offset)
     {
         if (offset >= position.Offset || Peek(offset) is var header && header == null)

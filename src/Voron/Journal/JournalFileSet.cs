@@ -8,23 +8,23 @@ using Voron.Primitives;
 namespace Voron.Journal;
 
 /// <summary>
-/// The journal files of an environment that can write: the current one, the live ones before it, a spare prepared ahead, and
-/// those to be used again.
+/// The journal files of a writable environment: the current file, the live files before it, a spare prepared in advance, and released files
+/// for reuse.
 /// </summary>
 /// <remarks>
-/// A file's life: made (zeroed, synced, named) or taken again -> two header copies with a fresh incarnation -> spare -> current
-/// -> full -> released by a checkpoint -> taken again, or deleted. A spare that is too small for what comes is passed over;
-/// its life number is then skipped, and recovery finds the next record by its sequence and chain.
+/// A file's states: made (zeroed, synced, named) or reused -> two header copies with a fresh incarnation -> spare -> current -> full ->
+/// released by a checkpoint -> reused, or deleted. A spare that is too small for the next record is passed over; its epoch number is then
+/// skipped, and recovery finds the next record by its sequence and chain.
 /// </remarks>
 internal sealed class JournalFileSet : IDisposable
 {
     private const int LargeRecordBytes = 1 << 20;
 
-    // What a flush lets go of is what the load needs until the next one.
+    // The load needs the files that a flush releases until the next flush.
     private const int MinKept = 2;
     private const int MaxKeptFiles = 10;
 
-    // One that a single huge record asked for would hold back what small ones need, and look like a full journal.
+    // A file made for a single huge record would take the space that small records need, and look like a full journal.
     private const int LargestKeptFiles = 4;
 
     private readonly EngineLock _lock = new(LockRank.JournalFiles);
@@ -39,7 +39,7 @@ internal sealed class JournalFileSet : IDisposable
     private long _nextEpoch = 1;
     private long _nextFileBytes;
 
-    // What the record that began the newest file asked for, room kept free included, and whether it was a large one.
+    // The length that the record that began the newest file asked for, including the reserve, and whether that record was large.
     private long _wantedLength;
     private bool _isForLarge;
     private readonly RetryPause _spareRetry = new(TimeSpan.FromSeconds(1), TimeSpan.FromMinutes(1));
@@ -60,32 +60,33 @@ internal sealed class JournalFileSet : IDisposable
     }
 
     /// <summary>
-    /// Bytes of records that replay would need: from where the checkpoint says that it starts, in the middle of a file perhaps. What a
-    /// file has free at its end, for the records of a flush, does not count: it may be more than all the rest, and no flush makes it less.
+    /// The number of record bytes that replay would need, from the replay start of the checkpoint, which may be in the middle of a file.
+    /// The space that a file keeps free at its end for the records of a flush does not count: it may exceed all the rest, and no flush
+    /// reduces it.
     /// </summary>
     public long LiveRecordBytes => Volatile.Read(ref _filledBytes) + (Volatile.Read(ref _newest)?.LiveBytes ?? 0);
 
-    /// <summary>How many files replay would need.</summary>
+    /// <summary>The number of files that replay would need.</summary>
     public int LiveCount => Volatile.Read(ref _liveCount);
 
-    /// <summary>Bytes of all files, spare and released ones included.</summary>
+    /// <summary>The total size of all files in bytes, including the spare and released files.</summary>
     public long TotalBytes => Volatile.Read(ref _totalBytes);
 
     public bool HasSpare => Volatile.Read(ref _spare) != null;
 
-    /// <summary>Takes over the files that are there: those that replay needs are live, the others can be used again.</summary>
-    /// <param name="files">All files that have a life.</param>
-    /// <param name="withoutEpoch">Those that have none, to be deleted.</param>
-    /// <param name="start">Where replay starts.</param>
-    /// <param name="unused">Those of which no record counts, and so the first to be used again.</param>
-    /// <param name="ends">Where the last record ends that was read in a file; in those that are not there, none was.</param>
+    /// <summary>Adopts the existing files: those that replay needs become live, and the others can be reused.</summary>
+    /// <param name="files">All files that have an epoch.</param>
+    /// <param name="withoutEpoch">The files that have none; they are deleted.</param>
+    /// <param name="start">The position where replay starts.</param>
+    /// <param name="unused">Files of which no record counts, and which can therefore be reused.</param>
+    /// <param name="ends">The end of the last record that was read in each file; no record was read in a file that is not listed.</param>
     public void Adopt(
         IEnumerable<JournalFileInfo> files, IEnumerable<string> withoutEpoch, in JournalPosition start, IReadOnlyCollection<string> unused,
         ReadOnlySpan<JournalSeal> ends)
     {
         using (_lock.Enter())
         {
-            // A query that sorts would have an assembly loaded and code compiled, within the first opening of a process: 2 ms of 4.5.
+            // A sorting query would load an assembly and compile code during the first opening in a process: 2 ms of 4.5.
             var infos = new List<JournalFileInfo>(files);
             infos.Sort(static (left, right) => left.Header.Epoch.CompareTo(right.Header.Epoch));
             foreach (var info in infos)
@@ -130,20 +131,19 @@ internal sealed class JournalFileSet : IDisposable
         return JournalFormat.FirstRecordOffset;
     }
 
-    /// <summary>The live file whose life that is, or null.</summary>
+    /// <summary>Returns the live file with that epoch, or null.</summary>
     public JournalFile? FindLive(long epoch)
     {
         using (_lock.Enter())
             return _live.Find(file => file.Epoch == epoch);
     }
 
-    /// <summary>
-    /// Makes the spare, or one prepared now, the current file.
-    /// </summary>
-    /// <param name="minLength">How many bytes its records must have room for.</param>
-    /// <param name="more">How many more it should have, so that it is not the only record. Where the disk has no room, the file has less.</param>
-    /// <param name="recordBytes">Bytes of the first record.</param>
-    /// <param name="seals">What ends in earlier files; only the first file after an opening has any.</param>
+    /// <summary>Makes the spare the current file, or a file prepared now.</summary>
+    /// <param name="minLength">The number of bytes that the file must have for records.</param>
+    /// <param name="more">The number of additional bytes that it should have, so that more than one record fits. If the disk has no room,
+    /// the file has less.</param>
+    /// <param name="recordBytes">The size of the first record in bytes.</param>
+    /// <param name="seals">Seals for earlier files; only the first file after an opening has any.</param>
     /// <exception cref="DiskException">There is no room for a file; nothing has changed.</exception>
     public JournalFile Begin(long minLength, long more, long recordBytes, ReadOnlySpan<JournalSeal> seals)
     {
@@ -168,8 +168,8 @@ internal sealed class JournalFileSet : IDisposable
     }
 
     /// <summary>
-    /// Prepares a spare when there is none, so that the next switch costs the commit nothing. Deletes no released file for it. Does
-    /// nothing for a while after it has failed, longer each time, or until files have been released.
+    /// Prepares a spare when there is none, so that the next file switch costs the commit nothing. Deletes no released file to make room.
+    /// After a failure, does nothing for a pause that grows with each further failure, or until files have been released.
     /// </summary>
     /// <exception cref="DiskException">There is no room for a file; nothing has changed.</exception>
     /// <exception cref="OutOfMemoryException">There is no memory; nothing has changed.</exception>
@@ -180,7 +180,7 @@ internal sealed class JournalFileSet : IDisposable
             if (_spare != null || !_spareRetry.IsOver)
                 return;
 
-            // What is wanted grows: what wants a little more than the last should find a file that fits.
+            // Requested lengths grow: a request slightly larger than the last one should still find a file that fits.
             var wanted = _wantedLength + _wantedLength / 8;
             try
             {
@@ -197,9 +197,10 @@ internal sealed class JournalFileSet : IDisposable
         }
     }
 
-    /// <summary>Lets go of the files before the one where replay starts, now that a durable checkpoint says so.</summary>
-    /// <param name="start">Where that is.</param>
-    /// <param name="keepFew">Nothing more will be written: no more than a few files are worth their room, and the spare is not.</param>
+    /// <summary>Releases the files before the one where replay starts. A durable checkpoint now allows that.</summary>
+    /// <param name="start">The position where replay starts.</param>
+    /// <param name="keepFew">True if nothing more will be written: then only a few files are worth their space, and the spare is
+    /// not.</param>
     public void ReleaseBefore(in JournalPosition start, bool keepFew = false)
     {
         using (_lock.Enter())
@@ -213,14 +214,14 @@ internal sealed class JournalFileSet : IDisposable
             if (_live.Count > 0 && _live[0].Epoch <= start.Epoch)
                 _live[0].StartOffset = _live[0].Epoch == start.Epoch ? start.Offset : _live[0].Length;
 
-            // The largest are kept, but for huge ones: they serve every size.
+            // Keeps the largest files, which serve every size, but no huge ones.
             _spareRetry.Clear();
             _released.Sort((left, right) => left.Length.CompareTo(right.Length));
             while (_released.Count > 0 && _released[^1].Length > LargestKeptBytes)
                 DeleteReleased(_released.Count - 1);
             var kept = keepFew ? 0 : MaxKeptFiles * _maxFileBytes;
 
-            // No file that could have records behind the end: whoever opens the store need not look for any.
+            // Leaves no file that could have records after the end, so the next opening need not look for any.
             if (keepFew && _spare != null)
             {
                 _maker.Delete(_spare);
@@ -247,7 +248,7 @@ internal sealed class JournalFileSet : IDisposable
         }
     }
 
-    // Kept beside the lists because whoever asks must not wait for a file that is being zeroed.
+    // Kept separately from the lists, because readers must not wait while a file is being zeroed.
     private void Count()
     {
         Volatile.Write(ref _liveCount, _live.Count);
@@ -295,9 +296,9 @@ internal sealed class JournalFileSet : IDisposable
         return file;
     }
 
-    // A released file that has room for all that is wanted, or else a new one. A full disk may have room for less than that: then a released
-    // file will do that is long enough for the record, or a shorter new one. What is too short for the record is given up last. A spare is
-    // not worth that: it may be too short for the record that comes.
+    // A released file with room for the whole request, or else a new one. A full disk may not have room for the whole request: then a
+    // released file that is long enough for the record will do, or a shorter new one. Released files too short for the record are deleted
+    // as a last resort. A spare is not worth any of this, because it may be too short for the next record.
     private JournalFile TakeOrMake(long minLength, long more, bool isSpare, out bool isTaken)
     {
         isTaken = true;
@@ -327,8 +328,8 @@ internal sealed class JournalFileSet : IDisposable
         }
     }
 
-    // What an earlier process deleted last may have had the highest life number, and comes back with a power cut as long as the directory
-    // has not been synced. Then that number must not be another file's too.
+    // A file that an earlier process deleted last may have had the highest epoch number. It can come back with a power cut until the
+    // directory has been synced, and no other file must have that number then.
     private void MakeDeletionsDurable()
     {
         if (_deletionsAreDurable || PlantedFault.RepeatEpochs)
@@ -352,7 +353,7 @@ internal sealed class JournalFileSet : IDisposable
 
     private long LargestKeptBytes => LargestKeptFiles * _maxFileBytes;
 
-    /// <summary>The smallest of the released files that has room for so much; null when there is none.</summary>
+    /// <summary>Takes the smallest released file that has room for that many bytes, or returns null if there is none.</summary>
     private JournalFile? TakeReleased(long minLength)
     {
         var best = -1;
@@ -370,7 +371,7 @@ internal sealed class JournalFileSet : IDisposable
         return file;
     }
 
-    // So that few have to go for the room that is wanted.
+    // The longest first, so that few files must be deleted to make the requested room.
     private void DeleteLongestReleased()
     {
         var longest = 0;

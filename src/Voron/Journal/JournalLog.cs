@@ -2,7 +2,7 @@ using Microsoft.Extensions.Logging;
 
 namespace Voron.Journal;
 
-/// <summary>What the journal tells the log.</summary>
+/// <summary>The log messages of the journal.</summary>
 internal static partial class JournalLog
 {
     [LoggerMessage(Level = LogLevel.Debug, Message = "Journal file {Name} of {LengthBytes} bytes made.")]

@@ -6,32 +6,34 @@ using Voron.Primitives;
 
 namespace Voron.Journal;
 
-/// <summary>What is told when a record is durable, before anybody who waits for it is.</summary>
+/// <summary>Notified when a record becomes durable, before its waiters are released.</summary>
 internal interface IJournalListener
 {
-    /// <summary>Called in the order of sequences, by one thread at a time.</summary>
+    /// <summary>Called in sequence order, by one thread at a time.</summary>
     void OnRecordDurable(in RecordHeader header, in JournalPosition end, long lengthBytes);
 
-    /// <summary>Called after a write by the thread that made it, which leads no more, unless it tells the observers itself.</summary>
+    /// <summary>
+    /// Called after a write by the thread that wrote, once it no longer leads, unless that thread notifies the observers itself.
+    /// </summary>
     void OnRecordWritten()
     {
     }
 }
 
-/// <summary>Puts records into the journal, in order, with one write under way at a time.</summary>
+/// <summary>Writes records to the journal in order, with one write in progress at a time.</summary>
 /// <remarks>
 /// <code>
-///   Submit: room made sure of, place and sequence assigned ──▶ queue ──▶ a batch of neighbours is sealed (durable sequence,
-///   chain, checksum) and written by whoever leads ──▶ durable ──▶ listener, in order ──▶ those who wait
+///   Submit: ensures room, assigns place and sequence ──▶ queue ──▶ the leader seals a batch of neighbouring records (durable
+///   sequence, chain, checksum) and writes it ──▶ durable ──▶ listener, in order ──▶ waiters
 /// </code>
-/// A thread that waits for its record leads when nobody does, until its own record is durable; records that nobody waits for
-/// are led by the journal thread. A failed write poisons the environment: what was in the batch has an unknown outcome, what
-/// was still queued is never written.
+/// A thread that waits for its record leads while no other thread does, until its own record is durable. The journal thread leads for records
+/// without a waiting thread. A failed write poisons the environment: the records of its batch have an unknown outcome, and the records still
+/// in the queue are never written.
 /// <code>
 ///   open ── RefuseTransactions ──▶ the last flush only ── Dispose ──▶ closed: no thread leads, and none will
 /// </code>
-/// A thread that leads holds no lock of this class, and runs no code of the user's: so waiting for it, as flushes and the closing do,
-/// is waiting for the device.
+/// The leader holds no lock of this class and runs no user code. Waiting for it, as flushes and closing do, therefore means waiting for
+/// the device.
 /// </remarks>
 internal sealed unsafe class JournalWriter : IDisposable
 {
@@ -57,14 +59,14 @@ internal sealed unsafe class JournalWriter : IDisposable
     private Thread? _thread;
     private JournalFile? _current;
 
-    // The one whose records were written last; only the thread that writes looks at it.
+    // The file of the most recently written records. Used only by the thread that writes.
     private JournalFile? _written;
     private long _offset;
     private long _submittedSequence;
     private long _issuedSequence;
     private long _durableSequence;
 
-    // Of the commits up to here, all have been acknowledged. Guarded by the queue's lock.
+    // All commits up to this sequence have been acknowledged. Guarded by the queue lock.
     private long _acknowledgedSequence;
     private ulong _lastChecksum;
     private int _entryCount;
@@ -73,9 +75,9 @@ internal sealed unsafe class JournalWriter : IDisposable
     private bool _stopping;
     private bool _isClosed;
 
-    /// <param name="start">Where the journal goes on.</param>
-    /// <param name="seals">What the first file that is begun has to seal.</param>
-    /// <param name="current">The file that the start is in, where records may be appended to it at once; else null.</param>
+    /// <param name="start">The position where the journal continues.</param>
+    /// <param name="seals">The seals for the header of the first new file.</param>
+    /// <param name="current">The file that contains the start, if records may be appended to it at once; otherwise null.</param>
     public JournalWriter(
         JournalFileSet files,
         PoisonState poison,
@@ -96,12 +98,15 @@ internal sealed unsafe class JournalWriter : IDisposable
         _lastChecksum = start.Checksum;
     }
 
-    /// <summary>Bytes that every file keeps free at its end, for the flush list that empties a full disk. Set before each submission.</summary>
+    /// <summary>
+    /// The number of bytes that every file keeps free at its end for the flush list of the flush that frees space on a full disk. Set
+    /// before each submission.
+    /// </summary>
     public long ReservedBytes { get; set; }
 
     /// <summary>
-    /// How many more, for the images of a flush. There may be far more of them than what commits write, so a file that has too
-    /// little room for them is followed by one that has room for twice as many.
+    /// The number of additional bytes reserved for the page images of a flush. The images may need far more room than commits write, so a
+    /// file with too little room for them is followed by one with room for twice as many.
     /// </summary>
     public long ReservedImageBytes { get; set; }
 
@@ -111,16 +116,16 @@ internal sealed unsafe class JournalWriter : IDisposable
     /// <summary>The sequence of the newest record submitted.</summary>
     public long SubmittedSequence => Volatile.Read(ref _submittedSequence);
 
-    /// <summary>True when the device, as measured, takes longer for a byte than compressing saves.</summary>
+    /// <summary>True if, as measured, the device takes longer to write a byte than the codec takes to save one.</summary>
     public bool IsSlowerThanCodec => _speed.IsSlowerThanCodec;
 
     /// <summary>Ticks of <see cref="Stopwatch"/> spent inside the device's write calls.</summary>
     public long WriteTicks { get; private set; }
 
-    /// <summary>True once something has been written since opening: until then the files are as they were found.</summary>
+    /// <summary>True once anything has been written since opening; until then the files are as they were found.</summary>
     public bool HasBegun => Volatile.Read(ref _current) != null;
 
-    /// <summary>Where the journal ends, when nothing is under way; life 0 when nothing has been written since opening.</summary>
+    /// <summary>The end of the journal when no write is in progress; its epoch is 0 if nothing has been written since opening.</summary>
     public JournalPosition End => new()
     {
         Incarnation = _current?.Incarnation ?? 0,
@@ -136,8 +141,8 @@ internal sealed unsafe class JournalWriter : IDisposable
     /// <summary>Write calls issued.</summary>
     public long Writes { get; private set; }
 
-    /// <summary>An entry to fill. Waits while too many are under way.</summary>
-    /// <exception cref="EnvironmentPoisonedException">A write has failed before.</exception>
+    /// <summary>Returns an entry to fill. Waits while too many are in use.</summary>
+    /// <exception cref="EnvironmentPoisonedException">An earlier write has failed.</exception>
     public JournalEntry Rent()
     {
         var isInterrupted = false;
@@ -171,7 +176,7 @@ internal sealed unsafe class JournalWriter : IDisposable
         }
     }
 
-    /// <summary>Bytes of the buffers that wait for records.</summary>
+    /// <summary>The total size in bytes of the buffers that wait for records.</summary>
     public long BufferBytes
     {
         get
@@ -181,7 +186,7 @@ internal sealed unsafe class JournalWriter : IDisposable
         }
     }
 
-    /// <summary>True when a buffer is kept that few records need.</summary>
+    /// <summary>True if the writer keeps a buffer of a size that few records need.</summary>
     public bool HasLargeBuffers
     {
         get
@@ -191,7 +196,7 @@ internal sealed unsafe class JournalWriter : IDisposable
         }
     }
 
-    /// <summary>Frees large buffers that no record since the last call has needed half of.</summary>
+    /// <summary>Frees large buffers if no record since the last call has needed more than half of them.</summary>
     public void TrimBuffers()
     {
         var large = new List<JournalEntry>();
@@ -199,7 +204,7 @@ internal sealed unsafe class JournalWriter : IDisposable
         {
             foreach (var entry in _freeEntries)
             {
-                // The first call after a large record finds it needed.
+                // The first call after a large record still counts that record.
                 if (entry.TakeNeeded() * 2 <= entry.Capacity && entry.Capacity > LargeEntryBytes)
                     large.Add(entry);
             }
@@ -212,7 +217,7 @@ internal sealed unsafe class JournalWriter : IDisposable
                 _freeEntries.Push(entry);
         }
 
-        // Without the lock: giving much memory back takes its time.
+        // Outside the lock, because freeing a lot of memory takes time.
         foreach (var entry in large)
         {
             try
@@ -221,7 +226,7 @@ internal sealed unsafe class JournalWriter : IDisposable
             }
             catch (OutOfMemoryException)
             {
-                // One entry less, until there is memory for another.
+                // There is one entry fewer until there is memory for another.
                 using (_queueLock.Enter())
                     _entryCount--;
                 continue;
@@ -241,10 +246,10 @@ internal sealed unsafe class JournalWriter : IDisposable
         }
     }
 
-    /// <summary>Gives the record its place and puts it into the queue. The entry is the journal's from here on.</summary>
-    /// <returns>The record's sequence, to be waited for, unless the entry has a completion.</returns>
-    /// <exception cref="StorageFullException">There is no room for another journal file. The entry is still the caller's.</exception>
-    /// <exception cref="ObjectDisposedException">The environment is being closed. The entry is still the caller's.</exception>
+    /// <summary>Assigns the record its place and queues it. From then on the entry belongs to the journal.</summary>
+    /// <returns>The record's sequence, to wait for unless the entry has a completion.</returns>
+    /// <exception cref="StorageFullException">There is no room for another journal file. The entry still belongs to the caller.</exception>
+    /// <exception cref="ObjectDisposedException">The environment is being closed. The entry still belongs to the caller.</exception>
     public long Submit(JournalEntry entry, bool mayUseReserve = false)
     {
         SchedulePoint.Reach(SchedulePlace.Submitting);
@@ -256,12 +261,12 @@ internal sealed unsafe class JournalWriter : IDisposable
             EnsureRoom(entry.Length, mayUseReserve || PlantedFault.IgnoreReserve ? 0 : ReservedBytes + ReservedImageBytes);
             using (_queueLock.Enter())
             {
-                // A thread whose write failed meanwhile has emptied the queue already, and would leave this record in it for ever.
+                // If a write has failed meanwhile, its thread has already emptied the queue, and this record would stay there forever.
                 _poison.ThrowIfPoisoned();
                 if (_isClosed)
                     ThrowClosed();
 
-                // Only what is queued has a place and a sequence: a recovery ends at a sequence that is missing.
+                // Only queued records get a place and a sequence, because recovery ends at the first missing sequence.
                 entry.File = _current;
                 entry.Offset = _offset;
                 entry.Sequence = _submittedSequence + 1;
@@ -273,14 +278,14 @@ internal sealed unsafe class JournalWriter : IDisposable
                 _queue.Enqueue(entry);
             }
 
-            // Nobody waits for what was acknowledged already, and entries would run out.
+            // No thread waits for records that are already acknowledged, so the entries would run out.
             if (PlantedFault.AcknowledgeBeforeWrite && _queue.Count > MaxEntries / 2)
                 WriteInBackground();
             return entry.Sequence;
         }
     }
 
-    /// <summary>Has the journal thread write what is queued; the caller does not wait.</summary>
+    /// <summary>Makes the journal thread write the queued records; the caller does not wait.</summary>
     public void WriteInBackground()
     {
         if (_thread == null)
@@ -300,11 +305,12 @@ internal sealed unsafe class JournalWriter : IDisposable
     }
 
     /// <summary>
-    /// Returns when the record of that sequence is durable and published, writing it here when no other thread writes. A thread that is
-    /// interrupted meanwhile is so when this returns: its record is on its way, and the caller learns what becomes of it.
+    /// Waits until the record with that sequence is durable and published, and writes it on this thread if no other thread is writing. An
+    /// interrupt of this thread does not end the wait; it is pending again when this method returns. The record is already on its way, and
+    /// the caller learns its outcome.
     /// </summary>
-    /// <param name="sequence">Of the record.</param>
-    /// <param name="tellsObservers">The caller calls the observers when this returns, which then need no thread of the pool.</param>
+    /// <param name="sequence">The record's sequence.</param>
+    /// <param name="tellsObservers">The caller notifies the observers when this method returns, so they need no thread-pool thread.</param>
     /// <exception cref="EnvironmentPoisonedException">The write failed; the outcome says whether it had begun.</exception>
     public void WaitUntilDurable(long sequence, bool tellsObservers = false)
     {
@@ -321,8 +327,8 @@ internal sealed unsafe class JournalWriter : IDisposable
     }
 
     /// <summary>
-    /// Completes a commit that has no record of its own when the record of what it read is durable and published: at once if it is.
-    /// The caller sees to it that the journal is written.
+    /// Completes a commit without a record of its own when the record that it read is durable and published: at once if it already is. The
+    /// caller makes sure that the journal is written.
     /// </summary>
     public void CompleteWhenDurable(long sequence, CommitCompletion completion)
     {
@@ -336,7 +342,7 @@ internal sealed unsafe class JournalWriter : IDisposable
             }
             else if (_acknowledgedSequence < sequence)
             {
-                // Perhaps it is durable already, and commits before it are just being acknowledged: it comes after them.
+                // The record may already be durable while earlier commits are still being acknowledged. This commit comes after them.
                 completion.Sequence = sequence;
                 _emptyCommits.Add(completion);
                 return;
@@ -349,7 +355,9 @@ internal sealed unsafe class JournalWriter : IDisposable
             completion.SetException(failure);
     }
 
-    /// <summary>Writes a record that says nothing but that all before it are durable; returns its sequence when it is.</summary>
+    /// <summary>
+    /// Writes a durability marker, which says only that all records before it are durable. Returns its sequence once it is durable.
+    /// </summary>
     public long ConfirmDurability()
     {
         var entry = Rent();
@@ -369,7 +377,7 @@ internal sealed unsafe class JournalWriter : IDisposable
         return sequence;
     }
 
-    /// <summary>True while a record waits in the queue: more would only wait behind it.</summary>
+    /// <summary>True while a record waits in the queue: further records would only wait behind it.</summary>
     public bool HasBacklog
     {
         get
@@ -379,7 +387,7 @@ internal sealed unsafe class JournalWriter : IDisposable
         }
     }
 
-    /// <summary>Waits until nothing is queued, leading if need be.</summary>
+    /// <summary>Waits until every record submitted so far is durable, taking the lead if necessary.</summary>
     public void Drain()
     {
         var sequence = SubmittedSequence;
@@ -387,7 +395,7 @@ internal sealed unsafe class JournalWriter : IDisposable
             WaitUntilDurable(sequence);
     }
 
-    /// <summary>Takes no more records of transactions; those of the last flush are taken.</summary>
+    /// <summary>Refuses further transaction records; records of the last flush are still accepted.</summary>
     public void RefuseTransactions()
     {
         using (_submission.Enter())
@@ -395,12 +403,12 @@ internal sealed unsafe class JournalWriter : IDisposable
     }
 
     /// <summary>
-    /// Writes what has been submitted, unless the environment is poisoned, and returns when no write is under way, whoever makes it:
-    /// from then on nothing is written, published or acknowledged. Takes as long as the device does.
+    /// Writes the submitted records, unless the environment is poisoned, and returns when no thread is writing. From then on nothing is
+    /// written, published or acknowledged. Takes as long as the device does.
     /// </summary>
     public void Dispose()
     {
-        // A caller that has just submitted may be starting the thread: it has been started, or never is.
+        // A caller that has just submitted may be starting the thread. After this, the thread either has been started or never will be.
         using (_submission.Enter())
         {
             _refusesTransactions = true;
@@ -414,7 +422,7 @@ internal sealed unsafe class JournalWriter : IDisposable
         }
         catch (EnvironmentPoisonedException)
         {
-            // Those who wait have been told.
+            // The waiters have been notified.
         }
 
         SchedulePoint.Set(_work);
@@ -435,7 +443,7 @@ internal sealed unsafe class JournalWriter : IDisposable
 
         Uninterrupted.PassOn(isInterrupted);
 
-        // The event stays: a thread that has just submitted may yet set it.
+        // The event is not disposed: a thread that has just submitted may still set it.
     }
 
     private void EnsureRoom(long length, long reserve)
@@ -447,7 +455,7 @@ internal sealed unsafe class JournalWriter : IDisposable
         {
             SchedulePoint.Reach(SchedulePlace.FileBeginning);
 
-            // As much room again as is kept free: else there would soon be a file for each record.
+            // As much additional room as is kept free; otherwise there would soon be one file per record.
             _current = _files.Begin(length + reserve, reserve + ReservedImageBytes, length, _seals);
         }
         catch (DiskException e)
@@ -461,7 +469,7 @@ internal sealed unsafe class JournalWriter : IDisposable
         _offset = JournalFormat.FirstRecordOffset;
     }
 
-    // What ends this thread would end the process.
+    // An exception that ended this thread would end the process.
     private void RunThread()
     {
         try
@@ -484,11 +492,11 @@ internal sealed unsafe class JournalWriter : IDisposable
         }
     }
 
-    // For the holder of the queue's lock, of a record that is not durable in a poisoned environment.
+    // The exception for a record that is not durable in a poisoned environment. The caller holds the queue lock.
     private EnvironmentPoisonedException NotDurable(long sequence) =>
         _poison.Exception(sequence <= _issuedSequence ? CommitOutcome.Unknown : CommitOutcome.NotCommitted);
 
-    // False when the record is durable.
+    // Returns false if the record is durable.
     private bool WaitUntilLeading(long sequence, ref bool isInterrupted)
     {
         using (_queueLock.Enter())
@@ -517,7 +525,7 @@ internal sealed unsafe class JournalWriter : IDisposable
             if (_queue.Count == 0 || _writing)
                 return false;
 
-            // Poisoned by another than this journal, which tells only those who submit.
+            // Something other than this journal has poisoned the environment, and only submitting threads notice that.
             if (_poison.IsPoisoned)
             {
                 FailQueued();
@@ -529,7 +537,7 @@ internal sealed unsafe class JournalWriter : IDisposable
         }
     }
 
-    // The caller has set _writing, and it is false again afterwards, whatever happens.
+    // The caller has set _writing; it is false again afterwards in every case.
     private void WriteBatch(bool tellsObservers)
     {
         try
@@ -553,13 +561,13 @@ internal sealed unsafe class JournalWriter : IDisposable
             _listener.OnRecordWritten();
     }
 
-    // False when nothing more is written; the caller leads no more then.
+    // Returns false if nothing more will be written; the caller then no longer leads.
     private bool TakeBatch(out long bytes)
     {
         bytes = 0;
         using (_queueLock.Enter())
         {
-            // A caller that has asked since the environment was poisoned was told that what is queued is never written.
+            // A caller that asked after the environment was poisoned has learned that queued records will never be written.
             if (_poison.IsPoisoned)
             {
                 FailQueued();
@@ -570,7 +578,7 @@ internal sealed unsafe class JournalWriter : IDisposable
 
             _batch.Clear();
 
-            // Under the lock: those who wait have perhaps been told already that nothing more is written.
+            // Checked under the lock: waiters may already have learned that nothing more will be written.
             while (!_poison.IsPoisoned && _queue.TryPeek(out var next) && _batch.Count < MaxBatchRecords
                 && (_batch.Count == 0 || (next.File == _batch[0].File && bytes + next.Length <= MaxBatchBytes)))
             {
@@ -592,7 +600,7 @@ internal sealed unsafe class JournalWriter : IDisposable
             blocks[i] = new IoBlock(_batch[i].Buffer, (nuint)_batch[i].Length);
         }
 
-        // All records of the file before are durable: it is full, and is not written again in this life.
+        // All records of the previous file are durable. It is full, and is not written again in this epoch.
         var file = _batch[0].File!;
         if (file != _written)
         {
@@ -609,7 +617,7 @@ internal sealed unsafe class JournalWriter : IDisposable
         Writes++;
     }
 
-    // Sealed when it is issued rather than when it is submitted, so that it vouches for as much as it can.
+    // Sealed when issued rather than when submitted, so that the record confirms the durability of as many records as possible.
     private void Seal(JournalEntry entry)
     {
         var header = entry.Header;
@@ -638,7 +646,7 @@ internal sealed unsafe class JournalWriter : IDisposable
 
     private void Complete()
     {
-        // Those that come too late to be seen here are found at the end.
+        // Empty commits that arrive too late to be seen here are found at the end.
         CommitCompletion? empty = null;
         if (!_emptyCommits.IsEmpty)
         {
@@ -646,7 +654,7 @@ internal sealed unsafe class JournalWriter : IDisposable
                 empty = _emptyCommits.TakeUpTo(_durableSequence);
         }
 
-        // Outside the lock: completing a source may take its own time.
+        // Outside the lock, because completing a source may take time.
         if (PlantedFault.AcknowledgeOutOfOrder)
             _batch.Reverse();
         foreach (var entry in _batch)
@@ -665,9 +673,9 @@ internal sealed unsafe class JournalWriter : IDisposable
             WriteInBackground();
     }
 
-    /// <summary>Ends the leading of a thread whose batch has been acknowledged.</summary>
-    /// <param name="more">Whether there are records to write.</param>
-    /// <param name="late">Commits to be completed first, if it returns false.</param>
+    /// <summary>Ends the lead of a thread whose batch has been acknowledged.</summary>
+    /// <param name="more">True if there are more records to write.</param>
+    /// <param name="late">Commits to complete first, if the method returns false.</param>
     private bool TryEndLeading(ref bool more, out CommitCompletion? late)
     {
         using (_queueLock.Enter())
@@ -687,7 +695,7 @@ internal sealed unsafe class JournalWriter : IDisposable
         }
     }
 
-    // Where the caller's continuation runs is for the caller to choose, by code that may throw: the journal goes on.
+    // The caller chooses where its continuation runs, through code that may throw. The journal carries on regardless.
     private static void Acknowledge(JournalEntry entry, Exception? failure)
     {
         var completion = entry.Completion;
@@ -701,7 +709,7 @@ internal sealed unsafe class JournalWriter : IDisposable
         }
         catch (Exception)
         {
-            // Of the scheduler that was to run the continuation: it has nobody else to tell.
+            // Thrown by the scheduler that was to run the continuation; there is no other place to report it.
         }
     }
 
@@ -739,7 +747,7 @@ internal sealed unsafe class JournalWriter : IDisposable
         }
     }
 
-    // Whoever has written the last batch may come here when the environment has been closed already.
+    // The thread that wrote the last batch may get here after the environment has been closed.
     private void Keep(JournalEntry entry)
     {
         if (_isClosed)

@@ -4,14 +4,14 @@ using K4os.Compression.LZ4;
 
 namespace Voron.Journal;
 
-/// <summary>The K4os package behind the contract of <see cref="Lz4Block"/>.</summary>
+/// <summary>Adapts the K4os package to the contract of <see cref="Lz4Block"/>.</summary>
 /// <remarks>
-/// <para>The package does not encode nothing, and cannot tell an empty result from a failure: both are handled here.</para>
+/// <para>The package does not encode empty input, and cannot distinguish an empty result from a failure: both are handled here.</para>
 /// <para>
-/// Like the format's own library, the package reads a match at distance zero as a copy of the bytes that the target happened to hold.
-/// Its bounds checks are also its own. So the adapter walks through every block first, and the package decodes only blocks whose lengths
-/// and distances fit the two buffers. It still refuses a block whose last match begins less than 12 bytes before the end: no
-/// compressor may write one.
+/// Like the format's own library, the package reads a match at distance zero as a copy of the bytes that the target happened to hold. It
+/// also has bounds checks of its own. The adapter therefore walks through every block first, and the package decodes only blocks whose
+/// lengths and distances fit the two buffers. It still refuses a block whose last match begins less than 12 bytes before the end:
+/// compressors must not write such blocks.
 /// </para>
 /// </remarks>
 internal static unsafe class K4osLz4Codec
@@ -35,7 +35,7 @@ internal static unsafe class K4osLz4Codec
         if (sourceLength <= 0 || targetLength < 0)
             return -1;
 
-        // An empty block is a token that announces no literals, and nothing behind it.
+        // An empty block is a token that announces no literals, with nothing after it.
         if (sourceLength == 1 && *source == 0)
             return 0;
 
@@ -46,8 +46,8 @@ internal static unsafe class K4osLz4Codec
     }
 
     /// <summary>
-    /// Whether a block ends behind literals, its content is no longer than the target, and each of its matches repeats bytes that the block
-    /// has written before.
+    /// Returns true if a block ends with literals, its content is no longer than the target, and each of its matches repeats bytes that the
+    /// block has already written.
     /// </summary>
     private static bool Fits(byte* from, byte* end, long targetLength)
     {

@@ -4,30 +4,30 @@ using System.Runtime.Intrinsics;
 
 namespace Voron.Journal;
 
-/// <summary>The engine's own codec for the LZ4 block format; <see cref="Lz4Block"/> has the contract.</summary>
+/// <summary>The engine's own codec for the LZ4 block format; <see cref="Lz4Block"/> describes the contract.</summary>
 /// <remarks>
 /// <para>
-/// A block is a sequence of: token (high half: number of literals, low half: length of the match less 4; 15 in either half
-/// means that bytes follow which are added up, as long as they are 255), further bytes of the literals' number, the literals,
-/// two bytes of how far back the match lies (little endian, 1 to 65535), further bytes of the match's length. The last sequence
-/// ends behind its literals. A compressor keeps two promises beyond that: the last 5 bytes are literals, and the last match
+/// A block is a series of sequences, each of these parts: a token (high half: the number of literals; low half: the length of the match
+/// less 4; 15 in either half means that more bytes follow and are added up, as long as they are 255), further bytes of the number of
+/// literals, the literals, two bytes for the distance back to the match (little endian, 1 to 65535), further bytes of the match's length.
+/// The last sequence ends after its literals. A compressor keeps two further promises: the last 5 bytes are literals, and the last match
 /// starts at least 12 bytes before the end.
 /// </para>
 /// <para>
-/// The compressor is greedy: a table remembers, for each hash of 5 bytes, the last position that had it. Where nothing
-/// matches, it takes ever longer steps.
+/// The compressor is greedy: for each hash of 5 bytes, a table remembers the last position that had it. Where nothing matches, the
+/// compressor takes longer and longer steps.
 /// </para>
 /// </remarks>
 internal static unsafe class ManagedLz4Codec
 {
-    /// <summary>What a match has beyond the length that the block names.</summary>
+    /// <summary>The length of a match beyond the length that the block states.</summary>
     public const int MinMatch = 4;
 
     private const int LiteralsAtEnd = 5;
     private const int LastMatchDistanceFromEnd = 12;
     private const int MaxOffset = 65535;
 
-    /// <summary>The length in a half of the token behind which more bytes of it follow.</summary>
+    /// <summary>The value of a half of the token after which more bytes of the length follow.</summary>
     public const int LongLength = 15;
 
     private const int HashBits = 12;
@@ -36,20 +36,20 @@ internal static unsafe class ManagedLz4Codec
     /// <summary>Steps grow by one byte after each 2^6 positions without a match.</summary>
     private const int SkipShift = 6;
 
-    /// <summary>Bytes moved by one copy that need not be exact.</summary>
+    /// <summary>The number of bytes moved by one copy that need not be exact.</summary>
     private const int CopyStep = 16;
 
     [SkipLocalsInit]
     public static int Compress(byte* source, int sourceLength, byte* target, int targetCapacity)
     {
-        // Position 0 needs no entry of its own: it is what an empty table points to.
+        // Position 0 needs no entry of its own: an empty table points to it.
         var table = stackalloc uint[TableEntries];
         if (sourceLength > LastMatchDistanceFromEnd)
             new Span<uint>(table, TableEntries).Clear();
         return Compress(table, source, sourceLength, target, targetCapacity);
     }
 
-    // Apart from its caller because a method with a buffer on its stack is compiled with guards, and without a profile.
+    // Separate from its caller, because a method with a buffer on its stack is compiled with guards and without a profile.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static int Compress(uint* table, byte* source, int sourceLength, byte* target, int targetCapacity)
     {
@@ -160,12 +160,13 @@ internal static unsafe class ManagedLz4Codec
             to += length;
         }
 
-        // A block ends behind literals, so it is never right to come here, not even with an empty one.
+        // A block ends with literals, so reaching this point is always an error, even for an empty block.
         return -1;
     }
 
     /// <summary>
-    /// The next position at or behind <paramref name="at"/> whose first four bytes occurred before, or null. Returns where.
+    /// Finds the next position at or after <paramref name="at"/> whose first four bytes occurred before, and returns the place of that
+    /// occurrence, or null.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static byte* FindMatch(uint* table, byte* source, ref byte* at, byte* lastStart)
@@ -194,12 +195,15 @@ internal static unsafe class ManagedLz4Codec
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static uint Hash(ulong bytes)
     {
-        // The shift drops all but five bytes: runs of four equal bytes are too common to be worth a place.
+        // The shift drops all but five bytes: sequences of four equal bytes are too common to be worth a place.
         const ulong Multiplier = 0x9E37_79B1_85EB_CA87;
         return (uint)(((bytes << 24) * Multiplier) >> (64 - HashBits));
     }
 
-    /// <summary>How many bytes two places have in common, up to <paramref name="end"/>; <paramref name="left"/> is the later.</summary>
+    /// <summary>
+    /// Returns the number of bytes that two places have in common, up to <paramref name="end"/>; <paramref name="left"/> is the later
+    /// place.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static long CommonLength(byte* left, byte* right, byte* end)
     {
@@ -224,13 +228,13 @@ internal static unsafe class ManagedLz4Codec
 
     private static int Nibble(long length) => (int)Math.Min(length, LongLength);
 
-    /// <summary>The bytes that a length takes beyond its half of the token.</summary>
+    /// <summary>Returns the number of bytes that a length takes in addition to its half of the token.</summary>
     private static long ExtraBytes(long length) => (length + 255 - LongLength) / 255;
 
     private static long SequenceLength(long literals, long match)
         => 1 + ExtraBytes(literals) + literals + sizeof(ushort) + ExtraBytes(match - MinMatch);
 
-    /// <summary>Writes token, number of literals and literals, for which the caller has seen that there is room.</summary>
+    /// <summary>Writes the token, the number of literals and the literals. The caller has checked that there is room.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static byte* WriteLiterals(byte* to, byte* targetEnd, byte* literals, long length, byte* sourceEnd, int matchNibble)
     {
@@ -253,7 +257,7 @@ internal static unsafe class ManagedLz4Codec
         return to;
     }
 
-    /// <summary>Adds the bytes of a length that follow the token. False when the block ends within them.</summary>
+    /// <summary>Adds the bytes of a length that follow the token. Returns false if the block ends within them.</summary>
     public static bool TryReadLength(ref byte* from, byte* sourceEnd, ref long length)
     {
         // The sum is at most 255 for each of fewer than 2^31 bytes, so it cannot overflow.
@@ -270,7 +274,10 @@ internal static unsafe class ManagedLz4Codec
         return true;
     }
 
-    /// <summary>Repeats what lies <paramref name="offset"/> bytes back, exactly; the two may overlap.</summary>
+    /// <summary>
+    /// Repeats the bytes that start <paramref name="offset"/> bytes back, and copies exactly that many; the source and the target may
+    /// overlap.
+    /// </summary>
     private static void CopyMatch(byte* to, long offset, long length)
     {
         var from = to - offset;
@@ -280,7 +287,7 @@ internal static unsafe class ManagedLz4Codec
             return;
         }
 
-        // What has been written continues the pattern, so the stretch that may be copied at once doubles.
+        // The bytes already written continue the pattern, so the length that can be copied at once doubles.
         while (length > offset)
         {
             Unsafe.CopyBlockUnaligned(to, from, (uint)offset);

@@ -6,55 +6,59 @@ using Voron.Format;
 
 namespace Voron.Journal;
 
-/// <summary>What a transaction made of a page, as bytes to overwrite.</summary>
+/// <summary>A transaction's changes to a page, as bytes to overwrite.</summary>
 /// <remarks>
-/// <para>The format, one run after the other until the end of the bytes, in rising order of place:</para>
+/// <para>The format: byte runs, one after another until the end of the bytes, in ascending order of position:</para>
 /// <code>
 /// run    := skip, length and kind, content
-/// skip   := number        bytes from the end of the run before; for the first run from byte 32 of a page, byte 0 of a buffer
+/// skip   := number        bytes from the end of the previous run; for the first run, from byte 32 of a page or byte 0 of a buffer
 /// length
 /// and    := number        (length - 1) * 2 + kind, where kind 0 is bytes as stored, kind 1 is zeros
 /// kind
 /// content:= length bytes  for kind 0; nothing for kind 1
-/// number := 1 to 5 bytes  seven bits each, lowest first; the high bit says that another follows; below 2^32
+/// number := 1 to 5 bytes  seven bits each, lowest first; the high bit means that another byte follows; below 2^32
 /// </code>
 /// <para>
-/// A run within 127 bytes of the one before and not over 64 bytes long has a header of two bytes; three are usual otherwise.
+/// A byte run that starts within 127 bytes of the end of the previous one and is at most 64 bytes long has a two-byte header; other headers
+/// usually take three bytes.
 /// </para>
 /// <para>
-/// Runs only ever overwrite bytes with their new values. So each may be applied any number of times, over the version
-/// compared with or over any mixture of it and the new one, and the result is the new page. A run may cover bytes that did not
-/// change: two changes less than four bytes apart become one run, as another header would cost as much.
+/// Byte runs only ever overwrite bytes with their new values. Each can therefore be applied any number of times, over the version it was
+/// compared with or over any mixture of that version and the new one, and the result is the new page. A byte run may cover unchanged bytes:
+/// two changes less than four bytes apart become one run, because another header would cost as much.
 /// </para>
 /// <para>
-/// Against zeros, a page or a buffer is written whole, but stretches of zeros are left out: whoever applies such runs zeroes
-/// the target first. The first 32 bytes of a page (<see cref="PageHeader.UnjournaledBytes"/>) are in no diff.
+/// Against zeros, a page or a buffer is written in full except for stretches of zeros; the target must be zeroed before such runs are
+/// applied. The first 32 bytes of a page (<see cref="PageHeader.UnjournaledBytes"/>) are in no diff.
 /// </para>
 /// </remarks>
 internal static unsafe class PageDiff
 {
-    // A gap left between two runs must not be shorter than the longest header it may cause, or MaxLength would be wrong.
+    // A gap left between two byte runs must be at least as long as the longest header it may cause; otherwise MaxLength would be wrong.
     private const int MergeGapOfChanges = 3;
     private const int MergeGapOfPage = 7;
     private const int MergeGapOfBuffer = 15;
 
-    /// <summary>Each gap saves what the next header takes, but for the first: at most 5 bytes for skip and 5 for length.</summary>
+    /// <summary>
+    /// Each gap saves the bytes of the next header. Only the first header adds to the length: at most 5 bytes for the skip and 5 for the
+    /// length.
+    /// </summary>
     private const int FirstHeader = 10;
 
     private const ulong JournaledInFirstChunk = ulong.MaxValue << PageHeader.UnjournaledBytes;
 
-    /// <summary>Bytes of room that <see cref="Write"/> needs at its target, scratch room behind the result included.</summary>
+    /// <summary>The number of bytes that <see cref="Write"/> needs at its target, including scratch room after the result.</summary>
     public static int MaxLength(int pageSize) => pageSize - PageHeader.UnjournaledBytes + FirstHeader + ByteRunWriter.Slack;
 
-    /// <summary>Bytes of room that <see cref="WriteSparse"/> needs at its target, scratch room behind the result included.</summary>
+    /// <summary>The number of bytes that <see cref="WriteSparse"/> needs at its target, including scratch room after the result.</summary>
     public static long MaxSparseLength(int length) => (long)length + FirstHeader + ByteRunWriter.Slack;
 
-    /// <summary>Writes the runs that make <paramref name="page"/> of the previous version, and returns their end.</summary>
+    /// <summary>Writes the byte runs that turn the previous version into <paramref name="page"/>, and returns their end.</summary>
     /// <param name="target">Has room for <see cref="MaxLength"/> bytes.</param>
     /// <param name="page">The new bytes.</param>
-    /// <param name="previous">The newest version of a lower transaction, or null for a page that is new: against zeros.</param>
+    /// <param name="previous">The newest version of a lower transaction, or null for a new page, which is compared with zeros.</param>
     /// <param name="pageSize">A power of two from 4096 to 65536.</param>
-    /// <param name="dirtyLines">Bit i: the i-th 64th of the page may have changed. Means nothing for a new page.</param>
+    /// <param name="dirtyLines">Bit i: the i-th 64th of the page may have changed. Ignored for a new page.</param>
     public static byte* Write(byte* target, byte* page, byte* previous, int pageSize, ulong dirtyLines)
     {
         Debug.Assert(pageSize is >= 4096 and <= 65536 && BitOperations.IsPow2(pageSize));
@@ -62,15 +66,15 @@ internal static unsafe class PageDiff
     }
 
     /// <summary>
-    /// Applies runs to a page; what was written against zeros wants a page zeroed before. False when they are malformed or
-    /// leave the page: nothing outside of it was touched then, but the runs up to the fault were applied.
+    /// Applies byte runs to a page; runs written against zeros need a zeroed page. Returns false if the runs are malformed or leave the
+    /// page. Nothing outside the page has been touched then, but the runs up to the fault have been applied.
     /// </summary>
     public static bool TryApply(ReadOnlySpan<byte> runs, byte* page, int pageSize)
         => TryApplyRuns(runs, page, PageHeader.UnjournaledBytes, pageSize);
 
     /// <summary>
-    /// Writes the runs that make the bytes at <paramref name="buffer"/> of zeros, and returns their end. For a run of
-    /// overflow pages the caller leaves out the first <see cref="PageHeader.UnjournaledBytes"/> by moving the pointer.
+    /// Writes the byte runs that turn zeros into the bytes at <paramref name="buffer"/>, and returns their end. For an extent of overflow
+    /// pages the caller advances the pointer to leave out the first <see cref="PageHeader.UnjournaledBytes"/>.
     /// </summary>
     /// <param name="target">Has room for <see cref="MaxSparseLength"/> bytes.</param>
     /// <param name="buffer">The bytes, of any content.</param>
@@ -95,12 +99,12 @@ internal static unsafe class PageDiff
         return runs.Finish();
     }
 
-    /// <summary>Applies runs to a zeroed buffer. False as for <see cref="TryApply"/>.</summary>
+    /// <summary>Applies byte runs to a zeroed buffer. Returns false under the same conditions as <see cref="TryApply"/>.</summary>
     public static bool TryApplySparse(ReadOnlySpan<byte> runs, byte* buffer, int length) => TryApplyRuns(runs, buffer, 0, length);
 
     /// <summary>
-    /// Compares what the marks leave out: the offset of the first journaled byte that changed in a line not marked, or -1.
-    /// For checks in debug builds.
+    /// Compares the lines that are not marked, and returns the offset of the first journaled byte in them that changed, or -1. For checks
+    /// in debug builds.
     /// </summary>
     public static int FindUnmarked(byte* page, byte* previous, int pageSize, ulong dirtyLines)
     {
@@ -225,12 +229,12 @@ internal static unsafe class PageDiff
         return false;
     }
 
-    /// <summary>A bit for each of 64 bytes that differ.</summary>
+    /// <summary>Returns a bit for each of 64 bytes that differs.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static ulong Different(byte* left, byte* right)
         => ~EqualBits(Vector256.Load(left), Vector256.Load(right), Vector256.Load(left + 32), Vector256.Load(right + 32));
 
-    /// <summary>A bit for each of 64 bytes that is not zero.</summary>
+    /// <summary>Returns a bit for each of 64 bytes that is not zero.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static ulong NonZero(byte* bytes)
         => ~EqualBits(Vector256.Load(bytes), Vector256<byte>.Zero, Vector256.Load(bytes + 32), Vector256<byte>.Zero);
@@ -240,8 +244,8 @@ internal static unsafe class PageDiff
         => Vector256.Equals(left, right).ExtractMostSignificantBits()
             | ((ulong)Vector256.Equals(leftHigh, rightHigh).ExtractMostSignificantBits() << 32);
 
-    // CloseN sets the zeros in gaps of up to N between ones, by growing each one upwards by N and shrinking back. Gaps within N
-    // bits of the top may stay; ByteRunWriter joins over those, and over gaps between chunks, itself.
+    // CloseN sets the zeros in gaps of up to N between ones, by growing each one upwards by N and shrinking it back. Gaps within N bits of
+    // the top may remain; ByteRunWriter joins across those itself, and across gaps between chunks.
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static ulong Close3(ulong mask)
@@ -279,7 +283,7 @@ internal static unsafe class PageDiff
         return grown | mask;
     }
 
-    /// <summary>Keeps the ones that stand in stretches of at least <see cref="ByteRunWriter.MinZeroRun"/>.</summary>
+    /// <summary>Keeps the ones that belong to stretches of at least <see cref="ByteRunWriter.MinZeroRun"/>.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static ulong Open8(ulong mask)
     {

@@ -6,12 +6,11 @@ using Voron.Scratch;
 
 namespace Voron.Journal;
 
-/// <summary>The second pass over the journal: makes the newest version of every page that changed since the checkpoint.</summary>
+/// <summary>The second pass over the journal: rebuilds the newest version of every page that changed since the checkpoint.</summary>
 /// <remarks>
-/// A page starts from its last record that needs no base, or from the image that an unfinished flush left of it, or from the
-/// data file. An image takes the place of all records up to its flush id. A base that fails its own checksum, or a page
-/// that differs from the newest flush list that names it, is a fault of that page; it counts only if no later record makes
-/// the page anew.
+/// A page starts from its last self-contained version, from the full-page image that an unfinished flush left of it, or from the data file.
+/// An image takes the place of all records up to its flush id. A base page that fails its own checksum, or a page that differs from the
+/// newest flush list that names it, is a fault of that page. The fault counts only if no later record replaces the page.
 /// </remarks>
 internal sealed unsafe class PageReplay : IRecordVisitor
 {
@@ -37,7 +36,9 @@ internal sealed unsafe class PageReplay : IRecordVisitor
 
     public long PageCount => _pages.Count;
 
-    /// <summary>Values written directly that are still there at the end of replay: first page, and where their checksums are.</summary>
+    /// <summary>
+    /// The directly written values that still exist at the end of replay: the first page, and the location of the checksums.
+    /// </summary>
     public IReadOnlyDictionary<long, DirectExtent> DirectExtents => _directExtents;
 
     public void Visit(RecordHeader* record, string path)
@@ -70,9 +71,9 @@ internal sealed unsafe class PageReplay : IRecordVisitor
         }
     }
 
-    /// <summary>Puts the result into the version table.</summary>
-    /// <exception cref="CorruptionException">A page had a damaged base, and no later record makes it anew.</exception>
-    /// <exception cref="StorageAccessException">The base of such a page cannot be read.</exception>
+    /// <summary>Adds the result to the version table.</summary>
+    /// <exception cref="CorruptionException">A page had a damaged base page, and no later record replaces the page.</exception>
+    /// <exception cref="StorageAccessException">The base page of such a page cannot be read.</exception>
     public void Publish(VersionTable versions)
     {
         foreach (var (number, page) in _pages)
@@ -91,7 +92,7 @@ internal sealed unsafe class PageReplay : IRecordVisitor
             if (PageStructure.FindFault(page.Frame, page.Pages, number, _pageSize) is { } malformed)
                 throw new CorruptionException($"The journal makes page {number} of '{_dataFile.File.Path}' malformed: {malformed}.");
 
-            // A run is freed as a whole before its end is cut off.
+            // An extent is freed as a whole before its end is cut off.
             if (page.Pages > _state.PageCount - number)
             {
                 throw new CorruptionException(
@@ -99,7 +100,7 @@ internal sealed unsafe class PageReplay : IRecordVisitor
             }
         }
 
-        // Pages from the page count on were cut off after they had been freed.
+        // Pages from the page count on were freed and then cut off.
         foreach (var (number, page) in _pages)
         {
             if (number < _state.PageCount)
@@ -120,7 +121,7 @@ internal sealed unsafe class PageReplay : IRecordVisitor
         if (entry.Length > int.MaxValue)
             return false;
 
-        // Pages that the file does not have were cut off later; else it is found to be too short when replay is over.
+        // Pages that the file does not have were cut off later; if not, the file is found to be too short after replay.
         var capacity = _dataFile.CapacityPages;
         if (page >= capacity)
             return true;
@@ -242,14 +243,14 @@ internal sealed unsafe class PageReplay : IRecordVisitor
     {
         public long TransactionId;
 
-        /// <summary>The last record up to which the page needs no base, or 0.</summary>
+        /// <summary>The last record that makes the page self-contained, or 0.</summary>
         public long SelfContainedSinceId;
         public byte* Frame;
         public int Pages;
         public VersionFlags Flags;
         public string? Fault;
 
-        /// <summary>The failure of the disk that the fault is, if it is one.</summary>
+        /// <summary>The disk failure behind the fault, if there is one.</summary>
         public Exception? Cause;
     }
 }

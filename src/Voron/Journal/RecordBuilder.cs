@@ -18,10 +18,10 @@ internal ref struct RecordBuilder
         entry.Begin(kind);
     }
 
-    /// <summary>Bytes of the record so far, header included.</summary>
+    /// <summary>The size of the record so far in bytes, header included.</summary>
     public readonly long Length => (long)_length;
 
-    /// <summary>Adds a page that differs from its previous version, or, without one, from zeros.</summary>
+    /// <summary>Adds a page as its difference from the previous version or, without one, from zeros.</summary>
     public unsafe void AddPage(long page, byte* bytes, byte* previous, int pageSize, ulong dirtyLines)
     {
         var maxLength = PageDiff.MaxLength(pageSize);
@@ -42,7 +42,7 @@ internal ref struct RecordBuilder
         _count++;
     }
 
-    /// <summary>Adds a run of pages, whole.</summary>
+    /// <summary>Adds an extent in full.</summary>
     public unsafe void AddExtent(long firstPage, byte* bytes, int pages, int pageSize)
     {
         var length = checked(pages * pageSize);
@@ -56,7 +56,7 @@ internal ref struct RecordBuilder
         Close(entry);
     }
 
-    /// <summary>Adds pages that are left free.</summary>
+    /// <summary>Adds pages that become free.</summary>
     public unsafe void AddFree(long firstPage, uint pages)
     {
         _entry.EnsureCapacity(_length + PageEntry.Size, _length);
@@ -67,7 +67,7 @@ internal ref struct RecordBuilder
         Close(entry);
     }
 
-    /// <summary>Adds a run whose content is in the data file already.</summary>
+    /// <summary>Adds an extent whose content is already in the data file.</summary>
     public unsafe void AddDirect(long firstPage, uint pages, in DirectExtent run)
     {
         _entry.EnsureCapacity(_length + PageEntry.Size + DirectExtent.Size, _length);
@@ -79,7 +79,7 @@ internal ref struct RecordBuilder
         Close(entry);
     }
 
-    /// <summary>Adds a page of a flush list.</summary>
+    /// <summary>Adds a page to a flush list.</summary>
     public unsafe void AddListed(long page, ulong checksum, uint pages)
     {
         _entry.EnsureCapacity(_length + FlushListEntry.Size, _length);
@@ -88,8 +88,9 @@ internal ref struct RecordBuilder
         _count++;
     }
 
-    /// <summary>Completes the record, compressing it when that is wished and pays.</summary>
-    /// <param name="compressed">Where to put the compressed form; the record then is in there. Null: not compressed.</param>
+    /// <summary>Completes the record, and compresses it if that is requested and pays.</summary>
+    /// <param name="compressed">The entry for the compressed form, which then holds the record. If null, the record is not
+    /// compressed.</param>
     /// <returns>The entry that holds the record: the one given to the constructor, or <paramref name="compressed"/>.</returns>
     public readonly unsafe JournalEntry Finish(in EnvironmentState state, JournalEntry? compressed)
     {
@@ -102,7 +103,7 @@ internal ref struct RecordBuilder
             compressed.EnsureCapacity((nuint)(RecordHeader.Size + bound), 0);
             var stored = Lz4Block.Compress(_entry.Payload, (int)payload, compressed.Payload, bound);
 
-            // Blocks are what is written: a saving within the last block is none.
+            // Records are written in whole blocks, so a saving within the last block is no saving.
             if (stored > 0 && JournalFormat.AlignUp(RecordHeader.Size + stored) < JournalFormat.AlignUp((long)_length))
             {
                 compressed.Begin(_entry.Header->Kind);

@@ -2,7 +2,7 @@ using Voron.Format;
 
 namespace Voron.Journal;
 
-/// <summary>The checksum of a record: everything behind the checksum field, header and payload as stored.</summary>
+/// <summary>The checksum of a record: covers everything after the checksum field, header and payload as stored.</summary>
 internal static unsafe class RecordChecksum
 {
     public static ulong Compute(UInt128 environmentId, byte* record)

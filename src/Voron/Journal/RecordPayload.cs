@@ -7,7 +7,7 @@ namespace Voron.Journal;
 /// <summary>The payload of a valid record, uncompressed.</summary>
 internal unsafe ref struct RecordPayload
 {
-    /// <summary>An LZ4 block grows by this factor at most.</summary>
+    /// <summary>The maximum factor by which an LZ4 block expands.</summary>
     private const int MaxExpansion = 255;
 
     private readonly RecordHeader* _record;

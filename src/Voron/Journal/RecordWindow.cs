@@ -6,8 +6,8 @@ namespace Voron.Journal;
 
 /// <summary>The memory through which recovery reads journal files, one file at a time.</summary>
 /// <remarks>
-/// All readers of a recovery share one window, and only the file that it shows is open: neither memory nor file descriptors grow with
-/// the number of files. A window that a large record has widened is given back when its file is left.
+/// All readers of a recovery share one window, and only the file that it shows is open, so neither memory nor file descriptors grow with
+/// the number of files. A window that a large record has widened is freed when its file is left.
 /// </remarks>
 internal sealed unsafe class RecordWindow : IDisposable
 {
@@ -19,9 +19,9 @@ internal sealed unsafe class RecordWindow : IDisposable
     private long _offset;
     private long _length;
 
-    /// <summary>The bytes of a file at an offset; they stay where they are until the next call.</summary>
+    /// <summary>Returns the bytes of a file at an offset; they stay in place until the next call.</summary>
     /// <exception cref="StorageAccessException">The file cannot be read.</exception>
-    // Tests know windows by this frame.
+    // Tests identify windows by this stack frame.
     [MethodImpl(MethodImplOptions.NoInlining)]
     public byte* Load(JournalFileReader reader, long offset, long length)
     {
@@ -54,7 +54,7 @@ internal sealed unsafe class RecordWindow : IDisposable
         return _memory + (offset - _offset);
     }
 
-    /// <summary>Closes the file that was read last, and gives back what only its records needed.</summary>
+    /// <summary>Closes the file that was read last, and frees memory that only its records needed.</summary>
     public void Leave()
     {
         _reader?.Close();
