@@ -129,7 +129,8 @@ public sealed unsafe class WindowsFileTests : IDisposable
         var bytes = Bytes(64 * Block);
         file.Write(0, bytes);
         file.TryPunchHole(8 * Block, 16 * Block).Should().BeTrue();
-        bytes.AsSpan(8 * Block, 16 * Block).Clear();
+        if (OperatingSystem.IsLinux())
+            bytes.AsSpan(8 * Block, 16 * Block).Clear();
 
         file.Allocate(4 * Block, 32 * Block);
         file.Allocate(64 * Block, 32 * Block);
