@@ -31,7 +31,7 @@ internal struct EmptyCommits
 
     /// <summary>
     /// Removes the commits that wait for a sequence up to this one, and returns them as a separate list, linked by
-    /// <see cref="PooledCompletion.Next"/>.
+    /// <see cref="RelayedCompletion.Next"/>.
     /// </summary>
     public CommitCompletion? TakeUpTo(long sequence)
     {

@@ -11,15 +11,15 @@ internal sealed class CompletionRelay : IThreadPoolWorkItem
     private static readonly TimeSpan IdleTime = TimeSpan.FromSeconds(10);
 
     private readonly object _gate = new();
-    private PooledCompletion? _first;
-    private PooledCompletion? _last;
+    private RelayedCompletion? _first;
+    private RelayedCompletion? _last;
     private bool _hasThread;
     private bool _isInPool;
 
     public static CompletionRelay Shared { get; } = new();
 
     /// <summary>Queues a completion to be run. The relay owns the completion until then.</summary>
-    public void Add(PooledCompletion completion)
+    public void Add(RelayedCompletion completion)
     {
         bool starts, queues;
         completion.Next = null;
@@ -85,7 +85,7 @@ internal sealed class CompletionRelay : IThreadPoolWorkItem
         SynchronizationContext.SetSynchronizationContext(NotForContinuations.Instance);
         while (true)
         {
-            PooledCompletion? completion;
+            RelayedCompletion? completion;
             using (Uninterrupted.Hold(_gate))
             {
                 while (!TryTake(out completion))
@@ -104,7 +104,7 @@ internal sealed class CompletionRelay : IThreadPoolWorkItem
         }
     }
 
-    private bool TryTake([System.Diagnostics.CodeAnalysis.NotNullWhen(true)] out PooledCompletion? completion)
+    private bool TryTake([System.Diagnostics.CodeAnalysis.NotNullWhen(true)] out RelayedCompletion? completion)
     {
         using (Uninterrupted.Hold(_gate))
         {
@@ -119,7 +119,7 @@ internal sealed class CompletionRelay : IThreadPoolWorkItem
         }
     }
 
-    private static void Run(PooledCompletion completion)
+    private static void Run(RelayedCompletion completion)
     {
         try
         {

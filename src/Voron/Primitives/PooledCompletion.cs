@@ -8,7 +8,7 @@ namespace Voron.Primitives;
 /// Two kinds go to the <see cref="CompletionRelay"/> instead: one that its caller's context has to schedule, because the context may do
 /// anything; and that of <see cref="ValueTask.AsTask"/>, because a caller may block on the task while no pool thread is free.
 /// </remarks>
-internal abstract class PooledCompletion : IValueTaskSource
+internal abstract class PooledCompletion : RelayedCompletion, IValueTaskSource
 {
     private readonly object _gate = new();
     private ManualResetValueTaskSourceCore<bool> _core = new() { RunContinuationsAsynchronously = true };
@@ -19,9 +19,6 @@ internal abstract class PooledCompletion : IValueTaskSource
     private bool _isDone;
 
     public ValueTask Task => new(this, _core.Version);
-
-    /// <summary>The next completion in the same list, which belongs to the journal or to the relay.</summary>
-    public PooledCompletion? Next { get; set; }
 
     /// <summary>The object that a blocking caller waits on.</summary>
     protected object Gate => _gate;
@@ -53,8 +50,8 @@ internal abstract class PooledCompletion : IValueTaskSource
             CompletionRelay.Shared.Add(this);
     }
 
-    /// <summary>Performs the work of the relay, on a thread that nothing depends on.</summary>
-    public void RunRelayed()
+    /// <inheritdoc/>
+    public override void RunRelayed()
     {
         if (_asTask is { } continuation)
         {
