@@ -55,19 +55,21 @@ public sealed partial class StorageEnvironment : IDisposable
             FlusherSlot = _context.FlusherSlot,
         };
         _writer = new Writer(_context, versionReclaimer) { Submitted = parts.Recovered.State };
+        var transactions = new WriteTransactionPool(_context, _writer);
         _groupCommit = new GroupCommit(
-            () => Begin(TimeSpan.MaxValue, nameof(WriteAsync), CancellationToken.None), _context.Options, CountGroupCommitted);
+            () => Begin(TimeSpan.MaxValue, nameof(WriteAsync), CancellationToken.None),
+            static (operation, body) => ((Action<WriteTransaction>)operation)(new WriteTransaction(body)), _context.Options, CountGroupCommitted);
         _flusher = new Flusher(_context, parts.Checkpoints, _writer);
         _flusher.Start(parts.Recovered.Stamp);
         FlushAfterCrashes(parts.Recovered.Openings);
-        _reclaimer = new SpaceReclaimer(_context, _writer, _flusher);
+        _reclaimer = new SpaceReclaimer(_context, _writer, transactions, _flusher);
         _trimmer = new MemoryTrimmer(_context, _writer);
         _scheduler = new FlushScheduler(
             _context, _flusher, () => _reclaimer.Run(BackgroundPatience), _reclaimer.PunchForWriter,
             _trimmer, parts.ReplayedBytes, parts.Recovered.IsDurabilityConfirmed, _context.Options.BackgroundFlush);
         parts.Publisher.BackPressure = _scheduler;
         _context.BackPressure = _scheduler;
-        _entrance = new WriterEntrance(_context, _writer, _scheduler);
+        _entrance = new WriterEntrance(_context, _writer, transactions, _scheduler);
         _scrubber = new Scrubber(_context, () => new EngineSnapshot(_context));
     }
 

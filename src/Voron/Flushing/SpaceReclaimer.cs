@@ -32,6 +32,7 @@ internal sealed class SpaceReclaimer
 
     private readonly Engine _context;
     private readonly Writer _writer;
+    private readonly WriteTransactionPool _transactions;
     private readonly Flusher _flusher;
 
     private int _isRunning;
@@ -43,10 +44,11 @@ internal sealed class SpaceReclaimer
     private long _searchedInVain;
     private long _searchedAtDetach = -1;
 
-    public SpaceReclaimer(Engine context, Writer writer, Flusher flusher)
+    public SpaceReclaimer(Engine context, Writer writer, WriteTransactionPool transactions, Flusher flusher)
     {
         _context = context;
         _writer = writer;
+        _transactions = transactions;
         _flusher = flusher;
     }
 
@@ -152,8 +154,8 @@ internal sealed class SpaceReclaimer
 
         if (!isLower)
             return false;
-        var journal = body.Journal;
-        journal.WaitUntilDurable(body.Submit(null));
+        var isSubmitted = false;
+        body.Commit(tellsObservers: false, ref isSubmitted);
         return true;
     }
 
@@ -315,7 +317,7 @@ internal sealed class SpaceReclaimer
         try
         {
             _context.Poison.ThrowIfPoisoned();
-            return _writer.Begin();
+            return _transactions.Begin();
         }
         catch
         {

@@ -144,14 +144,14 @@ public readonly struct Cursor : IDisposable
     public bool Delete()
     {
         var lease = Opened;
-        if (lease.Tree.Owner is not WriteTransactionBody body)
+        if (lease.Tree.Owner.Write is not { } write)
             throw new InvalidOperationException("The cursor belongs to a read transaction: it cannot delete.");
-        body.ThrowIfBroken();
+        write.ThrowIfBroken();
         try
         {
-            return lease.Cursor.DeleteCurrent(body.WritePages);
+            return lease.Cursor.DeleteCurrent(write.Pages);
         }
-        catch (Exception e) when (e is not InvalidOperationException && body.Break(e))
+        catch (Exception e) when (e is not InvalidOperationException && write.Break(e))
         {
             throw;
         }
@@ -210,58 +210,4 @@ public readonly struct Cursor : IDisposable
 
     [DoesNotReturn]
     private static void ThrowDefault() => throw new InvalidOperationException("This cursor was never opened.");
-}
-
-/// <summary>An entry of a tree, as a range returns it; its spans are valid until the range moves on.</summary>
-public readonly ref struct TreeEntry
-{
-    internal TreeEntry(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
-    {
-        Key = key;
-        Value = value;
-    }
-
-    /// <summary>The key.</summary>
-    public ReadOnlySpan<byte> Key { get; }
-
-    /// <summary>The value.</summary>
-    public ReadOnlySpan<byte> Value { get; }
-}
-
-/// <summary>Entries in order, for <c>foreach</c>.</summary>
-public ref struct TreeRange
-{
-    private readonly Cursor _cursor;
-    private readonly ReadOnlySpan<byte> _from;
-    private readonly ReadOnlySpan<byte> _to;
-    private readonly bool _isPrefix;
-    private bool _started;
-
-    internal TreeRange(Cursor cursor, ReadOnlySpan<byte> from, ReadOnlySpan<byte> to, bool isPrefix)
-    {
-        _cursor = cursor;
-        _from = from;
-        _to = to;
-        _isPrefix = isPrefix;
-        _started = false;
-    }
-
-    /// <summary>The current entry of the enumeration.</summary>
-    public readonly TreeEntry Current => new(_cursor.Key, _cursor.Value);
-
-    /// <summary>Returns the range itself, which is its own enumerator.</summary>
-    public readonly TreeRange GetEnumerator() => this;
-
-    /// <summary>Moves to the next entry; false at the end.</summary>
-    public bool MoveNext()
-    {
-        var found = _started ? _cursor.MoveNext() : _from.IsEmpty ? _cursor.SeekFirst() : _cursor.Seek(_from);
-        _started = true;
-        if (!found || _to.IsEmpty)
-            return found;
-        return _isPrefix ? _cursor.Key.StartsWith(_to) : _cursor.Key.SequenceCompareTo(_to) < 0;
-    }
-
-    /// <summary>Closes the cursor of the range.</summary>
-    public readonly void Dispose() => _cursor.Dispose();
 }

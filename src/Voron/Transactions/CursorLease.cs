@@ -5,7 +5,7 @@ using Voron.Trees;
 namespace Voron.Transactions;
 
 /// <summary>A pooled cursor of an open tree.</summary>
-internal sealed class CursorLease(OpenTree tree)
+internal sealed class CursorLease(TransactionTree tree, CursorLease.FreeList unused)
 {
     private const int Free = 0;
     private const int Opened = 1;
@@ -13,7 +13,7 @@ internal sealed class CursorLease(OpenTree tree)
 
     public TreeCursor Cursor { get; } = new();
 
-    public OpenTree Tree => tree;
+    public TransactionTree Tree => tree;
 
     /// <summary>Increases when the cursor is disposed or its tree's handles end.</summary>
     public long Generation { get; set; }
@@ -21,13 +21,13 @@ internal sealed class CursorLease(OpenTree tree)
     // Free, open or closing: when two threads dispose the cursor, only one closes it.
     private int _state;
 
-    /// <summary>The next one in the list of unused cursors.</summary>
-    public CursorLease? NextFree { get; set; }
+    // The next one in the list of unused cursors.
+    private CursorLease? _nextFree;
 
     /// <summary>Opens the cursor, which is not in use.</summary>
     public void Open()
     {
-        Cursor.Open(tree.State, tree.Owner.Pages, canChange: tree.Owner is WriteTransactionBody);
+        Cursor.Open(tree.State, tree.Owner.Pages, canChange: tree.Owner.Write != null);
         Volatile.Write(ref _state, Opened);
     }
 
@@ -38,13 +38,13 @@ internal sealed class CursorLease(OpenTree tree)
         Generation++;
         Cursor.Close();
         Volatile.Write(ref _state, Free);
-        tree.ReturnCursor(this);
+        unused.Add(this);
     }
 
-    /// <summary>Marks the transaction as being read in. The caller must then call its <see cref="TransactionBody.Leave"/>.</summary>
+    /// <summary>Marks the transaction as being read in. The caller must then call its <see cref="TransactionOwner.Leave"/>.</summary>
     /// <exception cref="ObjectDisposedException">The cursor was disposed, or its transaction has ended.</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public TransactionBody Enter(long generation, out bool mark)
+    public TransactionOwner Enter(long generation, out bool mark)
     {
         ThrowIfClosed(generation);
         var owner = tree.Owner;
@@ -68,4 +68,38 @@ internal sealed class CursorLease(OpenTree tree)
 
     [DoesNotReturn]
     private static void ThrowClosed() => throw new ObjectDisposedException("cursor", "The cursor was disposed, or its transaction has ended.");
+
+    /// <summary>The unused cursors of a tree. Any thread may return one; only one thread at a time takes one.</summary>
+    public sealed class FreeList
+    {
+        private CursorLease? _first;
+
+        /// <summary>Takes back a cursor that has been closed.</summary>
+        public void Add(CursorLease cursor)
+        {
+            CursorLease? first;
+            do
+            {
+                first = Volatile.Read(ref _first);
+                cursor._nextFree = first;
+            }
+            while (Interlocked.CompareExchange(ref _first, cursor, first) != first);
+        }
+
+        /// <summary>Takes a cursor, or null when there is none.</summary>
+        /// <remarks>Only one thread at a time takes cursors, so the first one cannot have been taken and returned meanwhile.</remarks>
+        public CursorLease? Take()
+        {
+            var lease = Volatile.Read(ref _first);
+            while (lease != null)
+            {
+                var first = Interlocked.CompareExchange(ref _first, lease._nextFree, lease);
+                if (first == lease)
+                    break;
+                lease = first;
+            }
+
+            return lease;
+        }
+    }
 }

@@ -65,7 +65,7 @@ internal sealed class Engine
     public JournalFileSet? JournalFiles { get; set; }
 
     /// <summary>Null when there is no writer: while the environment is being opened, and when that is for reading only.</summary>
-    public Writer? Writer { get; set; }
+    public WriterLock? WriterLock { get; set; }
 
     /// <summary>The services of flushing for writers; null when the environment is opened for reading only.</summary>
     public IBackPressure? BackPressure { get; set; }
@@ -78,7 +78,7 @@ internal sealed class Engine
     /// <summary>The slot of the flusher in <see cref="Readers"/>, scanned last; -1 when there is none.</summary>
     public int FlusherSlot { get; set; } = -1;
 
-    /// <inheritdoc cref="Transactions.Writer.AssertHeld"/>
+    /// <inheritdoc cref="Transactions.WriterLock.AssertHeld"/>
     [Conditional("DEBUG")]
-    public void AssertWriterHeld() => Writer?.AssertHeld();
+    public void AssertWriterHeld() => WriterLock?.AssertHeld();
 }

@@ -15,7 +15,7 @@ namespace Voron.Transactions;
 /// </code>
 /// A thread of the pool usually takes the offer: it goes on with the continuations of the callers that it has answered, and no thread has
 /// to be woken. When all threads of the pool are busy or blocked, the group commit's own thread finds that the offer has been open for 10 ms,
-/// and takes it. The next offers are made to that thread alone, for a while. The lock guards the queue and the leadership; nothing else is
+/// and takes it. The next offers are made to that thread alone, for a while. The lock of the queue guards the leadership too; nothing else is
 /// called under it.
 /// </remarks>
 internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
@@ -31,16 +31,14 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
     /// <summary>The time without an offer after which the watch ends.</summary>
     private static readonly TimeSpan IdleTime = TimeSpan.FromSeconds(1);
 
-    private readonly Lock _lock = new();
+    private readonly GroupCommitQueue _queue = new();
     private readonly Func<WriteTransactionBody> _begin;
+    private readonly Action<Delegate, WriteTransactionBody> _call;
+    private readonly Action<GroupCommitOperation> _withdraw;
     private readonly GroupCommitBatch _batch;
     private readonly int _mostQueued;
     private readonly AutoResetEvent _work = new(false);
-    private GroupCommitOperation? _head;
-    private GroupCommitOperation? _tail;
     private Thread? _thread;
-    private int _count;
-    private int _boundedCount;
     private bool _isLed;
     private bool _isOffered;
     private bool _isForThread;
@@ -50,16 +48,21 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
     private int _offersToThread;
 
     /// <param name="begin">Takes the writer and begins a transaction.</param>
+    /// <param name="call">Calls a caller's operation with the transaction that it shares.</param>
+    /// <param name="options">The limits of a batch and of the queue.</param>
     /// <param name="merged">Called with the number of operations that a transaction contained.</param>
-    public GroupCommit(Func<WriteTransactionBody> begin, StorageOptions options, Action<int> merged)
+    public GroupCommit(
+        Func<WriteTransactionBody> begin, Action<Delegate, WriteTransactionBody> call, StorageOptions options, Action<int> merged)
     {
         _begin = begin;
+        _call = call;
+        _withdraw = _queue.Remove;
         _mostQueued = options.MaxQueuedOperations;
-        _batch = new GroupCommitBatch(this, options, merged);
+        _batch = new GroupCommitBatch(_queue, options, merged);
     }
 
     /// <summary>The number of operations that wait to be started.</summary>
-    public int QueuedCount => Volatile.Read(ref _count);
+    public int QueuedCount => _queue.Count;
 
     /// <summary>Throws when the calling thread is inside an operation of this environment, because it would wait for itself.</summary>
     public void ThrowIfInside(string call)
@@ -74,12 +77,12 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
 
     /// <summary>Queues an operation; the task completes when it is durable.</summary>
     /// <exception cref="StorageFullException">The maximum number of operations is already waiting.</exception>
-    public ValueTask Enqueue(Action<WriteTransaction> operation, CancellationToken cancellationToken)
+    public ValueTask Enqueue(Delegate operation, CancellationToken cancellationToken)
     {
         ThrowIfInside(nameof(StorageEnvironment.WriteAsync));
-        if (Volatile.Read(ref _boundedCount) >= _mostQueued)
+        if (_queue.BoundedCount >= _mostQueued)
             ThrowFull();
-        var queued = GroupCommitOperation.Rent(this, operation);
+        var queued = GroupCommitOperation.Rent(operation, _call, _withdraw);
         var task = queued.Begin(cancellationToken);
         if (Append(queued))
             Offer();
@@ -87,10 +90,10 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
     }
 
     /// <summary>Runs an operation and returns when it is durable. The calling thread runs the batch when no other thread does.</summary>
-    public void Run(Action<WriteTransaction> operation)
+    public void Run(Delegate operation)
     {
         ThrowIfInside(nameof(StorageEnvironment.Write));
-        var queued = GroupCommitOperation.Rent(this, operation);
+        var queued = GroupCommitOperation.Rent(operation, _call, _withdraw);
         queued.BeginBlocking();
         var isInterrupted = false;
         if (Append(queued) || queued.WaitUntilFinishedOrLeading(ref isInterrupted))
@@ -111,7 +114,7 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
     /// <summary>Fails the queued operations and ends the thread. The environment is closed: no more batches can begin.</summary>
     public void Dispose()
     {
-        using (Uninterrupted.Hold(_lock))
+        using (_queue.Hold())
             _isStopped = true;
         _work.Set();
         if (_thread is { } thread && thread != Thread.CurrentThread)
@@ -120,56 +123,9 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
         // The event is not disposed: a caller that leads may still hand over.
     }
 
-    /// <summary>Removes an operation from the queue, if it is there.</summary>
-    public void Remove(GroupCommitOperation operation)
-    {
-        using (Uninterrupted.Hold(_lock))
-        {
-            if (operation.IsInQueue)
-                Unlink(operation);
-        }
-    }
-
-    /// <summary>Removes and returns the next operation that its caller has not cancelled, or null. Called by the leader.</summary>
-    public GroupCommitOperation? Dequeue()
-    {
-        while (true)
-        {
-            GroupCommitOperation? next;
-            using (Uninterrupted.Hold(_lock))
-            {
-                next = _head;
-                if (next == null)
-                    return null;
-                Unlink(next);
-            }
-
-            if (next.TryStart())
-                return next;
-        }
-    }
-
-    /// <summary>Puts an operation that was undone back at the head of the queue. Called by the leader.</summary>
-    public void PutBack(GroupCommitOperation operation)
-    {
-        if (!operation.TryUndoStart())
-            return;
-        using (Uninterrupted.Hold(_lock))
-        {
-            operation.Ahead = null;
-            operation.Behind = _head;
-            if (_head == null)
-                _tail = operation;
-            else
-                _head.Ahead = operation;
-            _head = operation;
-            Count(operation, 1);
-        }
-    }
-
     void IThreadPoolWorkItem.Execute()
     {
-        using (Uninterrupted.Hold(_lock))
+        using (_queue.Hold())
         {
             if (!_isOffered)
                 return;
@@ -188,13 +144,13 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
     /// <returns>Whether the caller leads from here on.</returns>
     private bool Append(GroupCommitOperation operation)
     {
-        using (Uninterrupted.Hold(_lock))
+        using (_queue.Hold())
         {
             if (!_isStopped)
             {
                 if (!operation.IsFinished)
-                    Link(operation);
-                if (_head == null || (_isLed && !(_isOffered && operation.IsBlocking)))
+                    _queue.Append(operation);
+                if (_queue.Head == null || (_isLed && !(_isOffered && operation.IsBlocking)))
                     return false;
                 _isLed = true;
                 _isOffered = false;
@@ -204,41 +160,6 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
 
         operation.Answer(new ObjectDisposedException(nameof(StorageEnvironment), "The environment is closed. The operation was not run."));
         return false;
-    }
-
-    private void Link(GroupCommitOperation operation)
-    {
-        operation.Ahead = _tail;
-        operation.Behind = null;
-        if (_tail == null)
-            _head = operation;
-        else
-            _tail.Behind = operation;
-        _tail = operation;
-        Count(operation, 1);
-    }
-
-    private void Unlink(GroupCommitOperation operation)
-    {
-        if (operation.Ahead == null)
-            _head = operation.Behind;
-        else
-            operation.Ahead.Behind = operation.Behind;
-        if (operation.Behind == null)
-            _tail = operation.Ahead;
-        else
-            operation.Behind.Ahead = operation.Ahead;
-        operation.Ahead = operation.Behind = null;
-        Count(operation, -1);
-    }
-
-    // There are no more blocking callers than threads, so they do not count towards the bound.
-    private void Count(GroupCommitOperation operation, int difference)
-    {
-        operation.IsInQueue = difference > 0;
-        _count += difference;
-        if (!operation.IsBlocking)
-            _boundedCount += difference;
     }
 
     private void LeadUntilFinished(GroupCommitOperation own, ref bool isInterrupted)
@@ -262,17 +183,17 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
 
     private void HandOver()
     {
-        using (Uninterrupted.Hold(_lock))
+        using (_queue.Hold())
         {
-            if (_head == null)
+            if (_queue.Head == null)
             {
                 _isLed = false;
                 return;
             }
 
-            if (!_isStopped && _head.IsBlocking)
+            if (!_isStopped && _queue.Head.IsBlocking)
             {
-                _head.Lead();
+                _queue.Head.Lead();
                 return;
             }
         }
@@ -284,9 +205,9 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
     {
         while (true)
         {
-            using (Uninterrupted.Hold(_lock))
+            using (_queue.Hold())
             {
-                if (_head == null)
+                if (_queue.Head == null)
                 {
                     _isLed = false;
                     return;
@@ -301,7 +222,7 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
     private void Offer()
     {
         bool isOffered, isForThread = false, wakes = false;
-        using (Uninterrupted.Hold(_lock))
+        using (_queue.Hold())
         {
             isOffered = !_isStopped;
             if (isOffered)
@@ -333,7 +254,7 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
 
     private void WakeThread()
     {
-        using (Uninterrupted.Hold(_lock))
+        using (_queue.Hold())
         {
             if (_thread == null && !_isStopped)
                 _thread = StartThread();
@@ -365,7 +286,7 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
         while (true)
         {
             bool takes, sleeps;
-            using (Uninterrupted.Hold(_lock))
+            using (_queue.Hold())
             {
                 if (_isStopped && !_isOffered)
                     return;

@@ -24,7 +24,7 @@ internal sealed class GroupCommitBatch
     /// <summary>The maximum number of times in a row that a batch is run again because its thread was interrupted.</summary>
     private const int MaxInterrupted = 100;
 
-    private readonly GroupCommit _groupCommit;
+    private readonly GroupCommitQueue _queue;
     private readonly long _maxBytes;
     private readonly TimeSpan _maxDuration;
     private readonly Action<int> _merged;
@@ -35,9 +35,9 @@ internal sealed class GroupCommitBatch
     private int _interrupted;
     private GroupCommitOperation? _own;
 
-    public GroupCommitBatch(GroupCommit groupCommit, StorageOptions options, Action<int> merged)
+    public GroupCommitBatch(GroupCommitQueue queue, StorageOptions options, Action<int> merged)
     {
-        _groupCommit = groupCommit;
+        _queue = queue;
         _maxBytes = options.MaxGroupCommitBytes;
         _maxDuration = options.MaxGroupCommitDuration;
         _merged = merged;
@@ -103,10 +103,7 @@ internal sealed class GroupCommitBatch
         try
         {
             RunOperations(body, ref isInterrupted);
-            var journal = body.Journal;
-            var sequence = body.Submit(null);
-            isSubmitted = true;
-            journal.WaitUntilDurable(sequence);
+            body.Commit(tellsObservers: false, ref isSubmitted);
             _merged(_succeeded);
         }
         catch (Exception e)
@@ -131,7 +128,7 @@ internal sealed class GroupCommitBatch
         if (!isForThread)
             _most = Math.Max(_run.Count / 2, 1);
         for (var i = _run.Count - 1; i >= 0; i--)
-            _groupCommit.PutBack(_run[i].Operation);
+            _queue.PutBack(_run[i].Operation);
     }
 
     private void RunOperations(WriteTransactionBody body, ref bool isInterrupted)
@@ -140,7 +137,7 @@ internal sealed class GroupCommitBatch
         _succeeded = 0;
         long largeBytes = 0;
         var largeExtents = 0;
-        while (_run.Count < _most && _groupCommit.Dequeue() is { } operation)
+        while (_run.Count < _most && _queue.Dequeue() is { } operation)
         {
             if (!RunOne(body, operation, ref isInterrupted))
                 return;
@@ -173,7 +170,7 @@ internal sealed class GroupCommitBatch
         try
         {
             RunInside(body, operation);
-            body.ThrowIfBroken();
+            body.Scope.ThrowIfBroken();
             body.ReleaseSavepoint(savepoint);
             body.EndOperation();
             _run.Add((operation, null));
@@ -187,7 +184,7 @@ internal sealed class GroupCommitBatch
 
         var isForThread = operation != _own && IsInterruption(failure) && operation.MayBeRunAgain();
         isInterrupted |= isForThread;
-        var isNeighboursFault = isForThread || (hasNeighbours && (IsForWantOfRoom(failure) || IsForWantOfRoom(body.BrokenBy)));
+        var isNeighboursFault = isForThread || (hasNeighbours && (IsForWantOfRoom(failure) || IsForWantOfRoom(body.Scope.BrokenBy)));
         try
         {
             body.RollbackToSavepoint(savepoint);
@@ -207,7 +204,8 @@ internal sealed class GroupCommitBatch
         Volatile.Write(ref _threadId, Environment.CurrentManagedThreadId);
         try
         {
-            operation.Run(body.BeginOperation());
+            body.BeginOperation();
+            operation.Run(body);
         }
         finally
         {
@@ -218,7 +216,7 @@ internal sealed class GroupCommitBatch
     private void GiveUp(GroupCommitOperation operation, Exception failure, bool isNeighboursFault)
     {
         if (isNeighboursFault && !PlantedFault.FailWithNeighbours)
-            _groupCommit.PutBack(operation);
+            _queue.PutBack(operation);
         else
             _run.Add((operation, failure));
     }
@@ -258,7 +256,7 @@ internal sealed class GroupCommitBatch
     {
         do
         {
-            if (_groupCommit.Dequeue() is not { } operation)
+            if (_queue.Dequeue() is not { } operation)
                 return;
             operation.Answer(failure);
         }

@@ -21,10 +21,11 @@ internal sealed class GroupCommitOperation : PooledCompletion
     private static readonly Lock PoolLock = new();
     private static readonly Stack<GroupCommitOperation> Pool = new(PoolSize);
 
-    private GroupCommit? _owner;
-    private Action<WriteTransaction>? _operation;
+    private Action<GroupCommitOperation>? _withdraw;
+    private Action<Delegate, WriteTransactionBody>? _call;
+    private Delegate? _operation;
     private ExecutionContext? _context;
-    private WriteTransaction _transaction;
+    private WriteTransactionBody? _body;
     private CancellationTokenRegistration _registration;
     private CancellationToken _cancellationToken;
     private int _state;
@@ -47,13 +48,18 @@ internal sealed class GroupCommitOperation : PooledCompletion
     // The group commit may still hold an operation that can be cancelled.
     protected override bool IsReusable => !_cancellationToken.CanBeCanceled;
 
-    public static GroupCommitOperation Rent(GroupCommit owner, Action<WriteTransaction> operation)
+    /// <param name="operation">The caller's operation.</param>
+    /// <param name="call">Calls it with the transaction that it shares.</param>
+    /// <param name="withdraw">Takes it out of the queue when its caller cancels it.</param>
+    public static GroupCommitOperation Rent(
+        Delegate operation, Action<Delegate, WriteTransactionBody> call, Action<GroupCommitOperation> withdraw)
     {
         GroupCommitOperation? rented;
         using (Uninterrupted.Hold(PoolLock))
             Pool.TryPop(out rented);
         rented ??= new GroupCommitOperation();
-        rented._owner = owner;
+        rented._withdraw = withdraw;
+        rented._call = call;
         rented._operation = operation;
         rented._context = ExecutionContext.Capture();
         Volatile.Write(ref rented._state, Queued);
@@ -122,22 +128,22 @@ internal sealed class GroupCommitOperation : PooledCompletion
     }
 
     /// <summary>Runs the operation in the execution context of its caller, on the thread that runs the batch.</summary>
-    public void Run(WriteTransaction transaction)
+    public void Run(WriteTransactionBody body)
     {
         if (_context == null)
         {
-            _operation!(transaction);
+            _call!(_operation!, body);
             return;
         }
 
-        _transaction = transaction;
+        _body = body;
         try
         {
             ExecutionContext.Run(_context, static state => ((GroupCommitOperation)state!).RunInContext(), this);
         }
         finally
         {
-            _transaction = default;
+            _body = null;
         }
     }
 
@@ -154,7 +160,8 @@ internal sealed class GroupCommitOperation : PooledCompletion
     {
         _operation = null;
         _context = null;
-        _owner = null;
+        _withdraw = null;
+        _call = null;
         _leads = false;
         _wasInterrupted = false;
         IsBlocking = false;
@@ -165,7 +172,7 @@ internal sealed class GroupCommitOperation : PooledCompletion
         }
     }
 
-    private void RunInContext() => _operation!(_transaction);
+    private void RunInContext() => _call!(_operation!, _body!);
 
     private void Cancel()
     {
@@ -173,7 +180,7 @@ internal sealed class GroupCommitOperation : PooledCompletion
             return;
 
         // A cancelled operation must not stay in memory because others still wait.
-        _owner!.Remove(this);
+        _withdraw!(this);
         _operation = null;
         _context = null;
         Complete(new OperationCanceledException(_cancellationToken));

@@ -7,54 +7,22 @@ using Voron.Trees;
 namespace Voron.Transactions;
 
 /// <summary>A tree that one transaction has opened.</summary>
-internal sealed class OpenTree : ITreeOwner
+internal sealed class OpenTree : TransactionTree, IBufferedTree
 {
     /// <summary>A tree that had more cursors open than this is not kept for the next transaction.</summary>
     private const int MaxKeptCursors = 16;
 
-    private readonly TreeState _state;
     private readonly TreeLog? _log;
     private readonly List<CursorLease> _cursors = [];
-    private CursorLease? _freeCursors;
+    private readonly CursorLease.FreeList _freeCursors = new();
     private byte[] _name = [];
     private PutBuffer? _puts;
-    private Pending _pending;
     private bool _hasStored;
 
     /// <param name="owner">The transaction.</param>
     /// <param name="log">The log in which it keeps the states of trees at its savepoints; null for a reader.</param>
-    public OpenTree(TransactionBody owner, TreeLog? log)
-    {
-        Owner = owner;
-        _log = log;
-        _state = new TreeState(log == null ? null : this);
-    }
-
-    [Flags]
-    private enum Pending : byte
-    {
-        None = 0,
-        Puts = 1,
-        Dropped = 2,
-    }
-
-    public TransactionBody Owner { get; }
-
-    /// <summary>The tree with all waiting puts applied. Applying them may fail, as the puts themselves would have.</summary>
-    /// <exception cref="InvalidOperationException">The tree has been deleted in this transaction.</exception>
-    public TreeState State
-    {
-        [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        get
-        {
-            if (_pending != Pending.None)
-                Settle();
-            return _state;
-        }
-    }
-
-    /// <summary>The tree without the waiting puts, available even if it has been deleted.</summary>
-    public TreeState StateAsIs => _state;
+    public OpenTree(TransactionOwner owner, TreeLog? log)
+        : base(owner, canChange: log != null) => _log = log;
 
     /// <summary>The index of the tree among the trees of the transaction.</summary>
     public int Index { get; private set; }
@@ -71,12 +39,12 @@ internal sealed class OpenTree : ITreeOwner
     /// <summary>True after the tree was deleted in this transaction.</summary>
     public bool IsDropped
     {
-        get => (_pending & Pending.Dropped) != 0;
-        set => _pending = value ? _pending | Pending.Dropped : _pending & ~Pending.Dropped;
+        get => (Pending & Work.Dropped) != 0;
+        set => Pending = value ? Pending | Work.Dropped : Pending & ~Work.Dropped;
     }
 
     /// <summary>True while puts are waiting to be applied.</summary>
-    public bool HasPuts => (_pending & Pending.Puts) != 0;
+    public bool HasPuts => (Pending & Work.Puts) != 0;
 
     public ReadOnlySpan<byte> Name => _name;
 
@@ -98,9 +66,9 @@ internal sealed class OpenTree : ITreeOwner
         Index = index;
         SavedStamp = _log?.Stamp ?? 0;
         Operation = 0;
-        _pending = Pending.None;
+        Pending = Work.None;
         _hasStored = false;
-        _state.Load(header);
+        StateAsIs.Load(header);
     }
 
     /// <summary>
@@ -109,20 +77,20 @@ internal sealed class OpenTree : ITreeOwner
     /// </summary>
     public bool TryDefer(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
-        if (!PutBuffer.CanHold(key.Length, value.Length) || (!HasPuts && (!_state.RightmostLeaf.IsNone || !_hasStored)))
+        if (!PutBuffer.CanHold(key.Length, value.Length) || (!HasPuts && (!StateAsIs.RightmostLeaf.IsNone || !_hasStored)))
         {
             _hasStored = true;
             return false;
         }
 
-        _puts ??= ((WriteTransactionBody)Owner).Buffers.Rent(this);
+        _puts ??= Owner.Write!.Buffers.Rent(this);
         if (!_puts.TryAdd(key, value))
         {
             ApplyPuts();
             _puts.TryAdd(key, value);
         }
 
-        _pending |= Pending.Puts;
+        Pending |= Work.Puts;
         return true;
     }
 
@@ -131,13 +99,13 @@ internal sealed class OpenTree : ITreeOwner
     {
         if (!HasPuts)
             return;
-        _pending &= ~Pending.Puts;
-        var body = (WriteTransactionBody)Owner;
+        Pending &= ~Work.Puts;
+        var write = Owner.Write!;
         try
         {
-            _puts!.Apply(body.WritePages, _state, body.Buffers.MayGrow);
+            _puts!.Apply(write.Pages, StateAsIs, write.Buffers.MayGrow);
         }
-        catch (Exception e) when (body.Break(e))
+        catch (Exception e) when (write.Break(e))
         {
             throw;
         }
@@ -148,7 +116,7 @@ internal sealed class OpenTree : ITreeOwner
     {
         if (!HasPuts)
             return;
-        _pending &= ~Pending.Puts;
+        Pending &= ~Work.Puts;
         _puts!.Clear();
     }
 
@@ -167,11 +135,21 @@ internal sealed class OpenTree : ITreeOwner
 
     public void SetName(byte[] name) => _name = name;
 
-    /// <summary>Saves the state of the tree if a savepoint needs it and does not have it.</summary>
-    public void BeforeChange()
+    /// <inheritdoc/>
+    public override void BeforeChange()
     {
-        if (SavedStamp < _log!.Stamp && !(PlantedFault.KeepTreeOnce && SavedStamp > 0))
-            _log.Save(this);
+        if (SavedStamp >= _log!.Stamp || (PlantedFault.KeepTreeOnce && SavedStamp > 0))
+            return;
+        _log.Save(new SavedTree(Index, StateAsIs.ToHeader(), StateAsIs.Changed, IsDropped, _name, SavedStamp));
+        SavedStamp = _log.Stamp;
+    }
+
+    /// <summary>Restores a saved state. The transaction, which knows trees by name, restores the name and the deletion.</summary>
+    public void Restore(in SavedTree saved)
+    {
+        StateAsIs.Load(saved.Header);
+        StateAsIs.Changed = saved.Changed;
+        SavedStamp = saved.EarlierStamp;
     }
 
     /// <summary>Ends all handles of the tree and of its cursors.</summary>
@@ -201,30 +179,18 @@ internal sealed class OpenTree : ITreeOwner
     /// <summary>Opens a cursor that is not in use.</summary>
     /// <exception cref="ObjectDisposedException">The tree's handles have ended.</exception>
     /// <exception cref="InvalidOperationException">Another thread is inside the transaction.</exception>
-    public Cursor OpenCursor(long generation)
+    public CursorLease OpenCursor(long generation)
     {
         var mark = Owner.EnterAlone();
         try
         {
             ThrowIfClosed(generation);
-            return new Cursor(RentCursor());
+            return RentCursor();
         }
         finally
         {
             Owner.LeaveAlone(mark);
         }
-    }
-
-    /// <summary>Takes back a cursor that has been closed. Any thread may call this.</summary>
-    public void ReturnCursor(CursorLease cursor)
-    {
-        CursorLease? first;
-        do
-        {
-            first = Volatile.Read(ref _freeCursors);
-            cursor.NextFree = first;
-        }
-        while (Interlocked.CompareExchange(ref _freeCursors, cursor, first) != first);
     }
 
     public void ThrowIfClosed(long generation)
@@ -235,21 +201,20 @@ internal sealed class OpenTree : ITreeOwner
             ThrowDropped();
     }
 
-    // Only one thread at a time takes cursors, so the first one cannot have been taken and returned meanwhile.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    protected override void Settle()
+    {
+        if (IsDropped && !PlantedFault.MoveInDeletedTree)
+            ThrowDropped();
+        ApplyPuts();
+    }
+
     private CursorLease RentCursor()
     {
-        var lease = Volatile.Read(ref _freeCursors);
-        while (lease != null)
-        {
-            var first = Interlocked.CompareExchange(ref _freeCursors, lease.NextFree, lease);
-            if (first == lease)
-                break;
-            lease = first;
-        }
-
+        var lease = _freeCursors.Take();
         if (lease == null)
         {
-            lease = new CursorLease(this);
+            lease = new CursorLease(this, _freeCursors);
             _cursors.Add(lease);
         }
 
@@ -259,19 +224,11 @@ internal sealed class OpenTree : ITreeOwner
         }
         catch
         {
-            ReturnCursor(lease);
+            _freeCursors.Add(lease);
             throw;
         }
 
         return lease;
-    }
-
-    [MethodImpl(MethodImplOptions.NoInlining)]
-    private void Settle()
-    {
-        if (IsDropped && !PlantedFault.MoveInDeletedTree)
-            ThrowDropped();
-        ApplyPuts();
     }
 
     [DoesNotReturn]

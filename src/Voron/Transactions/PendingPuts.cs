@@ -1,5 +1,4 @@
 using Voron.Primitives;
-using Voron.Trees;
 
 namespace Voron.Transactions;
 
@@ -15,13 +14,13 @@ namespace Voron.Transactions;
 /// </remarks>
 internal sealed class PendingPuts
 {
-    private readonly List<ValueStreamWriter> _puts = [];
+    private readonly List<IPendingPut> _puts = [];
     private int _count;
 
     /// <summary>Held by a put while it works in the transaction.</summary>
     public EngineLock Exclusion { get; } = new(LockRank.StreamPuts);
 
-    public void Add(ValueStreamWriter put)
+    public void Add(IPendingPut put)
     {
         using (Exclusion.Enter())
         {
@@ -30,7 +29,7 @@ internal sealed class PendingPuts
         }
     }
 
-    public void Remove(ValueStreamWriter put)
+    public void Remove(IPendingPut put)
     {
         using (Exclusion.Enter())
         {
@@ -41,7 +40,7 @@ internal sealed class PendingPuts
 
     /// <exception cref="InvalidOperationException">The put was undone by a rollback to a savepoint.</exception>
     /// <exception cref="ObjectDisposedException">The transaction of the put has ended.</exception>
-    public void ThrowIfUndone(ValueStreamWriter put)
+    public void ThrowIfUndone(IPendingPut put)
     {
         using (Exclusion.Enter())
             put.ThrowIfUndone();
@@ -49,9 +48,9 @@ internal sealed class PendingPuts
 
     /// <summary>Refuses a call that a pending put would not survive.</summary>
     /// <param name="call">The call, for the message.</param>
-    /// <param name="tree">The tree whose puts count; null for all trees.</param>
+    /// <param name="treeId">The id of the tree whose puts count; null for all trees.</param>
     /// <exception cref="InvalidOperationException">A put is pending.</exception>
-    public void ThrowIfAny(string call, OpenTree? tree = null)
+    public void ThrowIfAny(string call, uint? treeId = null)
     {
         if (Volatile.Read(ref _count) == 0 || PlantedFault.ForgetPendingPuts)
             return;
@@ -59,10 +58,10 @@ internal sealed class PendingPuts
         {
             foreach (var put in _puts)
             {
-                if (tree == null || put.Tree == tree)
+                if (treeId == null || put.TreeId == treeId)
                 {
                     throw new InvalidOperationException(
-                        $"{call} is not possible yet: PutAsync {Describe(put)} has not completed. Await its task first, or roll back.");
+                        $"{call} is not possible yet: PutAsync {put.Description} has not completed. Await its task first, or roll back.");
                 }
             }
         }
@@ -79,17 +78,15 @@ internal sealed class PendingPuts
             {
                 put.Undo(toSavepoint
                     ? new InvalidOperationException(
-                        $"The transaction was rolled back to a savepoint while PutAsync {Describe(put)} was reading its stream: " +
+                        $"The transaction was rolled back to a savepoint while PutAsync {put.Description} was reading its stream: " +
                         "the value was not stored.")
                     : new ObjectDisposedException(
                         "transaction",
-                        $"The transaction ended while PutAsync {Describe(put)} was reading its stream: the value was not stored."));
+                        $"The transaction ended while PutAsync {put.Description} was reading its stream: the value was not stored."));
             }
 
             _puts.Clear();
             Volatile.Write(ref _count, 0);
         }
     }
-
-    private static string Describe(ValueStreamWriter put) => $"of key {KeyText.Of(put.Key)} in tree '{Catalog.Decode(put.Tree.Name)}'";
 }

@@ -17,7 +17,7 @@ internal sealed class PutBuffers
     private const int MaxGrownBytes = 64 << 20;
 
     private readonly List<PutBuffer> _buffers = new(MaxBuffers);
-    private readonly OpenTree?[] _owners = new OpenTree?[MaxBuffers];
+    private readonly IBufferedTree?[] _owners = new IBufferedTree?[MaxBuffers];
     private int _next;
 
     /// <summary>False when the buffers have grown as much as they may.</summary>
@@ -34,7 +34,7 @@ internal sealed class PutBuffers
 
     /// <summary>Returns a buffer without puts. It belongs to the tree until it is taken away, or the transaction ends.</summary>
     /// <remarks>May apply the puts of another tree, which fails as those puts would have.</remarks>
-    public PutBuffer Rent(OpenTree tree)
+    public PutBuffer Rent(IBufferedTree tree)
     {
         var index = FindFree();
         if (index < 0)

@@ -1,4 +1,3 @@
-using System.Diagnostics.CodeAnalysis;
 using Voron.Transactions;
 using Voron.Trees;
 
@@ -73,29 +72,4 @@ public readonly struct ReadTransaction : IDisposable
     /// <summary>Ends the transaction. Later calls do nothing.</summary>
     /// <exception cref="InvalidOperationException">Another thread is reading in it; it stays open.</exception>
     public void Dispose() => _body?.End(_generation);
-}
-
-/// <summary>Lists tree names and reports missing ones, for read and write transactions.</summary>
-internal static class TreeNames
-{
-    public static IReadOnlyList<string> List(TransactionBody body)
-    {
-        var names = new List<string>();
-        var cursor = new TreeCursor();
-        cursor.Open(body.Catalog, body.Pages);
-        try
-        {
-            for (var found = cursor.SeekFirst(); found; found = cursor.MoveNext())
-                names.Add(Catalog.Decode(cursor.Key));
-        }
-        finally
-        {
-            cursor.Close();
-        }
-
-        return names;
-    }
-
-    [SuppressMessage("Design", "CA1859", Justification = "An ordinary .NET exception, made in one place.")]
-    public static Exception Missing(string name) => new KeyNotFoundException($"There is no tree '{name}'.");
 }

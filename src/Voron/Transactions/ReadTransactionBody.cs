@@ -14,6 +14,7 @@ internal sealed class ReadTransactionBody : TransactionBody
     private long _open;
 
     public ReadTransactionBody(ReaderPool pool, SnapshotPages snapshot)
+        : base(snapshot, write: null, log: null)
     {
         _pool = pool;
         _snapshot = snapshot;
@@ -25,8 +26,6 @@ internal sealed class ReadTransactionBody : TransactionBody
         if (Interlocked.Exchange(ref _open, 0) != 0)
             _pool.Leaked(_snapshot, _openedAt);
     }
-
-    public override PageReader Pages => _snapshot;
 
     public SnapshotPages Snapshot => _snapshot;
 

@@ -106,7 +106,7 @@ public readonly struct Tree
     }
 
     /// <summary>Returns a cursor that is not on an entry yet. Dispose it so that it can be reused.</summary>
-    public Cursor OpenCursor() => Opened.OpenCursor(_generation);
+    public Cursor OpenCursor() => new(Opened.OpenCursor(_generation));
 
     /// <summary>Returns the entries with keys from <paramref name="from"/> on, and before <paramref name="to"/>, in order.</summary>
     /// <param name="from">The first key; empty for the first key of the tree.</param>
@@ -127,18 +127,10 @@ public readonly struct Tree
     /// </remarks>
     public bool TryOpenStream(ReadOnlySpan<byte> key, [NotNullWhen(true)] out Stream? stream)
     {
-        stream = ValueStream.TryOpen(this, key);
+        stream = ValueStream.TryOpen(Opened, _generation, key);
         return stream != null;
     }
 
     [DoesNotReturn]
     private static void ThrowDefault() => throw new InvalidOperationException("This tree was never opened.");
 }
-
-/// <summary>The size of a tree.</summary>
-/// <param name="Entries">The number of entries.</param>
-/// <param name="Depth">The number of levels from the root to the leaves; 0 for an empty tree.</param>
-/// <param name="LeafPages">The number of pages with keys and values.</param>
-/// <param name="BranchPages">The number of pages with separators.</param>
-/// <param name="OverflowPages">The number of pages of values that are too long for a leaf.</param>
-public readonly record struct TreeStatistics(long Entries, int Depth, long LeafPages, long BranchPages, long OverflowPages);

@@ -10,7 +10,7 @@ namespace Voron.Transactions;
 /// <remarks>
 /// Used by the holder of the writer. Invariants, where S is the stamp of an open savepoint:
 /// 1. A tree that was open at S and has changed since has exactly one oldest entry after S, with the state that it had at S.
-/// 2. <see cref="OpenTree.SavedStamp"/> is the stamp of the tree's newest entry, or of the savepoint in which the tree was opened.
+/// 2. <c>OpenTree.SavedStamp</c> is the stamp of the tree's newest entry, or of the savepoint in which the tree was opened.
 /// </remarks>
 internal sealed class TreeLog
 {
@@ -34,12 +34,7 @@ internal sealed class TreeLog
     }
 
     /// <summary>Saves the current state of a tree.</summary>
-    public void Save(OpenTree tree)
-    {
-        var state = tree.StateAsIs;
-        _entries.Add(new SavedTree(tree, state.ToHeader(), state.Changed, tree.IsDropped, tree.NameBytes, tree.SavedStamp));
-        tree.SavedStamp = Stamp;
-    }
+    public void Save(in SavedTree tree) => _entries.Add(tree);
 
     /// <summary>Gets an entry. Entries are restored from the newest to the oldest.</summary>
     public SavedTree this[int index] => _entries[index];
@@ -90,15 +85,10 @@ internal sealed class TreeLog
 }
 
 /// <summary>A tree as it was before it changed within a savepoint.</summary>
+/// <param name="Index">The index of the tree among the open trees of the transaction.</param>
+/// <param name="Header">Its header.</param>
+/// <param name="Changed">Whether the header differed from the saved one.</param>
+/// <param name="IsDropped">Whether the tree had been deleted.</param>
+/// <param name="Name">Its name.</param>
 /// <param name="EarlierStamp">The stamp of the savepoint for which the tree had been saved before.</param>
-internal readonly record struct SavedTree(OpenTree Tree, TreeHeader Header, bool Changed, bool IsDropped, byte[] Name, int EarlierStamp)
-{
-    /// <summary>Restores the tree's state. The transaction, which knows trees by name, restores the name and the deletion.</summary>
-    public void RestoreState()
-    {
-        var state = Tree.StateAsIs;
-        state.Load(Header);
-        state.Changed = Changed;
-        Tree.SavedStamp = EarlierStamp;
-    }
-}
+internal readonly record struct SavedTree(int Index, TreeHeader Header, bool Changed, bool IsDropped, byte[] Name, int EarlierStamp);

@@ -14,7 +14,8 @@ namespace Voron;
 /// </remarks>
 internal sealed unsafe class ValueStream : Stream
 {
-    private readonly Tree _tree;
+    private readonly OpenTree _tree;
+    private readonly long _generation;
     private readonly LargeExtentReference _large;
     private readonly byte* _bytes;
     private readonly long _length;
@@ -24,12 +25,13 @@ internal sealed unsafe class ValueStream : Stream
     private long _position;
 
     // The key is needed, and passed, only in a write transaction.
-    private ValueStream(Tree tree, byte[]? key, byte* bytes, long length, in LargeExtentReference large)
+    private ValueStream(OpenTree tree, byte[]? key, byte* bytes, long length, in LargeExtentReference large)
     {
         _tree = tree;
+        _generation = tree.Generation;
         _key = key;
-        _changes = tree.Opened.State.ChangeCount;
-        _rollbacks = tree.Opened.Owner is WriteTransactionBody body ? body.RollbackCount : 0;
+        _changes = tree.State.ChangeCount;
+        _rollbacks = tree.Owner.Write?.RollbackCount ?? 0;
         _bytes = bytes;
         _length = length;
         _large = large;
@@ -53,35 +55,38 @@ internal sealed unsafe class ValueStream : Stream
         }
     }
 
-    public static ValueStream? TryOpen(Tree tree, ReadOnlySpan<byte> key)
+    /// <summary>Opens the value of a key; null when the tree does not have it.</summary>
+    /// <param name="tree">The tree.</param>
+    /// <param name="generation">The generation of the handle through which the stream is opened.</param>
+    /// <param name="key">The key.</param>
+    public static ValueStream? TryOpen(OpenTree tree, long generation, ReadOnlySpan<byte> key)
     {
-        var opened = tree.Opened;
-        var mark = opened.Owner.Enter();
+        var mark = tree.Owner.Enter();
         try
         {
-            return TryOpen(tree, opened, key);
+            // Checked again: the transaction may have ended before it was entered.
+            tree.ThrowIfClosed(generation);
+            return Find(tree, key);
         }
         finally
         {
-            opened.Owner.Leave(mark);
+            tree.Owner.Leave(mark);
         }
     }
 
-    private static ValueStream? TryOpen(Tree tree, OpenTree opened, ReadOnlySpan<byte> key)
+    private static ValueStream? Find(OpenTree tree, ReadOnlySpan<byte> key)
     {
-        // Checked again: the transaction may have ended before it was entered.
-        _ = tree.Opened;
-        var record = TreeReader.Find(opened.State, opened.Owner.Pages, key);
+        var record = TreeReader.Find(tree.State, tree.Owner.Pages, key);
         if (record == null)
             return null;
-        var kept = opened.Owner is WriteTransactionBody ? key.ToArray() : null;
+        var kept = tree.Owner.Write != null ? key.ToArray() : null;
         if (LeafPage.Kind(record) == ValueKind.LargeExtent)
         {
             var reference = *(LargeExtentReference*)LeafPage.InlineBytes(record);
             return new ValueStream(tree, kept, null, reference.Length - (PlantedFault.EndStreamEarly ? 1 : 0), reference);
         }
 
-        var value = TreeReader.Value(opened.Owner.Pages, record);
+        var value = TreeReader.Value(tree.Owner.Pages, record);
         fixed (byte* bytes = value)
             return new ValueStream(tree, kept, bytes, value.Length, default);
     }
@@ -89,43 +94,44 @@ internal sealed unsafe class ValueStream : Stream
     public override int Read(Span<byte> buffer)
     {
         // Throws if the transaction has ended, since its pages are gone then.
-        var opened = _tree.Opened;
+        _tree.ThrowIfClosed(_generation);
         var count = (int)Math.Min(buffer.Length, Math.Max(0, _length - _position));
         if (count == 0)
             return 0;
-        var mark = opened.Owner.Enter();
+        var owner = _tree.Owner;
+        var mark = owner.Enter();
         try
         {
-            _ = _tree.Opened;
-            if (_key != null && opened.State.ChangeCount != _changes)
-                FindAgain(opened);
+            _tree.ThrowIfClosed(_generation);
+            if (_key != null && _tree.State.ChangeCount != _changes)
+                FindAgain();
             var source = _bytes != null
                 ? new ReadOnlySpan<byte>(_bytes + _position, count)
-                : opened.Owner.Pages.ReadLarge(_large, _position, count);
+                : owner.Pages.ReadLarge(_large, _position, count);
             source.CopyTo(buffer);
             _position += count;
             return count;
         }
         finally
         {
-            opened.Owner.Leave(mark);
+            owner.Leave(mark);
         }
     }
 
-    private void FindAgain(OpenTree opened)
+    private void FindAgain()
     {
         if (PlantedFault.ReadChangedValues)
             return;
-        var hasEnded = _bytes != null || ((WriteTransactionBody)opened.Owner).RollbackCount != _rollbacks;
-        var record = hasEnded ? null : TreeReader.Find(opened.State, opened.Owner.Pages, _key);
+        var hasEnded = _bytes != null || _tree.Owner.Write!.RollbackCount != _rollbacks;
+        var record = hasEnded ? null : TreeReader.Find(_tree.State, _tree.Owner.Pages, _key);
         if (record == null || LeafPage.Kind(record) != ValueKind.LargeExtent || !IsSame(*(LargeExtentReference*)LeafPage.InlineBytes(record)))
         {
             throw new InvalidOperationException(
-                $"The value of key {KeyText.Of(_key)} in tree '{_tree.Name}' may have been changed, deleted or taken back since this stream " +
+                $"The value of key {KeyText.Of(_key)} in tree '{Catalog.Decode(_tree.Name)}' may have been changed, deleted or taken back since this stream " +
                 "was opened. In a write transaction, read a value before the tree is changed, or open the stream again.");
         }
 
-        _changes = opened.State.ChangeCount;
+        _changes = _tree.State.ChangeCount;
     }
 
     private bool IsSame(in LargeExtentReference other) =>

@@ -5,6 +5,7 @@ using System.Runtime.InteropServices;
 using Voron.IO;
 using Voron.Paging;
 using Voron.Primitives;
+using Voron.Trees;
 
 namespace Voron.Transactions;
 
@@ -14,15 +15,16 @@ namespace Voron.Transactions;
 /// size. The tree is touched only when the whole value has arrived, so a pipe that fails leaves nothing but free pages. Between two reads of
 /// the pipe the put is pending: <see cref="PendingPuts"/> gives the rules for its transaction meanwhile.
 /// </remarks>
-internal sealed class ValueStreamWriter
+internal sealed class ValueStreamWriter : IPendingPut
 {
     /// <summary>The maximum length of a value in bytes.</summary>
     public const long MaxValueBytes = int.MaxValue;
 
     private const int SmallestBuffer = 4 << 10;
 
-    private readonly WriteTransactionBody _body;
+    private readonly WriteScope _write;
     private readonly OpenTree _tree;
+    private readonly long _generation;
     private readonly long _maxBytes;
     private readonly List<ulong> _checksums = [];
     private readonly int _pageShift;
@@ -35,52 +37,52 @@ internal sealed class ValueStreamWriter
     private long _written;
     private Exception? _undone;
 
-    public ValueStreamWriter(WriteTransactionBody body, OpenTree tree, long maxBytes = MaxValueBytes)
+    /// <param name="tree">The tree that the value is put into, open for writing.</param>
+    /// <param name="maxBytes">The maximum length of the value; smaller in tests.</param>
+    public ValueStreamWriter(OpenTree tree, long maxBytes = MaxValueBytes)
     {
         _maxBytes = maxBytes;
-        _body = body;
+        _write = tree.Owner.Write!;
         _tree = tree;
-        _pageShift = BitOperations.Log2((uint)body.WritePages.PageSize);
+        _generation = tree.Generation;
+        _pageShift = BitOperations.Log2((uint)_write.Pages.PageSize);
     }
 
-    /// <summary>The tree that the value is put into.</summary>
-    public OpenTree Tree => _tree;
+    /// <inheritdoc/>
+    public uint TreeId => _tree.StateAsIs.TreeId;
 
-    /// <summary>The key, for messages.</summary>
-    public ReadOnlySpan<byte> Key => _key.Span;
+    /// <inheritdoc/>
+    public string Description => $"of key {KeyText.Of(_key.Span)} in tree '{Catalog.Decode(_tree.Name)}'";
 
     /// <summary>Reads the pipe to its end, completes it, and sets the value.</summary>
-    public async ValueTask<long> PutAsync(WriteTree handle, ReadOnlyMemory<byte> key, PipeReader pipe, CancellationToken cancellationToken)
+    public async ValueTask<long> PutAsync(ReadOnlyMemory<byte> key, PipeReader pipe, CancellationToken cancellationToken)
     {
         _key = key;
         _pipe = pipe;
-        _body.Puts.Add(this);
+        _write.Puts.Add(this);
         Exception? failure = null;
         try
         {
-            var length = await ReadAllAsync(handle, pipe, cancellationToken).ConfigureAwait(false);
-            Store(handle, length);
+            var length = await ReadAllAsync(pipe, cancellationToken).ConfigureAwait(false);
+            Store(length);
             return length;
         }
         catch (Exception e)
         {
             failure = e;
-            Discard(handle);
+            Discard();
             throw;
         }
         finally
         {
-            _body.Puts.Remove(this);
+            _write.Puts.Remove(this);
             ArrayPool<byte>.Shared.Return(_chunk);
             _chunk = [];
             await pipe.CompleteAsync(failure).ConfigureAwait(false);
         }
     }
 
-    /// <summary>
-    /// Detaches the put from its transaction, whose pages are rolled back together with those of the put. From here on the put touches neither,
-    /// and its task fails. Called with the lock of <see cref="PendingPuts"/> held.
-    /// </summary>
+    /// <inheritdoc/>
     public void Undo(Exception reason)
     {
         _undone = reason;
@@ -109,18 +111,18 @@ internal sealed class ValueStreamWriter
         }
     }
 
-    private async ValueTask<long> ReadAllAsync(WriteTree handle, PipeReader pipe, CancellationToken cancellationToken)
+    private async ValueTask<long> ReadAllAsync(PipeReader pipe, CancellationToken cancellationToken)
     {
         long total = 0;
         while (true)
         {
             var result = await ReadAsync(pipe, cancellationToken).ConfigureAwait(false);
-            _body.Puts.ThrowIfUndone(this);
+            _write.Puts.ThrowIfUndone(this);
             if (result.IsCanceled)
                 throw new OperationCanceledException("The pipe that the value was read from was cancelled.");
             total += result.Buffer.Length;
             CheckLength(total, _maxBytes);
-            Take(handle, result.Buffer, total, result.IsCompleted);
+            Take(result.Buffer, total, result.IsCompleted);
             pipe.AdvanceTo(result.Buffer.End);
             if (result.IsCompleted)
                 return total;
@@ -136,35 +138,36 @@ internal sealed class ValueStreamWriter
         }
         catch (Exception)
         {
-            _body.Puts.ThrowIfUndone(this);
+            _write.Puts.ThrowIfUndone(this);
             throw;
         }
     }
 
+    /// <inheritdoc/>
     public void ThrowIfUndone()
     {
         if (_undone != null)
             throw _undone;
     }
 
-    private void Take(WriteTree handle, in ReadOnlySequence<byte> bytes, long total, bool isLast)
+    private void Take(in ReadOnlySequence<byte> bytes, long total, bool isLast)
     {
-        using (_body.Puts.Exclusion.Enter())
+        using (_write.Puts.Exclusion.Enter())
         {
             ThrowIfUndone();
             foreach (var segment in bytes)
-                Take(handle, segment.Span, total);
+                Take(segment.Span, total);
             if (isLast && _pages > 0 && _filled > 0)
-                WriteChunk(handle, _chunk.AsSpan(0, _filled));
+                WriteChunk(_chunk.AsSpan(0, _filled));
         }
     }
 
     // Gathers bytes until they are known to be a large value, and then until they fill a chunk.
-    private void Take(WriteTree handle, ReadOnlySpan<byte> bytes, long total)
+    private void Take(ReadOnlySpan<byte> bytes, long total)
     {
         while (!bytes.IsEmpty)
         {
-            var limit = _pages > 0 ? LargeValues.ChunkBytes : _body.LargeValues.ThresholdBytes;
+            var limit = _pages > 0 ? LargeValues.ChunkBytes : _write.LargeValues.ThresholdBytes;
             var count = Math.Min(bytes.Length, limit - _filled);
             EnsureBuffer(_filled + count, (int)Math.Min(limit, total));
             bytes[..count].CopyTo(_chunk.AsSpan(_filled));
@@ -175,9 +178,9 @@ internal sealed class ValueStreamWriter
 
             var at = 0;
             for (; _filled - at >= LargeValues.ChunkBytes; at += LargeValues.ChunkBytes)
-                WriteChunk(handle, _chunk.AsSpan(at, LargeValues.ChunkBytes));
+                WriteChunk(_chunk.AsSpan(at, LargeValues.ChunkBytes));
             if (_pages == 0)
-                EnsureRoom(handle, LargeValues.ChunkBytes);
+                PrepareRoom(LargeValues.ChunkBytes);
             _chunk.AsSpan(at, _filled - at).CopyTo(_chunk);
             _filled -= at;
         }
@@ -196,14 +199,14 @@ internal sealed class ValueStreamWriter
         _chunk = larger;
     }
 
-    private void WriteChunk(WriteTree handle, ReadOnlySpan<byte> bytes)
+    private void WriteChunk(ReadOnlySpan<byte> bytes)
     {
-        EnsureRoom(handle, _written + bytes.Length);
+        PrepareRoom(_written + bytes.Length);
         try
         {
-            _checksums.Add(_body.LargeValues.WriteChunk(_firstPage, _checksums.Count, bytes));
+            _checksums.Add(_write.LargeValues.WriteChunk(_firstPage, _checksums.Count, bytes));
         }
-        catch (Exception e) when (_body.Break(e))
+        catch (Exception e) when (_write.Break(e))
         {
             throw;
         }
@@ -211,15 +214,17 @@ internal sealed class ValueStreamWriter
         _written += bytes.Length;
     }
 
-    private void EnsureRoom(WriteTree handle, long bytes)
+    // The handle may have ended while the stream was read, and waiting puts must be applied first.
+    private void PrepareRoom(long bytes)
     {
-        _ = handle.Count;
-        _body.ThrowIfBroken();
+        _tree.ThrowIfClosed(_generation);
+        _ = _tree.State;
+        _write.ThrowIfBroken();
         try
         {
             EnsureRoom(bytes);
         }
-        catch (Exception e) when (_body.Break(e))
+        catch (Exception e) when (_write.Break(e))
         {
             throw;
         }
@@ -231,7 +236,7 @@ internal sealed class ValueStreamWriter
         if (needed <= _pages)
             return;
 
-        var writePages = _body.WritePages;
+        var writePages = _write.Pages;
         var pages = Math.Max(needed, Math.Max(2 * _pages, (1 << 20) >> _pageShift));
         pages = Math.Max(needed, Math.Min(pages, (int.MaxValue + (1L << _pageShift)) >> _pageShift));
         if (_pages > 0 && _firstPage + _pages == writePages.State.PageCount && TryExtend(pages))
@@ -259,7 +264,7 @@ internal sealed class ValueStreamWriter
     {
         try
         {
-            _body.WritePages.Extend(pages - _pages);
+            _write.Pages.Extend(pages - _pages);
             _pages = pages;
             return true;
         }
@@ -273,59 +278,62 @@ internal sealed class ValueStreamWriter
     private void Move(long target)
     {
         _checksums.Clear();
-        _body.LargeValues.Finish();
+        _write.LargeValues.Finish();
         EngineMemory.Ask(LargeValues.ChunkBytes);
         var buffer = ArrayPool<byte>.Shared.Rent(LargeValues.ChunkBytes);
         for (var offset = 0L; offset < _written; offset += LargeValues.ChunkBytes)
         {
             var bytes = buffer.AsSpan(0, (int)Math.Min(LargeValues.ChunkBytes, _written - offset));
-            _body.LargeValues.ReadChunk(_firstPage, _checksums.Count, bytes);
-            _checksums.Add(_body.LargeValues.WriteChunk(target, _checksums.Count, bytes));
+            _write.LargeValues.ReadChunk(_firstPage, _checksums.Count, bytes);
+            _checksums.Add(_write.LargeValues.WriteChunk(target, _checksums.Count, bytes));
         }
 
         ArrayPool<byte>.Shared.Return(buffer);
     }
 
-    private void Store(WriteTree handle, long length)
+    private void Store(long length)
     {
-        using (_body.Puts.Exclusion.Enter())
+        using (_write.Puts.Exclusion.Enter())
         {
             ThrowIfUndone();
             if (_pages == 0)
             {
-                handle.Put(_key.Span, _chunk.AsSpan(0, (int)length));
+                _tree.ThrowIfClosed(_generation);
+                TreeEditor.Put(_tree, _key.Span, _chunk.AsSpan(0, (int)length));
                 return;
             }
 
-            _ = handle.Count;
+            _tree.ThrowIfClosed(_generation);
+            _ = _tree.State;
             var used = (length + (1L << _pageShift) - 1) >> _pageShift;
             try
             {
                 if (used < _pages)
-                    _body.WritePages.FreeExtent(new PageNumber(_firstPage + used), checked((int)(_pages - used)));
+                    _write.Pages.FreeExtent(new PageNumber(_firstPage + used), checked((int)(_pages - used)));
                 _pages = 0;
-                _body.LargeValues.Attach(_tree.State, _key.Span, _firstPage, used, length, CollectionsMarshal.AsSpan(_checksums));
+                _write.LargeValues.Attach(_tree.State, _key.Span, _firstPage, used, length, CollectionsMarshal.AsSpan(_checksums));
             }
-            catch (Exception e) when (_body.Break(e))
+            catch (Exception e) when (_write.Break(e))
             {
                 throw;
             }
         }
     }
 
-    private void Discard(WriteTree handle)
+    private void Discard()
     {
-        using (_body.Puts.Exclusion.Enter())
+        using (_write.Puts.Exclusion.Enter())
         {
             // A transaction that can only be rolled back returns the pages then; one that was rolled back has already returned them.
-            if (_undone != null || _pages == 0 || _body.IsBroken)
+            if (_undone != null || _pages == 0 || _write.IsBroken)
                 return;
             try
             {
-                _ = handle.Count;
-                _body.WritePages.FreeExtent(new PageNumber(_firstPage), checked((int)_pages));
+                _tree.ThrowIfClosed(_generation);
+                _ = _tree.State;
+                _write.Pages.FreeExtent(new PageNumber(_firstPage), checked((int)_pages));
             }
-            catch (Exception e) when (_body.Break(e))
+            catch (Exception e) when (_write.Break(e))
             {
                 throw;
             }

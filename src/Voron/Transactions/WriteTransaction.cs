@@ -1,5 +1,4 @@
 using System.Diagnostics.CodeAnalysis;
-using Voron.Journal;
 using Voron.Transactions;
 using Voron.Trees;
 
@@ -114,7 +113,8 @@ public readonly struct WriteTransaction : IDisposable
         ThrowInGroupCommit();
         try
         {
-            body.Journal.WaitUntilDurable(body.Submit(null), tellsObservers: true);
+            var isSubmitted = false;
+            body.Commit(tellsObservers: true, ref isSubmitted);
         }
         finally
         {
@@ -133,11 +133,7 @@ public readonly struct WriteTransaction : IDisposable
         var body = Body;
         ThrowInGroupCommit();
         cancellationToken.ThrowIfCancellationRequested();
-        var completion = CommitCompletion.Rent();
-        var task = completion.Task;
-        var journal = body.Journal;
-        if (body.Submit(completion) > journal.DurableSequence)
-            journal.WriteInBackground();
+        var task = body.CommitAsync();
         return cancellationToken.CanBeCanceled ? new ValueTask(task.AsTask().WaitAsync(cancellationToken)) : task;
     }
 
@@ -157,87 +153,4 @@ public readonly struct WriteTransaction : IDisposable
     [DoesNotReturn]
     private static void ThrowReturned() => throw new ObjectDisposedException(
         nameof(WriteTransaction), "The operation that this transaction was given to has returned. Each operation uses the transaction that it is given.");
-}
-
-/// <summary>A point in a write transaction to which it can be rolled back.</summary>
-public readonly struct Savepoint : IDisposable
-{
-    private readonly WriteTransactionBody _body;
-    private readonly long _generation;
-    private readonly long _id;
-
-    internal Savepoint(WriteTransactionBody body, long generation, long id)
-    {
-        _body = body;
-        _generation = generation;
-        _id = id;
-    }
-
-    private WriteTransactionBody Body
-    {
-        get
-        {
-            var body = _body ?? throw new InvalidOperationException("The savepoint was never made.");
-            body.ThrowIfEnded(_generation);
-            return body;
-        }
-    }
-
-    /// <summary>
-    /// Undoes everything since the savepoint, which stays open. Savepoints created after it end, and so does a <c>PutAsync</c> that has not
-    /// completed: its task fails.
-    /// </summary>
-    /// <exception cref="InvalidOperationException">The savepoint has ended.</exception>
-    public void Rollback() => Body.RollbackToSavepoint(_id);
-
-    /// <summary>Ends the savepoint and those created after it, and keeps the changes.</summary>
-    /// <exception cref="InvalidOperationException">
-    /// The savepoint has ended, a <see cref="NestedTransaction"/> begun after it is open, or a <c>PutAsync</c> of the transaction has not
-    /// completed.
-    /// </exception>
-    /// <exception cref="StorageFullException">
-    /// There is no room for the puts; the transaction can only be rolled back, as a whole or to a savepoint.
-    /// </exception>
-    public void Release() => Body.ReleaseSavepoint(_id);
-
-    /// <summary>
-    /// Releases the savepoint if it has not ended. Undoes the changes of open nested transactions begun after it, and everything that came
-    /// after these. If there are none, a <c>PutAsync</c> that has not completed continues.
-    /// </summary>
-    /// <exception cref="StorageFullException">
-    /// There is no room for the puts; the transaction can only be rolled back. Not thrown when an earlier failure has left it in that state.
-    /// </exception>
-    public void Dispose()
-    {
-        if (IsOpen)
-            _body.EndSavepoint(_id);
-    }
-
-    internal bool IsOpen => _body != null && _body.Generation == _generation && _body.HasSavepoint(_id);
-}
-
-/// <summary>A transaction inside a write transaction. If it is disposed without a commit, its changes are undone.</summary>
-public readonly struct NestedTransaction : IDisposable
-{
-    private readonly Savepoint _savepoint;
-
-    internal NestedTransaction(Savepoint savepoint) => _savepoint = savepoint;
-
-    /// <summary>Makes the changes part of the outer transaction; they become durable with it.</summary>
-    /// <exception cref="InvalidOperationException">
-    /// It has ended, a nested transaction inside this one is open, or a <c>PutAsync</c> of the transaction has not completed.
-    /// </exception>
-    /// <exception cref="StorageFullException">
-    /// There is no room for the puts; the transaction can only be rolled back, as a whole or to a savepoint.
-    /// </exception>
-    public void Commit() => _savepoint.Release();
-
-    /// <summary>Undoes the changes if they were not committed, and ends a <c>PutAsync</c> that has not completed.</summary>
-    public void Dispose()
-    {
-        if (!_savepoint.IsOpen)
-            return;
-        _savepoint.Rollback();
-        _savepoint.Release();
-    }
 }

@@ -19,44 +19,49 @@ namespace Voron.Transactions;
 /// </remarks>
 internal sealed class WriteTransactionBody : TransactionBody
 {
-    /// <summary>The number of journal bytes kept free beyond the next flush list, for padding and durability markers.</summary>
-    private const long SlackBytes = 16 << 10;
-
     /// <summary>The maximum number of list entries whose memory is kept for the next transaction.</summary>
     private const int MaxKeptEntries = 1024;
 
     private readonly Engine _context;
     private readonly Writer _writer;
-    private readonly TransactionPacker _packer;
-    private readonly List<SavepointFrame> _savepoints = [];
-    private readonly TreeLog _log = new();
+    private readonly Parking<WriteTransactionBody> _parking;
+    private readonly CommitSubmission _submission;
+    private readonly SavepointStack _savepoints = new();
+    private readonly TreeLog _log;
     private readonly List<OpenTree> _treesOfOperation = [];
-    private Exception? _broken;
     private StackTrace? _openedAt;
 
     // 1 while a transaction is open: the caller that changes it to 0 ends the transaction.
     private int _open;
-    private long _nextSavepointId = 1;
     private long _lastOperation;
 
-    public WriteTransactionBody(Engine context, Writer writer)
+    /// <param name="context">The engine.</param>
+    /// <param name="writer">The writer, which is held while a transaction is open.</param>
+    /// <param name="parking">The place of this object while no transaction is open.</param>
+    public WriteTransactionBody(Engine context, Writer writer, Parking<WriteTransactionBody> parking)
+        : this(context, writer, parking, new TreeLog())
+    {
+    }
+
+    private WriteTransactionBody(Engine context, Writer writer, Parking<WriteTransactionBody> parking, TreeLog log)
+        : base(writer.WritePages, new WriteScope(context, writer.WritePages), log)
     {
         _context = context;
         _writer = writer;
-        WritePages = writer.WritePages;
-        LargeValues = new LargeValueWriter(context, WritePages);
-        _packer = new TransactionPacker(context);
+        _parking = parking;
+        _log = log;
+        Scope = Write!;
+        _submission = new CommitSubmission(context, writer);
     }
 
     ~WriteTransactionBody()
     {
         if (Volatile.Read(ref _open) != 0)
-            _writer.Abandoned(this);
+            ScheduleEndAbandoned();
     }
 
-    public override PageReader Pages => WritePages;
-
-    public JournalWriter Journal => _context.Journal!;
+    /// <summary>What changes go through.</summary>
+    public WriteScope Scope { get; }
 
     /// <summary>Calls the user's observers and logger; no lock is held.</summary>
     public void CallUser()
@@ -65,25 +70,13 @@ internal sealed class WriteTransactionBody : TransactionBody
         GuardedLogger.WriteHere(_context.Logger);
     }
 
-    public CopyOnWritePages WritePages { get; }
-
-    public LargeValueWriter LargeValues { get; }
-
-    /// <summary>Increases with each rollback to a savepoint.</summary>
-    public long RollbackCount { get; private set; }
-
-    /// <summary>The puts of the open transaction that are still reading their streams.</summary>
-    public PendingPuts Puts { get; } = new();
-
-    /// <summary>The buffers for waiting puts.</summary>
-    public PutBuffers Buffers { get; } = new();
+    /// <summary>The copy-on-write pages.</summary>
+    public CopyOnWritePages WritePages => Scope.Pages;
 
     /// <summary>The group-commit operation that runs in the transaction; 0 when there is none. No two have the same number.</summary>
     public long Operation { get; private set; }
 
-    protected override TreeLog? Log => _log;
-
-    /// <summary>Starts a transaction. The writer is held. Called by <see cref="Writer"/> only.</summary>
+    /// <summary>Starts a transaction. The writer is held. Called by <see cref="WriteTransactionPool"/> only.</summary>
     public void Begin(StackTrace? openedAt)
     {
         _writer.VersionReclaimer.Reclaim();
@@ -91,7 +84,7 @@ internal sealed class WriteTransactionBody : TransactionBody
             _context.DataFile.ReleaseMaps(_writer.VersionReclaimer.OldestSequence);
         WritePages.Begin(_writer.Submitted);
         BeginGeneration(_writer.Submitted.Catalog);
-        _broken = null;
+        Scope.Mend();
         _openedAt = openedAt;
         Volatile.Write(ref _open, 1);
     }
@@ -99,21 +92,45 @@ internal sealed class WriteTransactionBody : TransactionBody
     /// <summary>Claims the right to end the transaction; returns true for one caller only.</summary>
     public bool TryClaim() => Interlocked.Exchange(ref _open, 0) != 0;
 
+    // Called by the finalizer: the transaction is open, and no caller can end it any more.
+    private void ScheduleEndAbandoned()
+    {
+        try
+        {
+            _ = Task.Delay(_context.Options.LeakGrace).ContinueWith(
+                static (_, state) => ((WriteTransactionBody)state!).EndAbandoned(), this,
+                CancellationToken.None, TaskContinuationOptions.None, TaskScheduler.Default);
+        }
+        catch (Exception e) when (e is OutOfMemoryException or ObjectDisposedException)
+        {
+            // An exception from a finalizer would end the process. The writer stays taken, and waiting callers find out by their timeouts.
+        }
+    }
+
     /// <summary>Rolls back a transaction whose handles are all gone, on a thread of the pool.</summary>
     public void EndAbandoned()
     {
         if (!TryClaim())
             return;
-        _writer.EndAbandoned(this, _openedAt);
+        Interlocked.Increment(ref _context.Counters.LeakedWriters);
+        TransactionLog.WriterLeaked(_context.Logger, WritePages.Id, TransactionLog.Describe(_openedAt));
+        try
+        {
+            RollbackClaimed();
+        }
+        catch (Exception e)
+        {
+            _context.Poison.Set(e);
+        }
+
         GC.ReRegisterForFinalize(this);
     }
 
     /// <summary>Begins one of several operations that share the transaction: it has handles of its own, which end with it.</summary>
-    public WriteTransaction BeginOperation()
+    public void BeginOperation()
     {
         EndOperation();
         Operation = ++_lastOperation;
-        return new WriteTransaction(this);
     }
 
     /// <summary>Ends the handles of the operation, including those of trees, cursors and streams. A later operation opens its own.</summary>
@@ -144,7 +161,7 @@ internal sealed class WriteTransactionBody : TransactionBody
         if (tree != null)
             return tree;
 
-        ThrowIfBroken();
+        Scope.ThrowIfBroken();
         if (WritePages.State.NextTreeId == uint.MaxValue)
         {
             throw new StorageFullException(
@@ -159,7 +176,7 @@ internal sealed class WriteTransactionBody : TransactionBody
             WritePages.State.NextTreeId++;
             return Note(Add(name, header));
         }
-        catch (Exception e) when (Break(e))
+        catch (Exception e) when (Scope.Break(e))
         {
             throw;
         }
@@ -171,8 +188,8 @@ internal sealed class WriteTransactionBody : TransactionBody
         if (tree == null)
             return false;
 
-        Puts.ThrowIfAny(nameof(WriteTransaction.DeleteTree), tree);
-        ThrowIfBroken();
+        Scope.Puts.ThrowIfAny(nameof(DeleteTree), tree.StateAsIs.TreeId);
+        Scope.ThrowIfBroken();
         try
         {
             tree.BeforeChange();
@@ -180,7 +197,7 @@ internal sealed class WriteTransactionBody : TransactionBody
             SetDropped(tree, isDropped: true);
             return true;
         }
-        catch (Exception e) when (Break(e))
+        catch (Exception e) when (Scope.Break(e))
         {
             throw;
         }
@@ -195,7 +212,7 @@ internal sealed class WriteTransactionBody : TransactionBody
         if (!name.SequenceEqual(newName) && TreeReader.Contains(Catalog, WritePages, newName))
             throw new ArgumentException($"There is a tree '{Trees.Catalog.Decode(newName)}' already.", nameof(newName));
 
-        ThrowIfBroken();
+        Scope.ThrowIfBroken();
         try
         {
             tree.BeforeChange();
@@ -205,33 +222,9 @@ internal sealed class WriteTransactionBody : TransactionBody
             tree.State.Changed = true;
             return true;
         }
-        catch (Exception e) when (Break(e))
+        catch (Exception e) when (Scope.Break(e))
         {
             throw;
-        }
-    }
-
-    /// <summary>Notes that an operation failed midway: trees may be half changed. Always returns false, for use in a filter.</summary>
-    public bool Break(Exception cause)
-    {
-        if (!PlantedFault.CommitAfterNoMemory || cause is not OutOfMemoryException)
-            _broken ??= cause;
-        return false;
-    }
-
-    /// <summary>True when the open transaction, or a part of it, can only be rolled back.</summary>
-    public bool IsBroken => _broken != null;
-
-    /// <summary>The failure that has broken the open transaction, or null.</summary>
-    public Exception? BrokenBy => _broken;
-
-    public void ThrowIfBroken()
-    {
-        if (_broken != null)
-        {
-            throw new InvalidOperationException(
-                $"An earlier operation of this transaction failed inside ({_broken.Message}): it can only be rolled back, as a whole or to a savepoint.",
-                _broken);
         }
     }
 
@@ -240,15 +233,15 @@ internal sealed class WriteTransactionBody : TransactionBody
     /// <returns>Its number, which no other savepoint of the environment has.</returns>
     public long CreateSavepoint(bool isNested = false)
     {
-        ThrowIfBroken();
-        Puts.ThrowIfAny("A savepoint");
-        Buffers.Apply();
+        Scope.ThrowIfBroken();
+        Scope.Puts.ThrowIfAny("A savepoint");
+        Scope.Buffers.Apply();
 
         // Ensured first, so that nothing is begun if there is no memory for it.
-        _savepoints.EnsureCapacity(_savepoints.Count + 1);
+        _savepoints.EnsureRoom();
         WritePages.Mark();
         _log.Begin(WritePages.InnermostStamp);
-        var id = _nextSavepointId++;
+        var id = _savepoints.NextId();
         _savepoints.Add(new SavepointFrame(id, isNested, WritePages.InnermostStamp, _log.Count, TreeCount, Catalog.ToHeader()));
         return id;
     }
@@ -256,20 +249,20 @@ internal sealed class WriteTransactionBody : TransactionBody
     /// <summary>Undoes the changes since the savepoint, which stays open; the savepoints inside it end.</summary>
     public void RollbackToSavepoint(long id)
     {
-        var index = FindSavepoint(id);
+        var index = _savepoints.Find(id);
         var frame = _savepoints[index];
-        Puts.Undo(toSavepoint: true);
-        RollbackCount++;
-        Buffers.Discard();
+        Scope.Puts.Undo(toSavepoint: true);
+        Scope.RollbackCount++;
+        Scope.Buffers.Discard();
         try
         {
             // The cursors save their keys while their pages still exist.
             Catalog.ReleaseCursors();
             for (var i = frame.FirstSavedTree; i < _log.Count; i++)
-                _log[i].Tree.StateAsIs.ReleaseCursors();
+                TreeAt(_log[i].Index).StateAsIs.ReleaseCursors();
             WritePages.RollbackTo(index);
         }
-        catch (Exception e) when (Break(e))
+        catch (Exception e) when (Scope.Break(e))
         {
             throw;
         }
@@ -279,8 +272,8 @@ internal sealed class WriteTransactionBody : TransactionBody
         for (var i = _log.Count - 1; i >= frame.FirstSavedTree; i--)
             Restore(_log[i]);
         _log.Truncate(frame.FirstSavedTree, frame.Stamp);
-        _savepoints.RemoveRange(index + 1, _savepoints.Count - index - 1);
-        _broken = null;
+        _savepoints.Truncate(index + 1);
+        Scope.Mend();
     }
 
     /// <summary>Ends the savepoint and those inside it, and keeps the changes.</summary>
@@ -288,9 +281,9 @@ internal sealed class WriteTransactionBody : TransactionBody
     /// <exception cref="InvalidOperationException">A nested transaction inside it is open; its changes would be kept uncommitted.</exception>
     public void ReleaseSavepoint(long id)
     {
-        Puts.ThrowIfAny("The release of a savepoint, or the commit of a nested transaction,");
-        var index = FindSavepoint(id);
-        ThrowIfNestedOpen(index + 1, "The savepoint or nested transaction around it cannot end");
+        Scope.Puts.ThrowIfAny("The release of a savepoint, or the commit of a nested transaction,");
+        var index = _savepoints.Find(id);
+        _savepoints.ThrowIfNestedOpen(index + 1, "The savepoint or nested transaction around it cannot end");
         Release(index);
     }
 
@@ -300,14 +293,38 @@ internal sealed class WriteTransactionBody : TransactionBody
     /// </summary>
     public void EndSavepoint(long id)
     {
-        var index = FindSavepoint(id);
-        var nested = FindNested(index + 1);
+        var index = _savepoints.Find(id);
+        var nested = _savepoints.FindNested(index + 1);
         if (nested >= 0)
             RollbackToSavepoint(_savepoints[nested].Id);
         Release(index);
     }
 
-    public bool HasSavepoint(long id) => IndexOfSavepoint(id) >= 0;
+    public bool HasSavepoint(long id) => _savepoints.IndexOf(id) >= 0;
+
+    /// <summary>Submits the transaction, and returns when its record is durable. The one place in which a thread waits for a commit.</summary>
+    /// <param name="tellsObservers">True to call the observers of commits when the record is durable.</param>
+    /// <param name="isSubmitted">Set when the record is under way: from then on, the outcome is that of the record.</param>
+    /// <inheritdoc cref="Submit"/>
+    public void Commit(bool tellsObservers, ref bool isSubmitted)
+    {
+        var journal = _context.Journal!;
+        var sequence = Submit(null);
+        isSubmitted = true;
+        journal.WaitUntilDurable(sequence, tellsObservers);
+    }
+
+    /// <summary>Submits the transaction, and returns a task that completes when its record is durable.</summary>
+    /// <inheritdoc cref="Submit"/>
+    public ValueTask CommitAsync()
+    {
+        var completion = CommitCompletion.Rent();
+        var task = completion.Task;
+        var journal = _context.Journal!;
+        if (Submit(completion) > journal.DurableSequence)
+            journal.WriteInBackground();
+        return task;
+    }
 
     /// <summary>
     /// Packs the transaction and submits it to the journal. The transaction has then ended, and the writer is released.
@@ -317,39 +334,28 @@ internal sealed class WriteTransactionBody : TransactionBody
     /// it read is durable no earlier.
     /// </returns>
     /// <exception cref="InvalidOperationException">A put is pending, or a nested transaction is open; the transaction stays open.</exception>
-    public long Submit(CommitCompletion? completion)
+    private long Submit(CommitCompletion? completion)
     {
-        Puts.ThrowIfAny("The commit");
-        ThrowIfNestedOpen(0, "The commit is refused");
+        Scope.Puts.ThrowIfAny("The commit");
+        _savepoints.ThrowIfNestedOpen(0, "The commit is refused");
         if (!TryClaim())
             ThrowEnded();
-        JournalEntry? entry = null;
-        var journal = _context.Journal!;
         var sequence = 0L;
         bool hasChanges;
         try
         {
-            ThrowIfBroken();
+            Scope.ThrowIfBroken();
             SaveTrees();
             hasChanges = WritePages.HasChanges;
             if (hasChanges)
             {
                 WritePages.State.TransactionId = WritePages.Id;
                 WritePages.State.Catalog = Catalog.ToHeader();
-                journal.ReservedBytes = FlushListReserve();
-                journal.ReservedImageBytes = FlushImagesReserve();
-                entry = _packer.Pack(WritePages);
-                MakeValuesDurable();
-                entry.Completion = completion;
-                _writer.VersionReclaimer.EnsureRoom(WritePages.ChangeCount);
-                _context.Counters.DirectBytes += WritePages.DirectBytes;
-                sequence = SubmitOrMakeRoom(entry);
+                sequence = _submission.Submit(Scope, completion);
             }
         }
         catch
         {
-            if (entry != null)
-                journal.Return(entry);
             if (PlantedFault.KeepFailedVersions)
                 WritePages.End();
             RollbackClaimed();
@@ -361,7 +367,7 @@ internal sealed class WriteTransactionBody : TransactionBody
         SchedulePoint.Reach(SchedulePlace.Queued);
 
         // The record is under way: from here on, nothing is undone and nothing asks for memory.
-        NoteSuperseded();
+        _submission.NoteSuperseded(Scope);
         _writer.Submitted = WritePages.State;
         _writer.SubmittedSequence = sequence;
         End(committed: true);
@@ -378,50 +384,6 @@ internal sealed class WriteTransactionBody : TransactionBody
         return sequence;
     }
 
-    // The record stays valid across a flush: the base of its differences is then in the data file, unchanged.
-    private long SubmitOrMakeRoom(JournalEntry entry)
-    {
-        try
-        {
-            return _context.Journal!.Submit(entry);
-        }
-        catch (StorageFullException)
-        {
-            if (_context.BackPressure is not { } backPressure)
-                throw;
-
-            // A flush frees journal files, which is usually enough.
-            if (backPressure.TryFlush() && TrySubmitAgain(entry, out var sequence))
-                return sequence;
-            if (!backPressure.TryPunch())
-                throw;
-        }
-
-        return SubmitAgain(entry);
-    }
-
-    private bool TrySubmitAgain(JournalEntry entry, out long sequence)
-    {
-        sequence = 0;
-        try
-        {
-            sequence = SubmitAgain(entry);
-            return true;
-        }
-        catch (StorageFullException)
-        {
-            return false;
-        }
-    }
-
-    private long SubmitAgain(JournalEntry entry)
-    {
-        var journal = _context.Journal!;
-        journal.ReservedBytes = FlushListReserve();
-        journal.ReservedImageBytes = FlushImagesReserve();
-        return journal.Submit(entry);
-    }
-
     /// <summary>Undoes all changes and releases the writer.</summary>
     public void Rollback()
     {
@@ -432,7 +394,7 @@ internal sealed class WriteTransactionBody : TransactionBody
     /// <summary>As <see cref="Rollback"/>, for the caller that has claimed the transaction.</summary>
     public void RollbackClaimed()
     {
-        Puts.Undo(toSavepoint: false);
+        Scope.Puts.Undo(toSavepoint: false);
         WritePages.Rollback();
         _context.Counters.RolledBackTransactions++;
         End(committed: false);
@@ -444,15 +406,14 @@ internal sealed class WriteTransactionBody : TransactionBody
             WritePages.End();
         else
             WritePages.Rollback();
-        Buffers.Reset();
+        Scope.Buffers.Reset();
         _savepoints.Clear();
-        if (_savepoints.Capacity > MaxKeptEntries)
-            _savepoints.Capacity = 0;
         _log.Clear();
         _openedAt = null;
         EndOperation();
         EndGeneration();
-        _writer.Park(this);
+        _writer.AssertHeld();
+        _parking.Put(this);
         try
         {
             _writer.Release();
@@ -466,56 +427,12 @@ internal sealed class WriteTransactionBody : TransactionBody
 
     private void SaveTrees()
     {
-        Buffers.Apply();
+        Scope.Buffers.Apply();
         for (var i = 0; i < TreeCount; i++)
         {
             var tree = TreeAt(i);
             if (!tree.IsDropped && tree.State.Changed)
                 Trees.Catalog.Save(WritePages, Catalog, tree.Name, tree.State);
-        }
-    }
-
-    // Room for the flush list of all pages that have a version now, and for a small transaction, so that a full disk can be emptied.
-    private long FlushListReserve() =>
-        JournalFormat.AlignUp(RecordHeader.Size + _context.Versions.MaxPagesToFlush * FlushListEntry.Size) + SlackBytes;
-
-    private long FlushImagesReserve() => _context.Options.TornPageProtection == TornPageProtection.FullPageImages
-        ? FlushImageRecords.MaxBytes(_context.Versions.PagesNeedingBase, _context.PageSize)
-        : 0;
-
-    // Called before the record that names the values is submitted.
-    private void MakeValuesDurable()
-    {
-        if (!HasLiveDirectExtents())
-        {
-            // Values that were put and deleted again must not be written once their pages serve another purpose.
-            WritePages.Stage?.Discard();
-            return;
-        }
-
-        LargeValues.Finish();
-        if (!PlantedFault.SubmitBeforeValueSync)
-            _context.DataFile.Sync();
-    }
-
-    private bool HasLiveDirectExtents()
-    {
-        foreach (var run in WritePages.DirectExtents)
-        {
-            if (!run.IsFreed)
-                return true;
-        }
-
-        return false;
-    }
-
-    private unsafe void NoteSuperseded()
-    {
-        foreach (var change in WritePages.FinalChanges())
-        {
-            var node = (Paging.VersionNode*)change.Node;
-            if (node->Older != 0)
-                _writer.VersionReclaimer.AddSuperseded(node->Page, node->TransactionId);
         }
     }
 
@@ -532,11 +449,10 @@ internal sealed class WriteTransactionBody : TransactionBody
 
     private void Restore(in SavedTree saved)
     {
-        saved.RestoreState();
-
         // A tree that was opened after the savepoint has been closed.
-        var tree = saved.Tree;
-        if (tree.Index >= TreeCount)
+        var tree = TreeAt(saved.Index);
+        tree.Restore(saved);
+        if (saved.Index >= TreeCount)
             return;
         SetDropped(tree, saved.IsDropped);
         if (tree.NameBytes != saved.Name)
@@ -546,53 +462,13 @@ internal sealed class WriteTransactionBody : TransactionBody
     private void Release(int index)
     {
         // If the transaction can only be rolled back, the waiting puts stay until then: applying them would fail again, perhaps in a Dispose.
-        if (_broken == null)
-            Buffers.Apply();
+        if (!Scope.IsBroken)
+            Scope.Buffers.Apply();
         WritePages.Release(index);
         if (index == 0)
             _log.Release(0, 0);
         else
             _log.Release(_savepoints[index - 1].FirstSavedTree, _savepoints[index - 1].Stamp);
-        _savepoints.RemoveRange(index, _savepoints.Count - index);
+        _savepoints.Truncate(index);
     }
-
-    private void ThrowIfNestedOpen(int from, string consequence)
-    {
-        if (!PlantedFault.KeepUncommittedNested && FindNested(from) >= 0)
-        {
-            throw new InvalidOperationException(
-                $"{consequence}: a nested transaction inside is open, neither committed nor disposed. Nothing has changed: end it, and try again.");
-        }
-    }
-
-    private int FindNested(int from) => _savepoints.FindIndex(from, static frame => frame.IsNested);
-
-    private int FindSavepoint(long id)
-    {
-        var index = IndexOfSavepoint(id);
-        if (index < 0)
-            throw new InvalidOperationException("The savepoint has ended: it was released, or an outer one was rolled back or released.");
-        return index;
-    }
-
-    // Ids increase from the outermost savepoint to the innermost.
-    private int IndexOfSavepoint(long id)
-    {
-        var low = 0;
-        var high = _savepoints.Count - 1;
-        while (low <= high)
-        {
-            var middle = (low + high) / 2;
-            if (_savepoints[middle].Id == id)
-                return middle;
-            if (_savepoints[middle].Id < id)
-                low = middle + 1;
-            else
-                high = middle - 1;
-        }
-
-        return -1;
-    }
-
-    private readonly record struct SavepointFrame(long Id, bool IsNested, int Stamp, int FirstSavedTree, int Trees, TreeHeader Catalog);
 }

@@ -1,8 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using System.IO.Pipelines;
-using System.Runtime.CompilerServices;
 using Voron.Transactions;
-using Voron.Trees;
 
 namespace Voron;
 
@@ -69,43 +67,11 @@ public readonly struct WriteTree
     /// </remarks>
     /// <exception cref="ArgumentException">The key is empty or too long.</exception>
     /// <exception cref="StorageFullException">There is no room; the transaction can only be rolled back.</exception>
-    public void Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
-    {
-        var (tree, body) = Begin(key);
-        if (tree.TryDefer(key, value))
-            return;
-        try
-        {
-            if (value.Length >= body.LargeValues.ThresholdBytes)
-                body.LargeValues.Put(tree.State, key, value);
-            else
-                TreeWriter.Put(body.WritePages, tree.State, key, value);
-        }
-        catch (Exception e) when (body.Break(e))
-        {
-            throw;
-        }
-    }
+    public void Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) => TreeEditor.Put(_tree.Opened, key, value);
 
     /// <summary>Adds an entry; false, with nothing changed, when the tree already has the key.</summary>
     /// <inheritdoc cref="Put(ReadOnlySpan{byte}, ReadOnlySpan{byte})"/>
-    public bool Insert(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
-    {
-        var (tree, body) = Begin(key);
-        try
-        {
-            if (value.Length < body.LargeValues.ThresholdBytes)
-                return TreeWriter.Insert(body.WritePages, tree.State, key, value);
-            if (TreeReader.Contains(tree.State, body.WritePages, key))
-                return false;
-            body.LargeValues.Put(tree.State, key, value);
-            return true;
-        }
-        catch (Exception e) when (body.Break(e))
-        {
-            throw;
-        }
-    }
+    public bool Insert(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) => TreeEditor.Insert(_tree.Opened, key, value);
 
     /// <summary>Sets the length of a key's value, and returns the bytes for the caller to write in place.</summary>
     /// <param name="key">The key.</param>
@@ -113,20 +79,7 @@ public readonly struct WriteTree
     /// <returns>The value's bytes, to be filled before the transaction's next write. Their content is undefined until then.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The length is negative, or the value would be a large one: use a stream.</exception>
     /// <inheritdoc cref="Put(ReadOnlySpan{byte}, ReadOnlySpan{byte})"/>
-    public Span<byte> Reserve(ReadOnlySpan<byte> key, int length)
-    {
-        var (tree, body) = Begin(key);
-        ArgumentOutOfRangeException.ThrowIfNegative(length);
-        ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual(length, body.LargeValues.ThresholdBytes);
-        try
-        {
-            return TreeWriter.Reserve(body.WritePages, tree.State, key, length);
-        }
-        catch (Exception e) when (body.Break(e))
-        {
-            throw;
-        }
-    }
+    public Span<byte> Reserve(ReadOnlySpan<byte> key, int length) => TreeEditor.Reserve(_tree.Opened, key, length);
 
     /// <summary>Sets the value of a key to the content of a stream, without keeping it in memory. Its length need not be known.</summary>
     /// <remarks>
@@ -152,33 +105,11 @@ public readonly struct WriteTree
     public ValueTask<long> PutAsync(ReadOnlyMemory<byte> key, PipeReader value, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(value);
-        var (tree, body) = Begin(key.Span);
-        return new ValueStreamWriter(body, tree).PutAsync(this, key, value, cancellationToken);
+        var tree = _tree.Opened;
+        TreeEditor.Begin(tree, key.Span);
+        return new ValueStreamWriter(tree).PutAsync(key, value, cancellationToken);
     }
 
     /// <summary>Removes an entry; false when the tree does not have the key.</summary>
-    public bool Delete(ReadOnlySpan<byte> key)
-    {
-        var tree = _tree.Opened;
-        var body = (WriteTransactionBody)tree.Owner;
-        body.ThrowIfBroken();
-        try
-        {
-            return TreeWriter.Delete(body.WritePages, tree.State, key);
-        }
-        catch (Exception e) when (body.Break(e))
-        {
-            throw;
-        }
-    }
-
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private (OpenTree Tree, WriteTransactionBody Body) Begin(ReadOnlySpan<byte> key)
-    {
-        var tree = _tree.Opened;
-        var body = (WriteTransactionBody)tree.Owner;
-        body.ThrowIfBroken();
-        TreeLimits.CheckKey(body.WritePages.PageSize, key);
-        return (tree, body);
-    }
+    public bool Delete(ReadOnlySpan<byte> key) => TreeEditor.Delete(_tree.Opened, key);
 }

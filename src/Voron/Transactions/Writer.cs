@@ -4,34 +4,24 @@ using System.Diagnostics;
 namespace Voron.Transactions;
 
 /// <summary>
-/// The slot of the single writer: its lock, the state that passes from one transaction to the next, and the parked body of these
-/// transactions. Members other than those of the lock are for the caller that holds it.
+/// The single writer: its lock, and the state that passes from one transaction to the next. Members other than those of the lock are for the
+/// caller that holds it.
 /// </summary>
-/// <remarks>
-/// While a transaction is open, only its own handles lead to the body; neither this object nor the environment does. A transaction that was
-/// never ended therefore becomes garbage, and the body's finalizer notices it. The finalizer only schedules <see cref="EndAbandoned"/>, which
-/// runs on the thread pool after a while. No other thread can race with the rollback there: its caller would have to hold a handle, and then
-/// the body would not have been garbage. Two cases remain that no reference shows. One is a user's own finalizer that holds a handle;
-/// <see cref="WriteTransactionBody.TryClaim"/> keeps it from ending the transaction a second time. The other is a span, perhaps reserved for
-/// writing, that is in use on some stack when the last handle is gone. Because of it, frames are not reused at once: see
-/// <see cref="StorageOptions.LeakGrace"/>.
-/// </remarks>
 internal sealed class Writer
 {
-    private readonly Engine _context;
-    private readonly WriterLock _lock = new();
+    private readonly WriterLock _lock;
     private readonly ConcurrentQueue<Action> _errands = new();
-    private WriteTransactionBody? _parked;
+    private StackTrace? _openedAt;
+    private long _beganTick;
+    private int _beganBy;
 
     public Writer(Engine context, VersionReclaimer versionReclaimer)
     {
-        _context = context;
-        context.Writer = this;
+        _lock = context.WriterLock = new WriterLock();
         versionReclaimer.AssertHeld = () => AssertHeld();
         VersionReclaimer = versionReclaimer;
         WritePages = new CopyOnWritePages(context);
         versionReclaimer.Space = WritePages.Space;
-        _parked = new WriteTransactionBody(context, this);
     }
 
     /// <inheritdoc cref="WriterLock.WaitsForLong"/>
@@ -60,9 +50,16 @@ internal sealed class Writer
     /// <remarks>Read without holding the writer, for messages: its parts may come from two transactions.</remarks>
     public WriterOrigin Origin => new(Volatile.Read(ref _openedAt), Volatile.Read(ref _beganTick), Volatile.Read(ref _beganBy));
 
-    private StackTrace? _openedAt;
-    private long _beganTick;
-    private int _beganBy;
+    /// <summary>True while errands wait to be run.</summary>
+    public bool HasErrands => !_errands.IsEmpty;
+
+    /// <summary>Notes the origin of the transaction that begins.</summary>
+    public void NoteOrigin(StackTrace? openedAt)
+    {
+        Volatile.Write(ref _openedAt, openedAt);
+        Volatile.Write(ref _beganTick, Environment.TickCount64);
+        Volatile.Write(ref _beganBy, Environment.CurrentManagedThreadId);
+    }
 
     /// <summary>Returns the message for a caller that has waited for the writer in vain.</summary>
     public string DescribeWait(TimeSpan waited)
@@ -123,78 +120,4 @@ internal sealed class Writer
     /// <inheritdoc cref="WriterLock.AssertHeld"/>
     [Conditional("DEBUG")]
     public void AssertHeld() => _lock.AssertHeld();
-
-    /// <summary>Starts a transaction. The writer is held.</summary>
-    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
-    public WriteTransactionBody Begin()
-    {
-        _context.AssertWriterHeld();
-        if (!_errands.IsEmpty)
-            RunErrands();
-        _context.Users.AddWriter();
-        try
-        {
-            return BeginCounted();
-        }
-        catch
-        {
-            _context.Users.RemoveWriter();
-            throw;
-        }
-    }
-
-    private WriteTransactionBody BeginCounted()
-    {
-        var body = _parked ?? throw new UnreachableException("The writer was free, and the body of its transactions is in use.");
-        var openedAt = _context.Options.CaptureTransactionStacks ? new StackTrace(3, fNeedFileInfo: false) : null;
-        body.Begin(openedAt);
-        Volatile.Write(ref _openedAt, openedAt);
-        Volatile.Write(ref _beganTick, Environment.TickCount64);
-        Volatile.Write(ref _beganBy, Environment.CurrentManagedThreadId);
-        _parked = null;
-        return body;
-    }
-
-    /// <summary>Takes the body back when its transaction has ended; the writer is still held.</summary>
-    public void Park(WriteTransactionBody body)
-    {
-        _context.AssertWriterHeld();
-        _parked = body;
-    }
-
-    /// <summary>Called by a finalizer: the body's transaction is open, and no caller can end it any more.</summary>
-    public void Abandoned(WriteTransactionBody body)
-    {
-        try
-        {
-            _ = Task.Delay(_context.Options.LeakGrace).ContinueWith(
-                static (_, state) => ((WriteTransactionBody)state!).EndAbandoned(), body,
-                CancellationToken.None, TaskContinuationOptions.None, TaskScheduler.Default);
-        }
-        catch (Exception e) when (e is OutOfMemoryException or ObjectDisposedException)
-        {
-            // An exception from a finalizer would end the process. The writer stays taken, and waiting callers find out by their timeouts.
-        }
-    }
-
-    /// <summary>Names the transaction in the log and rolls it back.</summary>
-    public void EndAbandoned(WriteTransactionBody body, StackTrace? openedAt)
-    {
-        Interlocked.Increment(ref _context.Counters.LeakedWriters);
-        TransactionLog.WriterLeaked(_context.Logger, TransactionId, TransactionLog.Describe(openedAt));
-        try
-        {
-            body.RollbackClaimed();
-        }
-        catch (Exception e)
-        {
-            _context.Poison.Set(e);
-        }
-    }
 }
-
-/// <summary>The origin of a write transaction.</summary>
-/// <param name="OpenedAt">The place where it was begun; null when transactions are not tracked.</param>
-/// <param name="BeganTick">The value of <see cref="Environment.TickCount64"/> when it was begun.</param>
-/// <param name="ThreadId">The managed thread that began it.</param>
-internal readonly record struct WriterOrigin(StackTrace? OpenedAt, long BeganTick, int ThreadId);

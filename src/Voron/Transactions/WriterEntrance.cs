@@ -11,13 +11,15 @@ internal sealed class WriterEntrance
 
     private readonly Engine _context;
     private readonly Writer _writer;
+    private readonly WriteTransactionPool _transactions;
     private readonly IBackPressure _backPressure;
     private long _collectedFor = -1;
 
-    public WriterEntrance(Engine context, Writer writer, IBackPressure backPressure)
+    public WriterEntrance(Engine context, Writer writer, WriteTransactionPool transactions, IBackPressure backPressure)
     {
         _context = context;
         _writer = writer;
+        _transactions = transactions;
         _backPressure = backPressure;
         writer.WaitsForLong = CollectLeakedWriter;
     }
@@ -110,7 +112,7 @@ internal sealed class WriterEntrance
             if (_context.Closing.IsCancellationRequested)
                 throw new ObjectDisposedException(nameof(StorageEnvironment), $"The environment in '{_context.Disk.Path}' is closed.");
             _context.Poison.ThrowIfPoisoned();
-            return _writer.Begin();
+            return _transactions.Begin();
         }
         catch
         {

@@ -1,0 +1,139 @@
+using Voron.Format;
+using Voron.Journal;
+using Voron.Primitives;
+
+namespace Voron.Transactions;
+
+/// <summary>Packs the open write transaction into a record, and hands the record to the journal. Used by the holder of the writer.</summary>
+internal sealed class CommitSubmission
+{
+    /// <summary>The number of journal bytes kept free beyond the next flush list, for padding and durability markers.</summary>
+    private const long SlackBytes = 16 << 10;
+
+    private readonly Engine _context;
+    private readonly Writer _writer;
+    private readonly TransactionPacker _packer;
+
+    public CommitSubmission(Engine context, Writer writer)
+    {
+        _context = context;
+        _writer = writer;
+        _packer = new TransactionPacker(context);
+    }
+
+    /// <summary>Submits the changes. If this throws, nothing has been submitted, and the changes must be rolled back.</summary>
+    /// <param name="write">The changes; their state is complete.</param>
+    /// <param name="completion">Completed when the record is durable; null when a caller waits by the sequence.</param>
+    /// <returns>The sequence of the record.</returns>
+    /// <exception cref="StorageFullException">There is no room.</exception>
+    /// <exception cref="EnvironmentPoisonedException">A write failed, now or earlier.</exception>
+    public long Submit(WriteScope write, CommitCompletion? completion)
+    {
+        var journal = _context.Journal!;
+        journal.ReservedBytes = FlushListReserve();
+        journal.ReservedImageBytes = FlushImagesReserve();
+        var entry = _packer.Pack(write.Pages);
+        try
+        {
+            MakeValuesDurable(write);
+            entry.Completion = completion;
+            _writer.VersionReclaimer.EnsureRoom(write.Pages.ChangeCount);
+            _context.Counters.DirectBytes += write.Pages.DirectBytes;
+            return SubmitOrMakeRoom(entry);
+        }
+        catch
+        {
+            journal.Return(entry);
+            throw;
+        }
+    }
+
+    /// <summary>Tells the reclaimer which versions the submitted transaction has superseded. Allocates nothing.</summary>
+    public unsafe void NoteSuperseded(WriteScope write)
+    {
+        foreach (var change in write.Pages.FinalChanges())
+        {
+            var node = (Paging.VersionNode*)change.Node;
+            if (node->Older != 0)
+                _writer.VersionReclaimer.AddSuperseded(node->Page, node->TransactionId);
+        }
+    }
+
+    // The record stays valid across a flush: the base of its differences is then in the data file, unchanged.
+    private long SubmitOrMakeRoom(JournalEntry entry)
+    {
+        try
+        {
+            return _context.Journal!.Submit(entry);
+        }
+        catch (StorageFullException)
+        {
+            if (_context.BackPressure is not { } backPressure)
+                throw;
+
+            // A flush frees journal files, which is usually enough.
+            if (backPressure.TryFlush() && TrySubmitAgain(entry, out var sequence))
+                return sequence;
+            if (!backPressure.TryPunch())
+                throw;
+        }
+
+        return SubmitAgain(entry);
+    }
+
+    private bool TrySubmitAgain(JournalEntry entry, out long sequence)
+    {
+        sequence = 0;
+        try
+        {
+            sequence = SubmitAgain(entry);
+            return true;
+        }
+        catch (StorageFullException)
+        {
+            return false;
+        }
+    }
+
+    private long SubmitAgain(JournalEntry entry)
+    {
+        var journal = _context.Journal!;
+        journal.ReservedBytes = FlushListReserve();
+        journal.ReservedImageBytes = FlushImagesReserve();
+        return journal.Submit(entry);
+    }
+
+    // Room for the flush list of all pages that have a version now, and for a small transaction, so that a full disk can be emptied.
+    private long FlushListReserve() =>
+        JournalFormat.AlignUp(RecordHeader.Size + _context.Versions.MaxPagesToFlush * FlushListEntry.Size) + SlackBytes;
+
+    private long FlushImagesReserve() => _context.Options.TornPageProtection == TornPageProtection.FullPageImages
+        ? FlushImageRecords.MaxBytes(_context.Versions.PagesNeedingBase, _context.PageSize)
+        : 0;
+
+    // Called before the record that names the values is submitted.
+    private void MakeValuesDurable(WriteScope write)
+    {
+        if (!HasLiveDirectExtents(write))
+        {
+            // Values that were put and deleted again must not be written once their pages serve another purpose.
+            write.Pages.Stage?.Discard();
+            return;
+        }
+
+        write.LargeValues.Finish();
+        if (!PlantedFault.SubmitBeforeValueSync)
+            _context.DataFile.Sync();
+    }
+
+    private static bool HasLiveDirectExtents(WriteScope write)
+    {
+        foreach (var run in write.Pages.DirectExtents)
+        {
+            if (!run.IsFreed)
+                return true;
+        }
+
+        return false;
+    }
+}

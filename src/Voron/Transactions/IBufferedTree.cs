@@ -1,0 +1,17 @@
+namespace Voron.Transactions;
+
+/// <summary>A tree as <see cref="PutBuffers"/> sees it: the owner of a buffer for waiting puts.</summary>
+internal interface IBufferedTree
+{
+    /// <summary>True while puts are waiting to be applied.</summary>
+    bool HasPuts { get; }
+
+    /// <summary>Applies the waiting puts.</summary>
+    void ApplyPuts();
+
+    /// <summary>Discards the puts that have not been applied, because they are being rolled back.</summary>
+    void DiscardPuts();
+
+    /// <summary>Takes away the buffer for puts, which may belong to another tree from here on.</summary>
+    void TakeBuffer();
+}

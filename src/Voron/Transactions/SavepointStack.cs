@@ -1,0 +1,83 @@
+using Voron.Primitives;
+
+namespace Voron.Transactions;
+
+/// <summary>The open savepoints and nested transactions of the write transaction, from the outermost to the innermost.</summary>
+/// <remarks>Used by the holder of the writer.</remarks>
+internal sealed class SavepointStack
+{
+    /// <summary>The maximum number of list entries whose memory is kept for the next transaction.</summary>
+    private const int MaxKeptEntries = 1024;
+
+    private readonly List<SavepointFrame> _frames = [];
+    private long _nextId = 1;
+
+    /// <summary>The number of open savepoints.</summary>
+    public int Count => _frames.Count;
+
+    public SavepointFrame this[int index] => _frames[index];
+
+    /// <summary>Makes sure that the next <see cref="Add"/> allocates no memory.</summary>
+    public void EnsureRoom() => _frames.EnsureCapacity(_frames.Count + 1);
+
+    /// <summary>Returns the id of the next savepoint, which no other savepoint of the environment has.</summary>
+    public long NextId() => _nextId++;
+
+    /// <summary>Adds the innermost savepoint.</summary>
+    public void Add(in SavepointFrame frame) => _frames.Add(frame);
+
+    /// <summary>Removes the savepoints from an index on.</summary>
+    public void Truncate(int count) => _frames.RemoveRange(count, _frames.Count - count);
+
+    /// <summary>Removes all savepoints, at the end of the transaction.</summary>
+    public void Clear()
+    {
+        _frames.Clear();
+        if (_frames.Capacity > MaxKeptEntries)
+            _frames.Capacity = 0;
+    }
+
+    /// <summary>Refuses a call that would keep the changes of a nested transaction uncommitted.</summary>
+    /// <exception cref="InvalidOperationException">A nested transaction from that index on is open.</exception>
+    public void ThrowIfNestedOpen(int from, string consequence)
+    {
+        if (!PlantedFault.KeepUncommittedNested && FindNested(from) >= 0)
+        {
+            throw new InvalidOperationException(
+                $"{consequence}: a nested transaction inside is open, neither committed nor disposed. Nothing has changed: end it, and try again.");
+        }
+    }
+
+    /// <summary>Returns the index of the outermost nested transaction from an index on, or -1.</summary>
+    public int FindNested(int from) => _frames.FindIndex(from, static frame => frame.IsNested);
+
+    /// <summary>Returns the index of an open savepoint, from 0 for the outermost.</summary>
+    /// <exception cref="InvalidOperationException">The savepoint has ended.</exception>
+    public int Find(long id)
+    {
+        var index = IndexOf(id);
+        if (index < 0)
+            throw new InvalidOperationException("The savepoint has ended: it was released, or an outer one was rolled back or released.");
+        return index;
+    }
+
+    /// <summary>Returns the index of a savepoint; -1 when it has ended.</summary>
+    /// <remarks>Ids increase from the outermost savepoint to the innermost.</remarks>
+    public int IndexOf(long id)
+    {
+        var low = 0;
+        var high = _frames.Count - 1;
+        while (low <= high)
+        {
+            var middle = (low + high) / 2;
+            if (_frames[middle].Id == id)
+                return middle;
+            if (_frames[middle].Id < id)
+                low = middle + 1;
+            else
+                high = middle - 1;
+        }
+
+        return -1;
+    }
+}

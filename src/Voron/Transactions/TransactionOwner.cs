@@ -1,0 +1,127 @@
+using System.Diagnostics.CodeAnalysis;
+using System.Runtime.CompilerServices;
+using Voron.Trees;
+
+namespace Voron.Transactions;
+
+/// <summary>A transaction as its open trees and cursors see it: its pages, its generation, and the mark of the call that is inside it.</summary>
+internal abstract class TransactionOwner
+{
+    private int _isBusy;
+    private int _sharedInside;
+    private bool _isInside;
+    private bool _isShared;
+
+    /// <param name="pages">The pages as the transaction sees them.</param>
+    /// <param name="write">What its changes go through; null for a read transaction.</param>
+    protected TransactionOwner(PageReader pages, WriteScope? write)
+    {
+        Pages = pages;
+        Write = write;
+    }
+
+    /// <summary>The pages as this transaction sees them.</summary>
+    public PageReader Pages { get; }
+
+    /// <summary>What changes go through; null in a read transaction.</summary>
+    public WriteScope? Write { get; }
+
+    /// <summary>Odd while the transaction is open.</summary>
+    public long Generation { get; protected set; }
+
+    /// <summary>True while a call reads in this transaction, as far as this thread can see.</summary>
+    protected bool IsInside => Volatile.Read(ref _isInside) || Volatile.Read(ref _sharedInside) != 0;
+
+    /// <summary>True when a second thread has been seen in this transaction.</summary>
+    protected bool IsShared => _isShared;
+
+    /// <summary>
+    /// Marks that a call reads in this transaction, until <see cref="Leave"/>; the caller checks its handle's generation after that. The mark
+    /// also keeps the transaction from becoming garbage during the call.
+    /// </summary>
+    /// <remarks>
+    /// Uses plain loads and stores, on a cache line of this transaction's own, until a second thread has been seen because it opened something.
+    /// From then on, only one thread at a time can take the mark, with certainty. The caller that ends the transaction sees either mark: see
+    /// <see cref="ReadTransactionBody.End"/>.
+    /// </remarks>
+    /// <returns>The argument for <see cref="Leave"/>: which of the two marks was taken.</returns>
+    /// <exception cref="InvalidOperationException">Another thread is inside.</exception>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool Enter()
+    {
+        if (_isInside || _isShared)
+            return EnterShared();
+        _isInside = true;
+        return false;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void Leave(bool isShared)
+    {
+        if (isShared)
+            Volatile.Write(ref _sharedInside, 0);
+        else
+            Volatile.Write(ref _isInside, false);
+    }
+
+    /// <summary>As <see cref="Enter"/>, for calls that change the transaction's open trees and cursors: never lets two threads in.</summary>
+    /// <exception cref="InvalidOperationException">Another thread is inside.</exception>
+    public virtual bool EnterAlone()
+    {
+        if (!TryBeBusy())
+            ThrowTwoThreads();
+        try
+        {
+            return Enter();
+        }
+        catch
+        {
+            NoLongerBusy();
+            throw;
+        }
+    }
+
+    public void LeaveAlone(bool isShared)
+    {
+        Leave(isShared);
+        NoLongerBusy();
+    }
+
+    /// <summary>Begins or ends the period in which several threads have been seen in the transaction.</summary>
+    protected void SetShared(bool isShared)
+    {
+        if (_isShared == isShared)
+            return;
+        _isShared = isShared;
+
+        // Every thread sees the change at its next call; a thread that is already inside is seen by its mark.
+        if (isShared)
+            Interlocked.MemoryBarrierProcessWide();
+    }
+
+    private bool EnterShared()
+    {
+        if (_isInside || Interlocked.CompareExchange(ref _sharedInside, 1, 0) != 0)
+            ThrowTwoThreads();
+        return true;
+    }
+
+    /// <summary>Returns true for one thread at a time: only that thread changes the transaction's open trees and cursors.</summary>
+    protected bool TryBeBusy() => Interlocked.Exchange(ref _isBusy, 1) == 0;
+
+    protected void NoLongerBusy() => Volatile.Write(ref _isBusy, 0);
+
+    public void ThrowIfEnded(long generation)
+    {
+        if (generation != Generation)
+            ThrowEnded();
+    }
+
+    [DoesNotReturn]
+    protected static void ThrowTwoThreads() =>
+        throw new InvalidOperationException("Two threads use the same transaction at once. For reading, begin one for each thread.");
+
+    [DoesNotReturn]
+    protected static void ThrowEnded() =>
+        throw new ObjectDisposedException("transaction", "The transaction has ended: it was committed, rolled back or disposed.");
+}

@@ -1,0 +1,93 @@
+using System.Runtime.CompilerServices;
+using Voron.Trees;
+
+namespace Voron.Transactions;
+
+/// <summary>The changes of one open tree in a write transaction: defers small puts, and passes large values to the data file.</summary>
+/// <remarks>A change that fails midway breaks the transaction: see <see cref="WriteScope.Break"/>.</remarks>
+internal static class TreeEditor
+{
+    /// <summary>Sets the value of a key, at once or together with other puts.</summary>
+    /// <exception cref="ArgumentException">The key is empty or too long.</exception>
+    /// <exception cref="StorageFullException">There is no room; the transaction can only be rolled back.</exception>
+    public static void Put(OpenTree tree, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    {
+        var write = Begin(tree, key);
+        if (tree.TryDefer(key, value))
+            return;
+        try
+        {
+            if (value.Length >= write.LargeValues.ThresholdBytes)
+                write.LargeValues.Put(tree.State, key, value);
+            else
+                TreeWriter.Put(write.Pages, tree.State, key, value);
+        }
+        catch (Exception e) when (write.Break(e))
+        {
+            throw;
+        }
+    }
+
+    /// <summary>Adds an entry; false, with nothing changed, when the tree already has the key.</summary>
+    /// <inheritdoc cref="Put"/>
+    public static bool Insert(OpenTree tree, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    {
+        var write = Begin(tree, key);
+        try
+        {
+            if (value.Length < write.LargeValues.ThresholdBytes)
+                return TreeWriter.Insert(write.Pages, tree.State, key, value);
+            if (TreeReader.Contains(tree.State, write.Pages, key))
+                return false;
+            write.LargeValues.Put(tree.State, key, value);
+            return true;
+        }
+        catch (Exception e) when (write.Break(e))
+        {
+            throw;
+        }
+    }
+
+    /// <summary>Sets the length of a key's value, and returns the bytes for the caller to write in place before the next write.</summary>
+    /// <exception cref="ArgumentOutOfRangeException">The length is negative, or the value would be a large one.</exception>
+    /// <inheritdoc cref="Put"/>
+    public static Span<byte> Reserve(OpenTree tree, ReadOnlySpan<byte> key, int length)
+    {
+        var write = Begin(tree, key);
+        ArgumentOutOfRangeException.ThrowIfNegative(length);
+        ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual(length, write.LargeValues.ThresholdBytes);
+        try
+        {
+            return TreeWriter.Reserve(write.Pages, tree.State, key, length);
+        }
+        catch (Exception e) when (write.Break(e))
+        {
+            throw;
+        }
+    }
+
+    /// <summary>Removes an entry; false when the tree does not have the key.</summary>
+    public static bool Delete(OpenTree tree, ReadOnlySpan<byte> key)
+    {
+        var write = tree.Owner.Write!;
+        write.ThrowIfBroken();
+        try
+        {
+            return TreeWriter.Delete(write.Pages, tree.State, key);
+        }
+        catch (Exception e) when (write.Break(e))
+        {
+            throw;
+        }
+    }
+
+    /// <summary>Checks that the transaction can take a change of that key.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static WriteScope Begin(OpenTree tree, ReadOnlySpan<byte> key)
+    {
+        var write = tree.Owner.Write!;
+        write.ThrowIfBroken();
+        TreeLimits.CheckKey(write.Pages.PageSize, key);
+        return write;
+    }
+}

@@ -1,0 +1,29 @@
+using System.Diagnostics.CodeAnalysis;
+using Voron.Trees;
+
+namespace Voron.Transactions;
+
+/// <summary>Lists tree names and reports missing ones, for read and write transactions.</summary>
+internal static class TreeNames
+{
+    public static IReadOnlyList<string> List(TransactionBody body)
+    {
+        var names = new List<string>();
+        var cursor = new TreeCursor();
+        cursor.Open(body.Catalog, body.Pages);
+        try
+        {
+            for (var found = cursor.SeekFirst(); found; found = cursor.MoveNext())
+                names.Add(Catalog.Decode(cursor.Key));
+        }
+        finally
+        {
+            cursor.Close();
+        }
+
+        return names;
+    }
+
+    [SuppressMessage("Design", "CA1859", Justification = "An ordinary .NET exception, made in one place.")]
+    public static Exception Missing(string name) => new KeyNotFoundException($"There is no tree '{name}'.");
+}

@@ -1,0 +1,9 @@
+namespace Voron;
+
+/// <summary>The size of a tree.</summary>
+/// <param name="Entries">The number of entries.</param>
+/// <param name="Depth">The number of levels from the root to the leaves; 0 for an empty tree.</param>
+/// <param name="LeafPages">The number of pages with keys and values.</param>
+/// <param name="BranchPages">The number of pages with separators.</param>
+/// <param name="OverflowPages">The number of pages of values that are too long for a leaf.</param>
+public readonly record struct TreeStatistics(long Entries, int Depth, long LeafPages, long BranchPages, long OverflowPages);

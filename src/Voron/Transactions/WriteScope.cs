@@ -1,0 +1,59 @@
+using Voron.Primitives;
+
+namespace Voron.Transactions;
+
+/// <summary>
+/// What the changes of the open write transaction go through: its pages, its waiting puts, and the failure that has broken it. One object per
+/// environment, used by the holder of the writer.
+/// </summary>
+internal sealed class WriteScope
+{
+    public WriteScope(Engine context, CopyOnWritePages pages)
+    {
+        Pages = pages;
+        LargeValues = new LargeValueWriter(context, pages);
+    }
+
+    /// <summary>The copy-on-write pages.</summary>
+    public CopyOnWritePages Pages { get; }
+
+    /// <summary>Writes large values to the data file.</summary>
+    public LargeValueWriter LargeValues { get; }
+
+    /// <summary>The puts of the open transaction that are still reading their streams.</summary>
+    public PendingPuts Puts { get; } = new();
+
+    /// <summary>The buffers for waiting puts.</summary>
+    public PutBuffers Buffers { get; } = new();
+
+    /// <summary>Increases with each rollback to a savepoint.</summary>
+    public long RollbackCount { get; set; }
+
+    /// <summary>The failure that has broken the open transaction, or null.</summary>
+    public Exception? BrokenBy { get; private set; }
+
+    /// <summary>True when the open transaction, or a part of it, can only be rolled back.</summary>
+    public bool IsBroken => BrokenBy != null;
+
+    /// <summary>Notes that an operation failed midway: trees may be half changed. Always returns false, for use in a filter.</summary>
+    public bool Break(Exception cause)
+    {
+        if (!PlantedFault.CommitAfterNoMemory || cause is not OutOfMemoryException)
+            BrokenBy ??= cause;
+        return false;
+    }
+
+    /// <summary>Notes that the changes of the failed operation have been undone.</summary>
+    public void Mend() => BrokenBy = null;
+
+    /// <exception cref="InvalidOperationException">An operation has failed midway.</exception>
+    public void ThrowIfBroken()
+    {
+        if (BrokenBy != null)
+        {
+            throw new InvalidOperationException(
+                $"An earlier operation of this transaction failed inside ({BrokenBy.Message}): it can only be rolled back, as a whole or to a savepoint.",
+                BrokenBy);
+        }
+    }
+}

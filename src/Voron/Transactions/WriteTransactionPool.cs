@@ -1,0 +1,57 @@
+using System.Diagnostics;
+using Voron.Primitives;
+
+namespace Voron.Transactions;
+
+/// <summary>Begins write transactions for the holder of the writer. A pool of one: each transaction uses the same body.</summary>
+/// <remarks>
+/// While a transaction is open, only its own handles lead to the body; neither this object, nor the writer, nor the environment does. A transaction that was
+/// never ended therefore becomes garbage, and the body's finalizer notices it. The finalizer only schedules <see cref="WriteTransactionBody.EndAbandoned"/>, which
+/// runs on the thread pool after a while. No other thread can race with the rollback there: its caller would have to hold a handle, and then
+/// the body would not have been garbage. Two cases remain that no reference shows. One is a user's own finalizer that holds a handle;
+/// <see cref="WriteTransactionBody.TryClaim"/> keeps it from ending the transaction a second time. The other is a span, perhaps reserved for
+/// writing, that is in use on some stack when the last handle is gone. Because of it, frames are not reused at once: see
+/// <see cref="StorageOptions.LeakGrace"/>.
+/// </remarks>
+internal sealed class WriteTransactionPool
+{
+    private readonly Engine _context;
+    private readonly Writer _writer;
+    private readonly Parking<WriteTransactionBody> _parking = new();
+
+    public WriteTransactionPool(Engine context, Writer writer)
+    {
+        _context = context;
+        _writer = writer;
+        _parking.Put(new WriteTransactionBody(context, writer, _parking));
+    }
+
+    /// <summary>Starts a transaction. The writer is held.</summary>
+    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
+    public WriteTransactionBody Begin()
+    {
+        _writer.AssertHeld();
+        if (_writer.HasErrands)
+            _writer.RunErrands();
+        _context.Users.AddWriter();
+        try
+        {
+            return BeginCounted();
+        }
+        catch
+        {
+            _context.Users.RemoveWriter();
+            throw;
+        }
+    }
+
+    private WriteTransactionBody BeginCounted()
+    {
+        var body = _parking.Peek() ?? throw new UnreachableException("The writer was free, and the body of its transactions is in use.");
+        var openedAt = _context.Options.CaptureTransactionStacks ? new StackTrace(3, fNeedFileInfo: false) : null;
+        body.Begin(openedAt);
+        _writer.NoteOrigin(openedAt);
+        _parking.Take();
+        return body;
+    }
+}
