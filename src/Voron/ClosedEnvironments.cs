@@ -15,23 +15,23 @@ internal static class ClosedEnvironments
     private const int MaxNamed = 10;
 
     private static readonly Lock Gate = new();
-    private static readonly List<(EnvironmentParts Parts, Writer? Writer)> All = [];
+    private static readonly List<(Engine Engine, Writer? Writer)> All = [];
 
     /// <summary>Adds an environment that has been closed, unless all its resources have already been released.</summary>
-    public static void Add(EnvironmentParts parts, Writer? writer)
+    public static void Add(Engine engine, Writer? writer)
     {
         using (Uninterrupted.Hold(Gate))
         {
-            if (!parts.Context.Users.IsReleased)
-                All.Add((parts, writer));
+            if (!engine.Users.IsReleased)
+                All.Add((engine, writer));
         }
     }
 
     /// <summary>Removes an environment. Must be called when its last user has ended, before any resource is released.</summary>
-    public static void Remove(EnvironmentParts parts)
+    public static void Remove(Engine engine)
     {
         using (Uninterrupted.Hold(Gate))
-            All.RemoveAll(closed => closed.Parts == parts);
+            All.RemoveAll(closed => closed.Engine == engine);
     }
 
     /// <summary>Describes the transactions in this process that keep the lock of a directory; empty if there are none.</summary>
@@ -41,10 +41,10 @@ internal static class ClosedEnvironments
         using (Uninterrupted.Hold(Gate))
         {
             var text = new StringBuilder();
-            foreach (var (parts, writer) in All)
+            foreach (var (engine, writer) in All)
             {
-                if (parts.Context.Disk.Place.Equals(disk.Place))
-                    Describe(parts.Context, writer, text);
+                if (engine.Disk.Place.Equals(disk.Place))
+                    Describe(engine, writer, text);
             }
 
             return text.ToString();

@@ -20,7 +20,7 @@ namespace Voron;
 /// none waits for a thread that does, so any thread may close an environment, including one that is calling an observer.
 /// </remarks>
 internal sealed class EnvironmentCloser(
-    EnvironmentParts parts, Writer? writer, GroupCommit? groupCommit, Flusher? flusher, FlushScheduler? scheduler, Scrubber? scrubber)
+    OpenedEngine parts, Writer? writer, GroupCommit? groupCommit, Flusher? flusher, FlushScheduler? scheduler, Scrubber? scrubber)
 {
     private static readonly TimeSpan WriterPatience = TimeSpan.FromSeconds(5);
 
@@ -45,17 +45,22 @@ internal sealed class EnvironmentCloser(
         }
         finally
         {
-            try
-            {
-                _context.Users.Close();
-            }
-            finally
-            {
-                _context.Users.WaitForCalls(UserPatience, isWriterFree);
-                ClosedEnvironments.Add(parts, writer);
-                _context.Observers.Finish(UserPatience);
-                GuardedLogger.Finish(_context.Logger, UserPatience);
-            }
+            ReleaseUsers(isWriterFree);
+        }
+    }
+
+    private void ReleaseUsers(bool isWriterFree)
+    {
+        try
+        {
+            _context.Users.Close();
+        }
+        finally
+        {
+            _context.Users.WaitForCalls(UserPatience, isWriterFree);
+            ClosedEnvironments.Add(_context, writer);
+            _context.Observers.Finish(UserPatience);
+            GuardedLogger.Finish(_context.Logger, UserPatience);
         }
     }
 

@@ -25,10 +25,8 @@ namespace Voron;
 /// </remarks>
 internal static unsafe class EnvironmentCreator
 {
-    public const string DataFileName = "voron.data";
-
     public const string UnfinishedHeaderName = CheckpointFile.FileName + ".creating";
-    public const string UnfinishedDataName = DataFileName + ".creating";
+    public const string UnfinishedDataName = DataFile.FileName + ".creating";
     private const int InitialBytes = 256 << 10;
 
     /// <summary>Checks a directory for files that cannot exist without a header.</summary>
@@ -59,7 +57,7 @@ internal static unsafe class EnvironmentCreator
         }
 
         // Null: the file is gone, because the header has just got its final name.
-        var held = EnvironmentLock.TryTake(disk, UnfinishedHeaderName, shared: false);
+        var held = EnvironmentFileLock.TryTake(disk, UnfinishedHeaderName, shared: false);
         if (held == null)
             return null;
         try
@@ -95,11 +93,11 @@ internal static unsafe class EnvironmentCreator
         }
 
         var header = TryReadHeader(disk);
-        if (PlantedFault.RemakeDataFile && names.Contains(DataFileName))
-            disk.Delete(DataFileName);
+        if (PlantedFault.RemakeDataFile && names.Contains(DataFile.FileName))
+            disk.Delete(DataFile.FileName);
         if (PartOf(NamesOf(disk)) is { } part)
         {
-            if (header is not { } unfinished || !names.Contains(DataFileName) || !Fits(disk, unfinished))
+            if (header is not { } unfinished || !names.Contains(DataFile.FileName) || !Fits(disk, unfinished))
                 throw HeaderIsMissing(disk, part);
         }
         else
@@ -108,7 +106,7 @@ internal static unsafe class EnvironmentCreator
             CheckpointFile.Fill(disk, UnfinishedHeaderName, made);
             disk.SyncDirectory();
             CreateDataFile(disk, made);
-            disk.Rename(UnfinishedDataName, DataFileName);
+            disk.Rename(UnfinishedDataName, DataFile.FileName);
         }
 
         // Also needed if a process got this far and was killed: its visible work is not necessarily durable.
@@ -120,7 +118,7 @@ internal static unsafe class EnvironmentCreator
 
     /// <summary>Returns a file that is created before the header exists, and that needs one; null if there is none.</summary>
     private static string? PartOf(HashSet<string> names) => names.FirstOrDefault(
-        name => name == DataFileName || JournalFile.IndexOf(name) > 0 || JournalFile.UnnamedIndexOf(name) > 0
+        name => name == DataFile.FileName || JournalFile.IndexOf(name) > 0 || JournalFile.UnnamedIndexOf(name) > 0
             || JournalSnapshotFile.NumberOf(name) > 0);
 
     private static CorruptionException HeaderIsMissing(IDisk disk, string part) => new(
@@ -150,7 +148,7 @@ internal static unsafe class EnvironmentCreator
     private static bool Fits(IDisk disk, in CheckpointHeader header)
     {
         var layout = new SectionMapLayout((int)header.PageSize);
-        using var file = disk.Open(DataFileName, DiskOpen.Existing, DiskAccess.Buffered);
+        using var file = disk.Open(DataFile.FileName, DiskOpen.Existing, DiskAccess.Buffered);
         if (file.Length < header.State.PageCount * layout.PageSize)
             return false;
         var journals = JournalInventory.Read(disk, header);

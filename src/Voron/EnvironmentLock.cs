@@ -28,7 +28,7 @@ internal sealed class EnvironmentLock : IDisposable
     {
         for (var tries = 0; tries < MaxTries; tries++)
         {
-            if (TryTake(disk, CheckpointFile.FileName, options.ReadOnly) is { } held)
+            if (EnvironmentFileLock.TryTake(disk, CheckpointFile.FileName, options.ReadOnly) is { } held)
                 return new EnvironmentLock(held);
             if (options.ReadOnly)
             {
@@ -43,29 +43,11 @@ internal sealed class EnvironmentLock : IDisposable
         throw new EnvironmentInUseException($"The environment in '{disk.Path}' is made and removed by other processes all the time.");
     }
 
-    /// <summary>Locks the file with the given name; returns null if there is none.</summary>
-    /// <exception cref="EnvironmentInUseException">The file is already locked.</exception>
-    public static IDisposable? TryTake(IDisk disk, string name, bool shared)
-    {
-        try
-        {
-            return disk.Lock(name, shared);
-        }
-        catch (DiskException e) when (e.Error == DiskError.NotFound)
-        {
-            return null;
-        }
-        catch (DiskException e) when (e.Error == DiskError.Locked)
-        {
-            throw new EnvironmentInUseException($"The environment in '{disk.Path}' is open already: {e.Message}{ClosedEnvironments.Describe(disk)}", e);
-        }
-    }
-
     /// <summary>Locks the data file too.</summary>
     /// <exception cref="EnvironmentInUseException">Another environment has the same data file open under another name.</exception>
     public void TakeDataFile(IDisk disk, bool shared) =>
-        _data = TryTake(disk, EnvironmentCreator.DataFileName, shared)
-            ?? throw new CorruptionException($"'{disk.Path}' has no '{EnvironmentCreator.DataFileName}'.");
+        _data = EnvironmentFileLock.TryTake(disk, DataFile.FileName, shared)
+            ?? throw new CorruptionException($"'{disk.Path}' has no '{DataFile.FileName}'.");
 
     public void Dispose()
     {

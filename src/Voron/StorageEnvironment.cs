@@ -24,7 +24,7 @@ public sealed partial class StorageEnvironment : IDisposable
 
     private const int MaxOpeningsUnflushed = 8;
 
-    private readonly EnvironmentParts _parts;
+    private readonly OpenedEngine _parts;
     private readonly Engine _context;
     private readonly ReaderPool _readers;
     private readonly Writer? _writer;
@@ -37,7 +37,7 @@ public sealed partial class StorageEnvironment : IDisposable
     private readonly Scrubber? _scrubber;
     private int _disposed;
 
-    private StorageEnvironment(EnvironmentParts parts)
+    private StorageEnvironment(OpenedEngine parts)
     {
         _parts = parts;
         _context = parts.Context;
@@ -127,7 +127,7 @@ public sealed partial class StorageEnvironment : IDisposable
     {
         try
         {
-            var parts = EnvironmentParts.Open(disk, options, logger);
+            var parts = EngineOpener.Open(disk, options, logger);
             try
             {
                 return new StorageEnvironment(parts);
@@ -136,7 +136,7 @@ public sealed partial class StorageEnvironment : IDisposable
             {
                 parts.CloseWriting();
                 parts.Release();
-                throw EnvironmentParts.NoMemory(disk.Path, options, e);
+                throw EngineOpener.NoMemory(disk.Path, options, e);
             }
             catch
             {
@@ -186,18 +186,8 @@ public sealed partial class StorageEnvironment : IDisposable
     public FlushReport? Flush()
     {
         ThrowIfNotWritable(nameof(Flush));
-        return WhileOpen(static environment => environment._flusher!.Flush());
+        return _context.WhileOpen(this, static environment => environment._flusher!.Flush());
     }
-
-    /// <summary>Makes the flusher write a journal snapshot: the changes that an old reader keeps out of the data file. For tests.</summary>
-    internal bool WriteJournalSnapshot() => WhileOpen(static environment => environment._flusher!.WriteJournalSnapshot());
-
-    /// <summary>Ends a trimming period and returns memory that was not needed for two periods to the system. For tests.</summary>
-    internal void TrimMemory() => WhileOpen(static environment =>
-    {
-        environment._trimmer!.Trim();
-        return true;
-    });
 
     /// <summary>
     /// Gives free space back to the file system: truncates the free end of the data file, and punches holes for other free ranges of 64 KiB
@@ -209,7 +199,7 @@ public sealed partial class StorageEnvironment : IDisposable
     public long ReclaimSpace()
     {
         ThrowIfNotWritable(nameof(ReclaimSpace));
-        return WhileOpen(static environment => environment._reclaimer!.Run(ReclaimPatience));
+        return _context.WhileOpen(this, static environment => environment._reclaimer!.Run(ReclaimPatience));
     }
 
     /// <summary>
@@ -217,14 +207,14 @@ public sealed partial class StorageEnvironment : IDisposable
     /// continue meanwhile; the snapshot is kept like that of any reader.
     /// </summary>
     /// <exception cref="ObjectDisposedException">The environment is closed, or was closed during the call, which ended the call.</exception>
-    public VerificationReport Verify() => WhileOpen(static environment =>
+    public VerificationReport Verify() => _context.WhileOpen(this, static environment =>
     {
         using var reading = new EngineSnapshot(environment._context);
         return Verifier.Run(environment._context, reading.Snapshot);
     });
 
     /// <summary>Returns statistics of what the environment has done and what it holds.</summary>
-    public EnvironmentStatistics GetStatistics() => WhileOpen(static environment => environment.CollectStatistics());
+    public EnvironmentStatistics GetStatistics() => _context.WhileOpen(this, static environment => environment.CollectStatistics());
 
     // Takes no snapshot, so that statistics are available even when there can be no more readers.
     private EnvironmentStatistics CollectStatistics()
@@ -292,32 +282,8 @@ public sealed partial class StorageEnvironment : IDisposable
             new EnvironmentCloser(_parts, _writer, _groupCommit, _flusher, _scheduler, _scrubber).Close();
     }
 
-    /// <summary>The engine of the environment; for tests.</summary>
-    internal Engine Context => _context;
-
-    /// <summary>Confirms the durability of the last record in the journal; for tests of what recovery can then conclude about that record.</summary>
-    internal void ConfirmDurability() => _context.Journal!.ConfirmDurability();
-
-    // Keeps the environment's resources alive while `work` runs, even if another thread closes the environment. The user's code is called
-    // when no lock is held.
-    private T WhileOpen<T>(Func<StorageEnvironment, T> work)
-    {
-        _context.Users.AddCall();
-        try
-        {
-            return work(this);
-        }
-        catch (OperationCanceledException) when (_context.Closing.IsCancellationRequested)
-        {
-            throw new ObjectDisposedException(nameof(StorageEnvironment), $"The environment in '{Path}' was closed during the call.");
-        }
-        finally
-        {
-            _context.Users.RemoveCall();
-            _context.Observers.CallHere();
-            GuardedLogger.WriteHere(_context.Logger);
-        }
-    }
+    /// <summary>The parts that tests need.</summary>
+    internal EnvironmentInternals Internals => new(_context, _flusher, _trimmer);
 
     // Each opening that writes begins a journal file, which only a checkpoint releases. A process that repeatedly dies before a checkpoint
     // would fill the directory.

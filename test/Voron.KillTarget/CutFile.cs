@@ -43,7 +43,7 @@ public static class CutFile
         }
         finally
         {
-            environment.Context.Poison.Set(new InvalidOperationException("nothing more is to be written"));
+            environment.Internals.Engine.Poison.Set(new InvalidOperationException("nothing more is to be written"));
             environment.Dispose();
         }
     }

@@ -65,7 +65,7 @@ long Work(StorageEnvironment environment, long next)
             {
                 next = Commit(environment, next, KillPhase.Committing);
                 TellPhase(KillPhase.JournalSnapshot);
-                environment.WriteJournalSnapshot();
+                environment.Internals.WriteJournalSnapshot();
             }
 
             return next;

@@ -14,6 +14,9 @@ namespace Voron.Paging;
 /// </remarks>
 internal sealed unsafe class DataFile : IDisposable
 {
+    /// <summary>The name of the data file in the directory of its environment.</summary>
+    public const string FileName = "voron.data";
+
     private const int ExtentPieceBytes = 64 << 10;
 
     private readonly EngineLock _sync = new(LockRank.DataSync);

@@ -59,6 +59,9 @@ internal sealed class Engine
 
     public required ReaderTable Readers { get; init; }
 
+    /// <summary>Where snapshots find their pages, and register.</summary>
+    public required SnapshotSource Snapshots { get; init; }
+
     /// <summary>Null when the environment is opened for reading only.</summary>
     public JournalWriter? Journal { get; set; }
 
@@ -77,6 +80,30 @@ internal sealed class Engine
 
     /// <summary>The slot of the flusher in <see cref="Readers"/>, scanned last; -1 when there is none.</summary>
     public int FlusherSlot { get; set; } = -1;
+
+    /// <summary>
+    /// Keeps the environment's resources alive while <paramref name="work"/> runs, even if another thread closes the environment. The user's code is
+    /// called when no lock is held.
+    /// </summary>
+    /// <exception cref="ObjectDisposedException">The environment is closed, or was closed during the call, which ended the call.</exception>
+    public TResult WhileOpen<TState, TResult>(TState state, Func<TState, TResult> work)
+    {
+        Users.AddCall();
+        try
+        {
+            return work(state);
+        }
+        catch (OperationCanceledException) when (Closing.IsCancellationRequested)
+        {
+            throw new ObjectDisposedException(nameof(StorageEnvironment), $"The environment in '{Disk.Path}' was closed during the call.");
+        }
+        finally
+        {
+            Users.RemoveCall();
+            Observers.CallHere();
+            GuardedLogger.WriteHere(Logger);
+        }
+    }
 
     /// <inheritdoc cref="Transactions.WriterLock.AssertHeld"/>
     [Conditional("DEBUG")]

@@ -12,7 +12,7 @@ internal sealed class EngineSnapshot : IDisposable
         _users.AddCall();
         try
         {
-            Snapshot = new SnapshotPages(context, forEngine: true);
+            Snapshot = new SnapshotPages(context.Snapshots, forEngine: true);
             Snapshot.Begin(thread: Environment.CurrentManagedThreadId);
         }
         catch

@@ -126,7 +126,7 @@ internal sealed class ReaderPool
                     body = Interlocked.Exchange(ref _pool[i], null);
             }
 
-            body ??= new ReadTransactionBody(this, new SnapshotPages(_context));
+            body ??= new ReadTransactionBody(this, new SnapshotPages(_context.Snapshots));
             body.Begin(_context.Options.CaptureTransactionStacks ? new StackTrace(1, fNeedFileInfo: false) : null);
             return body;
         }

@@ -10,7 +10,7 @@ namespace Voron.Transactions;
 /// <summary>The pages as seen by one registered snapshot. Pooled; keeps its slot in the reader table for life.</summary>
 internal sealed unsafe class SnapshotPages : PageReader
 {
-    private readonly Engine _context;
+    private readonly ReaderTable _readers;
     private readonly VersionTable _versions;
     private readonly DataFile _dataFile;
     private readonly int _slot;
@@ -22,18 +22,19 @@ internal sealed unsafe class SnapshotPages : PageReader
     private long _id;
     private long _pageCount;
 
+    /// <param name="source">Where the pages are.</param>
     /// <param name="forEngine">True to take one of the slots that are reserved for the engine.</param>
-    public SnapshotPages(Engine context, bool forEngine = false)
+    public SnapshotPages(SnapshotSource source, bool forEngine = false)
     {
-        _context = context;
-        _versions = context.Versions;
-        _dataFile = context.DataFile;
-        PageSize = context.PageSize;
+        _readers = source.Readers;
+        _versions = source.Versions;
+        _dataFile = source.DataFile;
+        PageSize = source.PageSize;
         _pageShift = BitOperations.Log2((uint)PageSize);
-        _verifyEveryRead = context.Options.VerifyEveryRead;
+        _verifyEveryRead = source.VerifyEveryRead;
         _isEngine = forEngine;
-        _slot = context.Readers.TakeSlot(forEngine);
-        DataFileKeyHeads = _verifyEveryRead ? null : context.DataFileKeyHeads;
+        _slot = _readers.TakeSlot(forEngine);
+        DataFileKeyHeads = _verifyEveryRead ? null : source.DataFileKeyHeads;
     }
 
     public override int PageSize { get; }
@@ -50,18 +51,18 @@ internal sealed unsafe class SnapshotPages : PageReader
     /// <summary>Registers the snapshot with the newest published state.</summary>
     public void Begin(StackTrace? openedAt = null, int thread = 0)
     {
-        _context.Readers.NoteOrigin(_slot, openedAt, thread);
-        _published = _context.Readers.Register(_slot);
+        _readers.NoteOrigin(_slot, openedAt, thread);
+        _published = _readers.Register(_slot);
         _map = _published->Map;
         _id = _published->State.TransactionId;
         _pageCount = _published->State.PageCount;
     }
 
     /// <summary>Releases the snapshot. Data that was read through it must not be used any more.</summary>
-    public void End() => _context.Readers.Release(_slot);
+    public void End() => _readers.Release(_slot);
 
     /// <summary>Returns the slot; this object must not be used any more.</summary>
-    public void Retire() => _context.Readers.FreeSlot(_slot, _isEngine);
+    public void Retire() => _readers.FreeSlot(_slot, _isEngine);
 
     public override byte* Read(PageNumber page)
     {

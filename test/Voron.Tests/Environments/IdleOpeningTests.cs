@@ -47,7 +47,7 @@ public sealed class IdleOpeningTests
             Count(environment).Should().Be(10);
             Thread.Sleep(LongerThanMarker);
             writes += environment.GetStatistics().JournalWrites;
-            environment.Context.JournalFiles!.LiveCount.Should().BeLessThanOrEqualTo(2);
+            environment.Internals.Engine.JournalFiles!.LiveCount.Should().BeLessThanOrEqualTo(2);
             disk = Kill(environment, disk, i);
         }
 
@@ -69,8 +69,8 @@ public sealed class IdleOpeningTests
         for (var i = 0; i < Openings; i++)
         {
             var environment = StorageEnvironment.Open(disk, Options(background: false));
-            environment.Context.JournalFiles!.LiveCount.Should().BeLessThanOrEqualTo(MaxFiles, "after {0} openings", i);
-            environment.ConfirmDurability();
+            environment.Internals.Engine.JournalFiles!.LiveCount.Should().BeLessThanOrEqualTo(MaxFiles, "after {0} openings", i);
+            environment.Internals.ConfirmDurability();
             var opened = disk;
             disk = Kill(environment, disk, i);
             if (i % 3 == 0)
@@ -106,8 +106,8 @@ public sealed class IdleOpeningTests
             if (i % 6 == 0)
                 Thread.Sleep(LongerThanMarker);
             else
-                environment.ConfirmDurability();
-            environment.Context.JournalFiles!.LiveCount.Should().BeLessThanOrEqualTo(MaxFiles);
+                environment.Internals.ConfirmDurability();
+            environment.Internals.Engine.JournalFiles!.LiveCount.Should().BeLessThanOrEqualTo(MaxFiles);
             path = Copy(path, Path.Combine(root.Path, $"{i}"));
         }
 

@@ -48,7 +48,7 @@ public sealed class InterruptedCloseTests
         var disk = new SimulatedDisk();
         var flushes = 0;
         var environment = OpenWithCommit(disk, log, () => flushes++);
-        environment.Context.Users.AddCall();
+        environment.Internals.Engine.Users.AddCall();
         var wasInterrupted = false;
         var closing = Close(environment, interrupted => wasInterrupted = interrupted);
         closing.WaitUntilBlockedOrEnded();
@@ -56,7 +56,7 @@ public sealed class InterruptedCloseTests
         closing.Interrupt();
         closing.WaitUntilBlockedOrEnded();
         var hasWaited = !closing.HasEnded;
-        environment.Context.Users.RemoveCall();
+        environment.Internals.Engine.Users.RemoveCall();
         closing.Join().Should().BeNull();
         hasWaited.Should().BeTrue();
         wasInterrupted.Should().BeTrue();
@@ -108,7 +108,7 @@ public sealed class InterruptedCloseTests
         var disk = new SimulatedDisk();
         var flushes = 0;
         var environment = OpenWithCommit(disk, log, () => flushes++);
-        environment.Context.Closing.Token.Register(() => throw new PlannedException());
+        environment.Internals.Engine.Closing.Token.Register(() => throw new PlannedException());
         environment.Invoking(open => open.Dispose()).Should().NotThrow();
         flushes.Should().Be(1);
         disk.HeldLocks.Should().Be(0);
@@ -123,7 +123,7 @@ public sealed class InterruptedCloseTests
     {
         var disk = new SimulatedDisk();
         var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());
-        environment.Context.Closing.Token.Register(() => Thread.Sleep(Patience));
+        environment.Internals.Engine.Closing.Token.Register(() => Thread.Sleep(Patience));
         var wasInterrupted = false;
         var closing = Close(environment, interrupted => wasInterrupted = interrupted);
         closing.WaitUntilBlockedOrEnded();

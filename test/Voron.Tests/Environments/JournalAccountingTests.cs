@@ -38,7 +38,7 @@ public sealed class JournalAccountingTests
         using var reading = environment.BeginRead();
         for (var i = 0; i < 200; i++)
             FaultTestKit.Put(environment, i, FaultTestKit.Value(i, 4_000));
-        environment.WriteJournalSnapshot().Should().BeTrue();
+        environment.Internals.WriteJournalSnapshot().Should().BeTrue();
         environment.GetStatistics().LiveJournalBytes.Should().Be(0);
     }
 
@@ -69,10 +69,10 @@ public sealed class JournalAccountingTests
         // A commit that is durable before the first image, and published after the flush has chosen what the reader sees.
         FaultTestKit.Put(environment, 1, [1]);
         environment.Flush();
-        environment.WriteJournalSnapshot().Should().BeTrue();
+        environment.Internals.WriteJournalSnapshot().Should().BeTrue();
         var statistics = environment.GetStatistics();
         statistics.LiveJournalBytes.Should().BeGreaterThan(2 * options.JournalLimitBytes, "the images of the flush come after its transaction");
-        ((FlushScheduler)environment.Context.BackPressure!).HeldJournalBytes.Should().BeLessThan(options.JournalLimitBytes / 4);
+        ((FlushScheduler)environment.Internals.Engine.BackPressure!).HeldJournalBytes.Should().BeLessThan(options.JournalLimitBytes / 4);
     }
 
     /// <summary>Of a file that an opening found, its whole length was counted.</summary>

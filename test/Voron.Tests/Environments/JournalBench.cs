@@ -37,7 +37,7 @@ internal static class JournalBench
     public static SimulatedDisk Kill(StorageEnvironment environment, SimulatedDisk disk, int listingOrder = 0)
     {
         var left = FileSet.Of(disk).ToDisk(listingOrder);
-        environment.Context.Poison.Set(new InvalidOperationException("killed"));
+        environment.Internals.Engine.Poison.Set(new InvalidOperationException("killed"));
         environment.Dispose();
         return left;
     }

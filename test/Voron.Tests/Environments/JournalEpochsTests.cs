@@ -30,7 +30,7 @@ public sealed class JournalEpochsTests
                 Put(environment, i, 40);
             environment.Flush();
             Put(environment, 4000, 1);
-            JournalSpare.Prepare(environment.Context);
+            JournalSpare.Prepare(environment.Internals.Engine);
         }
 
         var from = disk.TraceCount;
@@ -68,7 +68,7 @@ public sealed class JournalEpochsTests
             environment.Flush();
             Put(environment, 4000, 1);
             var before = disk.List().Select(entry => entry.Name).ToHashSet();
-            JournalSpare.Prepare(environment.Context);
+            JournalSpare.Prepare(environment.Internals.Engine);
             spare = FileSet.Of(disk);
             disk.List().Select(entry => entry.Name).Should().BeEquivalentTo(before, "a released file became the spare");
         }
@@ -119,7 +119,7 @@ public sealed class JournalEpochsTests
         {
             for (var i = 0; i < 100; i++)
                 Put(environment, i * 200, 200);
-            environment.Context.JournalFiles!.LiveCount.Should().BeGreaterThan(60);
+            environment.Internals.Engine.JournalFiles!.LiveCount.Should().BeGreaterThan(60);
             disk.OpenFiles.Should().BeLessThan(12);
 
             // They are there for the next flush to be used again, and are opened for that.
@@ -127,7 +127,7 @@ public sealed class JournalEpochsTests
             for (var i = 0; i < 100; i++)
                 Put(environment, i * 200, 200);
             disk.OpenFiles.Should().BeLessThan(12);
-            environment.Context.Poison.Set(new InvalidOperationException("killed"));
+            environment.Internals.Engine.Poison.Set(new InvalidOperationException("killed"));
         }
 
         // The most that are open at once while all of them are read.
@@ -165,7 +165,7 @@ public sealed class JournalEpochsTests
             for (var i = 0; i < 900; i++)
             {
                 Put(environment, 0, 200, seed: i);
-                most = Math.Max(most, environment.Context.JournalFiles!.LiveCount);
+                most = Math.Max(most, environment.Internals.Engine.JournalFiles!.LiveCount);
                 mostOpen = Math.Max(mostOpen, disk.OpenFiles);
             }
 

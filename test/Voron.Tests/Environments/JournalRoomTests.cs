@@ -99,9 +99,9 @@ public sealed class JournalRoomTests
         Put(environment, 0, 3_000);
         disk.SpaceLimit = disk.UsedBytes;
         var files = Files(disk);
-        JournalSpare.Prepare(environment.Context);
+        JournalSpare.Prepare(environment.Internals.Engine);
         Files(disk).Should().Be(files);
-        environment.Context.JournalFiles!.HasSpare.Should().BeFalse();
+        environment.Internals.Engine.JournalFiles!.HasSpare.Should().BeFalse();
         Count(environment).Should().Be(4_000);
     }
 

@@ -163,7 +163,7 @@ public sealed partial class BitFlipTests
         }
 
         // Without it rot in the last record would be a torn write, which is rightly dropped.
-        environment.ConfirmDurability();
+        environment.Internals.ConfirmDurability();
         var files = FaultTestKit.Bytes(disk);
         environment.Dispose();
         return files;

@@ -127,7 +127,7 @@ public sealed class MixedMomentsTests
             FaultTestKit.Put(environment, i, FaultTestKit.Value(i, 3000));
         disk.InProgress = null;
         older.Should().NotBeNull();
-        environment.WriteJournalSnapshot().Should().BeTrue();
+        environment.Internals.WriteJournalSnapshot().Should().BeTrue();
         var newer = FileSet.Of(disk);
 
         using (var whole = StorageEnvironment.Open(older!.ToDisk(), options))
@@ -183,7 +183,7 @@ public sealed class MixedMomentsTests
         {
             using var reading = environment.BeginRead();
             FaultTestKit.Put(environment, 100, FaultTestKit.Value(100, 300));
-            environment.WriteJournalSnapshot().Should().BeTrue();
+            environment.Internals.WriteJournalSnapshot().Should().BeTrue();
             during = FileSet.Of(killed);
         }
 

@@ -298,7 +298,7 @@ public sealed class OpeningTests
         FaultTestKit.Put(environment, 1, FaultTestKit.Value(1, 300));
         environment.Flush();
         FaultTestKit.Put(environment, 2, FaultTestKit.Value(2, 300));
-        environment.ConfirmDurability();
+        environment.Internals.ConfirmDurability();
         return FaultTestKit.Bytes(disk);
     }
 }

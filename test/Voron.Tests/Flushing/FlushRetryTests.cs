@@ -80,7 +80,7 @@ public sealed class FlushRetryTests
             },
             DiskError.Failed);
         disk.SpaceLimit = disk.UsedBytes + (6 << 20);
-        var rewrite = () => environment.WriteJournalSnapshot();
+        var rewrite = () => environment.Internals.WriteJournalSnapshot();
         rewrite.Should().Throw<StorageFullException>().WithMessage("*rewrite-*bytes*room for*");
         (created, written).Should().Be((0, 0));
 

@@ -192,7 +192,7 @@ public sealed class SpaceReclaimerTests
 
         environment.Flush();
         environment.GetStatistics().DataFileBytes.Should().Be(reclaimed);
-        environment.Context.DataFile.File.Length.Should().Be(reclaimed);
+        environment.Internals.Engine.DataFile.File.Length.Should().Be(reclaimed);
     }
 
     private static void FillScattered(StorageEnvironment environment, IEnumerable<int> keys)

@@ -55,8 +55,8 @@ public sealed class ForgedNumberTests
         }
 
         environment.Flush();
-        var pass = new ScrubPass(environment.Context, ScrubPace.Unlimited(TestContext.Current.CancellationToken));
-        using var reading = new EngineSnapshot(environment.Context);
+        var pass = new ScrubPass(environment.Internals.Engine, ScrubPace.Unlimited(TestContext.Current.CancellationToken));
+        using var reading = new EngineSnapshot(environment.Internals.Engine);
         while (!pass.RunSlice(reading.Snapshot))
         {
         }
@@ -82,7 +82,7 @@ public sealed class ForgedNumberTests
         }
 
         environment.Flush();
-        var data = environment.Context.DataFile;
+        var data = environment.Internals.Engine.DataFile;
         var before = disk.Contents("voron.data");
         var verified = Enumerable.Range(0, (int)environment.GetStatistics().PageCount).Where(page => data.IsVerified(page)).ToList();
         using (var writing = environment.BeginWrite())

@@ -103,7 +103,7 @@ public sealed class ScrubPassTests
             stop.Cancel();
             readsAtStop = reads;
         });
-        var pass = new ScrubPass(environment.Context, new ScrubPace(1, new ScrubClock(), stop.Token));
+        var pass = new ScrubPass(environment.Internals.Engine, new ScrubPace(1, new ScrubClock(), stop.Token));
         var slices = 0;
         var run = () =>
         {
@@ -133,7 +133,7 @@ public sealed class ScrubPassTests
             stop.Cancel();
             readsAtStop = reads;
         });
-        var pass = new ScrubPass(reopened.Context, new ScrubPace(0, new ScrubClock(), stop.Token));
+        var pass = new ScrubPass(reopened.Internals.Engine, new ScrubPace(0, new ScrubClock(), stop.Token));
         var run = () => Slice(reopened, pass);
         run.Should().Throw<OperationCanceledException>();
         reads.Should().Be(readsAtStop);
@@ -175,7 +175,7 @@ public sealed class ScrubPassTests
         Run(environment, out _).Problems.Should().BeEmpty();
         using var reading = environment.BeginRead();
         read.Should().NotBeEmpty();
-        read.Where(page => environment.Context.Versions.Find(page, reading.TransactionId, out _)).Should().BeEmpty();
+        read.Where(page => environment.Internals.Engine.Versions.Find(page, reading.TransactionId, out _)).Should().BeEmpty();
     }
 
     private static void Change(StorageEnvironment environment, Random random, int round)
@@ -236,7 +236,7 @@ public sealed class ScrubPassTests
 
     private static VerificationReport Run(StorageEnvironment environment, out int slices, Action? between = null)
     {
-        var pass = new ScrubPass(environment.Context, new ScrubPace(1, new ScrubClock(), CancellationToken.None));
+        var pass = new ScrubPass(environment.Internals.Engine, new ScrubPace(1, new ScrubClock(), CancellationToken.None));
         slices = 1;
         while (!Slice(environment, pass))
         {
@@ -249,7 +249,7 @@ public sealed class ScrubPassTests
 
     private static bool Slice(StorageEnvironment environment, ScrubPass pass)
     {
-        using var reading = new EngineSnapshot(environment.Context);
+        using var reading = new EngineSnapshot(environment.Internals.Engine);
         return pass.RunSlice(reading.Snapshot);
     }
 
@@ -263,7 +263,7 @@ public sealed class ScrubPassTests
         {
             cursor.Open(new Voron.Trees.TreeState(header), reading.Body.Pages, canChange: false);
             cursor.SeekExact(FaultTestKit.Key(key)).Should().BeTrue();
-            var page = ((long)cursor.Record - (long)environment.Context.DataFile.MapAddress) / 4096;
+            var page = ((long)cursor.Record - (long)environment.Internals.Engine.DataFile.MapAddress) / 4096;
             cursor.Close();
             return page;
         }

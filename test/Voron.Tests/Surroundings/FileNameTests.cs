@@ -44,7 +44,7 @@ public sealed class FileNameTests
                         writing.CreateTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(i), FaultTestKit.Value(i, 15_000));
                     writing.Commit();
                 }
-                environment.WriteJournalSnapshot().Should().BeTrue();
+                environment.Internals.WriteJournalSnapshot().Should().BeTrue();
             }
             environment.Flush();
         }

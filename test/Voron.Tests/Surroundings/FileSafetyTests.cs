@@ -112,7 +112,7 @@ public sealed class FileSafetyTests
         {
             for (var i = 0; i < 20; i++)
                 FaultTestKit.Put(environment, i, FaultTestKit.Value(i, 9000));
-            environment.WriteJournalSnapshot();
+            environment.Internals.WriteJournalSnapshot();
             check();
         }
         environment.Flush();

@@ -140,7 +140,7 @@ public sealed class OptionTests
         FaultTestKit.Put(environment, 1, [1]);
         var pages = Math.Max(MinPages, volume / environment.Options.PageSize);
         var limit = Math.Min(MaxPages, pages > MaxPages / 2 ? MaxPages : 2 * pages);
-        environment.Context.DataFile.PageLimit.Should().Be(limit);
+        environment.Internals.Engine.DataFile.PageLimit.Should().Be(limit);
         reserved.Bytes.Should().BeInRange(AddressPlan.Bytes(limit) / 10 * 9, AddressPlan.Bytes(limit) + Beside);
     }
 

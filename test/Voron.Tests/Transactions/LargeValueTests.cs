@@ -1,3 +1,4 @@
+using Voron.Paging;
 using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Transactions;
@@ -156,7 +157,7 @@ public sealed class LargeValueTests
 
         foreach (var bytes in (int[])[20_000, 3 << 20])
         {
-            disk.FailNext(call => call.Kind == DiskCallKind.Write && call.Name == EnvironmentCreator.DataFileName, Voron.IO.DiskError.Failed);
+            disk.FailNext(call => call.Kind == DiskCallKind.Write && call.Name == DataFile.FileName, Voron.IO.DiskError.Failed);
             using var writing = environment.BeginWrite();
             var tree = writing.OpenTree("t");
             var put = () =>
@@ -256,7 +257,7 @@ public sealed class LargeValueTests
         using var reading = environment.BeginRead();
         var tree = reading.OpenTree("t");
         var read = () => tree.TryGet([1], out _);
-        disk.FailNext(call => call.Kind == DiskCallKind.Read && call.Name == EnvironmentCreator.DataFileName, Voron.IO.DiskError.Failed);
+        disk.FailNext(call => call.Kind == DiskCallKind.Read && call.Name == DataFile.FileName, Voron.IO.DiskError.Failed);
         read.Should().Throw<StorageAccessException>();
         read().Should().BeTrue("the next read can be served");
     }
@@ -299,7 +300,7 @@ public sealed class LargeValueTests
     {
         var seen = 0;
         disk.FailNext(
-            call => call.Kind == DiskCallKind.Write && call.Name == EnvironmentCreator.DataFileName && seen++ == write,
+            call => call.Kind == DiskCallKind.Write && call.Name == DataFile.FileName && seen++ == write,
             Enum.Parse<Voron.IO.DiskError>(error));
     }
 

@@ -24,8 +24,8 @@ public sealed class SavepointTests
         }
 
         writing.Body.WritePages.ChangedBytes.Should().BeLessThan(64 << 10);
-        environment.Context.Frames.UsedBytes.Should().BeLessThan(64 << 10);
-        environment.Context.Versions.NodeCount.Should().BeLessThan(16);
+        environment.Internals.Engine.Frames.UsedBytes.Should().BeLessThan(64 << 10);
+        environment.Internals.Engine.Versions.NodeCount.Should().BeLessThan(16);
         writing.Commit();
         using var reading = environment.BeginRead();
         reading.OpenTree("t").TryGet([1], out var value).Should().BeTrue();

@@ -77,11 +77,11 @@ internal static class BoundCases
             },
             DiskError.Failed);
         place.Disk.SpaceLimit = place.Disk.UsedBytes + place.Run.Choices.Next(count * 900);
-        Exception? failure = Catch(() => environment.WriteJournalSnapshot());
+        Exception? failure = Catch(() => environment.Internals.WriteJournalSnapshot());
         BrokenPromiseException.Require(failure is StorageFullException, $"A rewrite that does not fit gave {failure?.Message ?? "no failure"}");
         BrokenPromiseException.Require(written == 0, $"A rewrite that does not fit has written {written} bytes.");
         place.Disk.SpaceLimit = long.MaxValue;
-        BrokenPromiseException.Require(environment.WriteJournalSnapshot() && written > 0, "A rewrite that fits was not made.");
+        BrokenPromiseException.Require(environment.Internals.WriteJournalSnapshot() && written > 0, "A rewrite that fits was not made.");
     }
 
     private static void SnapshotThatFails(BoundPlace place)
@@ -154,7 +154,7 @@ internal static class BoundCases
         using StorageEnvironment environment = StorageEnvironment.Open(place.Disk, BoundPlace.Manual());
         for (int i = 0; i < commits; i++)
             BoundPlace.Put(environment, i, 40_000);
-        int live = environment.Context.JournalFiles!.LiveCount;
+        int live = environment.Internals.Engine.JournalFiles!.LiveCount;
         BrokenPromiseException.Require(live > commits / 2, $"{commits} commits have left {live} live journal files: the case is none.");
         RequireFewOpen(place, $"With {live} live journal files");
         environment.Flush();
@@ -182,7 +182,7 @@ internal static class BoundCases
         for (int i = MaxHeldFiles + 200 + place.Run.Choices.Next(100); i > 0; i--)
         {
             BoundPlace.Put(environment, i % 10, 40_000);
-            most = Math.Max(most, environment.Context.JournalFiles!.LiveCount);
+            most = Math.Max(most, environment.Internals.Engine.JournalFiles!.LiveCount);
         }
         BrokenPromiseException.Require(most <= MaxHeldFiles + 100, $"A reader keeps {most} journal files live.");
         RequireFewOpen(place, $"Behind a reader, with up to {most} live journal files");
@@ -195,7 +195,7 @@ internal static class BoundCases
         StorageEnvironment environment = StorageEnvironment.Open(place.Disk, BoundPlace.Manual(fileBytes));
         for (int i = 0; i < commits; i++)
             BoundPlace.Put(environment, i, 10_000 + place.Run.Choices.Next((int)fileBytes));
-        int live = environment.Context.JournalFiles!.LiveCount;
+        int live = environment.Internals.Engine.JournalFiles!.LiveCount;
         BoundPlace.Kill(environment);
 
         var windows = new WindowWatch();
@@ -260,7 +260,7 @@ internal static class BoundCases
             }
 
             long read = disk.ReadBytes - before;
-            long groups = environment.GetStatistics().PageCount / environment.Context.Layout.PagesPerGroup;
+            long groups = environment.GetStatistics().PageCount / environment.Internals.Engine.Layout.PagesPerGroup;
             BrokenPromiseException.Require(
                 read <= MaxRead, $"The first transactions after an opening have read {read} bytes of a store of {groups} groups of sections.");
         }

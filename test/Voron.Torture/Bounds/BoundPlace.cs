@@ -47,7 +47,7 @@ internal sealed class BoundPlace(SuiteRun run)
     /// <summary>Leaves the files as a killed process would.</summary>
     public static void Kill(StorageEnvironment environment)
     {
-        environment.Context.Poison.Set(new InvalidOperationException("killed"));
+        environment.Internals.Engine.Poison.Set(new InvalidOperationException("killed"));
         environment.Dispose();
     }
 

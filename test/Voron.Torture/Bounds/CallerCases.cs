@@ -112,7 +112,7 @@ internal static class CallerCases
     private static void WaitUntilQueued(StorageEnvironment environment)
     {
         long start = Stopwatch.GetTimestamp();
-        while (!environment.Context.WriterLock!.HasQueue)
+        while (!environment.Internals.Engine.WriterLock!.HasQueue)
         {
             BrokenPromiseException.Require(Stopwatch.GetElapsedTime(start) < Patience, "The writer is taken, and a second caller does not wait for it.");
             Thread.Sleep(1);

@@ -1,5 +1,6 @@
 using System.Runtime.InteropServices;
 using Voron.Format;
+using Voron.Paging;
 using Voron.Torture.Crashes;
 using Voron.Torture.Harness;
 using Voron.Torture.Simulation;
@@ -18,7 +19,7 @@ internal sealed class CopyRun(SuiteRun run)
     private const int NearEntries = 30;
 
     private const string Header = Voron.Paging.CheckpointFile.FileName;
-    private const string Data = EnvironmentCreator.DataFileName;
+    private const string Data = DataFile.FileName;
 
     private readonly Tape _choices = run.Choices;
     private StorageOptions _options = null!;

@@ -1,4 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
+using Voron.Paging;
 using Voron.Primitives;
 using Voron.Torture.Harness;
 using Voron.Torture.Simulation;
@@ -139,7 +140,7 @@ internal sealed class CrashWorkload : IDisposable
                 break;
             case < 82:
                 _run.Tell("rewrite");
-                _counts.JournalSnapshots += _environment!.WriteJournalSnapshot() ? 1 : 0;
+                _counts.JournalSnapshots += _environment!.Internals.WriteJournalSnapshot() ? 1 : 0;
                 break;
             case < 90:
                 _run.Tell("begin a reader");
@@ -392,7 +393,7 @@ internal sealed class CrashWorkload : IDisposable
     }
 
     // As the thread of the flusher does, which these environments have not.
-    private void PrepareSpare() => Voron.Flushing.JournalSpare.Prepare(_environment!.Context);
+    private void PrepareSpare() => Voron.Flushing.JournalSpare.Prepare(_environment!.Internals.Engine);
 
     private void BeginReader(Content expected)
     {
@@ -453,6 +454,6 @@ internal sealed class CrashWorkload : IDisposable
 
     // The flusher syncs the data file and writes the checkpoint while neither the writer nor the journal is taken.
     private bool IsOutsideOfLocks(TraceEntry entry) =>
-        (entry.Kind == TraceKind.Sync && entry.File == _disk.FileOf(EnvironmentCreator.DataFileName))
+        (entry.Kind == TraceKind.Sync && entry.File == _disk.FileOf(DataFile.FileName))
         || (entry.Kind == TraceKind.Write && entry.File == _disk.FileOf(Voron.Paging.CheckpointFile.FileName));
 }

@@ -15,7 +15,7 @@ internal sealed class CutPoints(SimulatedDisk disk, List<Content> history, IRead
     public CrashImages Images { get; } = new(disk);
 
     /// <summary>The number that the trace has for the data file.</summary>
-    public int DataFile => disk.FileOf(EnvironmentCreator.DataFileName);
+    public int DataFile => disk.FileOf(Paging.DataFile.FileName);
 
     /// <summary>True when pages of the data file are being written, by a flush or by a transaction with a large value.</summary>
     public bool IsWritingData(int cut) => Images.HasPendingBytes(cut, DataFile);

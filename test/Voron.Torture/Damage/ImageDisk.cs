@@ -2,6 +2,7 @@ using System.Collections.Concurrent;
 using System.Runtime.InteropServices;
 using Voron.IO;
 using Voron.IO.Posix;
+using Voron.Paging;
 
 namespace Voron.Torture.Damage;
 
@@ -158,7 +159,7 @@ internal sealed unsafe class ImageDisk : IDisk
     private Content Add(string name)
     {
         // Only the data file is mapped.
-        var content = new Content(_isGuarded && name.StartsWith(EnvironmentCreator.DataFileName, StringComparison.Ordinal));
+        var content = new Content(_isGuarded && name.StartsWith(DataFile.FileName, StringComparison.Ordinal));
         _files[name] = content;
         _contents.Add(content);
         return content;

@@ -94,8 +94,8 @@ internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random r
 
     private static void Scrub(StorageEnvironment environment)
     {
-        var pass = new ScrubPass(environment.Context, ScrubPace.Unlimited(CancellationToken.None));
-        using var reading = new EngineSnapshot(environment.Context);
+        var pass = new ScrubPass(environment.Internals.Engine, ScrubPace.Unlimited(CancellationToken.None));
+        using var reading = new EngineSnapshot(environment.Internals.Engine);
 
         // What leads to the rest of a phase may be unreadable: the next call goes on with the next phase.
         while (!pass.RunSlice(reading.Snapshot))

@@ -87,7 +87,7 @@ internal sealed unsafe class NeededBytes
         for (long page = 0; page < snapshot.State.PageCount; page++)
         {
             bool isUsed = (bitmap[page / 8] & (1 << (int)(page % 8))) != 0;
-            if (!isUsed || _large.Contains(page) || environment.Context.Versions.Find(page, snapshot.Id, out _))
+            if (!isUsed || _large.Contains(page) || environment.Internals.Engine.Versions.Find(page, snapshot.Id, out _))
                 continue;
             var header = (PageHeader*)snapshot.Read(new PageNumber(page));
             long pages = header->Kind == PageKind.Overflow ? header->ExtentPages : 1;

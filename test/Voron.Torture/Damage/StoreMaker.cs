@@ -67,7 +67,7 @@ internal sealed class StoreMaker : IDisposable
         maker.Fill();
         maker._environment.Flush();
         maker.Change(4);
-        maker._environment.ConfirmDurability();
+        maker._environment.Internals.ConfirmDurability();
         return maker.Take($"vouched for, {form}");
     }
 
@@ -106,10 +106,10 @@ internal sealed class StoreMaker : IDisposable
         using (maker._environment.BeginRead())
         {
             maker.Change(3);
-            if (!maker._environment.WriteJournalSnapshot())
+            if (!maker._environment.Internals.WriteJournalSnapshot())
                 throw new Harness.TortureException("No rewrite file was made.");
             maker.Change(2);
-            maker._environment.ConfirmDurability();
+            maker._environment.Internals.ConfirmDurability();
             return maker.Take("with a rewrite file");
         }
     }
@@ -124,7 +124,7 @@ internal sealed class StoreMaker : IDisposable
         StoreFiles killed = maker._disk.Copy();
         using var second = new StoreMaker(maker, killed);
         second.Change(3);
-        second._environment.ConfirmDurability();
+        second._environment.Internals.ConfirmDurability();
         return second.Take("recovered and gone on with");
     }
 

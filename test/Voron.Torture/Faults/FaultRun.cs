@@ -93,11 +93,11 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
                 break;
             case < 82:
                 OnStep?.Invoke("rewrite");
-                Attempt(() => Environment.WriteJournalSnapshot());
+                Attempt(() => Environment.Internals.WriteJournalSnapshot());
                 break;
             case < 84:
                 OnStep?.Invoke("vouch");
-                Attempt(() => Environment.ConfirmDurability());
+                Attempt(() => Environment.Internals.ConfirmDurability());
                 break;
             case < 90:
                 OnStep?.Invoke("begin a reader");
@@ -400,7 +400,7 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
         [
             () => Environment.BeginWrite().Dispose(),
             () => Environment.Flush(),
-            () => Environment.WriteJournalSnapshot(),
+            () => Environment.Internals.WriteJournalSnapshot(),
             () => Environment.ReclaimSpace(),
             () => Environment.WriteAsync(_ => { }).AsTask().GetAwaiter().GetResult(),
             () => Environment.BeginWriteAsync().AsTask().GetAwaiter().GetResult().Dispose(),

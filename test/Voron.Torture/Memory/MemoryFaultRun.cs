@@ -196,13 +196,13 @@ internal sealed class MemoryFaultRun : IDisposable
                 _environment!.Flush();
                 break;
             case MemoryStep.Rewrite:
-                _environment!.WriteJournalSnapshot();
+                _environment!.Internals.WriteJournalSnapshot();
                 break;
             case MemoryStep.ConfirmDurability:
-                _environment!.ConfirmDurability();
+                _environment!.Internals.ConfirmDurability();
                 break;
             case MemoryStep.Trim:
-                _environment!.TrimMemory();
+                _environment!.Internals.TrimMemory();
                 break;
             case MemoryStep.Rest:
                 Rest();

@@ -145,9 +145,9 @@ internal sealed class LongReaderRun(string directory, int keys, TornPageProtecti
 
         // Memory that two periods have not needed goes back but for what is kept ready.
         for (int period = 0; period < 3; period++)
-            environment.TrimMemory();
+            environment.Internals.TrimMemory();
         statistics = environment.GetStatistics();
-        long spare = 3L * environment.Context.Frames.ChunkBytes;
+        long spare = 3L * environment.Internals.Engine.Frames.ChunkBytes;
         Require(statistics.ScratchReservedBytes <= spare, $"{statistics.ScratchReservedBytes} bytes of unused scratch memory stay");
         RequireSound(environment);
     }

@@ -181,11 +181,11 @@ internal sealed class ScaleRun(long bytes, int trees, int valueBytes = 4 << 20, 
 
     private void Scrub()
     {
-        var pass = new ScrubPass(_environment!.Context, new ScrubPace(0, new ScrubClock(), CancellationToken.None));
+        var pass = new ScrubPass(_environment!.Internals.Engine, new ScrubPace(0, new ScrubClock(), CancellationToken.None));
         bool isDone;
         do
         {
-            using var reading = new EngineSnapshot(_environment.Context);
+            using var reading = new EngineSnapshot(_environment.Internals.Engine);
             isDone = pass.RunSlice(reading.Snapshot);
         }
         while (!isDone);

@@ -1,4 +1,5 @@
 using Voron.IO;
+using Voron.Paging;
 using Voron.Torture.Harness;
 
 namespace Voron.Torture.Schedules;
@@ -14,7 +15,7 @@ internal sealed class BlockWatch
     private readonly List<bool> _blocks = [];
 
     public DiskFile Watch(string name, DiskFile file) =>
-        name is EnvironmentCreator.DataFileName or EnvironmentCreator.UnfinishedDataName ? new WatchedFile(this, file) : file;
+        name is DataFile.FileName or EnvironmentCreator.UnfinishedDataName ? new WatchedFile(this, file) : file;
 
     /// <exception cref="BrokenPromiseException">Some of the file's bytes have no blocks, or fewer bytes have blocks than are in use.</exception>
     public void Check(long length)

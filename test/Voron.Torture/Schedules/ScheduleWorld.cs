@@ -165,19 +165,19 @@ internal sealed class ScheduleWorld
                 Environment.Flush();
                 break;
             case ScriptedKind.Rewrite:
-                Environment.WriteJournalSnapshot();
+                Environment.Internals.WriteJournalSnapshot();
                 break;
             case ScriptedKind.PrepareSpare:
-                JournalSpare.Prepare(Environment.Context);
+                JournalSpare.Prepare(Environment.Internals.Engine);
                 break;
             case ScriptedKind.GrowAhead:
-                Environment.Context.DataFile.Preallocate(Environment.Context.DataFile.CapacityPages + PagesAhead);
+                Environment.Internals.Engine.DataFile.Preallocate(Environment.Internals.Engine.DataFile.CapacityPages + PagesAhead);
                 break;
             case ScriptedKind.ConfirmDurability:
-                Environment.ConfirmDurability();
+                Environment.Internals.ConfirmDurability();
                 break;
             case ScriptedKind.Trim:
-                Environment.TrimMemory();
+                Environment.Internals.TrimMemory();
                 break;
             case ScriptedKind.Verify:
                 RequireSound(Environment, who);
@@ -406,7 +406,7 @@ internal sealed class ScheduleWorld
         {
             Read("closer", 1);
             RequireSound(Environment, "before closing");
-            _blocks?.Check(Environment.Context.DataFile.CapacityPages * Environment.Options.PageSize);
+            _blocks?.Check(Environment.Internals.Engine.DataFile.CapacityPages * Environment.Options.PageSize);
         }
         Environment.Dispose();
     }

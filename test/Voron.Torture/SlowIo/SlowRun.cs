@@ -378,10 +378,10 @@ internal sealed class SlowRun(StorageOptions options, SuiteRun run)
                 _ = Environment.GetStatistics().PageCount;
                 break;
             case SlowCall.Rewrite:
-                Environment.WriteJournalSnapshot();
+                Environment.Internals.WriteJournalSnapshot();
                 break;
             case SlowCall.TrimMemory:
-                Environment.TrimMemory();
+                Environment.Internals.TrimMemory();
                 break;
             default:
                 using (ReadTransaction reading = Environment.BeginRead())
@@ -426,7 +426,7 @@ internal sealed class SlowRun(StorageOptions options, SuiteRun run)
                 Environment.ReclaimSpace();
                 break;
             case 7:
-                Environment.WriteJournalSnapshot();
+                Environment.Internals.WriteJournalSnapshot();
                 break;
             case 8:
                 Call(SlowCall.Verify);

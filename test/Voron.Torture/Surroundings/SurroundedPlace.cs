@@ -97,7 +97,7 @@ internal sealed class SurroundedPlace : IDisposable
         string next = Beside($"killed-{++_killed}");
         using (StorageEnvironment environment = StorageEnvironment.Open(Path, Options()))
         {
-            environment.ConfirmDurability();
+            environment.Internals.ConfirmDurability();
             CopyTo(next);
         }
         Path = next;

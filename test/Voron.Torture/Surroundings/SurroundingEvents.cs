@@ -246,7 +246,7 @@ internal static class SurroundingEvents
             place.KillConfirmed();
         using (StorageEnvironment idle = StorageEnvironment.Open(place.Path, SurroundedPlace.Options(background: true)))
         {
-            int live = idle.Context.JournalFiles!.LiveCount;
+            int live = idle.Internals.Engine.JournalFiles!.LiveCount;
             BrokenPromiseException.Require(live <= MaxLiveFiles, $"{live} journal files are live after openings without a transaction.");
             Thread.Sleep(LongerThanMarker);
             long writes = idle.GetStatistics().JournalWrites;

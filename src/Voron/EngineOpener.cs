@@ -11,34 +11,14 @@ using Voron.Trees;
 
 namespace Voron;
 
-/// <summary>Opens and recovers the parts of an environment in the right order, and releases them in the right order.</summary>
-internal sealed unsafe class EnvironmentParts
+/// <summary>Opens and recovers the parts of an environment in the right order.</summary>
+internal static unsafe class EngineOpener
 {
-    private readonly EnvironmentLock _lock;
-
-    private EnvironmentParts(
-        EnvironmentLock directoryLock, Engine context, CheckpointFile checkpoints, CommitPublisher publisher, RecoveryResult recovered)
-    {
-        _lock = directoryLock;
-        Context = context;
-        Checkpoints = checkpoints;
-        Publisher = publisher;
-        Recovered = recovered;
-    }
-
-    public Engine Context { get; }
-
-    public CheckpointFile Checkpoints { get; }
-
-    public CommitPublisher Publisher { get; }
-
-    public RecoveryResult Recovered { get; }
-
-    /// <summary>The number of bytes of the journal files that were replayed and await a flush; 0 after a clean close.</summary>
-    public long ReplayedBytes => Recovered.ReplayedRecords == 0 ? 0 : Context.JournalFiles?.LiveRecordBytes ?? 0;
-
+    /// <summary>Opens the environment on a disk, which is disposed if this fails.</summary>
+    /// <param name="disk">The disk.</param>
+    /// <param name="options">Valid options.</param>
     /// <param name="logger">The logger as the engine uses it: see <see cref="GuardedLogger"/>.</param>
-    public static EnvironmentParts Open(IDisk disk, StorageOptions options, ILogger logger)
+    public static OpenedEngine Open(IDisk disk, StorageOptions options, ILogger logger)
     {
         var owned = new Stack<IDisposable>();
         owned.Push(disk);
@@ -63,41 +43,12 @@ internal sealed unsafe class EnvironmentParts
         }
     }
 
+    /// <summary>Returns the exception for an opening that has failed for lack of memory.</summary>
     public static StorageMemoryException NoMemory(string path, StorageOptions options, OutOfMemoryException e) => new(
         $"The environment in '{path}' cannot be opened for lack of memory: {e.Message} Recovery takes up to {options.ScratchMemoryBytes} bytes " +
         $"for page versions ({nameof(StorageOptions.ScratchMemoryBytes)}) before it uses a temporary file, and memory for its largest record.", e);
 
-    /// <summary>Closes everything that writes; the resources of readers stay until <see cref="Release"/>.</summary>
-    public void CloseWriting()
-    {
-        Context.Journal?.Dispose();
-        Context.JournalFiles?.Dispose();
-    }
-
-    /// <summary>Releases all resources. Called when the environment is closed and its last user has ended.</summary>
-    public void Release()
-    {
-        ClosedEnvironments.Remove(this);
-        try
-        {
-            Checkpoints.Dispose();
-            Context.DataFile.Dispose();
-            Context.Versions.Dispose();
-            Context.BranchKeyHeads.Dispose();
-            Context.DataFileKeyHeads?.Dispose();
-            Context.Heap.Dispose();
-            Context.Frames.Dispose();
-            Context.Readers.Dispose();
-            Context.Ring.Dispose();
-        }
-        finally
-        {
-            _lock.Dispose();
-            Context.Disk.Dispose();
-        }
-    }
-
-    private static EnvironmentParts Open(IDisk disk, StorageOptions options, ILogger logger, Stack<IDisposable> owned)
+    private static OpenedEngine Open(IDisk disk, StorageOptions options, ILogger logger, Stack<IDisposable> owned)
     {
         var directoryLock = EnvironmentLock.Take(disk, options);
         owned.Push(directoryLock);
@@ -154,6 +105,15 @@ internal sealed unsafe class EnvironmentParts
             Frames = frames,
             Ring = ring,
             Readers = readers,
+            Snapshots = new SnapshotSource
+            {
+                PageSize = layout.PageSize,
+                DataFile = dataFile,
+                Versions = versions,
+                Readers = readers,
+                DataFileKeyHeads = dataFileKeyHeads,
+                VerifyEveryRead = options.VerifyEveryRead,
+            },
         };
         var publisher = new CommitPublisher(ring, context.Counters, context.Observers);
         // Comes before anything is deleted or written, so that a damaged environment is left as it is.
@@ -165,12 +125,12 @@ internal sealed unsafe class EnvironmentParts
             OpenJournal(context, publisher, checkpoints, recovered, owned);
         }
 
-        return new EnvironmentParts(directoryLock, context, checkpoints, publisher, recovered);
+        return new OpenedEngine(directoryLock, context, checkpoints, publisher, recovered);
     }
 
     private static DataFile OpenDataFile(IDisk disk, in CheckpointHeader header, SectionMapLayout layout, PoisonState poison)
     {
-        var file = disk.Open(EnvironmentCreator.DataFileName, DiskOpen.Existing, DiskAccess.Buffered);
+        var file = disk.Open(DataFile.FileName, DiskOpen.Existing, DiskAccess.Buffered);
         DiskFile? unbuffered = null;
         try
         {
@@ -178,7 +138,7 @@ internal sealed unsafe class EnvironmentParts
             if (file.Length < needed)
                 throw new CorruptionException($"'{file.Path}' has been cut: it has {file.Length} bytes, and {needed} are in use.");
             if (disk is { MapsSeeUnbufferedWrites: true, IsReadOnly: false })
-                unbuffered = disk.Open(EnvironmentCreator.DataFileName, DiskOpen.Existing, DiskAccess.Unbuffered);
+                unbuffered = disk.Open(DataFile.FileName, DiskOpen.Existing, DiskAccess.Unbuffered);
             var pages = Math.Max(file.Length / layout.PageSize, header.State.PageCount);
             var limit = AddressPlan.Choose(disk.Path, pages, disk.VolumeBytes, layout.PageSize, layout.MaxPageCount);
             return new DataFile(file, header.EnvironmentId, layout.PageSize, limit, poison, unbuffered);
@@ -246,7 +206,7 @@ internal sealed unsafe class EnvironmentParts
     {
         if (recovered.DirectExtents.Count == 0)
             return;
-        var snapshot = new SnapshotPages(context);
+        var snapshot = new SnapshotPages(context.Snapshots);
         snapshot.Begin();
         Recovery.VerifyDirectExtents(recovered, snapshot);
         snapshot.End();

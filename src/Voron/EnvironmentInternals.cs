@@ -1,0 +1,34 @@
+using Voron.Flushing;
+using Voron.Transactions;
+
+namespace Voron;
+
+/// <summary>What only tests do with an open environment.</summary>
+internal readonly struct EnvironmentInternals
+{
+    private readonly Flusher? _flusher;
+    private readonly MemoryTrimmer? _trimmer;
+
+    public EnvironmentInternals(Engine engine, Flusher? flusher, MemoryTrimmer? trimmer)
+    {
+        Engine = engine;
+        _flusher = flusher;
+        _trimmer = trimmer;
+    }
+
+    /// <summary>The parts of the environment.</summary>
+    public Engine Engine { get; }
+
+    /// <summary>Makes the flusher write a journal snapshot: the changes that an old reader keeps out of the data file.</summary>
+    public bool WriteJournalSnapshot() => Engine.WhileOpen(_flusher!, static flusher => flusher.WriteJournalSnapshot());
+
+    /// <summary>Ends a trimming period and returns memory that was not needed for two periods to the system.</summary>
+    public void TrimMemory() => Engine.WhileOpen(_trimmer!, static trimmer =>
+    {
+        trimmer.Trim();
+        return true;
+    });
+
+    /// <summary>Confirms the durability of the last record in the journal, so that recovery can conclude something about that record.</summary>
+    public void ConfirmDurability() => Engine.Journal!.ConfirmDurability();
+}

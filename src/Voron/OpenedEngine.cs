@@ -1,0 +1,67 @@
+using Voron.Paging;
+using Voron.Flushing;
+using Voron.Transactions;
+
+namespace Voron;
+
+/// <summary>An opened engine, and what belongs to it until it is closed. Releases the parts in the right order.</summary>
+internal sealed class OpenedEngine
+{
+    private readonly EnvironmentLock _lock;
+
+    /// <param name="directoryLock">The lock of the directory.</param>
+    /// <param name="context">The engine.</param>
+    /// <param name="checkpoints">The header.</param>
+    /// <param name="publisher">What publishes committed states.</param>
+    /// <param name="recovered">What recovery found.</param>
+    public OpenedEngine(
+        EnvironmentLock directoryLock, Engine context, CheckpointFile checkpoints, CommitPublisher publisher, RecoveryResult recovered)
+    {
+        _lock = directoryLock;
+        Context = context;
+        Checkpoints = checkpoints;
+        Publisher = publisher;
+        Recovered = recovered;
+    }
+
+    public Engine Context { get; }
+
+    public CheckpointFile Checkpoints { get; }
+
+    public CommitPublisher Publisher { get; }
+
+    public RecoveryResult Recovered { get; }
+
+    /// <summary>The number of bytes of the journal files that were replayed and await a flush; 0 after a clean close.</summary>
+    public long ReplayedBytes => Recovered.ReplayedRecords == 0 ? 0 : Context.JournalFiles?.LiveRecordBytes ?? 0;
+
+    /// <summary>Closes everything that writes; the resources of readers stay until <see cref="Release"/>.</summary>
+    public void CloseWriting()
+    {
+        Context.Journal?.Dispose();
+        Context.JournalFiles?.Dispose();
+    }
+
+    /// <summary>Releases all resources. Called when the environment is closed and its last user has ended.</summary>
+    public void Release()
+    {
+        ClosedEnvironments.Remove(Context);
+        try
+        {
+            Checkpoints.Dispose();
+            Context.DataFile.Dispose();
+            Context.Versions.Dispose();
+            Context.BranchKeyHeads.Dispose();
+            Context.DataFileKeyHeads?.Dispose();
+            Context.Heap.Dispose();
+            Context.Frames.Dispose();
+            Context.Readers.Dispose();
+            Context.Ring.Dispose();
+        }
+        finally
+        {
+            _lock.Dispose();
+            Context.Disk.Dispose();
+        }
+    }
+}
