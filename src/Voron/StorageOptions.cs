@@ -4,67 +4,6 @@ using Microsoft.Extensions.Logging;
 
 namespace Voron;
 
-/// <summary>Whether transaction records are compressed before they are written.</summary>
-public enum JournalCompression
-{
-    /// <summary>Compresses while writing to the device is slower than compressing, as measured at run time.</summary>
-    Auto,
-
-    /// <summary>Compresses whenever that makes a record smaller.</summary>
-    Always,
-
-    /// <summary>Never compresses.</summary>
-    Never,
-}
-
-/// <summary>The information that the journal records about pages before a flush overwrites them in the data file.</summary>
-public enum TornPageProtection
-{
-    /// <summary>
-    /// Records the checksums of the pages. This suffices for a device on which a sector that is being written during a power failure holds
-    /// old bytes, new bytes, or a mix of both. Any other damage is detected when the environment is opened, and is reported as corruption.
-    /// </summary>
-    Checksums,
-
-    /// <summary>
-    /// Records compressed full-page images of those pages that the journal cannot reconstruct otherwise. This repairs such a sector whatever
-    /// it holds, but writes changed pages twice; the journal takes correspondingly more space.
-    /// </summary>
-    FullPageImages,
-}
-
-/// <summary>Describes a commit for <see cref="StorageOptions.CommitObserver"/>.</summary>
-/// <param name="TransactionId">The id of the transaction.</param>
-/// <param name="PagesChanged">The number of pages of which the transaction left a new version.</param>
-/// <param name="JournalBytes">The size of its journal record in bytes, including padding.</param>
-public readonly record struct CommitReport(long TransactionId, int PagesChanged, long JournalBytes);
-
-/// <summary>Describes a flush for <see cref="StorageOptions.FlushObserver"/>.</summary>
-/// <param name="TransactionId">The id of the transaction whose state the data file now holds.</param>
-/// <param name="Pages">The number of pages written; each page of an extent counts.</param>
-/// <param name="Leaves">The number of these pages that are leaves.</param>
-/// <param name="Branches">The number of these pages that are branches.</param>
-/// <param name="Overflows">The number of these pages that belong to overflow extents.</param>
-/// <param name="Seeks">The number of ranges of neighbouring pages, that is, of positions to which the device had to seek.</param>
-/// <param name="Bytes">The number of bytes written to the data file.</param>
-/// <param name="Transactions">The number of transactions since the previous flush.</param>
-/// <param name="Duration">The time from choosing the state to the durable checkpoint.</param>
-public readonly record struct FlushReport(
-    long TransactionId, int Pages, int Leaves, int Branches, int Overflows, int Seeks, long Bytes, long Transactions, TimeSpan Duration);
-
-/// <summary>
-/// Describes a reader that the flusher cannot get past, for <see cref="StorageOptions.SlowReaderObserver"/>. Reported when half the limit of
-/// journal or scratch is reached.
-/// </summary>
-/// <param name="TransactionId">The id of the transaction whose snapshot it reads.</param>
-/// <param name="JournalBytes">The number of journal bytes that are kept.</param>
-/// <param name="ScratchBytes">The number of bytes of scratch memory in use.</param>
-/// <param name="OpenedAt">The place where it was opened if <see cref="StorageOptions.CaptureTransactionStacks"/> is set; otherwise null.</param>
-/// <param name="Age">The time for which it has been open.</param>
-/// <param name="ThreadId">The id of the managed thread that began it.</param>
-public readonly record struct SlowReaderReport(
-    long TransactionId, long JournalBytes, long ScratchBytes, string? OpenedAt, TimeSpan Age, int ThreadId);
-
 /// <summary>The options with which an environment is opened. <see cref="Validate"/> checks all of them together.</summary>
 public sealed class StorageOptions
 {
