@@ -19,21 +19,17 @@ namespace Voron.Transactions;
 /// </remarks>
 internal sealed class WriteTransactionBody : TransactionBody
 {
-    /// <summary>The maximum number of list entries whose memory is kept for the next transaction.</summary>
-    private const int MaxKeptEntries = 1024;
-
     private readonly Engine _context;
     private readonly Writer _writer;
     private readonly Parking<WriteTransactionBody> _parking;
     private readonly CommitSubmission _submission;
     private readonly SavepointStack _savepoints = new();
     private readonly TreeLog _log;
-    private readonly List<OpenTree> _treesOfOperation = [];
+    private readonly OperationTrees _operation = new();
     private StackTrace? _openedAt;
 
     // 1 while a transaction is open: the caller that changes it to 0 ends the transaction.
     private int _open;
-    private long _lastOperation;
 
     /// <param name="context">The engine.</param>
     /// <param name="writer">The writer, which is held while a transaction is open.</param>
@@ -74,7 +70,7 @@ internal sealed class WriteTransactionBody : TransactionBody
     public CopyOnWritePages WritePages => Scope.Pages;
 
     /// <summary>The group-commit operation that runs in the transaction; 0 when there is none. No two have the same number.</summary>
-    public long Operation { get; private set; }
+    public long Operation => _operation.Number;
 
     /// <summary>Starts a transaction. The writer is held. Called by <see cref="WriteTransactionPool"/> only.</summary>
     public void Begin(StackTrace? openedAt)
@@ -127,31 +123,17 @@ internal sealed class WriteTransactionBody : TransactionBody
     }
 
     /// <summary>Begins one of several operations that share the transaction: it has handles of its own, which end with it.</summary>
-    public void BeginOperation()
-    {
-        EndOperation();
-        Operation = ++_lastOperation;
-    }
+    public void BeginOperation() => _operation.Begin();
 
     /// <summary>Ends the handles of the operation, including those of trees, cursors and streams. A later operation opens its own.</summary>
-    public void EndOperation()
-    {
-        Operation = 0;
-        if (PlantedFault.LetHandlesEscape)
-            return;
-        foreach (var tree in _treesOfOperation)
-            tree.EndHandles();
-        _treesOfOperation.Clear();
-        if (_treesOfOperation.Capacity > MaxKeptEntries)
-            _treesOfOperation.Capacity = 0;
-    }
+    public void EndOperation() => _operation.End();
 
     public OpenTree? OpenTree(ReadOnlySpan<byte> name)
     {
         var open = FindOpen(name);
         if (open != null)
-            return Note(open);
-        return Trees.Catalog.TryFind(Catalog, WritePages, name, out var header) ? Note(Add(name, header)) : null;
+            return _operation.Note(open);
+        return Trees.Catalog.TryFind(Catalog, WritePages, name, out var header) ? _operation.Note(Add(name, header)) : null;
     }
 
     /// <summary>Opens the tree, or creates it when there is none.</summary>
@@ -174,7 +156,7 @@ internal sealed class WriteTransactionBody : TransactionBody
             var header = new TreeHeader { TreeId = WritePages.State.NextTreeId };
             Trees.Catalog.Create(WritePages, Catalog, name, header);
             WritePages.State.NextTreeId++;
-            return Note(Add(name, header));
+            return _operation.Note(Add(name, header));
         }
         catch (Exception e) when (Scope.Break(e))
         {
@@ -434,17 +416,6 @@ internal sealed class WriteTransactionBody : TransactionBody
             if (!tree.IsDropped && tree.State.Changed)
                 Trees.Catalog.Save(WritePages, Catalog, tree.Name, tree.State);
         }
-    }
-
-    private OpenTree Note(OpenTree tree)
-    {
-        if (Operation != 0 && tree.Operation != Operation)
-        {
-            tree.Operation = Operation;
-            _treesOfOperation.Add(tree);
-        }
-
-        return tree;
     }
 
     private void Restore(in SavedTree saved)

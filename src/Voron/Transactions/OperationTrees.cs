@@ -1,0 +1,50 @@
+using Voron.Primitives;
+
+namespace Voron.Transactions;
+
+/// <summary>The group-commit operation that runs in the write transaction, and the trees that it has opened.</summary>
+/// <remarks>Used by the holder of the writer.</remarks>
+internal sealed class OperationTrees
+{
+    /// <summary>The maximum number of list entries whose memory is kept for the next transaction.</summary>
+    private const int MaxKeptEntries = 1024;
+
+    private readonly List<OpenTree> _trees = [];
+    private long _last;
+
+    /// <summary>The number of the operation; 0 when there is none. No two have the same number.</summary>
+    public long Number { get; private set; }
+
+    /// <summary>Begins an operation: it has handles of its own, which end with it.</summary>
+    public void Begin()
+    {
+        End();
+        Number = ++_last;
+    }
+
+    /// <summary>Ends the handles of the operation, including those of trees, cursors and streams. A later operation opens its own.</summary>
+    public void End()
+    {
+        Number = 0;
+        if (PlantedFault.LetHandlesEscape)
+            return;
+        foreach (var tree in _trees)
+            tree.EndHandles();
+        _trees.Clear();
+        if (_trees.Capacity > MaxKeptEntries)
+            _trees.Capacity = 0;
+    }
+
+    /// <summary>Notes that the operation has opened a tree.</summary>
+    /// <returns>The tree.</returns>
+    public OpenTree Note(OpenTree tree)
+    {
+        if (Number != 0 && tree.Operation != Number)
+        {
+            tree.Operation = Number;
+            _trees.Add(tree);
+        }
+
+        return tree;
+    }
+}
