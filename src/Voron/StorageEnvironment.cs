@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using Microsoft.Extensions.Logging;
+using Voron.Diagnostics;
 using Voron.Flushing;
 using Voron.IO;
 using Voron.Maintenance;
@@ -41,7 +42,7 @@ public sealed partial class StorageEnvironment : IDisposable
     {
         _parts = parts;
         _context = parts.Context;
-        Recovery = Describe(parts.Recovered);
+        Recovery = RecoveryDescription.Of(parts.Recovered);
         _context.Users.Path = _context.Disk.Path;
         _context.Users.Released = _parts.Release;
         _readers = new ReaderPool(_context, OnReaderLeaked);
@@ -214,53 +215,8 @@ public sealed partial class StorageEnvironment : IDisposable
     });
 
     /// <summary>Returns statistics of what the environment has done and what it holds.</summary>
-    public EnvironmentStatistics GetStatistics() => _context.WhileOpen(this, static environment => environment.CollectStatistics());
-
-    // Takes no snapshot, so that statistics are available even when there can be no more readers.
-    private EnvironmentStatistics CollectStatistics()
-    {
-        _context.Ring.Read(out var published);
-        var counters = _context.Counters;
-        var journal = _context.Journal;
-        return new EnvironmentStatistics
-        {
-            PageSize = _context.PageSize,
-            PublishedTransactionId = published.State.TransactionId,
-            CheckpointTransactionId = _parts.Checkpoints.Current.State.TransactionId,
-            PageCount = published.State.PageCount,
-            DataFileBytes = _context.DataFile.CapacityPages * _context.PageSize,
-            LiveJournalBytes = _context.JournalFiles?.LiveRecordBytes ?? 0,
-            TotalJournalBytes = _context.JournalFiles?.TotalBytes ?? 0,
-            ScratchBytes = _context.Frames.UsedBytes,
-            ScratchReservedBytes = _context.Frames.ReservedBytes,
-            SpilledBytes = _context.Frames.SpilledBytes,
-            JournalBufferBytes = journal?.BufferBytes ?? 0,
-            KeyHeadCacheBytes = _context.DataFileKeyHeads?.UsedBytes ?? 0,
-            PageVersions = _context.Versions.NodeCount,
-            OpenReaders = _context.Users.OpenReaders,
-            LeakedReaders = counters.LeakedReaders,
-            LeakedWriters = counters.LeakedWriters,
-            CommittedTransactions = counters.CommittedTransactions,
-            RolledBackTransactions = counters.RolledBackTransactions,
-            PagesChanged = counters.PagesChanged,
-            JournalTransactionBytes = counters.JournalTransactionBytes,
-            JournalBytes = journal?.BytesWritten ?? 0,
-            JournalWrites = journal?.Writes ?? 0,
-            JournalWriteTime = Stopwatch.GetElapsedTime(0, journal?.WriteTicks ?? 0),
-            Flushes = counters.FlushCount,
-            FlushedPages = counters.FlushedPages,
-            FlushedBytes = counters.FlushedBytes,
-            FlushSeeks = counters.FlushSeeks,
-            JournalSnapshots = counters.JournalSnapshotCount,
-            GroupCommittedOperations = counters.GroupCommittedOperations,
-            QueuedOperations = _groupCommit?.QueuedCount ?? 0,
-            BackPressureWaits = counters.BackPressureWaits,
-            FreedPages = counters.FreedPages,
-            ReclaimedBytes = counters.PunchedBytes + counters.TruncatedBytes,
-            IsPoisoned = _context.Poison.IsPoisoned,
-            IsUnbuffered = _context.Disk.IsUnbuffered,
-        };
-    }
+    public EnvironmentStatistics GetStatistics() => _context.WhileOpen(
+        this, static environment => StatisticsCollector.Collect(environment._context, environment._parts.Checkpoints, environment._groupCommit?.QueuedCount ?? 0));
 
     /// <summary>
     /// Closes the environment. Flushes as much as it can, so that the next opening has nothing to replay. Durable changes stay durable
@@ -320,19 +276,6 @@ public sealed partial class StorageEnvironment : IDisposable
         _groupCommit?.ThrowIfInside(call);
         _context.Poison.ThrowIfPoisoned();
     }
-
-    private static RecoveryReport Describe(RecoveryResult recovered) => new()
-    {
-        TransactionId = recovered.State.TransactionId,
-        ReplayedRecords = recovered.ReplayedRecords,
-        ReplayedBytes = recovered.ReplayedBytes,
-        Duration = recovered.Duration,
-        DroppedRecords = recovered.Dropped is { } tail ? tail.BrokenRecords + tail.WholeRecords : 0,
-        FirstDroppedTransactionId = recovered.Dropped?.FirstTransactionId ?? 0,
-        LastDroppedTransactionId = recovered.Dropped?.LastTransactionId ?? 0,
-        DroppedFile = recovered.Dropped?.Path,
-        DroppedOffset = recovered.Dropped?.Offset ?? 0,
-    };
 
     private void CountGroupCommitted(int operations) => _context.Counters.GroupCommittedOperations += operations;
 
