@@ -3,20 +3,23 @@ using System.Text;
 
 namespace Voron.KillTarget;
 
-/// <summary>Works in a process whose data file another one cuts: a page of a map that has lost its file ends a process.</summary>
+/// <summary>
+/// Works in a process whose data file another process truncates: touching a mapped page that the file no longer backs ends a process.
+/// </summary>
 public static class CutFile
 {
     public const string Data = "voron.data";
 
-    /// <summary>The line that the process writes when the environment is open and its pages have been used.</summary>
+    /// <summary>The line that the process writes once the environment is open and its pages have been used.</summary>
     public const string Ready = "ready";
 
     private const int Values = 400;
     private const int ValueBytes = 3_000;
 
-    /// <summary>Fills an environment, reads all of it, waits to be told to go on, and does one thing.</summary>
-    /// <param name="what">read, unread (in an environment that has just been opened), verify, flush, grow or close.</param>
-    /// <returns>What became of it: "done", or the exception.</returns>
+    /// <summary>Fills an environment, reads all of it, waits for a line of input, and performs one operation.</summary>
+    /// <param name="what">The operation: read, unread (a read in an environment that has just been opened), verify, flush, grow or
+    /// close.</param>
+    /// <returns>The outcome: "done", or the exception.</returns>
     public static string Run(string directory, string what, TextReader input, TextWriter output)
     {
         ArgumentNullException.ThrowIfNull(input);
@@ -86,8 +89,8 @@ public static class CutFile
         writing.Commit();
     }
 
-    /// <summary>Reads all values, as they were written first or, with a seed of 1, the second time.</summary>
-    /// <exception cref="InvalidOperationException">One of them is another.</exception>
+    /// <summary>Reads all values and compares them with those of the first write or, with a seed of 1, of the second.</summary>
+    /// <exception cref="InvalidOperationException">A value differs.</exception>
     public static void Read(StorageEnvironment environment, int seed = 0)
     {
         ArgumentNullException.ThrowIfNull(environment);

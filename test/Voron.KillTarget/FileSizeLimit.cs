@@ -4,14 +4,16 @@ using System.Text;
 
 namespace Voron.KillTarget;
 
-/// <summary>Works in a process that may make no file longer than so many bytes: the system's signal for that ends a process as a rule.</summary>
+/// <summary>
+/// Works in a process whose files must not exceed a given length: the signal that the system sends for that normally ends a process.
+/// </summary>
 public static partial class FileSizeLimit
 {
     /// <summary>RLIMIT_FSIZE of Linux and macOS.</summary>
     private const int FileSize = 1;
 
-    /// <summary>Fills an environment until it is refused, lifts the limit, and goes on.</summary>
-    /// <returns>"sound", or what is not as it should be.</returns>
+    /// <summary>Fills an environment until a write is refused, lifts the limit, and goes on writing.</summary>
+    /// <returns>"sound", or a description of the fault.</returns>
     public static string Run(string directory, long bytes)
     {
         using var environment = StorageEnvironment.Open(directory, new StorageOptions { ScrubInterval = Timeout.InfiniteTimeSpan });

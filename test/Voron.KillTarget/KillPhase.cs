@@ -1,11 +1,13 @@
 namespace Voron.KillTarget;
 
-/// <summary>What the process is doing, as it tells before it does it. Told as a negative number; commits as positive ones.</summary>
+/// <summary>
+/// The phase that the process reports before it begins it. Phases are reported as negative numbers, commits as positive ones.
+/// </summary>
 public enum KillPhase
 {
     None,
 
-    /// <summary>Opening, and recovering where there is something to recover.</summary>
+    /// <summary>Opening, with recovery if there is anything to recover.</summary>
     Opening,
 
     /// <summary>Committing small changes.</summary>
@@ -20,7 +22,7 @@ public enum KillPhase
     /// <summary>Flushing.</summary>
     Flushing,
 
-    /// <summary>Rewriting what an open reader keeps out of the data file.</summary>
+    /// <summary>Writing a journal snapshot of the changes that an open reader keeps out of the data file.</summary>
     JournalSnapshot,
 
     /// <summary>Giving space back to the file system.</summary>

@@ -2,23 +2,27 @@ using System.Buffers.Binary;
 
 namespace Voron.KillTarget;
 
-/// <summary>What each commit does is known from its number alone, so that the survivor of a kill can say what must be there.</summary>
+/// <summary>
+/// Derives the changes of each commit from its number alone, so that the process that survives a kill knows the expected contents.
+/// </summary>
 public static class KillWorkload
 {
     public const string TreeName = "items";
     public const string CounterName = "counter";
 
-    /// <summary>In the environment of the process: a fault to be planted in the engine.</summary>
+    /// <summary>The environment variable that names a fault to plant in the engine.</summary>
     public const string FaultVariable = "VORON_PLANTED_FAULT";
 
-    /// <summary>Commits that may be under way at once, and so be there after a kill though not acknowledged.</summary>
+    /// <summary>
+    /// The maximum number of commits under way at once, which may be present after a kill although they were not acknowledged.
+    /// </summary>
     public const int MaxUnderWay = 4;
 
     private const int LargeKinds = 9;
     private const int FirstLargeKey = 10_000;
     private const int LargeKeys = 24;
 
-    /// <summary>So small that flushes, rewrites of journal files and growth happen all the time.</summary>
+    /// <summary>Returns options with limits so small that flushes, journal snapshots and file growth happen all the time.</summary>
     public static StorageOptions Options() => new()
     {
         InitialJournalFileBytes = 128 << 10,
@@ -29,7 +33,7 @@ public static class KillWorkload
         MaxGrowthBytes = 1 << 20,
     };
 
-    /// <summary>The number of the newest commit that is there.</summary>
+    /// <summary>Returns the number of the newest commit in the environment, 0 if there is none.</summary>
     public static long Newest(StorageEnvironment environment)
     {
         using var reading = environment.BeginRead();
@@ -38,7 +42,7 @@ public static class KillWorkload
             : 0;
     }
 
-    /// <summary>Whether a commit puts a large value, which the data file may have to grow for.</summary>
+    /// <summary>Returns whether a commit puts a large value, for which the data file may have to grow.</summary>
     public static bool IsLarge(long number) => RandomOf(number).Next(10) >= LargeKinds;
 
     public static void Apply(WriteTransaction writing, long number)
@@ -59,7 +63,7 @@ public static class KillWorkload
         writing.CreateTree(CounterName).Put("newest"u8, counter);
     }
 
-    /// <summary>The keys that a commit sets, each with the length of its value, or deletes (-1). A key comes once.</summary>
+    /// <summary>Returns the keys that a commit sets, each with the length of its value, or deletes (-1). Each key occurs once.</summary>
     public static IEnumerable<(long Key, int Length)> Changes(long number)
     {
         var random = RandomOf(number);

@@ -2,13 +2,14 @@ using System.Buffers.Binary;
 using Voron;
 using Voron.KillTarget;
 
-// Works until it is killed. Standard output gets eight bytes for each thing told: zeros when the environment is open, the number of a
-// commit when it is acknowledged, and a phase, negative, before it begins.
+// Works until it is killed. Each report on standard output has eight bytes: zeros when the environment is open, the number of a commit when
+// it is acknowledged, and a phase, negative, before it begins.
 using var output = Console.OpenStandardOutput();
 if (Environment.GetEnvironmentVariable(KillWorkload.FaultVariable) is { } fault)
     AppContext.SetData("Voron.PlantedFault", fault);
 
-// "hold" and a directory only keeps it open; else both come by standard input, so that the process has started by then.
+// "hold" and a directory: only keeps the environment open. Otherwise the directory and the seed come through standard input, so that the
+// process has already started by then.
 if (args is ["hold", var held])
 {
     using var kept = StorageEnvironment.Open(held, KillWorkload.Options());
@@ -17,7 +18,7 @@ if (args is ["hold", var held])
     return;
 }
 
-// Who reads what it tells finds that it has ended by itself.
+// The reader of the reports then sees that the process has ended without being killed.
 Voron.Torture.Memory.GuardedMemory.Install(finding =>
 {
     Console.Error.WriteLine(finding);
@@ -31,7 +32,7 @@ if (args is ["limited", var limited, var limit])
     return;
 }
 
-// "cut", a directory and what to do: works while its data file is cut.
+// "cut", a directory and an operation: works while its data file is truncated.
 if (args is ["cut", var cut, var what])
 {
     Console.Out.WriteLine(CutFile.Run(cut, what, Console.In, Console.Out));

@@ -1,14 +1,17 @@
 namespace Voron.Tests;
 
-/// <summary>Holds a text against the one that was accepted before and is kept in the repository.</summary>
+/// <summary>Compares a text with the one that was accepted before and is kept in the repository.</summary>
 internal static class AcceptedText
 {
-    /// <summary>Set to 1, it has the tests write what they find, for the change to be looked at before it is committed.</summary>
+    /// <summary>
+    /// The environment variable that, set to 1, makes the tests write the current text, so that the change can be
+    /// reviewed before it is committed.
+    /// </summary>
     public const string Variable = "VORON_ACCEPT";
 
     /// <param name="file">The accepted text, from the root of the repository.</param>
-    /// <param name="actual">What the code has now.</param>
-    /// <param name="meaning">What it means when the two differ.</param>
+    /// <param name="actual">The text that the code produces now.</param>
+    /// <param name="meaning">The meaning of a difference between the two.</param>
     public static void Check(string file, string actual, string meaning)
     {
         var path = SourceTree.File(file);

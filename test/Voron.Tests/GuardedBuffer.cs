@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace Voron.Tests;
 
-/// <summary>Native memory with a zone of known bytes before and behind it, which shows writes that leave it.</summary>
+/// <summary>Native memory with a zone of known bytes before and behind it, which reveals writes outside it.</summary>
 internal sealed unsafe class GuardedBuffer : IDisposable
 {
     private const int Zone = 256;

@@ -4,8 +4,8 @@ using Xunit.v3;
 
 namespace Voron.Tests;
 
-/// <summary>After each test, memory has to be as the engine may leave it: see <see cref="MemoryCase"/>.</summary>
-/// <remarks>Tests beside each other share their memory: the one that ends first tells what any of them has done.</remarks>
+/// <summary>Checks after each test that the engine has left memory in a permitted state: see <see cref="MemoryCase"/>.</summary>
+/// <remarks>Tests that run at the same time share their memory: the one that ends first reports the faults of all of them.</remarks>
 [AttributeUsage(AttributeTargets.Assembly)]
 internal sealed class GuardedMemoryAttribute : BeforeAfterTestAttribute
 {

@@ -3,7 +3,7 @@ using System.Text;
 
 namespace Voron.Tests;
 
-/// <summary>The public surface, written down: nobody changes it unawares.</summary>
+/// <summary>The public surface is written down, so that it cannot change unnoticed.</summary>
 public sealed class PublicApiTests
 {
     private const BindingFlags Declared =

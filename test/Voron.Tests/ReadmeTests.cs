@@ -3,7 +3,7 @@ using System.Text.RegularExpressions;
 
 namespace Voron.Tests;
 
-/// <summary>The sample of README.md, run. What stands between the two marks is the sample itself, line for line.</summary>
+/// <summary>Runs the sample of README.md. The code between the two marks is the sample itself, line for line.</summary>
 public sealed partial class ReadmeTests
 {
     [Fact]
@@ -78,7 +78,7 @@ public sealed partial class ReadmeTests
         return printed;
     }
 
-    /// <summary>The lines of code without comments, indentation and empty lines.</summary>
+    /// <summary>Returns the lines of code without comments, indentation and empty lines.</summary>
     private static string[] Statements(string code) => code.Split('\n')
         .Select(line => Comment().Replace(line, "").Trim())
         .Where(line => line.Length > 0 && line != "using Voron;")

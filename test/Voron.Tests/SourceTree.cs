@@ -1,17 +1,19 @@
 namespace Voron.Tests;
 
-/// <summary>The sources that this test was built from, for tests that read them.</summary>
+/// <summary>The sources from which the tests were built, for tests that read them.</summary>
 internal static class SourceTree
 {
     private static readonly Lazy<string> LazyRoot = new(FindRoot);
 
-    /// <summary>The directory that has the solution.</summary>
+    /// <summary>The directory of the solution.</summary>
     public static string Root => LazyRoot.Value;
 
-    /// <summary>The full path of a file of the repository.</summary>
+    /// <summary>Returns the full path of a file of the repository.</summary>
     public static string File(string relative) => Path.Combine(Root, relative.Replace('/', Path.DirectorySeparatorChar));
 
-    /// <summary>The source files below a directory, as paths relative to it with slashes; what builds and tests make is left out.</summary>
+    /// <summary>
+    /// Returns the source files below a directory, as paths relative to it with slashes, without the output of builds and tests.
+    /// </summary>
     public static IReadOnlyList<string> Sources(string directory, string pattern = "*.cs")
     {
         var root = File(directory);

@@ -2,7 +2,7 @@ using Voron.Primitives;
 
 namespace Voron.Tests;
 
-/// <summary>A schedule for one thread, which does something at places and leaves everything else to the system.</summary>
+/// <summary>A schedule for one thread that acts at schedule places and leaves everything else to the system.</summary>
 internal abstract class SystemSchedule : ISchedule
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);

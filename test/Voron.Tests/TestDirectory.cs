@@ -1,6 +1,6 @@
 namespace Voron.Tests;
 
-/// <summary>A directory of its own for one test, gone afterwards.</summary>
+/// <summary>A separate directory for one test, deleted afterwards.</summary>
 internal sealed class TestDirectory : IDisposable
 {
     public string Path { get; } = Directory.CreateTempSubdirectory("voron-test-").FullName;

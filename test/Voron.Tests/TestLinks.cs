@@ -1,6 +1,6 @@
 namespace Voron.Tests;
 
-/// <summary>Symbolic links, where the system makes them. Else the test is skipped: Wine only says that it has made one.</summary>
+/// <summary>Creates symbolic links where the system can. Otherwise the test is skipped: Wine only claims to have created one.</summary>
 internal static class TestLinks
 {
     public static void ToDirectory(string link, string target) =>
@@ -17,7 +17,7 @@ internal static class TestLinks
         }
         catch (Exception e) when (OperatingSystem.IsWindows() && e is IOException or UnauthorizedAccessException)
         {
-            // Windows lets few users make them.
+            // Windows lets few users create symbolic links.
         }
 
         Assert.SkipWhen(OperatingSystem.IsWindows() && new FileInfo(link).LinkTarget == null, "the system makes no symbolic links");

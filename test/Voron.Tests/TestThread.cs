@@ -1,6 +1,6 @@
 namespace Voron.Tests;
 
-/// <summary>A thread whose end, and whose waiting, a test can wait for. It is left behind when it hangs.</summary>
+/// <summary>A thread for whose end, or whose waiting, a test can wait. A thread that hangs is left behind.</summary>
 internal sealed class TestThread
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(40);
@@ -27,7 +27,7 @@ internal sealed class TestThread
         _thread.Start();
     }
 
-    /// <summary>Whether the calling thread has been interrupted and not waited since, which is over then.</summary>
+    /// <summary>Returns whether the calling thread has been interrupted and has not waited since, and ends that state.</summary>
     public static bool IsInterrupted()
     {
         try
@@ -44,7 +44,7 @@ internal sealed class TestThread
 
     public bool HasEnded => !_thread.IsAlive;
 
-    /// <summary>Returns when the thread waits for something, for several looks in a row, or has ended.</summary>
+    /// <summary>Returns when several checks in a row have found the thread waiting, or when it has ended.</summary>
     public void WaitUntilBlockedOrEnded()
     {
         var waits = 0;
@@ -59,7 +59,7 @@ internal sealed class TestThread
     /// <inheritdoc cref="Thread.Interrupt"/>
     public void Interrupt() => _thread.Interrupt();
 
-    /// <summary>Waits for its end; returns what it threw, or null.</summary>
-    /// <exception cref="TimeoutException">It hangs.</exception>
+    /// <summary>Waits for the thread's end, and returns the exception that it threw, or null.</summary>
+    /// <exception cref="TimeoutException">The thread hangs.</exception>
     public Exception? Join() => _thread.Join(Patience) ? _thrown : throw new TimeoutException("The thread hangs.");
 }

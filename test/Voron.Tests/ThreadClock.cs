@@ -4,8 +4,8 @@ using System.Runtime.InteropServices;
 namespace Voron.Tests;
 
 /// <summary>
-/// The processor time of the calling thread: how much work something was, however busy the machine is. Where the system does not tell, the
-/// time that has passed.
+/// The processor time of the calling thread, which measures the amount of work, however busy the machine is. Where the system does not
+/// report it, the elapsed time.
 /// </summary>
 internal static partial class ThreadClock
 {

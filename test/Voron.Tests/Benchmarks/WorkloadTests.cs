@@ -5,7 +5,9 @@ using Voron.Benchmarks.Workloads;
 
 namespace Voron.Tests.Benchmarks;
 
-/// <summary>Every workload, tiny, on every engine of this machine: they have to agree on what they store and read.</summary>
+/// <summary>
+/// Runs every workload, in a tiny size, on every engine of this machine: all engines must agree on the data that they store and read.
+/// </summary>
 public sealed class WorkloadTests
 {
     private const long Items = 400;

@@ -5,7 +5,9 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Environments;
 
-/// <summary>The user's code that the engine calls: observers and logs that throw, block, call the environment, or close it.</summary>
+/// <summary>
+/// Observers and logs, the user code that the engine calls, may throw, block, call the environment or close it without harming it.
+/// </summary>
 public sealed class CallbackTests
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
@@ -41,7 +43,7 @@ public sealed class CallbackTests
         var calls = 0;
         void Act(string caller)
         {
-            // Opening tells of what it does too; and one call is enough, which may bring about others.
+            // Ignores the calls during opening; and a single call is enough, since it may cause others.
             if (caller != who || Volatile.Read(ref environment) == null || Interlocked.Increment(ref calls) > 1)
                 return;
             try
@@ -83,7 +85,7 @@ public sealed class CallbackTests
             var deadline = Environment.TickCount64 + (long)Patience.TotalMilliseconds;
             for (var i = 1; Volatile.Read(ref calls) == 0 && Environment.TickCount64 < deadline; i++)
             {
-                // The reader is in the way of a flush only for as long as that is asked for.
+                // The reader keeps blocking flushes only where the test needs a slow reader.
                 if (who != "slow reader" && i == 2)
                     reading.Dispose();
                 FaultTestKit.Put(opened, i % 5, FaultTestKit.Value(i, 20_000));
@@ -237,7 +239,7 @@ public sealed class CallbackTests
         }
     }
 
-    /// <summary>Does something wherever the engine logs, or asks whether it should.</summary>
+    /// <summary>Runs an action whenever the engine logs or asks whether a level is enabled.</summary>
     private sealed class ActingLogger(Action act) : ILogger
     {
         public IDisposable? BeginScope<TState>(TState state)

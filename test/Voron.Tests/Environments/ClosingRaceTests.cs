@@ -4,7 +4,7 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Environments;
 
-/// <summary>Closing beside what other threads have under way: a slow write, open transactions, space being given back.</summary>
+/// <summary>Closing while operations of other threads are under way: a slow write, open transactions, space being given back.</summary>
 public sealed class ClosingRaceTests
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
@@ -99,7 +99,7 @@ public sealed class ClosingRaceTests
         using var writing = environment.BeginWrite();
         writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(2), [2]);
 
-        // Its flush comes to the end, and then to the giving back.
+        // The flusher finishes its flush, and then begins to give space back.
         SpinWait.SpinUntil(() => environment.GetStatistics() is var now && now.CheckpointTransactionId == now.PublishedTransactionId, Patience)
             .Should().BeTrue();
         var closing = Start(environment.Dispose);
@@ -126,7 +126,7 @@ public sealed class ClosingRaceTests
         reading.Dispose();
         open.Should().Throw<EnvironmentInUseException>().WithMessage("*write transaction 2*").Which.Message.Should().NotContain("read transaction");
 
-        // What was not committed in time never is.
+        // A transaction that was not committed before the closing can no longer be committed.
         writing.Invoking(late => late.Commit()).Should().Throw<ObjectDisposedException>();
         using var reopened = open();
         FaultTestKit.Get(reopened, 1).Should().Equal(1);
@@ -192,7 +192,7 @@ public sealed class ClosingRaceTests
             ScratchLimitBytes = 4 << 20,
         });
 
-        // Versions that a reader keeps are no longer needed by the data file, and stay in scratch memory.
+        // Page versions that a reader holds are no longer needed by the data file, but stay in scratch memory.
         FaultTestKit.Put(environment, 0, [0]);
         using var reading = environment.BeginRead();
         for (var i = 0; environment.GetStatistics().ScratchBytes <= 4 << 20; i++)
@@ -211,7 +211,7 @@ public sealed class ClosingRaceTests
 
     private static TestThread Start(Action action) => new(action);
 
-    /// <summary>Holds the first write-through write of files whose name begins so.</summary>
+    /// <summary>Holds the first write-through write to a file whose name begins with a prefix.</summary>
     private sealed class HeldWrite : IDisposable
     {
         private readonly SimulatedDisk _disk;

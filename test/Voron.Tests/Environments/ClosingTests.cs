@@ -5,8 +5,8 @@ namespace Voron.Tests.Environments;
 public sealed class ClosingTests
 {
     /// <summary>
-    /// Closing flushes, the flush writes a list to the journal, and the journal tells the scheduler of it: which must not have
-    /// let go of its event before.
+    /// Closing flushes, the flush writes a list to the journal, and the journal notifies the scheduler, which must not have released its
+    /// event before that.
     /// </summary>
     [Fact]
     public void Closing_with_unflushed_changes_and_without_a_background_flusher_flushes_them()
@@ -31,7 +31,7 @@ public sealed class ClosingTests
         using var reading = environment.BeginRead();
         Put(environment, "two", 2);
 
-        // The reader's own version of "one" is detached and kept for it; what else the flush has taken over is free.
+        // The reader's own version of "one" is detached and kept for the reader; the other frames that the flush has taken over are free.
         environment.Flush().Should().NotBeNull();
         environment.Invoking(opened => Put(opened, "one", 3)).Should().NotThrow();
         environment.Invoking(opened => Put(opened, "two", 4)).Should().NotThrow();

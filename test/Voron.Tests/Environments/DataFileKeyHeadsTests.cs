@@ -2,7 +2,10 @@ using System.Buffers.Binary;
 
 namespace Voron.Tests.Environments;
 
-/// <summary>What is kept beside pages of the data file never outlives what it stands for, whatever is flushed under it.</summary>
+/// <summary>
+/// Key heads kept beside data-file pages never outlive the contents that they stand for, whatever a flush writes there; otherwise a lookup
+/// would miss its key or return a value of another snapshot.
+/// </summary>
 public sealed class DataFileKeyHeadsTests
 {
     private const int Keys = 3_000;
@@ -71,7 +74,7 @@ public sealed class DataFileKeyHeadsTests
             Fill(write.OpenTree("t"), version);
             write.Commit();
 
-            // The flusher catches up, and readers find pages in the data file.
+            // Lets the flusher catch up, so that readers find pages in the data file.
             if (version % 8 == 0)
                 Thread.Sleep(3);
         }
@@ -80,7 +83,7 @@ public sealed class DataFileKeyHeadsTests
         readers.Sum(reader => reader.Result).Should().BePositive();
     }
 
-    /// <summary>Every hundredth key, and another set of keys for each version, so that pages are divided and merged.</summary>
+    /// <summary>Puts every hundredth key, and a different set of keys for each version, so that pages are split and merged.</summary>
     private static void Fill(WriteTree tree, long version)
     {
         var value = new byte[100];
@@ -148,7 +151,7 @@ public sealed class DataFileKeyHeadsTests
         var value = new byte[random.Next(8, 200)];
         BinaryPrimitives.WriteInt64LittleEndian(value, step);
 
-        // Neighbours together, so that leaves come and go.
+        // Changes neighbouring keys together, so that leaves come and go.
         var first = random.Next(Keys);
         var isDelete = random.Next(3) == 0;
         for (var i = first; i < Math.Min(Keys, first + random.Next(1, 200)); i++)

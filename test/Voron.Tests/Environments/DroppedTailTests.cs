@@ -4,7 +4,7 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Environments;
 
-/// <summary>A last record that was never vouched for and has rotted looks like an unfinished write: it is dropped, and told.</summary>
+/// <summary>A damaged last record whose durability was never confirmed looks like an unfinished write: recovery drops and reports it.</summary>
 public sealed class DroppedTailTests
 {
     [Theory]
@@ -69,7 +69,7 @@ public sealed class DroppedTailTests
             files = FaultTestKit.Bytes(disk);
         }
 
-        // The last two, each of one block: neither is where it says that it is, and no record behind them vouches for them.
+        // The last two records, of one block each: neither is at the position that it names, and no later record confirms their durability.
         var fourth = files[Journal].AsSpan((2 + 3) * Block, Block);
         var fifth = files[Journal].AsSpan((2 + 4) * Block, Block);
         var kept = fourth.ToArray();

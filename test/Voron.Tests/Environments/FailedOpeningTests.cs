@@ -5,13 +5,13 @@ using static Voron.Tests.Environments.JournalBench;
 
 namespace Voron.Tests.Environments;
 
-/// <summary>What an opening that fails has taken by then goes with it.</summary>
+/// <summary>An opening that fails releases everything that it has acquired by then.</summary>
 [Collection(nameof(Alone))]
 public sealed class FailedOpeningTests
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(10);
 
-    /// <summary>Half a gigabyte of addresses stayed when the length of the data file could not be read.</summary>
+    /// <summary>Half a gigabyte of address space stayed reserved when the length of the data file could not be read.</summary>
     [Fact]
     public void An_opening_that_cannot_read_a_length_keeps_no_memory()
     {
@@ -22,7 +22,7 @@ public sealed class FailedOpeningTests
         var failed = 0;
         while (FailsAtLength(disk, failed, memory))
             failed++;
-        failed.Should().BeGreaterThan(3, "the data file alone is asked so often");
+        failed.Should().BeGreaterThan(3, "the length of the data file alone is read more often than that");
         using var opened = StorageEnvironment.Open(disk, new StorageOptions());
         Count(opened).Should().Be(10);
     }

@@ -37,8 +37,8 @@ public sealed class FlusherThreadTests
     }
 
     /// <summary>
-    /// A page that is freed has a version of 64 bytes until it is flushed, and no frame: 13 million of them took 800 MB, with no limit but
-    /// the speed of the flusher.
+    /// A freed page has a version of 64 bytes, and no frame, until it is flushed: 13 million of them took 800 MB, limited only by the speed
+    /// of the flusher.
     /// </summary>
     [Fact]
     public void Versions_of_freed_pages_count_towards_the_limit_of_scratch()
@@ -67,7 +67,7 @@ public sealed class FlusherThreadTests
                 environment.Flush();
             var before = environment.GetStatistics().BackPressureWaits;
 
-            // What it keeps from being flushed it keeps in memory.
+            // Versions that this reader keeps from being flushed stay in memory.
             using (environment.BeginRead())
             {
                 for (var i = 0; i < Values; i++)
@@ -82,7 +82,7 @@ public sealed class FlusherThreadTests
                 var held = environment.GetStatistics();
                 held.BackPressureWaits.Should().BeGreaterThan(before);
                 held.PageVersions.Should().BeInRange((4 << 20) / 64 * 9 / 10, (4 << 20) / 64 + 3 * ValueBytes / 4096);
-                told.Wait(TimeSpan.FromSeconds(30), TestContext.Current.CancellationToken).Should().BeTrue("it is in the way");
+                told.Wait(TimeSpan.FromSeconds(30), TestContext.Current.CancellationToken).Should().BeTrue("the reader blocks the flush");
             }
         }
         finally

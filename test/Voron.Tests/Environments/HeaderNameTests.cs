@@ -5,8 +5,8 @@ using static Voron.Tests.Environments.JournalBench;
 namespace Voron.Tests.Environments;
 
 /// <summary>
-/// A directory is no snapshot. While an environment is made, its header gets its name; an opening that reads the directory meanwhile may
-/// see it under neither name. It said that the environment was damaged.
+/// A directory listing is no snapshot. While an environment is created, its header file gets its final name; an opening that reads the
+/// directory meanwhile may see it under neither name. Such an opening reported a damaged environment.
 /// </summary>
 public sealed class HeaderNameTests
 {
@@ -40,7 +40,7 @@ public sealed class HeaderNameTests
         return disk;
     }
 
-    /// <summary>The header has no name of ours in the first readings of the directory.</summary>
+    /// <summary>Hides the header under a name that the engine does not know during the first readings of the directory.</summary>
     private static void HideHeader(SimulatedDisk disk, int readings)
     {
         disk.Rename(Header, Elsewhere);

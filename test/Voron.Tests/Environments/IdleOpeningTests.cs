@@ -4,13 +4,13 @@ using static Voron.Tests.Environments.JournalBench;
 
 namespace Voron.Tests.Environments;
 
-/// <summary>Openings in which no transaction is committed leave no more journal files, however many there are and however they end.</summary>
+/// <summary>Openings without a commit do not accumulate journal files, however many there are and however they end.</summary>
 public sealed class IdleOpeningTests
 {
     private const int Openings = 24;
     private const int MaxFiles = 10;
 
-    /// <summary>The flusher's thread vouches for the journal after it has been idle for some 100 ms.</summary>
+    /// <summary>Longer than the some 100 ms of idling after which the flusher's thread confirms the durability of the journal.</summary>
     private static readonly TimeSpan LongerThanMarker = TimeSpan.FromMilliseconds(400);
 
     private static StorageOptions Options(bool background) => new()
@@ -32,7 +32,9 @@ public sealed class IdleOpeningTests
         Count(idle).Should().Be(10);
     }
 
-    /// <summary>The first opening after the crash has the last record confirmed, which is what makes its loss known; the next have it so.</summary>
+    /// <summary>
+    /// The first opening after the crash confirms the last record, so that its loss would be noticed; the next openings find it confirmed.
+    /// </summary>
     [Fact]
     public void Openings_that_idle_and_are_killed_confirm_the_last_record_once()
     {
@@ -56,8 +58,8 @@ public sealed class IdleOpeningTests
     }
 
     /// <summary>
-    /// Openings that wrote a record each, and no transaction: what engines before this one have left, which confirmed the journal at each
-    /// opening. There is nothing to flush; the files go all the same, whatever the power does meanwhile.
+    /// Earlier versions of the engine confirmed the journal at each opening and so left one record for each, without a transaction. There
+    /// is nothing to flush; the files are released all the same, even if the power fails meanwhile.
     /// </summary>
     [Fact]
     public void Journal_files_without_transactions_are_released_when_an_environment_is_opened()

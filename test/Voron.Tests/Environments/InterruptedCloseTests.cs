@@ -6,14 +6,14 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Environments;
 
-/// <summary>Nothing that happens to the thread that opens or closes an environment leaves out a step.</summary>
+/// <summary>No interruption of the thread that opens or closes an environment, and no exception on it, skips a step.</summary>
 public sealed class InterruptedCloseTests
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
 
     private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
 
-    /// <summary>Opening ends with that wait: the environment was open, and its caller got an exception in its place.</summary>
+    /// <summary>Opening ends with this wait: the environment was open, but its caller got an exception instead of it.</summary>
     [Fact]
     public void A_thread_that_is_interrupted_while_it_waits_for_the_log_goes_on_waiting()
     {
@@ -40,7 +40,7 @@ public sealed class InterruptedCloseTests
         log.Entries.Should().Equal("held", "behind it");
     }
 
-    /// <summary>The last calls of observers and log were left out.</summary>
+    /// <summary>Without the wait, the last calls of the observers and the log were skipped.</summary>
     [Fact]
     public void A_closing_that_is_interrupted_while_it_waits_for_a_call_ends_all_the_same()
     {
@@ -100,7 +100,7 @@ public sealed class InterruptedCloseTests
         disk.HeldLocks.Should().Be(0);
     }
 
-    /// <summary>Memory and files went although no later step had been made: below the engine's own threads.</summary>
+    /// <summary>Memory and files were released although the later steps had been skipped, while the engine's own threads still ran.</summary>
     [Fact]
     public void A_callback_of_the_closing_that_throws_leaves_out_no_step()
     {
@@ -141,7 +141,7 @@ public sealed class InterruptedCloseTests
         return environment;
     }
 
-    /// <summary>Closes in a thread of its own, which reports at its end whether it is interrupted still.</summary>
+    /// <summary>Closes the environment on a separate thread, which finally reports whether it is still interrupted.</summary>
     private static TestThread Close(StorageEnvironment environment, Action<bool> end) => new(() =>
     {
         environment.Dispose();
@@ -153,7 +153,7 @@ public sealed class InterruptedCloseTests
 
     private sealed class PlannedException() : Exception("planned");
 
-    /// <summary>Stands still in its next entry once it is armed.</summary>
+    /// <summary>Blocks in its next entry once it is armed.</summary>
     private sealed class BlockingLogger : ILogger, IDisposable
     {
         private readonly ManualResetEventSlim _isBlocked = new();

@@ -5,12 +5,15 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Environments;
 
-/// <summary>What the limit of the journal is held against: the records that replay would need, wherever in a file they begin.</summary>
+/// <summary>
+/// Only the records that replay would need count towards the limit of the journal, wherever in a file they begin; anything more would slow
+/// writers without cause.
+/// </summary>
 public sealed class JournalAccountingTests
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
-    /// <summary>All of the newest file was counted, flushed or not.</summary>
+    /// <summary>The whole newest file was counted, flushed or not.</summary>
     [Theory]
     [InlineData(4 << 20)]
     [InlineData(64 << 10)]
@@ -43,8 +46,8 @@ public sealed class JournalAccountingTests
     }
 
     /// <summary>
-    /// The images of a flush come after the transaction that a rewrite stands for when nothing was committed since. They were held against
-    /// the limit until as much again had been committed: one commit a second.
+    /// If nothing was committed in between, the images of a flush come after the transaction that a journal snapshot stands for. They
+    /// counted towards the limit until as much again had been committed: one commit a second.
     /// </summary>
     [Fact]
     public void A_rewrite_right_after_a_flush_slows_no_writer_for_the_images_of_the_flush()
@@ -66,7 +69,7 @@ public sealed class JournalAccountingTests
             FaultTestKit.Put(environment, i, FaultTestKit.Value(i + 1, 100));
         using var reading = environment.BeginRead();
 
-        // A commit that is durable before the first image, and published after the flush has chosen what the reader sees.
+        // This commit is durable before the first image, and is published after the flush has chosen the state that the reader sees.
         FaultTestKit.Put(environment, 1, [1]);
         environment.Flush();
         environment.Internals.WriteJournalSnapshot().Should().BeTrue();
@@ -75,7 +78,7 @@ public sealed class JournalAccountingTests
         ((FlushScheduler)environment.Internals.Engine.BackPressure!).HeldJournalBytes.Should().BeLessThan(options.JournalLimitBytes / 4);
     }
 
-    /// <summary>Of a file that an opening found, its whole length was counted.</summary>
+    /// <summary>An opening counted the whole length of each file that it found.</summary>
     [Theory]
     [InlineData(4 << 20)]
     [InlineData(64 << 10)]
@@ -130,7 +133,7 @@ public sealed class JournalAccountingTests
             writing.Commit();
         }
 
-        // A page each: with images, the flush writes far more into the journal than the commits have.
+        // Each change touches a page of its own: with images, the flush writes far more into the journal than the commits have.
         WaitUntilFlushed(environment);
         using (var writing = environment.BeginWrite())
         {
@@ -146,11 +149,13 @@ public sealed class JournalAccountingTests
             FaultTestKit.Put(environment, i, FaultTestKit.Value(i, 20_000));
         }
 
-        // A commit may come between the checkpoint and the moment in which the journal is counted anew.
+        // A commit may fall between the checkpoint and the recount of the journal.
         environment.GetStatistics().BackPressureWaits.Should().BeLessThan(5);
     }
 
-    /// <summary>No relation is demanded between the limit and the length of a file, since only records are held against the limit.</summary>
+    /// <summary>
+    /// The options demand no relation between the limit and the length of a file, since only records count towards the limit.
+    /// </summary>
     [Theory]
     [InlineData(256 << 10, 256 << 10, 4 << 20, 16 << 20, 10_000)]
     [InlineData(256 << 10, 1, 4 << 20, 16 << 20, 10_000)]

@@ -3,13 +3,13 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Environments;
 
-/// <summary>What the tests of journal files share: commits of a known length, their count, and the files on a disk.</summary>
+/// <summary>Helpers shared by the tests of journal files: commits of a known length, their count, and the files on a disk.</summary>
 internal static class JournalBench
 {
-    /// <summary>Commits items of 200 bytes that do not compress. The same ones again change little.</summary>
+    /// <summary>Commits items of 200 bytes that do not compress. Putting the same items again changes little.</summary>
     public static void Put(StorageEnvironment environment, int first, int count) => Put(environment, first, count, seed: first);
 
-    /// <summary>Commits items of 200 bytes that follow from a seed.</summary>
+    /// <summary>Commits items of 200 bytes that are derived from a seed.</summary>
     public static void Put(StorageEnvironment environment, int first, int count, int seed)
     {
         using var writing = environment.BeginWrite();
@@ -33,7 +33,7 @@ internal static class JournalBench
 
     public static int Files(SimulatedDisk disk) => disk.List().Count(entry => JournalFile.IndexOf(entry.Name) >= 0);
 
-    /// <summary>Ends an environment as a kill does: the disk that it returns has what could be seen of the files, all of it durable.</summary>
+    /// <summary>Ends an environment as a kill does, and returns a disk with the visible contents of its files, all of them durable.</summary>
     public static SimulatedDisk Kill(StorageEnvironment environment, SimulatedDisk disk, int listingOrder = 0)
     {
         var left = FileSet.Of(disk).ToDisk(listingOrder);

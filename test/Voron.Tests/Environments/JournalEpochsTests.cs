@@ -5,7 +5,9 @@ using static Voron.Tests.Environments.JournalBench;
 
 namespace Voron.Tests.Environments;
 
-/// <summary>Life numbers of journal files that an unsynced directory brings back, and how many files crashes and readers leave.</summary>
+/// <summary>
+/// Epoch numbers of journal files that an unsynced directory brings back, and the number of files that crashes and readers leave.
+/// </summary>
 public sealed class JournalEpochsTests
 {
     private static StorageOptions Options => new()
@@ -17,8 +19,8 @@ public sealed class JournalEpochsTests
     };
 
     /// <summary>
-    /// The close deletes the spare, which had the highest life number, and does not sync the directory. The next opening gave a
-    /// released file that number; the power cut brought the spare back, and replay knew two files of one life.
+    /// The close deletes the spare, which had the highest epoch number, and does not sync the directory. The next opening gave a released
+    /// file that number; the power cut brought the spare back, and replay found two files of one epoch.
     /// </summary>
     [Fact]
     public void A_spare_that_a_power_cut_brings_back_does_not_hide_the_file_where_replay_starts()
@@ -55,7 +57,9 @@ public sealed class JournalEpochsTests
         }
     }
 
-    /// <summary>What earlier engines have left: two whole files of one life, in every order that a directory may be listed in.</summary>
+    /// <summary>
+    /// Two complete files of one epoch, as earlier engines have left them, in every order in which a directory may be listed.
+    /// </summary>
     [Fact]
     public void Two_files_of_one_life_are_told_apart_by_their_incarnation()
     {
@@ -73,7 +77,8 @@ public sealed class JournalEpochsTests
             disk.List().Select(entry => entry.Name).Should().BeEquivalentTo(before, "a released file became the spare");
         }
 
-        // The close has deleted the spare, or kept the file and begun no life: either way its old life comes back under a name of its own.
+        // The close has deleted the spare, or kept the file without beginning an epoch: either way its old epoch
+        // comes back under a name of its own.
         var highest = spare.Names.Where(name => JournalFile.IndexOf(name) >= 0).MaxBy(name => EpochOf(spare, name))!;
         FileSet after;
         using (var environment = StorageEnvironment.Open(disk, Options))
@@ -122,7 +127,7 @@ public sealed class JournalEpochsTests
             environment.Internals.Engine.JournalFiles!.LiveCount.Should().BeGreaterThan(60);
             disk.OpenFiles.Should().BeLessThan(12);
 
-            // They are there for the next flush to be used again, and are opened for that.
+            // The files remain until the next flush allows their reuse, and are opened for that.
             environment.Flush();
             for (var i = 0; i < 100; i++)
                 Put(environment, i * 200, 200);
@@ -130,7 +135,7 @@ public sealed class JournalEpochsTests
             environment.Internals.Engine.Poison.Set(new InvalidOperationException("killed"));
         }
 
-        // The most that are open at once while all of them are read.
+        // The maximum number of files that are open at once while all of them are read.
         var most = 0;
         disk.FailNext(_ => (most = Math.Max(most, disk.OpenFiles)) < 0, Voron.IO.DiskError.Failed, forever: true);
         using var again = StorageEnvironment.Open(disk, Options);
@@ -140,7 +145,7 @@ public sealed class JournalEpochsTests
     }
 
     /// <summary>
-    /// Far from the limit of the journal in bytes, and with the default threshold of a flush, which small files reach long after they have
+    /// The journal stays far from its limit in bytes, with the default flush threshold, which small files reach only long after they have
     /// become many: an opening looks into each of them.
     /// </summary>
     [Fact]
@@ -161,7 +166,7 @@ public sealed class JournalEpochsTests
         var mostOpen = 0;
         using (var reading = environment.BeginRead())
         {
-            // Each fills a file.
+            // Each commit fills a file.
             for (var i = 0; i < 900; i++)
             {
                 Put(environment, 0, 200, seed: i);

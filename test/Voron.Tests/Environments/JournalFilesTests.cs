@@ -5,7 +5,7 @@ using static Voron.Tests.Environments.JournalBench;
 
 namespace Voron.Tests.Environments;
 
-/// <summary>Which journal files are zeroed before they are used, and how many are kept.</summary>
+/// <summary>The choice of journal files that are zeroed before use, and the number of files that are kept.</summary>
 public sealed class JournalFilesTests
 {
     private const int LargePuts = 20_000;
@@ -19,8 +19,8 @@ public sealed class JournalFilesTests
     };
 
     /// <summary>
-    /// A transaction of some MiB begins a journal file of its own, which has blocks but no zeros before the record is written. The
-    /// power fails right after the commit, and then again after a small commit behind it.
+    /// A transaction of some MiB begins a journal file of its own, whose blocks are allocated but not zeroed before the record is written.
+    /// The power fails right after the commit, and again after a small commit that follows it.
     /// </summary>
     [Fact]
     public void A_large_record_is_written_once_and_is_there_after_a_crash()
@@ -61,7 +61,7 @@ public sealed class JournalFilesTests
         Count(again).Should().Be(10_000);
     }
 
-    /// <summary>One huge transaction must not leave the store with files that no other will ever fill.</summary>
+    /// <summary>One huge transaction must not leave the store with files that no other transaction will ever fill.</summary>
     [Fact]
     public void The_file_of_a_huge_record_is_not_kept()
     {
@@ -79,7 +79,7 @@ public sealed class JournalFilesTests
         environment.GetStatistics().TotalJournalBytes.Should().BeLessThan(huge / 2);
     }
 
-    /// <summary>Files kept for reuse are given up when they are all the room that a larger one could have.</summary>
+    /// <summary>Files kept for reuse are given up when a larger file can get room only from them.</summary>
     [Fact]
     public void What_is_kept_for_reuse_makes_room_for_a_record_that_needs_more()
     {
@@ -96,7 +96,7 @@ public sealed class JournalFilesTests
         Count(environment).Should().Be(10_000);
     }
 
-    /// <summary>They were read before and after the files were synced.</summary>
+    /// <summary>The headers were read twice: before and after the files were synced.</summary>
     [Theory]
     [InlineData(false)]
     [InlineData(true)]

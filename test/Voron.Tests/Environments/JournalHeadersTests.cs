@@ -7,9 +7,9 @@ using static Voron.Tests.Environments.JournalBench;
 namespace Voron.Tests.Environments;
 
 /// <summary>
-/// A new life of a journal file is written over the first copy of its header, and then over the second. A file that had the first alone,
-/// because a power cut hit the second, was used again. A cut in the first copy left it without any, and the environment was
-/// refused as damaged.
+/// A new epoch of a journal file overwrites the first copy of its header, and then the second. A file with only the first copy, because a
+/// power cut had hit the second, was used again. A power cut while the first copy was written then left it without any, and the environment
+/// was refused as damaged.
 /// </summary>
 public sealed class JournalHeadersTests
 {
@@ -48,7 +48,7 @@ public sealed class JournalHeadersTests
         }
     }
 
-    // Some journal files are released by each flush, and used again.
+    // Each flush releases some journal files, which are used again.
     private static void Work(StorageEnvironment environment)
     {
         for (var i = 0; i < 4 * Keys; i += 100)

@@ -50,7 +50,7 @@ public sealed class JournalLimitsTests
         for (var i = 0; i < 2_000; i++)
             Fill(environment, random, random.Next(100) * 10, 1);
 
-        // The journal of these commits would be several times the room that is left: each that found none has flushed, and gone on.
+        // The journal of these commits would need several times the remaining room: each commit that found none has flushed and gone on.
         var statistics = environment.GetStatistics();
         statistics.Flushes.Should().BeGreaterThan(before.Flushes);
         (statistics.JournalTransactionBytes - before.JournalTransactionBytes).Should().BeGreaterThan(3 * 4 * 65536);
@@ -59,8 +59,8 @@ public sealed class JournalLimitsTests
     }
 
     /// <summary>
-    /// While a reader keeps freed pages from being flushed, each file of the journal keeps room for a longer list of them. That must not
-    /// make a file for each commit, and the journal look full.
+    /// While a reader keeps freed pages from being flushed, each journal file reserves room for a longer list of them. That must neither
+    /// cost a file for each commit nor make the journal look full.
     /// </summary>
     [Fact]
     public void Many_freed_pages_behind_a_reader_do_not_fill_the_journal_with_reserves()

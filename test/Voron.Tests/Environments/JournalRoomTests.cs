@@ -5,7 +5,7 @@ using static Voron.Tests.Environments.JournalBench;
 
 namespace Voron.Tests.Environments;
 
-/// <summary>Which journal file a disk without much room gets, and which of the released ones are given up for it.</summary>
+/// <summary>The choice of a journal file on a disk without much room, and of the released files that are given up for it.</summary>
 public sealed class JournalRoomTests
 {
     private const int Items = 40;
@@ -19,7 +19,9 @@ public sealed class JournalRoomTests
         TornPageProtection = form,
     };
 
-    /// <summary>Each file is made twice as long as the one before. A file of the next length may find no room when a shorter one would.</summary>
+    /// <summary>
+    /// Each new file is twice as long as the one before. There may be no room for a file of the next length where a shorter one would fit.
+    /// </summary>
     [Fact]
     public void Commits_go_on_while_there_is_room_for_any_journal_file_that_they_fit_into()
     {
@@ -47,7 +49,9 @@ public sealed class JournalRoomTests
         environment.Verify().Problems.Should().BeEmpty();
     }
 
-    /// <summary>A file is wanted that has room for the images of a flush twice. Where there is none, a released one has room for them once.</summary>
+    /// <summary>
+    /// The engine prefers a file with room for the images of a flush twice. If there is none, a released file has room for them once.
+    /// </summary>
     [Fact]
     public void A_released_file_that_is_long_enough_is_used_before_any_is_deleted()
     {
@@ -61,7 +65,7 @@ public sealed class JournalRoomTests
         disk.SpaceLimit = disk.UsedBytes;
         var from = disk.TraceCount;
 
-        // Pages that are spread over the tree: each needs an image.
+        // Changes pages that are spread over the tree, each of which needs an image.
         for (var i = 0; i < 36; i++)
             Put(environment, i * 100, 1);
         Deletions(disk, from).Should().Be(0);
@@ -95,7 +99,7 @@ public sealed class JournalRoomTests
             Put(environment, i * 100, 100);
         environment.Flush();
 
-        // Its file is longer than all that were released: the spare is to be as long.
+        // The file of this commit is longer than all released ones, and the spare has to be as long.
         Put(environment, 0, 3_000);
         disk.SpaceLimit = disk.UsedBytes;
         var files = Files(disk);
@@ -105,7 +109,7 @@ public sealed class JournalRoomTests
         Count(environment).Should().Be(4_000);
     }
 
-    // A file that found no room is deleted again before it has a name.
+    // A file for which there was no room is deleted again before it has a name.
     private static int Deletions(SimulatedDisk disk, int from) =>
         Enumerable.Range(from, disk.TraceCount - from).Select(disk.Trace)
             .Count(entry => entry.Kind == TraceKind.Delete && JournalFile.IndexOf(entry.Name) >= 0);

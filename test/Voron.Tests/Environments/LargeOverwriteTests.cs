@@ -3,7 +3,7 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Environments;
 
-/// <summary>Large values are written to pages that no snapshot reads: what is overwritten is of use again only after a flush.</summary>
+/// <summary>Large values are written to pages that no snapshot reads: overwritten pages become usable again only after a flush.</summary>
 public sealed class LargeOverwriteTests
 {
     private const int ValueBytes = 256 << 10;
@@ -46,7 +46,7 @@ public sealed class LargeOverwriteTests
 
             using (var writing = environment.BeginWrite())
             {
-                // Some pages of its own, and spans of pages that are to be flushed beside it.
+                // The transaction has some pages of its own, and spans of pages that are to be flushed meanwhile.
                 var tree = writing.OpenTree(FaultTestKit.TreeName);
                 tree.TryGet(FaultTestKit.Key(5), out var read).Should().BeTrue();
                 writing.CreateTree("other").Put(FaultTestKit.Key(1), FaultTestKit.Value(1, 3000));

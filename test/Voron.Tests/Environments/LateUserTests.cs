@@ -11,7 +11,7 @@ public sealed class LateUserTests
 
     private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
 
-    /// <summary>The reader was counted before it was turned away, and closed the files when it looked again.</summary>
+    /// <summary>The late reader was counted before it was turned away, and closed the files when it checked again.</summary>
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
@@ -37,7 +37,7 @@ public sealed class LateUserTests
         held.Should().Be((0, 0));
     }
 
-    /// <summary>It is not open any more, and has not yet been taken from the count.</summary>
+    /// <summary>The transaction is no longer open, but has not yet been removed from the count.</summary>
     [Fact]
     public void A_write_transaction_that_has_just_released_the_writer_is_waited_for()
     {
@@ -64,7 +64,7 @@ public sealed class LateUserTests
         held.Should().Be((0, 0));
     }
 
-    /// <summary>Holds the thread that has it at the first place of the kind.</summary>
+    /// <summary>Holds the thread that uses this schedule when it first reaches the given place.</summary>
     private sealed class HoldingSchedule(SchedulePlace at) : SystemSchedule, IDisposable
     {
         private readonly ManualResetEventSlim _isHeld = new();

@@ -6,8 +6,8 @@ namespace Voron.Tests.Environments;
 public sealed class ManyJournalFilesTests
 {
     /// <summary>
-    /// More journal files are live than the header of a file has room for seals, say because a reader has kept the flusher back,
-    /// and the power fails. The next opening replays them all, and its first commit begins a file that seals what was live.
+    /// More journal files are live than the header of a file has room for seals, for example because a reader has held the flusher back,
+    /// and the power fails. The next opening replays them all, and its first commit begins a file that seals the live ones.
     /// </summary>
     [Fact]
     public void More_live_files_than_a_header_has_seals_can_be_recovered_and_written_on()

@@ -21,7 +21,7 @@ public sealed class ManyJournalsTests
             Put(environment, i);
         environment.GetStatistics().TotalJournalBytes.Should().BeGreaterThan(100 * (64 << 10));
 
-        // Twice, as a killed process leaves it: the second recovery reads what the first has sealed.
+        // Copies the files twice, as a killed process leaves them: the second recovery reads the files that the first has sealed.
         using var killed = place.Copy();
         using var first = killed.Open(options);
         Check(first, 120);

@@ -5,7 +5,7 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Environments;
 
-/// <summary>Recovery stays within the memory that the options allow, whoever opens.</summary>
+/// <summary>Recovery stays within the memory that the options allow, for read-only openings too.</summary>
 public sealed class RecoveryMemoryTests(ITestOutputHelper output)
 {
     private const int Values = 150;
@@ -35,8 +35,8 @@ public sealed class RecoveryMemoryTests(ITestOutputHelper output)
             writing.Commit();
         }
 
-        // As a kill leaves it: nothing is flushed.
-        environment.Internals.Engine.Poison.Set(new InvalidOperationException("killed"));
+        // Leaves the files as a kill does: nothing is flushed.
+        environment.Context.Poison.Set(new InvalidOperationException("killed"));
         environment.Dispose();
         var before = Names(directory);
 
@@ -55,13 +55,15 @@ public sealed class RecoveryMemoryTests(ITestOutputHelper output)
             }
 
             if (readOnly)
-                Names(directory).Should().Equal(before, "a read-only opening makes nothing in the directory");
+                Names(directory).Should().Equal(before, "a read-only opening creates nothing in the directory");
         }
 
         Directory.GetFiles(System.IO.Path.GetTempPath(), $"voron-{Environment.ProcessId}-*.tmp").Should().BeEmpty();
     }
 
-    /// <summary>A window and a descriptor were kept for each file: a store written under a limit could not be opened under it.</summary>
+    /// <summary>
+    /// Recovery kept a window and a descriptor for each file: a store written under a limit could not be opened under the same limit.
+    /// </summary>
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
@@ -86,7 +88,9 @@ public sealed class RecoveryMemoryTests(ITestOutputHelper output)
         }
     }
 
-    /// <summary>Whatever allocates: what is thrown is an exception of ours, says what to do, and nothing has changed.</summary>
+    /// <summary>
+    /// Whichever allocation fails, the opening throws one of the engine's exceptions, which says what to do, and changes nothing.
+    /// </summary>
     [Theory]
     [InlineData(false, false)]
     [InlineData(true, false)]
@@ -133,7 +137,7 @@ public sealed class RecoveryMemoryTests(ITestOutputHelper output)
                 continue;
             }
 
-            // There is memory again: a store that opened although one was refused is as good as another.
+            // Memory is available again: a store that opened although an allocation was refused is as good as any other.
             using (opened)
                 Count(opened!).Should().Be(Values);
             if (watch.Refused == 0)
@@ -149,7 +153,7 @@ public sealed class RecoveryMemoryTests(ITestOutputHelper output)
         kinds[nameof(StorageMemoryException)].Should().BeGreaterThan(5);
     }
 
-    /// <summary>Pages that are free have a version each until the next flush, and need no place in its list.</summary>
+    /// <summary>Each free page has a version until the next flush, but needs no place in its list.</summary>
     [Fact]
     public void Freed_pages_are_not_in_the_room_that_the_journal_keeps_for_a_flush()
     {
@@ -176,13 +180,13 @@ public sealed class RecoveryMemoryTests(ITestOutputHelper output)
             writing.Commit();
         }
 
-        environment.Internals.Engine.Versions.ChainCount.Should().BeGreaterThan(8_000);
-        environment.Internals.Engine.Journal!.ReservedBytes.Should().BeLessThan(100_000);
+        environment.Context.Versions.ChainCount.Should().BeGreaterThan(8_000);
+        environment.Context.Journal!.ReservedBytes.Should().BeLessThan(100_000);
         environment.Flush();
         environment.Verify().Problems.Should().BeEmpty();
     }
 
-    /// <summary>Savepoints join, pop and refill versions: what is counted has to stay what a flush finds.</summary>
+    /// <summary>Savepoints join, pop and refill versions: the count must keep matching the pages that a flush finds.</summary>
     [Fact]
     public void The_room_that_is_kept_for_a_flush_is_that_of_its_pages()
     {
@@ -206,14 +210,14 @@ public sealed class RecoveryMemoryTests(ITestOutputHelper output)
                 writing.Commit();
             }
 
-            var counted = environment.Internals.Engine.Versions.MaxPagesToFlush;
+            var counted = environment.Context.Versions.MaxPagesToFlush;
             var flushed = environment.Flush()!.Value;
             counted.Should().BeInRange(flushed.Pages, flushed.Pages + 20);
-            environment.Internals.Engine.Versions.MaxPagesToFlush.Should().Be(0);
+            environment.Context.Versions.MaxPagesToFlush.Should().Be(0);
         }
     }
 
-    // As a kill leaves it: nothing is flushed.
+    // Leaves the files as a kill does: nothing is flushed.
     private static SimulatedDisk LeaveUnflushed()
     {
         var disk = new SimulatedDisk();
@@ -225,8 +229,8 @@ public sealed class RecoveryMemoryTests(ITestOutputHelper output)
             writing.Commit();
         }
 
-        environment.Internals.Engine.JournalFiles!.LiveCount.Should().BeGreaterThan(10);
-        environment.Internals.Engine.Poison.Set(new InvalidOperationException("killed"));
+        environment.Context.JournalFiles!.LiveCount.Should().BeGreaterThan(10);
+        environment.Context.Poison.Set(new InvalidOperationException("killed"));
         environment.Dispose();
         return disk;
     }

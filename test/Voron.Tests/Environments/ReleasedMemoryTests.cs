@@ -26,9 +26,9 @@ public sealed class ReleasedMemoryTests
             reading.OpenTree(FaultTestKit.TreeName).TryGet(FaultTestKit.Key(0), out var value).Should().BeTrue();
             value.SequenceEqual("\u0001"u8).Should().BeTrue();
 
-            // A reader is no reason to keep what is free, and free memory no reason to touch what it pins.
-            environment.Internals.TrimMemory();
-            environment.Internals.TrimMemory();
+            // A reader does not keep free memory from being released, and the release does not touch the memory that the reader pins.
+            environment.TrimMemory();
+            environment.TrimMemory();
             var held = environment.GetStatistics();
             (held.ScratchReservedBytes + held.SpilledBytes).Should().BeGreaterThan(40 * MiB);
             held.SpilledBytes.Should().BeGreaterThan(16 * MiB);
@@ -38,10 +38,10 @@ public sealed class ReleasedMemoryTests
         environment.Flush();
         environment.Flush();
 
-        // The first look ends the period of heavy use, the second one that without.
-        environment.Internals.TrimMemory();
-        environment.Internals.TrimMemory();
-        environment.Internals.TrimMemory();
+        // The first call ends the period of heavy use, the second one the period without.
+        environment.TrimMemory();
+        environment.TrimMemory();
+        environment.TrimMemory();
         var after = environment.GetStatistics();
         after.ScratchBytes.Should().BeLessThan(MiB);
         after.SpilledBytes.Should().BeLessThanOrEqualTo(4 * MiB, "the chunk that frames are being cut from stays");
@@ -49,7 +49,7 @@ public sealed class ReleasedMemoryTests
         for (var i = 0; i < 4000; i++)
             FaultTestKit.Get(environment, i).Should().Equal(FaultTestKit.Value(i, i % 3 == 0 ? 30_000 : 2_000));
 
-        // And comes again.
+        // Scratch memory comes back when it is needed.
         for (var i = 0; i < 400; i++)
             FaultTestKit.Put(environment, i, FaultTestKit.Value(-i, 30_000));
         for (var i = 0; i < 400; i++)
@@ -66,7 +66,7 @@ public sealed class ReleasedMemoryTests
         var held = environment.GetStatistics().ScratchReservedBytes;
         held.Should().BeGreaterThan(16 * MiB);
         environment.Flush();
-        environment.Internals.TrimMemory();
+        environment.TrimMemory();
         environment.GetStatistics().ScratchReservedBytes.Should().Be(held);
     }
 
@@ -84,9 +84,9 @@ public sealed class ReleasedMemoryTests
         }
 
         environment.GetStatistics().JournalBufferBytes.Should().BeGreaterThan(16 * MiB);
-        environment.Internals.TrimMemory();
+        environment.TrimMemory();
         environment.GetStatistics().JournalBufferBytes.Should().BeGreaterThan(16 * MiB, "it was needed in the period that ends");
-        environment.Internals.TrimMemory();
+        environment.TrimMemory();
         environment.GetStatistics().JournalBufferBytes.Should().BeLessThan(4 * MiB);
         FaultTestKit.Put(environment, 1, FaultTestKit.Value(2, 20_000));
         FaultTestKit.Get(environment, 1).Should().Equal(FaultTestKit.Value(2, 20_000));

@@ -47,7 +47,7 @@ public sealed class SlowReaderTests
                 var deadline = Environment.TickCount64 + (long)Patience.TotalMilliseconds;
                 while (reports.Count < round && Environment.TickCount64 < deadline)
                 {
-                    // The writer waits where it is near the limit, so that the test does not depend on who is quicker.
+                    // The writer waits when it is near the limit, so that the test does not depend on which thread is faster.
                     if (environment.GetStatistics().LiveJournalBytes < JournalLimit * 5 / 8)
                         FaultTestKit.Put(environment, 1, FaultTestKit.Value(round, 20_000));
                     else
@@ -65,7 +65,7 @@ public sealed class SlowReaderTests
                 else
                     report.OpenedAt.Should().BeNull();
 
-                // Well beyond: it is the same reader, and nothing more is said.
+                // Goes well beyond the limit: the reader is the same, so there is no further report.
                 for (var i = 0; i < 600; i++)
                     FaultTestKit.Put(environment, 2, FaultTestKit.Value(i, 20_000));
                 reports.Should().HaveCount(round);
@@ -103,7 +103,7 @@ public sealed class SlowReaderTests
         told.Should().Be(0);
     }
 
-    // Its name is looked for on the stack, where an inlined method has no frame.
+    // The test looks for the name of this method on the stack, where an inlined method has no frame.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static ReadTransaction OpenSlowReader(StorageEnvironment environment) => environment.BeginRead();
 }

@@ -57,7 +57,7 @@ public sealed class UnderWayAtCloseTests
             },
             DiskError.Failed);
 
-        // Its checkpoint is durable; what is left to do wants the writer, which is taken.
+        // The checkpoint of the flush is durable; the remaining work needs the writer, which is taken.
         var flushing = Task.Run(environment.Flush, TestContext.Current.CancellationToken);
         await checkpointed.Task;
         var closing = Task.Run(environment.Dispose, TestContext.Current.CancellationToken);

@@ -4,8 +4,8 @@ using Voron.Torture.Simulation;
 namespace Voron.Tests.Faults;
 
 /// <summary>
-/// What is told of damage that was found, and damage in two places at once. That every single one is told or harmless is the business of
-/// the suite "bit-rot".
+/// Reports of damage that was found, and damage in two places at once. The suite "bit-rot" checks that every single flipped bit is either
+/// reported or harmless.
 /// </summary>
 public sealed partial class BitFlipTests
 {
@@ -91,14 +91,14 @@ public sealed partial class BitFlipTests
         tree.TryOpenStream(FaultTestKit.Key(200), out var stream).Should().BeTrue();
         var chunk = new byte[65536];
         stream!.ReadExactly(chunk);
-        chunk.AsSpan().SequenceEqual(value.AsSpan(0, chunk.Length)).Should().BeTrue("the first chunk is whole");
+        chunk.AsSpan().SequenceEqual(value.AsSpan(0, chunk.Length)).Should().BeTrue("the first chunk is intact");
         var failing = () => stream.ReadExactly(chunk.AsSpan(0, 10));
         failing.Should().Throw<CorruptionException>().WithMessage($"Chunk 1 of the value at page {at / 4096} of 'simulated/voron.data'*");
         tree.TryGet(FaultTestKit.Key(201), out var other).Should().BeTrue();
         other.SequenceEqual(FaultTestKit.Value(201, 90_001)).Should().BeTrue();
     }
 
-    /// <summary>True when the damage was told. Fails the test when a wrong value was read.</summary>
+    /// <summary>Returns whether the damage was reported. Fails the test if a wrong value was read.</summary>
     private static bool Examine(SortedDictionary<string, byte[]> files, string name, int offset)
     {
         var disk = FaultTestKit.DiskOf(files);
@@ -138,7 +138,7 @@ public sealed partial class BitFlipTests
         }
     }
 
-    /// <summary>The files of an environment with everything in the data file, or with everything in the journal as well.</summary>
+    /// <summary>Returns the files of an environment with everything in the data file, or with everything in the journal as well.</summary>
     private static SortedDictionary<string, byte[]> MakeFiles(bool cleanlyClosed)
     {
         var disk = new SimulatedDisk();
@@ -162,8 +162,8 @@ public sealed partial class BitFlipTests
             return FaultTestKit.Bytes(disk);
         }
 
-        // Without it rot in the last record would be a torn write, which is rightly dropped.
-        environment.Internals.ConfirmDurability();
+        // Without this, damage in the last record would pass for a torn write, which is rightly dropped.
+        environment.ConfirmDurability();
         var files = FaultTestKit.Bytes(disk);
         environment.Dispose();
         return files;

@@ -23,7 +23,7 @@ public sealed class DiskFullTests(ITestOutputHelper output)
             }
             catch (StorageFullException e)
             {
-                // Not even the empty environment has room. With room, the same directory serves.
+                // There is no room even for the empty environment. With room, the same directory can be used.
                 e.Message.Should().Contain("cannot be opened");
                 unopened++;
                 disk.SpaceLimit = long.MaxValue;
@@ -85,7 +85,7 @@ public sealed class DiskFullTests(ITestOutputHelper output)
         FaultTestKit.Get(environment, 1).Should().Equal(FaultTestKit.Value(1, 500));
         var journalWrites = environment.GetStatistics().JournalWrites;
         environment.Flush()!.Value.TransactionId.Should().Be(1);
-        environment.GetStatistics().JournalWrites.Should().Be(journalWrites, "the list stands in the journal already");
+        environment.GetStatistics().JournalWrites.Should().Be(journalWrites, "the list is in the journal already");
         environment.Flush()!.Value.TransactionId.Should().Be(2);
         environment.Verify().Problems.Should().BeEmpty();
     }
@@ -114,7 +114,7 @@ public sealed class DiskFullTests(ITestOutputHelper output)
         var last = 1;
         var fill = () =>
         {
-            // No new journal file: only what the first one holds.
+            // Allows no new journal file, only the room of the first one.
             disk.FailNext(call => call.Kind == DiskCallKind.Create, DiskError.NoSpace, forever: true);
             for (; ; last++)
                 FaultTestKit.Put(environment, last, FaultTestKit.Value(last, 1500));

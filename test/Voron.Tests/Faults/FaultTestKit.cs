@@ -6,12 +6,12 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Faults;
 
-/// <summary>What the tests of faults share: small options, a workload with its model, the bytes of whole directories.</summary>
+/// <summary>Helpers shared by the fault tests: small options, a workload with its model, the bytes of whole directories.</summary>
 internal static class FaultTestKit
 {
     public const string TreeName = "items";
 
-    /// <summary>Small files and nothing in the background, so that each call to the disk comes from the test.</summary>
+    /// <summary>Returns options with small files and no background work, so that each call to the disk comes from the test.</summary>
     public static StorageOptions Options(ILogger? logger = null) => new()
     {
         BackgroundFlush = false,
@@ -22,7 +22,7 @@ internal static class FaultTestKit
 
     public static byte[] Key(int i) => Encoding.ASCII.GetBytes(i.ToString("D6", CultureInfo.InvariantCulture));
 
-    /// <summary>Bytes that say which value they are, wherever one looks.</summary>
+    /// <summary>Returns bytes that show at any position which value they belong to.</summary>
     public static byte[] Value(int seed, int length)
     {
         var bytes = new byte[length];
@@ -37,14 +37,14 @@ internal static class FaultTestKit
         writing.Commit();
     }
 
-    /// <summary>The value of a key, or null.</summary>
+    /// <summary>Returns the value of a key, or null.</summary>
     public static byte[]? Get(StorageEnvironment environment, int key)
     {
         using var reading = environment.BeginRead();
         return reading.TryOpenTree(TreeName, out var tree) && tree.TryGet(Key(key), out var value) ? value.ToArray() : null;
     }
 
-    /// <summary>All bytes of a disk, by name; the lock is no part of the environment.</summary>
+    /// <summary>Returns all bytes of a disk by file name; the lock file is not part of the environment.</summary>
     public static SortedDictionary<string, byte[]> Bytes(SimulatedDisk disk)
     {
         var files = new SortedDictionary<string, byte[]>(StringComparer.Ordinal);
@@ -68,7 +68,7 @@ internal static class FaultTestKit
             now[name].AsSpan().SequenceEqual(bytes).Should().BeTrue($"'{name}' must not have changed");
     }
 
-    /// <summary>A disk that begins with copies of these files, all of them durable.</summary>
+    /// <summary>Returns a disk that begins with copies of these files, all of them durable.</summary>
     public static SimulatedDisk DiskOf(SortedDictionary<string, byte[]> files)
     {
         var disk = new SimulatedDisk();
@@ -85,7 +85,7 @@ internal static class FaultTestKit
     }
 }
 
-/// <summary>A directory that is gone when the test is over.</summary>
+/// <summary>A directory that is deleted at the end of the test.</summary>
 internal sealed class TemporaryDirectory : IDisposable
 {
     public string Path { get; } = Directory.CreateTempSubdirectory("voron-").FullName;
@@ -93,7 +93,7 @@ internal sealed class TemporaryDirectory : IDisposable
     public void Dispose() => Directory.Delete(Path, recursive: true);
 }
 
-/// <summary>Keeps what is logged.</summary>
+/// <summary>Keeps the log entries.</summary>
 internal sealed class ListLogger : ILogger
 {
     private readonly List<(LogLevel Level, string Message)> _entries = [];

@@ -5,7 +5,7 @@ namespace Voron.Tests.Faults;
 
 public sealed class FileSizeLimitTests
 {
-    /// <summary>SIGXFSZ ended the process. Now such a limit is a full disk, and works as one.</summary>
+    /// <summary>SIGXFSZ ended the process. Now such a limit counts as a full disk, and has the same effect.</summary>
     [Fact]
     public void A_process_that_reaches_its_limit_for_the_size_of_a_file_is_told_so_and_goes_on()
     {

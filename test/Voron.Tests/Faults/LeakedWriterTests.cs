@@ -2,7 +2,7 @@ using System.Runtime.CompilerServices;
 
 namespace Voron.Tests.Faults;
 
-/// <summary>Write transactions that nobody can end any more.</summary>
+/// <summary>Write transactions that no caller can end any more: they must not keep later writers out for ever.</summary>
 public sealed class LeakedWriterTests
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
@@ -42,7 +42,7 @@ public sealed class LeakedWriterTests
         FaultTestKit.Put(environment, 1, [1]);
         Leak(environment);
 
-        // Nothing here allocates, and nobody else collects: it is the wait that does.
+        // Nothing here allocates, and no other code collects garbage: only the wait does.
         using var writing = environment.BeginWrite(Patience, TestContext.Current.CancellationToken);
         writing.TransactionId.Should().Be(2);
         environment.GetStatistics().LeakedWriters.Should().Be(1);

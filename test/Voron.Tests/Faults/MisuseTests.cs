@@ -1,6 +1,8 @@
 namespace Voron.Tests.Faults;
 
-/// <summary>A wrong call gets an ordinary exception with the numbers, and the environment goes on as if it had not been made.</summary>
+/// <summary>
+/// A wrong call throws an ordinary exception that names the numbers, and the environment goes on as if the call had not been made.
+/// </summary>
 public sealed class MisuseTests : IDisposable
 {
     private readonly StorageEnvironment _environment = StorageEnvironment.OpenInMemory(FaultTestKit.Options());
@@ -139,7 +141,7 @@ public sealed class MisuseTests : IDisposable
         Ended(() => tree.Put("a"u8, "b"u8), () => tree.Delete("a"u8), () => tree.TryGet("a"u8, out _), () => tree.Reserve("a"u8, 1));
         Ended(() => cursor.MoveNext(), () => cursor.Delete(), () => savepoint.Rollback(), () => savepoint.Release());
 
-        // The same objects serve the next transaction: the old handles must not reach into it.
+        // The next transaction reuses the same objects: the old handles must not reach into it.
         using (var next = _environment.BeginWrite())
         {
             next.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(2), [2]);
@@ -213,7 +215,7 @@ public sealed class MisuseTests : IDisposable
             () => environment.WriteAsync(_ => { }).AsTask().GetAwaiter().GetResult(),
             () => environment.BeginWriteAsync().AsTask().GetAwaiter().GetResult());
 
-        // A reader that was open may be used to its end.
+        // A reader that was open at the close can be used until its end.
         reading.OpenTree(FaultTestKit.TreeName).TryGet(FaultTestKit.Key(1), out var value).Should().BeTrue();
         value.ToArray().Should().Equal(1);
         reading.Dispose();

@@ -3,7 +3,7 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Faults;
 
-/// <summary>Files of different moments of one environment: refused, unless recovery makes one of the moments of them.</summary>
+/// <summary>Files from different moments of one environment are refused, unless recovery restores one of these moments from them.</summary>
 public sealed class MixedMomentsTests
 {
     private const string Data = "voron.data";
@@ -42,14 +42,17 @@ public sealed class MixedMomentsTests
         var during = FilesWithinFlush(environment, disk);
         var after = FileSet.Of(disk);
 
-        // In itself the copy is what a kill in the flush leaves.
+        // On its own, the copy is the state that a kill during the flush leaves.
         using (var killed = StorageEnvironment.Open(during.ToDisk(), Options))
             FaultTestKit.Get(killed, 7).Should().Equal(FaultTestKit.Value(1007, 300));
         var mixed = () => StorageEnvironment.Open(after.With(during, Data).ToDisk(), Options).Dispose();
         mixed.Should().Throw<CorruptionException>().WithMessage("*voron.data*checkpoint*");
     }
 
-    /// <summary>"n, unfinished" passed for a sector with bytes of "n" and of "n + 1, unfinished", and older data for that of the header.</summary>
+    /// <summary>
+    /// The stamp "n, unfinished" passed for a sector with bytes of "n" and of "n + 1, unfinished", and so older data
+    /// for those of the header.
+    /// </summary>
     [Fact]
     public void A_data_file_copied_while_it_was_flushed_does_not_fit_the_header_within_the_next_flush()
     {
@@ -65,7 +68,7 @@ public sealed class MixedMomentsTests
         mixed.Should().Throw<CorruptionException>().WithMessage("*voron.data*checkpoint*");
     }
 
-    /// <summary>Any bytes of the two stamps that a file may have when the sector is torn in which they stand are taken, and no third stamp.</summary>
+    /// <summary>Any mixture of bytes of the two stamps that a file may have when their sector is torn is accepted, but no third stamp.</summary>
     [Fact]
     public void No_mixture_of_two_stamps_is_a_third_one()
     {
@@ -104,7 +107,7 @@ public sealed class MixedMomentsTests
         open.Should().Throw<CorruptionException>().WithMessage("*journal*");
     }
 
-    /// <summary>A journal file that is used again has records of its earlier use at the same offsets.</summary>
+    /// <summary>A journal file that is used again has records of an earlier epoch at the same offsets.</summary>
     [Fact]
     public void A_record_of_an_earlier_use_of_the_file_does_not_stand_for_the_one_before_the_start()
     {
@@ -116,7 +119,7 @@ public sealed class MixedMomentsTests
         environment.Flush();
         using var reading = environment.BeginRead();
 
-        // The file has its new header, and not yet its first record.
+        // The file has its new header, but not yet its first record.
         FileSet? older = null;
         disk.InProgress = entry =>
         {
@@ -207,7 +210,7 @@ public sealed class MixedMomentsTests
             FaultTestKit.Put(environment, i, FaultTestKit.Value(i + seed, 300));
     }
 
-    /// <summary>Flushes; returns the files of the moment when the data file was stamped, and no page written yet.</summary>
+    /// <summary>Flushes, and returns the files of the moment when the data file has been stamped but no page has been written yet.</summary>
     private static FileSet FilesWithinFlush(StorageEnvironment environment, SimulatedDisk disk)
     {
         FileSet? during = null;

@@ -5,7 +5,7 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Faults;
 
-/// <summary>What cannot be opened is said to be so at once, and left as it is.</summary>
+/// <summary>An environment that cannot be opened is refused at once, and its files are left as they are.</summary>
 public sealed class OpeningTests
 {
     private const string Journal = "journal-00000001.voron";
@@ -253,7 +253,7 @@ public sealed class OpeningTests
         }
     }
 
-    /// <summary>Changes one file of an environment that was killed; expects a refusal that names it, and no byte changed.</summary>
+    /// <summary>Changes one file of an environment that was killed, and expects a refusal that names it and changes no byte.</summary>
     private static VoronException ShouldBeRefused(string name, Func<byte[], byte[]> damage)
     {
         var files = MakeFiles();
@@ -289,7 +289,7 @@ public sealed class OpeningTests
         return bytes;
     }
 
-    /// <summary>Value 1 is in the data file, value 2 in the journal only.</summary>
+    /// <summary>Returns the files of an environment with value 1 in the data file and value 2 in the journal only.</summary>
     private static SortedDictionary<string, byte[]> MakeFiles()
     {
         var disk = new SimulatedDisk();

@@ -3,7 +3,7 @@ using Voron.Torture.Kills;
 
 namespace Voron.Tests.Faults;
 
-/// <summary>A directory that another process works in.</summary>
+/// <summary>A directory that another process has open is refused, lest two processes write to the same files.</summary>
 public sealed class OtherProcessTests
 {
     [Fact]

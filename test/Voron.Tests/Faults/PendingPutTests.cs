@@ -30,7 +30,7 @@ public sealed class PendingPutTests : IDisposable
             var (put, pipe) = await BeginPut(tree, 2);
             savepoint.Rollback();
 
-            // Takes the pages that the put had.
+            // Takes the pages that the put has had until now.
             tree.Put(FaultTestKit.Key(3), FaultTestKit.Value(3, 2 * Sent));
             await pipe.CompleteAsync(failsLater ? new IOException("the line is dead") : null);
             await FluentActions.Awaiting(() => put.WaitAsync(Patience, Cancellation))
@@ -164,7 +164,7 @@ public sealed class PendingPutTests : IDisposable
             for (var key = 0; key < 4; key++)
                 puts.Add(await BeginPut(tree, key));
 
-            // Their threads run at once.
+            // The threads of the puts run at the same time.
             await Task.WhenAll(puts.Select(async (entry, key) =>
             {
                 for (var at = Sent; at < 4 * Sent; at += Sent / 10)
@@ -198,7 +198,7 @@ public sealed class PendingPutTests : IDisposable
         FaultTestKit.Get(environment, 3).Should().Equal(FaultTestKit.Value(3, 1_000_000));
     }
 
-    // Returns when the put has taken what was sent, and waits for more.
+    // Returns when the put has taken the bytes sent so far, and waits for more.
     private static async Task<(Task<long> Put, PipeWriter Pipe)> BeginPut(WriteTree tree, int key)
     {
         var pipe = new Pipe(new PipeOptions(pauseWriterThreshold: 1, resumeWriterThreshold: 1, minimumSegmentSize: Sent));

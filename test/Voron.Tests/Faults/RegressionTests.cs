@@ -7,7 +7,7 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Faults;
 
-/// <summary>What has gone wrong once, and must not again; each with a disk or a moment made for it.</summary>
+/// <summary>Faults that have occurred once and must not occur again, each on a disk or at a moment made for it.</summary>
 public sealed class RegressionTests
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
@@ -193,7 +193,7 @@ public sealed class RegressionTests
             FluentActions.Invoking(() => FaultTestKit.Put(environment, last, [1])).Should().Throw<StorageFullException>();
             FaultTestKit.Get(environment, last).Should().BeNull();
 
-            // As much as a file of the journal and the pages need, and no new opening.
+            // Adds as much space as a journal file and the pages need, without a new opening.
             disk.SpaceLimit = disk.UsedBytes + (2 << 20);
             environment.Flush().Should().NotBeNull();
             FaultTestKit.Put(environment, last, [1]);
@@ -248,7 +248,7 @@ public sealed class RegressionTests
         for (var i = 0; i < 200; i++)
             FaultTestKit.Put(environment, i % 50, FaultTestKit.Value(i, 12_000));
 
-        // With images, a file of the journal keeps more free than it holds.
+        // With images, a journal file keeps more space free than it fills.
         environment.GetStatistics().LiveJournalBytes.Should().BeInRange(written / 2, written + (256 << 10));
     }
 

@@ -2,7 +2,9 @@ using System.Collections.Concurrent;
 
 namespace Voron.Tests.Faults;
 
-/// <summary>A read transaction in the hands of two threads, one of which disposes it: a mistake that must stay the caller's.</summary>
+/// <summary>
+/// A read transaction that two threads use while another disposes it: the mistake must harm only its caller, not the environment.
+/// </summary>
 public sealed class SharedReaderTests(ITestOutputHelper output)
 {
     private const int Keys = 400;
@@ -21,7 +23,7 @@ public sealed class SharedReaderTests(ITestOutputHelper output)
         var surprises = new ConcurrentQueue<Exception>();
         long reads = 0, told = 0, rounds = 0;
 
-        // Each round: one transaction, one thread that disposes it, two that use it until they are told that it has ended.
+        // Each round: one transaction, one thread that disposes it, and two threads that use it until an exception reports its end.
         var users = Enumerable.Range(0, 2).Select(user => Task.Factory.StartNew(
             () =>
             {
@@ -104,7 +106,7 @@ public sealed class SharedReaderTests(ITestOutputHelper output)
         }
     }
 
-    // What a call returned before the end was right; a span is looked at only while the transaction is still open afterwards.
+    // A result that a call returned before the end is right; the bytes of a span are checked only if the transaction is still open afterwards.
     private static void Read(ReadTransaction reading, Random random)
     {
         var tree = reading.OpenTree(FaultTestKit.TreeName);
@@ -134,7 +136,7 @@ public sealed class SharedReaderTests(ITestOutputHelper output)
         value.Should().HaveCount(12 + key % 50 * 40);
         BitConverter.ToInt32(value, 0).Should().Be(key);
         var version = value[4];
-        value.AsSpan(4).IndexOfAnyExcept(version).Should().Be(-1, "the value of key {0} is whole", key);
+        value.AsSpan(4).IndexOfAnyExcept(version).Should().Be(-1, "the value of key {0} is intact", key);
     }
 
     private static void DisposeAtLast(ReadTransaction reading, ref long told)

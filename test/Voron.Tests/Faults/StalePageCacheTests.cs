@@ -4,8 +4,8 @@ using Voron.Torture.Simulation;
 namespace Voron.Tests.Faults;
 
 /// <summary>
-/// Where the disk refuses unbuffered I/O, a journal write that fails leaves its bytes in the page cache, which tells nobody. The
-/// next opening took them for a durable record, chained the next one to it, and a power cut lost both.
+/// Where the disk refuses unbuffered I/O, a journal write that fails silently leaves its bytes in the page cache. The next opening took
+/// them for a durable record and chained the next record to it, and a power cut lost both.
 /// </summary>
 public sealed class StalePageCacheTests
 {

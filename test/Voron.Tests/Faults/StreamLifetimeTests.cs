@@ -2,7 +2,9 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Faults;
 
-/// <summary>The stream of a value in a write transaction, against every call after which its bytes may belong to something else.</summary>
+/// <summary>
+/// The stream of a value in a write transaction throws after every call that may give its bytes to something else, instead of reading them.
+/// </summary>
 public sealed class StreamLifetimeTests
 {
     private const int Small = 10;
@@ -57,7 +59,7 @@ public sealed class StreamLifetimeTests
         FluentActions.Invoking(() => stream.CopyTo(Stream.Null)).Should().Throw<InvalidOperationException>();
         if (ending is not ("commit" or "dispose" or "delete tree"))
         {
-            // Another stream of the same key reads what is there now.
+            // Another stream of the same key reads the current value.
             if (tree.TryOpenStream(FaultTestKit.Key(2), out var again))
                 again.CopyTo(Stream.Null);
             writing.Commit();
@@ -132,7 +134,7 @@ public sealed class StreamLifetimeTests
                 return;
         }
 
-        // What was freed is used again.
+        // Uses the freed pages again.
         var other = writing.CreateTree("other");
         for (var i = 0; i < 40; i++)
             other.Put(FaultTestKit.Key(i), FaultTestKit.Value(i, 5000));

@@ -62,7 +62,7 @@ public sealed class StreamTests
             var i = 0;
             var stream = new Unseekable(new MemoryStream(value), 100_000)
             {
-                // Whatever takes pages behind the value forces it elsewhere when it next grows.
+                // Each put takes pages behind the value, which forces the value to move when it next grows.
                 BeforeRead = () => tree.Put(FaultTestKit.Key(1000 + i), FaultTestKit.Value(i++, 3000)),
             };
             (await tree.PutAsync(FaultTestKit.Key(1), stream, Cancellation)).Should().Be(value.Length);
@@ -225,7 +225,7 @@ public sealed class StreamTests
         copy.ToArray().AsSpan().SequenceEqual(value).Should().BeTrue();
     }
 
-    /// <summary>A stream without a length, which gives out its bytes in pieces.</summary>
+    /// <summary>A stream without a length, which returns its bytes in pieces.</summary>
     private sealed class Unseekable(Stream inner, int piece) : Stream
     {
         public Action? BeforeRead { get; init; }
@@ -282,7 +282,7 @@ public sealed class StreamTests
         public override void Write(byte[] buffer, int offset, int count) => throw new NotSupportedException();
     }
 
-    /// <summary>Zeros of any length.</summary>
+    /// <summary>A stream of zeros of any length.</summary>
     private sealed class Endless(long length) : Stream
     {
         public long BytesRead { get; private set; }

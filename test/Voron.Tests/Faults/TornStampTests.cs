@@ -3,7 +3,9 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Faults;
 
-/// <summary>An opening writes the stamp of the data file once more, into page 0, and the power fails within that write.</summary>
+/// <summary>
+/// An opening writes the stamp of the data file again, into page 0, and the power fails during that write, which must cost no data.
+/// </summary>
 public sealed class TornStampTests(ITestOutputHelper output)
 {
     private const int Images = 300;
@@ -21,7 +23,7 @@ public sealed class TornStampTests(ITestOutputHelper output)
             environment.Flush();
             Update(environment, 1);
 
-            // A flush that breaks off behind its stamp, before or behind page 0.
+            // A flush that breaks off after its stamp, before or after page 0.
             disk.FailNext(call => call.Name == "voron.data" && call.Kind == DiskCallKind.Write && call.Length > 8, DiskError.Failed);
             environment.Invoking(open => open.Flush()).Should().Throw<EnvironmentPoisonedException>();
         }

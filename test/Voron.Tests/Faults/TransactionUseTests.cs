@@ -40,7 +40,7 @@ public sealed class TransactionUseTests
         logger.Warnings.Should().ContainSingle(message => message.Contains("write transaction 2", StringComparison.Ordinal));
         FluentActions.Invoking(() => environment.BeginRead()).Should().Throw<ObjectDisposedException>();
 
-        // Its memory is still there for it.
+        // The abandoned transaction still has its memory.
         tree.Put(FaultTestKit.Key(3), FaultTestKit.Value(3, 3000));
         tree.TryGet(FaultTestKit.Key(1), out var value).Should().BeTrue();
         value.Length.Should().Be(100);
@@ -77,7 +77,7 @@ public sealed class TransactionUseTests
         logger.Warnings.Should().ContainSingle().Which.Should().Contain("snapshot 1").And.Contain(nameof(LeakReader));
         FaultTestKit.Put(environment, 1, [3]);
         environment.Flush();
-        environment.GetStatistics().CheckpointTransactionId.Should().Be(3, "nobody holds the flush back any more");
+        environment.GetStatistics().CheckpointTransactionId.Should().Be(3, "no reader holds the flush back any more");
         environment.Verify().Problems.Should().BeEmpty();
     }
 
@@ -169,7 +169,7 @@ public sealed class TransactionUseTests
 
         await environment.WriteAsync(transaction => transaction.CreateTree("last"), Cancellation);
         using var reading = environment.BeginRead();
-        reading.GetTreeNames().Should().Equal(["kept", "last"], "what was cancelled in the queue was never run");
+        reading.GetTreeNames().Should().Equal(["kept", "last"], "operations cancelled in the queue never ran");
     }
 
     [Fact]
@@ -352,7 +352,7 @@ public sealed class TransactionUseTests
                 isWriting.Wait(Patience, Cancellation).Should().BeTrue();
         }
 
-        // Growing the data file, in a transaction that waits for nothing, fails in its sync while the first commit is written.
+        // Growing the data file, in a transaction that waits for nothing, fails in its sync while the first commit is being written.
         disk.FailNext(call => call.Kind == DiskCallKind.Sync && call.Name == "voron.data", DiskError.Failed);
         using (var growing = environment.BeginWrite())
         {
@@ -373,7 +373,7 @@ public sealed class TransactionUseTests
         using var reopened = StorageEnvironment.Open(disk, FaultTestKit.Options());
         FaultTestKit.Get(reopened, 1).Should().Equal(1);
         for (var i = 2; i <= 9; i++)
-            FaultTestKit.Get(reopened, i).Should().BeNull("it was said not to be committed");
+            FaultTestKit.Get(reopened, i).Should().BeNull("it was reported as not committed");
     }
 
     private static Exception? Try(Action action)

@@ -4,12 +4,12 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Flushing;
 
-/// <summary>A flush whose header is durable is over, whatever fails in the thread that made it before it returns.</summary>
+/// <summary>A flush whose header is durable is complete, whatever fails on its thread before it returns.</summary>
 public sealed class FinishedFlushTests
 {
     /// <summary>
-    /// The plan of such a flush was kept as a paused one. The next flush made it again under its number, and a crash meanwhile left a data
-    /// file that was marked as unfinished beside a header that named it as finished: every opening refused the pair.
+    /// The plan of such a flush was kept as a paused one. The next flush repeated it under the same number, and a crash meanwhile left a
+    /// data file that was marked as unfinished beside a header that declared it finished: every opening refused the pair.
     /// </summary>
     [Fact]
     public void A_failure_behind_the_header_does_not_bring_the_flush_back()
@@ -44,7 +44,7 @@ public sealed class FinishedFlushTests
 
     private sealed class PlannedException : Exception;
 
-    /// <summary>Throws at a place, and leaves everything else to the system.</summary>
+    /// <summary>Throws at one place, and leaves everything else to the system.</summary>
     private sealed class FailingSchedule(SchedulePlace failing) : SystemSchedule
     {
         public override void Reach(SchedulePlace place)

@@ -6,12 +6,12 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Flushing;
 
-/// <summary>What the flusher's thread does when a step fails and keeps failing: the other steps are made, and the log is not filled.</summary>
+/// <summary>When a step of the flusher's thread fails and keeps failing, the other steps still run, and the log does not fill up.</summary>
 public sealed class FlushRetryTests
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
-    /// <summary>A growth ahead of need that failed for any reason but a full disk kept everything from being flushed, for ever.</summary>
+    /// <summary>When growing ahead of need failed for any reason but a full disk, nothing was ever flushed again.</summary>
     [Theory]
     [InlineData(DiskError.Failed)]
     [InlineData(DiskError.AccessDenied)]
@@ -32,7 +32,7 @@ public sealed class FlushRetryTests
         FaultTestKit.Put(environment, 0, FaultTestKit.Value(0, 500));
         disk.FailNext(call => call.Kind == DiskCallKind.Allocate && call.Name == "voron.data", (DiskError)error, forever: true);
 
-        // Not the first value, which is changed in place later and needs no page then.
+        // Starts after the first value, which is later changed in place and needs no page then.
         var last = 1;
         var fill = () =>
         {
@@ -59,7 +59,7 @@ public sealed class FlushRetryTests
         environment.Verify().Problems.Should().BeEmpty();
     }
 
-    /// <summary>The pages before the one that did not fit were written, and deleted, ten times a second: 2.4 GB in 15 s.</summary>
+    /// <summary>The pages before the one that did not fit were written and deleted ten times a second: 2.4 GB in 15 s.</summary>
     [Fact]
     public void A_rewrite_that_does_not_fit_writes_nothing()
     {
@@ -87,7 +87,7 @@ public sealed class FlushRetryTests
         disk.SpaceLimit = disk.UsedBytes + (20 << 20);
         rewrite().Should().BeTrue();
         written.Should().BeGreaterThan(6 << 20);
-        disk.AvailableBytes.Should().BeGreaterThan((20 << 20) - written - (256 << 10), "what was not needed is given back");
+        disk.AvailableBytes.Should().BeGreaterThan((20 << 20) - written - (256 << 10), "unneeded space is given back");
         environment.Verify().Problems.Should().BeEmpty();
     }
 

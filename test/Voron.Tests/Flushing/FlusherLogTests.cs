@@ -5,12 +5,12 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Flushing;
 
-/// <summary>What fails in the background is in the log: no caller is there to tell.</summary>
+/// <summary>Failures in the background are logged, because there is no caller to report them to.</summary>
 public sealed class FlusherLogTests
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
-    /// <summary>The thread ended without a word when another one had poisoned the environment.</summary>
+    /// <summary>The flusher's thread ended silently when another thread had poisoned the environment.</summary>
     [Fact]
     public void The_end_of_flushing_is_an_error_in_the_log_whoever_has_met_the_failure()
     {
@@ -27,7 +27,7 @@ public sealed class FlusherLogTests
         Errors(logger).Should().ContainSingle().Which.Should().Contain("takes no more writes").And.Contain("planted");
     }
 
-    /// <summary>It looked like a file system that has no holes.</summary>
+    /// <summary>The failure was mistaken for a file system that has no holes.</summary>
     [Fact]
     public void Space_that_cannot_be_given_back_is_told_once()
     {

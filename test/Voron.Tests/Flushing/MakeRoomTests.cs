@@ -5,7 +5,9 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Flushing;
 
-/// <summary>What a commit does that finds no room for its record: it flushes, and if that was not enough, gives free pages back.</summary>
+/// <summary>
+/// A commit that finds no room for its record flushes and, if that was not enough, gives free pages back.
+/// </summary>
 public sealed class MakeRoomTests
 {
     private const string Data = "voron.data";
@@ -54,7 +56,7 @@ public sealed class MakeRoomTests
         ShouldHave(environment, "a", 1_000, 2_001);
     }
 
-    /// <summary>With the pages written that were written before the pause, and the rest after it, the flush is whole.</summary>
+    /// <summary>The pages written before the pause and the rest written after it make the flush complete.</summary>
     [Fact]
     public void A_flush_that_goes_on_after_a_pause_leaves_every_page_on_the_disk()
     {
@@ -77,7 +79,7 @@ public sealed class MakeRoomTests
 
             disk.ClearFaults();
             var report = environment.Flush()!.Value;
-            report.Bytes.Should().BeGreaterThan(6_000_000, "what was written before the pause counts");
+            report.Bytes.Should().BeGreaterThan(6_000_000, "pages written before the pause count");
             environment.Verify().Problems.Should().BeEmpty();
         }
 
@@ -86,7 +88,7 @@ public sealed class MakeRoomTests
         ShouldHave(reopened, "a", 3_000, 2_001);
     }
 
-    /// <summary>Holes cost a call each, and another one when the pages are needed again: a flush is enough as a rule.</summary>
+    /// <summary>Each hole costs a call, and another one when its pages are needed again: usually a flush is enough.</summary>
     [Fact]
     public void Free_pages_are_given_back_only_when_a_flush_was_not_enough()
     {
@@ -125,7 +127,9 @@ public sealed class MakeRoomTests
         environment.Verify().Problems.Should().BeEmpty();
     }
 
-    /// <summary>The writer is held meanwhile: one look after the other, until it has taken long enough, and the next commit goes on.</summary>
+    /// <summary>
+    /// The search holds up the writer: it examines one section after another until its time is up, and the next commit continues it.
+    /// </summary>
     [Fact]
     public void The_search_for_free_pages_is_bounded_and_goes_on_with_the_next_commit()
     {
@@ -150,7 +154,7 @@ public sealed class MakeRoomTests
             DiskError.Failed,
             forever: true);
 
-        // What was given back is taken by others at once.
+        // Other users of the disk take the released space at once.
         var refused = 0;
         for (var i = 0; i < 2_000 && sections.Distinct().Count() < 4; i++)
         {
@@ -164,14 +168,14 @@ public sealed class MakeRoomTests
                 refused++;
             }
 
-            (sections.Distinct().Count() - before).Should().BeLessThanOrEqualTo(1, "one look is what there is time for");
+            (sections.Distinct().Count() - before).Should().BeLessThanOrEqualTo(1, "there is time for one section only");
             disk.SpaceLimit = disk.UsedBytes;
         }
 
         sections.Distinct().Count().Should().Be(4, $"each search goes on where the one before ended; {refused} commits were refused");
     }
 
-    /// <summary>The hole was there and nothing knew of it: what was put into it could not be flushed.</summary>
+    /// <summary>The engine did not know of the hole that the failed call had made: pages placed in it could not be flushed.</summary>
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
@@ -220,7 +224,7 @@ public sealed class MakeRoomTests
         disk.ClearFaults();
         environment.Flush();
 
-        // Journaled, with room for the journal and for the hole, so that pages are taken from where the hole is.
+        // The values are journaled, with room for the journal and for the hole, so that their pages are taken from the hole.
         disk.SpaceLimit = disk.UsedBytes + (20 << 20);
         using (var writing = environment.BeginWrite())
         {
@@ -233,7 +237,7 @@ public sealed class MakeRoomTests
         disk.SpaceLimit = disk.UsedBytes;
         environment.Flush();
         var statistics = environment.GetStatistics();
-        statistics.CheckpointTransactionId.Should().Be(statistics.PublishedTransactionId, "what is committed has room in the data file");
+        statistics.CheckpointTransactionId.Should().Be(statistics.PublishedTransactionId, "committed pages have room in the data file");
         disk.SpaceLimit = long.MaxValue;
         environment.Verify().Problems.Should().BeEmpty();
     }

@@ -26,11 +26,11 @@ public sealed class SpaceReclaimerTests
         var reclaimed = environment.ReclaimSpace();
 
         reclaimed.Should().BeGreaterThan(30_000_000);
-        // The small tree stands behind the first large one, in the sixth section.
+        // The small tree is behind the first large one, in the sixth section.
         environment.GetStatistics().DataFileBytes.Should().BeInRange(5 * 4_194_304, 6 * 4_194_304);
         environment.Verify().Problems.Should().BeEmpty();
 
-        // What was given back is taken again, and everything is there after a reopening.
+        // The released space is used again, and everything is present after a reopening.
         Fill(environment, "c", 300, 100_000);
         environment.Verify().Problems.Should().BeEmpty();
         environment.Dispose();
@@ -110,7 +110,7 @@ public sealed class SpaceReclaimerTests
         environment.ReclaimSpace().Should().Be(0, "nothing is given back twice");
         environment.Verify().Problems.Should().BeEmpty();
 
-        // All pages that come to use again have blocks when they are committed: no room is needed to flush them.
+        // All pages that are used again have blocks when they are committed, so flushing them needs no room.
         FillScattered(environment, keys.Take(30_000));
         disk.SpaceLimit = disk.UsedBytes + (1 << 20);
         environment.Flush();
@@ -182,7 +182,7 @@ public sealed class SpaceReclaimerTests
         var reclaimed = environment.GetStatistics().DataFileBytes;
         reclaimed.Should().BeLessThan(2_000_000);
 
-        // The background thread looks after each of these, and nothing needs the file to be longer.
+        // The background thread checks after each of these commits, and nothing needs a longer file.
         for (var i = 0; i < 20; i++)
         {
             flushed.Reset();

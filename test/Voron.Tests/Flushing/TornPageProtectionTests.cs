@@ -5,8 +5,8 @@ using Voron.Torture.Simulation;
 namespace Voron.Tests.Flushing;
 
 /// <summary>
-/// Garbage in pages that a flush was overwriting: repaired from images, refused with checksums only. The flush is stopped by a
-/// disk without room for the data file, when all its records stand in the journal; then the files are copied and spoilt.
+/// Garbage in pages that a flush was overwriting is repaired from images, and refused with checksums only. A disk without room for the data
+/// file stops the flush when all its records are in the journal; then the files are copied and damaged.
 /// </summary>
 public sealed class TornPageProtectionTests
 {
@@ -62,8 +62,8 @@ public sealed class TornPageProtectionTests
             }
         }
 
-        refused.Should().BeGreaterThan(5, "the page was there before, and the journal has what changed in it");
-        made.Should().BeGreaterThan(5, "the page is new, and the journal has it whole");
+        refused.Should().BeGreaterThan(5, "the page existed before, and the journal has its changes");
+        made.Should().BeGreaterThan(5, "the page is new, and the journal has all of it");
     }
 
     [Fact]
@@ -74,7 +74,7 @@ public sealed class TornPageProtectionTests
         Change(environment, expected, seed: 3);
         using (var writing = environment.BeginWrite())
         {
-            // Pages that have an image are freed, and taken for something else.
+            // Frees pages that have an image, and reuses them for something else.
             writing.DeleteTree("gone").Should().BeTrue();
             writing.CreateTree("new").Put("key"u8, FaultTestKit.Value(5, 40_000));
             writing.Commit();
@@ -120,7 +120,7 @@ public sealed class TornPageProtectionTests
             Change(environment, expected, seed: 6);
             environment.Flush();
             Change(environment, expected, seed: 7);
-            environment.Internals.WriteJournalSnapshot().Should().BeTrue("a reader keeps the flusher back");
+            environment.WriteJournalSnapshot().Should().BeTrue("a reader holds the flusher back");
         }
 
         Change(environment, expected, seed: 8);
@@ -147,7 +147,7 @@ public sealed class TornPageProtectionTests
         }
     }
 
-    /// <summary>Commits and the images of flushes find their room in the files that exist, for as long as there is work.</summary>
+    /// <summary>Commits and the images of flushes find room in the existing files for as long as there is work.</summary>
     [Fact]
     public void A_disk_that_has_no_room_for_another_journal_file_still_has_room_for_the_images()
     {
@@ -196,9 +196,9 @@ public sealed class TornPageProtectionTests
         flushed.Reset();
         var before = environment.GetStatistics().JournalBytes;
 
-        // A byte or so of each page.
+        // Changes a byte or so of each page.
         PutAll(1499);
-        (environment.GetStatistics().JournalBytes - before).Should().BeLessThan(800 << 10, "the changes by themselves are below it");
+        (environment.GetStatistics().JournalBytes - before).Should().BeLessThan(800 << 10, "the changes alone are below the threshold");
         flushed.Wait(TimeSpan.FromSeconds(30), TestContext.Current.CancellationToken).Should().BeTrue();
 
         void PutAll(int length)
@@ -218,7 +218,10 @@ public sealed class TornPageProtectionTests
         TornPageProtection = form,
     };
 
-    /// <summary>An environment with pages at home, and changes of them, new pages, runs and large values that are not.</summary>
+    /// <summary>
+    /// Prepares an environment with pages in the data file, and with changes to them, new pages,
+    /// extents and large values that are not flushed.
+    /// </summary>
     private static SimulatedDisk Prepare(
         TornPageProtection form, out StorageEnvironment environment, out SortedDictionary<string, SortedDictionary<string, byte[]>> expected)
     {
@@ -255,7 +258,7 @@ public sealed class TornPageProtectionTests
         }
     }
 
-    /// <summary>Has a flush stop before its first page, and returns the files as they are then.</summary>
+    /// <summary>Makes a flush stop before its first page, and returns the files of that moment.</summary>
     private static SortedDictionary<string, byte[]> StopFlush(SimulatedDisk disk, StorageEnvironment environment)
     {
         disk.FailNext(call => call.Kind == DiskCallKind.Write && call.Name == DataFile, DiskError.NoSpace);

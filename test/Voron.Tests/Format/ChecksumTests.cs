@@ -35,7 +35,7 @@ public class ChecksumTests
         for (var length = 0; length <= data.Length; length++)
         {
             var expected = Reference(data.AsSpan(0, length), Seed);
-            Checksum.Compute(data.AsSpan(0, length), Seed).Should().Be(expected, "of {0} bytes", length);
+            Checksum.Compute(data.AsSpan(0, length), Seed).Should().Be(expected, "the input has {0} bytes", length);
         }
 
         Checksum.Compute(Pattern(4096), Seed).Should().Be(Reference(Pattern(4096), Seed));
@@ -79,7 +79,7 @@ public class ChecksumTests
         var original = Checksum.Compute(data, Seed);
         for (var first = 0; first < 4096; first += block)
         {
-            // Neighbours, which for words lie in different lanes, and places further away, in the same lane too.
+            // Neighbours, which lie in different lanes if they are words, and positions further apart, some of them in the same lane.
             foreach (var distance in new[] { block, 2 * block, 32 * Math.Max(1, block / 32), 2048 })
             {
                 if (first + distance + block > data.Length || distance < block)
@@ -157,7 +157,7 @@ public class ChecksumTests
     [Fact]
     public void What_would_be_zero_is_replaced()
     {
-        // The seed for which nothing at all comes out as zero, by running the folds backwards.
+        // The seed for which an empty input gives zero, found by running the folds backwards.
         Checksum.Compute([], SeedThatGivesZero()).Should().Be(Odd2);
         Checksum.Compute([], SeedThatGivesZero() + 1).Should().NotBe(Odd2).And.NotBe(0);
     }
@@ -192,7 +192,7 @@ public class ChecksumTests
         return state == 0 ? Odd2 : state;
     }
 
-    /// <summary>CRC32C a bit at a time: the reflected Castagnoli polynomial, no inversions.</summary>
+    /// <summary>Computes CRC32C one bit at a time: the reflected Castagnoli polynomial, no inversions.</summary>
     private static uint ReferenceCrc(uint crc, ReadOnlySpan<byte> data)
     {
         foreach (var b in data)
@@ -207,7 +207,7 @@ public class ChecksumTests
 
     private static ulong SeedThatGivesZero()
     {
-        // The avalanche maps zero to zero only, so the state before it is zero; likewise the multiplications of a fold, so a
+        // The avalanche maps only zero to zero, so the state before it is zero. The same is true of the multiplications of a fold, so a
         // fold gives zero where the rotated state equals its lanes.
         var beforeSecond = BitOperations.RotateRight(LaneStarts[2] | ((ulong)LaneStarts[3] << 32), 23);
         var product = beforeSecond * Inverse(Odd2);
@@ -225,7 +225,7 @@ public class ChecksumTests
 
     private static byte[] Pattern(int length)
     {
-        // A linear congruence, so that golden values do not hang on a library's random numbers.
+        // A linear congruential generator, so that golden values do not depend on a library's random numbers.
         var state = 12345u;
         var data = new byte[length];
         for (var i = 0; i < length; i++)

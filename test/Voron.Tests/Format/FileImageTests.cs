@@ -150,7 +150,7 @@ public sealed unsafe class FileImageTests
         (countsOffset + sections * sizeof(ushort)).Should().BeLessThanOrEqualTo(pageSize);
     }
 
-    /// <summary>Completes the record as the writer does, and holds it against its image.</summary>
+    /// <summary>Completes the record as the writer does, and compares it with its image.</summary>
     private static void Check(JournalEntry entry, string name)
     {
         var header = entry.Header;

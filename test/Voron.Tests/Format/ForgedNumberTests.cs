@@ -10,10 +10,12 @@ using Voron.Trees;
 
 namespace Voron.Tests.Format;
 
-/// <summary>Numbers that are right by themselves, under right checksums, and wrong beside others: none is followed unseen.</summary>
+/// <summary>
+/// Numbers that are valid on their own, under valid checksums, but wrong in combination with others: none is followed unchecked.
+/// </summary>
 public sealed class ForgedNumberTests
 {
-    /// <summary>It was bounded by the length of the file: behind a cut, the rest of it had no address.</summary>
+    /// <summary>The extent was bounded by the length of the file: after a truncation, the rest of it had no address.</summary>
     [Theory]
     [InlineData(9, false)]
     [InlineData(10, true)]
@@ -64,7 +66,9 @@ public sealed class ForgedNumberTests
         pass.Report.Problems.Should().Contain(problem => problem.Contains("a name of 300 bytes", StringComparison.Ordinal));
     }
 
-    /// <summary>They were believed to be what had been read of them once: by a wrong section map, a page of a tree may be among them.</summary>
+    /// <summary>
+    /// Such pages still counted as verified because of an earlier read: if a section map is wrong, a page of a tree may be among them.
+    /// </summary>
     [Fact]
     public async Task Pages_that_a_failed_upload_has_written_to_are_checked_before_they_are_used_again()
     {
@@ -99,7 +103,7 @@ public sealed class ForgedNumberTests
         written.Should().OnlyContain(page => !data.IsVerified(page));
     }
 
-    /// <summary>The first page of a run, and how many pages there are.</summary>
+    /// <summary>Provides the first page of an extent and the number of pages.</summary>
     private sealed unsafe class OneExtent : PageReader
     {
         public static readonly PageNumber First = new(7);
@@ -127,7 +131,7 @@ public sealed class ForgedNumberTests
         public override ReadOnlySpan<byte> ReadLarge(in LargeExtentReference reference, long offset, int count) => throw new NotSupportedException();
     }
 
-    /// <summary>Ends with a failure instead of its end.</summary>
+    /// <summary>A stream that fails where its end would be.</summary>
     private sealed class BrokenStream(int length) : MemoryStream(Enumerable.Repeat((byte)1, length).ToArray())
     {
         public override int Read(Span<byte> buffer) => Position == Length ? throw new IOException("the connection was lost") : base.Read(buffer);

@@ -3,10 +3,10 @@ using System.Runtime.InteropServices;
 
 namespace Voron.Tests.Format;
 
-/// <summary>Bytes of structures as text.</summary>
+/// <summary>Formats bytes of structures as text.</summary>
 internal static class HexImage
 {
-    /// <summary>"offset: hex" for each 16 bytes that are not all zero.</summary>
+    /// <summary>Returns a line "offset: hex" for each 16 bytes that are not all zero.</summary>
     public static string Of(ReadOnlySpan<byte> bytes)
     {
         var lines = new List<string>();
@@ -21,8 +21,8 @@ internal static class HexImage
     }
 
     /// <summary>
-    /// A structure whose fields are filled one after the other with 11.., 22.. and so on, each byte of a field one higher than
-    /// the one before: shows offset, width and byte order of each field, and which bytes belong to none.
+    /// Returns the bytes of a structure whose fields are filled one after another with 11.., 22.. and so on, each byte of a field one
+    /// higher than the one before: this shows the offset, width and byte order of each field, and the bytes that belong to none.
     /// </summary>
     public static byte[] Filled<T>()
         where T : unmanaged
@@ -32,7 +32,7 @@ internal static class HexImage
         return MemoryMarshal.AsBytes(new ReadOnlySpan<T>(ref value)).ToArray();
     }
 
-    /// <summary>The offset of each field, nested ones as "Outer.Inner".</summary>
+    /// <summary>Returns the offset and length of each field, nested ones as "Outer.Inner".</summary>
     public static IReadOnlyList<(string Field, int Offset, int Length)> Fields(Type type)
     {
         var fields = new List<(string, int, int)>();

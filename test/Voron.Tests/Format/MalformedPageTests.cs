@@ -5,7 +5,7 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Format;
 
-/// <summary>Pages and states with a right checksum that cannot be: each field that leads somewhere is looked at before it is followed.</summary>
+/// <summary>Impossible pages and states with a valid checksum: each field that leads somewhere is checked before it is followed.</summary>
 public sealed unsafe class MalformedPageTests
 {
     private const int PageSize = 4096;
@@ -79,7 +79,7 @@ public sealed unsafe class MalformedPageTests
         return (OverflowReference*)((byte*)(record + 1) + (record->KeyLengthAndKind & LeafRecordHeader.KeyLengthMask));
     }
 
-    // As the engine makes it: a value outside of the leaf, and some inside.
+    // Returns a leaf as the engine writes it, with one value outside the leaf and some inside.
     private static byte[] MakeLeaf(out long number)
     {
         var disk = new SimulatedDisk();

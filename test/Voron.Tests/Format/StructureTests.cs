@@ -6,10 +6,10 @@ using Voron.Format;
 
 namespace Voron.Tests.Format;
 
-/// <summary>Size, offsets, byte order and spare bytes of everything that stands on disk.</summary>
+/// <summary>Size, offsets, byte order and spare bytes of all structures on disk, whose change would make existing files unreadable.</summary>
 public sealed class StructureTests
 {
-    /// <summary>Structure, size, and the ranges (from, length) that belong to no field and are always zero.</summary>
+    /// <summary>The structures with their sizes and the ranges (from, length) that belong to no field and are always zero.</summary>
     public static TheoryData<string, int, string> Structures => new()
     {
         { nameof(JournalPosition), 48, "" },
@@ -125,7 +125,7 @@ public sealed class StructureTests
         read.Should().Be(full);
         size.Should().Be(PageEntry.Size);
 
-        // Neither the entry nor its content may end behind what is there.
+        // Neither the entry nor its content may end behind the available bytes.
         PageEntry.TryRead((byte*)&compact, CompactPageEntry.Size + ushort.MaxValue - 1, out _, out _).Should().BeFalse();
         PageEntry.TryRead((byte*)&full, PageEntry.Size + ushort.MaxValue - 1, out _, out _).Should().BeFalse();
         PageEntry.TryRead((byte*)&compact, CompactPageEntry.Size - 1, out _, out _).Should().BeFalse();

@@ -5,7 +5,7 @@ using Voron.Trees;
 
 namespace Voron.Tests.FreeSpace;
 
-/// <summary>The pages that section maps need, in memory: only maps have bytes.</summary>
+/// <summary>Keeps the pages that section maps need in memory: only maps have bytes.</summary>
 internal sealed unsafe class FakeSpace : ISpacePages, IDisposable
 {
     private readonly int _pageSize;
@@ -27,7 +27,7 @@ internal sealed unsafe class FakeSpace : ISpacePages, IDisposable
 
     public long Capacity { get; private set; }
 
-    /// <summary>Pages that are to be said to have a version.</summary>
+    /// <summary>The pages that are reported as having a version.</summary>
     public HashSet<long> Touched { get; } = [];
 
     public IReadOnlyCollection<long> MapPages => _pages.Keys;
@@ -53,7 +53,7 @@ internal sealed unsafe class FakeSpace : ISpacePages, IDisposable
         _pages = pages;
     }
 
-    /// <summary>Which pages may have no blocks; null when that is not looked at.</summary>
+    /// <summary>The pages that may have no blocks; null if these are not tracked.</summary>
     public PossibleHoles? PossibleHoles { get; set; }
 
     public void EnsureBlocks(long firstPage, long pages) => PossibleHoles?.Fill(firstPage, pages);

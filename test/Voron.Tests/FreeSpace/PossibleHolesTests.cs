@@ -73,12 +73,12 @@ public sealed class PossibleHolesTests(ITestOutputHelper output)
         allocator.AllocatePage(first).Should().Be(first + 801);
         blocks.Filled = 0;
         allocator.AllocatePage(first).Should().Be(first + 100);
-        blocks.Filled.Should().Be(256, "a mebibyte is given blocks at a time");
+        blocks.Filled.Should().Be(256, "blocks are allocated one mebibyte at a time");
     }
 
     private static SpaceAllocator Open(FakeSpace space) => new(space.Layout, space, 0.25);
 
-    /// <summary>Which pages of the file have blocks: all, but those that were punched and not filled.</summary>
+    /// <summary>Tracks the pages of the file that have blocks: all but those that were punched and not filled.</summary>
     private sealed class Blocks
     {
         private readonly HashSet<long> _without = [];

@@ -41,7 +41,7 @@ public sealed class SpaceAllocatorTests(ITestOutputHelper output) : IDisposable
         var first = allocator.AllocateExtent(length, untouched: false);
         first.Should().Be(3);
 
-        // The maps of the groups that the run begins stand behind it.
+        // The maps of the groups that the extent begins follow it.
         _space.PageCount.Should().Be(3 + length + 2);
         allocator.Map.MapPage(1).Should().Be(3 + length);
         allocator.Map.MapPage(2).Should().Be(4 + length);
@@ -50,14 +50,14 @@ public sealed class SpaceAllocatorTests(ITestOutputHelper output) : IDisposable
 
         allocator.Free(first, length);
         CheckOwners(allocator, []);
-        allocator.AllocateExtent(length, untouched: false).Should().Be(first, "the run is free again");
+        allocator.AllocateExtent(length, untouched: false).Should().Be(first, "the extent is free again");
         CheckOwners(allocator, new() { [first] = length });
     }
 
     [Fact]
     public void The_map_of_a_group_may_begin_the_next_group()
     {
-        // The run ends with its group: its first page behind is the map of a group that this page begins itself.
+        // The extent ends with its group: the first page behind it begins a new group, whose map is the page after that.
         var allocator = NewAllocator();
         var length = _space.Layout.PagesPerGroup - 3;
         allocator.AllocateExtent(length, untouched: false).Should().Be(3);
@@ -109,8 +109,8 @@ public sealed class SpaceAllocatorTests(ITestOutputHelper output) : IDisposable
             allocator.AllocateExtent(4 + i, untouched: true).Should().BeGreaterThan(first);
         }
 
-        (allocator.SectionsExamined - looks).Should().BeLessThan(12, "only what the file has grown by is new");
-        allocator.AllocateExtent(3, untouched: true).Should().Be(first, "shorter ones are there");
+        (allocator.SectionsExamined - looks).Should().BeLessThan(12, "only the pages by which the file has grown are new");
+        allocator.AllocateExtent(3, untouched: true).Should().Be(first, "shorter extents are free");
 
         // A page that has had a version and lost it joins its neighbours.
         for (var page = first + 4; page < first + 8; page++)
@@ -189,7 +189,7 @@ public sealed class SpaceAllocatorTests(ITestOutputHelper output) : IDisposable
         queue.Take(sections, 32, FreePages).Should().Be(-1);
         looks.Should().BeLessThan(10);
         queue.Forget();
-        queue.Take(sections, 32, FreePages).Should().Be(778, "a rollback gives back what was taken");
+        queue.Take(sections, 32, FreePages).Should().Be(778, "a rollback gives back the sections that were taken");
     }
 
     [Fact]
@@ -261,7 +261,7 @@ public sealed class SpaceAllocatorTests(ITestOutputHelper output) : IDisposable
         var pages = owned[first];
         owned.Remove(first);
 
-        // Sometimes the tail only, as a value that became shorter does.
+        // Sometimes frees only the tail, as a value does that became shorter.
         var kept = pages > 1 && random.Next(3) == 0 ? random.NextInt64(1, pages) : 0;
         allocator.Free(first + kept, pages - kept);
         if (kept > 0)

@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace Voron.Tests.IO;
 
-/// <summary>Native memory at a multiple of 4096.</summary>
+/// <summary>Native memory at an address that is a multiple of 4096.</summary>
 internal sealed unsafe class AlignedBuffer : IDisposable
 {
     public AlignedBuffer(int length, byte fill = 0)

@@ -15,7 +15,7 @@ public sealed class AllocationByWritingTests : IDisposable
 
     public void Dispose() => _directory.Dispose();
 
-    /// <summary>It read what was there and wrote it back, and so undid what the flusher had written between the two.</summary>
+    /// <summary>Allocation read existing bytes and wrote them back, and so undid the flusher's writes in between.</summary>
     [Fact]
     public unsafe void Nothing_within_the_length_of_the_file_is_written()
     {

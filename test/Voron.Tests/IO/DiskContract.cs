@@ -2,17 +2,17 @@ using Voron.IO;
 
 namespace Voron.Tests.IO;
 
-/// <summary>What every disk promises, whatever it is made of.</summary>
+/// <summary>The contract of every disk, whatever implements it.</summary>
 public abstract unsafe class DiskContract : IDisposable
 {
     private const int Block = 4096;
 
     private protected abstract IDisk Disk { get; }
 
-    /// <summary>Whether a map of a file of that length is extended where it is.</summary>
+    /// <summary>Returns whether a map of a file of that length is extended in place.</summary>
     protected virtual bool ExtendsFrom(int length) => true;
 
-    /// <summary>Whether a file is cut while the part before the cut is mapped.</summary>
+    /// <summary>Whether a file can be truncated while the part before the cut is mapped.</summary>
     protected virtual bool CutsMappedFiles => true;
 
     public virtual void Dispose() => GC.SuppressFinalize(this);
@@ -296,7 +296,7 @@ public abstract unsafe class DiskContract : IDisposable
     [Fact]
     public void Locks_are_taken_at_once_or_not_at_all()
     {
-        Error(() => Disk.Lock("lock", shared: false)).Should().Be(DiskError.NotFound, "a lock is on a file that is there");
+        Error(() => Disk.Lock("lock", shared: false)).Should().Be(DiskError.NotFound, "only an existing file can be locked");
         Disk.List().Should().BeEmpty();
         Disk.Open("lock", DiskOpen.New, DiskAccess.Buffered).Dispose();
         Disk.Open("other", DiskOpen.New, DiskAccess.Buffered).Dispose();

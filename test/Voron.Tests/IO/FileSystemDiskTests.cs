@@ -6,8 +6,8 @@ using Voron.Torture.Memory;
 
 namespace Voron.Tests.IO;
 
-/// <summary>The disk of this system.</summary>
-/// <remarks>Alone: on Windows a map grows where it is only if no other thread has taken the addresses behind it meanwhile.</remarks>
+/// <summary>The disk of this operating system keeps the contract.</summary>
+/// <remarks>Runs alone: on Windows a map grows in place only if no other thread has taken the addresses behind it meanwhile.</remarks>
 [Collection(nameof(Alone))]
 public sealed unsafe class FileSystemDiskTests : DiskContract
 {
@@ -61,7 +61,7 @@ public sealed unsafe class FileSystemDiskTests : DiskContract
         var stop = false;
         var address = map.Address;
 
-        // Odd blocks are written through the cache while everybody reads everything, even ones past it.
+        // Odd blocks are written through the cache, even ones past it, while other reads cover all of them.
         var others = new[]
         {
             new Thread(() =>

@@ -6,7 +6,7 @@ using Voron.Tests.Faults;
 
 namespace Voron.Tests.IO;
 
-/// <summary>What is refused, warned of and asked for by the kind of the file system.</summary>
+/// <summary>Refusals, warnings and requests to the system that depend on the kind of the file system.</summary>
 public sealed class FileSystemKindTests
 {
     [Theory]
@@ -50,7 +50,7 @@ public sealed class FileSystemKindTests
         Directory.CreateDirectory(path);
         using (var disk = PosixDisk.Open(path, false, [path], logger, calls: calls, kind: FileSystemKind.OfLinuxType(0x9123683E)))
         {
-            calls.Marked.Should().Be(1, "files that are made in the directory take the mark over");
+            calls.Marked.Should().Be(1, "files created in the directory inherit the mark");
             using (var file = disk.Open("a", DiskOpen.New, DiskAccess.Buffered))
                 file.Allocate(0, 4096);
             calls.Marked.Should().Be(2);
@@ -82,7 +82,7 @@ public sealed class FileSystemKindTests
         var calls = new MacCalls { FullSyncError = errno };
         calls.TrySyncOfMac(handle, out var isWeaker).Should().Be(fallsBack);
         isWeaker.Should().Be(fallsBack);
-        calls.Syncs.Should().Be(fallsBack ? 1 : 0, "a sync that stops at the device's cache must not hide what the full one has found");
+        calls.Syncs.Should().Be(fallsBack ? 1 : 0, "a sync that stops at the device's cache must not hide the error of the full one");
         if (!fallsBack)
             Marshal.GetLastPInvokeError().Should().Be(errno);
         calls.FullSyncError = 0;
@@ -111,7 +111,7 @@ public sealed class FileSystemKindTests
         sync.Should().Throw<DiskException>().Which.NativeError.Should().Be(5);
     }
 
-    /// <summary>A part that is mounted from elsewhere would be judged by the directory's file system, and is refused.</summary>
+    /// <summary>A file that is mounted from elsewhere would be judged by the directory's file system, and is therefore refused.</summary>
     [Fact]
     public void A_file_that_is_mounted_from_elsewhere_is_refused()
     {

@@ -16,7 +16,7 @@ public sealed class NativeListTests
         var model = new List<long>();
         for (var step = 0; step < 20_000; step++)
         {
-            // Grows to some thousands, and shrinks to nothing, again and again.
+            // Repeatedly grows to some thousands of items and shrinks to none.
             var grows = step / 2_000 % 2 == 0;
             for (var i = random.Next(8); i > 0; i--)
             {

@@ -6,8 +6,8 @@ using Voron.IO.Windows;
 namespace Voron.Tests.IO;
 
 /// <summary>
-/// What a file of Windows makes of each answer of its system. The answers are made here, over a file of the system that the tests
-/// run on: Wine gives few of them.
+/// The reaction of a Windows file to each answer of its operating system. The tests give the answers themselves, on top of a file of the
+/// system that they run on, because Wine gives few of them.
 /// </summary>
 public sealed unsafe class WindowsFileTests : IDisposable
 {
@@ -97,21 +97,21 @@ public sealed unsafe class WindowsFileTests : IDisposable
         file.Write(0, bytes);
         file.Sync();
 
-        // More holes than one call names.
+        // Makes more holes than one call names.
         for (var i = 1; i < Stretches; i += 2)
         {
             file.TryPunchHole(i * Stretch, Stretch).Should().BeTrue();
             bytes.AsSpan(i * Stretch, Stretch).Clear();
         }
 
-        calls.Holes(file.Length).Should().Be(Stretches / 2, "that is what the file system made of it");
+        calls.Holes(file.Length).Should().Be(Stretches / 2, "the file system has made these holes");
         file.Allocate(3 * Stretch + Block, 2 * Stretch);
         calls.Holes(file.Length).Should().BeGreaterThan(Stretches / 2 - 3);
         file.Allocate(0, Stretch * Stretches);
         calls.Holes(file.Length).Should().Be(0);
         ReadAll(file).Should().Equal(bytes);
 
-        // A sparse file that grows has no blocks by itself.
+        // A sparse file that grows gets no blocks of its own accord.
         file.Allocate(Stretch * Stretches, 5 * Stretch);
         file.Length.Should().Be(Stretch * (Stretches + 5));
         calls.Holes(file.Length).Should().Be(0);
@@ -173,7 +173,7 @@ public sealed unsafe class WindowsFileTests : IDisposable
         return bytes;
     }
 
-    /// <summary>A file system that knows sparse files, made of Linux's; on another system holes are noted only.</summary>
+    /// <summary>A file system with sparse files, built on that of Linux; on other systems holes are only recorded.</summary>
     private sealed class Calls : WindowsCalls
     {
         private const int SeekData = 3;

@@ -4,7 +4,7 @@ using Voron.Scratch;
 
 namespace Voron.Tests.Journal;
 
-/// <summary>Records with whole images of pages: written, compressed, read back, and refused when they are not what they should be.</summary>
+/// <summary>Records with full-page images are written, compressed, read back, and refused when they are not valid.</summary>
 public sealed unsafe class FlushImageRecordsTests(ITestOutputHelper output)
 {
     private const int PageSize = 4096;
@@ -21,7 +21,7 @@ public sealed unsafe class FlushImageRecordsTests(ITestOutputHelper output)
         using var other = new JournalEntry(64 << 10);
         var pages = Enumerable.Range(0, FlushImageRecords.PagesPerRecord(pageSize)).ToDictionary(i => (long)i * 3, i => RandomPage(pageSize, i));
         var record = Build(entry, pages, pageSize, compressed ? other : null);
-        (record == other).Should().Be(compressed, "most of what is in these pages is zeros and repetition");
+        (record == other).Should().Be(compressed, "these pages consist mostly of zeros and repetition");
 
         var lists = Collect([record], frames, pageSize);
         lists.ImageCount.Should().Be(pages.Count);
@@ -54,14 +54,14 @@ public sealed unsafe class FlushImageRecordsTests(ITestOutputHelper output)
         foreach (var order in new[] { new[] { finished, first, second }, [second, finished, first] })
         {
             var lists = Collect(order, frames, PageSize, baseId: 5);
-            lists.ImageCount.Should().Be(2, "what a finished flush has left says nothing");
+            lists.ImageCount.Should().Be(2, "the images of a finished flush do not count");
             Taken(lists, FlushId - 1).Select(taken => taken.Page).Should().Equal(4);
             var (page, image) = Taken(lists, FlushId).Single();
             page.Should().Be(3);
             image.AsSpan(100).SequenceEqual(RandomPage(PageSize, 4).AsSpan(100)).Should().BeTrue();
         }
 
-        // Nobody can tell what an image shows that is newer than the journal's end.
+        // The state shown by an image that is newer than the journal's end cannot be known.
         var unreached = Collect([second], frames, PageSize, lastId: FlushId - 1);
         unreached.ImageCount.Should().Be(0);
         unreached.HasImageFrom(3, 1).Should().BeFalse();
@@ -110,7 +110,7 @@ public sealed unsafe class FlushImageRecordsTests(ITestOutputHelper output)
             using var damaged = new GuardedBuffer(payload.AsSpan(0, round % 2 == 0 ? payload.Length : random.Next(payload.Length + 1)));
             for (var flips = random.Next(4); flips > 0 && damaged.Length > 0; flips--)
             {
-                // Mostly where lengths stand: at the start of an entry and of its runs.
+                // Mostly where the lengths are: at the start of an entry and of its byte runs.
                 var at = random.Next(2) == 0 ? random.Next(Math.Min(24, damaged.Length)) : random.Next(damaged.Length);
                 damaged.Span[at] = (byte)random.Next(256);
             }

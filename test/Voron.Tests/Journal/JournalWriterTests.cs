@@ -34,7 +34,7 @@ public sealed class JournalWriterTests
         journal.WriteInBackground();
         var last = Submit(journal, null);
 
-        // As a failed sync of the data file does.
+        // Poisons as a failed sync of the data file does.
         poison.Set(new IOException("a sync failed"));
         disk.InProgress = null;
         release.Set();
@@ -77,7 +77,7 @@ public sealed class JournalWriterTests
         var wasEarly = true;
         listener.Durable = sequence =>
         {
-            // The first record is durable and published; that it is acknowledged is still to come.
+            // The first record is durable and published, but not yet acknowledged.
             if (sequence != last)
                 return;
             journal.DurableSequence.Should().Be(read);
@@ -92,7 +92,7 @@ public sealed class JournalWriterTests
         var later = CommitCompletion.Rent();
         var laterTask = later.Task;
         journal.CompleteWhenDurable(last, later);
-        laterTask.IsCompleted.Should().BeTrue("all of it has been acknowledged");
+        laterTask.IsCompleted.Should().BeTrue("all records have been acknowledged");
     }
 
     private static long Submit(JournalWriter journal, CommitCompletion? completion)

@@ -69,7 +69,7 @@ public unsafe class Lz4BlockTests
             {
                 using var target = new GuardedBuffer(capacity);
                 var written = Lz4Block.Compress(source.Pointer, 3000, target.Pointer, capacity);
-                written.Should().Be(capacity < needed ? 0 : needed, "{0} of {1} bytes are there", capacity, needed);
+                written.Should().Be(capacity < needed ? 0 : needed, "{0} of {1} bytes are available", capacity, needed);
                 target.IsIntact.Should().BeTrue();
             }
         }
@@ -96,8 +96,8 @@ public unsafe class Lz4BlockTests
     [Fact]
     public void Golden_blocks_are_read()
     {
-        // Each by hand from the format: literals; a match that overlaps itself, and begins 12 bytes before the end as the last one
-        // may; lengths that go on behind the token.
+        // Each block is made by hand from the format: literals; a match that overlaps itself and begins 12 bytes before the end, as the
+        // last one may; lengths that continue after the token.
         Decompress([0x00], 10).Should().BeEmpty();
         Decompress([0x50, .. "hello"u8], 5).Should().Equal([.. "hello"u8]);
         Decompress([0x12, (byte)'a', 1, 0, 0x60, .. "bcdefg"u8], 13).Should().Equal([.. "aaaaaaabcdefg"u8]);
@@ -155,7 +155,7 @@ public unsafe class Lz4BlockTests
             using var source = new GuardedBuffer(block);
             using var target = new GuardedBuffer(random.Next(1200), fill: 0x11);
             var written = Lz4Block.Decompress(source.Pointer, source.Length, target.Pointer, target.Length);
-            target.IsIntact.Should().BeTrue("nothing is written beside the target: seed {0}, round {1}", seed, round);
+            target.IsIntact.Should().BeTrue("nothing is written outside the target: seed {0}, round {1}", seed, round);
             source.IsIntact.Should().BeTrue();
             written.Should().BeInRange(-1, target.Length);
             if (written < 0)
@@ -164,13 +164,13 @@ public unsafe class Lz4BlockTests
                 continue;
             }
 
-            // What does not hang on bytes outside the block comes out the same wherever it lies.
+            // Content that does not depend on bytes outside the block is the same wherever the block is.
             accepted++;
             using var again = new GuardedBuffer(target.Length, fill: 0xEE);
             fixed (byte* elsewhere = block.Append((byte)0xFF).ToArray())
                 Lz4Block.Decompress(elsewhere, block.Length, again.Pointer, again.Length).Should().Be(written);
             again.Span[..written].SequenceEqual(target.Span[..written]).Should()
-                .BeTrue("the content does not depend on what the target held: seed {0}, round {1}", seed, round);
+                .BeTrue("the content does not depend on the previous bytes of the target: seed {0}, round {1}", seed, round);
         }
 
         refused.Should().BeGreaterThan(1000);
@@ -254,7 +254,7 @@ public unsafe class Lz4BlockTests
                         stretch[i] = i < period ? (byte)random.Next(256) : stretch[i - period];
                     break;
                 default:
-                    // Repeats from around the greatest offset, and noise before there are any.
+                    // Repeats from around the maximum offset, and noise before that offset is possible.
                     var back = 65535 - 2 + random.Next(5);
                     if (at < back || random.Next(8) == 0)
                         random.NextBytes(stretch);

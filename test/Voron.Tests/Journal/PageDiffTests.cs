@@ -160,7 +160,7 @@ public unsafe class PageDiffTests
     [InlineData("a skip beyond the page", new byte[] { 0xE0, 0x1F, 0, 1 })]
     [InlineData("a skip beyond everything", new byte[] { 0xFF, 0xFF, 0xFF, 0xFF, 0x0F, 0, 1 })]
     [InlineData("a length beyond everything", new byte[] { 0, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F })]
-    [InlineData("content that is not there", new byte[] { 0, 4, 1, 2 })]
+    [InlineData("missing content", new byte[] { 0, 4, 1, 2 })]
     [InlineData("no length", new byte[] { 0 })]
     [InlineData("a number without end", new byte[] { 0x80 })]
     [InlineData("a number too long", new byte[] { 0x80, 0x80, 0x80, 0x80, 0x80, 0x00, 0, 1 })]
@@ -170,7 +170,7 @@ public unsafe class PageDiffTests
         using var page = new GuardedBuffer(4096);
         PageDiff.TryApply(runs, page.Pointer, 4096).Should().BeFalse(what);
         page.IsIntact.Should().BeTrue();
-        page.Span.ContainsAnyExcept((byte)0).Should().BeFalse("nothing good came before the fault");
+        page.Span.ContainsAnyExcept((byte)0).Should().BeFalse("no valid run came before the fault");
     }
 
     [Fact]
@@ -207,7 +207,7 @@ public unsafe class PageDiffTests
                     runs[random.Next(runs.Length)] ^= (byte)(1 << random.Next(8));
             }
 
-            // At the end of its own buffer, so that a read beyond it meets the guard and shows in the page.
+            // The input is at the end of its own buffer, so that a read beyond it hits the guard and shows in the page.
             using var input = new GuardedBuffer(runs);
             if (PageDiff.TryApply(input.Span, page.Pointer, 4096))
                 accepted++;
@@ -273,7 +273,7 @@ public unsafe class PageDiffTests
         return new ReadOnlySpan<byte>(target.Pointer, (int)(end - target.Pointer)).ToArray();
     }
 
-    /// <summary>Fills with stretches of noise, zeros, few values and repeats.</summary>
+    /// <summary>Fills the bytes with stretches of noise, zeros, few values and repeats.</summary>
     private static void Fill(Random random, Span<byte> bytes)
     {
         var longest = 1 << random.Next(1, 12);
@@ -291,7 +291,7 @@ public unsafe class PageDiffTests
         }
     }
 
-    /// <summary>Overwrites some places, marks their lines and a few others.</summary>
+    /// <summary>Overwrites some places, and returns marks of their lines and a few others.</summary>
     private static ulong Edit(Random random, Span<byte> page)
     {
         var lineShift = BitOperations.Log2((uint)page.Length) - 6;
@@ -320,6 +320,6 @@ public unsafe class PageDiffTests
     private static void AssertSame(ReadOnlySpan<byte> actual, ReadOnlySpan<byte> expected, int seed, int round)
     {
         var same = actual.CommonPrefixLength(expected);
-        same.Should().Be(expected.Length, "all bytes are alike in round {1} of seed {0}", seed, round);
+        same.Should().Be(expected.Length, "all bytes are equal in round {1} of seed {0}", seed, round);
     }
 }

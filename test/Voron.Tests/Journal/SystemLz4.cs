@@ -2,17 +2,17 @@ using System.Runtime.InteropServices;
 
 namespace Voron.Tests.Journal;
 
-/// <summary>The system's own LZ4, against which the engine's codec is held.</summary>
+/// <summary>The system's own LZ4, with which the engine's codec is compared.</summary>
 internal static unsafe partial class SystemLz4
 {
     private const string Library = "liblz4.so.1";
 
-    /// <summary>Fails the test that needs the library when it is not installed. Windows has no package of it: there the test is skipped.</summary>
+    /// <summary>Fails the calling test if the library is not installed. On Windows, which has no package of it, the test is skipped.</summary>
     public static void Require()
     {
         Assert.SkipWhen(OperatingSystem.IsWindows(), "wants liblz4, a library of Linux");
         var found = NativeLibrary.TryLoad(Library, out _);
-        found.Should().BeTrue("the tests hold the codec against {0}: install the package liblz4-1", Library);
+        found.Should().BeTrue("the tests compare the codec with {0}: install the package liblz4-1", Library);
     }
 
     [LibraryImport(Library, EntryPoint = "LZ4_compress_default")]

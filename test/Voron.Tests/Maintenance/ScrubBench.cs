@@ -5,12 +5,14 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Maintenance;
 
-/// <summary>What the tests of verification share: a store of all kinds of pages, a count of what is read of it, a time of their own.</summary>
+/// <summary>Helpers shared by the verification tests: a store with all kinds of pages, a hook for its reads, a clock of their own.</summary>
 internal static class ScrubBench
 {
     public const string DataFile = "voron.data";
 
-    /// <summary>Everything in the data file: small values, overflow runs, large values of one chunk and of many.</summary>
+    /// <summary>
+    /// Makes a store with everything in the data file: small values, overflow extents, large values of one chunk and of many.
+    /// </summary>
     public static SimulatedDisk MakeStore(int smallValues, int largeBytes = 400_000)
     {
         var disk = new SimulatedDisk();
@@ -32,7 +34,7 @@ internal static class ScrubBench
         return disk;
     }
 
-    /// <summary>Has each read of the data file told; what is told may be anything but a failure.</summary>
+    /// <summary>Calls <paramref name="told"/> for each read of the data file; the callback may do anything but make the read fail.</summary>
     public static void OnRead(SimulatedDisk disk, Action<DiskCall> told) => disk.FailNext(
         call =>
         {
@@ -43,7 +45,7 @@ internal static class ScrubBench
         DiskError.Failed);
 }
 
-/// <summary>A time in which every wait is over at once, until the passes that were asked for are done.</summary>
+/// <summary>A clock on which every wait ends at once, until the requested passes are done.</summary>
 internal sealed class FastClock(TimeSpan interval, int passes) : ScrubClock
 {
     private long _ticks;

@@ -9,7 +9,7 @@ using Voron.Transactions;
 
 namespace Voron.Tests.Maintenance;
 
-/// <summary>The pass of the scrubber by itself: slices of 64 KiB, each with a snapshot of its own.</summary>
+/// <summary>The scrubber's pass without its thread: slices of 64 KiB, each with a snapshot of its own.</summary>
 public sealed class ScrubPassTests
 {
     [Fact]
@@ -62,7 +62,7 @@ public sealed class ScrubPassTests
         environment.Verify().Problems.Should().BeEmpty();
     }
 
-    /// <summary>What was changed since a pass began may be left out; what was not, never.</summary>
+    /// <summary>A pass may leave out pages that were changed since it began, but never unchanged ones.</summary>
     [Fact]
     public void Damage_is_found_whatever_is_written_meanwhile()
     {
@@ -115,7 +115,7 @@ public sealed class ScrubPassTests
         reads.Should().Be(readsAtStop, "nothing more is read");
     }
 
-    /// <summary>A value that is not large is one run with one checksum, and still may have any length.</summary>
+    /// <summary>A value that is not a large one is one extent with one checksum, but may still have any length.</summary>
     [Fact]
     public void A_long_run_is_left_at_once_when_the_pass_is_to_stop()
     {
@@ -148,7 +148,7 @@ public sealed class ScrubPassTests
         var page = LeafOf(environment, 150);
         using (var writing = environment.BeginWrite())
         {
-            // What a writer must never do: the bit of a page that a tree has.
+            // Does what a writer must never do: clears the bit of a page that a tree owns.
             writing.Body.WritePages.Space.Map.SetFree(page, 1);
             writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(0), [1]);
             writing.Commit();
@@ -207,7 +207,7 @@ public sealed class ScrubPassTests
     private static StorageEnvironment Open(IDisk disk) =>
         StorageEnvironment.Open(disk, new StorageOptions { BackgroundFlush = false });
 
-    /// <summary>It was looked for in tables that end with the last page: the process ended.</summary>
+    /// <summary>The directory was looked up in tables that end with the last page, which ended the process.</summary>
     [Theory]
     [InlineData(-1)]
     [InlineData(0)]

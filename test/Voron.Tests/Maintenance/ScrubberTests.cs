@@ -37,7 +37,7 @@ public sealed class ScrubberTests
         report.Problems.Should().Contain(problem => problem.Contains("is damaged", StringComparison.Ordinal));
     }
 
-    /// <summary>The scrub held one snapshot over the whole store: at the default rate, nothing was flushed for hours.</summary>
+    /// <summary>The scrub held one snapshot for the whole store: at the default rate, nothing was flushed for hours.</summary>
     [Fact]
     public void Between_two_slices_of_a_scrub_no_snapshot_is_held_and_everything_is_flushed()
     {
@@ -65,12 +65,12 @@ public sealed class ScrubberTests
         {
             var report = Take(reports);
             report.Problems.Should().BeEmpty();
-            waits.Should().BeGreaterThan(30, "two megabytes go in slices of 64 KiB at this rate");
+            waits.Should().BeGreaterThan(30, "two megabytes are read in slices of 64 KiB at this rate");
             left.Should().BeEmpty();
         }
     }
 
-    /// <summary>The walk over the trees read what it liked: 656 MiB in 1.5 seconds at 1 MiB a second.</summary>
+    /// <summary>The walk over the trees ignored the rate: it read 656 MiB in 1.5 seconds at 1 MiB a second.</summary>
     [Fact]
     public void What_is_read_stays_within_the_bytes_a_second()
     {
@@ -81,7 +81,7 @@ public sealed class ScrubberTests
         long read = 0, most = 0;
         ScrubBench.OnRead(disk, call =>
         {
-            // The opening reads too.
+            // The opening reads too, and does not count.
             if (Thread.CurrentThread.Name != "Voron scrubber")
                 return;
             read += call.Length;
@@ -90,7 +90,7 @@ public sealed class ScrubberTests
         using var environment = StorageEnvironment.Open(disk, Options(clock, Rate, reports.Add));
         Take(reports).Problems.Should().BeEmpty();
         read.Should().BeGreaterThan(3 << 19);
-        most.Should().BeLessThan(400 << 10, "an eighth of a second is read at once, and a page more with the run that it begins");
+        most.Should().BeLessThan(400 << 10, "the bytes of an eighth of a second are read at once, and one more page with the extent that it begins");
     }
 
     [Fact]
@@ -117,7 +117,7 @@ public sealed class ScrubberTests
         SpinWait.SpinUntil(isTold, Patience).Should().BeTrue();
     }
 
-    /// <summary>Closing joined the thread that the observer runs on: itself.</summary>
+    /// <summary>Closing joined the thread that the observer runs on, and so waited for itself.</summary>
     [Fact]
     public void An_observer_may_close_the_environment()
     {
@@ -164,7 +164,7 @@ public sealed class ScrubberTests
         left.Wait(Patience, TestContext.Current.CancellationToken).Should().BeTrue();
     }
 
-    /// <summary>Memory runs out in the middle of a pass, or the disk fails: the next pass comes all the same.</summary>
+    /// <summary>If memory runs out in the middle of a pass, or the disk fails, the next pass comes all the same.</summary>
     [Fact]
     public void A_pass_that_fails_is_followed_by_another()
     {

@@ -7,7 +7,7 @@ namespace Voron.Tests.Maintenance;
 
 public sealed class VerifierTests
 {
-    /// <summary>It took 240 bytes a page: more memory than many machines have, for a store of 100 GiB.</summary>
+    /// <summary>It took 240 bytes a page, which for a store of 100 GiB is more memory than many machines have.</summary>
     [Fact]
     public void Verification_takes_two_bits_a_page_and_a_constant()
     {
@@ -30,7 +30,9 @@ public sealed class VerifierTests
         bytes.Should().BeLessThan(report.UsedPages / 4 + (16 << 10), $"it walked {report.UsedPages} pages");
     }
 
-    /// <summary>It went on to its end, with the files open and the directory locked, and closing gave up on it after five seconds.</summary>
+    /// <summary>
+    /// The verification ran to its end, with the files open and the directory locked, and closing gave up on it after five seconds.
+    /// </summary>
     [Fact]
     public void Closing_the_environment_ends_a_verification_of_a_slow_disk()
     {
@@ -62,7 +64,7 @@ public sealed class VerifierTests
         reopened.Verify().Problems.Should().BeEmpty();
     }
 
-    /// <summary>Bytes 8 to 31 of a page are outside of its checksum, and were not looked at.</summary>
+    /// <summary>Bytes 8 to 31 of a page are outside its checksum, and were not checked.</summary>
     [Fact]
     public void A_bit_in_the_spare_bytes_of_a_page_is_found()
     {
@@ -81,7 +83,8 @@ public sealed class VerifierTests
             headers += problems.Any(problem => problem.Contains($"Page {page} ", StringComparison.Ordinal)) ? 1 : 0;
         }
 
-        // Each page in use but those of values, whose own bytes these are, and the inside of runs, which their checksum covers.
+        // Each page in use is reported, except those of large values, where these bytes belong to the value, and the inner pages of
+        // extents, where a checksum covers them.
         headers.Should().BeGreaterThan((int)before.UsedPages - large - 40);
         environment.Verify().Problems.Should().BeEmpty();
     }

@@ -22,7 +22,7 @@ public sealed unsafe class DataFileTests : IDisposable
         file.EnsureCapacity(3).Should().BeFalse();
         file.CapacityPages.Should().Be(4);
 
-        // Beyond what the disk has reserved behind the map, it has to move.
+        // Beyond the addresses that the disk has reserved behind the map, the map has to move.
         var old = file.MapAddress;
         file.EnsureCapacity(1000).Should().BeTrue();
         file.CapacityPages.Should().Be(1000);
@@ -36,7 +36,7 @@ public sealed unsafe class DataFileTests : IDisposable
         file.HasRetiredMaps.Should().BeTrue("no state has been published since the map moved");
         file.RetireMaps(10);
         file.ReleaseMaps(9);
-        file.HasRetiredMaps.Should().BeTrue("somebody reads with an older state");
+        file.HasRetiredMaps.Should().BeTrue("a reader uses an older state");
         file.ReleaseMaps(10);
         file.HasRetiredMaps.Should().BeFalse();
     }
@@ -70,7 +70,9 @@ public sealed unsafe class DataFileTests : IDisposable
         file.Invoking(damaged => damaged.Verify(8)).Should().Throw<CorruptionException>().WithMessage("*beyond the end*");
     }
 
-    /// <summary>The thread that grows the file ahead looks at the capacity first; the writer may have passed it by then.</summary>
+    /// <summary>
+    /// The thread that grows the file ahead of need checks the capacity first; the writer may have grown the file past it by then.
+    /// </summary>
     [Fact]
     public void Growing_ahead_to_less_than_there_is_does_nothing()
     {

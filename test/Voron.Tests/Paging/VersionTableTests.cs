@@ -33,13 +33,13 @@ public sealed unsafe class VersionTableTests(ITestOutputHelper output) : IDispos
         _table.PagesNeedingBase.Should().Be(1);
         _table.Push(2, 10, 0, null, 0, VersionFlags.New, 0);
         _table.Push(1, 11, 0, null, 0, VersionFlags.Tombstone, 0);
-        _table.PagesNeedingBase.Should().Be(0, "the first page is free since");
+        _table.PagesNeedingBase.Should().Be(0, "the first page has been freed since");
         _table.Pop(_table.Newest(1));
         _table.PagesNeedingBase.Should().Be(1);
         _table.SetSelfContained(_table.Newest(1), 10);
         _table.PagesNeedingBase.Should().Be(0);
 
-        // What is newer than a whole version needs no base either, also when the whole one has been dropped.
+        // A version newer than a self-contained one needs no base page either, even after the self-contained one has been dropped.
         Push(2, 12);
         Push(2, 13);
         _table.Unlink(_table.Follow(_table.Newest(2)->Older), _table.Follow(_table.Follow(_table.Newest(2)->Older)->Older));
@@ -47,7 +47,7 @@ public sealed unsafe class VersionTableTests(ITestOutputHelper output) : IDispos
         version.SelfContainedSinceId.Should().Be(10);
         _table.PagesNeedingBase.Should().Be(0);
 
-        // Until what it builds on is at home in the data file.
+        // This is so until the version that it builds on is in the data file.
         _table.Free(_table.Follow(_table.TruncateChain(2, _table.Newest(2))));
         _table.Find(2, 13, out version);
         version.SelfContainedSinceId.Should().Be(0);
@@ -55,7 +55,7 @@ public sealed unsafe class VersionTableTests(ITestOutputHelper output) : IDispos
         _table.Free(_table.Follow(_table.TruncateChain(2, null)));
         _table.PagesNeedingBase.Should().Be(0);
         var first = _table.BeginDetach();
-        _table.PagesNeedingBase.Should().Be(1, "whatever has a version may need its base");
+        _table.PagesNeedingBase.Should().Be(1, "any page that has a version may need its base page");
         var second = _table.BeginDetach();
         _table.EndDetach(first);
         _table.PagesNeedingBase.Should().Be(1, "a later flush has not detached all of its pages");
@@ -79,7 +79,7 @@ public sealed unsafe class VersionTableTests(ITestOutputHelper output) : IDispos
         _table.Unlink(four, three);
         Find(1000, 3).Should().Be(2);
 
-        // Two and one are cut off; who cuts them follows them before giving each back.
+        // Versions two and one are cut off; the caller follows each one's link before freeing it.
         var link = _table.TruncateChain(1000, four);
         Find(1000, 3).Should().Be(-1);
         Find(1000, 4).Should().Be(4);
@@ -121,7 +121,7 @@ public sealed unsafe class VersionTableTests(ITestOutputHelper output) : IDispos
         var seed = Random.Shared.Next(1_000_000);
         output.WriteLine($"seed {seed}");
 
-        // Version 1 of each page is never dropped: a walker that finds less, or fields that do not belong together, is wrong.
+        // Version 1 of each page is never dropped: a walker that finds no version, or fields that do not belong together, is wrong.
         for (var page = 0; page < pages; page++)
             Push(page, 1);
         var stopping = false;

@@ -118,7 +118,7 @@ public sealed unsafe class FrameAllocatorTests(ITestOutputHelper output)
             frames.ChunkTotalBytes.Should().BeGreaterThan(70 << 20);
             frames.SpilledBytes.Should().BeGreaterThan(16 << 20);
 
-            // Neighbours mostly, so that chunks become free; but some stay.
+            // Returns mostly neighbours, so that chunks become free; but some frames stay.
             var keep = random.Next(40);
             for (var i = rented.Count - 1; i >= 0; i--)
             {
@@ -155,7 +155,7 @@ public sealed unsafe class FrameAllocatorTests(ITestOutputHelper output)
         frames.UsedBytes.Should().Be(0);
     }
 
-    /// <summary>Where memory has run out, a trim that needed some halfway would lose every free frame.</summary>
+    /// <summary>When memory has run out, a trim that needed some halfway through would lose every free frame.</summary>
     [Fact]
     public void A_trim_that_has_begun_asks_for_no_managed_memory()
     {
@@ -176,7 +176,7 @@ public sealed unsafe class FrameAllocatorTests(ITestOutputHelper output)
             trim.Emptied.Count.Should().Be(4);
         }
 
-        asked[^1].Should().Be(0, "the rounds before it have had the code compiled");
+        asked[^1].Should().Be(0, "the earlier rounds have made the runtime compile the code");
     }
 
     private sealed class FakeSpill : ISpill

@@ -5,8 +5,8 @@ using Voron.Torture.Simulation;
 namespace Voron.Tests.Simulation;
 
 /// <summary>
-/// The rules of what is durable. Each is checked from both sides: what must survive is in every image, what may be lost is
-/// lost in some, so that a rule that is too kind or too harsh fails a test.
+/// The rules of durability. Each is checked from both sides: changes that must survive are in every image, changes that may be lost are
+/// lost in some, so that a rule that is too lenient or too strict fails a test.
 /// </summary>
 public sealed class CrashImagesTests : IDisposable
 {
@@ -30,7 +30,7 @@ public sealed class CrashImagesTests : IDisposable
             image.Contents("a")[Block..(3 * Block)].Should().OnlyContain(b => b == 7);
         All(before).Select(image => image.Contents("a")).Should().OnlyContain(bytes => bytes.All(b => b == 0));
 
-        // While it is in progress, it is lost, kept and torn, but never anything else.
+        // While the write is in progress, the images lose, keep or tear it, but contain nothing else.
         var inProgress = All(before + 1).Select(image => image.Contents("a")).ToList();
         inProgress.Should().OnlyContain(bytes => bytes.All(b => b == 0 || b == 7));
         inProgress.Should().OnlyContain(bytes => Is(bytes, 0, Block, 0) && Is(bytes, 3 * Block, bytes.Length, 0));
@@ -316,7 +316,7 @@ public sealed class CrashImagesTests : IDisposable
 
         file.Write(0, Filled(Block, 4));
         file.Sync();
-        All(_disk.TraceCount).Should().OnlyContain(image => image.Contents("a")[0] == 4, "it was written anew");
+        All(_disk.TraceCount).Should().OnlyContain(image => image.Contents("a")[0] == 4, "it was written again");
     }
 
     [Fact]
@@ -349,8 +349,8 @@ public sealed class CrashImagesTests : IDisposable
     }
 
     /// <summary>
-    /// Random histories. Bytes tell which write they come from, so each byte of each image can be checked against what was
-    /// written there and what must have replaced it; and a kill at the cut shows exactly what the process saw.
+    /// Random histories. Each byte identifies the write that it comes from, so that each byte of each image can be checked against the
+    /// bytes written there and those that must have replaced them; and a kill at the cut shows exactly the contents that the process saw.
     /// </summary>
     [Fact]
     public void Random_histories_keep_what_was_synced_and_invent_nothing()
@@ -371,7 +371,7 @@ public sealed class CrashImagesTests : IDisposable
         file.Sync();
         disk.SyncDirectory();
 
-        // For each byte, the values that a power cut now may leave: the durable one first.
+        // For each byte, the values that a power cut at this point may leave, the durable one first.
         var allowed = Enumerable.Range(0, length).Select(_ => new List<byte> { 0 }).ToArray();
         var images = new CrashImages(disk);
         for (byte i = 1; i < 60; i++)

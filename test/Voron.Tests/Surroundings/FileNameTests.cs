@@ -2,7 +2,7 @@ using Voron.Tests.Faults;
 
 namespace Voron.Tests.Surroundings;
 
-/// <summary>Files in the directory whose names look like the engine's.</summary>
+/// <summary>Foreign files whose names look like the engine's must not be touched, and renamed journal files must keep their records.</summary>
 public sealed class FileNameTests
 {
     private static readonly string[] Foreign =
@@ -19,7 +19,7 @@ public sealed class FileNameTests
     {
         using var directory = Place.Killed(20);
 
-        // Where names that differ in case lead to one file, such a name is the engine's.
+        // Where names that differ only in case lead to one file, such a name belongs to the engine.
         var foreign = Foreign.Where(name => !File.Exists(Path.Combine(directory.Path, name))).ToList();
         foreach (var name in foreign)
             File.WriteAllText(Path.Combine(directory.Path, name), "mine: " + name);

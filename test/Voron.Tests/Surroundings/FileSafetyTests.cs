@@ -2,7 +2,9 @@ using Voron.Tests.Faults;
 
 namespace Voron.Tests.Surroundings;
 
-/// <summary>Links and pipes in the place of files, and who may read what the engine makes.</summary>
+/// <summary>
+/// Links and pipes in the place of files are not followed or waited for, and only the owner may read the files that the engine creates.
+/// </summary>
 public sealed class FileSafetyTests
 {
     private const UnixFileMode Owner = UnixFileMode.UserRead | UnixFileMode.UserWrite;
@@ -38,7 +40,7 @@ public sealed class FileSafetyTests
         }
 
         File.ReadAllText(victim).Should().Be("precious");
-        File.ResolveLinkTarget(Path.Combine(path, name), false)!.FullName.Should().Be(victim, "the link is the user's");
+        File.ResolveLinkTarget(Path.Combine(path, name), false)!.FullName.Should().Be(victim, "the link belongs to the user");
     }
 
     [Theory]

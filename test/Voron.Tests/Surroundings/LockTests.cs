@@ -7,7 +7,7 @@ using Voron.Torture.Kills;
 
 namespace Voron.Tests.Surroundings;
 
-/// <summary>Who may have a directory open, whatever is done to the files in it.</summary>
+/// <summary>Only one writer, or only readers, may have a directory open, whatever is done to the files in it.</summary>
 public sealed class LockTests
 {
     private static readonly StorageOptions Reading = new() { ReadOnly = true };
@@ -70,7 +70,9 @@ public sealed class LockTests
         File.Exists(Path.Combine(directory.Path, Place.Header)).Should().BeFalse();
     }
 
-    /// <summary>A copy of the header in its place has another identity: the writer that held the old one must change no name any more.</summary>
+    /// <summary>
+    /// A copy of the header in its place has another identity: the writer that held the old one must no longer change any name.
+    /// </summary>
     [Fact]
     public void A_writer_whose_header_was_replaced_makes_and_deletes_no_more_files()
     {
@@ -132,7 +134,7 @@ public sealed class LockTests
                 }
                 catch (EnvironmentInUseException)
                 {
-                    // Another one has it, or is making it.
+                    // Another thread has the environment open, or is creating it.
                 }
                 open.Signal();
                 open.Wait();
@@ -164,7 +166,9 @@ public sealed class LockTests
         FaultTestKit.Put(environment, 1, [1]);
     }
 
-    /// <summary>A creation whose last rename was lost, even after the environment has been worked with: everything is there but that name.</summary>
+    /// <summary>
+    /// The last rename of a creation was lost, even after the environment has been used: everything is present but that name.
+    /// </summary>
     [Fact]
     public void A_header_that_has_lost_its_name_gets_it_back()
     {
@@ -195,7 +199,7 @@ public sealed class LockTests
         FaultTestKit.ShouldBeUnchanged(FaultTestKit.Bytes(directory.Path), before);
     }
 
-    /// <summary>Of macOS and of old kernels: what the engine opens and closes while it holds the lock must not end it.</summary>
+    /// <summary>The lock of macOS and of old kernels: files that the engine opens and closes while it holds the lock must not end it.</summary>
     [Fact]
     public void The_lock_of_a_whole_file_outlives_descriptors_that_are_closed_meanwhile()
     {
@@ -204,7 +208,7 @@ public sealed class LockTests
         var header = Path.Combine(directory.Path, Place.Header);
         var data = Path.Combine(directory.Path, Place.Data);
 
-        // Has it read the unfinished header, and both files once more, while it holds the lock.
+        // Makes the opening read the unfinished header, and both files once more, while it holds the lock.
         File.Move(header, header + ".creating");
         using (var environment = OpenWithWholeLocks(directory.Path))
         {
@@ -243,7 +247,7 @@ public sealed class LockTests
             TryLock(file).Should().BeFalse($"'{file}' is locked");
     }
 
-    // By another process.
+    // Tries to take the lock from another process.
     private static bool TryLock(string file)
     {
         using var process = Process.Start(FlockCommand, ["--nonblock", "--exclusive", file, "true"]);

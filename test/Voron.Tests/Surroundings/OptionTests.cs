@@ -7,7 +7,7 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Surroundings;
 
-/// <summary>What an environment makes of its options, its volume and the limits of its process.</summary>
+/// <summary>The effects of options, of the volume and of the limits of the process on an environment.</summary>
 public sealed class OptionTests
 {
     [Fact]
@@ -22,12 +22,12 @@ public sealed class OptionTests
         {
             opened.Options.PageSize.Should().Be(8192);
             opened.GetStatistics().PageSize.Should().Be(8192);
-            opened.Options.BackgroundFlush.Should().BeFalse("the others stay");
+            opened.Options.BackgroundFlush.Should().BeFalse("the other options stay");
         }
 
         logger.Warnings.Should().ContainSingle().Which.Should().Contain("8192").And.Contain("16384");
 
-        // Who asked for none is told of none.
+        // Options that ask for no page size cause no warning.
         logger = new ListLogger();
         using var again = StorageEnvironment.Open(disk, FaultTestKit.Options(logger));
         again.Options.PageSize.Should().Be(8192);
@@ -55,7 +55,7 @@ public sealed class OptionTests
             new FileInfo(file).UnixFileMode.Should().Be(shared, "of {0}", file);
     }
 
-    /// <summary>As on Windows, where the system refuses to cut a file while any of it is mapped.</summary>
+    /// <summary>As on Windows, where the system refuses to truncate a file while any part of it is mapped.</summary>
     [Fact]
     public void A_file_that_cannot_be_cut_while_it_is_mapped_is_cut_when_it_is_closed()
     {
@@ -86,7 +86,9 @@ public sealed class OptionTests
         reopened.Verify().Problems.Should().BeEmpty();
     }
 
-    /// <summary>As the plan says, whatever the size of the volume: tables for twice the pages that it could hold, and a constant beside.</summary>
+    /// <summary>
+    /// The reservation follows the plan for any size of the volume: tables for twice the pages that it could hold, plus a constant.
+    /// </summary>
     [Theory]
     [InlineData(0)]
     [InlineData(16L << 30)]
@@ -144,7 +146,7 @@ public sealed class OptionTests
         reserved.Bytes.Should().BeInRange(AddressPlan.Bytes(limit) / 10 * 9, AddressPlan.Bytes(limit) + Beside);
     }
 
-    /// <summary>Counts what the engine takes and has not given back.</summary>
+    /// <summary>Counts the bytes that the engine has taken and not given back.</summary>
     private sealed class Reservations : IMemoryWatch
     {
         private readonly Dictionary<nint, long> _live = [];

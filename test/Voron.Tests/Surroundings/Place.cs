@@ -3,13 +3,13 @@ using Voron.Tests.Faults;
 
 namespace Voron.Tests.Surroundings;
 
-/// <summary>What the tests of the files beside an environment share.</summary>
+/// <summary>Helpers shared by the tests of the files beside an environment.</summary>
 internal static class Place
 {
     public const string Header = "voron.header";
     public const string Data = "voron.data";
 
-    /// <summary>A directory with an environment that was closed: item 1 has one byte.</summary>
+    /// <summary>Makes a directory with a closed environment, in which item 1 has one byte.</summary>
     public static TemporaryDirectory WithEnvironment()
     {
         var directory = new TemporaryDirectory();
@@ -18,7 +18,7 @@ internal static class Place
         return directory;
     }
 
-    /// <summary>A directory as a killed process leaves it: items 1 to <paramref name="count"/> are in the journal only.</summary>
+    /// <summary>Makes a directory as a killed process leaves it: items 1 to <paramref name="count"/> are in the journal only.</summary>
     public static TemporaryDirectory Killed(int count)
     {
         using var living = new TemporaryDirectory();

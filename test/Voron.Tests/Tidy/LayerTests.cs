@@ -2,7 +2,7 @@ using System.Text.RegularExpressions;
 
 namespace Voron.Tests.Tidy;
 
-/// <summary>A folder of src/Voron uses only the folders that stand before it; the root uses all. CONTRIBUTING.md has the table.</summary>
+/// <summary>A folder of src/Voron uses only the folders listed before it; the root uses all. CONTRIBUTING.md has the table.</summary>
 public sealed partial class LayerTests
 {
     private const string Root = "";
@@ -13,10 +13,10 @@ public sealed partial class LayerTests
         "Maintenance", "Diagnostics", Root,
     ];
 
-    /// <summary>Options and the reports that they are told: plain data, which every layer may take.</summary>
+    /// <summary>Options and the reports that their observers receive: plain data, which every layer may use.</summary>
     private const string Shared = "StorageOptions.cs";
 
-    /// <summary>Names that are members there, and only happen to be those of types above.</summary>
+    /// <summary>Names that are members in these files, and only happen to equal those of types in higher layers.</summary>
     private static readonly HashSet<(string File, string Name)> Members =
     [
         ("Format/PageHeader.cs", "SectionMap"),
@@ -72,7 +72,7 @@ public sealed partial class LayerTests
         var found = new List<string>();
         foreach (var file in SourceText.Engine)
         {
-            // What only names a type in a message does not use it.
+            // Code that only names a type in a message does not use it.
             var code = NameOf().Replace(file.Code, "");
             foreach (var name in Identifier().Matches(code).Select(match => match.Value).Distinct())
             {

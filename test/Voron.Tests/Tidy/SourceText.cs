@@ -12,7 +12,7 @@ internal sealed partial class SourceText
         Code = Noise().Replace(text, match => match.Value.StartsWith('/') ? "" : "\"\"");
     }
 
-    /// <summary>From src/Voron on, with slashes.</summary>
+    /// <summary>The path from src/Voron on, with slashes.</summary>
     public string Path { get; }
 
     /// <summary>The layer: the first folder of the path; empty for the root.</summary>

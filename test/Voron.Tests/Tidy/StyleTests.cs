@@ -2,20 +2,20 @@ using System.Text.RegularExpressions;
 
 namespace Voron.Tests.Tidy;
 
-/// <summary>What the sources look like, as far as it can be counted.</summary>
+/// <summary>Properties of the style of the sources, as far as they can be counted.</summary>
 public sealed partial class StyleTests
 {
     private const int LongestFile = 800;
     private const int LongFile = 450;
     private const int LongestLine = 150;
 
-    /// <summary>Folders that are rooms for pointers. The others see memory as spans and handles only.</summary>
+    /// <summary>The folders that may use pointers. The others see memory as spans and handles only.</summary>
     private static readonly string[] UnsafeRooms =
     [
         "Format", "IO", "Paging", "Scratch", "Journal", "Trees", "FreeSpace", "Transactions", "Flushing", "Maintenance",
     ];
 
-    /// <summary>Outside of them: what puts the parts of an environment together and hands their pointers on.</summary>
+    /// <summary>The files outside these folders that put the parts of an environment together and pass their pointers on.</summary>
     private static readonly string[] UnsafeFiles = ["EnvironmentCreator.cs", "EngineOpener.cs"];
 
     public static TheoryData<string> Projects => ["src/Voron", "src/Voron.Benchmarks", "test/Voron.Tests", "test/Voron.Torture"];
@@ -27,7 +27,7 @@ public sealed partial class StyleTests
         var lengths = SourceText.Load(project).Select(file => (file.Path, file.Lines.Count)).ToList();
         lengths.Where(file => file.Count > LongestFile).Should().BeEmpty($"no file has more than {LongestFile} lines");
         var longFiles = lengths.Where(file => file.Count > LongFile).ToList();
-        longFiles.Count.Should().BeLessThanOrEqualTo(lengths.Count / 10, $"nine files in ten have at most {LongFile} lines; not so {string.Join(", ", longFiles)}");
+        longFiles.Count.Should().BeLessThanOrEqualTo(lengths.Count / 10, $"nine files in ten have at most {LongFile} lines, except {string.Join(", ", longFiles)}");
     }
 
     [Theory]
@@ -69,7 +69,6 @@ public sealed partial class StyleTests
         found.Should().BeEmpty();
     }
 
-    // Paths of one machine and addresses of package registries have no place in what others build.
     [Fact]
     public void A_test_that_a_system_cannot_run_is_skipped_with_a_reason()
     {
@@ -79,6 +78,7 @@ public sealed partial class StyleTests
         found.Should().BeEmpty("a test that returns has passed: Assert.SkipWhen says why it did not run");
     }
 
+    // Paths of one machine and addresses of package registries have no place in files that other people build.
     [Fact]
     public void No_file_names_a_machine_or_a_registry()
     {
@@ -99,7 +99,7 @@ public sealed partial class StyleTests
         found.Should().BeEmpty();
     }
 
-    /// <summary>A lock statement throws where the thread is interrupted while it waits, in the middle of whatever the engine is doing.</summary>
+    /// <summary>A lock statement throws if its thread is interrupted while it waits, in the middle of any work of the engine.</summary>
     [Fact]
     public void The_engine_takes_its_locks_without_being_interrupted()
     {
@@ -119,7 +119,7 @@ public sealed partial class StyleTests
     [GeneratedRegex(@"\bunsafe\b")]
     private static partial Regex UnsafeWord();
 
-    // Put together, so that this file does not find itself.
+    // Concatenated, so that this file does not find itself.
     [GeneratedRegex("TO" + "DO|FIX" + "ME|XX" + "X|NotImplemented" + @"Exception|\bSki" + "p =|\\bHA" + "CK\\b")]
     private static partial Regex Unfinished();
 

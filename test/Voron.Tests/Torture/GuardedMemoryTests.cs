@@ -5,7 +5,9 @@ using Voron.Torture.Suites;
 
 namespace Voron.Tests.Torture;
 
-/// <summary>The allocator of the tests finds what it is there for, and with freed memory out of reach the suites find nothing.</summary>
+/// <summary>
+/// The allocator of the tests finds the faults that it is made for, and the suites find nothing with freed memory out of reach.
+/// </summary>
 public sealed unsafe class GuardedMemoryTests
 {
     private const long Seed = 20261122;
@@ -116,7 +118,7 @@ public sealed unsafe class GuardedMemoryTests
         _findings.Should().ContainSingle().Which.Should().Contain($"at byte {bytes - 1}");
     }
 
-    /// <summary>In a process of its own, which a read of freed memory would end.</summary>
+    /// <summary>Runs each suite in a process of its own, which a read of freed memory would end.</summary>
     [Theory]
     [InlineData("power-cut", 1_000)]
     [InlineData("io-fault", 300)]

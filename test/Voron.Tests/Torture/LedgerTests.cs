@@ -2,7 +2,7 @@ using Voron.Torture.Harness;
 
 namespace Voron.Tests.Torture;
 
-/// <summary>What the ledger sums up has happened, and once.</summary>
+/// <summary>The ledger sums up only runs that have happened, and each of them once.</summary>
 public sealed class LedgerTests
 {
     private const int Writers = 8;

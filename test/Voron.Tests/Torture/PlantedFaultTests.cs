@@ -2,8 +2,8 @@ using Voron.Torture.Faults;
 
 namespace Voron.Tests.Torture;
 
-/// <summary>The suites would notice if the engine were wrong: each fault that can be planted in it is found by one of them.</summary>
-/// <remarks>That they find nothing in a sound engine is for <see cref="SuiteTests"/>.</remarks>
+/// <summary>The suites would notice a faulty engine: each fault that can be planted in it is found by one of them.</summary>
+/// <remarks><see cref="SuiteTests"/> checks that they find nothing in a sound engine.</remarks>
 public sealed class PlantedFaultTests(ITestOutputHelper output)
 {
     private const int Seed = 1;

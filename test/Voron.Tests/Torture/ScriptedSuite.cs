@@ -2,7 +2,7 @@ using Voron.Torture.Harness;
 
 namespace Voron.Tests.Torture;
 
-/// <summary>A suite whose runs do what a test wants of them.</summary>
+/// <summary>A suite whose runs execute the code that a test gives them.</summary>
 internal sealed class ScriptedSuite(Action<SuiteRun> body) : Suite
 {
     public override string Name => "scripted";

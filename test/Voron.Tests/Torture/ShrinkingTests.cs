@@ -2,7 +2,7 @@ using Voron.Torture.Harness;
 
 namespace Voron.Tests.Torture;
 
-/// <summary>A failure is kept first, then made short, and stays the same failure.</summary>
+/// <summary>A failure is saved first, then shrunk, and stays the same failure.</summary>
 public sealed class ShrinkingTests
 {
     private const int Seed = 5;

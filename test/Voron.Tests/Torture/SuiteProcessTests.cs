@@ -5,7 +5,7 @@ using Voron.Torture.Suites;
 
 namespace Voron.Tests.Torture;
 
-/// <summary>A suite whose process dies has failed, and says with what.</summary>
+/// <summary>A suite whose process dies has failed, and reports with which seed and in which run.</summary>
 public sealed class SuiteProcessTests
 {
     private const long Seed = 77;

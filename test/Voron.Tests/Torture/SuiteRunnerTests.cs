@@ -3,7 +3,7 @@ using Voron.Torture.Harness;
 
 namespace Voron.Tests.Torture;
 
-/// <summary>Runs of a suite end when they should, and tell what they found.</summary>
+/// <summary>Runs of a suite end when they should, and report their findings.</summary>
 public sealed class SuiteRunnerTests
 {
     private const int Seed = 5;
@@ -115,7 +115,7 @@ public sealed class SuiteRunnerTests
     [Fact]
     public void Every_bit_of_a_seed_changes_the_choices()
     {
-        // The second lot are those whose halves, laid over each other, are nothing.
+        // The second group has the seeds whose two halves cancel each other out when they are folded together.
         var seeds = Enumerable.Range(0, 64).Select(bit => 1L << bit).Concat(Enumerable.Range(0, 32).Select(bit => (1L << bit) | (1L << (bit + 32))));
         seeds.Select(seed => new Tape(seed).NextInt64()).Should().OnlyHaveUniqueItems();
         new Tape(Seed).Next(1000).Should().Be(new Tape(Seed).Next(1000));

@@ -5,8 +5,8 @@ using Voron.Torture.Suites;
 namespace Voron.Tests.Torture;
 
 /// <summary>
-/// Every suite, with as many cases as there is time for at each change. <c>VORON_SEED</c> makes the choices of a failure again,
-/// with the number of its run in <c>VORON_FIRST</c>.
+/// Runs every suite, with as many cases as there is time for at each change. <c>VORON_SEED</c> repeats the choices of a failure, with the
+/// number of its run in <c>VORON_FIRST</c>.
 /// </summary>
 public sealed class SuiteTests(ITestOutputHelper output)
 {
@@ -25,7 +25,7 @@ public sealed class SuiteTests(ITestOutputHelper output)
         };
         output.WriteLine($"seed {plan.Seed}");
 
-        // What is told to the runner of the tests is lost with this process, should the engine end it.
+        // Output to the test runner is lost with this process if the engine ends it.
         Console.Error.WriteLine($"{name}, seed {plan.Seed}");
         var result = suite.NeedsOwnProcess
             ? new SuiteProcess(suite, plan).Run(TimeSpan.FromMinutes(10)).ResultOrDeath()

@@ -3,7 +3,7 @@ using Voron.Tests.Faults;
 
 namespace Voron.Tests.Transactions;
 
-/// <summary>Callers that block on a write come on without a free thread of the pool.</summary>
+/// <summary>Callers that block on a write make progress without a free thread in the pool.</summary>
 [SuppressMessage("Reliability", "CA2012", Justification = "Each task is used once; it is the way of using it that is tested.")]
 public sealed class BlockingCallerTests
 {
@@ -52,7 +52,7 @@ public sealed class BlockingCallerTests
         var inTime = await Task.WhenAny(all.Task, Task.Delay(Patience, Cancellation)) == all.Task;
         var then = done;
         await all.Task.WaitAsync(TimeSpan.FromMinutes(5), Cancellation);
-        inTime.Should().BeTrue($"only {then} of {Callers} blocked callers had come on by then");
+        inTime.Should().BeTrue($"only {then} of {Callers} blocked callers had finished by then");
     }
 
     [Theory]
@@ -93,7 +93,7 @@ public sealed class BlockingCallerTests
         FaultTestKit.Get(environment, 2).Should().Equal(2);
     }
 
-    /// <summary>As that of a window that has been closed.</summary>
+    /// <summary>A context like that of a window that has been closed.</summary>
     private sealed class RefusingContext : SynchronizationContext
     {
         public override void Post(SendOrPostCallback d, object? state) => throw new ObjectDisposedException("window");

@@ -4,13 +4,14 @@ using Voron.Tests.Faults;
 namespace Voron.Tests.Transactions;
 
 /// <summary>
-/// <see cref="StorageEnvironment.Write(Action{WriteTransaction})"/>: the caller's thread runs the batch, its own operation and those of others.
+/// <see cref="StorageEnvironment.Write(Action{WriteTransaction})"/>: the caller's thread runs the batch, its own operation and those of
+/// other callers.
 /// </summary>
 public sealed class BlockingWriteTests
 {
     private static readonly TimeSpan Patience = HeldJournal.Patience;
 
-    // What is queued together is run together, however slow the machine is.
+    // Operations that are queued together run together, however slow the machine is.
     private static readonly StorageOptions Options = new() { BackgroundFlush = false, MaxGroupCommitDuration = TimeSpan.FromMinutes(1) };
 
     private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
@@ -50,7 +51,7 @@ public sealed class BlockingWriteTests
                     writing => writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(i), [2]), Cancellation).AsTask())
                 .ToArray();
 
-            // One of them leads, and waits for the writer with its operation still in the queue.
+            // One of the callers leads, and waits for the writer with its operation still in the queue.
             SpinWait.SpinUntil(() => environment.GetStatistics().QueuedOperations == 32, Patience).Should().BeTrue();
         }
 
@@ -95,7 +96,7 @@ public sealed class BlockingWriteTests
         await leading.WaitAsync(Patience, Cancellation);
         await waiting.WaitAsync(Patience, Cancellation);
         seen.Should().Equal(0, 1, 2);
-        contexts[2].Should().BeNull("the window of another caller is nothing to this operation");
+        contexts[2].Should().BeNull("this operation has nothing to do with the window of another caller");
     }
 
     [Fact]
@@ -135,7 +136,7 @@ public sealed class BlockingWriteTests
                 writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(2), [2]);
                 foreach (var call in refused)
                     call.Should().Throw<InvalidOperationException>();
-                FaultTestKit.Get(environment, 2).Should().BeNull("a snapshot shows what is durable");
+                FaultTestKit.Get(environment, 2).Should().BeNull("a snapshot shows only durable commits");
                 FaultTestKit.Get(environment, 1).Should().Equal(1);
                 environment.Verify().Problems.Should().BeEmpty();
                 environment.GetStatistics().QueuedOperations.Should().Be(0);
@@ -151,7 +152,7 @@ public sealed class BlockingWriteTests
         foreach (var refused in typeof(StorageEnvironment).GetMethods()
             .Where(method => method.Name is "Write" or "WriteAsync" && method.GetParameters()[0].ParameterType == typeof(Func<WriteTransaction, Task>)))
         {
-            refused.GetCustomAttribute<ObsoleteAttribute>()!.IsError.Should().BeTrue("the compiler takes this overload for an asynchronous lambda");
+            refused.GetCustomAttribute<ObsoleteAttribute>()!.IsError.Should().BeTrue("the compiler chooses this overload for an asynchronous lambda");
         }
 
         environment.Invoking(open => open.Write(_ => ValueTask.CompletedTask)).Should().Throw<ArgumentException>().WithMessage("*task*");
@@ -227,7 +228,7 @@ public sealed class BlockingWriteTests
                 isRunning.Set();
                 mayGoOn.Wait(Patience);
 
-                // Long enough to end the batch.
+                // Runs long enough to end the batch.
                 for (var start = Environment.TickCount64; Environment.TickCount64 - start < 100;)
                     Thread.SpinWait(1000);
             },

@@ -1,6 +1,6 @@
 namespace Voron.Tests.Transactions;
 
-/// <summary>Puts wait to be applied together; nobody who looks can tell.</summary>
+/// <summary>Puts wait to be applied together, but no read of the tree may show the difference.</summary>
 public sealed class DeferredPutTests : IDisposable
 {
     private readonly StorageEnvironment _environment = StorageEnvironment.OpenInMemory(new StorageOptions { MaxTransactionBytes = 4 << 20 });
@@ -157,7 +157,7 @@ public sealed class DeferredPutTests : IDisposable
         batch.Invoking(b => b.TryGetValue(0, out _)).Should().Throw<ObjectDisposedException>();
     }
 
-    // Keys between older ones: what is appended in order is put at once.
+    // Puts keys between older ones, because keys that are appended in order are applied at once.
     private static void PutTen(WriteTree tree, int from)
     {
         tree.Put([255], [255, 255]);

@@ -4,7 +4,10 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Transactions;
 
-/// <summary>A transaction that changes nothing is acknowledged on durable ground: "if it is there, do nothing" is an answer too.</summary>
+/// <summary>
+/// A transaction that changes nothing is acknowledged when the commits that it read are durable: "if it is there, do nothing" is an answer
+/// too.
+/// </summary>
 public sealed class EmptyCommitTests
 {
     private static readonly TimeSpan Patience = HeldJournal.Patience;
@@ -34,13 +37,13 @@ public sealed class EmptyCommitTests
             {
                 wasHeld = journal.IsHeld;
                 told.GetAwaiter().GetResult();
-                FaultTestKit.Get(environment, 2).Should().Equal([2], "a snapshot that begins after the answer shows what the answer was based on");
+                FaultTestKit.Get(environment, 2).Should().Equal([2], "a snapshot that begins after the answer shows the state behind it");
             },
             Cancellation,
             TaskContinuationOptions.ExecuteSynchronously,
             TaskScheduler.Default);
 
-        // An engine that answers too early has done so by then; one that waits passes however long this takes.
+        // By then, an engine that answers too early has done so; one that waits passes however long this takes.
         await Task.WhenAny(empty, Task.Delay(200, Cancellation));
         journal.Release();
         await empty.WaitAsync(Patience, Cancellation);
@@ -62,7 +65,7 @@ public sealed class EmptyCommitTests
         var empty = Task.Run(() => FindSecond(environment, way), Cancellation);
         journal.Release();
 
-        // The write of what it read had begun, or was refused because the environment was poisoned by then.
+        // The write of the commit that it read had begun, or was refused because the environment was poisoned by then.
         await FluentActions.Awaiting(() => empty.WaitAsync(Patience, Cancellation)).Should().ThrowAsync<EnvironmentPoisonedException>();
         await FluentActions.Awaiting(() => first.WaitAsync(Patience, Cancellation)).Should().ThrowAsync<EnvironmentPoisonedException>();
     }
@@ -81,7 +84,8 @@ public sealed class EmptyCommitTests
         var queued = second.CommitAsync(Cancellation).AsTask();
         var onQueued = FindSecond(environment, Way.CommitAsync);
 
-        // Growing the data file poisons while the first commit is being written: that one comes through, what is queued is never written.
+        // Growing the data file poisons the environment while the first commit is being written: that commit succeeds, queued ones are
+        // never written.
         using (var growing = environment.BeginWrite())
         {
             var grow = () => growing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(9), FaultTestKit.Value(9, 3_000_000));
@@ -125,7 +129,7 @@ public sealed class EmptyCommitTests
         environment.BeginWrite().Commit();
         FaultTestKit.Put(environment, 2, [2]);
         var before = environment.GetStatistics();
-        FindSecond(environment, Way.CommitAsync).IsCompleted.Should().BeTrue("what it read is durable");
+        FindSecond(environment, Way.CommitAsync).IsCompleted.Should().BeTrue("the commit that it read is durable");
         await FindSecond(environment, Way.Commit);
         await FindSecond(environment, Way.WriteAsync);
         var after = environment.GetStatistics();

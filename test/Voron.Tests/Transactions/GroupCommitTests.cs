@@ -3,12 +3,12 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Transactions;
 
-/// <summary>What merged operations owe each other: nothing. None fails, waits or changes because of those beside it.</summary>
+/// <summary>Operations in a group commit do not affect each other: none fails, waits or changes because of the others.</summary>
 public sealed class GroupCommitTests
 {
     private static readonly TimeSpan Patience = HeldJournal.Patience;
 
-    // What is queued together is run together, however slow the machine is.
+    // Operations that are queued together run together, however slow the machine is.
     private static readonly StorageOptions Options = new() { BackgroundFlush = false, MaxGroupCommitDuration = TimeSpan.FromMinutes(1) };
 
     private static readonly StorageOptions SmallTransactions = new()
@@ -100,11 +100,11 @@ public sealed class GroupCommitTests
             catch (StorageFullException)
             {
                 failed++;
-                FaultTestKit.Get(environment, i).Should().BeNull("its caller was told that it failed");
+                FaultTestKit.Get(environment, i).Should().BeNull("its caller got an exception");
             }
         }
 
-        // The journal's file of 64 KiB takes some of them, and not all.
+        // The journal file of 64 KiB has room for some of them, but not for all.
         failed.Should().BeInRange(1, 14);
         disk.SpaceLimit = long.MaxValue;
         environment.Verify().Problems.Should().BeEmpty();

@@ -2,7 +2,9 @@ using Voron.Tests.Faults;
 
 namespace Voron.Tests.Transactions;
 
-/// <summary>Handles that are used after the end of what they belong to, and transactions that end with something open inside.</summary>
+/// <summary>
+/// Handles that are used after the end of their owner, and transactions that end with a nested transaction or a savepoint open inside.
+/// </summary>
 public sealed class HandleTests : IDisposable
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
@@ -27,7 +29,7 @@ public sealed class HandleTests : IDisposable
         FluentActions.Invoking(() => cursor.Key.Length).Should().Throw<InvalidOperationException>().WithMessage("*entry*");
         FluentActions.Invoking(() => cursor.Value.Length).Should().Throw<InvalidOperationException>().WithMessage("*entry*");
         tree.Put([5], [50]);
-        cursor.Key.ToArray().Should().Equal([5], "an entry with this key is there again");
+        cursor.Key.ToArray().Should().Equal([5], "an entry with this key exists again");
         cursor.Delete().Should().BeTrue();
         FluentActions.Invoking(() => cursor.Key.Length).Should().Throw<InvalidOperationException>();
         cursor.MoveNext().Should().BeTrue();
@@ -62,7 +64,7 @@ public sealed class HandleTests : IDisposable
         Filled(writing, "doomed");
         Deleted(() => cursor.MoveNext());
         savepoint.Rollback();
-        cursor.Key.ToArray().Should().Equal([5], "the tree is there again, as it was");
+        cursor.Key.ToArray().Should().Equal([5], "the tree exists again, as it was");
         cursor.MoveNext().Should().BeTrue();
         writing.DeleteTree("doomed").Should().BeTrue();
         cursor.Dispose();

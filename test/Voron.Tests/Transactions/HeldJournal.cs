@@ -2,7 +2,7 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Transactions;
 
-/// <summary>A simulated disk whose next write to the journal stands still until it is released.</summary>
+/// <summary>A simulated disk whose next write to the journal is held until it is released.</summary>
 internal sealed class HeldJournal : IDisposable
 {
     private readonly ManualResetEventSlim _isWriting = new();
@@ -34,7 +34,7 @@ internal sealed class HeldJournal : IDisposable
         Volatile.Write(ref _armed, 1);
     }
 
-    /// <summary>Returns when a write stands still.</summary>
+    /// <summary>Returns when a write is held.</summary>
     public void WaitUntilHeld() => _isWriting.Wait(Patience).Should().BeTrue("a write has to reach the disk");
 
     public void Release()
@@ -49,7 +49,7 @@ internal sealed class HeldJournal : IDisposable
         Disk.InProgress = null;
     }
 
-    /// <summary>Options with one journal file for everything, and nothing in the background.</summary>
+    /// <summary>Returns options with one journal file for everything, and no work in the background.</summary>
     public static StorageOptions Options() => new()
     {
         BackgroundFlush = false,

@@ -6,14 +6,17 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Transactions;
 
-/// <summary><see cref="Thread.Interrupt"/> on a thread that is in a call: the call ends as it would have, and the thread is interrupted then.</summary>
+/// <summary>
+/// <see cref="Thread.Interrupt"/> on a thread that is in a call: the call ends as it would have anyway, and the thread is interrupted after
+/// it.
+/// </summary>
 public sealed class InterruptTests
 {
     private static readonly TimeSpan Patience = HeldJournal.Patience;
 
     private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
 
-    /// <summary>The leader waits inside the submission, for an older record; all that it leads failed with its interruption.</summary>
+    /// <summary>The leader waits inside the submission for an older record; its interruption failed all operations that it leads.</summary>
     [Fact]
     public async Task A_leader_that_is_interrupted_while_it_submits_fails_none_of_its_neighbours()
     {
@@ -64,7 +67,7 @@ public sealed class InterruptTests
         environment.GetStatistics().IsPoisoned.Should().BeFalse();
     }
 
-    /// <summary>The leader runs the operations of others, and the interruption is meant for none of them.</summary>
+    /// <summary>The leader runs the operations of other callers, for which the interruption is not meant.</summary>
     [Fact]
     public async Task A_leader_that_is_interrupted_in_the_operation_of_another_fails_it_not()
     {
@@ -110,7 +113,7 @@ public sealed class InterruptTests
             FaultTestKit.Get(environment, i).Should().Equal(FaultTestKit.Value(i, 10));
     }
 
-    /// <summary>The record is on its way: an exception would tell the caller nothing of what becomes of it.</summary>
+    /// <summary>The record is on its way: an exception would not give the caller its outcome.</summary>
     [Fact]
     public async Task A_commit_that_is_interrupted_while_it_waits_for_the_journal_tells_how_it_ended()
     {
@@ -137,8 +140,8 @@ public sealed class InterruptTests
     }
 
     /// <summary>
-    /// Threads that commit are interrupted all the time. Within the journal that left a record out, behind which a recovery finds nothing, or
-    /// a leader that never ended its turn.
+    /// Threads that commit are interrupted all the time. Within the journal, an interruption left a record out, behind which a recovery
+    /// finds nothing, or left a leader that never ended its turn.
     /// </summary>
     [Fact]
     public void Threads_that_are_interrupted_at_any_time_leave_a_journal_without_holes()
@@ -187,7 +190,9 @@ public sealed class InterruptTests
         }
     }
 
-    /// <summary>Also a caller that waits for the writer: it gives up, and those that wait beside it get the writer.</summary>
+    /// <summary>
+    /// A caller that waits for the writer gives up when it is interrupted, and the callers that wait beside it get the writer.
+    /// </summary>
     [Fact]
     public void A_thread_that_is_interrupted_while_it_waits_for_the_writer_keeps_it_from_no_other()
     {
@@ -230,7 +235,7 @@ public sealed class InterruptTests
         ShouldStay(() => { using (monitor.Enter()) { } }, () => { using (monitor.Enter()) { Hold(held); } }, held);
     }
 
-    // Also in a program of twenty lines that has nothing but monitors.
+    // This happens even in a program of twenty lines that has nothing but monitors.
     private static void SkipOnWine() =>
         Assert.SkipWhen(WineFrames.IsWine, "interrupts threads while they handle exceptions, which ends the runtime on Wine");
 

@@ -4,7 +4,7 @@ using Voron.Tests.Faults;
 namespace Voron.Tests.Transactions;
 
 /// <summary>
-/// The engine's own threads that run code of the user's, which can so get hold of them: an interruption ended the process.
+/// The engine's own threads that run user code, which can therefore get hold of them: an interruption ended the process.
 /// </summary>
 [Collection(nameof(Alone))]
 [SuppressMessage("Reliability", "CA2012", Justification = "Each task is used once.")]
@@ -13,7 +13,7 @@ public sealed class InterruptedThreadsTests
     private const string GroupCommit = "Voron group commit";
     private const string Completions = "Voron completions";
 
-    // More than the pool gets threads for while the test runs, which are what the two threads stand in for.
+    // More than the pool gets threads for while the test runs. The engine's two threads stand in for threads of the pool.
     private const int Blockers = 200;
 
     private static readonly TimeSpan Patience = HeldJournal.Patience;
@@ -42,7 +42,7 @@ public sealed class InterruptedThreadsTests
         {
             var thread = RunOn(environment, name, 1);
 
-            // It is interrupted at its next wait.
+            // The thread is interrupted at its next wait.
             for (var i = 2; i < 6; i++)
             {
                 thread.Interrupt();
@@ -71,7 +71,7 @@ public sealed class InterruptedThreadsTests
                 .WriteAsync(
                     writing =>
                     {
-                        // The continuation of a task that is over would run at once, on the thread that adds it.
+                        // The continuation of a completed task would run at once, on the thread that adds it.
                         while (!Volatile.Read(ref hasContinuation))
                             Thread.Yield();
                         runs = Thread.CurrentThread;

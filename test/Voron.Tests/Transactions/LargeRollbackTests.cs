@@ -3,11 +3,13 @@ using Voron.Torture.Scale;
 
 namespace Voron.Tests.Transactions;
 
-/// <summary>What savepoints cost in a transaction with many large values.</summary>
+/// <summary>The cost of savepoints in a transaction with many large values.</summary>
 [Collection(nameof(Alone))]
 public sealed class LargeRollbackTests(ITestOutputHelper output)
 {
-    /// <summary>Each rollback, and each deletion, walked all large values of the transaction: hours for some hundred thousand.</summary>
+    /// <summary>
+    /// Each rollback and each deletion walked over all large values of the transaction, which took hours for some hundred thousand.
+    /// </summary>
     [Fact]
     public void Rollbacks_and_deletions_cost_what_they_take_back_however_many_values_there_are()
     {
@@ -16,8 +18,8 @@ public sealed class LargeRollbackTests(ITestOutputHelper output)
         var many = Run(100_000);
         output.WriteLine($"12,500 values: {few.TotalMilliseconds} ms; 100,000 values: {many.TotalMilliseconds} ms.");
 
-        // The caches of the processor hold the few and not the many, which makes a factor of up to four. Each that looks at all values
-        // takes 64 times as long, and on values of this number some minutes.
+        // The caches of the processor hold the few values and not the many, which makes a factor of up to four. If each operation looked at
+        // all values, it would take 64 times as long, and with this number of values some minutes.
         many.Should().BeLessThan(few * 40, "eight times as many values take some eight times as long");
     }
 

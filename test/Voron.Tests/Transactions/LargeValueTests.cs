@@ -8,7 +8,7 @@ public sealed class LargeValueTests
 {
     private static readonly StorageOptions Manual = new() { BackgroundFlush = false, LargeValueBytes = 16 << 10, MaxGrowthBytes = 4 << 20 };
 
-    /// <summary>Of one chunk and of several, of one piece and of several, aligned and not.</summary>
+    /// <summary>Lengths of one chunk and of several, of one piece and of several, aligned and not.</summary>
     private static readonly int[] Lengths = [16 << 10, 20_001, 64 << 10, (64 << 10) + 1, 256 << 10, 300_000, 1 << 20, (3 << 20) + 5];
 
     [Theory]
@@ -45,7 +45,7 @@ public sealed class LargeValueTests
             Check(environment, Lengths.Length);
         }
 
-        // Before that there is all of it or nothing.
+        // Before that, either the whole transaction is there or nothing of it.
         for (var cut = Math.Max(0, committed - 40); cut < committed; cut++)
         {
             using var environment = StorageEnvironment.Open(images.Build(cut, random), Manual);
@@ -180,7 +180,7 @@ public sealed class LargeValueTests
         Check(environment, Lengths.Length);
     }
 
-    /// <summary>Of several pieces, each by whichever thread writes it, one fails; the values after it are not acknowledged either.</summary>
+    /// <summary>One of several pieces fails, whichever thread writes it; the values after it are not acknowledged either.</summary>
     [Theory]
     [InlineData(0, "Failed")]
     [InlineData(1, "Failed")]
@@ -206,7 +206,7 @@ public sealed class LargeValueTests
                 commit.Should().Throw<StorageAccessException>();
         }
 
-        environment.GetStatistics().JournalWrites.Should().Be(before, "no record names a value that is not there");
+        environment.GetStatistics().JournalWrites.Should().Be(before, "no record names a value that was not written");
         Write(environment, [203], new byte[100]);
         Fill(environment);
         Check(environment, Lengths.Length);
@@ -234,7 +234,7 @@ public sealed class LargeValueTests
             var read = () => tree.TryGet([1], out _);
             read.Should().Throw<StorageAccessException>().WithMessage("*could not be written*");
 
-            // Pieces hold values of before the savepoint and after it, so the transaction does not get over it.
+            // Pieces hold values from before the savepoint and after it, so the transaction cannot recover from the failure.
             savepoint.Rollback();
             tree.Put([2], new byte[20_000]);
             var commit = () => writing.Commit();
@@ -245,7 +245,7 @@ public sealed class LargeValueTests
         Check(environment, Lengths.Length);
     }
 
-    /// <summary>It is in no cache then, and a touch of its map that the device cannot serve would end the process.</summary>
+    /// <summary>Such a value is in no cache, and a touch of its map that the device cannot serve would end the process.</summary>
     [Theory]
     [InlineData(20_000)]
     [InlineData(300_000)]
@@ -262,7 +262,7 @@ public sealed class LargeValueTests
         read().Should().BeTrue("the next read can be served");
     }
 
-    /// <summary>Rolled back by its owner, or by nobody: what is under way has ended when the writer is free again.</summary>
+    /// <summary>Writes under way have ended when the writer is free again, with and without an explicit rollback.</summary>
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
@@ -334,7 +334,7 @@ public sealed class LargeValueTests
         for (var i = 0; i < count; i++)
         {
             tree.TryGet([(byte)i], out var value).Should().BeTrue();
-            value.SequenceEqual(Value(i)).Should().BeTrue("value {0} of {1} bytes is whole", i, Lengths[i]);
+            value.SequenceEqual(Value(i)).Should().BeTrue("value {0} of {1} bytes is intact", i, Lengths[i]);
         }
     }
 }

@@ -3,14 +3,14 @@ using System.Globalization;
 
 namespace Voron.Tests.Transactions;
 
-/// <summary>Transactions that open very many trees: work and memory in proportion to the trees that they touch.</summary>
+/// <summary>Transactions that open very many trees need work and memory in proportion to the trees that they touch.</summary>
 [Collection(nameof(Alone))]
 public sealed class ManyTreesTests
 {
     private const int Many = 100_000;
     private const int Buffered = 20_000;
 
-    // A list searched from its start takes these numbers of trees for minutes.
+    // A list that is searched from its start takes minutes for these numbers of trees.
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
 
     [Fact]

@@ -5,13 +5,13 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Transactions;
 
-/// <summary>What a caller learns about a transaction that was never submitted: that it was not committed, whatever failed beside it.</summary>
+/// <summary>The caller of a transaction that was never submitted learns that it was not committed, whatever failed beside it.</summary>
 public sealed class OutcomeTests
 {
     private static readonly TimeSpan Patience = HeldJournal.Patience;
 
     /// <summary>
-    /// The commit waits for an older record before it makes room, and that record's write fails: its outcome is not this transaction's.
+    /// The commit waits for an older record before it makes room, and that record's write fails: its outcome is not that of this transaction.
     /// </summary>
     [Fact]
     public Task A_commit_that_found_no_room_does_not_report_the_outcome_of_an_older_record() => ShouldTellItsOwnOutcome(
@@ -31,7 +31,7 @@ public sealed class OutcomeTests
             return Record.Exception(() => tree.Put(FaultTestKit.Key(3), FaultTestKit.Value(3, 3_000_000)));
         });
 
-    /// <summary>A transaction that outlives the environment can be used to its end, and learns of a full disk like any other.</summary>
+    /// <summary>A transaction that outlives the environment can be used to its end, and reports a full disk like any other.</summary>
     [Fact]
     public void A_put_behind_a_closed_environment_learns_that_the_disk_is_full()
     {
@@ -46,7 +46,7 @@ public sealed class OutcomeTests
         put.Should().Throw<StorageFullException>().WithMessage("*voron.data*");
     }
 
-    /// <summary>Changes more than a journal file of these tests holds, by values that are journaled.</summary>
+    /// <summary>Puts journaled values, of more bytes than a journal file of these tests holds.</summary>
     internal static void PutMany(WriteTransaction writing, int bytes)
     {
         var tree = writing.OpenTree(FaultTestKit.TreeName);
@@ -92,7 +92,7 @@ public sealed class OutcomeTests
     }
 }
 
-/// <summary>A simulated disk whose next write to the journal stands still, and fails or goes on as the test decides.</summary>
+/// <summary>A simulated disk whose next write to the journal is held, and fails or goes on as the test decides.</summary>
 internal sealed class FailingJournal : IDisposable
 {
     private readonly ManualResetEventSlim _isWriting = new();
@@ -108,7 +108,7 @@ internal sealed class FailingJournal : IDisposable
                 return;
             _isWriting.Set();
 
-            // No device's write is broken off by an interruption of the thread.
+            // An interruption of the thread does not break off the write of any device.
             Uninterrupted.Run(() => _mayGoOn.Wait(HeldJournal.Patience).Should().BeTrue("the test has to release the write"));
             if (_fails)
                 throw new DiskException(DiskError.Failed, "write", "simulated", "a planted fault");
@@ -117,7 +117,7 @@ internal sealed class FailingJournal : IDisposable
 
     public SimulatedDisk Disk { get; } = new();
 
-    /// <summary>Commits an item; its write stands still when this returns.</summary>
+    /// <summary>Commits an item, and returns while its write is held.</summary>
     public Task CommitHeld(StorageEnvironment environment, int key)
     {
         using var writing = environment.BeginWrite();

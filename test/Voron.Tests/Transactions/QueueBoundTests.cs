@@ -2,7 +2,7 @@ using Voron.Tests.Faults;
 
 namespace Voron.Tests.Transactions;
 
-/// <summary>How many merged operations may wait.</summary>
+/// <summary>The limit on the number of operations that wait for a group commit.</summary>
 public sealed class QueueBoundTests
 {
     private const int Most = 100;
@@ -35,7 +35,7 @@ public sealed class QueueBoundTests
                     .WithMessage($"*{Most} operations*{nameof(StorageOptions.MaxQueuedOperations)}*not committed*");
             }
 
-            environment.GetStatistics().QueuedOperations.Should().Be(Most, "what is refused takes no place");
+            environment.GetStatistics().QueuedOperations.Should().Be(Most, "a refused operation takes no place");
 
             // A caller that blocks can have no more than one operation.
             blocked = new TestThread(() => environment.Write(writing => Put(writing, 1_000)));
@@ -43,7 +43,7 @@ public sealed class QueueBoundTests
             cancelled.Cancel();
             (await Record.ExceptionAsync(() => taken.WaitAsync(Patience, Cancellation))).Should().BeAssignableTo<OperationCanceledException>();
 
-            // Its place is free, and not taken by the caller that blocks.
+            // The cancelled operation's place is free, and not taken by the caller that blocks.
             tasks.Add(environment.WriteAsync(writing => Put(writing, Most), Cancellation).AsTask());
             environment.Invoking(open => { _ = open.WriteAsync(_ => { }, Cancellation).AsTask(); }).Should().Throw<StorageFullException>();
         }
@@ -56,7 +56,7 @@ public sealed class QueueBoundTests
         reading.OpenTree(FaultTestKit.TreeName).Count.Should().Be(Most + 3);
     }
 
-    /// <summary>They were counted: a few of them, and nothing could be written without blocking.</summary>
+    /// <summary>Callers that block were counted: with a few of them, nothing could be written without blocking.</summary>
     [Fact]
     public async Task Callers_that_block_take_no_place_in_the_queue()
     {

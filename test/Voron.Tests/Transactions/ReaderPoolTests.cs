@@ -4,10 +4,10 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Transactions;
 
-/// <summary>What is left of a read transaction that could not be begun.</summary>
+/// <summary>A read transaction that could not be begun leaves nothing behind.</summary>
 public sealed class ReaderPoolTests
 {
-    /// <summary>It stayed counted: the files of the environment were never closed, and its slots were used up.</summary>
+    /// <summary>Such a transaction stayed counted: the files of the environment were never closed, and its slots were used up.</summary>
     [Theory]
     [InlineData("StateCopied")]
     [InlineData("SlotStored")]
@@ -34,7 +34,7 @@ public sealed class ReaderPoolTests
         environment.GetStatistics().OpenReaders.Should().Be(0);
         FaultTestKit.Get(environment, 1).Should().Equal(1);
 
-        // Nothing holds the versions of what is overwritten.
+        // No reader holds the versions of overwritten pages.
         FaultTestKit.Put(environment, 1, [2]);
         environment.Flush()!.Value.TransactionId.Should().Be(2);
         environment.Dispose();

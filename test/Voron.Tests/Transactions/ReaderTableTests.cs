@@ -64,13 +64,13 @@ public sealed unsafe class ReaderTableTests(ITestOutputHelper output)
         table.Register(flusher);
         table.TryJoin(flusher, readers[0]).Should().BeFalse();
         table.Register(reader)->State.TransactionId.Should().Be(9);
-        table.TryJoin(flusher, readers[0]).Should().BeFalse("the slot stands for another snapshot now");
+        table.TryJoin(flusher, readers[0]).Should().BeFalse("the slot belongs to another snapshot now");
     }
 
     [Fact]
     public void No_reader_is_overlooked_by_a_scan()
     {
-        // The pruner notes the oldest snapshot that it may not touch; a reader that is registered below it was overlooked.
+        // The pruner notes the oldest snapshot that it must not touch; a reader that is registered below it was overlooked.
         using var ring = new StateRing(State(1));
         using var table = new ReaderTable(ring);
         var floor = 0L;

@@ -4,7 +4,9 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Transactions;
 
-/// <summary>Very many savepoints, side by side and inside each other: what they keep, what they cost, what they bring back.</summary>
+/// <summary>
+/// Very many savepoints, side by side and inside each other: the memory that they keep, their cost, and the state that they bring back.
+/// </summary>
 public sealed class SavepointTests
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
@@ -33,7 +35,7 @@ public sealed class SavepointTests
         environment.Verify().Problems.Should().BeEmpty();
     }
 
-    /// <summary>The puts of a second tree failed once more, in the Dispose that a using statement calls.</summary>
+    /// <summary>The puts of a second tree failed again, in the Dispose that a using statement calls.</summary>
     [Fact]
     public void A_release_without_room_for_the_puts_that_wait_fails_once()
     {
@@ -107,7 +109,7 @@ public sealed class SavepointTests
     [InlineData(false)]
     public void A_hundred_thousand_savepoints_of_one_page_are_committed_quickly(bool areReleased)
     {
-        // Those that stay open keep a copy each: fewer of them, and their pages are put together by the commit.
+        // Savepoints that stay open keep a copy each, so there are fewer of them, and the commit puts their pages together.
         var count = areReleased ? 100_000 : 50_000;
         using var environment = StorageEnvironment.OpenInMemory(FaultTestKit.Options());
         using var writing = environment.BeginWrite();
@@ -235,7 +237,7 @@ public sealed class SavepointTests
         return bytes;
     }
 
-    /// <summary>What the trees should hold: keys with the seed and the length of their values.</summary>
+    /// <summary>The expected contents of the trees: keys with the seed and the length of their values.</summary>
     private sealed class SavepointModel
     {
         private readonly SortedDictionary<string, SortedDictionary<int, (int Seed, int Length)>> _trees = new(StringComparer.Ordinal);
@@ -277,7 +279,7 @@ public sealed class SavepointTests
                     continue;
                 }
 
-                // Some in the leaf, some in runs of pages, some written directly.
+                // Some values in the leaf, some in extents, some written directly.
                 var length = random.Next(20) switch { 0 => random.Next(60_000, 90_000), < 4 => random.Next(3_000, 20_000), _ => random.Next(300) };
                 entries[key] = (random.Next(), length);
                 tree.Put(Number(key), FaultTestKit.Value(entries[key].Seed, length));

@@ -104,7 +104,7 @@ public sealed unsafe class VersionReclaimerTests : IDisposable
         Chain(8).Should().BeEmpty();
         Chain(9).Should().Equal(4);
 
-        // Who registers from now on does not find them.
+        // A reader that registers from now on does not find them.
         var young = _readers.TakeSlot();
         _readers.Register(young);
         _versionReclaimer.Reclaim();
@@ -148,7 +148,7 @@ public sealed unsafe class VersionReclaimerTests : IDisposable
 
     private void Again()
     {
-        // Versions that were blocked are looked at again in turn, some at a time.
+        // Versions that were blocked are checked again in turn, some at a time.
         for (var i = 0; i < 3; i++)
             _versionReclaimer.Reclaim();
     }

@@ -4,8 +4,8 @@ using Voron.Transactions;
 namespace Voron.Tests.Transactions;
 
 /// <summary>
-/// The queue for the writer, of threads that block and of callers that do not. A semaphore of the framework let blocked threads starve
-/// behind asynchronous callers when they looked again from time to time, and lost the writer to an interruption when they did not.
+/// The queue for the writer, with threads that block and callers that do not. A semaphore of the framework let blocked threads starve
+/// behind asynchronous callers when they checked again from time to time, and lost the writer to an interruption when they did not.
 /// </summary>
 public sealed class WriterLockTests
 {
@@ -55,7 +55,7 @@ public sealed class WriterLockTests
         thread.WaitUntilBlockedOrEnded();
         var watch = Stopwatch.StartNew();
 
-        // At once again each time, as a thread that commits in a loop does.
+        // Enters again at once each time, as a thread does that commits in a loop.
         while (!thread.HasEnded && watch.Elapsed < Patience)
         {
             _gate.Release();
@@ -67,7 +67,7 @@ public sealed class WriterLockTests
         isIn.Should().BeTrue();
     }
 
-    /// <summary>The thread was interrupted in its place of the queue, which got the writer when its turn came.</summary>
+    /// <summary>The thread was interrupted, but its place in the queue stayed, and got the writer when its turn came.</summary>
     [Fact]
     public async Task An_interrupted_caller_behind_an_asynchronous_one_takes_no_writer_away()
     {

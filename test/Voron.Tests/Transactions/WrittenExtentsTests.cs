@@ -5,7 +5,7 @@ namespace Voron.Tests.Transactions;
 public sealed class WrittenExtentsTests
 {
     /// <summary>
-    /// A transaction that has been submitted ends with it: an exception for want of memory would tell its caller that it was not committed.
+    /// A submitted transaction ends with this call: an exception for lack of memory would tell its caller that it was not committed.
     /// </summary>
     [Fact]
     public void Forgetting_the_runs_asks_for_no_memory_however_many_there_were()
@@ -31,8 +31,8 @@ public sealed class WrittenExtentsTests
     }
 
     /// <summary>
-    /// One run freed and one added since the savepoint: the table of 17 is full. What failed there for want of memory left the first run marked
-    /// as freed, for a commit after a second rollback.
+    /// One extent has been freed and one added since the savepoint: the table of 17 is full. A failure there for lack of memory left the
+    /// first extent marked as freed, for a commit after a second rollback.
     /// </summary>
     [Fact]
     public void A_rollback_asks_for_no_memory()

@@ -25,7 +25,8 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
     private Frame?[] _frames = new Frame?[64];
     private long _next = 1;
 
-    /// <param name="dataFileKeyHeadBytes">Above 0, pages that the transaction has not touched are taken for those of a data file, with heads.</param>
+    /// <param name="dataFileKeyHeadBytes">If above 0, pages that the transaction has not touched count as data-file pages with key
+    /// heads.</param>
     public FakePages(int pageSize = 4096, long dataFileKeyHeadBytes = 0)
     {
         _pageSize = pageSize;
@@ -35,13 +36,13 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
 
     public override int PageSize => _pageSize;
 
-    /// <summary>Page numbers from here on were never given out.</summary>
+    /// <summary>The lowest page number that was never given out.</summary>
     public long PageLimit => _next;
 
-    /// <summary>Bytes that the transaction ended last has changed in pages that it had not made itself.</summary>
+    /// <summary>The number of bytes that the last transaction changed in pages that it had not created.</summary>
     public int ChangedBytes { get; private set; }
 
-    /// <summary>When this many pages more have been allocated, there are no more.</summary>
+    /// <summary>The number of pages that can still be allocated.</summary>
     public int PagesLeft { get; set; } = int.MaxValue;
 
     public long PagesInUse
@@ -55,7 +56,7 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
         }
     }
 
-    /// <summary>When this many pages more have been read, one cannot be; below zero all can.</summary>
+    /// <summary>The number of further pages that can be read before one cannot; below zero, all can be read.</summary>
     public int FailReadAfter { get; set; } = -1;
 
     public override byte* Read(PageNumber page)
@@ -77,7 +78,7 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
 
     public override void PrefetchVersions(PageNumber* pages, int count)
     {
-        // There is nothing to find them by.
+        // There is no table to find versions by.
     }
 
     public override byte* PeekUnlessWritable(PageNumber page) => Find(page).Bytes;
@@ -131,7 +132,7 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
 
     public override void FreeExtent(PageNumber first, int pages) => FreeFrame(first, pages);
 
-    /// <summary>From here on each page moves again at its first change.</summary>
+    /// <summary>Makes each page move again at its first change from here on.</summary>
     public void Savepoint()
     {
         foreach (var frame in _touched)
@@ -159,7 +160,7 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
         _dead.Clear();
     }
 
-    /// <summary>Copies of bytes to a page behind the back of the tree.</summary>
+    /// <summary>Returns the bytes of a page, to be changed behind the back of the tree.</summary>
     public byte* Damage(PageNumber page) => Find(page).Bytes;
 
     public void Dispose()

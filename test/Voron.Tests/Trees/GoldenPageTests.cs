@@ -1,6 +1,6 @@
 namespace Voron.Tests.Trees;
 
-/// <summary>What a leaf and a branch look like on disk, byte for byte. A change here is a change of the file format.</summary>
+/// <summary>The images of a leaf and a branch on disk, byte for byte. A change here is a change of the file format.</summary>
 public sealed class GoldenPageTests
 {
     [Fact]

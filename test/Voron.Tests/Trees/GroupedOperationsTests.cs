@@ -3,7 +3,7 @@ using Voron.Trees;
 
 namespace Voron.Tests.Trees;
 
-/// <summary>Puts that are applied together, and keys that are looked up together, give what they give one by one.</summary>
+/// <summary>Puts that are applied together, and keys that are looked up together, give the same results as one by one.</summary>
 public sealed unsafe class GroupedOperationsTests
 {
     [Theory]
@@ -35,7 +35,7 @@ public sealed unsafe class GroupedOperationsTests
         }
     }
 
-    /// <summary>A buffer that has been filled grows, and is sorted: puts of one key still count in the order in which they came.</summary>
+    /// <summary>A full buffer grows, and is sorted: puts of one key must still take effect in the order in which they came.</summary>
     [Theory]
     [InlineData(TreeModelTests.Keys.Numbers, 1)]
     [InlineData(TreeModelTests.Keys.FewBytes, 2)]

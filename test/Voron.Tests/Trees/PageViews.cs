@@ -2,7 +2,7 @@ using Voron.Trees;
 
 namespace Voron.Tests.Trees;
 
-/// <summary>What tests want to see inside pages.</summary>
+/// <summary>Views of the insides of pages for tests.</summary>
 internal static unsafe class PageViews
 {
     public static long FirstPage(this WritablePage page) => page.Header->PageNumber;
@@ -16,7 +16,7 @@ internal static unsafe class PageViews
         return separators;
     }
 
-    /// <summary>The journaled bytes of a page, zeros cut out: "offset: hex" for each stretch of others.</summary>
+    /// <summary>Returns the journaled bytes of a page without zeros: "offset: hex" for each 16 bytes that are not all zero.</summary>
     public static string Image(this TestTree tree, Voron.Primitives.PageNumber page)
     {
         var bytes = new ReadOnlySpan<byte>(tree.Pages.Read(page), tree.Pages.PageSize);

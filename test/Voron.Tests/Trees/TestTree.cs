@@ -2,7 +2,7 @@ using Voron.Trees;
 
 namespace Voron.Tests.Trees;
 
-/// <summary>A tree over fake pages, beside a sorted model of what it should hold.</summary>
+/// <summary>A tree on fake pages, with a sorted model of its expected contents.</summary>
 internal sealed class TestTree : IDisposable
 {
     public TestTree(int pageSize = 4096, long dataFileKeyHeadBytes = 0) => Pages = new FakePages(pageSize, dataFileKeyHeadBytes);
@@ -44,7 +44,7 @@ internal sealed class TestTree : IDisposable
         return cursor;
     }
 
-    /// <summary>The tree is sound, owns every page in use, and holds what the model holds.</summary>
+    /// <summary>Checks that the tree is sound, owns every page in use, and has the contents of the model.</summary>
     public void Check()
     {
         CheckStructure();

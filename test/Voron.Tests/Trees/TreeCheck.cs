@@ -10,7 +10,7 @@ internal sealed unsafe class TreeCheck(PageReader pages, long pageLimit, Action<
     private readonly HashSet<long> _owned = [];
     private int _left;
 
-    /// <summary>How many pages a slice reads before it ends; 0 for all.</summary>
+    /// <summary>The number of pages that a slice reads before it ends; 0 for all.</summary>
     public int SlicePages { get; init; }
 
     public IReadOnlySet<long> Owned => _owned;
@@ -23,7 +23,7 @@ internal sealed unsafe class TreeCheck(PageReader pages, long pageLimit, Action<
 
     public bool IsOver => SlicePages > 0 && _left <= 0;
 
-    /// <summary>Whether nothing was found.</summary>
+    /// <summary>Returns whether no problem was found.</summary>
     public bool Run(in TreeHeader header)
     {
         var checker = new TreeChecker(this);

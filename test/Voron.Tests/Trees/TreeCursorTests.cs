@@ -155,7 +155,7 @@ public sealed class TreeCursorTests
             var failures = 0;
             for (var isDone = false; !isDone;)
             {
-                // The next page that is needed cannot be read, or the one after it.
+                // The next needed page cannot be read, or the one after it.
                 tree.Pages.FailReadAfter = random.Next(-1, 3);
                 try
                 {
@@ -168,7 +168,7 @@ public sealed class TreeCursorTests
                     tree.Pages.FailReadAfter = -1;
                     failures++;
                     if (found.Count > 0)
-                        NumberOf(cursor).Should().Be(found[^1], "it stands where it stood");
+                        NumberOf(cursor).Should().Be(found[^1], "the cursor is where it was");
                     else if (forward)
                         cursor.SeekForPrevious(Number(-1)).Should().BeFalse("it has to seek again");
                 }
@@ -209,7 +209,7 @@ public sealed class TreeCursorTests
             }
         }
 
-        // Behind the last entry of a leaf the search goes on in the next one, which cannot be read.
+        // Behind the last entry of a leaf, the search goes on in the next leaf, which cannot be read.
         var behind = Enumerable.Range(0, 3_000).First(i =>
         {
             tree.Pages.FailReadAfter = tree.State.Depth;

@@ -2,7 +2,7 @@ using System.Buffers.Binary;
 
 namespace Voron.Tests.Trees;
 
-/// <summary>Random operations on a tree beside a sorted dictionary. A failure names the seed to run again.</summary>
+/// <summary>Compares random operations on a tree with those on a sorted dictionary. A failure names the seed to run again.</summary>
 public sealed class TreeModelTests
 {
     public enum Keys
@@ -44,7 +44,7 @@ public sealed class TreeModelTests
         var known = new List<byte[]>();
         for (var i = 0; i < operations; i++)
         {
-            // Phases of growing and of shrinking, so that pages are merged and the tree becomes empty now and then.
+            // Alternates phases of growing and of shrinking, so that pages are merged and the tree becomes empty now and then.
             var growing = (i / (operations / 6) & 1) == 0;
             var key = known.Count > 0 && random.Next(2) == 0 ? known[random.Next(known.Count)] : NewKey(keys, i, random, tree);
             var choice = random.Next(100);
