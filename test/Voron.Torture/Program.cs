@@ -7,10 +7,10 @@ namespace Voron.Torture;
 
 internal static class Program
 {
-    /// <summary>The call was wrong.</summary>
+    /// <summary>The exit code after a wrong call.</summary>
     public const int ExitWrongCall = 1;
 
-    /// <summary>The engine has failed.</summary>
+    /// <summary>The exit code after a failure of the engine.</summary>
     public const int ExitFailure = 3;
 
     private const int RedirectedWidth = 160;
@@ -20,7 +20,7 @@ internal static class Program
         WineFrames.Mend();
         EngineSetup.SwitchHooksOn();
 
-        // Where memory is measured, the engine's own is looked at: the command and the suite of that name.
+        // The `scale` command and the suite of that name measure the engine's memory, so they keep its own allocator.
         if (!args.Contains("scale"))
             EngineSetup.GuardMemory();
         TemporaryPlace.Take();

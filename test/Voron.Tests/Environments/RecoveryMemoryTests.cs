@@ -36,7 +36,7 @@ public sealed class RecoveryMemoryTests(ITestOutputHelper output)
         }
 
         // Leaves the files as a kill does: nothing is flushed.
-        environment.Context.Poison.Set(new InvalidOperationException("killed"));
+        environment.Internals.Engine.Poison.Set(new InvalidOperationException("killed"));
         environment.Dispose();
         var before = Names(directory);
 
@@ -180,8 +180,8 @@ public sealed class RecoveryMemoryTests(ITestOutputHelper output)
             writing.Commit();
         }
 
-        environment.Context.Versions.ChainCount.Should().BeGreaterThan(8_000);
-        environment.Context.Journal!.ReservedBytes.Should().BeLessThan(100_000);
+        environment.Internals.Engine.Versions.ChainCount.Should().BeGreaterThan(8_000);
+        environment.Internals.Engine.Journal!.ReservedBytes.Should().BeLessThan(100_000);
         environment.Flush();
         environment.Verify().Problems.Should().BeEmpty();
     }
@@ -210,10 +210,10 @@ public sealed class RecoveryMemoryTests(ITestOutputHelper output)
                 writing.Commit();
             }
 
-            var counted = environment.Context.Versions.MaxPagesToFlush;
+            var counted = environment.Internals.Engine.Versions.MaxPagesToFlush;
             var flushed = environment.Flush()!.Value;
             counted.Should().BeInRange(flushed.Pages, flushed.Pages + 20);
-            environment.Context.Versions.MaxPagesToFlush.Should().Be(0);
+            environment.Internals.Engine.Versions.MaxPagesToFlush.Should().Be(0);
         }
     }
 
@@ -229,8 +229,8 @@ public sealed class RecoveryMemoryTests(ITestOutputHelper output)
             writing.Commit();
         }
 
-        environment.Context.JournalFiles!.LiveCount.Should().BeGreaterThan(10);
-        environment.Context.Poison.Set(new InvalidOperationException("killed"));
+        environment.Internals.Engine.JournalFiles!.LiveCount.Should().BeGreaterThan(10);
+        environment.Internals.Engine.Poison.Set(new InvalidOperationException("killed"));
         environment.Dispose();
         return disk;
     }

@@ -27,8 +27,8 @@ public sealed class ReleasedMemoryTests
             value.SequenceEqual("\u0001"u8).Should().BeTrue();
 
             // A reader does not keep free memory from being released, and the release does not touch the memory that the reader pins.
-            environment.TrimMemory();
-            environment.TrimMemory();
+            environment.Internals.TrimMemory();
+            environment.Internals.TrimMemory();
             var held = environment.GetStatistics();
             (held.ScratchReservedBytes + held.SpilledBytes).Should().BeGreaterThan(40 * MiB);
             held.SpilledBytes.Should().BeGreaterThan(16 * MiB);
@@ -39,9 +39,9 @@ public sealed class ReleasedMemoryTests
         environment.Flush();
 
         // The first call ends the period of heavy use, the second one the period without.
-        environment.TrimMemory();
-        environment.TrimMemory();
-        environment.TrimMemory();
+        environment.Internals.TrimMemory();
+        environment.Internals.TrimMemory();
+        environment.Internals.TrimMemory();
         var after = environment.GetStatistics();
         after.ScratchBytes.Should().BeLessThan(MiB);
         after.SpilledBytes.Should().BeLessThanOrEqualTo(4 * MiB, "the chunk that frames are being cut from stays");
@@ -66,7 +66,7 @@ public sealed class ReleasedMemoryTests
         var held = environment.GetStatistics().ScratchReservedBytes;
         held.Should().BeGreaterThan(16 * MiB);
         environment.Flush();
-        environment.TrimMemory();
+        environment.Internals.TrimMemory();
         environment.GetStatistics().ScratchReservedBytes.Should().Be(held);
     }
 
@@ -84,9 +84,9 @@ public sealed class ReleasedMemoryTests
         }
 
         environment.GetStatistics().JournalBufferBytes.Should().BeGreaterThan(16 * MiB);
-        environment.TrimMemory();
+        environment.Internals.TrimMemory();
         environment.GetStatistics().JournalBufferBytes.Should().BeGreaterThan(16 * MiB, "it was needed in the period that ends");
-        environment.TrimMemory();
+        environment.Internals.TrimMemory();
         environment.GetStatistics().JournalBufferBytes.Should().BeLessThan(4 * MiB);
         FaultTestKit.Put(environment, 1, FaultTestKit.Value(2, 20_000));
         FaultTestKit.Get(environment, 1).Should().Equal(FaultTestKit.Value(2, 20_000));

@@ -163,7 +163,7 @@ public sealed partial class BitFlipTests
         }
 
         // Without this, damage in the last record would pass for a torn write, which is rightly dropped.
-        environment.ConfirmDurability();
+        environment.Internals.ConfirmDurability();
         var files = FaultTestKit.Bytes(disk);
         environment.Dispose();
         return files;

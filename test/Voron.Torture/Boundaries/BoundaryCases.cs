@@ -5,7 +5,7 @@ using static Voron.Torture.Boundaries.BoundaryPlace;
 
 namespace Voron.Torture.Boundaries;
 
-/// <summary>What lies just within a limit works; what lies just behind it is refused, and nothing has changed.</summary>
+/// <summary>Checks that values just inside a limit work and that values just beyond it are refused without changing anything.</summary>
 internal static class BoundaryCases
 {
     private const int Header = 64;
@@ -15,7 +15,7 @@ internal static class BoundaryCases
     private const int LargeValueBytes = 16 << 10;
     private const int ChunkBytes = 64 << 10;
 
-    // Whatever fits into a leaf stays there.
+    // Large enough that every value that fits into a leaf stays there.
     private const int LargestInLeaf = 64 << 10;
 
     private static readonly int[] PageSizes = [4096, 8192, 16384, 32768, 65536];
@@ -92,7 +92,7 @@ internal static class BoundaryCases
         ];
         SortedDictionary<byte[], byte[]> entries = NewEntries();
         byte[] key = Key(keyLength);
-        // Each length after each other one, of the same key: what was there gives way.
+        // Puts a value of each length after one of each other length, under the same key: the new value replaces the old one.
         foreach (int before in lengths)
         {
             foreach (int after in lengths.Where(length => Math.Abs(length - before) <= 2 || length % 7 == before % 7))
@@ -126,7 +126,7 @@ internal static class BoundaryCases
         Require(statistics is { Entries: 0, LeafPages: 0, Depth: 0 }, $"an empty tree has {statistics}");
     }
 
-    /// <summary>Records that fill a leaf to the last byte stay in one; a byte more makes two.</summary>
+    /// <summary>Checks that records that fill a leaf to the last byte stay in one leaf, and that one byte more makes two.</summary>
     private static void FullLeaf(int pageSize, int order)
     {
         foreach (int more in new[] { -1, 0, 1 })
@@ -173,7 +173,7 @@ internal static class BoundaryCases
             foreach ((byte[] key, byte[] value) in entries)
                 writing.CreateTree("t").Put(key, value);
         });
-        // One after the other grows until the page is full to the last byte; then one of them by one byte more.
+        // The values grow one after the other until the page is full to the last byte; then one of them grows by one more byte.
         for (int i = 0; i < 4; i++)
             Update((byte)i, quarter - overhead);
         using (ReadTransaction reading = place.Environment.BeginRead())
@@ -191,7 +191,7 @@ internal static class BoundaryCases
         }
     }
 
-    /// <summary>Separators that fill a branch to the last byte; a byte more divides it.</summary>
+    /// <summary>Checks that separators can fill a branch to the last byte, and that one byte more divides it.</summary>
     private static void FullBranch(int pageSize)
     {
         foreach (int more in new[] { -1, 0, 1 })
@@ -201,13 +201,13 @@ internal static class BoundaryCases
             int entry = BranchRecordBytes + SlotBytes + prefix + 4;
             int left = pageSize - Header - BranchRecordBytes - SlotBytes + more;
             int count = left / entry;
-            // The last separator has the rest: shorter, and sorted behind the others.
+            // The last separator takes the rest: it is shorter, and sorts behind the others.
             while (left - (count * entry) < BranchRecordBytes + SlotBytes + 2)
                 count--;
             left -= count * entry;
             SortedDictionary<byte[], byte[]> entries = NewEntries();
             int half = (pageSize - Header) / 2;
-            // Two records fill a leaf, so that each second key is a separator's.
+            // Two records fill a leaf, so every second key becomes a separator.
             for (int i = 0; i < 2 * (count + 1); i++)
             {
                 byte[] key = Key(prefix + 4, (byte)'x');
@@ -259,7 +259,7 @@ internal static class BoundaryCases
                 }
                 Require(found == 0 && batch.Count == count, $"a batch of {count} is miscounted");
             }
-            // The second time from the data file.
+            // The second pass reads from the data file.
             place.Environment.Flush();
         }
     }
@@ -288,7 +288,7 @@ internal static class BoundaryCases
         foreach (string name in good)
         {
             bool found = reading.OpenTree(name).TryGet([1], out ReadOnlySpan<byte> value);
-            Require(found && value.SequenceEqual(Encoding.UTF8.GetBytes(name)), $"the tree '{name}' has what another has");
+            Require(found && value.SequenceEqual(Encoding.UTF8.GetBytes(name)), $"the tree '{name}' has the content of another");
         }
     }
 

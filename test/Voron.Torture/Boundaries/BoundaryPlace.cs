@@ -3,7 +3,7 @@ using Voron.Torture.Model;
 
 namespace Voron.Torture.Boundaries;
 
-/// <summary>An environment in memory that can be reopened, and what the cases ask of it.</summary>
+/// <summary>An environment in memory that can be reopened, and the operations and checks that the cases share.</summary>
 internal sealed class BoundaryPlace : IDisposable
 {
     private readonly ModelPlace _place = new(inMemory: true, reservation: 1L << 34);
@@ -48,7 +48,7 @@ internal sealed class BoundaryPlace : IDisposable
         Require(report.IsSound, $"Verify finds {string.Join("; ", report.Problems.Take(5))}");
     }
 
-    /// <summary>All of it is there: before and after a flush, and after reopening.</summary>
+    /// <summary>Checks that all entries are present: before and after a flush, and after reopening.</summary>
     public void Check(string tree, IReadOnlyDictionary<byte[], byte[]> entries)
     {
         CheckNow(tree, entries);
@@ -81,7 +81,7 @@ internal sealed class BoundaryPlace : IDisposable
 
     public static void Require(bool holds, string message) => BrokenPromiseException.Require(holds, message);
 
-    /// <exception cref="BrokenPromiseException">Nothing was thrown, or something else.</exception>
+    /// <exception cref="BrokenPromiseException">Nothing was thrown, or another exception.</exception>
     public static T Throws<T>(Action action, string what)
         where T : Exception
     {
@@ -113,20 +113,20 @@ internal sealed class BoundaryPlace : IDisposable
                 byte[] streamed = new byte[value.Length];
                 stream.ReadExactly(streamed);
                 Require(streamed.AsSpan().SequenceEqual(value), $"a stream has other bytes than its value of {value.Length}");
-                Require(stream.ReadByte() < 0, "a stream goes on behind its end");
+                Require(stream.ReadByte() < 0, "a stream continues beyond its end");
             }
         }
         int scanned = 0;
         foreach (TreeEntry entry in opened.GetEntries())
         {
             bool isKnown = entries.TryGetValue(entry.Key.ToArray(), out byte[]? value);
-            Require(isKnown && entry.Value.SequenceEqual(value), "a scan finds what was not put");
+            Require(isKnown && entry.Value.SequenceEqual(value), "a scan finds an entry that was not put");
             scanned++;
         }
         Require(scanned == entries.Count, $"a scan finds {scanned} entries of {entries.Count}");
     }
 
-    /// <summary>Keys by their bytes.</summary>
+    /// <summary>Returns an empty dictionary that orders keys by their bytes.</summary>
     public static SortedDictionary<byte[], byte[]> NewEntries() =>
         new(Comparer<byte[]>.Create((left, right) => left.AsSpan().SequenceCompareTo(right)));
 }

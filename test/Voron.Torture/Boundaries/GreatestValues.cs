@@ -3,11 +3,11 @@ using static Voron.Torture.Boundaries.BoundaryPlace;
 
 namespace Voron.Torture.Boundaries;
 
-/// <summary>Values of 2^31 - 1 bytes, more or less, on real files.</summary>
-/// <remarks>Each takes seconds, and some GiB of the directory for temporary files.</remarks>
+/// <summary>Values of around 2^31 - 1 bytes, on real files.</summary>
+/// <remarks>Each case takes seconds, and some GiB in the directory for temporary files.</remarks>
 internal static class GreatestValues
 {
-    /// <summary>A value that grows at the end of the file, and one that replaces it.</summary>
+    /// <summary>Room for a value that grows at the end of the file, and for one that replaces it.</summary>
     public const long NeededBytes = 10L << 30;
 
     private const long Most = int.MaxValue;
@@ -52,7 +52,7 @@ internal static class GreatestValues
         return length;
     });
 
-    // Refused at once when the stream says how long it is, else when it has gone too far; what was there before stays.
+    // Refused at once if the stream reports its length, otherwise when it has gone too far; the earlier value stays.
     private static void TooLong() => Run(environment =>
     {
         const int before = 100_000;
@@ -80,7 +80,7 @@ internal static class GreatestValues
         writing.Commit();
     }
 
-    /// <summary>Puts a value, finds it before and after a reopening, deletes it and finds all of its pages free.</summary>
+    /// <summary>Puts a value, checks it before and after reopening, deletes it and checks that all of its pages are free.</summary>
     private static void Run(Func<StorageEnvironment, long> put)
     {
         string directory = Directory.CreateTempSubdirectory("voron-greatest-").FullName;
@@ -140,7 +140,7 @@ internal static class GreatestValues
                 Require(buffer.AsSpan(0, part).SequenceEqual(expected.AsSpan(0, part)), $"the stream has other bytes between {at} and {at + part}");
                 at += part;
             }
-            Require(stream.ReadByte() < 0, "the stream goes on behind its end");
+            Require(stream.ReadByte() < 0, "the stream continues beyond its end");
         }
         bool found = tree.TryGet(Key, out ReadOnlySpan<byte> value);
         Require(found && value.Length == length, $"the value has {value.Length} bytes of {length}");
@@ -152,10 +152,10 @@ internal static class GreatestValues
         }
     }
 
-    /// <summary>Bytes of which no two places near each other, nor a multiple of a page apart, have the same.</summary>
+    /// <summary>Bytes that differ between any two places that are near each other or a multiple of a page apart.</summary>
     private sealed class Pattern(long length, bool isSeekable) : Stream
     {
-        // A prime, so that pages that have changed places do not look alike.
+        // A prime, so that pages that have been swapped do not look alike.
         private const int Period = 1_000_003;
 
         private static readonly byte[] Bytes = Make();

@@ -5,7 +5,9 @@ using static Voron.Torture.Boundaries.BoundaryPlace;
 
 namespace Voron.Torture.Boundaries;
 
-/// <summary>Numbers that only rise, forged to be near their end: nothing wraps, what can go on goes on, and what cannot says so.</summary>
+/// <summary>
+/// Forges ever-increasing numbers to be near their end: none may wrap, and the engine must either continue or report that it cannot.
+/// </summary>
 internal static class NumberBoundaries
 {
     private const int TransactionIdOffset = 56;
@@ -24,7 +26,7 @@ internal static class NumberBoundaries
             foreach (long number in new[] { StateStructure.MaxTransactionId, StateStructure.MaxTransactionId + 1000 })
             {
                 yield return ($"checkpoint number {number}", () => GoesOn(Forge(48, number)));
-                yield return ($"life number of the journal {number}", () => GoesOn(ForgeEpochs(number)));
+                yield return ($"epoch of the journal {number}", () => GoesOn(ForgeEpochs(number)));
                 yield return ($"sequence of records {number}", () => GoesOn(Forge(192, number)));
             }
             foreach (int place in new[] { 48, 64, 176, 184, 192, 208, 216, 224 })
@@ -61,7 +63,7 @@ internal static class NumberBoundaries
                 Require(environment.Verify().IsSound, "it is not sound");
                 using ReadTransaction reading = environment.BeginRead();
                 Require(reading.TransactionId == StateStructure.MaxTransactionId, $"transaction {reading.TransactionId} is the last");
-                Require(reading.OpenTree("last").Count == left, "what the last transactions wrote is not there");
+                Require(reading.OpenTree("last").Count == left, "the writes of the last transactions are missing");
             }
         }
         finally
@@ -92,7 +94,7 @@ internal static class NumberBoundaries
         }
     }
 
-    /// <summary>It can be opened, written, closed and opened again.</summary>
+    /// <summary>Checks that the environment can be opened, written, closed and opened again.</summary>
     private static void GoesOn(ImageDisk disk)
     {
         try
@@ -108,7 +110,7 @@ internal static class NumberBoundaries
                     environment.Flush();
                 }
                 using ReadTransaction reading = environment.BeginRead();
-                Require(reading.OpenTree("after").Count == (pass + 1) * 4, "what was written is not there");
+                Require(reading.OpenTree("after").Count == (pass + 1) * 4, "the written entries are missing");
                 Require(environment.Verify().IsSound, "it is not sound");
             }
         }
@@ -135,7 +137,7 @@ internal static class NumberBoundaries
         }
     }
 
-    // The environment has been closed: nothing of its journal is needed, so that its numbers may be any.
+    // The environment has been closed and needs nothing from its journal, so the numbers can be arbitrary.
     private static ImageDisk Forge(int field, long number)
     {
         StoreImage closed = StoreMaker.Closed();
@@ -144,7 +146,7 @@ internal static class NumberBoundaries
         for (int slot = 0; slot < CheckpointHeader.Slots; slot++)
         {
             Span<byte> target = header[(slot * JournalFormat.Block)..];
-            // Without a journal, replay starts before any.
+            // Without a journal, replay starts before any position.
             target.Slice(160, JournalPosition.Size).Clear();
             BinaryPrimitives.WriteUInt32LittleEndian(target[232..], 0);
             BinaryPrimitives.WriteInt64LittleEndian(target[field..], number);
@@ -153,7 +155,7 @@ internal static class NumberBoundaries
         return new ImageDisk(store.Files, isLent: true);
     }
 
-    // All files live on by as many lives.
+    // Advances all files by the same number of epochs.
     private static ImageDisk ForgeEpochs(long number)
     {
         var store = new ForgedStore(StoreMaker.Closed().Files);

@@ -2,7 +2,7 @@ using static Voron.Torture.Boundaries.BoundaryPlace;
 
 namespace Voron.Torture.Boundaries;
 
-/// <summary>Options at and behind their limits.</summary>
+/// <summary>Options at their limits and beyond them.</summary>
 internal static class OptionBoundaries
 {
     public static void Options()

@@ -4,16 +4,16 @@ using static Voron.Torture.Boundaries.BoundaryPlace;
 
 namespace Voron.Torture.Boundaries;
 
-/// <summary>Places in the data file behind which a number needs more bits, or the section map another page.</summary>
+/// <summary>Places in the data file beyond which a number needs more bits, or the section map needs another page.</summary>
 /// <remarks>
-/// The pages in between are taken without being written: the file is as sparse as a large one that has been emptied, and neither
-/// memory nor disk is needed for it.
+/// The pages in between are allocated without being written: the file is as sparse as a large one that has been emptied, and the case needs
+/// neither memory nor disk space for it.
 /// </remarks>
 internal static class SpaceBoundaries
 {
     private const string TreeName = "t";
 
-    /// <summary>Pages freed in one transaction: each leaves a version until it is flushed.</summary>
+    /// <summary>The number of pages freed in one transaction: each leaves a version until it is flushed.</summary>
     private const long FreedAtOnce = 50_000;
 
     public static IEnumerable<(string Name, Action Run)> All
@@ -34,7 +34,7 @@ internal static class SpaceBoundaries
         }
     }
 
-    /// <summary>Has everything of a small tree stand around a page, changes it there, and gives the space back.</summary>
+    /// <summary>Places all pages of a small tree around a page, changes the tree there, and gives the space back.</summary>
     private static void Behind(int pageSize, long page)
     {
         using var place = new BoundaryPlace(pageSize);
@@ -45,7 +45,7 @@ internal static class SpaceBoundaries
         place.Write(writing =>
         {
             CopyOnWritePages writePages = writing.Body.WritePages;
-            // A few pages before it: what is put next lies on both sides.
+            // Starts a few pages before the boundary, so that the next values lie on both sides of it.
             pages = page - writePages.State.PageCount - 4;
             if (pages > 0)
                 first = writePages.AllocateUntouchedExtent(pages);

@@ -6,20 +6,24 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Torture.Bounds;
 
-/// <summary>All of them.</summary>
+/// <summary>All bound cases.</summary>
 internal static class BoundCases
 {
-    /// <summary>Files that an environment has open, whatever its journal: header, data file twice, current, next, one that is read.</summary>
+    /// <summary>
+    /// The limit of files that an environment has open, whatever its journal: header, data file twice, current, next, one being read.
+    /// </summary>
     private const int MaxOpenFiles = 11;
 
-    /// <summary>Live journal files behind a reader that are rewritten, however few bytes they hold.</summary>
+    /// <summary>
+    /// The number of live journal files behind a reader from which a journal snapshot is written, however few bytes they hold.
+    /// </summary>
     private const int MaxHeldFiles = 256;
 
     public static IReadOnlyList<BoundCase> All { get; } =
     [
         new("flushes beside a data file that cannot grow", CannotGrow),
-        new("bytes of a rewrite that does not fit", SnapshotThatDoesNotFit),
-        new("attempts of a rewrite that fails", SnapshotThatFails),
+        new("bytes of a journal snapshot that does not fit", SnapshotThatDoesNotFit),
+        new("attempts at a journal snapshot that fails", SnapshotThatFails),
         new("waits of writers when everything is flushed", NothingUnflushed),
         new("descriptors of many journal files", ManyJournals),
         new("live journal files behind a reader", JournalsBehindReader),
@@ -78,10 +82,10 @@ internal static class BoundCases
             DiskError.Failed);
         place.Disk.SpaceLimit = place.Disk.UsedBytes + place.Run.Choices.Next(count * 900);
         Exception? failure = Catch(() => environment.Internals.WriteJournalSnapshot());
-        BrokenPromiseException.Require(failure is StorageFullException, $"A rewrite that does not fit gave {failure?.Message ?? "no failure"}");
-        BrokenPromiseException.Require(written == 0, $"A rewrite that does not fit has written {written} bytes.");
+        BrokenPromiseException.Require(failure is StorageFullException, $"A journal snapshot that does not fit gave {failure?.Message ?? "no failure"}");
+        BrokenPromiseException.Require(written == 0, $"A journal snapshot that does not fit has written {written} bytes.");
         place.Disk.SpaceLimit = long.MaxValue;
-        BrokenPromiseException.Require(environment.Internals.WriteJournalSnapshot() && written > 0, "A rewrite that fits was not made.");
+        BrokenPromiseException.Require(environment.Internals.WriteJournalSnapshot() && written > 0, "A journal snapshot that fits was not written.");
     }
 
     private static void SnapshotThatFails(BoundPlace place)
@@ -115,11 +119,11 @@ internal static class BoundCases
         using ReadTransaction reading = environment.BeginRead();
         for (int i = 0; environment.GetStatistics().LiveJournalBytes < 800 << 10; i++)
             BoundPlace.Put(environment, i, 9_000 + place.Run.Choices.Next(5_000));
-        BrokenPromiseException.Require(attempted.Wait(TimeSpan.FromSeconds(20)), "No rewrite was tried, with the journal near its limit.");
+        BrokenPromiseException.Require(attempted.Wait(TimeSpan.FromSeconds(20)), "No journal snapshot was tried, with the journal near its limit.");
 
         // At once, after one second, and after two more.
         Thread.Sleep(2_500);
-        BrokenPromiseException.Require(attempts <= 3, $"A rewrite that fails was tried {attempts} times in two and a half seconds.");
+        BrokenPromiseException.Require(attempts <= 3, $"A journal snapshot that fails was tried {attempts} times in two and a half seconds.");
     }
 
     private static void NothingUnflushed(BoundPlace place)
@@ -143,7 +147,7 @@ internal static class BoundCases
             BoundPlace.WaitUntilFlushed(environment, $"A journal limit of {limit} bytes beside files of {fileBytes}");
         }
 
-        // A commit may come between the checkpoint and the moment in which the journal is counted anew.
+        // A commit may come between the checkpoint and the moment at which the journal is counted again.
         long waits = environment.GetStatistics().BackPressureWaits;
         BrokenPromiseException.Require(waits < 5, $"Everything was flushed before each commit, and {waits} of 40 were made to wait.");
     }
@@ -155,7 +159,7 @@ internal static class BoundCases
         for (int i = 0; i < commits; i++)
             BoundPlace.Put(environment, i, 40_000);
         int live = environment.Internals.Engine.JournalFiles!.LiveCount;
-        BrokenPromiseException.Require(live > commits / 2, $"{commits} commits have left {live} live journal files: the case is none.");
+        BrokenPromiseException.Require(live > commits / 2, $"{commits} commits have left {live} live journal files: the case tests nothing.");
         RequireFewOpen(place, $"With {live} live journal files");
         environment.Flush();
         for (int i = 0; i < commits; i++)
@@ -163,7 +167,7 @@ internal static class BoundCases
         RequireFewOpen(place, "When released journal files are used again");
     }
 
-    // A value fills a file, and all of them together are far below the limit of the journal and the threshold of a flush.
+    // One value fills a file, and all of them together are far below the journal limit and the flush threshold.
     private static void JournalsBehindReader(BoundPlace place)
     {
         var options = new StorageOptions
@@ -233,7 +237,7 @@ internal static class BoundCases
     {
         const int ValueBytes = 256 << 20;
 
-        // Two of 32 groups, by 34 of 4,096 sections that a search looks at: what a store of this size has beyond them is not read.
+        // Two of 32 groups, times 34 of 4,096 sections that a search reads: the rest of a store of this size must stay unread.
         const long MaxRead = 200 * 4096;
         int values = 120 + place.Run.Choices.Next(40);
         var disk = new SparseDisk((long)(values + 4) * ValueBytes);

@@ -4,7 +4,7 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Torture.Bounds;
 
-/// <summary>What the cases share: a simulated disk, values, and waits that end.</summary>
+/// <summary>The parts that the cases share: a simulated disk, values, and waits that end.</summary>
 internal sealed class BoundPlace(SuiteRun run)
 {
     public const string DataFile = "voron.data";
@@ -16,7 +16,7 @@ internal sealed class BoundPlace(SuiteRun run)
 
     public SimulatedDisk Disk { get; } = new();
 
-    /// <summary>Without threads of the engine's, and with all but the largest values in the journal.</summary>
+    /// <summary>Returns options without engine threads, and with all but the largest values in the journal.</summary>
     public static StorageOptions Manual(long fileBytes = 64 << 10) => new()
     {
         BackgroundFlush = false,
@@ -44,7 +44,7 @@ internal sealed class BoundPlace(SuiteRun run)
         writing.Commit();
     }
 
-    /// <summary>Leaves the files as a killed process would.</summary>
+    /// <summary>Leaves the files as a killed process would leave them.</summary>
     public static void Kill(StorageEnvironment environment)
     {
         environment.Internals.Engine.Poison.Set(new InvalidOperationException("killed"));

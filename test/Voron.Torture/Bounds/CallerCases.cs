@@ -5,17 +5,20 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Torture.Bounds;
 
-/// <summary>How long callers that block a thread wait for their turn, and for the outcome of what they wrote.</summary>
+/// <summary>Checks how long callers that block a thread wait for their turn, and for the outcome of their writes.</summary>
 internal static class CallerCases
 {
     private const int Callers = 200;
 
-    /// <summary>From then on the first that waits for the writer gets it before any that comes.</summary>
+    /// <summary>After this time, the first caller that waits for the writer gets it before any newcomer.</summary>
     private static readonly TimeSpan Barging = TimeSpan.FromMilliseconds(10);
 
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
 
-    /// <summary>A thread that commits in a loop takes the writer again before one that sleeps has woken up.</summary>
+    /// <summary>
+    /// A thread that commits in a loop takes the writer again before a sleeping caller has woken up; the number of such commits has a
+    /// limit.
+    /// </summary>
     public static void TurnOfBlockedCaller(BoundPlace place)
     {
         TimeSpan hold = TimeSpan.FromMicroseconds(300 + place.Run.Choices.Next(1_000));
@@ -45,14 +48,14 @@ internal static class CallerCases
             passed <= most, $"A caller waits for the writer, and {passed} transactions of {hold.TotalMicroseconds} us have passed it.");
     }
 
-    /// <summary>All threads of the pool block on writes: nothing that ends their waits may be behind them in the pool's queue.</summary>
+    /// <summary>All threads of the pool block on writes: nothing that ends their waits may be queued behind them in the pool.</summary>
     public static void BlockedPool(BoundPlace place)
     {
         bool merges = place.Run.Choices.Next(2) == 0;
         using StorageEnvironment environment = StorageEnvironment.Open(place.Disk, BoundPlace.Manual(4 << 20));
         BoundPlace.Put(environment, 0, 10);
 
-        // So that no record is written before its caller waits: there would be nothing left to wait for.
+        // Delays writes so that no record is written before its caller waits; otherwise there would be nothing left to wait for.
         place.Disk.FailNext(
             call =>
             {
@@ -73,14 +76,14 @@ internal static class CallerCases
         int then = Callers - done.CurrentCount;
         if (!inTime)
         {
-            // Threads enough for all of them, so that they end before the environment does.
+            // Adds enough threads for all callers, so that they end before the environment does.
             ThreadPool.GetMinThreads(out int threads, out int ports);
             ThreadPool.SetMinThreads(Callers + 50, ports);
             done.Wait();
             ThreadPool.SetMinThreads(threads, ports);
         }
         BrokenPromiseException.Require(failed == 0, $"{failed} writes have failed.");
-        BrokenPromiseException.Require(inTime, $"After {Patience.TotalSeconds} s {then} of {Callers} callers that block threads of the pool have come on.");
+        BrokenPromiseException.Require(inTime, $"After {Patience.TotalSeconds} s {then} of {Callers} callers that block threads of the pool have continued.");
 
         void Write(int caller)
         {

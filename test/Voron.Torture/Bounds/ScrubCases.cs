@@ -5,7 +5,7 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Torture.Bounds;
 
-/// <summary>What a verification in the background takes: how long it holds a snapshot, how much it reads.</summary>
+/// <summary>Checks the cost of a verification in the background: how long it holds a snapshot, and how much it reads.</summary>
 internal static class ScrubCases
 {
     public static void Slices(BoundPlace place)
@@ -45,7 +45,9 @@ internal static class ScrubCases
         }
     }
 
-    /// <summary>A slice, an eighth of a second's bytes, is read at once. It ends with a whole leaf and its values: as much again, twice.</summary>
+    /// <summary>
+    /// A slice, an eighth of a second's bytes, is read at once. It ends with a complete leaf and its values: as much again, twice.
+    /// </summary>
     public static void Rate(BoundPlace place)
     {
         const int BytesPerSecond = 1 << 20;
@@ -60,7 +62,7 @@ internal static class ScrubCases
         place.Disk.FailNext(
             call =>
             {
-                // The opening reads too.
+                // Opening reads from the data file too.
                 if (call.Kind == DiskCallKind.Read && call.Name == BoundPlace.DataFile && Thread.CurrentThread.Name == "Voron scrubber")
                 {
                     read += call.Length;
@@ -82,7 +84,7 @@ internal static class ScrubCases
         BrokenPromiseException.Require(ahead <= MaxAhead, $"A scrub of {BytesPerSecond} bytes a second has read {ahead} bytes before their time.");
     }
 
-    /// <summary>One pass, in which every wait between two slices is a call.</summary>
+    /// <summary>A clock for one pass, which calls an action in every wait between two slices.</summary>
     private sealed class SlicedClock(Action between) : ScrubClock
     {
         public static readonly TimeSpan Interval = TimeSpan.FromHours(1);

@@ -7,7 +7,7 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Commands;
 
-/// <summary>Branches of the engine that the tests did not take, from a report in Cobertura's format.</summary>
+/// <summary>Lists the branches of the engine that the tests did not take, from a report in Cobertura format.</summary>
 internal static class CoverageCommand
 {
     private static readonly string[] Columns = ["folder", "lines", "covered", "branches", "covered"];
@@ -17,12 +17,12 @@ internal static class CoverageCommand
         var file = new Argument<string>("report") { Description = "A coverage.cobertura.xml; scripts/coverage.sh makes one." };
         var folders = new Option<string[]>("--folders")
         {
-            Description = "Whose missing branches are listed.",
+            Description = "The folders whose missing branches are listed.",
             AllowMultipleArgumentsPerToken = true,
             DefaultValueFactory = _ => ["Journal", "Transactions", "Flushing", "FreeSpace", "Paging"],
         };
         var markdown = new Option<string?>("--markdown") { Description = "Also writes the table and the list to this file.", HelpName = "FILE" };
-        var command = new Command("coverage", "Tells which branches of the engine the tests have not taken.") { file, folders, markdown };
+        var command = new Command("coverage", "Lists the branches of the engine that the tests have not taken.") { file, folders, markdown };
         command.SetAction(parsed =>
         {
             List<SourceLine> lines = Load(parsed.GetRequiredValue(file));
@@ -49,11 +49,11 @@ internal static class CoverageCommand
         return command;
     }
 
-    // A line is in the report once for each method that has it, closures and generic instances among them.
+    // The report lists a line once for each method that contains it, including closures and generic instances.
     private static List<SourceLine> Load(string path)
     {
         if (!File.Exists(path))
-            throw new TortureException($"{path} is not there.");
+            throw new TortureException($"{path} does not exist.");
         return
         [
             .. XDocument.Load(path).Descendants("class")
@@ -71,7 +71,7 @@ internal static class CoverageCommand
         int taken = 0;
         int branches = 0;
 
-        // As in "50% (1/2)".
+        // The attribute has the form "50% (1/2)".
         if ((string?)line.Attribute("condition-coverage") is { } coverage && coverage.Split('(', '/', ')') is [_, var some, var all, ..])
         {
             taken = int.Parse(some, CultureInfo.InvariantCulture);

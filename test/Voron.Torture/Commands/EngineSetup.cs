@@ -3,7 +3,7 @@ using Voron.Torture.Memory;
 
 namespace Voron.Torture.Commands;
 
-/// <summary>What has to be decided before this process uses the engine for the first time.</summary>
+/// <summary>Settings that must be made before this process uses the engine for the first time.</summary>
 internal static class EngineSetup
 {
     private const string FaultKey = "Voron.PlantedFault";
@@ -11,11 +11,11 @@ internal static class EngineSetup
     private const string MemoryKey = "Voron.MemoryFaults";
     private const string LockKey = "Voron.LockChecks";
 
-    /// <summary>Plants a fault, for as long as the process lives.</summary>
+    /// <summary>Plants a fault for the lifetime of the process.</summary>
     public static void Plant(string fault) => AppContext.SetData(FaultKey, fault);
 
     /// <summary>
-    /// Switches on what suites need that decide which thread goes on, or let allocations fail; and the checks of the order of locks.
+    /// Switches on the hooks for suites that decide which thread continues or make allocations fail, and the checks of the lock order.
     /// </summary>
     public static void SwitchHooksOn()
     {
@@ -24,21 +24,21 @@ internal static class EngineSetup
         AppContext.SetData(MemoryKey, "on");
     }
 
-    /// <summary>Has the engine take its memory from an allocator that looks at how it is used.</summary>
+    /// <summary>Makes the engine take its memory from an allocator that checks how the memory is used.</summary>
     public static void GuardMemory()
     {
         MemoryCase.Install();
         MemoryCase.FindsLeaks = true;
     }
 
-    /// <summary>Puts freed memory, and what is beside blocks, out of reach: a wrong use ends the process where it happens.</summary>
+    /// <summary>Makes freed memory and the bytes beside blocks inaccessible: a wrong access ends the process where it happens.</summary>
     public static void ProtectMemory()
     {
         if (GuardedMemory.Current is { } memory)
             memory.Protects = memory.TracksOrigins = true;
     }
 
-    /// <summary>An assertion of a debug build is a failure like any other, and not the end of the process.</summary>
+    /// <summary>Turns an assertion of a debug build into a failure like any other, instead of the end of the process.</summary>
     public static void LetAssertionsThrow()
     {
         Trace.Listeners.Clear();

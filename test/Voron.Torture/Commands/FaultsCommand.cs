@@ -6,17 +6,17 @@ using Voron.Torture.Faults;
 
 namespace Voron.Torture.Commands;
 
-/// <summary>The proof of the proof: plants one fault after the other, and tells which suite has found which.</summary>
+/// <summary>Tests the suites themselves: plants one fault after the other, and reports which suite has found which fault.</summary>
 internal static class FaultsCommand
 {
     private static readonly string[] Columns = ["fault", "suite", "found", "cases", "seconds", "how"];
 
     public static Command Create()
     {
-        var names = new Argument<string[]>("names") { Description = "Which faults; else all.", Arity = ArgumentArity.ZeroOrMore };
+        var names = new Argument<string[]>("names") { Description = "The faults to plant; all if none is given.", Arity = ArgumentArity.ZeroOrMore };
         var seed = new Option<long>("--seed") { Description = "Decides all choices.", DefaultValueFactory = _ => 1, HelpName = "S" };
         var markdown = new Option<string?>("--markdown") { Description = "Also writes the table to this file.", HelpName = "FILE" };
-        var command = new Command("faults", "Plants each fault that there is in the engine, and shows which suite finds it.") { names, seed, markdown };
+        var command = new Command("faults", "Plants each fault of the catalog in the engine, and shows which suite finds it.") { names, seed, markdown };
         command.SetAction(parsed =>
         {
             string[] chosen = parsed.GetValue(names) ?? [];
@@ -50,7 +50,7 @@ internal static class FaultsCommand
         return outcomes;
     }
 
-    // What a suite finds in a sound engine by the same runs would have been found with any fault.
+    // A finding that a suite makes with the same runs in a sound engine would have been made with any fault.
     private static bool Control(List<FaultOutcome> outcomes, long seed)
     {
         bool isClean = true;

@@ -6,7 +6,7 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Commands;
 
-/// <summary>Fills a volume, and sees that what is on it can be deleted again. For small volumes of loop devices.</summary>
+/// <summary>Fills a volume, and checks that its content can be deleted again. For small volumes on loop devices.</summary>
 internal static class FillCommand
 {
     private const string TreeName = "items";
@@ -48,7 +48,7 @@ internal static class FillCommand
         long stored = 0;
         try
         {
-            // Small items between the large ones: some go through the journal, and are overwritten by flushes.
+            // Small items lie between the large ones, so that some go through the journal and are overwritten by flushes.
             for (; ; stored++)
             {
                 using WriteTransaction writing = environment.BeginWrite();
@@ -67,7 +67,7 @@ internal static class FillCommand
         }
     }
 
-    /// <summary>What the environment has not got room in, somebody else takes.</summary>
+    /// <summary>Fills the rest of the volume with another file, leaving no space that the environment had no room in.</summary>
     private static void FillRest(string directory)
     {
         using var file = new FileStream(Path.Combine(directory, "rest"), FileMode.Create, FileAccess.Write, FileShare.None, bufferSize: 0);
@@ -85,7 +85,7 @@ internal static class FillCommand
             }
             catch (IOException)
             {
-                // No more of that size.
+                // There is no space left for blocks of that size.
             }
         }
     }

@@ -6,7 +6,7 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Commands;
 
-/// <summary>Everything that a ledger has, summed up by suite and engine.</summary>
+/// <summary>Prints all results in a ledger, summed up by suite and engine.</summary>
 internal static class LedgerCommand
 {
     private const int ShownSeeds = 4;
@@ -18,12 +18,12 @@ internal static class LedgerCommand
     {
         var file = new Argument<string>("ledger") { Description = "A file that --ledger has written." };
         var markdown = new Option<string?>("--markdown") { Description = "Also writes the table to this file.", HelpName = "FILE" };
-        var command = new Command("ledger", "Sums up what was tried, and with what result.") { file, markdown };
+        var command = new Command("ledger", "Sums up the runs and their results.") { file, markdown };
         command.SetAction(parsed =>
         {
             string path = parsed.GetRequiredValue(file);
             if (!File.Exists(path))
-                throw new TortureException($"{path} is not there.");
+                throw new TortureException($"{path} does not exist.");
             string[][] rows =
             [
                 .. Ledger.Load(path)

@@ -4,7 +4,7 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Commands;
 
-/// <summary>What a call has found, for people.</summary>
+/// <summary>Prints the results of a call for people to read.</summary>
 internal static class ResultTable
 {
     private const int ShownSteps = 40;

@@ -4,14 +4,16 @@ using Voron.Torture.Scale;
 
 namespace Voron.Torture.Commands;
 
-/// <summary>What verification, scrub, reclaim, opening and recovery cost in a store of a hundred gigabytes, as a table.</summary>
+/// <summary>
+/// Measures the cost of verification, scrub, reclaim, opening and recovery in a store of a hundred gigabytes, as a table.
+/// </summary>
 internal static class ScaleCommand
 {
     public static Command Create()
     {
         var size = new Option<double>("--gigabytes") { Description = "Bytes of the store.", DefaultValueFactory = _ => 100, HelpName = "N" };
         var trees = new Option<int>("--trees") { Description = "Trees in it.", DefaultValueFactory = _ => 100_000, HelpName = "N" };
-        var command = new Command("scale", "Measures what takes the longer the larger a store is: time, memory, the longest stall of a writer.")
+        var command = new Command("scale", "Measures operations that take longer the larger a store is: time, memory, the longest stall of a writer.")
         {
             size, trees,
         };

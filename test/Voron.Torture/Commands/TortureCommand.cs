@@ -6,34 +6,34 @@ using Voron.Torture.Suites;
 
 namespace Voron.Torture.Commands;
 
-/// <summary>One suite, a replay, or with <c>all</c> every suite in turn.</summary>
+/// <summary>Runs one suite, a replay, or with <c>all</c> every suite in turn.</summary>
 internal static class TortureCommand
 {
     private const double DefaultMinutes = 10;
     private const string DefaultLedger = "ledger.json";
 
-    /// <summary>To start, to make what a suite is about, and to end.</summary>
+    /// <summary>Extra time for a process to start, to create the suite's environment, and to end.</summary>
     private static readonly TimeSpan Grace = TimeSpan.FromMinutes(2);
 
     public static RootCommand Create()
     {
-        var suite = new Option<string?>("--suite") { Description = "Which suite.", HelpName = "NAME" };
-        var count = new Option<long?>("--count") { Description = "Cases to look at; else as many as a full run asks for.", HelpName = "N" };
+        var suite = new Option<string?>("--suite") { Description = "The suite to run.", HelpName = "NAME" };
+        var count = new Option<long?>("--count") { Description = "The number of cases; by default, that of a full run.", HelpName = "N" };
         var first = new Option<long>("--first") { Description = "The number of the first run, from 0.", HelpName = "N" };
         var replay = new Option<string?>("--replay") { Description = "Runs the script of a failure that was saved.", HelpName = "FILE" };
         var fault = new Option<string?>("--fault") { Description = "Plants a fault in the engine.", HelpName = "NAME" };
-        var minutes = new Option<double?>("--minutes") { Description = "Time after which no new run begins.", HelpName = "MINUTES" };
+        var minutes = new Option<double?>("--minutes") { Description = "The time after which no new run begins.", HelpName = "MINUTES" };
         var most = new Option<int>("--most-failures")
         {
-            Description = "Different failures after which no new run begins.",
+            Description = "The number of different failures after which no new run begins.",
             DefaultValueFactory = _ => 1,
             HelpName = "N",
         };
-        var asFound = new Option<bool>("--as-found") { Description = "With --replay: the script as it was before it was shrunk." };
+        var asFound = new Option<bool>("--as-found") { Description = "With --replay: runs the script as it was before it was shrunk." };
 
-        // For processes that this program starts: see SuiteProcess.
+        // Used for processes that this program starts: see SuiteProcess.
         var shared = new Option<string?>("--shared") { Hidden = true };
-        var root = new RootCommand("Attacks Voron in every way that its authors could think of.")
+        var root = new RootCommand("Tests Voron with faults, crashes, damage and races of many kinds.")
         {
             suite, count, first, replay, asFound, fault, minutes, most, shared,
         };
@@ -53,7 +53,7 @@ internal static class TortureCommand
             if (parsed.GetValue(replay) is { } path)
                 return Replay(Failure.Load(path), parsed.GetValue(asFound));
             if (parsed.GetValue(suite) is not { } name)
-                throw new TortureException("Say which suite with --suite NAME, or all of them with 'all'; 'list' names them.");
+                throw new TortureException("Choose a suite with --suite NAME, or all suites with 'all'; 'list' names them.");
             if (parsed.GetValue(fault) is { } planted)
                 EngineSetup.Plant(planted);
             Suite chosen = SuiteCatalog.Find(name);
@@ -79,7 +79,7 @@ internal static class TortureCommand
     {
         var minutes = new Option<double>("--minutes")
         {
-            Description = "Time for all suites together, shared out equally.",
+            Description = "The time for all suites together, divided equally.",
             DefaultValueFactory = _ => DefaultMinutes,
             HelpName = "MINUTES",
         };
@@ -95,7 +95,7 @@ internal static class TortureCommand
             var sequence = new SuiteSequence(suites, TimeSpan.FromMinutes(parsed.GetValue(minutes)), RunInProcess);
             foreach (SuiteResult result in sequence.Run(_ => common.PlanOf(parsed)))
             {
-                // At once: what comes later cannot take it along.
+                // Saved at once, so that a later crash cannot lose it.
                 Ledger.Add(ledger, [result]);
                 results.Add(result);
             }
@@ -108,7 +108,7 @@ internal static class TortureCommand
 
     private static (SuiteResult Result, long? GoOnAt) RunInProcess(Suite suite, RunPlan plan)
     {
-        // It ends by itself, unless the engine keeps its whole process from it.
+        // The process ends on its own, unless the engine blocks all of it.
         TimeSpan limit = plan.TimeLimit.GetValueOrDefault() + suite.RunLimit + plan.ShrinkTime + Grace;
         SuiteProcessEnd? end = null;
         SuiteResult result = RunWithProgress(suite, plan, onProgress =>
@@ -132,7 +132,7 @@ internal static class TortureCommand
         var command = new Command("list", "Names the suites.");
         command.SetAction(_ =>
         {
-            Table table = new Table().Border(TableBorder.Rounded).AddColumns("suite", "what is done", "unit", "in tests", "full run");
+            Table table = new Table().Border(TableBorder.Rounded).AddColumns("suite", "work", "unit", "in tests", "full run");
             foreach (Suite suite in SuiteCatalog.All)
                 table.AddRow(suite.Name, suite.Summary, suite.Unit, Number(suite.TestCount), Number(suite.FullCount));
             AnsiConsole.Write(table);
@@ -142,7 +142,7 @@ internal static class TortureCommand
 
     private static SuiteResult RunWithProgress(Suite suite, RunPlan plan, Func<Action<double>, SuiteResult> run)
     {
-        // Before it runs: should it end the process, this is what to run again.
+        // Printed before the run: if the run ends the process, this shows which suite and seed to run again.
         Console.WriteLine($"{suite.Name}, seed {plan.Seed.ToString(CultureInfo.InvariantCulture)}");
         SuiteResult? result = null;
         AnsiConsole.Progress()
@@ -177,7 +177,7 @@ internal static class TortureCommand
 
     private static string Number(long number) => number.ToString("N0", CultureInfo.InvariantCulture);
 
-    /// <summary>What every way of running suites takes.</summary>
+    /// <summary>Options that every way of running suites accepts.</summary>
     private sealed record Common(
         Option<long?> Seed, Option<string> Failures, Option<string?> Ledger, Option<double> ShrinkSeconds, Option<int> Threads,
         Option<bool> Guard)
@@ -187,28 +187,28 @@ internal static class TortureCommand
         public static Common AddTo(Command command)
         {
             var common = new Common(
-                new Option<long?>("--seed") { Description = "Decides all choices; else taken from the clock.", HelpName = "S" },
+                new Option<long?>("--seed") { Description = "Decides all choices; taken from the clock by default.", HelpName = "S" },
                 new Option<string>("--failures")
                 {
-                    Description = "Where failing scripts are saved.",
+                    Description = "The directory in which failing scripts are saved.",
                     DefaultValueFactory = _ => "torture-failures",
                     HelpName = "DIR",
                 },
                 new Option<string?>("--ledger")
                 {
-                    Description = $"Adds the results to this file; 'all' adds to {DefaultLedger} beside the failures unless told.",
+                    Description = $"Adds the results to this file; 'all' adds to {DefaultLedger} beside the failures by default.",
                     HelpName = "FILE",
                 },
                 new Option<double>("--shrink-seconds")
                 {
-                    Description = "How long to look for a shorter script of a failure.",
+                    Description = "The time to look for a shorter script of a failure.",
                     DefaultValueFactory = _ => DefaultShrinkSeconds,
                     HelpName = "SECONDS",
                 },
-                new Option<int>("--threads") { Description = "Runs at a time; else as many as a suite likes.", HelpName = "N" },
+                new Option<int>("--threads") { Description = "The number of concurrent runs; by default, the number that a suite prefers.", HelpName = "N" },
                 new Option<bool>("--guard")
                 {
-                    Description = "Puts freed memory and what is beside blocks out of reach: a wrong use ends the process where it happens.",
+                    Description = "Makes freed memory and the bytes beside blocks inaccessible: a wrong access ends the process where it happens.",
                 });
             command.Options.Add(common.Seed);
             command.Options.Add(common.Failures);

@@ -7,10 +7,11 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Torture.Copies;
 
-/// <summary>One workload, and copies of its files taken at any two moments of it, put together in any way.</summary>
+/// <summary>Runs one workload, and combines copies of its files from any two moments in any way.</summary>
 /// <remarks>
-/// What opens has to be one of the states that were committed, whole and sound: that of either moment where all journal files are of
-/// one, and else any before the later moment, since nothing tells of a newest journal file that is missing. All else is refused.
+/// An environment that opens has to hold one of the committed states, complete and sound: that of either moment if all journal files are
+/// from one moment, otherwise any state before the later moment, since nothing reveals that the newest journal file is missing. All other
+/// combinations must be refused.
 /// </remarks>
 internal sealed class CopyRun(SuiteRun run)
 {
@@ -64,7 +65,7 @@ internal sealed class CopyRun(SuiteRun run)
             var newer = older + _choices.Next((_choices.Next(2) == 0 ? Math.Min(rest, NearEntries) : rest) + 1);
             if (_choices.Next(4) == 3 && stamped.Length > 1)
             {
-                // Both within flushes: what says of the one data file to which header it belongs must not be taken for that of the other.
+                // Both within flushes: the stamp that ties one data file to its header must not be accepted for the other file.
                 var one = _choices.Next(stamped.Length - 1);
                 older = stamped[one] + 1 + _choices.Next(4);
                 newer = Math.Max(older, Math.Min(disk.TraceCount, stamped[_choices.Next(one + 1, stamped.Length)] + 1 + _choices.Next(4)));
@@ -106,12 +107,12 @@ internal sealed class CopyRun(SuiteRun run)
         foreach (var name in names.Where((_, i) => (left >> i & 1) != 0))
             set.Remove(name);
 
-        // Files of other kinds than these begin a new environment.
+        // A set without any of these files begins a new environment.
         if (!set.Names.Any(name => name == Header || name == Data || IsJournal(name)))
             return;
         var journals = names.Where(IsJournal).ToArray();
 
-        // A header that was written at a close needs nothing of the journal, and what was begun later is missing here.
+        // A header that was written at a close needs nothing from the journal, and journal files that were begun later are missing here.
         var mayLackNewest = !Same(set, a, Header) && IsOfClose(set);
         var isWhole = Array.TrueForAll(journals, name => Same(set, b, name))
             || (!mayLackNewest && Array.TrueForAll(journals, name => Same(set, a, name)));
@@ -121,7 +122,7 @@ internal sealed class CopyRun(SuiteRun run)
             $"without [{string.Join(' ', names.Where((_, i) => (left >> i & 1) != 0))}]");
     }
 
-    // Each file whole, in any order, while the environment goes on.
+    // Copies each file whole, in any order, while the environment goes on.
     private void CopyWhileRunning(int older, int newer)
     {
         var set = new FileSet();
@@ -140,7 +141,7 @@ internal sealed class CopyRun(SuiteRun run)
             Open(set, Before(newer), $"copied one by one between {older} and {newer}: {string.Join(' ', names)}");
     }
 
-    // Header, data file, then everything else: the data file may then even change while it is copied.
+    // Copies the header, then the data file, then everything else: the data file may even change while it is copied in this order.
     private void CopyInOrder(int older, int newer)
     {
         var set = new FileSet { [Header] = FilesAt(older)[Header] };

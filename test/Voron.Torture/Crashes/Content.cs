@@ -6,12 +6,12 @@ using System.Text;
 
 namespace Voron.Torture.Crashes;
 
-/// <summary>A value of the model: bytes that follow from two numbers.</summary>
+/// <summary>A value of the model: bytes that are derived from two numbers.</summary>
 internal sealed record ModelValue(int Seed, int Length)
 {
     private ulong? _digest;
 
-    /// <summary>Stands for its bytes; computed once.</summary>
+    /// <summary>A digest that represents the value's bytes; computed once.</summary>
     public ulong Digest => _digest ??= Crashes.Digest.Of(ToBytes());
 
     public byte[] ToBytes()
@@ -21,7 +21,7 @@ internal sealed record ModelValue(int Seed, int Length)
         for (var at = 0; at < Length; at += 8)
         {
             state = (state ^ (state >> 29)) * 0xBF58476D1CE4E5B9;
-            // Runs of zeros, as in values that compress and pages that are diffed.
+            // Strings of zeros, as in values that compress and pages that are diffed.
             var word = (state >> 60) == 0 ? 0 : state;
             for (var i = at; i < Math.Min(Length, at + 8); i++)
                 bytes[i] = (byte)(word >> (8 * (i - at)));
@@ -31,7 +31,7 @@ internal sealed record ModelValue(int Seed, int Length)
     }
 }
 
-/// <summary>All trees with all that is in them, as of one commit. Never changed.</summary>
+/// <summary>All trees with all of their entries, as of one commit. Immutable.</summary>
 internal sealed class Content
 {
     public static readonly Content Empty =
@@ -46,14 +46,14 @@ internal sealed class Content
 
     public ImmutableSortedDictionary<string, ImmutableSortedDictionary<string, ModelValue>> Trees { get; }
 
-    /// <summary>Stands for every tree, key and byte in it.</summary>
+    /// <summary>A digest that represents every tree, key and byte of the content.</summary>
     public ulong Digest => _digest ??= ComputeDigest();
 
     public Content With(string tree, ImmutableSortedDictionary<string, ModelValue> entries) => new(Trees.SetItem(tree, entries));
 
     public Content Without(string tree) => new(Trees.Remove(tree));
 
-    /// <summary>The same digest, of what an environment has.</summary>
+    /// <summary>Returns the same digest for the content of an environment.</summary>
     public static ulong DigestOf(ReadTransaction reading)
     {
         var digest = new Digest();
@@ -72,7 +72,7 @@ internal sealed class Content
         return digest.Value;
     }
 
-    /// <summary>Says where an environment differs.</summary>
+    /// <summary>Describes where an environment differs.</summary>
     public string Compare(ReadTransaction reading)
     {
         var text = new StringBuilder();
@@ -121,7 +121,7 @@ internal sealed class Content
     }
 }
 
-/// <summary>A quick hash of 64 bits that depends on the order of what is added.</summary>
+/// <summary>A fast hash of 64 bits that depends on the order of the added values.</summary>
 internal struct Digest
 {
     private const ulong Prime = 0x9FB21C651E98DF25;

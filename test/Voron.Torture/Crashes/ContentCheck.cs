@@ -1,9 +1,9 @@
 namespace Voron.Torture.Crashes;
 
-/// <summary>Compares an environment with what it may have.</summary>
+/// <summary>Compares an environment with the contents that it may have.</summary>
 internal static class ContentCheck
 {
-    /// <summary>The content that an environment has, which must be one of those allowed; the newest of those that are alike.</summary>
+    /// <summary>Returns the content that an environment has, which must be one of those allowed; of equal ones, the newest.</summary>
     public static Content Check(StorageEnvironment environment, IReadOnlyList<Content> allowed)
     {
         Content? found = null;
@@ -29,8 +29,8 @@ internal static class ContentCheck
     }
 
     /// <summary>
-    /// Verifies the structure, and that nothing of the data file is left over: the pages that have one owner and those that are
-    /// free are all pages that there are, and the file has them all.
+    /// Verifies the structure, and that no page of the data file is left over: the pages with one owner and the free pages together are all
+    /// existing pages, and the file contains them all.
     /// </summary>
     public static void Verify(StorageEnvironment environment)
     {

@@ -3,17 +3,17 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Torture.Crashes;
 
-/// <summary>Cuts the power, or kills the process, at points of a workload's trace, and looks at what can be recovered.</summary>
+/// <summary>Cuts the power, or kills the process, at points of a workload's trace, and checks the state that can be recovered.</summary>
 /// <remarks>
-/// Each step of a workload is followed at once by the cuts in it. So a script that leads to one failure is the steps up to it and
-/// one cut of the last, counted from where that step began: leaving out other steps does not move it.
+/// Each step of a workload is followed at once by the cuts in it. The script of one failure is therefore the steps up to it and one cut of
+/// the last step, counted from the beginning of that step: leaving out other steps does not move the cut.
 /// </remarks>
 internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan plan)
 {
     private const int MaxParts = 12;
     private const int RandomSubsets = 64;
 
-    // What a cut leaves; see Examine.
+    // The kinds of images that a cut may leave; see Examine.
     private const int Kinds = 8;
     private const int Killed = 2;
     private const int BrokenOff = 3;
@@ -27,7 +27,7 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
     private bool _reclaims;
     private int _combinationsLeft = plan.MaxCombinations;
 
-    /// <summary>One run: a workload on a new disk with its cuts.</summary>
+    /// <summary>Performs one run: a workload on a new disk, with its cuts.</summary>
     public void Run()
     {
         counts.Runs++;
@@ -41,10 +41,10 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
         WorkOn(disk, [Content.Empty], [Content.Empty], level: 0);
     }
 
-    /// <param name="disk">Where to work.</param>
-    /// <param name="found">What must be found there.</param>
-    /// <param name="before">What a cut of the opening may leave; null for what was found.</param>
-    /// <param name="level">Of the plan.</param>
+    /// <param name="disk">The disk to work on.</param>
+    /// <param name="found">The contents of which one must be found there.</param>
+    /// <param name="before">The contents that a cut during the opening may leave; null for the content that was found.</param>
+    /// <param name="level">The level of the plan.</param>
     private void WorkOn(SimulatedDisk disk, IReadOnlyList<Content> found, IReadOnlyList<Content>? before, int level)
     {
         CrashLevel depth = plan.Levels[level];
@@ -68,7 +68,7 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
         Examine(cuts, Share(depth.RunningCuts, steps, isLast: depth.RunningCuts > 1), level);
     }
 
-    // So many cuts over all steps; what comes last, on which the most has been built, always has one.
+    // Distributes the given number of cuts over all steps; the last step, which builds on the most work, always has one.
     private int Share(int cuts, int steps, bool isLast)
     {
         if (cuts == CrashLevel.All)
@@ -135,10 +135,10 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
         }
     }
 
-    /// <param name="cuts">Of the disk that is cut.</param>
-    /// <param name="cut">Where.</param>
-    /// <param name="level">Of that disk.</param>
-    /// <param name="turn">What has to be looked at; the default leaves everything to chance.</param>
+    /// <param name="cuts">The cuts of the disk.</param>
+    /// <param name="cut">The position of the cut.</param>
+    /// <param name="level">The level of that disk.</param>
+    /// <param name="turn">The image to examine; the default leaves everything to chance.</param>
     private void ExamineImage(CutPoints cuts, int cut, int level, Turn turn)
     {
         int least = plan.KillsFirst && level == 0 ? Killed : plan.Disk == CrashDisk.Any ? 0 : BrokenOff;
@@ -223,7 +223,7 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
 
     private void Examine(SimulatedDisk image, IReadOnlyList<Content> allowed)
     {
-        // A read-only opening does not make an environment where none is yet.
+        // A read-only opening does not create an environment where there is none yet.
         if (_choices.Next(3) < 2 || image.FileOf(Voron.Paging.CheckpointFile.FileName) < 0)
         {
             using var writable = StorageEnvironment.Open(image, _options);
@@ -237,8 +237,8 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
         ContentCheck.Check(environment, allowed);
     }
 
-    // At the opening: whatever can be opened is right. Garbage in the journal, in the header, and where nothing had been written is
-    // what a power cut may leave of a good disk, and has to be recovered from.
+    // Every environment that can be opened must be right. Garbage in the journal, in the header and in space that had not been written is a
+    // possible outcome of a power cut on a good disk, and the engine has to recover from it.
     private void LookOrBeRefused(SimulatedDisk image, IReadOnlyList<Content> allowed, bool mayBeRefused)
     {
         counts.GarbageInUse += mayBeRefused ? 1 : 0;
@@ -257,7 +257,8 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
             ContentCheck.Check(environment, allowed);
     }
 
-    // What a power cut has left is durable, so the next one must find the same; after a kill it may take what was not durable.
+    // The state after a power cut is durable, so the next opening must find the same; after a kill, a cut may still lose writes that were
+    // not durable.
     private void GoOn(SimulatedDisk image, IReadOnlyList<Content> allowed, bool isKilled, int level)
     {
         counts.WorkedOn++;
@@ -266,12 +267,12 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
     }
 
     /// <summary>An image that is not left to chance.</summary>
-    /// <param name="Kind">What the cut leaves; 0 for anything.</param>
-    /// <param name="SectorSize">Of a combination.</param>
-    /// <param name="Combination">Which of all.</param>
+    /// <param name="Kind">The kind of image that the cut leaves; 0 for any.</param>
+    /// <param name="SectorSize">The sector size of a combination.</param>
+    /// <param name="Combination">The number of the combination.</param>
     private readonly record struct Turn(int Kind, int SectorSize, int Combination)
     {
-        /// <summary>Each sector that was being written by chance of its own.</summary>
+        /// <summary>Keeps or loses each sector that was being written independently, by chance.</summary>
         public static Turn RandomSubset => new(Mixed, 0, 0);
     }
 }

@@ -3,10 +3,10 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Crashes;
 
-/// <summary>A note in the trace of a disk: how many commits of the workload have been begun, and how many are known durable.</summary>
+/// <summary>A note in the trace of a disk: how many commits of the workload have begun, and how many are known to be durable.</summary>
 internal sealed record CrashMark(int Acknowledged, int Submitted);
 
-/// <summary>The engine has done what it must not: lost, torn or invented something.</summary>
+/// <summary>The engine has lost, torn or invented something.</summary>
 internal sealed class CrashViolationException : Exception
 {
     public CrashViolationException(string message, Exception? inner = null)
@@ -15,7 +15,7 @@ internal sealed class CrashViolationException : Exception
     }
 }
 
-/// <summary>What a run of crash tests looked at.</summary>
+/// <summary>Counts the events and images of a run of crash tests.</summary>
 internal sealed partial class CrashCounts
 {
     public int Runs;
@@ -46,7 +46,7 @@ internal sealed partial class CrashCounts
     public int GarbageInUse;
     public int Refused;
 
-    /// <summary>Hands everything on to the ledger.</summary>
+    /// <summary>Adds all counts to the ledger.</summary>
     public void AddTo(SuiteRun run)
     {
         run.Count(Images);

@@ -1,50 +1,50 @@
 namespace Voron.Torture.Crashes;
 
-/// <summary>What a power cut may leave in the data file, and what the engine does against it.</summary>
+/// <summary>The damage that a power cut may do to the data file, and the engine's protection against it.</summary>
 internal enum CrashDisk
 {
-    /// <summary>What the design allows; and, in some of the runs with images, garbage too.</summary>
+    /// <summary>The damage that the design allows; and, in some of the runs with images, garbage too.</summary>
     Any,
 
-    /// <summary>Garbage where a flush was writing, with images: all is repaired.</summary>
+    /// <summary>Garbage where a flush was writing, with images: everything is repaired.</summary>
     GarbageWithImages,
 
-    /// <summary>The same with checksums only: what cannot be repaired is refused.</summary>
+    /// <summary>The same with checksums only: damage that cannot be repaired is refused.</summary>
     GarbageWithChecksums,
 }
 
-/// <summary>How much is done on a disk before it is given up, and how often it is cut.</summary>
-/// <param name="MinSteps">Steps of the workload behind the opening, at least.</param>
-/// <param name="MaxSteps">At most.</param>
-/// <param name="OpeningCuts">Cuts of the opening; <see cref="All"/> for every one.</param>
-/// <param name="RunningCuts">Cuts of all steps together; <see cref="All"/> for every one.</param>
-/// <param name="GoOnOneIn">One in so many of the images is worked on, at the next level, rather than looked at; 0 for none.</param>
+/// <summary>The amount of work on a disk before it is given up, and the number of its cuts.</summary>
+/// <param name="MinSteps">The least number of steps of the workload after the opening.</param>
+/// <param name="MaxSteps">The largest number of steps.</param>
+/// <param name="OpeningCuts">The number of cuts of the opening; <see cref="All"/> for every one.</param>
+/// <param name="RunningCuts">The number of cuts of all steps together; <see cref="All"/> for every one.</param>
+/// <param name="GoOnOneIn">One in this many images is worked on, at the next level, rather than only checked; 0 for none.</param>
 internal sealed record CrashLevel(int MinSteps, int MaxSteps, int OpeningCuts, int RunningCuts, int GoOnOneIn)
 {
     public const int All = int.MaxValue;
 }
 
-/// <summary>What a suite does with crashes: first a workload on a new disk, then on what was left of it, and so on.</summary>
-/// <param name="Levels">The first is the new disk's.</param>
+/// <summary>The crashes of a suite: first during a workload on a new disk, then during work on the surviving state, and so on.</summary>
+/// <param name="Levels">The levels; the first belongs to the new disk.</param>
 internal sealed record CrashPlan(params IReadOnlyList<CrashLevel> Levels)
 {
     public CrashDisk Disk { get; init; }
 
-    /// <summary>Random images of each cut that has anything to lose.</summary>
+    /// <summary>The number of random images of each cut that has anything to lose.</summary>
     public int ImagesPerCut { get; init; } = 2;
 
-    /// <summary>At the first level the process is killed, and the power stays.</summary>
+    /// <summary>True if the first level kills the process and the power stays on.</summary>
     public bool KillsFirst { get; init; }
 
-    /// <summary>In some of the runs large parts of the file become free, and are given back.</summary>
+    /// <summary>True if large parts of the file become free in some of the runs, and are given back.</summary>
     public bool Reclaims { get; init; }
 
     /// <summary>
-    /// One in so many cuts of the first level is looked at in every combination of what it may lose or keep, when there are few
-    /// enough, else in many random ones; 0 for none.
+    /// One in this many cuts of the first level is examined in every combination of writes that it may lose or keep if there are few enough
+    /// combinations, otherwise in many random ones; 0 for none.
     /// </summary>
     public int EveryCombinationOneIn { get; init; }
 
-    /// <summary>Images of that kind in a run, at most.</summary>
+    /// <summary>The largest number of such images in a run.</summary>
     public int MaxCombinations { get; init; } = 1024;
 }

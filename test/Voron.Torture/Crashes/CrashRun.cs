@@ -2,7 +2,7 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Crashes;
 
-/// <summary>What the runs of all suites about crashes have in common.</summary>
+/// <summary>The part that the runs of all suites about crashes have in common.</summary>
 internal static class CrashRun
 {
     public static void Make(SuiteRun run, CrashPlan plan)

@@ -1,16 +1,15 @@
 using System.Diagnostics.CodeAnalysis;
-using Voron.Paging;
 using Voron.Primitives;
 using Voron.Torture.Harness;
 using Voron.Torture.Simulation;
 
 namespace Voron.Torture.Crashes;
 
-/// <summary>Random work on an environment on a simulated disk, with a model of what every commit leaves.</summary>
+/// <summary>Random work on an environment on a simulated disk, with a model of the content after every commit.</summary>
 /// <remarks>
-/// It follows from its random numbers alone: nothing runs in the background, and where commits are under way side by side a
-/// write is held until all of them have been submitted. The trace of the disk has a <see cref="CrashMark"/> before and after
-/// each commit; what it counts are indexes of <see cref="History"/>.
+/// The work depends on its random numbers alone: nothing runs in the background, and where several commits are under way at the same time,
+/// a write is held until all of them have been submitted. The trace of the disk has a <see cref="CrashMark"/> before and after each commit;
+/// its counts are indexes of <see cref="History"/>.
 /// </remarks>
 [SuppressMessage("Reliability", "CA2012", Justification = "Each is looked at until it has completed, and its result is taken once.")]
 internal sealed class CrashWorkload : IDisposable
@@ -44,13 +43,13 @@ internal sealed class CrashWorkload : IDisposable
 
     public StorageOptions Options => _options;
 
-    /// <summary>The content after each commit; the first is what the environment had when it was opened.</summary>
+    /// <summary>The content after each commit; the first is the content of the environment when it was opened.</summary>
     public List<Content> History { get; } = [];
 
-    /// <summary>Lets commits happen while a flush is at its sync, or writes its checkpoint.</summary>
+    /// <summary>Lets commits happen while a flush syncs, or writes its checkpoint.</summary>
     public bool Overlaps { get; init; }
 
-    /// <summary>Has large parts of the file become free, and gives them back to the file system.</summary>
+    /// <summary>Makes large parts of the file free, and gives them back to the file system.</summary>
     public bool Reclaims { get; init; }
 
     public static StorageOptions RandomOptions(Tape random, TornPageProtection form) => new()
@@ -69,7 +68,7 @@ internal sealed class CrashWorkload : IDisposable
         JournalsFullPages = random.Next(8) == 7,
     };
 
-    /// <summary>Opens the environment for the first time, and checks that it has one of some contents.</summary>
+    /// <summary>Opens the environment for the first time, and checks that it has one of the allowed contents.</summary>
     public Content Open(IReadOnlyList<Content> allowed)
     {
         _environment = StorageEnvironment.Open(_disk, _options);
@@ -79,7 +78,7 @@ internal sealed class CrashWorkload : IDisposable
         return found;
     }
 
-    /// <summary>Closes in good order.</summary>
+    /// <summary>Closes the environment properly.</summary>
     public void Close()
     {
         while (_readers.Count > 0)
@@ -104,7 +103,7 @@ internal sealed class CrashWorkload : IDisposable
 
     private Content Newest => History[^1];
 
-    /// <summary>Does one thing, chosen at random; each commit that it makes has ended when it returns.</summary>
+    /// <summary>Performs one operation, chosen at random; each of its commits has ended when it returns.</summary>
     public void Step()
     {
         if (Reclaims && _random.Next(2) == 1)
@@ -131,7 +130,7 @@ internal sealed class CrashWorkload : IDisposable
                 CommitPipelined();
                 break;
             case < 66:
-                _run.Tell("merged commit");
+                _run.Tell("group commit");
                 CommitMerged();
                 break;
             case < 78:
@@ -139,7 +138,7 @@ internal sealed class CrashWorkload : IDisposable
                 Flush();
                 break;
             case < 82:
-                _run.Tell("rewrite");
+                _run.Tell("journal snapshot");
                 _counts.JournalSnapshots += _environment!.Internals.WriteJournalSnapshot() ? 1 : 0;
                 break;
             case < 90:
@@ -164,7 +163,7 @@ internal sealed class CrashWorkload : IDisposable
         }
     }
 
-    // Free space is given back with and without readers of what it was, before and after it has become free in the data file.
+    // Gives free space back with and without readers of its old content, before and after it has become free in the data file.
     private void StepOfReclaiming()
     {
         switch (_random.Next(6))
@@ -213,7 +212,7 @@ internal sealed class CrashWorkload : IDisposable
         Acknowledge();
     }
 
-    // Pages are freed in one transaction and taken for something else in the next.
+    // Frees pages in one transaction and allocates them for other content in the next.
     private void CommitReplacement()
     {
         Commit(writing => writing.Replace());
@@ -226,7 +225,7 @@ internal sealed class CrashWorkload : IDisposable
         new ModelTransaction(writing, Newest, _random).Change(_random.Next(1, 9));
     }
 
-    // The first write is held until the others have been submitted, a reader begun and a flush tried.
+    // The first write is held until the others have been submitted, a reader has begun and a flush has been tried.
     private void CommitPipelined()
     {
         var durable = Newest;
@@ -276,7 +275,7 @@ internal sealed class CrashWorkload : IDisposable
         AddToPipeline(writing.CommitAsync(CancellationToken.None));
     }
 
-    // It has found everything that was submitted before it, and does nothing: to acknowledge that is to acknowledge all of it.
+    // The empty commit has found everything that was submitted before it, and changes nothing: its acknowledgement acknowledges all of that.
     private void CommitNothingBehind()
     {
         _counts.EmptyCommits++;
@@ -288,14 +287,14 @@ internal sealed class CrashWorkload : IDisposable
     {
         lock (_pipeline)
         {
-            // Before the write of what it stands on has ended.
+            // Acknowledged before the write of the commits that it builds on has ended.
             if (task.IsCompletedSuccessfully)
                 Acknowledge();
             _pipeline.Add(new Pipelined(task, _submitted));
         }
     }
 
-    // They are looked at by other threads until they have completed, so none can be turned into a task that can be waited for.
+    // Other threads look at the tasks until they have completed, so none can be turned into a task that can be waited for.
     private void AwaitPipeline()
     {
         foreach (var (task, _) in _pipeline)
@@ -305,9 +304,9 @@ internal sealed class CrashWorkload : IDisposable
         }
     }
 
-    // Which commits have been acknowledged when something is written beside others: those of all journal writes before. Who looks at
-    // the tasks themselves, rather than at what other threads make of them, finds the same ones each time. A flush that goes on when
-    // the first write is not held any more has waited for its record, which stands behind those of all commits here.
+    // Determines which commits have been acknowledged when a write happens beside others: those of all earlier journal writes. Looking at
+    // the tasks themselves, rather than at the effects that other threads derive from them, finds the same ones each time. A flush that
+    // goes on when the first write is no longer held has waited for its record, which follows those of all commits here.
     private void AcknowledgePipelined(TraceEntry entry)
     {
         if (Environment.CurrentManagedThreadId == _pipeliningThread || _held.IsHolding)
@@ -347,7 +346,7 @@ internal sealed class CrashWorkload : IDisposable
         return thread;
     }
 
-    // They are queued while the writer is taken, so that one transaction has them all; some of them fail.
+    // The operations are queued while the writer is taken, so that one transaction contains them all; some of them fail.
     private void CommitMerged()
     {
         var content = Newest;
@@ -374,7 +373,7 @@ internal sealed class CrashWorkload : IDisposable
             task.ContinueWith(_ => { }, TaskScheduler.Default).Wait();
         var unexpected = tasks.Select(task => task.Exception?.InnerException).FirstOrDefault(e => e is not (null or InvalidOperationException));
         if (unexpected != null)
-            throw new CrashViolationException($"A merged operation failed: {unexpected.Message}", unexpected);
+            throw new CrashViolationException($"An operation of a group commit failed: {unexpected.Message}", unexpected);
         History.Add(content);
         _counts.Commits++;
         Acknowledge();
@@ -392,7 +391,7 @@ internal sealed class CrashWorkload : IDisposable
         CheckReaders();
     }
 
-    // As the thread of the flusher does, which these environments have not.
+    // Does the work of the flusher's thread, which these environments do not have.
     private void PrepareSpare() => Voron.Flushing.JournalSpare.Prepare(_environment!.Internals.Engine);
 
     private void BeginReader(Content expected)
@@ -429,7 +428,7 @@ internal sealed class CrashWorkload : IDisposable
         Mark();
     }
 
-    /// <summary>A commit under way, and the newest content that is promised when it is acknowledged.</summary>
+    /// <summary>A commit under way, and the newest content that its acknowledgement promises.</summary>
     private readonly record struct Pipelined(ValueTask Task, int Pinned);
 
     private void Mark() => _disk.Mark(new CrashMark(_acknowledged, _submitted));
@@ -443,7 +442,7 @@ internal sealed class CrashWorkload : IDisposable
             return;
         _flushing = false;
 
-        // Large ones at times: they go on in another journal file, while the flush is still to let go of the ones before.
+        // Sometimes large commits: they continue in another journal file while the flush has not yet released the earlier ones.
         LockOrder.AsAnotherThread(() =>
         {
             for (var i = _random.Next(3); _random.GoesOn(i > 0); i--)
@@ -452,8 +451,8 @@ internal sealed class CrashWorkload : IDisposable
         _flushing = true;
     }
 
-    // The flusher syncs the data file and writes the checkpoint while neither the writer nor the journal is taken.
+    // The flusher syncs the data file and writes the checkpoint while neither the writer nor the journal is locked.
     private bool IsOutsideOfLocks(TraceEntry entry) =>
-        (entry.Kind == TraceKind.Sync && entry.File == _disk.FileOf(DataFile.FileName))
+        (entry.Kind == TraceKind.Sync && entry.File == _disk.FileOf(Paging.DataFile.FileName))
         || (entry.Kind == TraceKind.Write && entry.File == _disk.FileOf(Voron.Paging.CheckpointFile.FileName));
 }

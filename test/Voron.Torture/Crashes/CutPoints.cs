@@ -2,10 +2,10 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Torture.Crashes;
 
-/// <summary>The cuts of a trace, as it grows, with what may be found after each.</summary>
-/// <param name="disk">Whose trace.</param>
-/// <param name="history">What the marks count.</param>
-/// <param name="before">What may be found before the first mark, while the environment is being opened.</param>
+/// <summary>The cuts of a growing trace, with the contents that may be found after each.</summary>
+/// <param name="disk">The disk that has the trace.</param>
+/// <param name="history">The contents that the marks count.</param>
+/// <param name="before">The contents that may be found before the first mark, while the environment is being opened.</param>
 internal sealed class CutPoints(SimulatedDisk disk, List<Content> history, IReadOnlyList<Content> before)
 {
     // The last mark before each cut, or null.
@@ -14,17 +14,17 @@ internal sealed class CutPoints(SimulatedDisk disk, List<Content> history, IRead
 
     public CrashImages Images { get; } = new(disk);
 
-    /// <summary>The number that the trace has for the data file.</summary>
+    /// <summary>The number of the data file in the trace.</summary>
     public int DataFile => disk.FileOf(Paging.DataFile.FileName);
 
-    /// <summary>True when pages of the data file are being written, by a flush or by a transaction with a large value.</summary>
+    /// <summary>Returns true if pages of the data file are being written, by a flush or by a transaction with a large value.</summary>
     public bool IsWritingData(int cut) => Images.HasPendingBytes(cut, DataFile);
 
-    /// <summary>True before the environment was open.</summary>
+    /// <summary>Returns true for a cut before the environment was open.</summary>
     public bool IsOpening(int cut) => _marks[cut] is null;
 
     /// <summary>
-    /// The cuts that have come since the last call. Of those between which nothing is done to the disk, there is one.
+    /// Returns the cuts that have been added since the last call: one for each group of cuts between which nothing is done to the disk.
     /// </summary>
     public IReadOnlyList<int> Advance()
     {
@@ -45,8 +45,8 @@ internal sealed class CutPoints(SimulatedDisk disk, List<Content> history, IRead
     }
 
     /// <summary>
-    /// What may be found after a cut, oldest first. Marks that follow with nothing between them stand for the same disk: it must
-    /// be right for each of them.
+    /// Returns the contents that may be found after a cut, oldest first. Adjacent marks describe the same disk: the result must be right
+    /// for each of them.
     /// </summary>
     public IReadOnlyList<Content> Allowed(int cut)
     {
@@ -60,11 +60,11 @@ internal sealed class CutPoints(SimulatedDisk disk, List<Content> history, IRead
         if (mark is null)
             return before;
 
-        // Commits that changed nothing are acknowledged without anything being written.
+        // Commits that changed nothing are acknowledged without any write.
         int newest = Math.Max(mark.Acknowledged, mark.Submitted);
         return history.GetRange(mark.Acknowledged, newest - mark.Acknowledged + 1);
     }
 
-    /// <summary>What was being done at a cut.</summary>
+    /// <summary>Returns the operation that was being performed at a cut.</summary>
     public string Describe(int cut) => cut == 0 ? "nothing" : $"{disk.Trace(cut - 1).Kind} {disk.NameOf(disk.Trace(cut - 1))}".TrimEnd();
 }

@@ -10,7 +10,7 @@ internal sealed class HeldWrite : IDisposable
     private int _armed;
     private int _owner;
 
-    /// <summary>From when it is armed until it is released.</summary>
+    /// <summary>True from the time it is armed until it is released.</summary>
     public bool IsHolding => !_released.IsSet;
 
     public void Arm()

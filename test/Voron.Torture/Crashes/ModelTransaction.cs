@@ -4,17 +4,17 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Crashes;
 
-/// <summary>Random changes, made in a write transaction and in a model of it alike.</summary>
+/// <summary>Random changes, made both in a write transaction and in its model.</summary>
 internal sealed class ModelTransaction(WriteTransaction writing, Content content, Tape random)
 {
-    /// <summary>Together a few sections of the file, which is as much as can be given back at all.</summary>
+    /// <summary>Together these values fill a few sections of the file, the smallest amount that can be given back at all.</summary>
     private const int BulkValues = 4;
 
     private static readonly string[] Names = ["alpha", "beta", "gamma"];
 
     public Content Content { get; private set; } = content;
 
-    /// <summary>Makes some changes; each is whole, so that they can be stopped anywhere.</summary>
+    /// <summary>Makes some changes; each is complete, so that they can be stopped anywhere.</summary>
     public ModelTransaction Change(int operations)
     {
         for (var i = 0; random.GoesOn(i < operations); i++)
@@ -22,7 +22,7 @@ internal sealed class ModelTransaction(WriteTransaction writing, Content content
         return this;
     }
 
-    /// <summary>Deletes and makes a tree anew, so that many pages change hands at once.</summary>
+    /// <summary>Deletes a tree, which a later change creates again, so that many pages change hands at once.</summary>
     public ModelTransaction Replace()
     {
         var name = Names[random.Next(Names.Length)];
@@ -31,7 +31,7 @@ internal sealed class ModelTransaction(WriteTransaction writing, Content content
         return this;
     }
 
-    /// <summary>Makes a change for certain.</summary>
+    /// <summary>Makes one change for certain.</summary>
     public ModelTransaction Touch()
     {
         Put(TreeName(), SmallKey(), random.Next(8, 200));
@@ -59,7 +59,7 @@ internal sealed class ModelTransaction(WriteTransaction writing, Content content
         return this;
     }
 
-    /// <summary>Deletes most of the values that fill whole sections: what stays may keep the file from becoming shorter.</summary>
+    /// <summary>Deletes most of the values that fill whole sections: the remaining ones may keep the file from becoming shorter.</summary>
     public ModelTransaction DeleteBulk()
     {
         foreach (var tree in Names)

@@ -6,8 +6,8 @@ using Voron.Journal;
 namespace Voron.Torture.Damage;
 
 /// <summary>
-/// The files of an environment as somebody would leave them who knows the format: whatever is changed in them, all checksums are
-/// right when <see cref="Seal"/> has been called, so that only what the bytes mean can tell.
+/// The files of an environment as an attacker would leave them who knows the format: after any change, all checksums are right once <see
+/// cref="Seal"/> has been called, so that only the meaning of the bytes can reveal it.
 /// </summary>
 internal sealed unsafe class ForgedStore
 {
@@ -44,10 +44,10 @@ internal sealed unsafe class ForgedStore
         _records.Sort((left, right) => Read(left).Sequence.CompareTo(Read(right).Sequence));
     }
 
-    /// <summary>Pages of the data file.</summary>
+    /// <summary>The number of pages in the data file.</summary>
     public long PageCount { get; }
 
-    /// <summary>Where records of journals and rewrite files stand, by sequence.</summary>
+    /// <summary>The places of the records in journals and journal snapshots, by sequence.</summary>
     public IReadOnlyList<(string File, int Offset)> Records => _records;
 
     public IReadOnlyList<string> Journals => [.. _files.Keys.Where(name => JournalFile.IndexOf(name) >= 0)];
@@ -56,17 +56,17 @@ internal sealed unsafe class ForgedStore
 
     public PageHeader Page(long page) => Read<PageHeader>(DataFile, page * PageSize);
 
-    /// <summary>The bytes of a page, to be changed.</summary>
+    /// <summary>Returns the bytes of a page to be changed.</summary>
     public Span<byte> ChangePage(long page)
     {
         _pages.Add(page);
         return Bytes(DataFile).Slice((int)(page * PageSize), PageSize);
     }
 
-    /// <summary>The bytes of a page, to be read.</summary>
+    /// <summary>Returns the bytes of a page to be read.</summary>
     public ReadOnlySpan<byte> PageBytes(long page) => _files[DataFile].AsSpan((int)(page * PageSize), PageSize);
 
-    /// <summary>The bytes of a file, to be changed.</summary>
+    /// <summary>Returns the bytes of a file to be changed.</summary>
     public Span<byte> Bytes(string file)
     {
         if (_changed.Add(file))
@@ -76,7 +76,7 @@ internal sealed unsafe class ForgedStore
 
     public RecordHeader Read((string File, int Offset) record) => Read<RecordHeader>(record.File, record.Offset);
 
-    /// <summary>Makes all checksums right again, and the chain of records.</summary>
+    /// <summary>Makes all checksums and the chain of records right again.</summary>
     public void Seal()
     {
         foreach (long page in _pages)
@@ -92,7 +92,7 @@ internal sealed unsafe class ForgedStore
             SealRecords();
     }
 
-    /// <summary>What a record's payload is in the file; empty when its length leads out of the file.</summary>
+    /// <summary>Returns the payload of a record as stored in the file; empty if its length leads out of the file.</summary>
     public Span<byte> Payload((string File, int Offset) record)
     {
         long length = Read(record).StoredLength;
@@ -138,7 +138,7 @@ internal sealed unsafe class ForgedStore
             BinaryPrimitives.WriteUInt64LittleEndian(block[8..], Checksum.Compute(block[16..], magic));
     }
 
-    // Each record names the checksum of the one before; the header that of the record where replay starts.
+    // Each record names the checksum of its predecessor; the header names the checksum of the record at which replay starts.
     private void SealRecords()
     {
         var old = new Dictionary<ulong, ulong>();

@@ -3,10 +3,10 @@ using Voron.Format;
 
 namespace Voron.Torture.Damage;
 
-/// <summary>Changes fields of the format to what they should never be, and sometimes just bytes.</summary>
+/// <summary>Changes fields of the format to values that they should never have, and sometimes just random bytes.</summary>
 internal sealed class Forger(ForgedStore store, Random random)
 {
-    /// <summary>Numbers that stand at the edge of something.</summary>
+    /// <summary>Numbers at the edge of a range.</summary>
     private static readonly long[] Edges =
     [
         0, 1, 2, 3, -1, -2, 63, 64, 127, 128, 255, 256, 4095, 4096, 4097, 16383, 32767, 32768, 65535, 65536, int.MaxValue,
@@ -14,7 +14,7 @@ internal sealed class Forger(ForgedStore store, Random random)
         long.MaxValue, long.MinValue, long.MaxValue / 2, (long.MaxValue / 2) + 1, long.MaxValue / 4096, (1L << 56) - 1, (1L << 40) - 1,
     ];
 
-    /// <summary>Makes a change, or several, and says which.</summary>
+    /// <summary>Makes a change, or several, and returns a description.</summary>
     public string Change()
     {
         switch (random.Next(16))
@@ -55,7 +55,7 @@ internal sealed class Forger(ForgedStore store, Random random)
         int field = 16 + (random.Next(60) * 4);
         int size = random.Next(3) == 0 ? 4 : 8;
         string what = "";
-        // Mostly both copies: one alone is passed over when the other is better.
+        // Mostly both copies are changed: the engine passes over one bad copy if the other is better.
         int slots = random.Next(4) == 0 ? 1 + random.Next(2) : 3;
         long value = 0;
         for (int slot = 0; slot < CheckpointHeader.Slots; slot++)
@@ -117,7 +117,7 @@ internal sealed class Forger(ForgedStore store, Random random)
         return $"payload of record {header.Sequence} at {record.Offset} of {record.File}, byte {at}: {size} bytes become {value}";
     }
 
-    /// <summary>Where the entry of that number begins, or some byte of its first sixteen.</summary>
+    /// <summary>Returns the beginning of the entry with the given number, or some byte of its first sixteen.</summary>
     private int EntryAt(Span<byte> payload, int number)
     {
         int at = 0;
@@ -175,7 +175,7 @@ internal sealed class Forger(ForgedStore store, Random random)
         return $"page {page}: the slot at {slot} becomes {value}";
     }
 
-    /// <summary>Lengths, kinds, children and references of a record.</summary>
+    /// <summary>Changes lengths, kinds, children and references of a record.</summary>
     private string ChangeTreeRecord()
     {
         if (!TryTreePage(out long page, out int count))
@@ -208,7 +208,7 @@ internal sealed class Forger(ForgedStore store, Random random)
         return $"page {page}: the record at {record}, byte {field}: {size} bytes become {value}";
     }
 
-    /// <summary>A child or a run becomes another page that there is: circles, pages that are shared, pages of other kinds.</summary>
+    /// <summary>Makes a child or an extent refer to another existing page: cycles, shared pages, pages of other kinds.</summary>
     private string LinkElsewhere()
     {
         for (int attempt = 0; attempt < 20; attempt++)
@@ -236,7 +236,7 @@ internal sealed class Forger(ForgedStore store, Random random)
         return ChangeTreeRecord();
     }
 
-    /// <summary>A page has the content of another, under its own number.</summary>
+    /// <summary>Gives a page the content of another, under its own number.</summary>
     private string CopyPage()
     {
         long source = random.NextInt64(store.PageCount);
@@ -244,7 +244,7 @@ internal sealed class Forger(ForgedStore store, Random random)
         store.PageBytes(source).CopyTo(store.ChangePage(target));
         if (random.Next(8) > 0)
             Set(store.ChangePage(target)[32..], 8, target);
-        return $"page {target} has what page {source} has";
+        return $"page {target} has the content of page {source}";
     }
 
     private string ChangeMap()
@@ -263,7 +263,7 @@ internal sealed class Forger(ForgedStore store, Random random)
         return $"page {page} of the section map, byte {field}: {size} bytes become {value}";
     }
 
-    /// <summary>A tree header, in the catalog or, for the catalog itself, in the state.</summary>
+    /// <summary>Changes a tree header, in the catalog or, for the catalog itself, in the state.</summary>
     private string ChangeTreeHeader()
     {
         (int field, int size) = random.Next(8) switch
@@ -313,7 +313,7 @@ internal sealed class Forger(ForgedStore store, Random random)
             page = random.NextInt64(3, store.PageCount);
             PageHeader header = store.Page(page);
             count = Math.Min((int)header.EntryCount, 1000);
-            // Leaves are many; branches are what leads somewhere.
+            // There are many leaves, but the branches lead to other pages.
             if (count > 0 && header.Kind == PageKind.Branch)
                 return true;
             if (count > 0 && header.Kind == PageKind.Leaf && (attempt > 10 || random.Next(3) == 0))

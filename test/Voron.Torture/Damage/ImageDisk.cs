@@ -7,16 +7,16 @@ using Voron.Paging;
 namespace Voron.Torture.Damage;
 
 /// <summary>
-/// A disk that begins with the bytes of given files and is made in microseconds, for many thousands of openings. Everything
-/// written is durable at once. It counts what changes it, so that an opening that fails can be asked whether it did.
+/// A disk that begins with the bytes of given files and is created in microseconds, for many thousands of openings. Every write is durable
+/// at once. The disk counts its changes, so that a test can check whether a failed opening made any.
 /// </summary>
-/// <remarks>A file has room for <see cref="FileRoom"/> bytes; beyond, the disk is full.</remarks>
+/// <remarks>A file has room for <see cref="FileRoom"/> bytes; beyond that, the disk is full.</remarks>
 internal sealed unsafe class ImageDisk : IDisk
 {
     public const int FileRoom = 4 << 20;
 
-    // Fresh memory costs more than all else of an opening: buffers go round, and of each only what was used is cleared. There are as
-    // many as were ever in use at a time.
+    // Fresh memory costs more than the rest of an opening: buffers are recycled, and only the used part of each is cleared. There are as
+    // many as were ever in use at the same time.
     private static readonly ConcurrentBag<nint> Buffers = [];
 
     private readonly Lock _gate = new();
@@ -26,9 +26,9 @@ internal sealed unsafe class ImageDisk : IDisk
     private readonly bool _isLent;
     private readonly bool _isGuarded;
 
-    /// <param name="files">What is there at the beginning.</param>
-    /// <param name="isLent">It outlives the environment that is opened on it, until <see cref="Free"/>.</param>
-    /// <param name="isGuarded">Whoever reads a map behind the end of its file dies of it, as with a real file.</param>
+    /// <param name="files">The files that the disk has at the beginning.</param>
+    /// <param name="isLent">True if the disk outlives the environment that is opened on it, until <see cref="Free"/>.</param>
+    /// <param name="isGuarded">True if a read of a map beyond the end of its file ends the process, as with a real file.</param>
     public ImageDisk(StoreFiles files, bool isLent = false, bool isGuarded = false)
     {
         _isLent = isLent;
@@ -49,13 +49,13 @@ internal sealed unsafe class ImageDisk : IDisk
 
     public bool IsUnbuffered => true;
 
-    /// <summary>Calls that changed a byte, a length or a name.</summary>
+    /// <summary>The number of calls that changed a byte, a length or a name.</summary>
     public long Changes { get; private set; }
 
     /// <summary>Called before each write, with the name of the file.</summary>
     public Action<string>? BeforeWrite { get; set; }
 
-    /// <summary>The files as they stand.</summary>
+    /// <summary>Returns a copy of the files in their current state.</summary>
     public StoreFiles Copy()
     {
         lock (_gate)
@@ -65,10 +65,10 @@ internal sealed unsafe class ImageDisk : IDisk
         }
     }
 
-    /// <summary>The bytes of a file, to be damaged while nobody has it open.</summary>
+    /// <summary>Returns the bytes of a file, to be damaged while the file is not open.</summary>
     public Span<byte> Bytes(string name) => new(_files[name].Bytes, (int)_files[name].Length);
 
-    /// <summary>Gives a file other bytes, while nobody has it open.</summary>
+    /// <summary>Gives a file other bytes, while the file is not open.</summary>
     public void Replace(string name, ReadOnlySpan<byte> bytes)
     {
         _files[name].SetLength(name, bytes.Length);
@@ -144,7 +144,7 @@ internal sealed unsafe class ImageDisk : IDisk
             Free();
     }
 
-    /// <summary>Gives the memory back.</summary>
+    /// <summary>Frees the memory.</summary>
     public void Free()
     {
         lock (_gate)
@@ -177,7 +177,7 @@ internal sealed unsafe class ImageDisk : IDisk
     private DiskException NotFound(string operation, string name) =>
         new(DiskError.NotFound, operation, PathOf(name), "there is no such file");
 
-    /// <summary>The memory of a file: zeros behind its length.</summary>
+    /// <summary>The memory of a file: zeros beyond its length.</summary>
     private sealed class Content(bool isGuarded)
     {
         private long _touched;
@@ -224,7 +224,7 @@ internal sealed unsafe class ImageDisk : IDisk
         {
             if (Buffers.TryTake(out nint buffer))
                 return (byte*)buffer;
-            // Zeroed by the system where it is touched first, and so not touched here.
+            // The system zeroes this memory at the first access, so it is not touched here.
             nint bytes = (nint)NativeMemory.AllocZeroed(FileRoom + DiskRules.Alignment);
             return (byte*)((bytes + DiskRules.Alignment - 1) & -DiskRules.Alignment);
         }

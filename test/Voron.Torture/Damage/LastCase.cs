@@ -4,8 +4,8 @@ using System.Text;
 namespace Voron.Torture.Damage;
 
 /// <summary>
-/// What is being tried, in a file: should the process die of it, the file is left, and says how to try it again. It is gone when
-/// the run has ended in any other way.
+/// Writes a description of the current case to a file: if the case ends the process, the file remains and says how to run the case again.
+/// The file is deleted when the run ends in any other way.
 /// </summary>
 internal sealed class LastCase : IDisposable
 {
@@ -17,7 +17,7 @@ internal sealed class LastCase : IDisposable
         Directory.CreateDirectory(directory);
         string path = System.IO.Path.Combine(directory, $"{suite}-{Environment.ProcessId}-{run}.last");
 
-        // Not to be deleted by the system: Windows does that when the process dies, too.
+        // The system must not delete the file: Windows would do that when the process dies, too.
         _file = new FileStream(path, FileMode.Create, FileAccess.Write, FileShare.Read, bufferSize: 0);
         Begin = $"--suite {suite} --seed {seed.ToString(CultureInfo.InvariantCulture)} --first {run} --count 1 --threads 1: ";
     }

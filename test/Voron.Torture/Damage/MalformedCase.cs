@@ -7,23 +7,23 @@ using Voron.Transactions;
 namespace Voron.Torture.Damage;
 
 /// <summary>
-/// Opens forged files and does with them whatever can be done. What is read may be anything; what is thrown is an exception of the
-/// engine; and memory, time and process stay whole.
+/// Opens forged files and performs every possible operation on them. Reads may return anything; only exceptions of the engine may be
+/// thrown; and memory, time and the process must stay within bounds.
 /// </summary>
 internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random random)
 {
-    /// <summary>No case needs a tenth of it.</summary>
+    /// <summary>More than ten times as much as any case needs.</summary>
     private const long MaxManagedBytes = 128 << 20;
 
     private const long MaxScratchBytes = 64 << 20;
 
-    /// <summary>With addresses that are reserved and have little memory yet.</summary>
+    /// <summary>Includes reserved addresses that have little memory yet.</summary>
     private const long MaxNativeBytes = 256 << 20;
 
-    /// <summary>What an environment as it should be reserves of addresses: no forged number makes it more.</summary>
+    /// <summary>The address ranges that an undamaged environment reserves: no forged number may increase them.</summary>
     private static readonly Lazy<IReadOnlySet<ulong>> UsualStretches = new(MeasureStretches);
 
-    /// <summary>Exceptions of the engine that were met.</summary>
+    /// <summary>The number of exceptions of the engine that were thrown.</summary>
     public int Told { get; private set; }
 
     public void Run()
@@ -97,7 +97,7 @@ internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random r
         var pass = new ScrubPass(environment.Internals.Engine, ScrubPace.Unlimited(CancellationToken.None));
         using var reading = new EngineSnapshot(environment.Internals.Engine);
 
-        // What leads to the rest of a phase may be unreadable: the next call goes on with the next phase.
+        // The pages that lead to the rest of a phase may be unreadable: the next call goes on with the next phase.
         while (!pass.RunSlice(reading.Snapshot))
         {
         }
@@ -130,7 +130,7 @@ internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random r
 
     private List<string> Names(Func<IReadOnlyList<string>> get)
     {
-        // The catalog may be what is damaged: the trees that should be there are looked for all the same.
+        // The catalog itself may be damaged: the trees that should exist are opened all the same.
         List<string> names = [.. image.Contents[image.LastTransaction].Trees.Select(tree => tree.Tree)];
         Try(() => names.AddRange(get()));
         return [.. names.Distinct()];
@@ -175,7 +175,7 @@ internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random r
         while (forward ? cursor.MoveNext() : cursor.MovePrevious())
         {
             Touch(cursor.Key);
-            // One value may lead nowhere, and those behind it be sound.
+            // One value may lead nowhere while the later ones are sound.
             Cursor at = cursor;
             Try(() => Touch(at.Value));
         }
@@ -206,7 +206,7 @@ internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random r
         }
     }
 
-    /// <summary>One transaction. After an operation that throws it is rolled back, as its caller has to.</summary>
+    /// <summary>Performs one transaction. After an operation that throws, it is rolled back, as its caller must do.</summary>
     private void Write(StorageEnvironment environment) => Try(() =>
     {
         using WriteTransaction writing = environment.BeginWrite();
@@ -295,7 +295,7 @@ internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random r
         return key;
     }
 
-    /// <summary>Reads every byte: one that is not there ends the process.</summary>
+    /// <summary>Reads every byte: an inaccessible one ends the process.</summary>
     private static void Touch(ReadOnlySpan<byte> bytes) => bytes.Count((byte)0x5A);
 
     private void Try(Action use)

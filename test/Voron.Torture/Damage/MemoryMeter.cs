@@ -2,14 +2,14 @@ using Voron.IO;
 
 namespace Voron.Torture.Damage;
 
-/// <summary>Knows how much native memory the engine has at most at a time, on one thread.</summary>
+/// <summary>Measures the most native memory that the engine has at any one time, on one thread.</summary>
 /// <remarks>
-/// Addresses that are reserved in large stretches, and get their memory as they are used, are no memory. Of these the lengths are noted:
-/// they are those of any other environment.
+/// Address ranges that are reserved in large stretches, and get their memory as they are used, do not count as memory. Their lengths are
+/// recorded: they must equal those of any other environment.
 /// </remarks>
 internal sealed class MemoryMeter : IMemoryWatch
 {
-    /// <summary>No block of memory that a small environment needs comes near it.</summary>
+    /// <summary>Far larger than any block of memory that a small environment needs.</summary>
     private const long MinStretch = 512 << 20;
 
     private readonly Dictionary<nint, long> _blocks = [];
@@ -17,10 +17,10 @@ internal sealed class MemoryMeter : IMemoryWatch
     private readonly Lock _gate = new();
     private long _bytes;
 
-    /// <summary>The most bytes that were in use at a time.</summary>
+    /// <summary>The most bytes that were in use at any one time.</summary>
     public long Most { get; private set; }
 
-    /// <summary>The lengths of what was asked for in stretches too long to be anything but addresses.</summary>
+    /// <summary>The lengths of allocations too long to be anything but address ranges.</summary>
     public IReadOnlySet<ulong> Stretches => _stretches;
 
     public bool Allows(nuint bytes)

@@ -6,12 +6,12 @@ using Voron.Trees;
 namespace Voron.Torture.Damage;
 
 /// <summary>
-/// The bytes of a data file on which something depends: those of pages that are in use and have their newest content there. If one of
-/// them changes, that has to be told; a change that is not told has to be elsewhere.
+/// The bytes of a data file that something depends on: those of used pages whose newest content is there. If one of them changes, the
+/// engine has to report it; an unreported change must be elsewhere.
 /// </summary>
 /// <remarks>
-/// Elsewhere is: a free page; a page of which the journal or the rewrite file has a newer version, as replay has found; bytes 8 to 15 of
-/// page 0, which are outside of its checksum; what lies behind the end of a large value in its last page.
+/// Elsewhere is: a free page; a page of which the journal or the journal snapshot has a newer version, as replay has found; bytes 8 to 15
+/// of page 0, which are outside its checksum; the bytes beyond the end of a large value in its last page.
 /// </remarks>
 internal sealed unsafe class NeededBytes
 {
@@ -22,7 +22,7 @@ internal sealed unsafe class NeededBytes
 
     private NeededBytes(long length) => _isNeeded = new bool[length];
 
-    /// <summary>Those of an environment that is as it should be, and has a data file of that length.</summary>
+    /// <summary>Returns the needed bytes of an undamaged environment that has a data file of the given length.</summary>
     public static NeededBytes Of(StorageEnvironment environment, long length)
     {
         var needed = new NeededBytes(length);
@@ -34,10 +34,10 @@ internal sealed unsafe class NeededBytes
         return needed;
     }
 
-    /// <summary>The first byte that something depends on and that is another one now, or is gone; -1 when there is none.</summary>
+    /// <summary>Returns the first byte that something depends on and that has changed or is missing; -1 if there is none.</summary>
     /// <param name="before">The file as it was.</param>
     /// <param name="now">The file as it is.</param>
-    /// <param name="ranges">Where to look.</param>
+    /// <param name="ranges">The ranges to search.</param>
     public long FirstChanged(ReadOnlySpan<byte> before, ReadOnlySpan<byte> now, IReadOnlyList<(long Offset, long Length)> ranges)
     {
         foreach ((long offset, long length) in ranges)
@@ -62,7 +62,7 @@ internal sealed unsafe class NeededBytes
         return trees;
     }
 
-    // Pages without a header: the checksums beside the reference cover the value and nothing else.
+    // Large values occupy pages without a header: the checksums beside the reference cover the value and nothing else.
     private void AddLargeValues(StorageEnvironment environment, SnapshotPages snapshot, TreeHeader header)
     {
         int pageSize = environment.Options.PageSize;

@@ -2,39 +2,39 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Damage;
 
-/// <summary>How bytes at rest can come to be others.</summary>
+/// <summary>The ways in which stored bytes can change.</summary>
 internal enum RotKind
 {
-    /// <summary>A bit turns.</summary>
+    /// <summary>A bit flips.</summary>
     Bit,
 
     /// <summary>A block of 4 KiB becomes zeros.</summary>
     ZeroedBlock,
 
-    /// <summary>Two blocks of a file change places.</summary>
+    /// <summary>Two blocks of a file are swapped.</summary>
     SwappedBlocks,
 
-    /// <summary>The file ends earlier, at a multiple of 512.</summary>
+    /// <summary>The file is cut short at a multiple of 512 bytes.</summary>
     Cut,
 
-    /// <summary>A block has what the same block of another environment has.</summary>
+    /// <summary>A block has the content of the same block of another environment.</summary>
     ForeignBlock,
 
-    /// <summary>The file is that of another environment.</summary>
+    /// <summary>The file is replaced by that of another environment.</summary>
     ForeignFile,
 }
 
 /// <summary>One way in which an image is damaged.</summary>
-/// <param name="Image">Which image.</param>
-/// <param name="File">The file that is hit.</param>
-/// <param name="Kind">What happens to it.</param>
-/// <param name="Number">Which of all of that kind.</param>
+/// <param name="Image">The number of the image.</param>
+/// <param name="File">The damaged file.</param>
+/// <param name="Kind">The kind of damage.</param>
+/// <param name="Number">The number of the damage among all of that kind.</param>
 internal readonly record struct Rot(int Image, string File, RotKind Kind, long Number)
 {
     public const int BlockBytes = 4096;
     private const int CutBytes = 512;
 
-    /// <summary>How many different ones there are for a file.</summary>
+    /// <summary>Returns the number of different damages of a kind to a file.</summary>
     public static long CountOf(RotKind kind, long length, bool hasForeign)
     {
         long blocks = (length + BlockBytes - 1) / BlockBytes;
@@ -51,9 +51,9 @@ internal readonly record struct Rot(int Image, string File, RotKind Kind, long N
 
     /// <summary>Damages a disk that has the image.</summary>
     /// <param name="disk">The disk.</param>
-    /// <param name="original">The bytes of the file, as they are.</param>
-    /// <param name="foreign">Those of another environment, where they are wanted.</param>
-    /// <returns>The ranges that have been hit.</returns>
+    /// <param name="original">The original bytes of the file.</param>
+    /// <param name="foreign">The bytes of another environment's file, where the damage needs them.</param>
+    /// <returns>The ranges that were damaged.</returns>
     public IReadOnlyList<(long Offset, long Length)> Apply(ImageDisk disk, byte[] original, byte[]? foreign)
     {
         Span<byte> bytes = disk.Bytes(File);
@@ -89,7 +89,7 @@ internal readonly record struct Rot(int Image, string File, RotKind Kind, long N
         }
     }
 
-    /// <summary>Takes the damage back, from a disk that nothing else has changed.</summary>
+    /// <summary>Undoes the damage, on a disk that nothing else has changed.</summary>
     public void Undo(ImageDisk disk, byte[] original)
     {
         if (Kind == RotKind.Bit)
@@ -103,7 +103,7 @@ internal readonly record struct Rot(int Image, string File, RotKind Kind, long N
     private static Span<byte> BlockOf(Span<byte> bytes, long block) =>
         bytes.Slice((int)block * BlockBytes, (int)Math.Min(BlockBytes, bytes.Length - (block * BlockBytes)));
 
-    /// <summary>The pairs in order: (0, 1), (0, 2), (1, 2), (0, 3), ...</summary>
+    /// <summary>Returns a pair by its number, in the order (0, 1), (0, 2), (1, 2), (0, 3), ...</summary>
     private static (long First, long Second) PairOf(long number)
     {
         long second = (long)((1 + Math.Sqrt(1 + (8.0 * number))) / 2);
@@ -115,10 +115,10 @@ internal readonly record struct Rot(int Image, string File, RotKind Kind, long N
     }
 }
 
-/// <summary>All damages of all images, by number: those of blocks and files, bits of the header file, exchanged blocks, other bits.</summary>
+/// <summary>All damages of all images, by number: those of blocks and files, bits of the header file, swapped blocks, other bits.</summary>
 internal sealed class RotList
 {
-    // Of ten damages looked at, one is of each of the small groups, while there are any: bits are so many more.
+    // Of ten damages examined, one is from each of the small groups as long as they last: there are far more bits.
     private const int Period = 10;
     private const int SecondAt = 3;
     private const int ThirdAt = 5;
@@ -162,8 +162,8 @@ internal sealed class RotList
     }
 
     /// <summary>
-    /// The number of the damage to look at when so many have been looked at. Each is met once; however few are looked at, they are
-    /// spread evenly over each group, beginning elsewhere with another seed.
+    /// Returns the number of the damage to examine after the given number of examined ones. Each is examined once; however few are
+    /// examined, they are spread evenly over each group, beginning at another place with another seed.
     /// </summary>
     public long Pick(long place, long seed)
     {
@@ -179,7 +179,7 @@ internal sealed class RotList
         return _groups[0] + _groups[1] + _groups[2] + EvenSpread.At(place - first - second - third, seed, _groups[3]);
     }
 
-    /// <summary>The environment from which foreign bytes come.</summary>
+    /// <summary>Returns the environment from which foreign bytes are taken.</summary>
     public StoreImage ForeignOf(int image) => Images[(image + 1) % Images.Count];
 
     private void AddImage(int group, int image)

@@ -4,29 +4,33 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Damage;
 
-/// <summary>What became of a damage.</summary>
+/// <summary>The outcome of a damage.</summary>
 internal enum RotOutcome
 {
-    /// <summary>Everything that was acknowledged is there and sound, and nothing depends on what was hit.</summary>
+    /// <summary>Every acknowledged transaction is present and sound, and nothing depends on the damaged bytes.</summary>
     Harmless,
 
-    /// <summary>It was told: by an exception, by <see cref="StorageEnvironment.Verify"/>, or by the report of the recovery.</summary>
+    /// <summary>
+    /// The damage was reported: by an exception, by <see cref="StorageEnvironment.Verify"/>, or by the report of the recovery.
+    /// </summary>
     Told,
 
     /// <summary>
-    /// The last transaction is gone without a word: nothing is left of the block that its record began with, nor of what would vouch for it.
+    /// The last transaction is missing without a report: nothing is left of the block with which its record began, nor of the marker that
+    /// would confirm its durability.
     /// </summary>
     LostUnseen,
 }
 
 /// <summary>
-/// Opens what is left after a damage, and judges: it was told, with the place; or nothing depends on what was hit. Never is a wrong byte
-/// read, an acknowledged transaction silently missing, or a file changed by an opening that fails.
+/// Opens the files after a damage, and judges: either the damage was reported, with its place, or nothing depends on the damaged bytes. The
+/// engine must never read a wrong byte, silently miss an acknowledged transaction, or change a file in an opening that fails.
 /// </summary>
 internal sealed partial class RotCase(StoreImage image, Rot rot, IReadOnlyList<(long Offset, long Length)> hit)
 {
-    /// <param name="disk">Has been damaged.</param>
-    /// <param name="writable">Opens to write, which flushes when it is closed; then everything is judged once more.</param>
+    /// <param name="disk">The damaged disk.</param>
+    /// <param name="writable">True to open for writing, which flushes when the environment is closed; then everything is judged once
+    /// more.</param>
     public RotOutcome Run(ImageDisk disk, bool writable)
     {
         long needed = rot.File == ForgedStore.DataFile ? image.Needed.FirstChanged(image.Files[rot.File], disk.Bytes(rot.File), hit) : -1;
@@ -34,21 +38,21 @@ internal sealed partial class RotCase(StoreImage image, Rot rot, IReadOnlyList<(
         (RotOutcome outcome, long? id) = Judge(disk, writable, image.LastTransaction);
         BrokenPromiseException.Require(
             outcome != RotOutcome.Harmless || needed < 0,
-            $"byte {needed % ForgedStore.PageSize} of page {needed / ForgedStore.PageSize} has changed, something depends on it, and nobody tells");
+            $"byte {needed % ForgedStore.PageSize} of page {needed / ForgedStore.PageSize} has changed, something depends on it, and it is not reported");
         if (!writable)
             return outcome;
 
-        // What was told and not repaired has to be told again: the closing flush must not have given it a checksum that fits.
+        // Damage that was reported and not repaired has to be reported again: the closing flush must not have given it a valid checksum.
         disk.IsReadOnly = true;
         (RotOutcome again, _) = Judge(disk, writable: false, id ?? image.LastTransaction);
-        BrokenPromiseException.Require(id is not null || again == RotOutcome.Told, "an opening to write is refused, and one to read finds nothing");
+        BrokenPromiseException.Require(id is not null || again == RotOutcome.Told, "an opening for writing is refused, and one for reading finds nothing");
         BrokenPromiseException.Require(
-            outcome != RotOutcome.Harmless || again == RotOutcome.Harmless, "what was harmless is told of when the environment was closed");
+            outcome != RotOutcome.Harmless || again == RotOutcome.Harmless, "harmless damage is reported after the environment was closed");
         return outcome;
     }
 
-    /// <param name="newest">The transaction that has to be there, unless it is told that it is not.</param>
-    /// <returns>What was found, and the transaction that is the newest; none when the environment cannot be opened.</returns>
+    /// <param name="newest">The transaction that has to be present, unless its absence is reported.</param>
+    /// <returns>The outcome, and the id of the newest transaction; null if the environment cannot be opened.</returns>
     private (RotOutcome Outcome, long? Id) Judge(ImageDisk disk, bool writable, long newest)
     {
         var log = new InformationLog();
@@ -80,13 +84,13 @@ internal sealed partial class RotCase(StoreImage image, Rot rot, IReadOnlyList<(
             foreach (string fault in faults)
                 BrokenPromiseException.Require(Place().IsMatch(fault), $"no place is named: {fault}");
             VerificationReport report = environment.Verify();
-            BrokenPromiseException.Require(faults.Count == 0 || !report.IsSound, $"Verify finds nothing where reading tells {string.Join("; ", faults)}");
+            BrokenPromiseException.Require(faults.Count == 0 || !report.IsSound, $"Verify finds nothing where reading reports {string.Join("; ", faults)}");
             return (faults.Count > 0 || !report.IsSound ? RotOutcome.Told : outcome, id);
         }
     }
 
-    // Only the newest may be missing, and that only if every record that vouches for it is hit as well; where its header is left,
-    // it is told by its id. A file that has become shorter, or another one, is told as such and excuses nothing.
+    // Only the newest transaction may be missing, and only if every record that confirms its durability is damaged as well; if its header
+    // is left, it is reported by its id. A file that has become shorter, or has been replaced, is reported as such and excuses nothing.
     private RotOutcome JudgeDropped(StorageEnvironment environment, InformationLog log)
     {
         RecoveryReport recovery = environment.Recovery;
@@ -101,27 +105,27 @@ internal sealed partial class RotCase(StoreImage image, Rot rot, IReadOnlyList<(
         int transactions = missing.Count(record => record.TransactionId != 0);
         BrokenPromiseException.Require(
             transactions > 0 && transactions <= most && missing.All(record => record.IsHit(rot.File, hit)),
-            $"transaction {image.LastTransaction} was acknowledged, and {recovery.TransactionId} is there: {recovery}");
+            $"transaction {image.LastTransaction} was acknowledged, and {recovery.TransactionId} was found: {recovery}");
         bool isTold = recovery is { DroppedRecords: > 0 } && recovery.DroppedFile is not null && log.HasDropped;
         long header = missing[0].Offset;
         if (rot.Kind != RotKind.Bit && hit.Any(range => range.Offset <= header && range.Offset + range.Length > header))
         {
-            BrokenPromiseException.Require(isTold || transactions < 2, $"{transactions} transactions are missing, and nobody tells: {recovery}");
+            BrokenPromiseException.Require(isTold || transactions < 2, $"{transactions} transactions are missing, and this is not reported: {recovery}");
             return isTold ? RotOutcome.Told : RotOutcome.LostUnseen;
         }
-        BrokenPromiseException.Require(isTold, $"the record that is missing is not told, or not in the log: {recovery}");
+        BrokenPromiseException.Require(isTold, $"the missing record is not reported, or not in the log: {recovery}");
 
-        // A bit of the id, or of the kind, is a bit like any other.
+        // The damaged bit may belong to the id, or to the kind.
         bool hitsId = rot.Kind == RotKind.Bit && hit[0].Offset - header is 64 or (>= 88 and < 96);
         BrokenPromiseException.Require(
-            recovery.FirstDroppedTransactionId == firstMissing || hitsId, $"the transaction that is missing is not named: {recovery}");
+            recovery.FirstDroppedTransactionId == firstMissing || hitsId, $"the missing transaction is not named: {recovery}");
         return RotOutcome.Told;
     }
 
     [GeneratedRegex("'image([/\\\\][a-z0-9.-]+)?'|[Pp]age [0-9]+")]
     private static partial Regex Place();
 
-    /// <summary>Knows whether it was said that a tail was dropped.</summary>
+    /// <summary>Records whether a dropped tail was logged.</summary>
     private sealed class InformationLog : ILogger
     {
         public bool HasDropped { get; private set; }

@@ -1,6 +1,6 @@
 namespace Voron.Torture.Damage;
 
-/// <summary>The bytes of an environment's files, by name. Nobody changes them: a damaged one is a copy.</summary>
+/// <summary>The bytes of an environment's files, by name. They never change: damage is done to a copy.</summary>
 internal sealed class StoreFiles
 {
     private readonly SortedDictionary<string, byte[]> _files;
@@ -16,12 +16,12 @@ internal sealed class StoreFiles
 
     public IEnumerable<KeyValuePair<string, byte[]>> All => _files;
 
-    /// <summary>The same files, one of which has other bytes.</summary>
+    /// <summary>Returns the same files, one of them with other bytes.</summary>
     public StoreFiles With(string name, byte[] bytes) => new(_files.Where(file => file.Key != name).Append(new(name, bytes)));
 
-    /// <summary>Without those files.</summary>
+    /// <summary>Returns the files without those that are left out.</summary>
     public StoreFiles Without(Predicate<string> isLeftOut) => new(_files.Where(file => !isLeftOut(file.Key)));
 
-    /// <summary>All of it in one line, for messages.</summary>
+    /// <summary>Lists all files in one line, for messages.</summary>
     public override string ToString() => string.Join(", ", _files.Select(file => $"{file.Key} ({file.Value.Length})"));
 }

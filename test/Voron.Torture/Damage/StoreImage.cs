@@ -5,10 +5,10 @@ namespace Voron.Torture.Damage;
 /// <summary>The entries of all trees, as of one transaction.</summary>
 internal sealed class StoreContent
 {
-    /// <summary>By name, and within a tree by key.</summary>
+    /// <summary>The trees by name, and the entries of each by key.</summary>
     public required IReadOnlyList<(string Tree, IReadOnlyList<(byte[] Key, byte[] Value)> Entries)> Trees { get; init; }
 
-    /// <summary>What an environment has now.</summary>
+    /// <summary>Returns the current content of an environment.</summary>
     public static StoreContent Of(ReadTransaction reading)
     {
         var trees = new List<(string, IReadOnlyList<(byte[], byte[])>)>();
@@ -22,9 +22,10 @@ internal sealed class StoreContent
         return new StoreContent { Trees = trees };
     }
 
-    /// <summary>Goes over everything; what cannot be read is told, what is read is right.</summary>
-    /// <returns>The messages of all that was told.</returns>
-    /// <exception cref="Harness.BrokenPromiseException">Something that is not there was read, or something that is there was not.</exception>
+    /// <summary>Reads everything; unreadable parts must be reported, and everything that can be read must be right.</summary>
+    /// <returns>The messages of all reports.</returns>
+    /// <exception cref="Harness.BrokenPromiseException">A read returned something that does not exist, or missed something that
+    /// does.</exception>
     public IReadOnlyList<string> Compare(ReadTransaction reading)
     {
         var told = new List<string>();
@@ -32,7 +33,7 @@ internal sealed class StoreContent
             return told;
         foreach ((string name, IReadOnlyList<(byte[] Key, byte[] Value)> entries) in Trees)
         {
-            // A page on the way may be damaged: what lies elsewhere still has to be there.
+            // A page on the way may be damaged: the entries elsewhere must still be present.
             if (!Try(told, () => CheckScan(reading.OpenTree(name), entries)))
                 CheckEach(told, reading, name, entries);
         }
@@ -46,7 +47,7 @@ internal sealed class StoreContent
             Try(told, () =>
             {
                 bool found = reading.OpenTree(name).TryGet(key, out ReadOnlySpan<byte> actual);
-                string what = found ? "has a wrong value for" : "has not";
+                string what = found ? "has a wrong value for" : "does not have";
                 Require(found && actual.SequenceEqual(value), $"'{name}' {what} {Encoding.ASCII.GetString(key)}");
             });
         }
@@ -85,8 +86,8 @@ internal sealed class StoreContent
     private static void Require(bool holds, string message) => Harness.BrokenPromiseException.Require(holds, message);
 }
 
-/// <summary>Where a record stands.</summary>
-/// <param name="TransactionId">The transaction; 0 when it is of another kind.</param>
+/// <summary>The place of a record.</summary>
+/// <param name="TransactionId">The transaction; 0 for a record of another kind.</param>
 internal readonly record struct RecordPlace(string File, long Offset, long Length, long TransactionId)
 {
     public bool IsHit(string file, IReadOnlyList<(long Offset, long Length)> ranges)
@@ -96,22 +97,22 @@ internal readonly record struct RecordPlace(string File, long Offset, long Lengt
     }
 }
 
-/// <summary>The files of an environment at some moment, and what it then has.</summary>
-/// <param name="Name">What is special about the moment.</param>
+/// <summary>The files of an environment at some moment, and its content at that moment.</summary>
+/// <param name="Name">The characteristic of the moment.</param>
 /// <param name="Files">The files.</param>
-/// <param name="LastTransaction">The newest that has been acknowledged.</param>
-/// <param name="Contents">What each of the newest transactions has left, by its id.</param>
+/// <param name="LastTransaction">The newest acknowledged transaction.</param>
+/// <param name="Contents">The content after each of the newest transactions, by id.</param>
 internal sealed record StoreImage(string Name, StoreFiles Files, long LastTransaction, IReadOnlyDictionary<long, StoreContent> Contents)
 {
     /// <summary>
-    /// Where the records of the journal stand, in order. If one rots and all behind it, which vouch for it, they look like writes that
-    /// were under way.
+    /// The places of the journal's records, in order. If one is damaged together with all later ones, which confirm its durability, they
+    /// look like writes that were under way.
     /// </summary>
     public required IReadOnlyList<RecordPlace> Records { get; init; }
 
-    /// <summary>What of the data file something depends on.</summary>
+    /// <summary>The bytes of the data file that something depends on.</summary>
     public required NeededBytes Needed { get; init; }
 
-    /// <summary>The options with which it was made, and is opened.</summary>
+    /// <summary>The torn-page protection with which the environment was created, and is opened.</summary>
     public required TornPageProtection Form { get; init; }
 }

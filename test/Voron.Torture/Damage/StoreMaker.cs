@@ -5,8 +5,8 @@ using Voron.Format;
 namespace Voron.Torture.Damage;
 
 /// <summary>
-/// Makes small environments as they look at the moments that matter: closed, in the midst of a flush, with a journal to be replayed.
-/// Apart from what is random in every environment (its id, the incarnations of its files), each is made alike each time.
+/// Creates small environments in the states that matter: closed, in the midst of a flush, with a journal to be replayed. Apart from the
+/// random parts of every environment (its id, the incarnations of its files), each is created identically each time.
 /// </summary>
 internal sealed class StoreMaker : IDisposable
 {
@@ -28,7 +28,7 @@ internal sealed class StoreMaker : IDisposable
         _environment = Open();
     }
 
-    /// <summary>All of them, of one environment each.</summary>
+    /// <summary>Creates all images, each from its own environment.</summary>
     public static IReadOnlyList<StoreImage> MakeAll() =>
     [
         Closed(), DurabilityConfirmed(TornPageProtection.Checksums, JournalCompression.Never),
@@ -51,7 +51,7 @@ internal sealed class StoreMaker : IDisposable
         Logger = logger,
     };
 
-    /// <summary>Everything is in the data file, and the header says so.</summary>
+    /// <summary>All content is in the data file, and the header says so.</summary>
     public static StoreImage Closed()
     {
         using var maker = new StoreMaker(TornPageProtection.Checksums, JournalCompression.Always);
@@ -60,7 +60,9 @@ internal sealed class StoreMaker : IDisposable
         return maker.Take("closed");
     }
 
-    /// <summary>Some of it is in the data file, later transactions are in the journal, and a record vouches for the last.</summary>
+    /// <summary>
+    /// Some content is in the data file, later transactions are in the journal, and a record confirms the durability of the last.
+    /// </summary>
     public static StoreImage DurabilityConfirmed(TornPageProtection form, JournalCompression compression)
     {
         using var maker = new StoreMaker(form, compression);
@@ -68,7 +70,7 @@ internal sealed class StoreMaker : IDisposable
         maker._environment.Flush();
         maker.Change(4);
         maker._environment.Internals.ConfirmDurability();
-        return maker.Take($"vouched for, {form}");
+        return maker.Take($"durability confirmed, {form}");
     }
 
     private static StoreImage Unconfirmed()
@@ -77,10 +79,10 @@ internal sealed class StoreMaker : IDisposable
         maker.Fill();
         maker._environment.Flush();
         maker.Change(3);
-        return maker.Take("not vouched for");
+        return maker.Take("durability not confirmed");
     }
 
-    /// <summary>A process was killed when its flush was about to write to the file.</summary>
+    /// <summary>The process was killed when its flush was about to write to the file.</summary>
     private static StoreImage Flushing(TornPageProtection form, string file)
     {
         using var maker = new StoreMaker(form, JournalCompression.Never);
@@ -97,7 +99,7 @@ internal sealed class StoreMaker : IDisposable
         return image!;
     }
 
-    /// <summary>A reader kept the flusher back, and a rewrite file holds what it could not write.</summary>
+    /// <summary>A reader held the flusher back, and a journal snapshot holds the versions that it could not write.</summary>
     private static StoreImage JournalSnapshot()
     {
         using var maker = new StoreMaker(TornPageProtection.Checksums, JournalCompression.Never);
@@ -107,14 +109,14 @@ internal sealed class StoreMaker : IDisposable
         {
             maker.Change(3);
             if (!maker._environment.Internals.WriteJournalSnapshot())
-                throw new Harness.TortureException("No rewrite file was made.");
+                throw new Harness.TortureException("No journal snapshot was written.");
             maker.Change(2);
             maker._environment.Internals.ConfirmDurability();
-            return maker.Take("with a rewrite file");
+            return maker.Take("with a journal snapshot");
         }
     }
 
-    /// <summary>Recovered before, so that a later journal file seals an earlier one.</summary>
+    /// <summary>The environment has been recovered before, so that a later journal file seals an earlier one.</summary>
     private static StoreImage Sealed()
     {
         using var maker = new StoreMaker(TornPageProtection.Checksums, JournalCompression.Never);
@@ -125,7 +127,7 @@ internal sealed class StoreMaker : IDisposable
         using var second = new StoreMaker(maker, killed);
         second.Change(3);
         second._environment.Internals.ConfirmDurability();
-        return second.Take("recovered and gone on with");
+        return second.Take("recovered and continued");
     }
 
     private StoreMaker(StoreMaker before, StoreFiles files)
@@ -166,7 +168,7 @@ internal sealed class StoreMaker : IDisposable
     private StoreImage Take(string name)
     {
         StoreFiles files = _disk.Copy();
-        // What it has grown by ahead of need holds nothing that could rot.
+        // The space that the file has gained ahead of need holds nothing that could be damaged.
         byte[] data = files[ForgedStore.DataFile];
         files = files.With(ForgedStore.DataFile, data[..(int)Math.Min(data.Length, _pageCount * ForgedStore.PageSize)]);
         long last = _contents.Keys.Max();
@@ -187,7 +189,7 @@ internal sealed class StoreMaker : IDisposable
         return NeededBytes.Of(environment, files[ForgedStore.DataFile].Length);
     }
 
-    /// <summary>Trees of one to three levels, overflow values, large values, and holes where some were.</summary>
+    /// <summary>Writes trees of one to three levels, overflow values, large values, and leaves holes where some were.</summary>
     private void Fill()
     {
         Commit(writing =>
@@ -216,7 +218,7 @@ internal sealed class StoreMaker : IDisposable
         });
     }
 
-    /// <summary>Transactions of each kind: few bytes, new pages, freed pages, runs, values past the journal.</summary>
+    /// <summary>Commits transactions of each kind: few bytes, new pages, freed pages, extents, values that bypass the journal.</summary>
     private void Change(int transactions)
     {
         for (int i = 0; i < transactions; i++)

@@ -3,8 +3,8 @@ using Voron.Torture.Harness;
 namespace Voron.Torture.Equivalence;
 
 /// <summary>
-/// The same choices for every run of a call, so that all settings meet the same operations; on the tape of each they are choices
-/// like any others, to be shrunk and replayed.
+/// The same choices for every run of a call, so that all settings meet the same operations; on the tape of each run they are choices like
+/// any others, which can be shrunk and replayed.
 /// </summary>
 internal sealed class CommonChoices(Tape tape, long seed) : Random
 {

@@ -7,7 +7,7 @@ using Voron.Torture.Model;
 
 namespace Voron.Torture.Equivalence;
 
-/// <summary>One stream of operations under one combination of options, with the content that each commit has to leave.</summary>
+/// <summary>Runs one stream of operations under one combination of options, and checks the content that each commit has to leave.</summary>
 internal sealed class EquivalenceRun(SuiteRun run, EquivalenceSettings settings, Random random) : IDisposable
 {
     private const int Transactions = 60;
@@ -57,7 +57,7 @@ internal sealed class EquivalenceRun(SuiteRun run, EquivalenceSettings settings,
 
     private void Commit()
     {
-        // Drawn before: what is merged runs elsewhere and later.
+        // Drawn in advance: operations of a group commit run elsewhere and later.
         List<Action<WriteTransaction>> changes = [];
         for (int i = random.Next(1, 14); i > 0; i--)
             changes.Add(DrawChange());
@@ -113,7 +113,7 @@ internal sealed class EquivalenceRun(SuiteRun run, EquivalenceSettings settings,
         }
     }
 
-    /// <summary>Changes that a savepoint takes back.</summary>
+    /// <summary>Draws changes that a savepoint undoes.</summary>
     private Action<WriteTransaction> DrawRollback(string name, ImmutableSortedDictionary<string, ModelValue> entries)
     {
         string deleted = entries.Keys.ElementAt(random.Next(entries.Count));

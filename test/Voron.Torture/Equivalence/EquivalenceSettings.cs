@@ -1,6 +1,6 @@
 namespace Voron.Torture.Equivalence;
 
-/// <summary>How transactions are committed.</summary>
+/// <summary>The ways in which transactions are committed.</summary>
 internal enum CommitMode
 {
     /// <summary>One after the other.</summary>
@@ -13,7 +13,7 @@ internal enum CommitMode
     Merged,
 }
 
-/// <summary>When what is durable goes to the data file.</summary>
+/// <summary>The times at which durable versions are flushed to the data file.</summary>
 internal enum FlushPace
 {
     /// <summary>When the environment is closed.</summary>
@@ -22,14 +22,14 @@ internal enum FlushPace
     /// <summary>Every few commits.</summary>
     Often,
 
-    /// <summary>Every few commits, as far as a reader lets it that is open for long.</summary>
+    /// <summary>Every few commits, as far as a long-lived reader allows.</summary>
     BehindReader,
 
     /// <summary>In the background, all the time.</summary>
     Background,
 }
 
-/// <summary>Options that must make no difference to what an environment has.</summary>
+/// <summary>Options that must make no difference to the content of an environment.</summary>
 internal sealed record EquivalenceSettings(
     int PageSize, JournalCompression Compression, bool WholePages, CommitMode Commits, FlushPace Pace, TornPageProtection Form, int LargeValueBytes)
 {
@@ -41,7 +41,7 @@ internal sealed record EquivalenceSettings(
     private static readonly TornPageProtection[] Forms = Enum.GetValues<TornPageProtection>();
     private static readonly int[] LargeBytes = [16 << 10, 64 << 10, 1 << 20];
 
-    /// <summary>How many combinations there are.</summary>
+    /// <summary>The number of combinations.</summary>
     public static int Count =>
         PageSizes.Length * Compressions.Length * FullPagesOrNot.Length * Modes.Length * Paces.Length * Forms.Length * LargeBytes.Length;
 

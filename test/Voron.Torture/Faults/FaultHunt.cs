@@ -3,23 +3,23 @@ using Voron.Torture.Suites;
 
 namespace Voron.Torture.Faults;
 
-/// <summary>What became of a planted fault.</summary>
-/// <param name="Fault">Which, and who looked for it.</param>
-/// <param name="Finding">What was found, in one line; null when nothing was.</param>
-/// <param name="Missed">Why what happened instead is no finding; null where there is nothing to say.</param>
-/// <param name="Cases">Cases looked at.</param>
-/// <param name="Seconds">How long it took, the start of the process with it.</param>
+/// <summary>The outcome of the hunt for a planted fault.</summary>
+/// <param name="Fault">The fault, and the suite that looked for it.</param>
+/// <param name="Finding">The finding, in one line; null if there was none.</param>
+/// <param name="Missed">The reason why the actual outcome is no finding; null if there is none to give.</param>
+/// <param name="Cases">The number of cases examined.</param>
+/// <param name="Seconds">The time that the hunt took, including the start of the process.</param>
 internal sealed record FaultOutcome(FaultCase Fault, string? Finding, string? Missed, long Cases, double Seconds);
 
 /// <summary>
-/// Runs a suite against an engine with a fault, in a process of its own: switches are decided when the engine is first used, for
-/// good, and a broken engine may well end the process.
+/// Runs a suite against an engine with a fault, in a separate process: switches are decided for good when the engine is first used, and a
+/// broken engine may well end the process.
 /// </summary>
 internal static class FaultHunt
 {
     private const int MaxFinding = 160;
 
-    /// <summary>Several times what the longest takes on a quiet machine of two processors.</summary>
+    /// <summary>Several times as long as the longest hunt takes on a quiet machine with two processors.</summary>
     private static readonly TimeSpan Limit = TimeSpan.FromMinutes(10);
 
     public static FaultOutcome Run(FaultCase fault, long seed)
@@ -33,17 +33,18 @@ internal static class FaultHunt
     }
 
     /// <summary>
-    /// The same runs without a fault: what they find has nothing to do with one. Null when that is nothing, as it should be.
+    /// Performs the same runs without a fault: their findings are unrelated to the fault. Returns null if there are none, as there should
+    /// be.
     /// </summary>
-    /// <param name="suite">Which suite.</param>
-    /// <param name="cases">So many as the hunts with this seed came to.</param>
-    /// <param name="seed">That of the hunts.</param>
+    /// <param name="suite">The suite.</param>
+    /// <param name="cases">The number of cases that the hunts with this seed examined.</param>
+    /// <param name="seed">The seed of the hunts.</param>
     public static string? RunControl(string suite, long cases, long seed) =>
         Run(suite, cases + 1, seed, null, guard: false).ResultOrDeath().Failures is [var failure, ..] ? Shorten(failure.FirstLine) : null;
 
     /// <summary>
-    /// A fault is found when a promise is seen broken. A run that hangs or a process that dies shows it only where that is what
-    /// the fault does; a process that takes too long, or cannot work, shows nothing.
+    /// Decides whether a failure shows the fault. A fault is found when a promise is seen to be broken. A run that hangs or a process that
+    /// dies shows the fault only if that is the fault's effect; a process that takes too long, or cannot work, shows nothing.
     /// </summary>
     internal static (string? Finding, string? Missed) Judge(FaultCase fault, IReadOnlyList<Failure> failures)
     {

@@ -7,8 +7,8 @@ using Voron.Torture.Simulation;
 namespace Voron.Torture.Faults;
 
 /// <summary>
-/// Work on an environment on a disk that fails somewhere, and what a reopening may find then: all that was acknowledged, with or
-/// without the commits whose outcome was unknown. What the environment says of a failure is judged at once.
+/// Works on an environment on a disk that fails somewhere, and checks the content after reopening: every acknowledged commit, with or
+/// without the commits whose outcome was unknown. The environment's report of a failure is checked at once.
 /// </summary>
 internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDisposable
 {
@@ -25,13 +25,13 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
     /// <summary>The content of the newest commit that returned.</summary>
     public Content Acknowledged { get; set; } = Content.Empty;
 
-    /// <summary>How many calls of the environment were refused or failed.</summary>
+    /// <summary>The number of calls of the environment that were refused or failed.</summary>
     public int Told { get; private set; }
 
     /// <summary>The newest exception among them.</summary>
     public Exception? LastTold { get; private set; }
 
-    /// <summary>Told what is done.</summary>
+    /// <summary>Receives a description of each step.</summary>
     public Action<string>? OnStep { get; init; }
 
     public bool IsPoisoned { get; private set; }
@@ -43,7 +43,7 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
     public static StorageOptions RandomOptions(Tape choices) =>
         CrashWorkload.RandomOptions(choices, choices.Next(4) == 3 ? TornPageProtection.FullPageImages : TornPageProtection.Checksums);
 
-    /// <summary>Opens the environment; when that fails, nothing may be left of the attempt.</summary>
+    /// <summary>Opens the environment; if that fails, nothing may be left of the attempt.</summary>
     public void Open()
     {
         try
@@ -59,7 +59,7 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
         ReadDespiteFaults(CheckContent);
     }
 
-    /// <summary>Does one thing. On an environment that is closed, it opens it; on one that is poisoned, nothing.</summary>
+    /// <summary>Performs one operation. It opens an environment that is closed, and does nothing on one that is poisoned.</summary>
     public void Step(Tape choices)
     {
         if (IsPoisoned)
@@ -84,7 +84,7 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
                 CommitTwoBehind(choices);
                 break;
             case < 64:
-                OnStep?.Invoke("merged commit");
+                OnStep?.Invoke("group commit");
                 CommitMerged(choices);
                 break;
             case < 78:
@@ -92,11 +92,11 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
                 Attempt(() => Environment.Flush());
                 break;
             case < 82:
-                OnStep?.Invoke("rewrite");
+                OnStep?.Invoke("journal snapshot");
                 Attempt(() => Environment.Internals.WriteJournalSnapshot());
                 break;
             case < 84:
-                OnStep?.Invoke("vouch");
+                OnStep?.Invoke("confirm durability");
                 Attempt(() => Environment.Internals.ConfirmDurability());
                 break;
             case < 90:
@@ -122,7 +122,7 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
             CheckPoisoned();
     }
 
-    /// <summary>Ends everything. A poisoned environment writes nothing when it is closed.</summary>
+    /// <summary>Closes everything. A poisoned environment writes nothing when it is closed.</summary>
     public void Close()
     {
         EndReaders();
@@ -146,11 +146,12 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
     }
 
     /// <summary>
-    /// Opens a disk that the work has left, checks that it holds what it must and nothing that it must not, and goes on with it.
+    /// Opens the disk that the work has left, checks that it holds everything that it must and nothing that it must not, and continues to
+    /// work with it.
     /// </summary>
     public Content CheckReopened(SimulatedDisk left) => GoOn(left, [Acknowledged, .. _unknown]);
 
-    /// <summary>The same on a disk without room: it is opened and read; work goes on when there is room.</summary>
+    /// <summary>Does the same on a disk without free space: it is opened and read; work continues when there is space.</summary>
     public void CheckReopenedFull(SimulatedDisk left)
     {
         IReadOnlyList<Content> allowed = [Acknowledged, .. _unknown];
@@ -180,8 +181,8 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
     }
 
     /// <summary>
-    /// On a disk without room, whatever was refused has left room enough in the journal for a flush of all that is not in the data
-    /// file, unless nothing has been written since the opening.
+    /// Checks that on a disk without free space, refused calls have left enough space in the journal for a flush of all versions that are
+    /// not in the data file, unless nothing has been written since the opening.
     /// </summary>
     public void CheckCanBeEmptied()
     {
@@ -229,7 +230,7 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
             () => next);
     }
 
-    // The second is begun when the first may not be durable yet, and so may not be when it fails.
+    // The second commit begins while the first may not be durable yet, and so must fail if the first fails.
     private void CommitTwoBehind(Tape choices)
     {
         Content newest = Acknowledged;
@@ -267,7 +268,8 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
             ReadDespiteFaults(CheckContent);
     }
 
-    // Queued while the writer is taken, so that one transaction has them all, unless that finds no room: then they are run again, apart.
+    // The operations are queued while the writer is taken, so that one transaction contains them all; if it finds no space, they are run
+    // again separately.
     private void CommitMerged(Tape choices)
     {
         var merged = new MergedContents(Acknowledged);
@@ -300,7 +302,7 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
                 }, judge: false);
         }
         BrokenPromiseException.Require(
-            committed == 0 || committed != unknown, "Of operations in one transaction, some are committed, and of some it is unknown.");
+            committed == 0 || committed != unknown, "Of operations in one transaction, some are committed, and the outcome of others is unknown.");
         if (committed > 0)
             Acknowledged = merged.After(committed);
         if (unknown > committed)
@@ -309,10 +311,10 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
             ReadDespiteFaults(CheckContent);
     }
 
-    /// <summary>Does something that may fail, in one of the ways in which an environment may say so.</summary>
-    /// <param name="action">What to do.</param>
+    /// <summary>Performs an operation that may fail, in one of the ways in which an environment may report a failure.</summary>
+    /// <param name="action">The operation.</param>
     /// <param name="next">The content that may be found after an unknown outcome.</param>
-    /// <param name="judge">Whether nothing can have been committed meanwhile, so that readers see what was.</param>
+    /// <param name="judge">Whether nothing can have been committed meanwhile, so that readers still see the earlier content.</param>
     private void Attempt(Action action, Func<Content?>? next = null, bool judge = true)
     {
         try
@@ -325,7 +327,7 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
             Tell(e);
             IsPoisoned = true;
             BrokenPromiseException.Require(e.InnerException is DiskException, $"Poisoned without a cause: {e}");
-            BrokenPromiseException.Require(Environment.GetStatistics().IsPoisoned, "An environment that says that it is poisoned is not.");
+            BrokenPromiseException.Require(Environment.GetStatistics().IsPoisoned, "An environment reports that it is poisoned, and is not.");
             if (e.Outcome == CommitOutcome.Unknown && next?.Invoke() is { } content)
                 _unknown.Add(content);
         }
@@ -337,7 +339,7 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
             ReadDespiteFaults(CheckContent);
     }
 
-    // A read that ends too early cannot be told from a file that was cut. No space is told where there was none.
+    // A read that ends too early looks the same as a file that was cut. Lack of space must be reported only if there was none.
     private bool IsHonest(VoronException e) => e switch
     {
         StorageFullException => disk.LastFault is null or { Error: DiskError.NoSpace },
@@ -373,8 +375,8 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
         ContentCheck.CheckReader(reading, Acknowledged);
     }
 
-    // What is read for the first time is read from the disk. That may be the call that is to fail: then the reader is told, and
-    // sees everything as soon as the disk can be read again.
+    // Pages that are read for the first time are read from the disk. That may be the call that has to fail: the reader then gets an
+    // exception, and sees everything as soon as the disk can be read again.
     private void ReadDespiteFaults(Action check)
     {
         if (_environment is null)
@@ -413,7 +415,7 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
             }
             catch (EnvironmentPoisonedException e)
             {
-                BrokenPromiseException.Require(e.Outcome == CommitOutcome.NotCommitted, "Nothing was begun, and the outcome is said to be unknown.");
+                BrokenPromiseException.Require(e.Outcome == CommitOutcome.NotCommitted, "Nothing was begun, and the outcome is reported as unknown.");
                 continue;
             }
             throw new BrokenPromiseException("After a failed write or sync a later one has succeeded.");

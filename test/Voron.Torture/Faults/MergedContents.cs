@@ -3,13 +3,13 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Faults;
 
-/// <summary>What merged operations leave, when they are run in one transaction or in several, once or again.</summary>
-/// <remarks>A transaction that was not submitted leaves its id to the next one, which begins on what was there before.</remarks>
+/// <summary>The contents after operations of a group commit, which may run in one transaction or in several, once or again.</summary>
+/// <remarks>A transaction that was not submitted leaves its id to the next one, which begins with the earlier content.</remarks>
 internal sealed class MergedContents(Content initial)
 {
     private readonly SortedDictionary<long, Attempted> _attempts = [];
 
-    /// <summary>What the transaction that was begun with that generation leaves, should it be submitted.</summary>
+    /// <summary>Returns the content after the transaction that began with the given generation, if that is submitted.</summary>
     public Content After(long generation) => _attempts.LastOrDefault(known => known.Key <= generation).Value?.Content ?? initial;
 
     /// <summary>Makes random changes, in an operation.</summary>
@@ -25,17 +25,19 @@ internal sealed class MergedContents(Content initial)
         part.Generation = generation;
         Content content = new ModelTransaction(writing, After(generation), choices).Change(choices.Next(1, 4)).Content;
 
-        // Puts that wait are applied here: if that fails, the operation does, and leaves nothing.
+        // Waiting puts are applied here: if that fails, the operation fails and leaves nothing.
         writing.CreateSavepoint().Release();
         _attempts[generation] = new Attempted(id, content);
     }
 
     private sealed record Attempted(long TransactionId, Content Content);
 
-    /// <summary>An operation.</summary>
+    /// <summary>One operation of a group commit.</summary>
     internal sealed class Part
     {
-        /// <summary>That of the transaction in which it was run last, greater for each that is begun; 0 before it was run.</summary>
+        /// <summary>
+        /// The generation of the transaction in which the operation ran last, greater for each new transaction; 0 before it has run.
+        /// </summary>
         public long Generation { get; set; }
     }
 }

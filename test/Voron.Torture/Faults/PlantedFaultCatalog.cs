@@ -5,31 +5,33 @@ using Voron.Torture.Suites;
 
 namespace Voron.Torture.Faults;
 
-/// <summary>A fault of the engine, and the suite that is to find it.</summary>
-/// <param name="Name">Of the switch in the engine.</param>
-/// <param name="Suite">Whose business it is.</param>
-/// <param name="Count">Cases within which it has to be found.</param>
+/// <summary>A fault of the engine, and the suite that has to find it.</summary>
+/// <param name="Name">The name of the switch in the engine.</param>
+/// <param name="Suite">The suite that has to find it.</param>
+/// <param name="Count">The number of cases within which it has to be found.</param>
 internal sealed record FaultCase(string Name, string Suite, long Count)
 {
-    /// <summary>What has to be in the message, where another failure of the suite would tell nothing of this fault; null for anything.</summary>
+    /// <summary>
+    /// Text that the message must contain, where other failures of the suite would not show this fault; null for any message.
+    /// </summary>
     public string? Shows { get; init; }
 
-    /// <summary>The seed to hunt it with, for one that is so rare that not every seed finds it within the count; null for any.</summary>
+    /// <summary>The seed for the hunt, for a fault so rare that not every seed finds it within the count; null for any.</summary>
     public long? Seed { get; init; }
 
-    /// <summary>To be hunted with freed memory out of reach.</summary>
+    /// <summary>True to hunt it with freed memory inaccessible.</summary>
     public bool Guard { get; init; }
 
-    /// <summary>A run that does not end is what it does.</summary>
+    /// <summary>True if the effect of the fault is a run that does not end.</summary>
     public bool Hangs { get; init; }
 
-    /// <summary>The end of the process is what it does.</summary>
+    /// <summary>True if the effect of the fault is the end of the process.</summary>
     public bool EndsProcess { get; init; }
 
-    /// <summary>The line that it changes, or what shows it, is for Linux and macOS.</summary>
+    /// <summary>True if the changed line, or the check that shows it, exists only on Linux and macOS.</summary>
     public bool NeedsPosix { get; init; }
 
-    /// <summary>Why it cannot be hunted on this system; null where it can.</summary>
+    /// <summary>The reason why the fault cannot be hunted on this system; null if it can.</summary>
     public string? UnfitHere => (NeedsPosix || Guard) && OperatingSystem.IsWindows()
         ? "shows on a POSIX system only"
         : SuiteCatalog.Find(Suite).UnfitHere;
@@ -129,7 +131,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.BelieveSpareBytes), "bit-rot", 20_000),
         new(nameof(PlantedFault.CountOverSnapshots), "model", 2_000_000),
 
-        // By the allocator that all suites have.
+        // Found by the allocator that all suites use.
         new(nameof(PlantedFault.WritePastBlock), "power-cut", 4_000) { Shows = "memory: " },
         new(nameof(PlantedFault.FreeTwice), "power-cut", 4_000) { Shows = "memory: " },
         new(nameof(PlantedFault.ReadFreedBlock), "power-cut", 4_000) { Guard = true, EndsProcess = true },
@@ -158,7 +160,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.CompleteOnPool), "bounds", 48),
         new(nameof(PlantedFault.ScrubTooFast), "bounds", 52),
 
-        // By a second suite, whose business it is as well.
+        // Also found by a second suite that is responsible for them.
         new(nameof(PlantedFault.AcknowledgeEmptyAtOnce), "schedules", 4_000),
         new(nameof(PlantedFault.CountWholeJournal), "options", 400),
         new(nameof(PlantedFault.SkipSyncAtOpen), "recovery-cut", 4_000),
@@ -175,7 +177,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.IgnoreCut), "surroundings", 400),
     ];
 
-    /// <summary>Names of all switches in the engine.</summary>
+    /// <summary>The names of all switches in the engine.</summary>
     public static IEnumerable<string> Switches =>
         typeof(PlantedFault).GetFields(BindingFlags.Static | BindingFlags.Public)
             .Where(found => found.FieldType == typeof(bool))
@@ -186,7 +188,7 @@ internal static class PlantedFaultCatalog
         All.FirstOrDefault(fault => fault.Name.Equals(name, StringComparison.OrdinalIgnoreCase))
         ?? throw new TortureException($"There is no fault '{name}'. There are: {string.Join(", ", All.Select(fault => fault.Name))}.");
 
-    /// <exception cref="TortureException">That suite is not to find such a fault.</exception>
+    /// <exception cref="TortureException">The suite does not have to find such a fault.</exception>
     public static FaultCase Find(string name, string suite) =>
         All.FirstOrDefault(fault => fault.Name == name && fault.Suite == suite)
         ?? throw new TortureException($"'{suite}' is not to find a fault '{name}'.");

@@ -7,7 +7,7 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Faults;
 
-/// <summary>Real files, whose system calls are interrupted and do less than they were asked: nobody may notice.</summary>
+/// <summary>Uses real files whose system calls are interrupted and do less than requested: no caller may notice.</summary>
 internal static unsafe class SystemCallRun
 {
     private const int FileOperations = 200;
@@ -35,7 +35,7 @@ internal static unsafe class SystemCallRun
         }
     }
 
-    // One file beside an array of bytes.
+    // Compares one file with an array of bytes.
     private static void CheckFile(Tape choices, string directory, UnreliableCalls calls)
     {
         using PosixDisk disk = PosixDisk.Open(directory, false, [], NullLogger.Instance, calls: calls);
@@ -75,7 +75,7 @@ internal static unsafe class SystemCallRun
                 }
                 new ReadOnlySpan<byte>(memory, length).CopyTo(expected.AsSpan((int)offset));
             }
-            BrokenPromiseException.Require(file.Length == FileBytes, $"The file has {file.Length} bytes in place of {FileBytes}.");
+            BrokenPromiseException.Require(file.Length == FileBytes, $"The file has {file.Length} bytes instead of {FileBytes}.");
         }
         finally
         {
@@ -86,7 +86,7 @@ internal static unsafe class SystemCallRun
         disk.Delete("bytes");
     }
 
-    // A true error is told, and the same call without it does all.
+    // A real error is reported, and the same call without the error does everything.
     private static void Write(Tape choices, DiskFile file, UnreliableCalls calls, long offset, byte* memory, int length, int unit)
     {
         calls.NextWriteError = choices.Next(2) == 0 ? InputOutput : NoSpace;
@@ -97,11 +97,11 @@ internal static unsafe class SystemCallRun
         }
         catch (DiskException e)
         {
-            BrokenPromiseException.Require(e.Error == expected, $"The system said {expected}, and the file {e.Error}.");
+            BrokenPromiseException.Require(e.Error == expected, $"The system reported {expected}, and the file {e.Error}.");
             file.Write(offset, new ReadOnlySpan<byte>(memory, length));
             return;
         }
-        throw new BrokenPromiseException("A write failed, and nobody was told.");
+        throw new BrokenPromiseException("A write failed, and this was not reported.");
     }
 
     private static void WriteInBlocks(Tape choices, DiskFile file, long offset, byte* memory, int length, int unit)

@@ -5,8 +5,8 @@ using Voron.IO.Posix;
 
 namespace Voron.Torture.Faults;
 
-/// <summary>System calls as a system may make them: interrupted by signals, and doing less than they were asked.</summary>
-/// <remarks>Threads may call at the same time; what they are given then follows from their order.</remarks>
+/// <summary>System calls with the effects that a system may have: interrupted by signals, and doing less than requested.</summary>
+/// <remarks>Threads may call at the same time; the order of their calls then decides the outcome of each.</remarks>
 internal sealed unsafe class UnreliableCalls(int seed) : PosixCalls
 {
     private const int Alignment = 4096;
@@ -14,13 +14,13 @@ internal sealed unsafe class UnreliableCalls(int seed) : PosixCalls
     private readonly Lock _gate = new();
     private readonly Random _random = new(seed);
 
-    /// <summary>Calls that were interrupted before they did anything.</summary>
+    /// <summary>The number of calls that were interrupted before they did anything.</summary>
     public int Interrupted { get; private set; }
 
-    /// <summary>Calls that did less than they were asked.</summary>
+    /// <summary>The number of calls that did less than requested.</summary>
     public int Short { get; private set; }
 
-    /// <summary>For a call that must fail: the error number of the next write, or 0.</summary>
+    /// <summary>The error number with which the next write must fail, or 0.</summary>
     public int NextWriteError { get; set; }
 
     public override nint Read(SafeFileHandle handle, byte* buffer, nuint length, long offset) =>
@@ -39,7 +39,7 @@ internal sealed unsafe class UnreliableCalls(int seed) : PosixCalls
                 return base.WriteVectored(handle, blocks, count, offset);
             Short++;
 
-            // Some of the blocks whole, or a part of the first alone.
+            // Writes some of the blocks completely, or only a part of the first.
             int whole = _random.Next(count);
             if (whole > 0)
                 return base.WriteVectored(handle, blocks, whole, offset);

@@ -6,14 +6,14 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Kills;
 
-/// <summary>The process that is killed. Started ahead: it waits to be told where to work.</summary>
+/// <summary>The process that is killed. It is started ahead of time and waits for the directory in which to work.</summary>
 internal sealed class KillTargetProcess : IDisposable
 {
     private readonly Process _process;
     private readonly Stream _output;
 
-    /// <param name="held">A directory that it only keeps open, or null: then it waits for <see cref="Work"/>.</param>
-    /// <param name="addressGibibytes">What it may have of addresses, by ulimit; 0 for no limit.</param>
+    /// <param name="held">A directory that the process only keeps open, or null: then it waits for <see cref="Work"/>.</param>
+    /// <param name="addressGibibytes">The limit of its address space, set by ulimit; 0 for no limit.</param>
     public KillTargetProcess(string? held = null, int addressGibibytes = 0)
     {
         ProcessStartInfo start = ChildProgram.Of(typeof(KillWorkload).Assembly);
@@ -29,7 +29,7 @@ internal sealed class KillTargetProcess : IDisposable
             foreach (string part in program)
                 start.ArgumentList.Add(part);
 
-            // The collector reserves addresses too, by this.
+            // The garbage collector reserves addresses too; this limits them.
             start.Environment["DOTNET_GCHeapHardLimit"] = "0x8000000";
         }
         if (AppContext.GetData("Voron.PlantedFault") is string fault)
@@ -45,7 +45,7 @@ internal sealed class KillTargetProcess : IDisposable
 
     public int ProcessId => _process.Id;
 
-    /// <summary>The newest phase that it has told.</summary>
+    /// <summary>The newest phase that the process has reported.</summary>
     public KillPhase Phase { get; private set; }
 
     /// <summary>The newest commit that was acknowledged; 0 for none.</summary>
@@ -58,15 +58,15 @@ internal sealed class KillTargetProcess : IDisposable
         _process.StandardInput.Flush();
     }
 
-    /// <summary>Reads one thing that is told.</summary>
-    /// <exception cref="BrokenPromiseException">The process has ended by itself.</exception>
+    /// <summary>Reads one report.</summary>
+    /// <exception cref="BrokenPromiseException">The process has ended on its own.</exception>
     public void Listen()
     {
         if (!TryListen())
-            throw new BrokenPromiseException($"The process has ended by itself while {Phase}: {_process.StandardError.ReadToEnd()}");
+            throw new BrokenPromiseException($"The process has ended on its own while {Phase}: {_process.StandardError.ReadToEnd()}");
     }
 
-    /// <summary>Kills it, from any thread: whoever listens finds the end of what it tells.</summary>
+    /// <summary>Kills the process, from any thread: a listener then finds the end of its reports.</summary>
     public void End()
     {
         try
@@ -75,11 +75,11 @@ internal sealed class KillTargetProcess : IDisposable
         }
         catch (InvalidOperationException)
         {
-            // It has ended already.
+            // The process has ended already.
         }
     }
 
-    /// <summary>Kills it, and reads what it has told until then.</summary>
+    /// <summary>Kills the process, and reads its reports until then.</summary>
     public void Kill()
     {
         _process.Kill();

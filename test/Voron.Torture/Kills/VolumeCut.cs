@@ -4,12 +4,13 @@ using Voron.Torture.Harness;
 namespace Voron.Torture.Kills;
 
 /// <summary>
-/// Cuts the power of a volume, as far as a program can: commands of the caller's, given by the environment. One is run while the process that is
-/// to be killed works, the other when it is dead, before what is left is looked at. Without them a process is only killed.
+/// Cuts the power of a volume, as far as a program can, with a command that the caller gives in an environment variable. It is run once
+/// while the process that is to be killed works, and once when that process is dead, before its files are checked. Without the command, a
+/// process is only killed.
 /// </summary>
 internal static class VolumeCut
 {
-    /// <summary>Where to work in place of the directory for temporary files; null for there.</summary>
+    /// <summary>The directory to work in instead of the directory for temporary files; null for the latter.</summary>
     public static string? Volume { get; } = Environment.GetEnvironmentVariable("VORON_VOLUME");
 
     private static readonly string? Command = Environment.GetEnvironmentVariable("VORON_VOLUME_CUT");

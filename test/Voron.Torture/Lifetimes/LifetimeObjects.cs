@@ -3,12 +3,12 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Lifetimes;
 
-/// <summary>A put whose stream gives what the run sends, when it sends it.</summary>
+/// <summary>A put whose stream returns the bytes that the run sends, when it sends them.</summary>
 internal sealed class LifetimePut
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
 
-    // Inline: what the put does with what is sent has been done when sending returns.
+    // Inline: the put has processed the sent bytes by the time the send returns.
     private readonly Pipe _pipe = new(new PipeOptions(
         readerScheduler: PipeScheduler.Inline, writerScheduler: PipeScheduler.Inline, pauseWriterThreshold: 0, useSynchronizationContext: false));
 
@@ -50,7 +50,7 @@ internal sealed class LifetimePut
         RequireFailure<IOException>();
     }
 
-    /// <summary>The put has been ended by something else; what its stream does then is of no consequence.</summary>
+    /// <summary>Checks that something else has ended the put; later events of its stream then have no effect.</summary>
     public void RequireEnd(bool failsLater)
     {
         RequireFailure<InvalidOperationException>();
@@ -68,13 +68,13 @@ internal sealed class LifetimePut
         {
             return;
         }
-        throw new BrokenPromiseException($"The put of key {Key} was ended and says nothing of it.");
+        throw new BrokenPromiseException($"The put of key {Key} was ended and does not report it.");
     }
 }
 
-/// <summary>A stream of a value, with the bytes that it has to give for as long as it gives any.</summary>
+/// <summary>A stream of a value, with the bytes that it has to return for as long as it returns any.</summary>
 /// <param name="stream">The stream.</param>
-/// <param name="key">Whose value it is.</param>
+/// <param name="key">The key of the value.</param>
 /// <param name="value">The value.</param>
 internal sealed class LifetimeStream(Stream stream, int key, LifetimeValue value)
 {
@@ -82,7 +82,7 @@ internal sealed class LifetimeStream(Stream stream, int key, LifetimeValue value
 
     public int Key => key;
 
-    /// <summary>Whether it may refuse to go on: its bytes may have gone.</summary>
+    /// <summary>Whether the stream may refuse to continue: its bytes may be gone.</summary>
     public bool MayEnd { get; set; }
 
     public bool IsLarge => value.IsLarge;
@@ -108,7 +108,7 @@ internal sealed class LifetimeStream(Stream stream, int key, LifetimeValue value
     }
 }
 
-/// <summary>A reader that keeps addresses of values, as spans are, until it ends.</summary>
+/// <summary>A reader that keeps addresses of values, as spans do, until it ends.</summary>
 internal sealed unsafe class LifetimeReader(StorageEnvironment environment, string treeName) : IDisposable
 {
     private readonly ReadTransaction _reading = environment.BeginRead();

@@ -4,8 +4,8 @@ using Voron.Torture.Simulation;
 namespace Voron.Torture.Lifetimes;
 
 /// <summary>
-/// Pending puts, streams, cursors and spans against every call that ends them or takes back what they stand on: each goes on rightly or
-/// says that it has ended, and nothing of it is left in the store.
+/// Tests pending puts, streams, cursors and spans against every call that ends them or undoes the changes that they depend on: each either
+/// continues correctly or reports that it has ended, and leaves nothing in the store.
 /// </summary>
 internal sealed class LifetimeRun : IDisposable
 {
@@ -324,7 +324,7 @@ internal sealed class LifetimeRun : IDisposable
         switch (_choices.Next(6))
         {
             case 0:
-                // Every page that is in use has blocks, those too that were given back before.
+                // Every used page has blocks, including those that were given back earlier.
                 _run.Step("flush without room");
                 _disk.SpaceLimit = _disk.UsedBytes;
                 _environment.Flush();
@@ -350,7 +350,7 @@ internal sealed class LifetimeRun : IDisposable
             reader.Check();
     }
 
-    // With a put pending the call has to be refused, and to change nothing; else it has to be done.
+    // With a put pending, the call has to be refused without any change; otherwise it has to succeed.
     private bool IsRefused(string what, Action call)
     {
         try
@@ -369,7 +369,7 @@ internal sealed class LifetimeRun : IDisposable
     }
 
     /// <param name="key">The key whose value has changed; -1 for all.</param>
-    /// <param name="isAny">False where small puts that waited may have been applied, and nothing else.</param>
+    /// <param name="isAny">False if only small waiting puts may have been applied, and nothing else.</param>
     private void NoteChange(int key, bool isAny = true)
     {
         foreach (LifetimeStream stream in _streams)

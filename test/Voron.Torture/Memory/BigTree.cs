@@ -4,8 +4,8 @@ using Voron.Torture.Harness;
 namespace Voron.Torture.Memory;
 
 /// <summary>
-/// A tree that is written as a whole: more puts than the first buffer holds, so that a larger one is asked for, and more pages than are
-/// flushed at once. What each transaction has of it follows from which one wrote it last.
+/// A tree that is written as a whole: with more puts than the first buffer holds, so that a larger one is allocated, and more pages than
+/// are flushed at once. Its content as of each transaction depends on which transaction wrote it last.
 /// </summary>
 internal sealed class BigTree
 {
@@ -13,7 +13,7 @@ internal sealed class BigTree
     private const int Keys = 1_500;
     private const int ValueBytes = 200;
 
-    /// <summary>Has no divisor in common with the number of keys, so that each comes once.</summary>
+    /// <summary>Shares no divisor with the number of keys, so that each key occurs once.</summary>
     private const int Step = 7919;
 
     private readonly List<long> _changes = [];
@@ -32,10 +32,10 @@ internal sealed class BigTree
         }
     }
 
-    /// <summary>A transaction that has changed it is committed.</summary>
+    /// <summary>Records that a transaction which has changed the tree is committed.</summary>
     public void Changed(long id) => _changes.Add(id);
 
-    /// <exception cref="BrokenPromiseException">It is not as the last transaction left it that the reader may see.</exception>
+    /// <exception cref="BrokenPromiseException">The tree differs from the state after the last transaction that the reader may see.</exception>
     public void Check(ReadTransaction reading, string who)
     {
         long by = _changes.FindLast(id => id <= reading.TransactionId);
@@ -50,7 +50,7 @@ internal sealed class BigTree
             bool isRight = BinaryPrimitives.ReadInt32BigEndian(entry.Key) == next
                 && entry.Value.Length == ValueBytes && entry.Value.IndexOfAnyExcept(Fill(by, next)) < 0;
             BrokenPromiseException.Require(
-                isRight, $"{who} at transaction {reading.TransactionId}: entry {next} of the large tree is not what transaction {by} wrote.");
+                isRight, $"{who} at transaction {reading.TransactionId}: entry {next} of the large tree differs from the write of transaction {by}.");
             next++;
         }
         BrokenPromiseException.Require(

@@ -7,16 +7,16 @@ using Voron.Primitives;
 namespace Voron.Torture.Memory;
 
 /// <summary>
-/// The allocator of the engine in all tests. It finds writes beside blocks, uses of freed memory, and blocks that are freed twice, wrongly,
-/// or never.
+/// The allocator of the engine in all tests. It detects writes beside blocks, uses of freed memory, and blocks that are freed twice,
+/// wrongly, or never.
 /// </summary>
 /// <remarks>
 /// <code>
-///   ... canary | block | canary ...         in use: fresh bytes are 0xCD; the canaries are looked at when the block is freed, and by Sweep
-///   ... canary | 0xDD  | canary ...         freed: held back, and looked at for writes before the system gets it
+///   ... canary | block | canary ...         in use: fresh bytes are 0xCD; the canaries are checked when the block is freed, and by Sweep
+///   ... canary | 0xDD  | canary ...         freed: held back, and checked for writes before the system gets it
 /// </code>
-/// So a read of freed memory gets bytes that no suite takes for data. With <see cref="Protects"/>, on Linux, each block and each freed range
-/// of whole memory pages is out of reach instead: a read or a write there ends the process, at the instruction that makes it.
+/// A read of freed memory therefore returns bytes that no suite accepts as data. With <see cref="Protects"/>, on Linux, each block and each
+/// freed range of whole memory pages is inaccessible instead: a read or a write there ends the process, at the instruction that makes it.
 /// </remarks>
 internal sealed unsafe class GuardedMemory : IMemoryGuard
 {
@@ -27,7 +27,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
     private const byte Canary = 0xFD;
     private const int CanaryBytes = 64;
 
-    /// <summary>Of a longer range the ends are filled: most of it may never have been touched, and would have to be fetched.</summary>
+    /// <summary>Only the ends of a longer range are filled: most of it may never have been touched, and would have to be fetched.</summary>
     private const int WholeBytes = 64 << 10;
     private const int EndBytes = 8 << 10;
     private const int PageBytes = 4096;
@@ -37,14 +37,14 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
     private const int MaxKeptRanges = 128;
     private const ulong MaxKeptAddresses = 1UL << 43;
 
-    /// <summary>Threads of the engine that no caller waits for may be about to free what they have.</summary>
+    /// <summary>Gives engine threads that no caller waits for the time to free their memory.</summary>
     private const long LeakPatience = 20_000;
 
     private const long SweepInterval = 1_000;
 
     /// <summary>
-    /// An engine that writes beside each block is found wrong at each of thousands of blocks, again at each sweep, and a stack trace takes
-    /// milliseconds on a busy machine: the case would not end.
+    /// The limit of reports. An engine that writes beside each block would be reported for each of thousands of blocks, again at each
+    /// sweep, and a stack trace takes milliseconds on a busy machine: the case would not end.
     /// </summary>
     private const int MaxReports = 256;
 
@@ -53,7 +53,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
     private readonly Action<string> _report;
     private readonly ConcurrentDictionary<nint, Block> _blocks = new();
 
-    // No interruption leaves it half way, as it leaves none of the engine's locks: the engine frees while it is being closed.
+    // Taken without interruption, like the engine's locks, so that no work under it ends half done: the engine frees memory while it is being closed.
     private readonly Lock _gate = new();
     private readonly Queue<Block> _held = new();
     private readonly Dictionary<nint, Block> _heldByAddress = [];
@@ -66,17 +66,17 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
 
     public GuardedMemory(Action<string> report) => _report = report;
 
-    /// <summary>Managed bytes that the calling thread has taken here, and not in the engine.</summary>
+    /// <summary>The managed bytes that the calling thread has allocated here, and not in the engine.</summary>
     [field: ThreadStatic]
     public static long ManagedBytes { get; private set; }
 
-    /// <summary>Of this process, or null.</summary>
+    /// <summary>The allocator of this process, or null.</summary>
     public static GuardedMemory? Current => AppContext.GetData(Key) as GuardedMemory;
 
-    /// <summary>Blocks taken so far.</summary>
+    /// <summary>The number of blocks taken so far.</summary>
     public long Taken => Interlocked.Read(ref _taken);
 
-    /// <summary>Addresses that are held back, in bytes.</summary>
+    /// <summary>The size in bytes of the address ranges that are held back.</summary>
     public long KeptAddresses
     {
         get
@@ -86,31 +86,31 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
         }
     }
 
-    /// <summary>What is freed, and what is beside a block, cannot be touched.</summary>
+    /// <summary>True to make freed memory, and the bytes beside a block, inaccessible.</summary>
     public bool Protects
     {
         get;
         set => field = value && OperatingSystem.IsLinux();
     }
 
-    /// <summary>Notes where each block was taken, which takes long.</summary>
+    /// <summary>True to record where each block was taken, which is slow.</summary>
     public bool TracksOrigins { get; set; }
 
-    /// <summary>To be called before the process uses the engine. A second call changes nothing.</summary>
-    /// <param name="report">Told each thing that is wrong, on any thread.</param>
+    /// <summary>Installs the allocator; must be called before the process uses the engine. A second call changes nothing.</summary>
+    /// <param name="report">Receives each error, on any thread.</param>
     public static void Install(Action<string> report)
     {
         if (Current is null)
             AppContext.SetData(Key, new GuardedMemory(report));
     }
 
-    /// <summary>Looks at all blocks, those in use and those held back.</summary>
-    /// <param name="isQuick">Leaves those out that are held back when they were looked at a moment ago.</param>
+    /// <summary>Checks all blocks, both those in use and those held back.</summary>
+    /// <param name="isQuick">True to skip the blocks that are held back if they were checked a moment ago.</param>
     public void Sweep(bool isQuick = false)
     {
         foreach (Block block in _blocks.Values)
         {
-            // It may be freed meanwhile, which looks at it too.
+            // The block may be freed meanwhile, which checks it too.
             using (Uninterrupted.Hold(block))
             {
                 if (!block.IsFreed)
@@ -129,9 +129,11 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
         }
     }
 
-    /// <summary>What has been in use for long, and was taken before <paramref name="before"/>; null for nothing.</summary>
+    /// <summary>
+    /// Describes blocks that have been in use for long, and were taken before <paramref name="before"/>; null if there are none.
+    /// </summary>
     /// <param name="before">A value of <see cref="Taken"/>.</param>
-    /// <param name="after">Another one: what was taken by then is not looked at.</param>
+    /// <param name="after">Another one: blocks taken by then are not checked.</param>
     public string? Leaked(long before, long after)
     {
         long now = Environment.TickCount64;
@@ -139,7 +141,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
         return leaked.Length == 0 ? null : $"{leaked.Length} blocks are not freed, among them {leaked.MinBy(block => block.Number)}.";
     }
 
-    /// <summary>Whether anything is left that <see cref="Leaked"/> would tell of in the end.</summary>
+    /// <summary>Returns whether anything is left that <see cref="Leaked"/> would report in the end.</summary>
     public bool HasAny(long before, long after) => _blocks.Values.Any(block => block.Number > after && block.Number <= before);
 
     void* IMemoryGuard.Allocate(nuint bytes, nuint alignment, bool isZeroed)
@@ -266,7 +268,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
             PosixMemory.TryCommit((byte*)pages.Start, pages.Length);
     }
 
-    // The memory pages that are wholly within a range.
+    // Returns the memory pages that lie wholly within a range.
     private static (nint Start, nuint Length) Pages(void* start, nuint bytes)
     {
         var page = (nint)SystemPage;
@@ -299,7 +301,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
         return block;
     }
 
-    // The end of the block is as near to the end of the page as its alignment lets it be.
+    // The end of the block is as near to the end of the page as its alignment allows.
     private static Block? TryMap(nuint bytes, nuint alignment)
     {
         nuint inner = (Math.Max(bytes, 1) + SystemPage - 1) & ~(SystemPage - 1);
@@ -428,17 +430,17 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
 
         public nuint Bytes => bytes;
 
-        /// <summary>Where the memory with the canaries begins.</summary>
+        /// <summary>The start of the memory with the canaries.</summary>
         public nint Raw => raw;
 
         public nuint RawBytes => rawBytes;
 
         public bool IsAligned { get; set; }
 
-        /// <summary>It has memory pages of its own, between two that cannot be touched.</summary>
+        /// <summary>True if the block has its own memory pages, between two inaccessible ones.</summary>
         public bool IsMapped { get; init; }
 
-        /// <summary>Addresses without canaries.</summary>
+        /// <summary>True for an address range without canaries.</summary>
         public bool IsRange { get; init; }
 
         public bool IsFreed { get; set; }

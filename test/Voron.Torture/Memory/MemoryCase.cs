@@ -2,34 +2,36 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Memory;
 
-/// <summary>One case under the <see cref="GuardedMemory"/> of the process, which cases side by side share.</summary>
-/// <remarks>What is found is a failure of the case that ends first: with one thread, of the one that did it.</remarks>
+/// <summary>One case under the <see cref="GuardedMemory"/> of the process, which concurrent cases share.</summary>
+/// <remarks>A finding becomes a failure of the case that ends first: with one thread, that is the case that caused it.</remarks>
 internal sealed class MemoryCase
 {
     private static readonly Lock Gate = new();
     private static readonly List<MemoryCase> Open = [];
     private static readonly Queue<string> Findings = [];
 
-    // What was taken by then has been looked at for leaks, or is no case's.
+    // The blocks taken by then have been checked for leaks, or belong to no case.
     private static long Settled;
 
     private readonly long _begun;
 
     private MemoryCase(long begun) => _begun = begun;
 
-    /// <summary>Blocks that no case frees are failures too: not beside code that leaves environments open on purpose.</summary>
+    /// <summary>
+    /// True if blocks that no case frees are failures too; not for use beside code that leaves environments open on purpose.
+    /// </summary>
     public static bool FindsLeaks { get; set; }
 
-    /// <summary>Addresses that were released, and are held back, in bytes.</summary>
+    /// <summary>The size in bytes of address ranges that were released and are held back.</summary>
     public static long KeptAddresses => GuardedMemory.Current?.KeptAddresses ?? 0;
 
-    /// <summary>Managed bytes that the calling thread has taken for the allocator of the tests.</summary>
+    /// <summary>The managed bytes that the calling thread has allocated for the allocator of the tests.</summary>
     public static long ManagedBytes => GuardedMemory.ManagedBytes;
 
-    /// <summary>Has the engine of this process use a <see cref="GuardedMemory"/>. To be called before it is used.</summary>
+    /// <summary>Makes the engine of this process use a <see cref="GuardedMemory"/>. Must be called before the engine is used.</summary>
     public static void Install() => GuardedMemory.Install(finding =>
     {
-        // At once: the process may not live to tell it otherwise.
+        // Printed at once: the process may not live to report it in another way.
         Console.Error.WriteLine($"memory: {finding}");
         lock (Gate)
             Findings.Enqueue(finding);
@@ -48,7 +50,7 @@ internal sealed class MemoryCase
         }
     }
 
-    /// <param name="thrown">What the case has failed with, or null.</param>
+    /// <param name="thrown">The exception with which the case has failed, or null.</param>
     /// <exception cref="BrokenPromiseException">The engine has used memory wrongly.</exception>
     public void End(Exception? thrown)
     {
@@ -65,12 +67,12 @@ internal sealed class MemoryCase
             throw new BrokenPromiseException($"memory: {finding}", thrown);
     }
 
-    /// <summary>Looks at all memory, of all owners.</summary>
+    /// <summary>Checks all memory, of all owners.</summary>
     /// <exception cref="BrokenPromiseException">The engine has used memory wrongly.</exception>
     public static void RequireSound() => Begin().End(null);
 
-    /// <summary>Looks at all memory, and waits until everything is freed that all cases before have taken.</summary>
-    /// <exception cref="BrokenPromiseException">Something is not.</exception>
+    /// <summary>Checks all memory, and waits until everything is freed that all earlier cases have taken.</summary>
+    /// <exception cref="BrokenPromiseException">Something is not freed.</exception>
     public static void RequireNothingLeft(TimeSpan longest)
     {
         if (GuardedMemory.Current is not { } memory)
@@ -91,7 +93,7 @@ internal sealed class MemoryCase
             throw new BrokenPromiseException($"memory: {leaked}");
     }
 
-    // What was taken before the oldest open case began belongs to cases that have ended.
+    // Blocks taken before the oldest open case began belong to cases that have ended.
     private static void FindLeaks()
     {
         GuardedMemory? memory = GuardedMemory.Current;

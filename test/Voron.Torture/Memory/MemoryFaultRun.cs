@@ -5,7 +5,7 @@ using Voron.Torture.Schedules;
 
 namespace Voron.Torture.Memory;
 
-/// <summary>What the writer of a script does.</summary>
+/// <summary>The operations of the writer of a script.</summary>
 internal enum MemoryStep
 {
     Commit,
@@ -25,18 +25,17 @@ internal enum MemoryStep
     Reopen,
 }
 
-/// <param name="Step">What is done.</param>
+/// <param name="Step">The operation.</param>
 /// <param name="Keys">The keys, one bit each.</param>
-/// <param name="OnFailure">
-/// What the caller does when a change fails: 0 rolls back, 1 tries to commit, 2 rolls back to a savepoint and commits.
-/// </param>
+/// <param name="OnFailure">The caller's reaction to a change that fails: 0 rolls back, 1 tries to commit, 2 rolls back to a savepoint and
+/// commits.</param>
 internal readonly record struct MemoryOperation(MemoryStep Step, int Keys, int OnFailure);
 
-/// <summary>One script in which one allocation fails, or all from one on.</summary>
+/// <summary>Runs one script in which one allocation fails, or all from one on.</summary>
 [SuppressMessage("Reliability", "CA2012", Justification = "Each is looked at until it has completed, and its result is taken once.")]
 internal sealed class MemoryFaultRun : IDisposable
 {
-    /// <summary>Places that the flusher comes by while the script rests, at most: without memory it never has done.</summary>
+    /// <summary>The limit of places that the flusher passes while the script rests: without memory it never finishes.</summary>
     private const int LongestRest = 200;
 
     private static readonly TimeSpan ClosingLimit = TimeSpan.FromSeconds(20);
@@ -59,13 +58,14 @@ internal sealed class MemoryFaultRun : IDisposable
         _place = new ModelPlace(inMemory, 1 << 20);
     }
 
-    /// <summary>How many calls said that there is no memory.</summary>
+    /// <summary>The number of calls that reported a lack of memory.</summary>
     public int Told { get; private set; }
 
     /// <exception cref="BrokenPromiseException">The engine has failed.</exception>
     public void Run()
     {
-        // No choices: the engine's own threads run when the script's waits, and the same allocation is always the same.
+        // There are no choices: the engine's own threads run when the script's thread waits, so the same number always means the same
+        // allocation.
         var scheduler = new Scheduler(new DepartingStrategy([])) { Memory = _watch };
         scheduler.Add("script", Work);
         scheduler.Run();
@@ -76,7 +76,7 @@ internal sealed class MemoryFaultRun : IDisposable
             throw new BrokenPromiseException(leak);
     }
 
-    /// <summary>Lets go of everything, also after a failure.</summary>
+    /// <summary>Releases everything, also after a failure.</summary>
     public void Dispose()
     {
         if (_environment is { } left)
@@ -101,7 +101,7 @@ internal sealed class MemoryFaultRun : IDisposable
         }
         finally
         {
-            // Here, where the engine's threads still have their turns: those who fail are many while a failure is being shrunk.
+            // Closed here, where the engine's threads still have their turns: many runs fail while a failure is being shrunk.
             _watch.FailNoMore();
             EndReader();
             _environment?.Dispose();
@@ -124,7 +124,7 @@ internal sealed class MemoryFaultRun : IDisposable
         GoOn();
     }
 
-    // There is memory again: everything has to work, and nothing that failed may have left anything behind.
+    // There is memory again: everything has to work, and no failed operation may have left anything behind.
     private void GoOn()
     {
         CheckReaders("afterwards");
@@ -162,8 +162,8 @@ internal sealed class MemoryFaultRun : IDisposable
         }
     }
 
-    // An operation may fail that was refused memory itself: what failed before it has left nothing behind. That memory has run out
-    // poisons nothing, since nothing of it has reached the disk half-way.
+    // An operation may fail only if it was itself refused memory: earlier failures have left nothing behind. A lack of memory does not
+    // poison the environment, since no half-finished write has reached the disk.
     private void Do(MemoryOperation operation)
     {
         long before = _watch.Refused;
@@ -305,7 +305,7 @@ internal sealed class MemoryFaultRun : IDisposable
         Primitives.SchedulePoint.Current!.WaitUntil(() => ++places > LongestRest, mayTimeOut: true);
     }
 
-    // A transaction in which something has failed half-way can only be rolled back.
+    // A transaction in which a change has failed half-way can only be rolled back.
     private static void RequireRefusal(WriteTransaction writing, Exception cause)
     {
         try
@@ -368,7 +368,7 @@ internal sealed class MemoryFaultRun : IDisposable
             _model.Change(tree, state, key);
         }
 
-        // Puts that wait are applied by whoever looks: what fails, fails here.
+        // Waiting puts are applied by the first read: a failure shows here.
         _ = tree.Count;
     }
 

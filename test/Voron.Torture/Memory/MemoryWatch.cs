@@ -2,8 +2,8 @@ using Voron.IO;
 
 namespace Voron.Torture.Memory;
 
-/// <summary>Counts what the engine asks for, refuses it from a certain time on, and knows what was not given back.</summary>
-/// <remarks>Asked by one thread at a time.</remarks>
+/// <summary>Counts the engine's allocations, refuses them from a certain one on, and tracks memory that was not freed.</summary>
+/// <remarks>Called by one thread at a time.</remarks>
 internal sealed class MemoryWatch : IMemoryWatch
 {
     private const string FlusherName = "Voron flusher";
@@ -12,36 +12,36 @@ internal sealed class MemoryWatch : IMemoryWatch
     private long _failAt = -1;
     private bool _forEver;
 
-    /// <summary>How often was asked.</summary>
+    /// <summary>The number of requested allocations.</summary>
     public long Asked { get; private set; }
 
-    /// <summary>How often was asked before the newest call of <see cref="FailNoMore"/>.</summary>
+    /// <summary>The number of allocations requested before the newest call of <see cref="FailNoMore"/>.</summary>
     public long AskedUntilThen { get; private set; }
 
-    /// <summary>How often that was refused.</summary>
+    /// <summary>The number of refused allocations.</summary>
     public long Refused { get; private set; }
 
-    /// <summary>How often to the engine's own flusher, of which nobody is told.</summary>
+    /// <summary>The number refused to the engine's own flusher, which no caller is told about.</summary>
     public long RefusedToFlusher { get; private set; }
 
-    /// <summary>Notes where each block was taken, which takes long.</summary>
+    /// <summary>True to record where each block was taken, which is slow.</summary>
     public bool TracksOrigins { get; init; }
 
-    /// <summary>Where the first refusal was.</summary>
+    /// <summary>The stack trace of the first refusal.</summary>
     public string? RefusedAt { get; private set; }
 
-    /// <summary>Has one allocation fail, or all from that one on.</summary>
-    /// <param name="allocation">Which, counted from the first of all.</param>
+    /// <summary>Makes one allocation fail, or all from that one on.</summary>
+    /// <param name="allocation">The number of the allocation, counted from the first of all.</param>
     public void FailAt(long allocation, bool forEver) => (_failAt, _forEver) = (allocation, forEver);
 
-    /// <summary>There is memory again.</summary>
+    /// <summary>Makes memory available again.</summary>
     public void FailNoMore()
     {
         _failAt = -1;
         AskedUntilThen = Asked;
     }
 
-    /// <summary>What has not been given back; null when everything has.</summary>
+    /// <summary>Describes memory that has not been freed; null if all has.</summary>
     public string? Leaked()
     {
         lock (_live)

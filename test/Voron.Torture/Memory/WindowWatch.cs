@@ -8,15 +8,15 @@ internal sealed class WindowWatch : IMemoryWatch
 {
     private readonly HashSet<nint> _live = [];
 
-    /// <summary>How many there were at once, at most.</summary>
+    /// <summary>The largest number of windows that were live at once.</summary>
     public int Most { get; private set; }
 
     public int Now => _live.Count;
 
-    /// <summary>How many there were in all.</summary>
+    /// <summary>The total number of windows.</summary>
     public int Taken { get; private set; }
 
-    /// <summary>What the calling thread takes is counted until the result is disposed.</summary>
+    /// <summary>Counts the windows that the calling thread takes until the result is disposed.</summary>
     public IDisposable Watch() => new WatchedThread(this);
 
     bool IMemoryWatch.Allows(nuint bytes) => true;
@@ -33,14 +33,14 @@ internal sealed class WindowWatch : IMemoryWatch
     void IMemoryWatch.Freed(nint address) => _live.Remove(address);
 }
 
-/// <summary>A limit on the addresses of a thread, as a process has one by <c>ulimit -v</c>.</summary>
-/// <param name="limit">In bytes.</param>
+/// <summary>A limit on the addresses of a thread, like the limit of a process by <c>ulimit -v</c>.</summary>
+/// <param name="limit">The limit in bytes.</param>
 internal sealed class AddressLimit(long limit) : IMemoryWatch
 {
     private readonly Dictionary<nint, long> _live = [];
     private long _bytes;
 
-    /// <summary>Holds for the calling thread until the result is disposed.</summary>
+    /// <summary>Limits the calling thread until the result is disposed.</summary>
     public IDisposable Watch() => new WatchedThread(this);
 
     bool IMemoryWatch.Allows(nuint bytes)
@@ -68,7 +68,7 @@ internal sealed class AddressLimit(long limit) : IMemoryWatch
     }
 }
 
-/// <summary>Has a watch see what the calling thread takes.</summary>
+/// <summary>Attaches a watch to the allocations of the calling thread.</summary>
 internal sealed class WatchedThread : IDisposable
 {
     private readonly IMemoryWatch? _before = EngineMemory.Watch;

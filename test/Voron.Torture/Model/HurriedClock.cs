@@ -2,7 +2,7 @@ using Voron.Maintenance;
 
 namespace Voron.Torture.Model;
 
-/// <summary>A time in which every wait of the scrubber is a moment: its slices follow each other as closely as may be.</summary>
+/// <summary>A clock on which every wait of the scrubber is a moment: its slices follow each other as closely as possible.</summary>
 internal sealed class HurriedClock : ScrubClock
 {
     private static readonly TimeSpan Moment = TimeSpan.FromMilliseconds(1);

@@ -4,8 +4,8 @@ using System.Diagnostics;
 namespace Voron.Torture.Model;
 
 /// <summary>
-/// Writers and readers on several threads. Each transaction stamps all keys of a group alike, moves money between accounts,
-/// and counts itself: what a snapshot shows can be judged from the snapshot alone.
+/// Writers and readers on several threads. Each transaction gives all keys of a group the same stamp, moves money between accounts, and
+/// counts itself: a snapshot can be judged from its own content alone.
 /// </summary>
 internal sealed class IsolationRun(StorageEnvironment environment, int seed)
 {
@@ -20,13 +20,13 @@ internal sealed class IsolationRun(StorageEnvironment environment, int seed)
     private long _snapshots;
     private Exception? _failure;
 
-    /// <summary>Transactions acknowledged to the writers; each counts itself once.</summary>
+    /// <summary>The number of transactions acknowledged to the writers; each counts itself once.</summary>
     public long Acknowledged => Volatile.Read(ref _acknowledged);
 
-    /// <summary>Snapshots that were read and judged.</summary>
+    /// <summary>The number of snapshots that were read and judged.</summary>
     public long Snapshots => Volatile.Read(ref _snapshots);
 
-    /// <summary>How long the threads have run for, what was done meanwhile left out.</summary>
+    /// <summary>The time for which the threads have run, without the time of the work done meanwhile.</summary>
     public TimeSpan RunTime { get; private set; }
 
     public void Prepare()
@@ -42,8 +42,8 @@ internal sealed class IsolationRun(StorageEnvironment environment, int seed)
         writing.Commit();
     }
 
-    /// <summary>Runs the threads for a time, and throws what any of them has found.</summary>
-    /// <param name="meanwhile">What is done while they run, before the time begins.</param>
+    /// <summary>Runs the threads for a time, and throws the failure that any of them has found.</summary>
+    /// <param name="meanwhile">An action to perform while they run, before the time begins.</param>
     public void Run(TimeSpan time, int writers, int merged, int readers, Action? meanwhile = null)
     {
         _stopping = false;
@@ -76,7 +76,7 @@ internal sealed class IsolationRun(StorageEnvironment environment, int seed)
             throw new InvalidOperationException($"seed {seed}: {_failure.Message}", _failure);
     }
 
-    /// <summary>A number that stands for all bytes of a snapshot, having judged them.</summary>
+    /// <summary>Judges a snapshot, and returns a number that represents all of its bytes.</summary>
     public static ulong Judge(ReadTransaction reading)
     {
         var hash = new HashCode();

@@ -3,7 +3,7 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Model;
 
-/// <summary>A reader that is held open while everything is updated again and again.</summary>
+/// <summary>Holds a reader open while everything is updated again and again.</summary>
 internal sealed class LongReaderRun(string directory, int keys, TornPageProtection form)
 {
     private const long JournalLimit = 4 << 20;
@@ -12,12 +12,12 @@ internal sealed class LongReaderRun(string directory, int keys, TornPageProtecti
     private const int Parts = 6;
 
     /// <summary>
-    /// What the reader sees, what the flusher sees, and what is published; what is written by the transaction under way, or was by the
-    /// last one and not looked at since, is counted by <see cref="VersionsUnderWay"/>.
+    /// The versions that the reader sees, that the flusher sees, and that are published; versions written by the current transaction, or by
+    /// the last one and not examined since, are counted by <see cref="VersionsUnderWay"/>.
     /// </summary>
     private const int MaxVersionsPerPage = 3;
 
-    /// <summary>Far more than a crowded machine needs, and far less than a writer that waits for its time to run out.</summary>
+    /// <summary>Far fewer than even a crowded machine makes, and far more than a writer makes that waits until its time runs out.</summary>
     private const double MinCommitsPerSecond = 15;
 
     private static readonly TimeSpan Hanging = TimeSpan.FromMinutes(1);
@@ -25,27 +25,28 @@ internal sealed class LongReaderRun(string directory, int keys, TornPageProtecti
     private int _version;
 
     /// <summary>
-    /// Of journal files and rewrite files. The limit is one of records; files that have been let go of are there until they are used again, and
-    /// so is a rewrite file until the next stands in its place. With images, a file keeps as much free for those of a flush as it holds.
+    /// The limit of bytes in journal files and journal snapshots. The engine's limit counts records only; released files remain until they
+    /// are used again, and so does a journal snapshot until the next one replaces it. With images, a file keeps as much space free for
+    /// those of a flush as it holds.
     /// </summary>
     private long MaxFileBytes => (form == TornPageProtection.FullPageImages ? 5 : 3) * JournalLimit;
 
-    /// <summary>Times that everything was updated.</summary>
+    /// <summary>The number of times that everything was updated.</summary>
     public int Rounds => _version;
 
     public long JournalSnapshots { get; private set; }
 
-    /// <summary>Commits while a reader was held open.</summary>
+    /// <summary>The number of commits while a reader was held open.</summary>
     public long Commits { get; private set; }
 
-    /// <summary>How long these took, what is looked at between them left out.</summary>
+    /// <summary>The time that these commits took, without the checks between them.</summary>
     public TimeSpan CommitTime { get; private set; }
 
-    /// <summary>Bytes of journal files and rewrite files, at most.</summary>
+    /// <summary>The largest number of bytes in journal files and journal snapshots.</summary>
     public long LargestJournal { get; private set; }
 
-    /// <summary>Updates until that much journal was written, with a reader on the state before; then lets it go.</summary>
-    /// <param name="journals">How many times the limit of the journal.</param>
+    /// <summary>Updates until the given amount of journal was written, with a reader on the earlier state; then ends the reader.</summary>
+    /// <param name="journals">The amount, as a multiple of the journal limit.</param>
     public void Hold(int journals, CancellationToken stop)
     {
         using StorageEnvironment environment = StorageEnvironment.Open(directory, Options());
@@ -72,7 +73,7 @@ internal sealed class LongReaderRun(string directory, int keys, TornPageProtecti
             EnvironmentStatistics statistics = environment.GetStatistics();
             JournalSnapshots += statistics.JournalSnapshots;
             if (!stop.IsCancellationRequested)
-                Require(statistics.JournalSnapshots >= journals / 2, $"{statistics.JournalSnapshots} rewrites kept the journal short while {journals} times its limit was written");
+                Require(statistics.JournalSnapshots >= journals / 2, $"{statistics.JournalSnapshots} journal snapshots kept the journal short while {journals} times its limit was written");
             Require(LargestJournal < MaxFileBytes, $"the journal's files have grown to {LargestJournal} bytes, with a limit of {JournalLimit}");
             double rate = Commits / CommitTime.TotalSeconds;
             Require(rate >= MinCommitsPerSecond, $"{rate:0.0} commits a second behind a reader");
@@ -84,7 +85,9 @@ internal sealed class LongReaderRun(string directory, int keys, TornPageProtecti
         GoBack(environment);
     }
 
-    /// <summary>Closes while a reader is open and a rewrite file stands for the journal, and opens again.</summary>
+    /// <summary>
+    /// Closes the environment while a reader is open and a journal snapshot replaces part of the journal, and opens it again.
+    /// </summary>
     public void ReopenWithJournalSnapshot(CancellationToken stop)
     {
         StorageEnvironment environment = StorageEnvironment.Open(directory, Options());
@@ -96,12 +99,12 @@ internal sealed class LongReaderRun(string directory, int keys, TornPageProtecti
             while (environment.GetStatistics().JournalSnapshots < 2 && !stop.IsCancellationRequested)
             {
                 Update(environment, ++_version, 0, keys);
-                Require(Stopwatch.GetElapsedTime(begun) < Hanging, $"nothing is rewritten in {Hanging.TotalSeconds} s");
+                Require(Stopwatch.GetElapsedTime(begun) < Hanging, $"no journal snapshot is written in {Hanging.TotalSeconds} s");
             }
             JournalSnapshots += environment.GetStatistics().JournalSnapshots;
             Update(environment, ++_version, 0, keys);
             environment.Dispose();
-            Require(Directory.GetFiles(directory, "rewrite-*").Length == 1 || stop.IsCancellationRequested, "there is not one rewrite file");
+            Require(Directory.GetFiles(directory, "rewrite-*").Length == 1 || stop.IsCancellationRequested, "there is not exactly one journal snapshot");
             CheckVersion(reading, held);
         }
         using StorageEnvironment again = StorageEnvironment.Open(directory, Options());
@@ -110,10 +113,10 @@ internal sealed class LongReaderRun(string directory, int keys, TornPageProtecti
         RequireSound(again);
     }
 
-    // Updates change values in their places, so they need no page more than there were. What the file grows by ahead of need is a step.
+    // Updates change values in place, so they need no additional pages. The file may grow ahead of need by one step.
     private static void CheckSpace(EnvironmentStatistics now, EnvironmentStatistics before)
     {
-        // Writers are slowed at the limit, not stopped: what is under way when it is reached comes on top.
+        // Writers are slowed at the limit, not stopped: writes that are under way when it is reached come on top.
         Require(now.LiveJournalBytes <= JournalLimit * 3 / 2, $"{now.LiveJournalBytes} bytes of records, with a limit of {JournalLimit}");
         Require(
             now.DataFileBytes <= before.DataFileBytes + Growth,
@@ -129,7 +132,7 @@ internal sealed class LongReaderRun(string directory, int keys, TornPageProtecti
 
     private static long VersionsUnderWay(long pages) => (pages / 2) + 16;
 
-    // The flush after the reader's end takes everything home; the next writer gives back what it kept.
+    // The flush after the reader's end writes everything to the data file; the next writer gives back the space that it kept.
     private void GoBack(StorageEnvironment environment)
     {
         for (int i = 0; i < 2; i++)
@@ -139,20 +142,20 @@ internal sealed class LongReaderRun(string directory, int keys, TornPageProtecti
             writing.Dispose();
         }
         EnvironmentStatistics statistics = environment.GetStatistics();
-        Require(statistics is { PageVersions: 0, ScratchBytes: 0 }, $"{statistics.PageVersions} versions and {statistics.ScratchBytes} bytes of scratch stay");
-        Require(statistics.LiveJournalBytes < JournalLimit, $"{statistics.LiveJournalBytes} bytes of journal stay");
-        Require(Directory.GetFiles(directory, "rewrite-*").Length == 0, "a rewrite file stays");
+        Require(statistics is { PageVersions: 0, ScratchBytes: 0 }, $"{statistics.PageVersions} versions and {statistics.ScratchBytes} bytes of scratch remain");
+        Require(statistics.LiveJournalBytes < JournalLimit, $"{statistics.LiveJournalBytes} bytes of journal remain");
+        Require(Directory.GetFiles(directory, "rewrite-*").Length == 0, "a journal snapshot remains");
 
-        // Memory that two periods have not needed goes back but for what is kept ready.
+        // Memory that was unused for two periods is freed, except for the part that is kept ready.
         for (int period = 0; period < 3; period++)
             environment.Internals.TrimMemory();
         statistics = environment.GetStatistics();
         long spare = 3L * environment.Internals.Engine.Frames.ChunkBytes;
-        Require(statistics.ScratchReservedBytes <= spare, $"{statistics.ScratchReservedBytes} bytes of unused scratch memory stay");
+        Require(statistics.ScratchReservedBytes <= spare, $"{statistics.ScratchReservedBytes} bytes of unused scratch memory remain");
         RequireSound(environment);
     }
 
-    // Files come and go while they are counted: one that has gone has no bytes.
+    // Files come and go while they are counted: one that is gone has no bytes.
     private long JournalBytes()
     {
         long bytes = 0;

@@ -3,24 +3,24 @@ using System.Text;
 
 namespace Voron.Torture.Model;
 
-/// <summary>What a run has done, to be told when it fails: what concerned the key, and what came last.</summary>
+/// <summary>Records the operations of a run, to report when it fails those that concerned the key and the last ones.</summary>
 internal sealed class ModelHistory
 {
     private const int Shown = 30;
 
     private readonly List<Step> _steps = [];
 
-    /// <summary>Operations of the surface that were run.</summary>
+    /// <summary>The number of operations of the public interface that were run.</summary>
     public int Operations { get; private set; }
 
-    /// <summary>Tells of an operation, and counts it.</summary>
+    /// <summary>Records and counts an operation.</summary>
     public void Add(string what, string? tree = null, byte[]? key = null, long length = -1)
     {
         Operations++;
         Note(what, tree, key, length);
     }
 
-    /// <summary>Tells of something that is no operation by itself: where a transaction begins, or how something has ended.</summary>
+    /// <summary>Records an event that is not an operation: the beginning of a transaction, or the outcome of an operation.</summary>
     public void Note(string what, string? tree = null, byte[]? key = null, long length = -1) =>
         _steps.Add(new Step(_steps.Count + 1, what, tree, key, length));
 

@@ -2,7 +2,7 @@ using System.Buffers.Binary;
 
 namespace Voron.Torture.Model;
 
-/// <summary>Draws keys and lengths of values, at the limits more often than chance would.</summary>
+/// <summary>Draws keys and lengths of values, more often at the limits than chance would.</summary>
 internal sealed class ModelKeys(Random random, StorageOptions options, int maxKeyLength)
 {
     private const int LeafHeaders = 64 + 4 + 2;
@@ -43,7 +43,7 @@ internal sealed class ModelKeys(Random random, StorageOptions options, int maxKe
         }
     }
 
-    /// <summary>A key of the tree, a neighbour of one, or any.</summary>
+    /// <summary>Returns a key of the tree, a neighbour of one, or any key.</summary>
     public byte[] AnyKey(System.Collections.Immutable.ImmutableSortedSet<ModelEntry> entries)
     {
         if (entries.Count == 0 || random.Next(4) == 0)

@@ -1,9 +1,9 @@
 namespace Voron.Torture.Model;
 
-/// <summary>Is told what the environment does, on its threads, and keeps what does not fit until the run asks.</summary>
+/// <summary>Receives the environment's reports, on its threads, and keeps contradictions until the run asks.</summary>
 internal sealed class ModelObserver
 {
-    /// <summary>A report is made by a thread of the pool when no caller makes it.</summary>
+    /// <summary>A thread of the pool makes a report if no caller makes it.</summary>
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
 
     private readonly object _gate = new();
@@ -17,7 +17,7 @@ internal sealed class ModelObserver
         lock (_gate)
         {
             if (report.TransactionId <= _lastCommit || report.JournalBytes <= 0 || report.PagesChanged < 0)
-                _problem ??= $"behind transaction {_lastCommit} the commit observer was told of {report}";
+                _problem ??= $"behind transaction {_lastCommit} the commit observer received {report}";
             _lastCommit = report.TransactionId;
             Monitor.PulseAll(_gate);
         }
@@ -29,7 +29,7 @@ internal sealed class ModelObserver
         {
             if (report.TransactionId < _lastFlush || report.TransactionId > _lastCommit
                 || report.Leaves + report.Branches + report.Overflows > report.Pages)
-                _problem ??= $"behind commit {_lastCommit} and flush {_lastFlush} the flush observer was told of {report}";
+                _problem ??= $"behind commit {_lastCommit} and flush {_lastFlush} the flush observer received {report}";
             _lastFlush = report.TransactionId;
             _flushes++;
             Monitor.PulseAll(_gate);
@@ -50,11 +50,13 @@ internal sealed class ModelObserver
         lock (_gate)
         {
             if (report.JournalBytes < 0 || report.ScratchBytes < 0)
-                _problem ??= $"the slow reader observer was told of {report}";
+                _problem ??= $"the slow reader observer received {report}";
         }
     }
 
-    /// <summary>The environment goes on in other files, or again from what is there: transactions may be given again.</summary>
+    /// <summary>
+    /// Restarts the checks when the environment continues in other files, or again from the existing ones: transaction ids may be repeated.
+    /// </summary>
     public void Restart(long transactionId)
     {
         lock (_gate)
@@ -65,8 +67,8 @@ internal sealed class ModelObserver
         }
     }
 
-    /// <param name="acknowledged">A transaction whose commit has returned: the observer is told of it soon.</param>
-    /// <param name="flushes">Flushes that the environment counts since it was opened.</param>
+    /// <param name="acknowledged">A transaction whose commit has returned: the observer receives its report soon.</param>
+    /// <param name="flushes">The number of flushes that the environment has counted since it was opened.</param>
     public void Check(long acknowledged, long flushes)
     {
         lock (_gate)
@@ -75,9 +77,9 @@ internal sealed class ModelObserver
             while (_problem is null && (_lastCommit < acknowledged || _flushes < flushes) && Environment.TickCount64 < deadline)
                 Monitor.Wait(_gate, Patience);
             if (_problem is null && _lastCommit < acknowledged)
-                _problem = $"transaction {acknowledged} was acknowledged, and the commit observer has heard of {_lastCommit} last";
+                _problem = $"transaction {acknowledged} was acknowledged, and the last report of the commit observer is {_lastCommit}";
             if (_problem is null && _flushes < flushes)
-                _problem = $"{flushes} flushes are counted, and the flush observer was told of {_flushes}";
+                _problem = $"{flushes} flushes are counted, and the flush observer received {_flushes}";
             if (_problem is not null)
                 throw new ModelMismatchException(_problem);
         }

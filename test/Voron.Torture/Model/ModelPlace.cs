@@ -2,17 +2,19 @@ using Voron.IO;
 
 namespace Voron.Torture.Model;
 
-/// <summary>Where a run keeps its environment, so that it can be opened again, and copied as a killed process would leave it.</summary>
+/// <summary>
+/// The place where a run keeps its environment, so that it can be opened again, and copied as a killed process would leave it.
+/// </summary>
 internal sealed class ModelPlace : IDisposable
 {
-    /// <summary>Bytes of addresses for each file in memory: more than any of them has.</summary>
+    /// <summary>The address range in bytes for each file in memory: more than the length of any of them.</summary>
     private const long UsualReservation = 1L << 30;
 
     private readonly bool _inMemory;
     private MemoryDisk? _disk;
     private string _directory = "";
 
-    /// <param name="reservation">Bytes that a file in memory may have before it has to move.</param>
+    /// <param name="reservation">The number of bytes that a file in memory may have before it has to move.</param>
     public ModelPlace(bool inMemory, long reservation = UsualReservation)
     {
         _inMemory = inMemory;
@@ -22,11 +24,11 @@ internal sealed class ModelPlace : IDisposable
             _directory = Directory.CreateTempSubdirectory("voron-model-").FullName;
     }
 
-    /// <param name="watch">In memory: what the engine gets in the place of a file, by its name.</param>
+    /// <param name="watch">In memory only: returns the file that the engine gets instead of the original, by name.</param>
     public StorageEnvironment Open(StorageOptions options, Func<string, DiskFile, DiskFile>? watch = null) =>
         _inMemory ? StorageEnvironment.Open(new LentDisk(_disk!, options.ReadOnly, watch), options) : StorageEnvironment.Open(_directory, options);
 
-    /// <summary>Copies every file as it stands, while the environment is open and quiet.</summary>
+    /// <summary>Copies every file in its current state, while the environment is open and idle.</summary>
     public ModelPlace Copy()
     {
         var copy = new ModelPlace(_inMemory);

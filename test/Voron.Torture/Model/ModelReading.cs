@@ -39,7 +39,7 @@ internal sealed record ModelReader(ReadTransaction Transaction, ModelState State
     }
 }
 
-/// <summary>Compares what a tree says with what the model has.</summary>
+/// <summary>Compares the content of a tree with the model.</summary>
 internal static class ModelReading
 {
     public static void CheckTree(Tree tree, ImmutableSortedSet<ModelEntry> entries)
@@ -57,7 +57,7 @@ internal static class ModelReading
         if (cursor.MoveNext())
             throw new ModelMismatchException($"tree '{tree.Name}' goes on behind its last key", cursor.Key.ToArray());
 
-        // The same backwards, and by the enumerator.
+        // Checks the same backwards, and by the enumerator.
         var at = entries.Count;
         while (cursor.MovePrevious())
             CheckEntry(tree.Name, cursor, at > 0 ? entries[--at] : throw new ModelMismatchException($"tree '{tree.Name}' goes on before its first key"));
@@ -74,7 +74,7 @@ internal static class ModelReading
             throw new ModelMismatchException($"tree '{tree.Name}' has {at} entries of {entries.Count}, and says {statistics}");
     }
 
-    /// <summary>Compares keys that are there and keys that are not, all at once.</summary>
+    /// <summary>Compares existing and missing keys, all in one batch.</summary>
     public static void CheckMany(Tree tree, ImmutableSortedSet<ModelEntry> entries, Random random)
     {
         var batch = new LookupBatch();
@@ -113,12 +113,12 @@ internal static class ModelReading
             throw new ModelMismatchException($"tree '{tree}' has a wrong value of {expected.Length} bytes", expected.Key);
     }
 
-    /// <param name="expected">Without a key when there should be no such entry.</param>
+    /// <param name="expected">The expected entry; without a key if there should be none.</param>
     public static void CheckGet(Tree tree, byte[] key, ModelEntry expected)
     {
         var found = tree.TryGet(key, out var value);
         if (found != (expected.Key != null))
-            throw new ModelMismatchException($"tree '{tree.Name}' {(found ? "has" : "has not")} the key", key);
+            throw new ModelMismatchException($"tree '{tree.Name}' {(found ? "has" : "does not have")} the key", key);
         if (found && !value.SequenceEqual(expected.Value))
             throw new ModelMismatchException($"tree '{tree.Name}' has a wrong value ({value.Length} bytes, should be {expected.Length})", key);
     }
@@ -136,9 +136,9 @@ internal static class ModelReading
             if (!expected.Value.SequenceEqual(bytes))
                 throw new ModelMismatchException("the stream has wrong bytes", key);
             if (stream.ReadByte() >= 0)
-                throw new ModelMismatchException("the stream goes on behind its end", key);
+                throw new ModelMismatchException("the stream continues beyond its end", key);
 
-            // From anywhere, piece by piece.
+            // Reads from a random position, piece by piece.
             var at = random.Next(expected.Length + 1);
             stream.Seek(at, SeekOrigin.Begin);
             while (at < expected.Length)

@@ -2,19 +2,19 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Model;
 
-/// <summary>One environment beside its model, through a number of random operations.</summary>
+/// <summary>Compares one environment with its model, through a number of random operations.</summary>
 internal sealed class ModelRun : IDisposable
 {
     private const int MaxReaders = 6;
     private const string OverwrittenName = "overwritten";
 
-    /// <summary>How often values are overwritten, as against those that are live or wait for a flush.</summary>
+    /// <summary>The number of overwritten values, relative to those that are live or wait for a flush.</summary>
     private const int OverwriteFactor = 8;
 
-    /// <summary>What the file may grow by, as against the bytes of values that are live or wait for a flush.</summary>
+    /// <summary>The allowed growth of the file, relative to the bytes of values that are live or wait for a flush.</summary>
     private const int MaxGrowth = 2;
 
-    /// <summary>Besides values: pages of trees and of section maps.</summary>
+    /// <summary>Pages in addition to values: those of trees and of section maps.</summary>
     private const int OtherPages = 64;
 
     /// <summary>In milliseconds.</summary>
@@ -76,7 +76,7 @@ internal sealed class ModelRun : IDisposable
 
     public void Dispose()
     {
-        // After a failure too, where a reader may have ended already and the environment be closed.
+        // Must work after a failure too, when a reader may have ended already and the environment may be closed.
         try
         {
             foreach (var reader in _readers)
@@ -142,7 +142,7 @@ internal sealed class ModelRun : IDisposable
         }
     }
 
-    // Where free pages at the end are given back, a transaction of the engine's own lowers the page count, and changes nothing else.
+    // Where free pages at the end are given back, an internal transaction of the engine lowers the page count, and changes nothing else.
     private void ReclaimSpace()
     {
         History.Add("reclaim space");
@@ -221,7 +221,7 @@ internal sealed class ModelRun : IDisposable
             Settle();
     }
 
-    /// <summary>Waits for everything submitted.</summary>
+    /// <summary>Waits for all submitted commits.</summary>
     private void Settle()
     {
         foreach (var commit in _commits)
@@ -243,7 +243,9 @@ internal sealed class ModelRun : IDisposable
         }
     }
 
-    /// <summary>There is one write transaction at a time, and who does not want to wait is told.</summary>
+    /// <summary>
+    /// Checks that there is one write transaction at a time, and that a caller that does not want to wait gets an exception.
+    /// </summary>
     private void TryToBeSecond()
     {
         History.Note("a second write transaction");
@@ -254,7 +256,7 @@ internal sealed class ModelRun : IDisposable
         catch (TimeoutException)
         {
             var operation = _environment.WriteAsync(Cancelled, new CancellationToken(canceled: true));
-            BrokenPromiseException.Require(operation.IsCanceled, "an operation that was cancelled is not");
+            BrokenPromiseException.Require(operation.IsCanceled, "a cancelled operation does not report that it is cancelled");
             return;
         }
 
@@ -283,10 +285,10 @@ internal sealed class ModelRun : IDisposable
 
     private void WriteMerged()
     {
-        // Where operations that fit alone may be too large together, which of them fail cannot be foretold.
+        // Operations that fit alone may be too large together; it is then unpredictable which of them fail.
         if (_settings.Options.MaxTransactionBytes < 16 << 20)
             return;
-        History.Note("merged writes");
+        History.Note("group commit");
         Settle();
         var state = _state;
         ModelEscape? escaped = null;
@@ -329,7 +331,8 @@ internal sealed class ModelRun : IDisposable
         new ModelReader(reading, _state).CheckSome(History, _random);
     }
 
-    // Large values are written to pages that no snapshot has: what is overwritten is of use again after a flush, and has to be used.
+    // Large values are written to pages that no snapshot has: the pages of overwritten values become usable after a flush, and have to be
+    // reused.
     private void OverwriteLarge()
     {
         Settle();
@@ -363,7 +366,7 @@ internal sealed class ModelRun : IDisposable
         Take(id, _state.Drop(OverwrittenName));
     }
 
-    // A scrub has a snapshot for a slice of its work, longer when its thread gets no processor, and keeps flushes back meanwhile.
+    // A scrub holds a snapshot for a slice of its work, longer if its thread gets no processor, and holds flushes back meanwhile.
     private void FlushAll()
     {
         long started = Environment.TickCount64;
@@ -456,12 +459,12 @@ internal sealed class ModelRun : IDisposable
         _environment.Dispose();
         Settle();
 
-        // What was open for reading is whole until it ends.
+        // Transactions that were open for reading remain usable until they end.
         CloseReaders();
         Restart();
     }
 
-    /// <summary>Goes on from the files as a killed process would leave them.</summary>
+    /// <summary>Continues from the files as a killed process would leave them.</summary>
     private void Kill()
     {
         Settle();
@@ -476,7 +479,7 @@ internal sealed class ModelRun : IDisposable
         }
         finally
         {
-            // Of the two, what is not gone on with is gone, and the other known, whatever happens here.
+            // Whatever happens here, the abandoned place of the two is deleted, and the other is kept in the field.
             _place = copy;
             left.Dispose();
         }

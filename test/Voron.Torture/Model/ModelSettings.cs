@@ -1,6 +1,6 @@
 namespace Voron.Torture.Model;
 
-/// <summary>How one run is set up; all of it is drawn, with what is plainest first.</summary>
+/// <summary>The configuration of one run; all of it is drawn, with the plainest choices first.</summary>
 internal sealed record ModelSettings(StorageOptions Options, bool InMemory, int TargetEntries, int Trees, int Savepoints, bool Background)
 {
     /// <summary>More trees than a transaction has buffers for, and than it finds without a table.</summary>
@@ -11,8 +11,8 @@ internal sealed record ModelSettings(StorageOptions Options, bool InMemory, int 
 
     private static readonly int[] PageSizes = [4096, 8192, 16384, 32768, 65536];
 
-    /// <param name="random">Decides.</param>
-    /// <param name="observer">Is told of commits, flushes and verifications.</param>
+    /// <param name="random">Makes the choices.</param>
+    /// <param name="observer">Receives the reports of commits, flushes and verifications.</param>
     public static ModelSettings Draw(Random random, ModelObserver observer)
     {
         int pageSize = random.Next(2) == 0 ? 4096 : PageSizes[random.Next(PageSizes.Length)];
@@ -34,7 +34,7 @@ internal sealed record ModelSettings(StorageOptions Options, bool InMemory, int 
         int growthBytes = random.Next(2) == 0 ? 64 << 20 : 1 << 20;
         double freeFraction = random.Next(2) == 0 ? 0.25 : 0.9;
 
-        // A flusher beside the run makes choices of its own, which no script has.
+        // A background flusher makes choices of its own, which no script records.
         bool background = random.Next(4) == 3;
         bool scrubs = random.Next(8) >= 4 && background;
         var options = new StorageOptions
@@ -49,7 +49,7 @@ internal sealed record ModelSettings(StorageOptions Options, bool InMemory, int 
             FlushInterval = background ? TimeSpan.FromMilliseconds(50) : TimeSpan.FromSeconds(10),
             ScrubInterval = scrubs ? TimeSpan.FromMilliseconds(20) : Timeout.InfiniteTimeSpan,
 
-            // In slices of 64 KiB, the smallest, with a transaction or two between them.
+            // Slices of 64 KiB, the smallest, with a transaction or two between them.
             ScrubBytesPerSecond = 1,
             ScrubClock = new HurriedClock(),
             InitialJournalFileBytes = journal,
@@ -71,10 +71,10 @@ internal sealed record ModelSettings(StorageOptions Options, bool InMemory, int 
         return new ModelSettings(options, inMemory, target, trees, savepoints, background);
     }
 
-    /// <summary>True where transactions open many trees.</summary>
+    /// <summary>True if transactions open many trees.</summary>
     public bool HasManyTrees => Trees == ManyTrees;
 
-    /// <summary>True where savepoints are begun deep inside each other.</summary>
+    /// <summary>True if savepoints are nested deeply.</summary>
     public bool HasManySavepoints => Savepoints == ManySavepoints;
 
     public override string ToString() =>

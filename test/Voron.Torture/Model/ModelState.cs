@@ -2,18 +2,18 @@ using System.Collections.Immutable;
 
 namespace Voron.Torture.Model;
 
-/// <summary>An entry as the model has it: the value is a slice of <see cref="Pad"/>.</summary>
+/// <summary>An entry of the model: the value is a slice of <see cref="Pad"/>.</summary>
 internal readonly record struct ModelEntry(byte[] Key, int Offset, int Length)
 {
     public ReadOnlySpan<byte> Value => Pad.Bytes.AsSpan(Offset, Length);
 }
 
-/// <summary>Where the bytes of all values come from: the first half is random, the second has few bytes that are not zero.</summary>
+/// <summary>The source of the bytes of all values: the first half is random, the second has few bytes that are not zero.</summary>
 internal static class Pad
 {
     public static readonly byte[] Bytes = Make();
 
-    /// <summary>A slice of that length; two drawn at random hardly ever have the same bytes.</summary>
+    /// <summary>Returns a slice of the given length; two random slices hardly ever have the same bytes.</summary>
     public static ModelEntry Draw(Random random, byte[] key, int length) => new(key, random.Next(Bytes.Length - length), length);
 
     private static byte[] Make()
@@ -27,7 +27,7 @@ internal static class Pad
     }
 }
 
-/// <summary>Keys in the order of their bytes.</summary>
+/// <summary>Orders keys by their bytes.</summary>
 internal sealed class ByKey : IComparer<ModelEntry>
 {
     public static readonly ByKey Instance = new();
@@ -35,7 +35,7 @@ internal sealed class ByKey : IComparer<ModelEntry>
     public int Compare(ModelEntry x, ModelEntry y) => x.Key.AsSpan().SequenceCompareTo(y.Key);
 }
 
-/// <summary>All trees as of one moment. Never changes: a snapshot of it is a reference.</summary>
+/// <summary>All trees as of one moment. Immutable: a snapshot of it is a reference.</summary>
 internal sealed class ModelState
 {
     private static readonly ImmutableSortedSet<ModelEntry> NoEntries = ImmutableSortedSet.Create<ModelEntry>(ByKey.Instance);
@@ -67,7 +67,7 @@ internal sealed class ModelState
         return left == entries ? this : new(Trees.SetItem(tree, left));
     }
 
-    /// <param name="entry">Without a key when there is none.</param>
+    /// <param name="entry">The entry; without a key if there is none.</param>
     public bool TryGet(string tree, byte[] key, out ModelEntry entry)
     {
         var found = Trees[tree].TryGetValue(new ModelEntry(key, 0, 0), out var actual);
@@ -75,7 +75,7 @@ internal sealed class ModelState
         return found;
     }
 
-    /// <summary>How many keys of the tree are below a key.</summary>
+    /// <summary>Returns the number of keys of the tree that are below a key.</summary>
     public int Rank(string tree, ReadOnlySpan<byte> key, out bool exact)
     {
         var index = Trees[tree].IndexOf(new ModelEntry(key.ToArray(), 0, 0));
@@ -84,7 +84,7 @@ internal sealed class ModelState
     }
 }
 
-/// <summary>The engine did something other than the model.</summary>
+/// <summary>The engine behaved differently from the model.</summary>
 internal sealed class ModelMismatchException : Exception
 {
     public ModelMismatchException(string message, byte[]? key = null)

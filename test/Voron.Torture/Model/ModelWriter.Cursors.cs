@@ -102,7 +102,9 @@ internal sealed partial class ModelWriter
             ModelReading.CheckEntry(name, cursor.Cursor, entries[at]);
     }
 
-    /// <summary>A cursor has a key while its entry is there, whatever has happened to the tree since it went there.</summary>
+    /// <summary>
+    /// Checks that a cursor has a key while its entry exists, whatever has happened to the tree since the cursor moved there.
+    /// </summary>
     private void CheckPlace(OpenCursor cursor, string name)
     {
         if (cursor.Place == Place.Key && State.TryGet(name, cursor.Key!, out var entry))
@@ -111,7 +113,7 @@ internal sealed partial class ModelWriter
             return;
         }
 
-        Require(!cursor.Cursor.IsOnEntry, "the cursor stands on an entry that is not there", cursor.Key);
+        Require(!cursor.Cursor.IsOnEntry, "the cursor is on an entry that does not exist", cursor.Key);
         Fails<InvalidOperationException>(() => cursor.Cursor.Key.Length.ToString());
     }
 
@@ -148,7 +150,7 @@ internal sealed partial class ModelWriter
         }
     }
 
-    /// <summary>A cursor that stays open, and where it should stand.</summary>
+    /// <summary>A cursor that stays open, and its expected position.</summary>
     private sealed class OpenCursor
     {
         public required Handle Handle;

@@ -87,7 +87,7 @@ internal sealed partial class ModelWriter
         handle.Name = null;
     }
 
-    /// <summary>Small puts to many trees in turn.</summary>
+    /// <summary>Makes small puts to many trees in turn.</summary>
     private void WriteSideBySide()
     {
         var handles = State.Trees.Keys.Where(_ => random.Next(4) > 0).Select(Open).ToList();
@@ -139,7 +139,7 @@ internal sealed partial class ModelWriter
             return;
         }
 
-        // A nested transaction inside has not been committed: releasing is refused, disposing takes its changes back.
+        // A nested transaction inside has not been committed: releasing is refused, disposing undoes its changes.
         Fails<InvalidOperationException>(mark.Release);
         if (mark.Savepoint is not { } savepoint || random.Next(2) == 0)
             return;
@@ -186,7 +186,7 @@ internal sealed partial class ModelWriter
     {
         State = mark.State;
 
-        // Trees that were not open then have to be opened again.
+        // Trees that were not open at that time have to be opened again.
         for (var i = _handles.Count - 1; i >= mark.Names.Count; i--)
         {
             _cursors.RemoveAll(cursor => cursor.Handle == _handles[i]);
@@ -208,7 +208,7 @@ internal sealed partial class ModelWriter
         _marks.RemoveRange(index, _marks.Count - index);
     }
 
-    /// <summary>A savepoint or nested transaction, and how things were when it began.</summary>
+    /// <summary>A savepoint or nested transaction, and the state when it began.</summary>
     private sealed class Mark
     {
         public required ModelState State;
@@ -229,7 +229,7 @@ internal sealed partial class ModelWriter
 /// <summary>Handles of a transaction, or of an operation that shares one.</summary>
 internal sealed record ModelEscape(WriteTransaction Transaction, List<WriteTree> Trees, List<Cursor> Cursors)
 {
-    /// <summary>Nothing of it is of use any more.</summary>
+    /// <summary>Checks that none of the handles can be used any more.</summary>
     public void CheckEnded()
     {
         Ended(() => Transaction.CreateTree("escaped"));
@@ -259,6 +259,6 @@ internal sealed record ModelEscape(WriteTransaction Transaction, List<WriteTree>
             return;
         }
 
-        throw new ModelMismatchException("a handle is of use after the end of what it belongs to");
+        throw new ModelMismatchException("a handle can be used after the end of its transaction or operation");
     }
 }

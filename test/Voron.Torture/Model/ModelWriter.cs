@@ -1,6 +1,6 @@
 namespace Voron.Torture.Model;
 
-/// <summary>Does random things in one write transaction, and the same to the model.</summary>
+/// <summary>Performs random operations in one write transaction, and the same on the model.</summary>
 internal sealed partial class ModelWriter(ModelSettings settings, Random random, ModelHistory history, WriteTransaction transaction, ModelState state)
 {
     private static readonly string[] Names =
@@ -13,13 +13,13 @@ internal sealed partial class ModelWriter(ModelSettings settings, Random random,
     private readonly List<Mark> _marks = [];
     private readonly ModelKeys _keys = new(random, settings.Options, settings.Options.PageSize / 4 - 64);
 
-    /// <summary>What the transaction sees.</summary>
+    /// <summary>The state that the transaction sees.</summary>
     public ModelState State { get; private set; } = state;
 
-    /// <summary>True when an operation has failed for want of room: the transaction can only be rolled back.</summary>
+    /// <summary>True if an operation has failed for lack of space: the transaction can only be rolled back.</summary>
     public bool IsBroken { get; private set; }
 
-    /// <param name="simple">Leaves savepoints and failing operations out.</param>
+    /// <param name="simple">True to leave out savepoints and failing operations.</param>
     public void Run(int operations, bool simple)
     {
         for (var i = 0; i < operations && !IsBroken; i++)
@@ -33,7 +33,7 @@ internal sealed partial class ModelWriter(ModelSettings settings, Random random,
             });
         }
 
-        // Savepoints may stay open over the end of the transaction. Nested transactions may not, which the commit says.
+        // Savepoints may stay open until the end of the transaction. Nested transactions must not: the commit is then refused.
         while (!IsBroken && !simple && _marks.Count > 0 && (HasNested || random.Next(3) > 0))
         {
             if (HasNested && random.Next(3) == 0)
@@ -42,7 +42,7 @@ internal sealed partial class ModelWriter(ModelSettings settings, Random random,
         }
     }
 
-    // To release a savepoint applies the puts that wait: it may find that they are too many, as a put may.
+    // Releasing a savepoint applies the waiting puts: like a put, it may find that they are too many.
     private void TryWithinLimit(Action operation)
     {
         try
@@ -55,11 +55,11 @@ internal sealed partial class ModelWriter(ModelSettings settings, Random random,
         }
     }
 
-    /// <summary>What has been opened, for others that should not be able to use it.</summary>
+    /// <summary>Returns the opened handles, for others that should not be able to use them.</summary>
     public ModelEscape Escape() => new(
         transaction, _handles.ConvertAll(handle => handle.Tree), _cursors.ConvertAll(cursor => cursor.Cursor));
 
-    // The operation has failed in the middle: all is well again only after a rollback.
+    // The operation has failed half-way: the transaction is usable again only after a rollback.
     private void Break()
     {
         history.Note("  (too large)");
@@ -287,7 +287,7 @@ internal sealed partial class ModelWriter(ModelSettings settings, Random random,
         return handle;
     }
 
-    /// <summary>A tree that is open; without a name when it has been deleted.</summary>
+    /// <summary>An open tree; without a name if it has been deleted.</summary>
     private sealed class Handle
     {
         public string? Name;

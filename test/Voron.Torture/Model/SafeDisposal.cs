@@ -1,15 +1,15 @@
 namespace Voron.Torture.Model;
 
 /// <summary>
-/// Lets go of what a failed run has left: threads, memory, files. There are as many failed runs as a script has ways of being shorter.
+/// Disposes the leftovers of a failed run: threads, memory, files. There are as many failed runs as a script has ways to become shorter.
 /// </summary>
 internal static class SafeDisposal
 {
     private static readonly TimeSpan Limit = TimeSpan.FromSeconds(10);
 
     /// <summary>
-    /// Disposes things one after the other. What has failed may fail again, or hang: neither may hide the failure, so it is done by a thread
-    /// of its own, which is left alone with what it cannot end.
+    /// Disposes objects one after the other. A failed object may fail again, or hang: neither may hide the failure, so a separate thread
+    /// does the work, and is abandoned with the objects that it cannot end.
     /// </summary>
     public static void Dispose(params IReadOnlyList<IDisposable?> things)
     {
@@ -23,7 +23,7 @@ internal static class SafeDisposal
                 }
                 catch (Exception)
                 {
-                    // What there is to say of this run is being said.
+                    // The failure of this run is already being reported.
                 }
             }
         })

@@ -3,11 +3,11 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Model;
 
-/// <summary>Short read transactions while nothing that writes gets on, with the time that each has taken.</summary>
+/// <summary>Runs short read transactions while no writer makes progress, and measures the time of each.</summary>
 /// <remarks>
-/// They are made in bursts with pauses, so that what a stalled disk stops has the time to come to a stop: the flusher and what it holds,
-/// not only the writer. A thread that is out of its turn on a crowded machine makes a few of them slow, and neither the half of them nor
-/// one in twenty: the gets of a burst take less than a turn.
+/// The reads come in bursts with pauses, so that everything that depends on a stalled disk has the time to come to a stop: the flusher and
+/// everything that it holds, not only the writer. A thread that loses its turn on a crowded machine makes a few reads slow, but neither
+/// half of them nor one in twenty: the gets of a burst take less than a turn.
 /// </remarks>
 internal sealed class StalledReads(StorageEnvironment environment)
 {
@@ -15,7 +15,7 @@ internal sealed class StalledReads(StorageEnvironment environment)
     private const int GetsPerBurst = 50;
     private const int SlowOneIn = 20;
 
-    /// <summary>Far more than a crowded machine needs, and far less than for ever.</summary>
+    /// <summary>Far longer than even a crowded machine needs, but finite.</summary>
     private static readonly TimeSpan Hanging = TimeSpan.FromSeconds(20);
 
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(10);
@@ -32,7 +32,7 @@ internal sealed class StalledReads(StorageEnvironment environment)
 
     public TimeSpan Median => _times[_times.Count / 2];
 
-    /// <summary>What all but one in twenty stay below.</summary>
+    /// <summary>The time that all reads but one in twenty stay below.</summary>
     public TimeSpan NearlyAll => _times[_times.Count - 1 - (_times.Count / SlowOneIn)];
 
     public int Count => _times.Count;
@@ -40,7 +40,7 @@ internal sealed class StalledReads(StorageEnvironment environment)
     /// <exception cref="BrokenPromiseException">Readers wait.</exception>
     public void Run()
     {
-        // A thread of its own: one that waits for ever would be waited for.
+        // A separate thread is used because a read that waits for ever would also block this one.
         var reader = new Thread(Read) { IsBackground = true, Name = "reads while the disk stalls" };
         reader.Start();
         if (!reader.Join(Hanging))

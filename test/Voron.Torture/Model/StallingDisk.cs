@@ -2,13 +2,13 @@ using Voron.IO;
 
 namespace Voron.Torture.Model;
 
-/// <summary>Lets every change of a disk's files hang while it stalls, as a device does that has too much to do.</summary>
+/// <summary>Makes every change of a disk's files hang while it stalls, like a device that has too much to do.</summary>
 internal sealed class StallingDisk : IDisposable
 {
     private readonly ManualResetEventSlim _isFree = new(true);
     private int _waiting;
 
-    /// <summary>How many calls hang.</summary>
+    /// <summary>The number of calls that hang.</summary>
     public int Waiting => Volatile.Read(ref _waiting);
 
     public void Stall() => _isFree.Reset();

@@ -3,7 +3,9 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Options;
 
-/// <summary>The values of each numeric option that are worth trying: its limits, its default, and what lies beside powers of two.</summary>
+/// <summary>
+/// The values of each numeric option that are worth trying: its limits, its default, and the neighbours of powers of two.
+/// </summary>
 internal static class OptionLimits
 {
     private const long KiB = 1 << 10;
@@ -32,7 +34,7 @@ internal static class OptionLimits
         (nameof(StorageOptions.SlowReaderInterval), [TimeSpan.FromTicks(1), TimeSpan.FromMinutes(1), TimeSpan.MaxValue]),
     ];
 
-    /// <summary>Numeric options of the engine of which nothing is known here: they would not be tried.</summary>
+    /// <summary>The numeric options of the engine that are missing in this list, and so would not be tried.</summary>
     public static IEnumerable<string> Untried =>
         typeof(StorageOptions).GetProperties(BindingFlags.Public | BindingFlags.Instance)
             .Where(option => option.PropertyType == typeof(int) || option.PropertyType == typeof(long) || option.PropertyType == typeof(double)
@@ -60,11 +62,11 @@ internal static class OptionLimits
             Draw(name, values);
         }
 
-        // Limits that a few commits reach, more often than by chance.
+        // Draws limits that a few commits reach, more often than by chance.
         if (choices.Next(4) == 3)
             Draw(nameof(StorageOptions.JournalLimitBytes), [256 * KiB, 256 * KiB + 1, MiB, 4 * MiB - 1, 4 * MiB, 4 * MiB + 1]);
 
-        // Beside a greater threshold of a flush, as the default is, the limit would be refused.
+        // With a greater flush threshold, as the default is, the limit would be refused.
         long limit = options.JournalLimitBytes;
         if (limit < options.FlushThresholdBytes && choices.Next(4) > 0)
             Draw(nameof(StorageOptions.FlushThresholdBytes), [1L, limit / 4, limit]);
@@ -75,7 +77,7 @@ internal static class OptionLimits
             object value = values[choices.Next(values.Length)];
             run.Step($"{name} = {value}");
 
-            // They can be set when an object is made; this one is still being made.
+            // Init-only properties can be set while an object is being created; this one is still being created.
             typeof(StorageOptions).GetProperty(name)!.SetValue(options, value);
         }
     }

@@ -5,23 +5,27 @@ using Voron.Torture.Model;
 
 namespace Voron.Torture.Options;
 
-/// <summary>Work with options at their limits: it is right, and it is never slower than <see cref="Floor"/>.</summary>
+/// <summary>
+/// Works with options at their limits: the content must be right, and the work must never be slower than <see cref="Floor"/>.
+/// </summary>
 internal sealed class OptionsRun(SuiteRun run)
 {
-    /// <summary>Commits a second that any options have to allow, in memory and on a crowded machine. Writers who are slowed make one.</summary>
+    /// <summary>
+    /// The number of commits a second that any options have to allow, in memory and on a crowded machine. Writers that are slowed make one.
+    /// </summary>
     public const int Floor = 20;
 
-    /// <summary>The same on real files: the device may be taken by others.</summary>
+    /// <summary>The same on real files: other processes may be using the device.</summary>
     public const int FloorOnFiles = 4;
 
     private const string TreeName = "t";
     private const int Commits = 40;
     private const int Operations = 12;
 
-    /// <summary>Limits of the journal up to here are reached, several times over.</summary>
+    /// <summary>Journal limits up to this value are reached, several times over.</summary>
     private const long MaxReached = 8 << 20;
 
-    /// <summary>Below the least length of what is a large value.</summary>
+    /// <summary>Below the shortest length of a large value.</summary>
     private const int LongestJournaled = 12_000;
 
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
@@ -37,7 +41,7 @@ internal sealed class OptionsRun(SuiteRun run)
     /// <summary>Whether the commits have written more than the journal may hold.</summary>
     public bool ReachesLimit { get; private set; }
 
-    /// <returns>False when the options do not fit together.</returns>
+    /// <returns>False if the options do not fit together.</returns>
     public bool Run()
     {
         StorageOptions options = OptionLimits.Draw(run);
@@ -95,10 +99,10 @@ internal sealed class OptionsRun(SuiteRun run)
         BrokenPromiseException.Require(took.TotalSeconds < most, $"{commits} {what} took {took.TotalSeconds:F1} s, where {most} s are allowed.");
     }
 
-    // Each of them fits alone, if only just a few fit together.
+    // Each operation fits alone, even if only a few fit together.
     private void Merge(StorageEnvironment environment, StorageOptions options)
     {
-        run.Tell("operations that fit alone, merged");
+        run.Tell("operations that fit alone, in a group commit");
         long pages = Math.Min(options.MaxTransactionBytes / options.PageSize / 4, 100);
         var entries = new List<(int Key, byte[] Value)>[Operations];
         var largest = new long[Operations];
@@ -120,7 +124,7 @@ internal sealed class OptionsRun(SuiteRun run)
             })];
         }
         bool areAnswered = Task.WhenAll(tasks).ContinueWith(_ => { }, TaskScheduler.Default).Wait(Patience);
-        BrokenPromiseException.Require(areAnswered, "Merged operations are not answered.");
+        BrokenPromiseException.Require(areAnswered, "Operations of a group commit are not answered.");
         for (int i = 0; i < Operations; i++)
         {
             BrokenPromiseException.Require(
@@ -146,8 +150,8 @@ internal sealed class OptionsRun(SuiteRun run)
 
     private void CommitBesideReader(StorageEnvironment environment, StorageOptions options)
     {
-        // What the reader keeps has to stay below the limit of page versions, where writers are slowed until it ends: pages that it could read
-        // from memory when it began, and those that commits change meanwhile.
+        // The versions that the reader holds have to stay below the limit of page versions, at which writers are slowed until the reader
+        // ends: pages that it could read from memory when it began, and those that commits change meanwhile.
         environment.Flush();
         int commits = (int)Math.Clamp(options.ScratchLimitBytes / options.PageSize / 8, 1, Commits);
         _bytesOfCommit = Math.Min(_bytesOfCommit, options.ScratchLimitBytes / 8 / commits);
@@ -166,7 +170,7 @@ internal sealed class OptionsRun(SuiteRun run)
         WriteTree tree = writing.OpenTree(TreeName);
         foreach (int key in _expected.Keys.Where(key => key % 3 > 0).Take(most).ToList())
         {
-            BrokenPromiseException.Require(tree.Delete(Key(key)), $"Key {key} is not there.");
+            BrokenPromiseException.Require(tree.Delete(Key(key)), $"Key {key} is missing.");
             _expected.Remove(key);
         }
         writing.Commit();
@@ -182,12 +186,12 @@ internal sealed class OptionsRun(SuiteRun run)
             foreach ((int key, byte[] expected) in _expected)
             {
                 BrokenPromiseException.Require(
-                    tree.TryGet(Key(key), out ReadOnlySpan<byte> value) && value.SequenceEqual(expected), $"The value of key {key} is another one.");
+                    tree.TryGet(Key(key), out ReadOnlySpan<byte> value) && value.SequenceEqual(expected), $"Key {key} has another value.");
             }
         }
         VerificationReport report = environment.Verify();
         BrokenPromiseException.Require(report.IsSound, report.ToString());
-        BrokenPromiseException.Require(!environment.GetStatistics().IsPoisoned, "Writing has ended.");
+        BrokenPromiseException.Require(!environment.GetStatistics().IsPoisoned, "The environment is poisoned.");
     }
 
     private void Put(WriteTree tree, int length)

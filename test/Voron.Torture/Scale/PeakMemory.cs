@@ -2,10 +2,10 @@ using System.Globalization;
 
 namespace Voron.Torture.Scale;
 
-/// <summary>The most memory that the process has while this lives, what the files of the simulated disk take left out.</summary>
+/// <summary>The most memory that the process has during the lifetime of this object, without the files of the simulated disk.</summary>
 /// <remarks>
-/// Memory that no file stands behind, as the system counts it: what is mapped of a file is the page cache's. Where the system does not tell,
-/// the working set.
+/// Counts anonymous memory, as the system reports it: mapped file pages belong to the page cache. Where the system does not report it, the
+/// working set is used.
 /// </remarks>
 internal sealed class PeakMemory : IDisposable
 {

@@ -2,7 +2,7 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Scale;
 
-/// <summary>What an operation may cost in a store of a number of pages.</summary>
+/// <summary>The allowed cost of an operation in a store of a given number of pages.</summary>
 internal static class ScaleLimits
 {
     private const long Mebibyte = 1 << 20;
@@ -16,21 +16,21 @@ internal static class ScaleLimits
     private const long FixedVerification = 256 << 10;
 
     /// <summary>
-    /// Whatever the size: scratch memory and journal buffers of what the run itself writes, at most some 64 MiB between two flushes, the
-    /// value it writes, and what the collector leaves for later.
+    /// Independent of the size: scratch memory and journal buffers for the writes of the run, at most some 64 MiB between two flushes, the
+    /// value that it writes, and garbage that the collector leaves for later.
     /// </summary>
     private const long FixedMemory = 256 * Mebibyte;
 
-    /// <summary>Of one page: heads of versions, section bounds, bits of verification. Half of it is what a mass deletion needs.</summary>
+    /// <summary>Bytes for one page: heads of versions, section bounds, bits of verification. A mass deletion needs half of it.</summary>
     private const int MemoryPerPage = 16;
 
     /// <summary>Catalog, tree, some groups of sections; never all of them.</summary>
     private const long OpeningReads = 2 * Mebibyte;
 
-    /// <summary>The longest that a small commit may take beside an operation, where the machine has a processor for it.</summary>
+    /// <summary>The longest time that a small commit may take during an operation, where the machine has a processor for it.</summary>
     public static readonly TimeSpan LongestStall = TimeSpan.FromSeconds(1);
 
-    /// <exception cref="BrokenPromiseException">It costs more.</exception>
+    /// <exception cref="BrokenPromiseException">The operation costs more.</exception>
     public static void Check(ScaleResult result, long pages, int trees)
     {
         string operation = result.Operation;
@@ -51,5 +51,5 @@ internal static class ScaleLimits
     }
 
     private static void Require(long needed, long allowed, string operation, string what) =>
-        BrokenPromiseException.Require(needed <= allowed, $"{operation}: {needed} {what}, and {allowed} are the most.");
+        BrokenPromiseException.Require(needed <= allowed, $"{operation}: {needed} {what}, and the limit is {allowed}.");
 }

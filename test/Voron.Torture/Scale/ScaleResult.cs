@@ -2,15 +2,13 @@ using System.Globalization;
 
 namespace Voron.Torture.Scale;
 
-/// <summary>What an operation has cost in a store of some size.</summary>
-/// <param name="Operation">What was done.</param>
-/// <param name="Seconds">How long it took.</param>
-/// <param name="Allocated">Bytes of managed memory that its thread asked for in all, given back meanwhile or not.</param>
-/// <param name="Resident">
-/// The most bytes that the process has meanwhile, over what it had before the store was opened: all that the engine keeps, and what the
-/// collector has not collected yet; files left out.
-/// </param>
-/// <param name="Read">Bytes of the data file that were read.</param>
+/// <summary>The cost of an operation in a store of some size.</summary>
+/// <param name="Operation">The operation.</param>
+/// <param name="Seconds">The duration.</param>
+/// <param name="Allocated">The total managed memory that its thread allocated, in bytes, whether freed meanwhile or not.</param>
+/// <param name="Resident">The most memory of the process meanwhile, in bytes, above that before the store was opened: all memory that the
+/// engine keeps, and garbage that the collector has not collected yet, without files.</param>
+/// <param name="Read">The number of bytes read from the data file.</param>
 internal sealed record ScaleResult(string Operation, double Seconds, long Allocated, long Resident, long Read)
 {
     public const string Header =
@@ -19,10 +17,10 @@ internal sealed record ScaleResult(string Operation, double Seconds, long Alloca
 
     public const string Line = "|---|---:|---:|---:|---:|---:|---:|";
 
-    /// <summary>The longest that a small commit took meanwhile; null when none was made.</summary>
+    /// <summary>The longest time that a small commit took meanwhile; null if none was made.</summary>
     public TimeSpan? LongestStall { get; init; }
 
-    /// <summary>The longest for which a thread that did nothing got no processor.</summary>
+    /// <summary>The longest time for which an idle thread got no processor.</summary>
     public TimeSpan Noise { get; init; }
 
     public string ToRow() => string.Create(

@@ -5,14 +5,14 @@ using Voron.Transactions;
 
 namespace Voron.Torture.Scale;
 
-/// <summary>Makes a large store and does to it what takes the longer the larger it is, while a writer commits.</summary>
+/// <summary>Creates a large store and performs the operations that take longer the larger it is, while a writer commits.</summary>
 internal sealed class ScaleRun(long bytes, int trees, int valueBytes = 4 << 20, TimeSpan punchTime = default) : IDisposable
 {
     private const int FillBatch = 16;
     private const int TreeBatch = 10_000;
     private const int UnflushedKeys = 20_000;
 
-    // All that is left when the rest is deleted.
+    // The number of values left when the rest is deleted.
     private const int KeptValues = 8;
 
     private readonly SparseDisk _disk = new(Math.Max(bytes + (bytes / 4), bytes + (8L << 30))) { PunchTime = punchTime };
@@ -20,14 +20,14 @@ internal sealed class ScaleRun(long bytes, int trees, int valueBytes = 4 << 20, 
     private StorageEnvironment? _environment;
     private long _memoryBefore;
 
-    /// <summary>Pages of the store when it is full.</summary>
+    /// <summary>The number of pages of the store when it is full.</summary>
     public long Pages { get; private set; }
 
     public int Trees => trees;
 
     public IReadOnlyList<ScaleResult> Results => _results;
 
-    /// <exception cref="BrokenPromiseException">A verification found something.</exception>
+    /// <exception cref="BrokenPromiseException">A verification found a problem.</exception>
     public IReadOnlyList<ScaleResult> Run(Action<ScaleResult>? done = null)
     {
         GC.Collect();
@@ -45,7 +45,7 @@ internal sealed class ScaleRun(long bytes, int trees, int valueBytes = 4 << 20, 
             Reopen("after a close", done);
             Measure("delete every second value", () => Delete(number => number % 2 != 0), done, isWatched: false);
             Measure("reclaim", () => _environment.ReclaimSpace(), done);
-            Measure("write what is to be replayed", WriteUnflushed, done);
+            Measure("write transactions to be replayed", WriteUnflushed, done);
             _disk.IsCut = true;
             _environment.Dispose();
             _disk.IsCut = false;
@@ -67,7 +67,7 @@ internal sealed class ScaleRun(long bytes, int trees, int valueBytes = 4 << 20, 
 
     public void Dispose() => _disk.Release();
 
-    // Reclaimed is when the run says so.
+    // Space is reclaimed only when the run asks for it.
     private StorageEnvironment Open() => StorageEnvironment.Open(
         _disk, new StorageOptions { ScrubInterval = Timeout.InfiniteTimeSpan, ReclaimInterval = TimeSpan.FromDays(1) });
 

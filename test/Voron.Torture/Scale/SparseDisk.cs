@@ -4,15 +4,15 @@ using Voron.IO;
 namespace Voron.Torture.Scale;
 
 /// <summary>
-/// A disk in memory that keeps no zeros: a store of a hundred gigabytes, most of it values of zeros, takes the memory of its other
-/// pages. Reads of what was never anything else touch nothing.
+/// A disk in memory that keeps no zeros: a store of a hundred gigabytes, most of it values of zeros, takes only the memory of its other
+/// pages. Reads of ranges that have never held anything else touch no memory.
 /// </summary>
-/// <remarks>The engine writes, reads, checks and gives back every page all the same: only the device is simulated.</remarks>
+/// <remarks>The engine still writes, reads, checks and frees every page: only the device is simulated.</remarks>
 internal sealed class SparseDisk : IDisk
 {
     private const int Block = 4096;
 
-    // Also under the name that it has while it is being made.
+    // Also matches the name that the file has while it is being created.
     private const string DataFile = "voron.data";
 
     private readonly MemoryDisk _disk;
@@ -21,14 +21,14 @@ internal sealed class SparseDisk : IDisk
     // A bit for each block that has content. Several threads write at once.
     private readonly ulong[] _content;
 
-    // Of the other files, by the name that each has now.
+    // The amounts written to the other files, by the current name of each.
     private readonly Dictionary<string, Written> _written = new(StringComparer.Ordinal);
     private readonly Lock _gate = new();
     private long _contentBlocks;
     private long _otherBytes;
     private long _readBytes;
 
-    /// <param name="mostBytes">Of the data file.</param>
+    /// <param name="mostBytes">The largest length of the data file.</param>
     public SparseDisk(long mostBytes)
     {
         _mostBytes = mostBytes;
@@ -36,16 +36,18 @@ internal sealed class SparseDisk : IDisk
         _content = new ulong[(mostBytes / Block / 64) + 1];
     }
 
-    /// <summary>Every change fails from now on, as if the process had lost its disk: what is there then is what a kill would leave.</summary>
+    /// <summary>
+    /// True to make every change fail from now on, as if the process had lost its disk: the files are then as a kill would leave them.
+    /// </summary>
     public bool IsCut { get; set; }
 
-    /// <summary>How long the device takes to give the blocks of a range back.</summary>
+    /// <summary>The time that the device takes to free the blocks of a range.</summary>
     public TimeSpan PunchTime { get; init; }
 
     /// <summary>The memory that the content of all files takes.</summary>
     public long ResidentBytes => (Volatile.Read(ref _contentBlocks) * Block) + Volatile.Read(ref _otherBytes);
 
-    /// <summary>Bytes of the data file that were read by calls.</summary>
+    /// <summary>The number of bytes of the data file that calls have read.</summary>
     public long ReadBytes => Volatile.Read(ref _readBytes);
 
     public string Path => "sparse";
@@ -102,12 +104,12 @@ internal sealed class SparseDisk : IDisk
 
     public IDisposable Lock(string name, bool shared) => _disk.Lock(name, shared);
 
-    /// <summary>Keeps its files, to be opened again.</summary>
+    /// <summary>Keeps the files, so that they can be opened again.</summary>
     public void Dispose()
     {
     }
 
-    /// <summary>Gives the memory of its files back.</summary>
+    /// <summary>Frees the memory of the files.</summary>
     public void Release() => _disk.Dispose();
 
     private void ThrowIfCut(string operation)
@@ -143,7 +145,7 @@ internal sealed class SparseDisk : IDisk
             Interlocked.Increment(ref _contentBlocks);
     }
 
-    // Of blocks from one on, and before another.
+    // Forgets the blocks from the first up to, but not including, the end.
     private void Forget(long first, long end)
     {
         for (long block = first; block < end;)
@@ -169,13 +171,13 @@ internal sealed class SparseDisk : IDisk
         return true;
     }
 
-    /// <summary>How much was written of a file, which is what it takes of memory.</summary>
+    /// <summary>The number of bytes written to a file, which is the memory that it takes.</summary>
     private sealed class Written
     {
         public long Bytes { get; set; }
     }
 
-    /// <param name="written">Null for the data file, of which every block is known.</param>
+    /// <param name="written">Null for the data file, of which every block is tracked.</param>
     private unsafe sealed class SparseFile(SparseDisk disk, DiskFile file, Written? written) : DiskFile(file.Path, file.Access)
     {
         public override long Length => file.Length;

@@ -3,10 +3,10 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Scale;
 
-/// <summary>A writer that commits one small change after the other, and knows how long the slowest took.</summary>
+/// <summary>A writer that commits one small change after the other, and measures the slowest commit.</summary>
 /// <remarks>
-/// Beside it a thread sleeps a millisecond at a time, and knows by how much it overslept: a machine that has no processor for a thread, or a
-/// collection that stops them all, is nothing that the engine could help.
+/// Beside it a thread sleeps a millisecond at a time, and measures by how much it overslept: the engine cannot help if the machine has no
+/// processor for a thread, or a garbage collection stops all threads.
 /// </remarks>
 internal sealed class StallWatch : IDisposable
 {
@@ -29,7 +29,7 @@ internal sealed class StallWatch : IDisposable
 
     public int Commits { get; private set; }
 
-    /// <summary>The longest time from asking for the writer to the durable commit.</summary>
+    /// <summary>The longest time from the request for the writer to the durable commit.</summary>
     public TimeSpan Longest => Stopwatch.GetElapsedTime(0, Math.Max(1, Volatile.Read(ref _longestTicks)));
 
     /// <summary>The longest time for which a thread got no processor.</summary>

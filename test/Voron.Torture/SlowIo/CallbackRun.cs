@@ -6,7 +6,7 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Torture.SlowIo;
 
-/// <summary>Where the engine calls the user's code.</summary>
+/// <summary>The places where the engine calls the user's code.</summary>
 internal enum CallbackPlace
 {
     CommitObserver,
@@ -17,7 +17,7 @@ internal enum CallbackPlace
     GroupCommitOperation,
 }
 
-/// <summary>What the user's code does there.</summary>
+/// <summary>The actions of the user's code there.</summary>
 internal enum CallbackDeed
 {
     Throw,
@@ -32,7 +32,7 @@ internal enum CallbackDeed
     Dispose,
 }
 
-/// <summary>Work on an environment whose callbacks do what they may.</summary>
+/// <summary>Works on an environment whose callbacks do everything that they are allowed to do.</summary>
 [SuppressMessage("Reliability", "CA2012", Justification = "Each task is turned into an ordinary one.")]
 [SuppressMessage("Design", "CA1001", Justification = "A thread that hangs may still look at it.")]
 internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDeed Deed, int At)> deeds, SuiteRun run)
@@ -57,7 +57,7 @@ internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDe
 
     private StorageEnvironment Environment => _environment!;
 
-    /// <param name="closesBeside">Closes it while a merged operation blocks, if one does.</param>
+    /// <param name="closesBeside">Closes the environment while an operation of a group commit blocks, if one does.</param>
     public void Make(bool inBackground, int threads, int commits, bool hasReader, bool closesBeside)
     {
         _environment = StorageEnvironment.Open(_disk, Options(inBackground));
@@ -65,7 +65,7 @@ internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDe
         List<Probe> workers = [.. Enumerable.Range(0, threads).Select(i => new Probe($"thread {i}", () => Work(commits)))];
         foreach (Probe worker in workers)
         {
-            // A caller whose own commit calls an observer that blocks waits for it; nobody else does.
+            // A caller whose own commit calls a blocking observer waits for it; other callers do not.
             worker.WaitUntilBlocked();
         }
         var other = new Probe("a commit of another thread", () => Write(wait: false));
@@ -82,7 +82,7 @@ internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDe
         BrokenPromiseException.Require(!IsPoisoned(), "A callback has poisoned the environment.");
         reading?.Dispose();
 
-        // A callback that runs yet may find it closed from here on.
+        // From here on, a callback that is still running may find the environment closed.
         Volatile.Write(ref _isDisposed, true);
         var closing = new Probe(nameof(IDisposable.Dispose), Environment.Dispose);
         closing.RequireEnd("at the end");
@@ -97,7 +97,7 @@ internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDe
 
     private bool IsOperationBlocked => Volatile.Read(ref _blockedOperations) > 0;
 
-    // A merged operation has the writer. Who wants it waits, as long as it has said; all others go on.
+    // An operation of a group commit holds the writer. Callers that want the writer wait for as long as they specified; all others continue.
     private void CheckBesideOperation(bool closes)
     {
         run.Tally("operations that blocked");
@@ -115,7 +115,7 @@ internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDe
             {
                 return;
             }
-            throw new BrokenPromiseException("BeginWrite gets the writer that a merged operation has.");
+            throw new BrokenPromiseException("BeginWrite gets the writer that an operation of a group commit has.");
         });
         if (!closes)
             return;
@@ -130,7 +130,7 @@ internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDe
         var probe = new Probe(name, action);
         while (!probe.HasEnded)
         {
-            // At its end it has called an observer that blocks, and waits for that as long as it takes.
+            // The call has finished its work and called a blocking observer, so it waits as long as that blocks.
             if (_blockedThreads.ContainsKey(probe.ThreadId))
             {
                 run.Tally("calls that an observer held up");
@@ -141,7 +141,7 @@ internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDe
                 break;
             Thread.Sleep(1);
         }
-        probe.RequireEnd("beside a merged operation that blocks");
+        probe.RequireEnd("beside an operation of a group commit that blocks");
         RequireKnown(probe);
     }
 
@@ -220,7 +220,7 @@ internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDe
 
     private void Call(CallbackPlace place)
     {
-        // What a callback does is told of too.
+        // Actions of a callback trigger callbacks too.
         if (IsInside || _environment is null)
             return;
         int number = Interlocked.Increment(ref _calls[(int)place]) - 1;
@@ -262,7 +262,7 @@ internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDe
         {
             return;
         }
-        BrokenPromiseException.Require(!(isRefused && place == CallbackPlace.GroupCommitOperation), $"{deed} is not refused in a merged operation.");
+        BrokenPromiseException.Require(!(isRefused && place == CallbackPlace.GroupCommitOperation), $"{deed} is not refused in an operation of a group commit.");
     }
 
     private void DoUnguarded(CallbackDeed deed, CallbackPlace place)

@@ -2,10 +2,10 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.SlowIo;
 
-/// <summary>One call, by a thread of its own.</summary>
+/// <summary>One call, on a thread of its own.</summary>
 internal sealed class Probe
 {
-    /// <summary>Far more than a crowded machine needs.</summary>
+    /// <summary>Far longer than even a crowded machine needs.</summary>
     public static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
     private const int LooksInARow = 5;
@@ -44,7 +44,7 @@ internal sealed class Probe
 
     public bool HasEnded => !_thread.IsAlive;
 
-    /// <summary>True when it has waited for something, whenever one thread looked, a few times in a row.</summary>
+    /// <summary>True if the thread was found waiting at each of the last few looks.</summary>
     public bool SeemsBlocked
     {
         get
@@ -54,10 +54,10 @@ internal sealed class Probe
         }
     }
 
-    /// <summary>What the call threw, once it has ended.</summary>
+    /// <summary>The exception of the call, once it has ended.</summary>
     public Exception? Thrown => _thrown;
 
-    /// <summary>Returns when the thread seems to wait for something, or has ended.</summary>
+    /// <summary>Waits until the thread seems to wait for something, or has ended.</summary>
     public void WaitUntilBlocked()
     {
         long deadline = Environment.TickCount64 + (long)Patience.TotalMilliseconds;
@@ -68,7 +68,7 @@ internal sealed class Probe
         }
     }
 
-    /// <exception cref="BrokenPromiseException">It has not ended in a long time.</exception>
+    /// <exception cref="BrokenPromiseException">The call has not ended in a long time.</exception>
     public void RequireEnd(string when)
     {
         if (!_thread.Join(Patience))

@@ -3,16 +3,16 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Torture.SlowIo;
 
-/// <summary>How one call to the disk is slow.</summary>
-/// <param name="Kind">Which kind of call.</param>
-/// <param name="Skip">How many of that kind come before it.</param>
-/// <param name="HoldsAfter">It has done its work when it is held.</param>
-/// <param name="Fails">It fails in the end.</param>
+/// <summary>The way in which one call to the disk is slow.</summary>
+/// <param name="Kind">The kind of the call.</param>
+/// <param name="Skip">The number of calls of that kind before it.</param>
+/// <param name="HoldsAfter">True if the call is held after it has done its work.</param>
+/// <param name="Fails">True if the call fails in the end.</param>
 internal sealed record SlowHold(DiskCallKind Kind, int Skip, bool HoldsAfter, bool Fails);
 
 /// <summary>
-/// Lends a simulated disk to one environment, holds chosen calls for as long as a run wants, several at a time if it wants so, and notes what
-/// is released below a call that is under way.
+/// Lends a simulated disk to one environment, holds chosen calls for as long as a run wants, even several at a time, and records resources
+/// that are released during a call.
 /// </summary>
 internal sealed class SlowDisk(SimulatedDisk disk) : IDisk
 {
@@ -44,7 +44,7 @@ internal sealed class SlowDisk(SimulatedDisk disk) : IDisk
         }
     }
 
-    /// <summary>Calls that are wanted and have not come.</summary>
+    /// <summary>The number of calls to hold that have not been made yet.</summary>
     public int StillArmed
     {
         get
@@ -54,24 +54,24 @@ internal sealed class SlowDisk(SimulatedDisk disk) : IDisk
         }
     }
 
-    /// <summary>What was let go of below a call, or null.</summary>
+    /// <summary>A description of a resource that was released during a call, or null.</summary>
     public string? Violation => Volatile.Read(ref _violation);
 
-    /// <summary>Each of these calls does not return before it is released.</summary>
+    /// <summary>Holds each of these calls until it is released.</summary>
     public void Arm(IEnumerable<SlowHold> holds)
     {
         lock (_gate)
             _armed.AddRange(holds.Select(hold => new HeldCall(hold)));
     }
 
-    /// <summary>Holds none from here on but those that are held.</summary>
+    /// <summary>Holds no further calls; those that are held stay held.</summary>
     public void Disarm()
     {
         lock (_gate)
             _armed.Clear();
     }
 
-    /// <summary>Lets a call go on.</summary>
+    /// <summary>Lets a call continue.</summary>
     public void Release(HeldCall held)
     {
         lock (_gate)
@@ -123,7 +123,7 @@ internal sealed class SlowDisk(SimulatedDisk disk) : IDisk
             held = _armed.Find(armed => armed.Hold.Kind == kind && armed.ToSkip < 0);
             if (held is not null)
             {
-                // From here on it can be released, whether it waits already or comes to that.
+                // From here on the call can be released, whether it waits already or is about to.
                 _armed.Remove(held);
                 _held.Add(held);
                 held.Call = call;
@@ -151,7 +151,7 @@ internal sealed class SlowDisk(SimulatedDisk disk) : IDisk
         if (!hold.Fails || !hold.HoldsAfter)
             return result;
 
-        // The caller never sees what has been opened.
+        // The caller never gets the opened object.
         (result as IDisposable)?.Dispose();
         throw Failure(held.Call);
     }
@@ -165,7 +165,7 @@ internal sealed class SlowDisk(SimulatedDisk disk) : IDisk
     private static DiskException Failure(DiskCall call) =>
         new(DiskError.Failed, call.Kind.ToString(), $"simulated/{call.Name}", "a planted fault of a slow call");
 
-    /// <summary>A call that is to be held, is, or was.</summary>
+    /// <summary>A call that will be, is, or was held.</summary>
     internal sealed class HeldCall(SlowHold hold)
     {
         public SlowHold Hold => hold;
@@ -174,7 +174,7 @@ internal sealed class SlowDisk(SimulatedDisk disk) : IDisk
 
         public DiskCall Call { get; set; }
 
-        /// <summary>It has come to where it is held.</summary>
+        /// <summary>True if the call has reached the point where it is held.</summary>
         public bool IsWaiting
         {
             get => Volatile.Read(ref field);
@@ -241,7 +241,7 @@ internal sealed class SlowDisk(SimulatedDisk disk) : IDisk
 
         public override void WriteVectored(long offset, ReadOnlySpan<IoBlock> blocks)
         {
-            // What the engine hands over is to stay as it is for as long as the call takes.
+            // The engine must keep the blocks unchanged for as long as the call takes.
             fixed (IoBlock* start = blocks)
             {
                 IoBlock* at = start;
@@ -264,7 +264,7 @@ internal sealed class SlowDisk(SimulatedDisk disk) : IDisk
             }
             catch
             {
-                // It fails after it was made: the caller never sees it.
+                // The call fails after the map was created: the caller never gets it.
                 map?.Dispose();
                 throw;
             }

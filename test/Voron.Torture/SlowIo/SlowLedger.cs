@@ -3,7 +3,7 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.SlowIo;
 
-/// <summary>How a reader looks at everything.</summary>
+/// <summary>The ways in which a reader reads everything.</summary>
 internal enum SlowReading
 {
     Cursor,
@@ -12,7 +12,7 @@ internal enum SlowReading
     Batch,
 }
 
-/// <summary>What was written, one key a transaction, and what the callers were told of it.</summary>
+/// <summary>The written keys, one a transaction, and the outcomes that the callers were given.</summary>
 internal sealed class SlowLedger
 {
     private const string TreeName = "items";
@@ -36,7 +36,7 @@ internal sealed class SlowLedger
         }
     }
 
-    /// <summary>What has been acknowledged by now: each cut of the power from here on has to leave it.</summary>
+    /// <summary>The keys that have been acknowledged by now: each power cut from here on has to preserve them.</summary>
     public IReadOnlyList<int> AcknowledgedKeys
     {
         get
@@ -46,7 +46,7 @@ internal sealed class SlowLedger
         }
     }
 
-    /// <summary>Begins a transaction's entry; its outcome is unknown until it is told.</summary>
+    /// <summary>Begins a transaction's entry; its outcome is unknown until it is reported.</summary>
     public int Add(int length)
     {
         lock (_gate)
@@ -59,15 +59,15 @@ internal sealed class SlowLedger
 
     public void Put(WriteTransaction writing, int key) => writing.CreateTree(TreeName).Put(Key(key), Value(key));
 
-    /// <summary>The same by a stream that gives a little at a time.</summary>
+    /// <summary>Does the same by a stream that returns a little at a time.</summary>
     public void PutStream(WriteTransaction writing, int key)
     {
         using var stream = new MemoryStream(Value(key));
         writing.CreateTree(TreeName).PutAsync(Key(key), stream).AsTask().GetAwaiter().GetResult();
     }
 
-    /// <summary>Makes a transaction and keeps what it was told.</summary>
-    /// <exception cref="BrokenPromiseException">It failed in a way that nobody is told of.</exception>
+    /// <summary>Runs a transaction and records its outcome.</summary>
+    /// <exception cref="BrokenPromiseException">The transaction failed in an undocumented way.</exception>
     public void Commit(int key, Action commit)
     {
         try
@@ -85,10 +85,10 @@ internal sealed class SlowLedger
         }
     }
 
-    /// <summary>The transaction was taken back by its caller.</summary>
+    /// <summary>Records that the caller rolled the transaction back.</summary>
     public void Refuse(int key) => Tell(key, Outcome.Refused);
 
-    /// <exception cref="BrokenPromiseException">Something acknowledged is not there, or something refused is.</exception>
+    /// <exception cref="BrokenPromiseException">An acknowledged key is missing, or a refused one is present.</exception>
     public void Check(StorageEnvironment environment, string when)
     {
         using ReadTransaction reading = environment.BeginRead();
@@ -99,8 +99,8 @@ internal sealed class SlowLedger
             {
                 ReadOnlySpan<byte> value = default;
                 bool isThere = hasTree && tree.TryGet(Key(key), out value);
-                BrokenPromiseException.Require(isThere || outcome != Outcome.Acknowledged, $"{when}: key {key} was acknowledged, and is not there.");
-                BrokenPromiseException.Require(!isThere || outcome != Outcome.Refused, $"{when}: key {key} was said not to be committed, and is there.");
+                BrokenPromiseException.Require(isThere || outcome != Outcome.Acknowledged, $"{when}: key {key} was acknowledged, and is missing.");
+                BrokenPromiseException.Require(!isThere || outcome != Outcome.Refused, $"{when}: key {key} was reported as not committed, and is present.");
                 BrokenPromiseException.Require(!isThere || value.SequenceEqual(Value(key)), $"{when}: key {key} has another value.");
             }
         }
@@ -108,8 +108,8 @@ internal sealed class SlowLedger
         BrokenPromiseException.Require(report.IsSound, $"{when}: {report}");
     }
 
-    /// <summary>Reads all that a snapshot has, in one of several ways.</summary>
-    /// <exception cref="BrokenPromiseException">A value is not the one that was put.</exception>
+    /// <summary>Reads the whole content of a snapshot, in one of several ways.</summary>
+    /// <exception cref="BrokenPromiseException">A value differs from the one that was put.</exception>
     public void Read(ReadTransaction reading, SlowReading how)
     {
         if (!reading.TryOpenTree(TreeName, out Tree tree))
@@ -136,7 +136,7 @@ internal sealed class SlowLedger
         }
     }
 
-    /// <exception cref="BrokenPromiseException">Something of these is not there.</exception>
+    /// <exception cref="BrokenPromiseException">One of these keys is missing.</exception>
     public void CheckHas(StorageEnvironment environment, IReadOnlyList<int> keys, string when)
     {
         using ReadTransaction reading = environment.BeginRead();
@@ -145,7 +145,7 @@ internal sealed class SlowLedger
         {
             ReadOnlySpan<byte> value = default;
             bool isThere = hasTree && tree.TryGet(Key(key), out value);
-            BrokenPromiseException.Require(isThere, $"{when}: key {key} was acknowledged, and is not there.");
+            BrokenPromiseException.Require(isThere, $"{when}: key {key} was acknowledged, and is missing.");
             BrokenPromiseException.Require(value.SequenceEqual(Value(key)), $"{when}: key {key} has another value.");
         }
         VerificationReport report = environment.Verify();

@@ -5,7 +5,7 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Torture.SlowIo;
 
-/// <summary>What is done beside calls that take long.</summary>
+/// <summary>The calls that are made while others take long.</summary>
 internal enum SlowCall
 {
     Dispose,
@@ -32,7 +32,7 @@ internal enum SlowCall
     TrimMemory,
 }
 
-/// <summary>When calls take long.</summary>
+/// <summary>The phases in which calls take long.</summary>
 internal enum SlowPhase
 {
     Opening,
@@ -42,10 +42,10 @@ internal enum SlowPhase
 
 /// <summary>One phase of a run.</summary>
 /// <param name="Holds">The calls that take long.</param>
-/// <param name="Failing">What fails while they do, or null.</param>
-/// <param name="FailsOn">It fails until all calls have returned, not only until the first is let go on.</param>
-/// <param name="Meanwhile">What other threads do while they do.</param>
-/// <param name="ReleaseOrder">Decides which call is let go on first.</param>
+/// <param name="Failing">The calls that fail meanwhile, or null.</param>
+/// <param name="FailsOn">True if they fail until all calls have returned, not only until the first is released.</param>
+/// <param name="Meanwhile">The calls that other threads make meanwhile.</param>
+/// <param name="ReleaseOrder">Decides the order in which the calls are released.</param>
 internal sealed record SlowPlan(
     IReadOnlyList<SlowHold> Holds, DiskCallKind? Failing, bool FailsOn, IReadOnlyList<SlowCall> Meanwhile, int ReleaseOrder)
 {
@@ -56,7 +56,7 @@ internal sealed record SlowPlan(
         + $"meanwhile: {string.Join(", ", Meanwhile)}";
 }
 
-/// <summary>Work on an environment of which calls to the disk take long, and what other threads do meanwhile.</summary>
+/// <summary>Works on an environment whose calls to the disk take long, and makes calls on other threads meanwhile.</summary>
 [SuppressMessage("Design", "CA1001", Justification = "A simulated disk holds nothing; the environment is closed at the end, or left to a thread that hangs.")]
 [SuppressMessage("Reliability", "CA2012", Justification = "Each task is turned into an ordinary one, or its result is taken once.")]
 internal sealed class SlowRun(StorageOptions options, SuiteRun run)
@@ -77,12 +77,12 @@ internal sealed class SlowRun(StorageOptions options, SuiteRun run)
     private volatile bool _readFails;
     private StorageEnvironment? _environment;
 
-    /// <summary>Calls that were held.</summary>
+    /// <summary>The number of calls that were held.</summary>
     public int HeldCalls { get; private set; }
 
     private StorageEnvironment Environment => _environment!;
 
-    /// <summary>Makes something to open: an environment that was closed, or whose process was killed.</summary>
+    /// <summary>Creates an environment to open, which was closed, or whose process was killed.</summary>
     public void Prepare(IReadOnlyList<int> work, bool isKilled)
     {
         _environment = StorageEnvironment.Open(_disk, options);
@@ -95,11 +95,11 @@ internal sealed class SlowRun(StorageOptions options, SuiteRun run)
         _disk = killed ?? _disk;
     }
 
-    /// <summary>Opens it, works with it by several threads, and closes it.</summary>
-    /// <param name="plan">What is slow, by phase.</param>
-    /// <param name="work">What each of the working threads does.</param>
-    /// <param name="keepsReader">A reader is open over all of it, which keeps flushes from having much to do.</param>
-    /// <param name="random">Decides what power cuts leave.</param>
+    /// <summary>Opens the environment, works with it on several threads, and closes it.</summary>
+    /// <param name="plan">The slow calls, by phase.</param>
+    /// <param name="work">The steps of each working thread.</param>
+    /// <param name="keepsReader">True to keep a reader open all the time, which leaves flushes little to do.</param>
+    /// <param name="random">Decides the outcome of power cuts.</param>
     public void Make(IReadOnlyDictionary<SlowPhase, SlowPlan> plan, IReadOnlyList<IReadOnlyList<int>> work, bool keepsReader, Random random)
     {
         Open(plan[SlowPhase.Opening]);
@@ -127,7 +127,7 @@ internal sealed class SlowRun(StorageOptions options, SuiteRun run)
         List<Probe> others = [];
         if (_slow.Held.Count > 0)
         {
-            // Before the lock is taken another one may be first; later it is refused.
+            // Until the lock is taken, another opening may be first; after that it is refused.
             foreach (SlowCall _ in plan.Meanwhile)
                 others.Add(Start("Another Open", OpenBeside));
             foreach (Probe other in others)
@@ -159,7 +159,7 @@ internal sealed class SlowRun(StorageOptions options, SuiteRun run)
         During(SlowPhase.Closing, plan, [closing]);
         Require(closing, "although no call to the disk takes long any more");
 
-        // What a reader has begun it may end, whatever was closed meanwhile.
+        // A reader may finish its work, even if the environment was closed meanwhile.
         ReadHeld(held);
         held?.Dispose();
         OpenAtOnce();
@@ -193,7 +193,7 @@ internal sealed class SlowRun(StorageOptions options, SuiteRun run)
             foreach (Probe probe in _probes)
                 probe.WaitUntilBlocked();
 
-            // Of what has been acknowledged by now, no cut from here on may take anything.
+            // No cut from here on may lose anything that has been acknowledged by now.
             IReadOnlyList<int> keys = _ledger.AcknowledgedKeys;
             _cuts.Add((_disk.TraceCount, keys));
         }
@@ -203,7 +203,7 @@ internal sealed class SlowRun(StorageOptions options, SuiteRun run)
 
     private void WaitUntilHeld(SlowPlan plan, IReadOnlyList<Probe> workers)
     {
-        // Several come one after the other only as long as threads can go on.
+        // Several calls come one after the other only as long as threads can continue.
         while (_slow!.StillArmed > 0 && !workers.All(worker => worker.HasEnded || worker.SeemsBlocked))
             Thread.Sleep(1);
         SpinWait.SpinUntil(() => _slow.Held.All(held => held.IsWaiting), Probe.Patience);
@@ -215,7 +215,7 @@ internal sealed class SlowRun(StorageOptions options, SuiteRun run)
         _readFails |= plan.Holds.Any(hold => hold is { Kind: DiskCallKind.Read, Fails: true });
     }
 
-    // What other threads do meanwhile may come to calls that are held too.
+    // Calls of other threads meanwhile may be held too.
     private void CountHeld(SlowPhase phase, SlowPlan plan)
     {
         IReadOnlyList<SlowDisk.HeldCall> held = _slow!.Held;
@@ -259,7 +259,7 @@ internal sealed class SlowRun(StorageOptions options, SuiteRun run)
         var images = new CrashImages(_disk);
         foreach ((int cut, IReadOnlyList<int> keys) in _cuts)
         {
-            CheckImage(images.BuildLost(cut), keys, $"after a power cut at {cut} that took what it could");
+            CheckImage(images.BuildLost(cut), keys, $"after a power cut at {cut} that lost as much as it could");
             CheckImage(images.Build(cut, new Random(random.Next())), keys, $"after a power cut at {cut}");
         }
         run.Tally("power cuts", 2 * _cuts.Count);
@@ -276,14 +276,15 @@ internal sealed class SlowRun(StorageOptions options, SuiteRun run)
     {
         BrokenPromiseException.Require(_slow!.Violation is null, _slow.Violation ?? "");
 
-        // The last user of an environment lets go of it, which may be a thread of the pool.
+        // The last user of an environment releases it; that may be a thread of the pool.
         SpinWait.SpinUntil(() => _disk is { OpenFiles: 0, LiveMaps: 0, HeldLocks: 0 }, Probe.Patience);
         BrokenPromiseException.Require(
             _disk is { OpenFiles: 0, LiveMaps: 0, HeldLocks: 0 },
             $"{_disk.OpenFiles} files, {_disk.LiveMaps} maps and {_disk.HeldLocks} locks are left {whose}.");
     }
 
-    // Whoever has closed an environment opens it again, whatever other threads are still in: what they are told later has to hold there.
+    // A caller that has closed an environment may open it again, even if other threads are still using it: outcomes reported to them later
+    // have to hold there.
     private void OpenAtOnce()
     {
         long deadline = System.Environment.TickCount64 + (long)Probe.Patience.TotalMilliseconds;
@@ -296,7 +297,7 @@ internal sealed class SlowRun(StorageOptions options, SuiteRun run)
             }
             catch (EnvironmentInUseException) when (System.Environment.TickCount64 < deadline)
             {
-                // A transaction is still open, by a thread that goes on.
+                // A transaction is still open, on a thread that continues.
                 Thread.Yield();
             }
         }
@@ -310,7 +311,7 @@ internal sealed class SlowRun(StorageOptions options, SuiteRun run)
         Probe probe = Start(call.ToString(), () => Call(call));
         _probes.Add(probe);
 
-        // None of these waits for the device: they end while it is slow.
+        // None of these calls waits for the device: they end while it is slow.
         bool isQuick = call is SlowCall.BeginRead or SlowCall.GetStatistics or SlowCall.BeginWrite or SlowCall.BeginWriteAsync;
         if (isQuick && !readIsSlow)
             probe.RequireEnd($"while {string.Join(" and ", _slow.Held.Select(held => held.Call.Kind))} takes long");
@@ -332,7 +333,7 @@ internal sealed class SlowRun(StorageOptions options, SuiteRun run)
             case SlowCall.Verify:
                 VerificationReport report = Environment.Verify();
 
-                // What cannot be read is a problem that it has to tell of.
+                // Data that cannot be read is a problem that the report has to contain.
                 BrokenPromiseException.Require(report.IsSound || _readFails, $"meanwhile: {report}");
                 break;
             case SlowCall.Write:
@@ -367,7 +368,7 @@ internal sealed class SlowRun(StorageOptions options, SuiteRun run)
                 Environment.BeginWrite(ShortWait).Dispose();
                 break;
             case SlowCall.BeginWriteAsync:
-                // The call returns at once; what it begins ends when it can.
+                // The call returns at once; the transaction that it requests ends when it can.
                 _ = Environment.BeginWriteAsync().AsTask().ContinueWith(
                     begun => begun.Result.Dispose(), CancellationToken.None, TaskContinuationOptions.OnlyOnRanToCompletion, TaskScheduler.Default);
                 break;
@@ -463,7 +464,7 @@ internal sealed class SlowRun(StorageOptions options, SuiteRun run)
             writing.Commit();
         }
 
-        // Behind it, so that the file is not only cut.
+        // Placed behind the ballast, so that the file is not only truncated.
         Do(1);
         using (WriteTransaction writing = Environment.BeginWrite())
         {
@@ -477,7 +478,7 @@ internal sealed class SlowRun(StorageOptions options, SuiteRun run)
     {
         probe.RequireEnd(when);
 
-        // A call may be refused in these ways beside failures and a closing, and in no other.
+        // These are the only ways in which a call may be refused during failures and a close.
         bool isKnown = probe.Thrown is null or ObjectDisposedException or EnvironmentPoisonedException or StorageAccessException
             or StorageFullException or TimeoutException;
         if (!isKnown && !(isOpening && probe.Thrown is EnvironmentInUseException))

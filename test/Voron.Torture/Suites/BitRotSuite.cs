@@ -3,19 +3,19 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Suites;
 
-/// <summary>Every bit of small environments turned, blocks zeroed and exchanged, files cut, bytes of other environments mixed in.</summary>
+/// <summary>Flips every bit of small environments, zeroes and swaps blocks, cuts files, and mixes in bytes of other environments.</summary>
 internal sealed class BitRotSuite : Suite
 {
     private const int CasesPerRun = 250;
 
-    // One case in so many opens to write, which costs as much as several that only read.
+    // One case in eight opens for writing, which costs as much as several that only read.
     private const int WritableOneIn = 8;
 
     private static readonly Lazy<RotList> All = new(() => new RotList(StoreMaker.MakeAll()));
 
     public override string Name => "bit-rot";
 
-    public override string Summary => "every bit of small environments turned, blocks zeroed or exchanged, files cut or of another environment";
+    public override string Summary => "every bit of small environments flipped, blocks zeroed or swapped, files cut or replaced by those of another environment";
 
     public override string Unit => "damages";
 
@@ -27,11 +27,11 @@ internal sealed class BitRotSuite : Suite
 
     public override IReadOnlyList<string> NotCovered =>
     [
-        "the last record before the one that vouches for it: rotten, it looks like a write that was under way; it is dropped, and told by its id",
-        "the same with all records that vouch for it, by two blocks that change places",
-        "its first block as a whole: then nothing is left to tell the record by (\"lost unseen\" in the tallies)",
-        "a whole page, or file, as it was at an earlier time: consistent in itself, so that the format cannot tell",
-        "a journal file that is gone: the format does not know how many there were",
+        "the last record before the one that confirms its durability: damaged, it looks like a write that was under way; it is dropped, and its id is reported",
+        "the same with all records that confirm its durability, by two swapped blocks",
+        "its whole first block: then nothing is left that identifies the record (\"lost unseen\" in the tallies)",
+        "a whole page or file from an earlier time: it is consistent in itself, so the format cannot detect it",
+        "a missing journal file: the format does not record how many there were",
     ];
 
     public override void Run(SuiteRun run)
@@ -56,18 +56,18 @@ internal sealed class BitRotSuite : Suite
                 disks.Drop(rot.Image);
             else
                 rot.Undo(disk, image.Files[rot.File]);
-            run.Tally(outcome switch { RotOutcome.Told => "told", RotOutcome.LostUnseen => "lost unseen", _ => "harmless" });
+            run.Tally(outcome switch { RotOutcome.Told => "reported", RotOutcome.LostUnseen => "lost unseen", _ => "harmless" });
             if (writable)
-                run.Tally("opened to write");
+                run.Tally("opened for writing");
             run.Count();
         }
     }
 
-    // Bits of a byte follow each other by number, and each of them has to have its turn.
+    // Bits of a byte have consecutive numbers, and each of them has to have its turn.
     private static int WritableTurn(long number, long seed) =>
         (int)((unchecked((ulong)(number + (seed * 31)) * 0x9E3779B97F4A7C15) >> 33) % WritableOneIn);
 
-    /// <summary>A disk for each image, used again as long as it is only read.</summary>
+    /// <summary>A disk for each image, reused as long as it is only read.</summary>
     private sealed class DiskSet(IReadOnlyList<StoreImage> images) : IDisposable
     {
         private readonly ImageDisk?[] _disks = new ImageDisk?[images.Count];

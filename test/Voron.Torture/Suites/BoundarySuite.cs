@@ -3,12 +3,12 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Suites;
 
-/// <summary>Lengths, counts, places and numbers at their limits, one by one.</summary>
+/// <summary>Tests lengths, counts, places and numbers at their limits, one by one.</summary>
 internal sealed class BoundarySuite : Suite
 {
     public override string Name => "boundary";
 
-    public override string Summary => "lengths of keys, values and names, full pages, places behind 2^32 bytes, thousands of trees, the last transaction ids";
+    public override string Summary => "lengths of keys, values and names, full pages, places beyond 2^32 bytes, thousands of trees, the last transaction ids";
 
     public override string Unit => "limits";
 
@@ -20,9 +20,9 @@ internal sealed class BoundarySuite : Suite
 
     public override IReadOnlyList<string> NotCovered =>
     [
-        "a data file behind 2^32 bytes on a real file system: it stands in memory, as sparse",
+        "a data file of more than 2^32 bytes on a real file system: the file is in memory, and sparse",
         "a tree of the greatest depth",
-        "values of 2 GiB: greatest-value has them",
+        "values of 2 GiB: greatest-value covers them",
     ];
 
     public override void Run(SuiteRun run)

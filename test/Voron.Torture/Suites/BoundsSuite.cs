@@ -3,7 +3,7 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Suites;
 
-/// <summary>What an environment may need of memory, descriptors, addresses and the disk, where more would be easy to take.</summary>
+/// <summary>Tests the memory, descriptors, addresses and disk space that an environment uses, where it could easily use too much.</summary>
 internal sealed class BoundsSuite : Suite
 {
     public override string Name => "bounds";
@@ -19,14 +19,14 @@ internal sealed class BoundsSuite : Suite
     // The background flusher makes choices of its own.
     public override bool IsReplayable => false;
 
-    // Time is measured.
+    // The cases measure time.
     public override int Threads => 1;
 
-    public override IReadOnlyList<string> NotCovered => ["what grows slowly, over days", "limits of a real system: the disk and the addresses are simulated"];
+    public override IReadOnlyList<string> NotCovered => ["slow growth, over days", "limits of a real system: the disk and the addresses are simulated"];
 
     public override void Run(SuiteRun run)
     {
-        // In turn: each has to come, however few cases are asked for.
+        // The cases take turns: each has to come, however few are requested.
         BoundCase bound = BoundCases.All[run.Choices.Choose((int)(run.Index % BoundCases.All.Count), BoundCases.All.Count)];
         run.Step(bound.Name);
         bound.Check(new BoundPlace(run));

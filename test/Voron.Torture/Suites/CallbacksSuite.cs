@@ -3,7 +3,7 @@ using Voron.Torture.SlowIo;
 
 namespace Voron.Torture.Suites;
 
-/// <summary>Observers, log and merged operations throw, block, call the environment, and close it.</summary>
+/// <summary>Makes observers, log and operations of group commits throw, block, call the environment, and close it.</summary>
 internal sealed class CallbacksSuite : Suite
 {
     private static readonly int Places = Enum.GetValues<CallbackPlace>().Length;
@@ -11,7 +11,7 @@ internal sealed class CallbacksSuite : Suite
 
     public override string Name => "callbacks";
 
-    public override string Summary => "every observer, log and merged operation throws, blocks, calls the environment, disposes it";
+    public override string Summary => "every observer, log and operation of a group commit throws, blocks, calls the environment, or disposes it";
 
     public override string Unit => "callbacks";
 
@@ -23,8 +23,8 @@ internal sealed class CallbacksSuite : Suite
 
     public override IReadOnlyList<string> NotCovered =>
     [
-        "streams that a put reads from, and schedulers that continuations run on",
-        "the order in which threads run is the system's: a failure is found, and may not replay",
+        "streams from which a put reads, and schedulers on which continuations run",
+        "the system decides in which order threads run: a failure is found, but may not be reproduced by a replay",
     ];
 
     public override void Run(SuiteRun run)

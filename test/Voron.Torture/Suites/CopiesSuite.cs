@@ -3,7 +3,7 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Suites;
 
-/// <summary>Files of two moments of one environment, in every subset and interleaving, and copies made while it runs.</summary>
+/// <summary>Combines files of two moments of one environment, in every subset and interleaving, and copies made while it runs.</summary>
 internal sealed class CopiesSuite : Suite
 {
     public override string Name => "copies";

@@ -4,28 +4,28 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Torture.Suites;
 
-/// <summary>The disk has room for so much and no more, in steps from nothing to enough, and later has room again.</summary>
+/// <summary>Gives the disk a limited amount of space, in steps from nothing to enough, and later more.</summary>
 internal sealed class DiskFullSuite : Suite
 {
-    /// <summary>Of a run, every so manieth size; the runs after it have the sizes between.</summary>
+    /// <summary>A run tries one size in this many; the runs after it try the sizes between.</summary>
     private const int Stride = 16;
     private const int Unit4K = 4096;
     private const int MaxUnits = 1 << 14;
 
     public override string Name => "disk-full";
 
-    public override string Summary => "disks of every size, full while growing, committing, flushing, recovering; work resumes when there is room";
+    public override string Summary => "disks of every size, full while growing, committing, flushing, recovering; work resumes when there is space";
 
     public override string Unit => "disks";
 
-    // Sixteen runs have some 400: with them every size has been had.
+    // Sixteen runs have some 400 disks: with them every size has been tried.
     public override long TestCount => 400;
 
     public override long FullCount => 20_000;
 
     public override IReadOnlyList<string> NotCovered =>
     [
-        "a file system that takes blocks for itself, so that a write fails whose blocks had been allocated",
+        "a file system that takes blocks for its own use, so that a write fails although its blocks had been allocated",
         "every size in steps of 4 KiB on one and the same workload: a run has one size in 16, the 15 runs after it those between, each with a "
             + "workload of its own",
     ];
@@ -51,7 +51,7 @@ internal sealed class DiskFullSuite : Suite
         }
     }
 
-    /// <summary>Large values that take a tenth of the disk are overwritten again and again: it never fills up.</summary>
+    /// <summary>Overwrites large values that take a tenth of the disk again and again: the disk must never fill up.</summary>
     private static void Overwrite(SuiteRun run)
     {
         int count = run.Choices.Next(1, 7);
@@ -99,7 +99,7 @@ internal sealed class DiskFullSuite : Suite
                 continue;
             BrokenPromiseException.Require(
                 reading.OpenTree("items").TryGet([(byte)key], out ReadOnlySpan<byte> value) && value.SequenceEqual(Bytes(seeds[key], length)),
-                $"Value {key} is another one.");
+                $"Value {key} is wrong.");
         }
     }
 
@@ -110,7 +110,7 @@ internal sealed class DiskFullSuite : Suite
         return bytes;
     }
 
-    /// <summary>Runs the workload with room enough, and tells how much that was.</summary>
+    /// <summary>Runs the workload with enough space, and returns how much that was.</summary>
     private static List<long[]> Probe(SuiteRun run, StorageOptions options, out long most)
     {
         var disk = new SimulatedDisk();
@@ -130,7 +130,7 @@ internal sealed class DiskFullSuite : Suite
             most = Math.Max(most, disk.UsedBytes);
         }
         work.Close();
-        BrokenPromiseException.Require(work.Told == 0, $"Something failed although there was room: {work.LastTold}");
+        BrokenPromiseException.Require(work.Told == 0, $"Something failed although there was space: {work.LastTold}");
         return steps;
     }
 
@@ -145,7 +145,7 @@ internal sealed class DiskFullSuite : Suite
             CheckTold(disk, work, 0);
             int stays = run.Choices.Next(4);
             int full = work.IsOpen ? -1 : 0;
-            run.Tally(work.IsOpen ? "opened" : "full when an environment was to be made");
+            run.Tally(work.IsOpen ? "opened" : "full before an environment was created");
             for (int i = 0; i < steps.Count; i++)
             {
                 if (full >= 0 && full + stays <= i)
@@ -177,19 +177,19 @@ internal sealed class DiskFullSuite : Suite
         disk.SpaceLimit = long.MaxValue;
         if (!work.IsOpen)
             work.Open();
-        BrokenPromiseException.Require(work.IsOpen, $"There is room, and the environment cannot be opened: {work.LastTold}");
+        BrokenPromiseException.Require(work.IsOpen, $"There is space, and the environment cannot be opened: {work.LastTold}");
     }
 
     private static void CheckTold(SimulatedDisk disk, FaultRun work, int before)
     {
         if (work.Told == before)
             return;
-        BrokenPromiseException.Require(disk.SpaceLimit != long.MaxValue, $"There is room again, and something fails: {work.LastTold}");
+        BrokenPromiseException.Require(disk.SpaceLimit != long.MaxValue, $"There is space again, and something fails: {work.LastTold}");
         BrokenPromiseException.Require(
-            work.LastTold is StorageFullException && !work.IsPoisoned, $"A full disk is told of in another way: {work.LastTold}");
+            work.LastTold is StorageFullException && !work.IsPoisoned, $"A full disk is reported in another way: {work.LastTold}");
     }
 
-    // The flush that empties it, and what comes of a crash now, with no room at all for what recovers.
+    // Checks the flush that empties the journal, and the recovery after a crash at this moment, with no free space at all.
     private static void CheckFull(SuiteRun run, SimulatedDisk disk, FaultRun work)
     {
         if (work.IsOpen && run.Choices.Next(2) == 0)

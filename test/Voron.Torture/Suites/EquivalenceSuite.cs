@@ -3,12 +3,12 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Suites;
 
-/// <summary>The same operations under every combination of options that must make no difference.</summary>
+/// <summary>Runs the same operations under every combination of options that must make no difference.</summary>
 internal sealed class EquivalenceSuite : Suite
 {
     public override string Name => "equivalence";
 
-    public override string Summary => "one stream of operations under all combinations of options, with the same content at each commit";
+    public override string Summary => "one stream of operations under all combinations of options, which must give the same content at each commit";
 
     public override string Unit => "settings";
 
@@ -20,7 +20,7 @@ internal sealed class EquivalenceSuite : Suite
 
     public override void Run(SuiteRun run)
     {
-        // A stride without a common factor: a few runs have something of everything, all have all.
+        // The stride has no common factor with the count: a few runs cover something of everything, and all runs cover all.
         const int stride = 667;
         int count = EquivalenceSettings.Count;
         long first = (long)((ulong)run.Seed % (ulong)count);

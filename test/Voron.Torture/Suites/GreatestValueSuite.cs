@@ -3,7 +3,7 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Suites;
 
-/// <summary>The greatest values that there may be, and one that is greater.</summary>
+/// <summary>Tests the greatest values that are allowed, and one that is greater.</summary>
 internal sealed class GreatestValueSuite : Suite
 {
     public override string Name => "greatest-value";
@@ -18,16 +18,16 @@ internal sealed class GreatestValueSuite : Suite
 
     public override long? Runs => GreatestValues.All.Count;
 
-    /// <summary>Each has the whole device, and some GiB of it.</summary>
+    /// <summary>Each value takes the whole device, and some GiB of its space.</summary>
     public override int Threads => 1;
 
     public override TimeSpan RunLimit => TimeSpan.FromMinutes(15);
 
     public override IReadOnlyList<string> NotCovered =>
     [
-        "all but one in the ordinary tests, for their time",
-        $"all of them where the directory for temporary files has less than {GreatestValues.NeededBytes >> 30} GiB of room: they are told as left out",
-        "crashes while such a value is written: kill-then-cut has those of values of some MiB",
+        "all but one in the ordinary tests, because of the time that they take",
+        $"all of them where the directory for temporary files has less than {GreatestValues.NeededBytes >> 30} GiB of free space: they are reported as left out",
+        "crashes while such a value is written: kill-then-cut covers values of some MiB",
     ];
 
     public override void Run(SuiteRun run)
@@ -35,7 +35,7 @@ internal sealed class GreatestValueSuite : Suite
         (string name, Action attempt) = GreatestValues.All[run.Choices.Choose((int)run.Index, GreatestValues.All.Count)];
         if (new DriveInfo(Path.GetTempPath()).AvailableFreeSpace < GreatestValues.NeededBytes)
         {
-            run.Tally($"left out for want of room: {name}");
+            run.Tally($"left out for lack of space: {name}");
             return;
         }
         run.Step(name);

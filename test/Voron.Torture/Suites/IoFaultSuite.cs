@@ -5,13 +5,13 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Torture.Suites;
 
-/// <summary>Each call of a workload to the disk fails, one a case: once, and from then on for ever.</summary>
+/// <summary>Makes each call of a workload to the disk fail, one a case: once, and from then on for ever.</summary>
 internal sealed class IoFaultSuite : Suite
 {
     private const int MaxSteps = 4096;
     private const int MaxCalls = 1 << 20;
 
-    // The steps of the workload are between these two.
+    // The steps of the workload lie between these two.
     private const int Opening = 0;
     private const int Closing = 1;
     private const int FirstStep = 2;
@@ -23,13 +23,13 @@ internal sealed class IoFaultSuite : Suite
         new("no space", DiskError.NoSpace, false, false),
         new("no space for ever", DiskError.NoSpace, true, false),
         new("a read cut short", DiskError.EndOfFile, false, false),
-        new("a sync that drops what was written", DiskError.Failed, false, true),
-        new("syncs that drop what was written, for ever", DiskError.Failed, true, true),
+        new("a sync that drops writes", DiskError.Failed, false, true),
+        new("syncs that drop writes, for ever", DiskError.Failed, true, true),
     ];
 
     public override string Name => "io-fault";
 
-    public override string Summary => "every call to the disk fails, once and from then on for ever; system calls are interrupted, or do a part";
+    public override string Summary => "every call to the disk fails, once and from then on for ever; system calls are interrupted, or do only a part";
 
     public override string Unit => "faults";
 
@@ -39,10 +39,10 @@ internal sealed class IoFaultSuite : Suite
 
     public override IReadOnlyList<string> NotCovered =>
     [
-        "a fault at one certain call of the journal's own thread beside the writer's is found, and may not replay",
-        "interrupted and partial system calls: on POSIX only, and on the real files of the directory for temporary ones",
-        "an error of the medium under a page that is mapped and has been verified: the system ends the process then, which no engine that maps "
-            + "its file can tell of; a page's first use is a call, and fails here like any other",
+        "a fault at one certain call of the journal's own thread beside the writer's is found, but may not be reproduced by a replay",
+        "interrupted and partial system calls: on POSIX only, and on real files in the directory for temporary files",
+        "an error of the medium under a page that is mapped and has been verified: the system then ends the process, which no engine that maps "
+            + "its file can report; a page's first use is a call, and fails here like any other",
     ];
 
     public override void Run(SuiteRun run)
@@ -80,8 +80,8 @@ internal sealed class IoFaultSuite : Suite
     }
 
     /// <summary>
-    /// Runs the workload without a fault, and notes what each of its steps chooses and calls. Each has a number of its own that
-    /// stays the same when others are left out.
+    /// Runs the workload without a fault, and records the choices and calls of each step. Each step has a number of its own that stays the
+    /// same when others are left out.
     /// </summary>
     private static List<Step> Probe(SuiteRun run, StorageOptions options, Start start)
     {
@@ -152,12 +152,12 @@ internal sealed class IoFaultSuite : Suite
             disk.ClearFaults();
             if (failed == default)
             {
-                // Threads of the engine may have called in another order than before.
+                // Threads of the engine may have made their calls in another order than before.
                 run.Tally("not reached");
                 return;
             }
             run.Count();
-            run.Tally("told of it", work.Told > 0 ? 1 : 0);
+            run.Tally("reported", work.Told > 0 ? 1 : 0);
             run.Tally("poisoned", work.IsPoisoned ? 1 : 0);
             run.Tally(variant.Name);
             run.Tally("in a recovery", tag == Opening && !start.IsNew ? 1 : 0);
@@ -169,7 +169,7 @@ internal sealed class IoFaultSuite : Suite
         }
     }
 
-    // What can still be seen is opened as it is, and worked on; then the power fails, or it does at once.
+    // The visible state is opened as it is, and worked on before the power fails, or the power fails at once.
     private static void CheckWhatIsLeft(Tape choices, SimulatedDisk disk, FaultRun work)
     {
         var images = new CrashImages(disk);
@@ -190,7 +190,7 @@ internal sealed class IoFaultSuite : Suite
     }
 
     /// <summary>
-    /// What the workload begins with: nothing, or the disk of an environment at which the power failed, so that calls of a recovery,
+    /// The initial state of the workload: nothing, or the disk of an environment at which the power failed, so that calls of a recovery,
     /// with records to replay, fail too.
     /// </summary>
     private sealed class Start(SimulatedDisk? disk, int cut, Crashes.Content content)
@@ -217,7 +217,7 @@ internal sealed class IoFaultSuite : Suite
             BrokenPromiseException.Require(work.Told == 0, $"Something failed although nothing was to fail: {work.LastTold}");
             run.Tell("the power fails");
 
-            // All that was committed has been acknowledged, so that is what the lost rest must not touch.
+            // Everything that was committed has been acknowledged, so the loss of the rest must not touch it.
             return new Start(disk, disk.TraceCount, work.Acknowledged);
         }
 
@@ -229,7 +229,7 @@ internal sealed class IoFaultSuite : Suite
     /// <summary>A way to fail.</summary>
     private sealed record Variant(string Name, DiskError Error, bool IsForEver, bool DropsDirty)
     {
-        /// <summary>Whether a call can fail so: no space is an answer to what needs some.</summary>
+        /// <summary>Returns whether a call can fail in this way: a lack of space is an answer only to calls that need some.</summary>
         public bool Fits(DiskCallKind kind) => Error switch
         {
             DiskError.NoSpace => kind is DiskCallKind.Create or DiskCallKind.Rename or DiskCallKind.Allocate or DiskCallKind.Write

@@ -4,15 +4,19 @@ using Voron.Torture.Model;
 
 namespace Voron.Torture.Suites;
 
-/// <summary>Writers and readers on many threads, with a flusher that detaches and recycles all the time, and a disk that hangs.</summary>
+/// <summary>
+/// Runs writers and readers on many threads, with a flusher that detaches and recycles all the time, and a disk that hangs.
+/// </summary>
 internal sealed class IsolationSuite : Suite
 {
     private const int MaxDoublings = 6;
 
-    /// <summary>Commits and snapshots in a second with few threads; far more than a disk or a lock that is waited for lets through.</summary>
+    /// <summary>
+    /// The number of commits and snapshots per second with few threads; far more than a wait for a disk or a lock would allow.
+    /// </summary>
     private const double MinPerSecond = 5;
 
-    /// <summary>Far more than a crowded machine needs, and far less than for ever.</summary>
+    /// <summary>Far longer than even a crowded machine needs, but finite.</summary>
     private static readonly TimeSpan Hanging = TimeSpan.FromSeconds(20);
 
     private static readonly TimeSpan FlushBegins = TimeSpan.FromSeconds(2);
@@ -21,7 +25,7 @@ internal sealed class IsolationSuite : Suite
 
     public override string Name => "isolation";
 
-    public override string Summary => "1 to 64 threads that write, merge and read: snapshots whole and repeatable, nothing lost, readers never blocked by a disk that hangs";
+    public override string Summary => "1 to 64 threads that write, use group commits and read: snapshots complete and repeatable, nothing lost, readers never blocked by a disk that hangs";
 
     public override string Unit => "milliseconds";
 
@@ -35,8 +39,8 @@ internal sealed class IsolationSuite : Suite
 
     public override IReadOnlyList<string> NotCovered =>
     [
-        "the order in which threads run is the system's: a failure is found, and may not replay",
-        "disks that hang under a real file system: it is the engine's own calls that are stopped, over files in memory",
+        "the system decides in which order threads run: a failure is found, but may not be reproduced by a replay",
+        "disks that hang under a real file system: the suite stops the engine's own calls, on files in memory",
         "a wait of readers below a millisecond",
     ];
 
@@ -44,7 +48,7 @@ internal sealed class IsolationSuite : Suite
     {
         Tape choices = run.Choices;
 
-        // One to sixty-four in all, few being as likely as many.
+        // One to sixty-four threads in all; few are as likely as many.
         int threads = 1 << choices.Next(MaxDoublings + 1);
         threads = Math.Max(1, threads - choices.Next(1 + (threads / 2)));
         int readers = Math.Clamp(choices.Next(threads + 1), 1, Math.Max(1, threads - 1));
@@ -53,7 +57,7 @@ internal sealed class IsolationSuite : Suite
         bool inMemory = run.Index % 3 != 2;
         bool verifyEveryRead = choices.Next(4) == 3;
         string how = (inMemory ? "in memory" : "on disk") + (verifyEveryRead ? ", verifying every read" : "");
-        run.Step($"{writers} writers, {merged} that merge, {readers} readers, {how}");
+        run.Step($"{writers} writers, {merged} with group commits, {readers} readers, {how}");
         long begun = Stopwatch.GetTimestamp();
         using (var disk = new StallingDisk())
         using (var place = new ModelPlace(inMemory))
@@ -74,7 +78,7 @@ internal sealed class IsolationSuite : Suite
             isolation.Prepare();
             isolation.Run(Third, threads.Writers, threads.Merged, threads.Readers);
 
-            // Once behind an old reader, which keeps the flusher back, and once with the flusher at work.
+            // Once behind an old reader, which holds the flusher back, and once with the flusher at work.
             bool canHang = inMemory && threads.Writers + threads.Merged > 0;
             Action? stall = canHang ? () => ReadWhileStalled(run, environment, isolation, disk) : null;
             using (ReadTransaction longest = environment.BeginRead())
@@ -102,7 +106,7 @@ internal sealed class IsolationSuite : Suite
     private static void CheckRate(string what, long count, TimeSpan time) => BrokenPromiseException.Require(
         count >= MinPerSecond * time.TotalSeconds, $"In {time.TotalSeconds:0.0} s {count} {what}.");
 
-    // Everything that writes hangs; whoever reads must not notice.
+    // All writers hang; readers must not notice.
     private static void ReadWhileStalled(SuiteRun run, StorageEnvironment environment, IsolationRun isolation, StallingDisk disk)
     {
         disk.Stall();
@@ -112,11 +116,11 @@ internal sealed class IsolationSuite : Suite
             long begun = Stopwatch.GetTimestamp();
             while (disk.Waiting == 0)
             {
-                BrokenPromiseException.Require(Stopwatch.GetElapsedTime(begun) < Hanging, "Nobody writes.");
+                BrokenPromiseException.Require(Stopwatch.GetElapsedTime(begun) < Hanging, "No thread writes.");
                 Thread.Sleep(1);
             }
 
-            // A flush as well, with all that it holds; behind an old reader it may have nothing to do.
+            // Starts a flush as well, with everything that it holds; behind an old reader it may have nothing to do.
             flush = Task.Factory.StartNew(() => environment.Flush(), default, TaskCreationOptions.LongRunning, TaskScheduler.Default);
             begun = Stopwatch.GetTimestamp();
             while (disk.Waiting < 2 && !flush.IsCompleted && Stopwatch.GetElapsedTime(begun) < FlushBegins)
@@ -130,14 +134,14 @@ internal sealed class IsolationSuite : Suite
             while (isolation.Snapshots == snapshots)
             {
                 BrokenPromiseException.Require(
-                    Stopwatch.GetElapsedTime(begun) < Hanging, "Readers wait for a disk that hangs: nobody reads a snapshot to its end.");
+                    Stopwatch.GetElapsedTime(begun) < Hanging, "Readers wait for a disk that hangs: no thread reads a snapshot to its end.");
                 Thread.Sleep(1);
             }
             BrokenPromiseException.Require(disk.Waiting > 0, "The disk does not hang: nothing was shown.");
             run.Tally("stalls");
             run.Tally("gets while stalled", reads.Count);
-            run.Tally("microseconds of the middle one, summed over stalls", (long)reads.Median.TotalMicroseconds);
-            run.Tally("microseconds of the twentieth part, summed over stalls", (long)reads.NearlyAll.TotalMicroseconds);
+            run.Tally("microseconds of the median, summed over stalls", (long)reads.Median.TotalMicroseconds);
+            run.Tally("microseconds of the slowest in twenty, summed over stalls", (long)reads.NearlyAll.TotalMicroseconds);
         }
         finally
         {

@@ -6,28 +6,32 @@ using Voron.Torture.Kills;
 
 namespace Voron.Torture.Suites;
 
-/// <summary>A process of its own works, tells of what it does and of each commit that was acknowledged, and is killed.</summary>
+/// <summary>Starts a separate process that works, reports its phases and each acknowledged commit, and is killed.</summary>
 internal sealed class KillSuite : Suite
 {
     private const int KillsPerRun = 20;
 
-    /// <summary>Things told until a phase that does not come is given up.</summary>
+    /// <summary>The number of reports after which a phase that does not come is given up.</summary>
     private const int MaxTold = 400;
 
     /// <summary>Phases take from some microseconds to some milliseconds.</summary>
     private const int LongestDelayMicroseconds = 4_000;
 
-    /// <summary>The newest state of one in so many is not looked at: the next process finds it as it is, and is killed while it recovers.</summary>
+    /// <summary>
+    /// The newest state of one in this many is not examined: the next process finds it unchanged, and is killed while it recovers.
+    /// </summary>
     private const int LeftOneIn = 4;
 
-    /// <summary>A process that has said nothing for so long hangs. Less than the limit of a run: it must not outlive it.</summary>
+    /// <summary>
+    /// A process that has reported nothing for this long hangs. Less than the limit of a run: the process must not outlive the run.
+    /// </summary>
     private static readonly TimeSpan Hanging = TimeSpan.FromSeconds(60);
 
     private static readonly KillPhase[] Wanted = [.. Enum.GetValues<KillPhase>().Where(phase => phase != KillPhase.None)];
 
     public override string Name => "kill";
 
-    public override string Summary => "a process killed in every phase of its life, beside a ledger of what it has acknowledged";
+    public override string Summary => "a process killed in every phase of its work, compared with a ledger of its acknowledged commits";
 
     public override string Unit => "kills";
 
@@ -37,10 +41,10 @@ internal sealed class KillSuite : Suite
 
     public override bool IsReplayable => false;
 
-    // With cuts a kill is two mounts and a copy of what the device has, on a machine that may be busy.
+    // With cuts, a kill includes two mounts and a copy of the device's content, on a machine that may be busy.
     public override TimeSpan RunLimit => VolumeCut.IsOn ? TimeSpan.FromMinutes(30) : base.RunLimit;
 
-    public override IReadOnlyList<string> NotCovered => ["the moment of a kill is not to the instruction: a failure is found, and may not replay"];
+    public override IReadOnlyList<string> NotCovered => ["the moment of a kill is not exact to the instruction: a failure is found, but may not be reproduced by a replay"];
 
     public override void Run(SuiteRun run)
     {
@@ -76,7 +80,7 @@ internal sealed class KillSuite : Suite
         }
     }
 
-    /// <summary>False when the run is to stop: then the process has been killed anywhere, and it is not known where.</summary>
+    /// <summary>Returns false if the run is to stop: then the process has been killed at an unknown place.</summary>
     private static bool TryKill(SuiteRun run, KillTargetProcess target, string directory, KillPhase wanted, out long least)
     {
         int delay = run.Choices.Next(LongestDelayMicroseconds);
@@ -89,7 +93,7 @@ internal sealed class KillSuite : Suite
         while (Stopwatch.GetElapsedTime(begun).TotalMicroseconds < delay)
             Thread.SpinWait(20);
 
-        // What is acknowledged after a cut has begun may be lost with it.
+        // Commits that are acknowledged after a cut has begun may be lost with it.
         least = target.Acknowledged;
         VolumeCut.Cut();
         target.Kill();
@@ -99,7 +103,7 @@ internal sealed class KillSuite : Suite
         return true;
     }
 
-    // What is read from a process that hangs is waited for until the process has ended: so it is ended.
+    // A read from a process that hangs waits until the process has ended, so the process is killed.
     private static bool TryListen(SuiteRun run, KillTargetProcess target, KillPhase wanted)
     {
         using var limit = CancellationTokenSource.CreateLinkedTokenSource(run.Stop);
@@ -117,13 +121,13 @@ internal sealed class KillSuite : Suite
         {
             if (run.Stop.IsCancellationRequested)
                 return false;
-            throw new BrokenPromiseException($"The process hangs while {Tell(target.Phase)}: it has told nothing for {Hanging.TotalSeconds} s.", e);
+            throw new BrokenPromiseException($"The process hangs while {Tell(target.Phase)}: it has reported nothing for {Hanging.TotalSeconds} s.", e);
         }
     }
 
     private static string Tell(KillPhase phase) => phase == KillPhase.None ? "open" : phase.ToString().ToLowerInvariant();
 
-    /// <summary>What has to be there.</summary>
+    /// <summary>The expected content.</summary>
     private sealed class Ledger
     {
         private readonly Dictionary<long, (long Number, int Length)> _items = [];
@@ -131,7 +135,7 @@ internal sealed class KillSuite : Suite
         private long _newest;
         private long _at;
 
-        /// <summary>Commits up to the first must be there, and up to the second may be.</summary>
+        /// <summary>Records that commits up to the first must be present, and up to the second may be.</summary>
         public void Told(long least, long most)
         {
             _acknowledged = Math.Max(_acknowledged, least);
@@ -141,13 +145,13 @@ internal sealed class KillSuite : Suite
         public void Compare(SuiteRun run, string directory, int kill)
         {
             using StorageEnvironment environment = StorageEnvironment.Open(directory, KillWorkload.Options());
-            run.Tally(environment.Recovery.ReplayedRecords > 0 ? "openings that replay" : "openings that find all at home");
+            run.Tally(environment.Recovery.ReplayedRecords > 0 ? "openings that replay" : "openings that find everything in the data file");
             long newest = KillWorkload.Newest(environment);
 
             // Of two processes that were killed one after the other, each may have had commits under way.
             BrokenPromiseException.Require(
                 newest >= _acknowledged && newest <= _newest + (2 * KillWorkload.MaxUnderWay),
-                $"Kill {kill}: commit {_acknowledged} was acknowledged, and {newest} is the newest found.");
+                $"Kill {kill}: commit {_acknowledged} was acknowledged, and {newest} is the newest that was found.");
             run.Tally("commits", newest - _at);
             run.Tally("commits found though not acknowledged", newest - _acknowledged);
             _acknowledged = newest;

@@ -3,7 +3,7 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Suites;
 
-/// <summary>The process is killed, what it had not synced is seen by the next one and built on, and then the power fails.</summary>
+/// <summary>Kills the process, lets the next one see its unsynced writes and build on them, and then cuts the power.</summary>
 internal sealed class KillThenCutSuite : Suite
 {
     private static readonly CrashPlan Plan = new(
@@ -18,7 +18,7 @@ internal sealed class KillThenCutSuite : Suite
 
     public override string Name => "kill-then-cut";
 
-    public override string Summary => "killed with unsynced writes in sight, opened again and worked on, then the power cut; with space given back";
+    public override string Summary => "killed with unsynced writes visible, opened again and worked on, then the power cut; with space given back";
 
     public override string Unit => "images";
 
@@ -28,9 +28,9 @@ internal sealed class KillThenCutSuite : Suite
 
     public override IReadOnlyList<string> NotCovered =>
     [
-        "a kill is a cut at a call to the disk, and a write that was going on breaks off at a block: kill has those at any instruction",
-        "every cut: of each life a few, at random, and two images of each; no combinations of sectors in turn",
-        "a kill after a power cut: the first end is a kill, those after it are either",
+        "a kill is a cut at a call to the disk, and a write under way breaks off at a block: the kill suite covers kills at any instruction",
+        "every cut: each level has a few, at random, with two images each; no combinations of sectors in turn",
+        "a kill after a power cut: the first crash is a kill, those after it are either",
     ];
 
     public override void Run(SuiteRun run) => CrashRun.Make(run, Plan);

@@ -3,12 +3,12 @@ using Voron.Torture.Lifetimes;
 
 namespace Voron.Torture.Suites;
 
-/// <summary>What is handed out and may outlive its transaction, a savepoint, or the value that it stands on.</summary>
+/// <summary>Tests objects that may outlive their transaction, a savepoint, or the value that they refer to.</summary>
 internal sealed class LifetimesSuite : Suite
 {
     public override string Name => "lifetimes";
 
-    public override string Summary => "pending puts, streams, cursors and spans against every call that ends them or takes back what they stand on";
+    public override string Summary => "pending puts, streams, cursors and spans against every call that ends them or undoes the changes that they depend on";
 
     public override string Unit => "transactions";
 
@@ -18,8 +18,8 @@ internal sealed class LifetimesSuite : Suite
 
     public override IReadOnlyList<string> NotCovered =>
     [
-        "spans of a write transaction after its next write: a span cannot tell that it has ended",
-        "two threads in one write transaction, other than those of streams that are being put",
+        "spans of a write transaction after its next write: a span cannot report that it has ended",
+        "two threads in one write transaction, except those of streams that are being put",
     ];
 
     public override void Run(SuiteRun run)

@@ -4,15 +4,17 @@ using Voron.Torture.Model;
 
 namespace Voron.Torture.Suites;
 
-/// <summary>A reader that stays open for long costs a version a page, and a journal of bounded length, all of which goes back.</summary>
+/// <summary>
+/// Checks that a long-lived reader costs one version a page, and a journal of bounded length, and that both are freed after it.
+/// </summary>
 internal sealed class LongReaderSuite : Suite
 {
-    /// <summary>Some two minutes.</summary>
+    /// <summary>Takes some two minutes.</summary>
     private const int MaxJournals = 400;
 
     public override string Name => "long-reader";
 
-    public override string Summary => "one reader held open while everything is updated: it never changes, journal and file stay bounded, memory goes back";
+    public override string Summary => "one reader held open while everything is updated: it never changes, journal and file stay bounded, memory is freed";
 
     public override string Unit => "milliseconds";
 
@@ -28,10 +30,10 @@ internal sealed class LongReaderSuite : Suite
 
     public override IReadOnlyList<string> NotCovered =>
     [
-        "the order in which threads run is the system's: a failure is found, and may not replay",
+        "the system decides in which order threads run: a failure is found, but may not be reproduced by a replay",
         "journals of more than a few hundred times their limit behind one reader, and stores larger than a few megabytes",
         "several old readers at once, and large values that change behind one",
-        "how fast writers are behind a reader, beyond a least rate that a tenth of this engine would have",
+        "the speed of writers behind a reader, beyond a minimum that a tenth of this engine's speed would reach",
     ];
 
     public override void Run(SuiteRun run)
@@ -40,7 +42,7 @@ internal sealed class LongReaderSuite : Suite
         int keys = choices.Next(1_000, 4_000);
         TornPageProtection form = run.Index % 3 == 2 ? TornPageProtection.FullPageImages : TornPageProtection.Checksums;
 
-        // Held for longer and longer, where there is the time.
+        // The reader is held for longer and longer, as far as the time allows.
         int journals = 6 + (int)Math.Min(run.Index * 2, MaxJournals);
         run.Step($"{keys} keys, {journals} journals, {form}");
         long begun = Stopwatch.GetTimestamp();
@@ -54,7 +56,7 @@ internal sealed class LongReaderSuite : Suite
             run.Tally("rounds", reader.Rounds);
             run.Tally("commits behind a reader", reader.Commits);
             run.Tally("milliseconds of these commits", (long)reader.CommitTime.TotalMilliseconds);
-            run.Tally("rewrites", reader.JournalSnapshots);
+            run.Tally("journal snapshots", reader.JournalSnapshots);
         }
         finally
         {

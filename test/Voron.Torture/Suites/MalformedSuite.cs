@@ -3,7 +3,7 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Suites;
 
-/// <summary>Files forged together with their checksums, so that only what the bytes mean can tell.</summary>
+/// <summary>Forges files together with their checksums, so that only the meaning of the bytes can reveal the damage.</summary>
 internal sealed class MalformedSuite : Suite
 {
     private static readonly Lazy<IReadOnlyList<StoreImage>> Images = new(StoreMaker.MakeAll);
@@ -18,13 +18,13 @@ internal sealed class MalformedSuite : Suite
 
     public override long FullCount => 10_000_000;
 
-    /// <summary>Of one file: what is done with it takes milliseconds.</summary>
+    /// <summary>The limit for one file: its operations take milliseconds.</summary>
     public override TimeSpan RunLimit => TimeSpan.FromSeconds(10);
 
     public override IReadOnlyList<string> NotCovered =>
     [
-        "wrong content: whoever forges a checksum may write anything that can be",
-        "memory that threads of the engine's own take, beside the one that calls it: other runs take memory at the same time",
+        "wrong content: an attacker who forges a checksum can write any valid content",
+        "memory taken by the engine's own threads, beside the calling one: other runs take memory at the same time",
     ];
 
     public override void Run(SuiteRun run)
@@ -42,7 +42,7 @@ internal sealed class MalformedSuite : Suite
         last.Note(what);
         var malformed = new MalformedCase(image, store.Files, new Random(run.Choices.Next()));
         malformed.Run();
-        run.Tally(malformed.Told > 0 ? "told" : "passed");
+        run.Tally(malformed.Told > 0 ? "reported" : "passed");
         run.Count();
     }
 }

@@ -3,7 +3,7 @@ using Voron.Torture.Memory;
 
 namespace Voron.Torture.Suites;
 
-/// <summary>Every allocation that the engine makes outside of the collector fails in turn, once or for ever.</summary>
+/// <summary>Makes every allocation that the engine makes outside the garbage collector fail in turn, once or for ever.</summary>
 internal sealed class MemoryFaultSuite : Suite
 {
     private const int MaxAllocations = 1 << 16;
@@ -20,9 +20,9 @@ internal sealed class MemoryFaultSuite : Suite
 
     public override IReadOnlyList<string> NotCovered =>
     [
-        "memory of the collector's",
-        "memory that is promised by the system and not there when it is touched",
-        "memory that fails for one thread while another has some, but for the flusher's, which has a run in four beside the script",
+        "managed memory",
+        "memory that the system has promised and cannot provide when it is touched",
+        "allocations that fail on one thread while another still gets memory, except on the flusher's, which runs beside the script in one run of four",
     ];
 
     public override void Run(SuiteRun run)
@@ -37,7 +37,7 @@ internal sealed class MemoryFaultSuite : Suite
             InitialJournalFileBytes = 64 << 10,
             MaxJournalFileBytes = 64 << 10,
             FlushThresholdBytes = inBackground ? 32 << 10 : 1 << 20,
-            // What happens by the clock would happen at other places each time.
+            // Events that depend on the clock would happen at other places each time.
             FlushInterval = TimeSpan.FromDays(1),
             ScrubInterval = Timeout.InfiniteTimeSpan,
             TornPageProtection = choices.Next(2) == 0 ? TornPageProtection.Checksums : TornPageProtection.FullPageImages,
@@ -100,12 +100,12 @@ internal sealed class MemoryFaultSuite : Suite
         {
             run.Count(watch.Refused > 0 ? 1 : 0);
             run.Tally(watch.Refused > 0 ? "refused" : "not reached");
-            run.Tally("told of it", world.Told > 0 ? 1 : 0);
+            run.Tally("reported", world.Told > 0 ? 1 : 0);
             run.Tally("refused to the flusher", watch.RefusedToFlusher > 0 ? 1 : 0);
         }
     }
 
-    // Where it happens is asked for in a second run, since that takes long.
+    // The place of the failure is determined in a second run, since that is slow.
     private static IEnumerable<string> Origin(
         List<MemoryOperation> script, StorageOptions options, int keys, bool inMemory, int allocation, bool forEver)
     {

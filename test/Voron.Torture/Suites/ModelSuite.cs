@@ -3,14 +3,14 @@ using Voron.Torture.Model;
 
 namespace Voron.Torture.Suites;
 
-/// <summary>Random operations on the whole public surface beside sorted sets.</summary>
+/// <summary>Compares random operations on the whole public interface with sorted sets.</summary>
 internal sealed class ModelSuite : Suite
 {
     private const int OperationsPerRun = 18_000;
 
     public override string Name => "model";
 
-    public override string Summary => "random operations of the whole public surface beside sorted sets, with any option";
+    public override string Summary => "random operations of the whole public interface compared with sorted sets, with any option";
 
     public override string Unit => "operations";
 
@@ -19,7 +19,7 @@ internal sealed class ModelSuite : Suite
     public override long FullCount => 1_000_000_000;
 
     // A flusher in the background makes its own choices.
-    public override IReadOnlyList<string> NotCovered => ["a failure that needs the background flusher at one certain moment is found, and may not replay"];
+    public override IReadOnlyList<string> NotCovered => ["a failure that needs the background flusher at one certain moment is found, but may not be reproduced by a replay"];
 
     public override void Run(SuiteRun run)
     {

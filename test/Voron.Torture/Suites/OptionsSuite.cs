@@ -3,13 +3,13 @@ using Voron.Torture.Options;
 
 namespace Voron.Torture.Suites;
 
-/// <summary>Numeric options at their limits and beside their neighbours, under load.</summary>
+/// <summary>Tests numeric options at their limits, alone and with others, under load.</summary>
 internal sealed class OptionsSuite : Suite
 {
     public override string Name => "options";
 
     public override string Summary =>
-        $"each numeric option at its limits, alone and with others, under load: right, and no slower than {OptionsRun.Floor} commits a second";
+        $"each numeric option at its limits, alone and with others, under load: correct, and no slower than {OptionsRun.Floor} commits a second";
 
     public override string Unit => "settings";
 
@@ -20,7 +20,7 @@ internal sealed class OptionsSuite : Suite
     // The background flusher makes choices of its own.
     public override bool IsReplayable => false;
 
-    // Speed is measured.
+    // The runs measure speed.
     public override int Threads => 1;
 
     public override IReadOnlyList<string> NotCovered =>
@@ -35,7 +35,7 @@ internal sealed class OptionsSuite : Suite
             throw new TortureException($"The option {untried} has no values to be tried.");
         var settings = new OptionsRun(run);
         bool fits = settings.Run();
-        run.Tally(fits ? "that fit" : "refused");
+        run.Tally(fits ? "accepted" : "refused");
         if (settings.IsOnFiles)
             run.Tally("on files");
         if (settings.ReachesLimit)

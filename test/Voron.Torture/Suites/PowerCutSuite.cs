@@ -3,20 +3,20 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Suites;
 
-/// <summary>The power fails at every point of random workloads, and again while and after what was left is recovered.</summary>
+/// <summary>Cuts the power at every point of random workloads, and again during and after the recovery.</summary>
 internal sealed class PowerCutSuite : Suite
 {
     private static readonly CrashLevel[] Levels =
     [
         new CrashLevel(8, 28, CrashLevel.All, CrashLevel.All, GoOnOneIn: 60),
-        // A hundred transactions, and what there is between them.
+        // A hundred transactions, and other steps between them.
         new CrashLevel(130, 150, OpeningCuts: 1, RunningCuts: 4, GoOnOneIn: 3),
         new CrashLevel(3, 10, OpeningCuts: 1, RunningCuts: 2, GoOnOneIn: 0),
     ];
 
     private static readonly CrashPlan Ordinary = new(Levels) { EveryCombinationOneIn = 24 };
 
-    // Short, but with every cut in every combination that there is, as far as the budget goes.
+    // Short workloads, but with every cut in every possible combination, as far as the budget goes.
     private static readonly CrashPlan Exhaustive = new(new CrashLevel(2, 4, CrashLevel.All, CrashLevel.All, GoOnOneIn: 0))
     {
         EveryCombinationOneIn = 1,
@@ -29,7 +29,7 @@ internal sealed class PowerCutSuite : Suite
         MaxCombinations = 1 << 17,
     };
 
-    // Garbage can be at few cuts only.
+    // Garbage is possible at a few cuts only.
     private static readonly CrashPlan Repaired = new(Levels) { Disk = CrashDisk.GarbageWithImages, ImagesPerCut = 8 };
     private static readonly CrashPlan Refused = new(Levels) { Disk = CrashDisk.GarbageWithChecksums, ImagesPerCut = 8 };
 
@@ -46,8 +46,8 @@ internal sealed class PowerCutSuite : Suite
     public override IReadOnlyList<string> NotCovered =>
     [
         "every combination of sectors only where at most 12 can be lost or kept, and else 64 random ones: in most runs of one cut in 24 and "
-            + "1,024 images, in one of 16 of all cuts of a few steps until 2,048 images are spent, in one of 128 until 131,072 are; what came "
-            + "after that has two random images a cut, and is counted as cuts without budget for combinations",
+            + "1,024 images, in one of 16 of all cuts of a few steps until 2,048 images are spent, in one of 128 until 131,072 are; cuts "
+            + "after that have two random images each, and are counted as cuts without budget for combinations",
         "sectors that cannot be read after the cut",
     ];
 

@@ -3,14 +3,14 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Suites;
 
-/// <summary>The power fails during recovery, during the recovery from that, and during the recovery from that one.</summary>
+/// <summary>Cuts the power during recovery, during the recovery from that, and during the recovery from that one.</summary>
 internal sealed class RecoveryCutSuite : Suite
 {
     private static readonly CrashLevel Work = new(6, 16, OpeningCuts: 0, RunningCuts: 1, GoOnOneIn: 1);
     private static readonly CrashLevel Every = new(0, 2, CrashLevel.All, CrashLevel.All, GoOnOneIn: 2);
     private static readonly CrashLevel Some = new(0, 2, OpeningCuts: 2, RunningCuts: 1, GoOnOneIn: 1);
 
-    // Every place of two recoveries one in the other would be thousands of images of one workload: the three take turns.
+    // Every place of two nested recoveries would make thousands of images of one workload: the three depths take turns.
     private static readonly CrashPlan[] Plans =
     [
         new(Work, Every, Some, Some) { ImagesPerCut = 1 },
@@ -30,9 +30,9 @@ internal sealed class RecoveryCutSuite : Suite
 
     public override IReadOnlyList<string> NotCovered =>
     [
-        "every call of two or three recoveries one in the other: of each workload one depth has every call, in turn, and the others one to three",
+        "every call of two or three nested recoveries: for each workload one depth covers every call, in turn, and the others one to three",
         "more than one image of a cut: lost, kept, mixed, one certain combination, or a kill, by chance",
-        "garbage in the data file of an environment without images: power-cut has that at the first depth",
+        "garbage in the data file of an environment without images: power-cut covers that at the first depth",
     ];
 
     public override void Run(SuiteRun run) => CrashRun.Make(run, Plans[run.Index % Plans.Length]);

@@ -3,12 +3,14 @@ using Voron.Torture.Scale;
 
 namespace Voron.Torture.Suites;
 
-/// <summary>What takes the longer the larger a store is, in stores of about a gigabyte on a simulated disk, held against its limits.</summary>
+/// <summary>
+/// Checks operations that take longer the larger a store is against their limits, in stores of about a gigabyte on a simulated disk.
+/// </summary>
 internal sealed class ScaleSuite : Suite
 {
     private const long Mebibyte = 1 << 20;
 
-    /// <summary>What a device takes to give a range back: enough of these in a row are a stall that no machine hides.</summary>
+    /// <summary>The time that a device takes to free a range: enough of these in a row are a stall that no machine hides.</summary>
     private static readonly TimeSpan PunchTime = TimeSpan.FromMilliseconds(10);
 
     public override string Name => "scale";
@@ -21,7 +23,7 @@ internal sealed class ScaleSuite : Suite
 
     public override long FullCount => 200;
 
-    // What is measured differs each time.
+    // The measurements differ each time.
     public override bool IsReplayable => false;
 
     public override int Threads => 1;

@@ -4,27 +4,29 @@ using Voron.Torture.Schedules;
 
 namespace Voron.Torture.Suites;
 
-/// <summary>Threads that commit, read, flush, grow and close, of which one runs at a time: which, is decided at marked places.</summary>
+/// <summary>Runs threads that commit, read, flush, grow and close, one at a time: marked places decide which continues.</summary>
 internal sealed class SchedulesSuite : Suite
 {
-    /// <summary>One run in so many is a unit of preemptions, and makes as many schedules as the others together.</summary>
+    /// <summary>One run in this many is a unit of preemptions, and makes as many schedules as the others together.</summary>
     private const int EnumerateOneIn = 100;
 
-    // What a run is.
+    // The kinds of runs.
     private const int Random = 0;
     private const int Units = 1;
     private const int Directed = 2;
     private const int Kinds = 3;
 
-    /// <summary>One in so many random schedules is of a small script, for what needs more preemptions than are enumerated.</summary>
+    /// <summary>
+    /// One in this many random schedules is of a small script, for faults that need more preemptions than are enumerated.
+    /// </summary>
     private const int SmallOneIn = 3;
 
-    /// <summary>One in so many schedules is made twice.</summary>
+    /// <summary>One in this many schedules is made twice.</summary>
     private const int TwiceOneIn = 64;
 
     public override string Name => "schedules";
 
-    public override string Summary => "threads that commit, read, flush, grow and close, interleaved at will; small scripts in all ways with up to three preemptions";
+    public override string Summary => "threads that commit, read, flush, grow and close, interleaved in any way; small scripts in all ways with up to three preemptions";
 
     public override string Unit => "schedules";
 
@@ -34,15 +36,17 @@ internal sealed class SchedulesSuite : Suite
 
     public override IReadOnlyList<string> NotCovered =>
     [
-        "what a processor or a compiler reorders between two places",
+        "instructions that a processor or a compiler reorders between two places",
         "changes of thread between the instructions of one place and the next",
-        $"preemptions from decisions behind the first {PreemptionUnits.MaxDecisions} of a schedule, and to a thread behind the first "
+        $"preemptions from decisions after the first {PreemptionUnits.MaxDecisions} of a schedule, and to a thread after the first "
             + $"{PreemptionUnits.MaxOthers} others that can go on",
         "three preemptions at each place of every small script, some five million schedules, unless the run is as long as a full one; see the units in "
             + $"the tallies, of which those of the {PreemptionUnits.ScriptsToTheEnd} smallest scripts come first",
     ];
 
-    /// <summary>Directed schedules once; then units of preemptions, while there are any, in turn with runs of random scripts.</summary>
+    /// <summary>
+    /// Runs the directed schedules once; then units of preemptions, while there are any, in turn with runs of random scripts.
+    /// </summary>
     public override void Run(SuiteRun run)
     {
         if (!SchedulePoint.IsOn)

@@ -4,7 +4,7 @@ using Voron.Torture.SlowIo;
 
 namespace Voron.Torture.Suites;
 
-/// <summary>Calls to the disk take long, others fail, and other threads make every public call meanwhile.</summary>
+/// <summary>Makes calls to the disk take long, and others fail, while other threads make every public call.</summary>
 internal sealed class SlowIoSuite : Suite
 {
     private static readonly DiskCallKind[] Slow =
@@ -14,7 +14,7 @@ internal sealed class SlowIoSuite : Suite
         DiskCallKind.Map, DiskCallKind.ExtendMap, DiskCallKind.Length,
     ];
 
-    // What comes while a journal write is slow, and by which call.
+    // The disk calls that occur while a journal write is slow, and the public calls that cause them.
     private static readonly (DiskCallKind Kind, SlowCall Call)[] Likely =
     [
         (DiskCallKind.Write, SlowCall.WriteLarge), (DiskCallKind.Sync, SlowCall.WriteLarge), (DiskCallKind.Allocate, SlowCall.WriteLarge),
@@ -28,7 +28,7 @@ internal sealed class SlowIoSuite : Suite
     public override string Name => "slow-io";
 
     public override string Summary =>
-        "calls to the disk take as long as they like, several at a time, while others fail, and every public call is made meanwhile by other threads";
+        "calls to the disk take any time, several at once, while others fail, and other threads make every public call meanwhile";
 
     public override string Unit => "slow calls";
 
@@ -40,8 +40,8 @@ internal sealed class SlowIoSuite : Suite
 
     public override IReadOnlyList<string> NotCovered =>
     [
-        "the order in which the threads beside slow calls run is the system's: a failure is found, and may not replay",
-        "memory of a map that comes slowly",
+        "the system decides in which order the threads beside slow calls run: a failure is found, but may not be reproduced by a replay",
+        "mapped memory that is loaded slowly",
     ];
 
     public override void Run(SuiteRun run)
@@ -113,7 +113,8 @@ internal sealed class SlowIoSuite : Suite
             if (!choices.GoesOn(i > 0))
                 break;
 
-            // Journal writes are what everybody waits for: the first is one in half of the runs. Beside it others come to what does not wait.
+            // Every caller waits for journal writes: in half of the runs one is the first slow call. Beside it come calls that do not wait
+            // for it.
             bool isFirst = holds.Count == 0;
             bool isLikely = phase == SlowPhase.Work && choices.Next(3) > 0;
             DiskCallKind kind = !isLikely ? Slow[choices.Next(Slow.Length)] : isFirst ? DiskCallKind.Write : Likely[choices.Next(Likely.Length)].Kind;
@@ -125,7 +126,7 @@ internal sealed class SlowIoSuite : Suite
         DiskCallKind? failing = choices.Next(2) == 0 ? null : Failing[choices.Next(Failing.Length)];
         bool failsOn = choices.Next(2) == 1;
 
-        // A value that is synced before its record waits for no journal write: its failure poisons beside one.
+        // A value that is synced before its record does not wait for a journal write: its failure poisons the environment during one.
         if (phase == SlowPhase.Work && failing == DiskCallKind.Sync && holds.Any(hold => hold.Kind == DiskCallKind.Write))
             meanwhile.Add(SlowCall.WriteLarge);
         for (int i = choices.Next(1, 8); ; i--)

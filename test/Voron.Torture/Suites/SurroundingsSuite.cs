@@ -3,7 +3,7 @@ using Voron.Torture.Surroundings;
 
 namespace Voron.Torture.Suites;
 
-/// <summary>Things happen to the files of an environment on a real file system, while it is closed, killed or running.</summary>
+/// <summary>Changes the files of an environment on a real file system, while it is closed, killed or running.</summary>
 internal sealed class SurroundingsSuite : Suite
 {
     public override string Name => "surroundings";
@@ -20,8 +20,8 @@ internal sealed class SurroundingsSuite : Suite
 
     public override IReadOnlyList<string> NotCovered =>
     [
-        "bytes of the engine's files that are changed by others while it runs: a map shows them, and only pages that were not used yet are verified",
-        "clocks that jump: the engine looks at no clock but one that counts from the start of the system",
+        "bytes of the engine's files that other programs change while it runs: a map shows them, and only pages that were not used yet are verified",
+        "clocks that jump: the engine uses only a clock that counts from the start of the system",
     ];
 
     public override void Run(SuiteRun run)

@@ -3,7 +3,7 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Surroundings;
 
-/// <summary>A small volume of ext4 in a file behind a loop device. Only for root, where the kernel has such devices.</summary>
+/// <summary>A small ext4 volume in a file behind a loop device. Only for root, where the kernel has such devices.</summary>
 internal sealed class LoopVolume : IDisposable
 {
     private readonly string _image;
@@ -17,7 +17,7 @@ internal sealed class LoopVolume : IDisposable
 
     public string Path { get; }
 
-    /// <summary>Makes and mounts one, or says why that cannot be.</summary>
+    /// <summary>Creates and mounts a volume, or gives the reason why that is impossible.</summary>
     public static LoopVolume? TryMake(string image, string path, out string reason)
     {
         reason = "";
@@ -35,14 +35,14 @@ internal sealed class LoopVolume : IDisposable
         return null;
     }
 
-    /// <summary>The file system meets an error of its own and becomes read-only, as after an error of its device.</summary>
+    /// <summary>Makes the file system report an internal error and become read-only, as after an error of its device.</summary>
     public void Abort()
     {
         if (!TryRun(out string reason, "mount", "-o", "remount,abort", Path))
             throw new TortureException($"The volume at '{Path}' cannot be aborted: {reason}");
     }
 
-    /// <summary>What an administrator asks for: refused while files are open for writing.</summary>
+    /// <summary>Requests a read-only mount, as an administrator would: refused while files are open for writing.</summary>
     public bool TryMakeReadOnly() => TryRun(out _, "mount", "-o", "remount,ro", Path);
 
     public void MountAgain()
@@ -64,7 +64,7 @@ internal sealed class LoopVolume : IDisposable
     }
 
     /// <summary>Runs a program of the system.</summary>
-    /// <returns>False when it fails, or is not there.</returns>
+    /// <returns>False if it fails, or does not exist.</returns>
     public static bool TryRun(out string reason, string program, params string[] arguments)
     {
         try

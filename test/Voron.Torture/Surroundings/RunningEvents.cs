@@ -4,7 +4,7 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Surroundings;
 
-/// <summary>What other programs do to the files of an environment that is open and goes on working.</summary>
+/// <summary>Changes that other programs make to the files of an environment that is open and continues to work.</summary>
 internal static class RunningEvents
 {
     private const int MaxCommits = 300;
@@ -20,7 +20,7 @@ internal static class RunningEvents
         new("journal files removed beside a writer", RemovedJournals),
     ];
 
-    // Reads go on, commits fail with an exception of ours, and all that was acknowledged is there when the volume is back.
+    // Reads continue, commits fail with an engine exception, and every acknowledged commit is present when the volume is back.
     private static void ReadOnlyVolume(SurroundedPlace place)
     {
         using LoopVolume? volume = LoopVolume.TryMake(place.Beside("image"), place.Beside("volume"), out string reason);
@@ -35,7 +35,7 @@ internal static class RunningEvents
         using (StorageEnvironment environment = StorageEnvironment.Open(place.Path, SurroundedPlace.Options()))
         {
             place.Commit(environment);
-            BrokenPromiseException.Require(!volume.TryMakeReadOnly(), "The system makes a volume read-only below files that are open for writing.");
+            BrokenPromiseException.Require(!volume.TryMakeReadOnly(), "The system makes a volume read-only under files that are open for writing.");
             for (int left = place.Run.Choices.Next(10); left > 0; left--)
                 place.Commit(environment);
             volume.Abort();
@@ -58,7 +58,7 @@ internal static class RunningEvents
             place.Run.Tell(Path.GetFileName(file));
             ChangeMode(file, "0400");
 
-            // The mode keeps neither root nor an open file from being written; this does.
+            // The mode prevents neither root nor an open file from writing; this attribute does.
             isImmutable = LoopVolume.TryRun(out string reason, "chattr", "+i", file);
             if (!isImmutable)
                 place.Run.Tally($"files made immutable, not run: {(Environment.IsPrivilegedProcess ? reason : "not root")}");
@@ -81,7 +81,7 @@ internal static class RunningEvents
         place.ShouldHaveAll();
     }
 
-    // A page that is mapped and gone ends the process. All else is an exception, and no checkpoint names what is gone.
+    // An access to a mapped page that is gone ends the process. Everything else is an exception, and no checkpoint refers to the missing part.
     private static void CutData(SurroundedPlace place)
     {
         string store = place.Beside("cut");
@@ -118,7 +118,7 @@ internal static class RunningEvents
         if (what is "grow")
             BrokenPromiseException.Require(end != "done", "A file that was cut has grown as if it had not been.");
 
-        // What was acknowledged is there, or the opening says that it is not.
+        // Every acknowledged commit is present, or the opening reports that it is not.
         try
         {
             using StorageEnvironment environment = StorageEnvironment.Open(store, SurroundedPlace.Options());
@@ -134,7 +134,7 @@ internal static class RunningEvents
         }
     }
 
-    // What is written goes to the files, whatever they are called. Under their own names again, everything is there.
+    // Writes go to the files, whatever their names. Under their original names again, everything is present.
     private static void RenamedJournals(SurroundedPlace place)
     {
         var renamed = new List<(string From, string To)>();
@@ -159,13 +159,13 @@ internal static class RunningEvents
         foreach ((string from, string to) in renamed)
         {
             string name = place.FileOf(Path.GetFileName(from));
-            BrokenPromiseException.Require(!File.Exists(name), $"'{name}' was renamed beside a writer, which made another of that name.");
+            BrokenPromiseException.Require(!File.Exists(name), $"'{name}' was renamed beside a writer, which created another of that name.");
             File.Move(place.FileOf(Path.GetFileName(to)), name);
         }
         place.ShouldHaveAll();
     }
 
-    // Their commits are in no file that a later opening could find: what is there is an earlier state, or nothing is opened.
+    // Commits in the removed files cannot be found by a later opening: it finds an earlier state, or is refused.
     private static void RemovedJournals(SurroundedPlace place)
     {
         using (StorageEnvironment environment = StorageEnvironment.Open(place.Path, SurroundedPlace.Options()))

@@ -3,7 +3,7 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Surroundings;
 
-/// <summary>A directory with an environment, what was acknowledged in it, and the files of other people beside it.</summary>
+/// <summary>A directory with an environment, its acknowledged content, and foreign files beside it.</summary>
 internal sealed class SurroundedPlace : IDisposable
 {
     private const string TreeName = "items";
@@ -22,16 +22,16 @@ internal sealed class SurroundedPlace : IDisposable
 
     public SuiteRun Run { get; }
 
-    /// <summary>Where the environment is now.</summary>
+    /// <summary>The current directory of the environment.</summary>
     public string Path { get; set; }
 
-    /// <summary>The files of other people, with what has to be in them.</summary>
+    /// <summary>The foreign files, with their expected content.</summary>
     public Dictionary<string, byte[]> Foreign { get; } = [];
 
-    /// <summary>From here on, each committed state is kept, so that <see cref="ShouldHaveSome"/> knows them.</summary>
+    /// <summary>Keeps each committed state from here on, so that <see cref="ShouldHaveSome"/> knows them.</summary>
     public void Remember() => _states.Add([.. _items]);
 
-    /// <summary>A path beside the environment's directory.</summary>
+    /// <summary>Returns a path beside the environment's directory.</summary>
     public string Beside(string name) => System.IO.Path.Combine(_root, name);
 
     public string FileOf(string name) => System.IO.Path.Combine(Path, name);
@@ -44,7 +44,7 @@ internal sealed class SurroundedPlace : IDisposable
         ReadOnly = readOnly,
     };
 
-    /// <summary>An environment with some history, closed in good order.</summary>
+    /// <summary>Creates an environment with some history, and closes it properly.</summary>
     public void Work()
     {
         using StorageEnvironment environment = StorageEnvironment.Open(Path, Options());
@@ -52,7 +52,7 @@ internal sealed class SurroundedPlace : IDisposable
             Commit(environment);
     }
 
-    /// <summary>One transaction, and now and then a flush.</summary>
+    /// <summary>Commits one transaction, and now and then flushes.</summary>
     public void Commit(StorageEnvironment environment, bool mayFlush = true)
     {
         int count = 1 + Run.Choices.Next(4);
@@ -78,7 +78,7 @@ internal sealed class SurroundedPlace : IDisposable
             environment.Flush();
     }
 
-    /// <summary>Works on, and leaves the files as a killed process would.</summary>
+    /// <summary>Continues to work, and leaves the files as a killed process would.</summary>
     public void Kill()
     {
         string next = Beside($"killed-{++_killed}");
@@ -91,7 +91,9 @@ internal sealed class SurroundedPlace : IDisposable
         Path = next;
     }
 
-    /// <summary>Opens the environment, has it write a record without a transaction, and leaves the files as a killed process would.</summary>
+    /// <summary>
+    /// Opens the environment, makes it write a record without a transaction, and leaves the files as a killed process would.
+    /// </summary>
     public void KillConfirmed()
     {
         string next = Beside($"killed-{++_killed}");
@@ -110,7 +112,7 @@ internal sealed class SurroundedPlace : IDisposable
             File.WriteAllBytes(System.IO.Path.Combine(target, System.IO.Path.GetFileName(file)), ReadFile(file));
     }
 
-    /// <summary>Adds a file that is not the engine's.</summary>
+    /// <summary>Adds a file that does not belong to the engine.</summary>
     public void AddForeign(string name)
     {
         string path = FileOf(name);
@@ -121,7 +123,7 @@ internal sealed class SurroundedPlace : IDisposable
         Foreign[name] = bytes;
     }
 
-    /// <summary>Everything that was acknowledged is there, for readers and writers, and the files of others are as they were.</summary>
+    /// <summary>Checks that everything acknowledged is present, for readers and writers, and that foreign files are unchanged.</summary>
     public void ShouldHaveAll()
     {
         if (Run.Choices.Next(2) == 0)
@@ -140,8 +142,8 @@ internal sealed class SurroundedPlace : IDisposable
         }
         foreach ((string name, byte[] bytes) in Foreign)
         {
-            BrokenPromiseException.Require(File.Exists(FileOf(name)), $"'{name}' is not the engine's, and is gone.");
-            BrokenPromiseException.Require(ReadFile(FileOf(name)).AsSpan().SequenceEqual(bytes), $"'{name}' is not the engine's, and was changed.");
+            BrokenPromiseException.Require(File.Exists(FileOf(name)), $"'{name}' does not belong to the engine, and is gone.");
+            BrokenPromiseException.Require(ReadFile(FileOf(name)).AsSpan().SequenceEqual(bytes), $"'{name}' does not belong to the engine, and was changed.");
         }
     }
 
@@ -153,12 +155,12 @@ internal sealed class SurroundedPlace : IDisposable
         foreach ((int key, byte[] value) in _items)
         {
             bool isRight = tree.TryGet(KeyOf(key), out ReadOnlySpan<byte> found) && found.SequenceEqual(value);
-            BrokenPromiseException.Require(isRight, $"Item {key} is not what was acknowledged.");
+            BrokenPromiseException.Require(isRight, $"Item {key} differs from its acknowledged value.");
         }
     }
 
-    /// <summary>What is there is one of the states that were committed, or nothing can be opened.</summary>
-    /// <returns>How many commits are missing, or -1.</returns>
+    /// <summary>Checks that the content is one of the committed states, unless the environment cannot be opened.</summary>
+    /// <returns>The number of missing commits, or -1.</returns>
     public int ShouldHaveSome()
     {
         StorageEnvironment environment;
@@ -177,7 +179,7 @@ internal sealed class SurroundedPlace : IDisposable
             int missing = 0;
             while (missing < _states.Count && !IsState(tree, _states[^(missing + 1)]))
                 missing++;
-            BrokenPromiseException.Require(missing < _states.Count, "What is there was never committed.");
+            BrokenPromiseException.Require(missing < _states.Count, "The content was never committed.");
             return missing;
         }
     }
@@ -194,7 +196,7 @@ internal sealed class SurroundedPlace : IDisposable
         return true;
     }
 
-    /// <summary>An opening is refused with an exception of ours, and changes no file.</summary>
+    /// <summary>Checks that an opening is refused with an engine exception, and changes no file.</summary>
     public static void ShouldBeRefused<TException>(string path, bool readOnly)
         where TException : VoronException
     {

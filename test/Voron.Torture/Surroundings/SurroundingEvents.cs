@@ -3,17 +3,17 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Surroundings;
 
-/// <summary>Something that happens to an environment's files, and what has to hold then.</summary>
+/// <summary>An event that changes an environment's files, with the checks that have to hold afterwards.</summary>
 internal sealed record SurroundingEvent(string Name, Action<SurroundedPlace> Happen);
 
-/// <summary>All of them.</summary>
+/// <summary>All events.</summary>
 internal static class SurroundingEvents
 {
     private const string Header = "voron.header";
     private const string UnfinishedHeader = "voron.header.creating";
     private const string Data = "voron.data";
 
-    /// <summary>Eight of openings that were killed, and what the openings themselves write.</summary>
+    /// <summary>Eight from openings that were killed, and those that the openings themselves write.</summary>
     private const int MaxLiveFiles = 10;
 
     /// <summary>The engine confirms the records of a journal that has been idle for about 100 ms.</summary>
@@ -39,7 +39,7 @@ internal static class SurroundingEvents
         new("a second opening through links", SecondOpening),
         new("the header replaced beside a writer", ReplacedHeader),
         new("the directory renamed beside a writer", RenamedDirectory),
-        new("a link in the place of a file", LinkedFile),
+        new("a link instead of a file", LinkedFile),
         new("a file cut", CutFile),
         new("readers and writers in turn", ReadersAndWriters),
         new("openings that write nothing, and are killed", IdleOpenings),
@@ -104,7 +104,7 @@ internal static class SurroundingEvents
         }
         else
         {
-            // Of another environment, that was never finished.
+            // The header of another environment, which was never finished.
             string other = place.Beside("other");
             StorageEnvironment.Open(other, SurroundedPlace.Options()).Dispose();
             File.Move(Path.Combine(other, Header), place.FileOf(UnfinishedHeader));
@@ -128,7 +128,7 @@ internal static class SurroundingEvents
         EndSomehow(place);
         File.Move(place.FileOf(Header), place.FileOf(UnfinishedHeader));
 
-        // A reader cannot give a name back.
+        // A read-only opening cannot restore a name.
         SurroundedPlace.ShouldBeRefused<StorageAccessException>(place.Path, readOnly: true);
         StorageEnvironment.Open(place.Path, SurroundedPlace.Options()).Dispose();
         place.ShouldHaveAll();
@@ -162,10 +162,10 @@ internal static class SurroundingEvents
             List<string> names = [.. Directory.GetFiles(place.Path).Order(StringComparer.Ordinal)];
             try
             {
-                // More than the files that are there have room for.
+                // More commits than the existing files have space for.
                 for (int i = 0; i < 300; i++)
                     place.Commit(environment, mayFlush: false);
-                throw new BrokenPromiseException($"A writer whose {name} was replaced goes on making files.");
+                throw new BrokenPromiseException($"A writer whose {name} was replaced still creates files.");
             }
             catch (VoronException e)
             {
