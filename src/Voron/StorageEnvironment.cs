@@ -4,7 +4,9 @@ using Voron.Diagnostics;
 using Voron.Flushing;
 using Voron.IO;
 using Voron.Maintenance;
+using Voron.Opening;
 using Voron.Primitives;
+using Voron.Snapshots;
 using Voron.Transactions;
 
 namespace Voron;

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using Voron.Paging;
+using Voron.Snapshots;
 using Voron.Transactions;
 
 namespace Voron.Diagnostics;

@@ -2,6 +2,7 @@ using System.Diagnostics;
 using Voron.Format;
 using Voron.IO;
 using Voron.Paging;
+using Voron.Snapshots;
 using Voron.Transactions;
 
 namespace Voron.Flushing;

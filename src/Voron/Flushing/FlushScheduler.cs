@@ -1,6 +1,7 @@
 using System.Diagnostics.CodeAnalysis;
 using Voron.Paging;
 using Voron.Primitives;
+using Voron.Snapshots;
 using Voron.Transactions;
 
 namespace Voron.Flushing;

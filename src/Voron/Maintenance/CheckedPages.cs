@@ -1,6 +1,7 @@
 using Voron.Format;
 using Voron.Paging;
 using Voron.Primitives;
+using Voron.Snapshots;
 using Voron.Transactions;
 
 namespace Voron.Maintenance;

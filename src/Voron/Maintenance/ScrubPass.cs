@@ -1,6 +1,7 @@
 using Voron.Format;
 using Voron.FreeSpace;
 using Voron.Primitives;
+using Voron.Snapshots;
 using Voron.Transactions;
 using Voron.Trees;
 

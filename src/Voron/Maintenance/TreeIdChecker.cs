@@ -1,3 +1,4 @@
+using Voron.Snapshots;
 using Voron.Transactions;
 using Voron.Trees;
 

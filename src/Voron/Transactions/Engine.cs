@@ -7,6 +7,7 @@ using Voron.Journal;
 using Voron.Paging;
 using Voron.Primitives;
 using Voron.Scratch;
+using Voron.Snapshots;
 using Voron.Trees;
 
 namespace Voron.Transactions;

@@ -1,3 +1,5 @@
+using Voron.Snapshots;
+
 namespace Voron.Transactions;
 
 /// <summary>A snapshot for the engine's own use, available even when the maximum number of read transactions is open.</summary>

@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using System.Diagnostics;
+using Voron.Snapshots;
 
 namespace Voron.Transactions;
 

@@ -1,4 +1,5 @@
 using Voron.IO;
+using Voron.Opening;
 using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Environments;

@@ -1,4 +1,5 @@
 using Voron.Format;
+using Voron.Snapshots;
 using Voron.Transactions;
 
 namespace Voron.Tests.Transactions;

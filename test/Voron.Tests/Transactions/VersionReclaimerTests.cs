@@ -2,6 +2,7 @@ using Voron.Format;
 using Voron.IO;
 using Voron.Paging;
 using Voron.Scratch;
+using Voron.Snapshots;
 using Voron.Transactions;
 
 namespace Voron.Tests.Transactions;

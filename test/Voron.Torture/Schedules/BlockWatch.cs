@@ -1,4 +1,5 @@
 using Voron.IO;
+using Voron.Opening;
 using Voron.Paging;
 using Voron.Torture.Harness;
 

@@ -1,7 +1,7 @@
 using Voron.IO;
 using Voron.Paging;
 
-namespace Voron;
+namespace Voron.Opening;
 
 /// <summary>
 /// The locks that reserve a directory for this environment: exclusive for an environment that may write, shared for read-only ones. They are

@@ -1,7 +1,7 @@
 using Voron.Paging;
 using Voron.Trees;
 
-namespace Voron.Transactions;
+namespace Voron.Snapshots;
 
 /// <summary>Where snapshots find their pages, and register.</summary>
 internal sealed class SnapshotSource

@@ -3,7 +3,7 @@ using Voron.Format;
 using Voron.IO;
 using Voron.Primitives;
 
-namespace Voron.Transactions;
+namespace Voron.Snapshots;
 
 /// <summary>The published states, newest last, in native memory: publishing allocates nothing and readers take no lock.</summary>
 /// <remarks>

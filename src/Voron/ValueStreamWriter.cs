@@ -5,9 +5,10 @@ using System.Runtime.InteropServices;
 using Voron.IO;
 using Voron.Paging;
 using Voron.Primitives;
+using Voron.Transactions;
 using Voron.Trees;
 
-namespace Voron.Transactions;
+namespace Voron;
 
 /// <summary>Reads a value from a pipe. Stores a small one like any other put, and writes a large one to the data file as it arrives.</summary>
 /// <remarks>

@@ -9,7 +9,7 @@ using Voron.Journal;
 using Voron.Paging;
 using Voron.Primitives;
 
-namespace Voron;
+namespace Voron.Opening;
 
 /// <summary>Creates a new environment in a directory that has none.</summary>
 /// <remarks>

@@ -1,6 +1,6 @@
 using Voron.IO;
 
-namespace Voron;
+namespace Voron.Opening;
 
 /// <summary>Locks one file of an environment.</summary>
 internal static class EnvironmentFileLock

@@ -3,9 +3,10 @@ using System.Numerics;
 using Voron.Format;
 using Voron.Paging;
 using Voron.Primitives;
+using Voron.Transactions;
 using Voron.Trees;
 
-namespace Voron.Transactions;
+namespace Voron.Snapshots;
 
 /// <summary>The pages as seen by one registered snapshot. Pooled; keeps its slot in the reader table for life.</summary>
 internal sealed unsafe class SnapshotPages : PageReader

@@ -1,6 +1,6 @@
 using Microsoft.Extensions.Logging;
 
-namespace Voron;
+namespace Voron.Opening;
 
 /// <summary>The log messages of an environment.</summary>
 internal static partial class EnvironmentLog

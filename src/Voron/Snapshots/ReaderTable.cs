@@ -3,7 +3,7 @@ using System.Runtime.InteropServices;
 using Voron.IO;
 using Voron.Primitives;
 
-namespace Voron.Transactions;
+namespace Voron.Snapshots;
 
 /// <summary>A registered reader, as found by a scan.</summary>
 internal readonly record struct ActiveReader(int Slot, long Snapshot, long Sequence);

@@ -1,7 +1,7 @@
 using System.Runtime.InteropServices;
 using Voron.Format;
 
-namespace Voron.Transactions;
+namespace Voron.Snapshots;
 
 /// <summary>A state on which readers may begin, with the other data that they need.</summary>
 [StructLayout(LayoutKind.Explicit, Size = Size)]

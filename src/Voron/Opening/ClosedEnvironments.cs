@@ -2,9 +2,10 @@ using System.Globalization;
 using System.Text;
 using Voron.IO;
 using Voron.Primitives;
+using Voron.Snapshots;
 using Voron.Transactions;
 
-namespace Voron;
+namespace Voron.Opening;
 
 /// <summary>
 /// The closed environments of this process in which transactions are still open, so that an opening that finds the directory locked can

@@ -3,7 +3,7 @@ using Voron.Maintenance;
 using Voron.Primitives;
 using Voron.Transactions;
 
-namespace Voron;
+namespace Voron.Opening;
 
 /// <summary>Closes an environment.</summary>
 /// <remarks>

@@ -6,7 +6,7 @@ using Voron.Primitives;
 using Voron.Scratch;
 using Voron.Trees;
 
-namespace Voron.Transactions;
+namespace Voron.Snapshots;
 
 /// <summary>Drops versions that no reader can see any more, and returns their frames. Used by the holder of the writer only.</summary>
 /// <remarks>

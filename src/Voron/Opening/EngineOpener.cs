@@ -6,10 +6,11 @@ using Voron.Journal;
 using Voron.Paging;
 using Voron.Primitives;
 using Voron.Scratch;
+using Voron.Snapshots;
 using Voron.Transactions;
 using Voron.Trees;
 
-namespace Voron;
+namespace Voron.Opening;
 
 /// <summary>Opens and recovers the parts of an environment in the right order.</summary>
 internal static unsafe class EngineOpener

@@ -1,8 +1,8 @@
-using Voron.Paging;
 using Voron.Flushing;
+using Voron.Paging;
 using Voron.Transactions;
 
-namespace Voron;
+namespace Voron.Opening;
 
 /// <summary>An opened engine, and what belongs to it until it is closed. Releases the parts in the right order.</summary>
 internal sealed class OpenedEngine
