@@ -145,7 +145,7 @@ public readonly struct Cursor : IDisposable
     {
         var lease = Opened;
         if (lease.Tree.Owner.Write is not { } write)
-            throw new InvalidOperationException("The cursor belongs to a read transaction: it cannot delete.");
+            throw new InvalidOperationException("The cursor belongs to a read transaction and cannot delete an entry.");
         write.ThrowIfBroken();
         try
         {

@@ -67,7 +67,7 @@ public sealed unsafe class LookupBatch
     {
         ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual((uint)index, (uint)Count, nameof(index));
         if (_tree == null)
-            throw new InvalidOperationException("The batch has not been looked up since its keys changed.");
+            throw new InvalidOperationException("The batch has not been looked up since its keys changed. Call GetMany first.");
         _tree.ThrowIfClosed(_generation);
         ref var slot = ref _slots[index];
         value = new ReadOnlySpan<byte>(slot.Value, slot.ValueLength);

@@ -34,7 +34,7 @@ public readonly struct ReadTransaction : IDisposable
         }
     }
 
-    internal ReadTransactionBody Body => _body ?? throw new ObjectDisposedException(nameof(ReadTransaction), "The transaction was never begun.");
+    internal ReadTransactionBody Body => _body ?? throw new ObjectDisposedException(nameof(ReadTransaction), "The transaction was never begun. Use BeginRead to begin one.");
 
     /// <summary>Opens a tree.</summary>
     /// <exception cref="KeyNotFoundException">There is no tree of that name in this snapshot.</exception>

@@ -20,7 +20,7 @@ public readonly struct Savepoint : IDisposable
     {
         get
         {
-            var body = _body ?? throw new InvalidOperationException("The savepoint was never made.");
+            var body = _body ?? throw new InvalidOperationException("The savepoint was never created.");
             body.ThrowIfEnded(_generation);
             return body;
         }

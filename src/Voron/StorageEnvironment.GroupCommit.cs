@@ -37,7 +37,7 @@ public sealed partial class StorageEnvironment
 
     /// <summary>Refuses asynchronous operations, which return before they have finished.</summary>
     [EditorBrowsable(EditorBrowsableState.Never)]
-    [Obsolete("A merged operation runs synchronously: its transaction ends when it returns. For an asynchronous one, use BeginWriteAsync and CommitAsync.", error: true)]
+    [Obsolete("A group-commit operation runs synchronously: its transaction ends when it returns. For asynchronous work, use BeginWriteAsync and CommitAsync.", error: true)]
     public ValueTask WriteAsync(Func<WriteTransaction, Task> operation, CancellationToken cancellationToken = default) =>
         throw AsynchronousOperation();
 
@@ -73,11 +73,11 @@ public sealed partial class StorageEnvironment
 
     /// <inheritdoc cref="WriteAsync(Func{WriteTransaction, Task}, CancellationToken)"/>
     [EditorBrowsable(EditorBrowsableState.Never)]
-    [Obsolete("A merged operation runs synchronously: its transaction ends when it returns. For an asynchronous one, use BeginWriteAsync and CommitAsync.", error: true)]
+    [Obsolete("A group-commit operation runs synchronously: its transaction ends when it returns. For asynchronous work, use BeginWriteAsync and CommitAsync.", error: true)]
     public void Write(Func<WriteTransaction, Task> operation) => throw AsynchronousOperation();
 
     private static ArgumentException AsynchronousOperation() => new(
-        "The operation returns a task: it would use its transaction after it has returned. Use BeginWriteAsync and CommitAsync for it.", "operation");
+        "The operation returns a task, so it would use its transaction after it has returned. Use BeginWriteAsync and CommitAsync instead.", "operation");
 
     private static class OperationResult<T>
     {

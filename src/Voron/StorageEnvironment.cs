@@ -274,7 +274,7 @@ public sealed partial class StorageEnvironment : IDisposable
     {
         ObjectDisposedException.ThrowIf(Volatile.Read(ref _disposed) != 0, this);
         if (_writer == null)
-            throw new InvalidOperationException($"{call}: the environment in '{Path}' is open for reading only.");
+            throw new InvalidOperationException($"{call} is not possible: the environment in '{Path}' is open for reading only.");
         _groupCommit?.ThrowIfInside(call);
         _context.Poison.ThrowIfPoisoned();
     }
@@ -283,7 +283,7 @@ public sealed partial class StorageEnvironment : IDisposable
 
     private void OnReaderLeaked(long snapshotId, StackTrace? openedAt)
     {
-        TransactionLog.ReaderLeaked(_context.Logger, snapshotId, TransactionLog.Describe(openedAt));
+        TransactionLog.ReaderLeaked(_context.Logger, Path, snapshotId, TransactionLog.Describe(openedAt));
         Interlocked.Increment(ref _context.Counters.LeakedReaders);
     }
 }

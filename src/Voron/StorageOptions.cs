@@ -229,8 +229,8 @@ public sealed class StorageOptions
         Check(
             (FileMode & IO.FileSystemDisk.OwnerOnly) == IO.FileSystemDisk.OwnerOnly && (FileMode & ~ReadAndWrite) == 0,
             $"{nameof(FileMode)} is {FileMode}; it must let the owner read and write, and must not make files executable.");
-        Check(JournalCompression is JournalCompression.Auto or JournalCompression.Always or JournalCompression.Never, $"{nameof(JournalCompression)} is {(int)JournalCompression}, which is no setting.");
-        Check(TornPageProtection is TornPageProtection.Checksums or TornPageProtection.FullPageImages, $"{nameof(TornPageProtection)} is {(int)TornPageProtection}, which is no setting.");
+        Check(JournalCompression is JournalCompression.Auto or JournalCompression.Always or JournalCompression.Never, $"{nameof(JournalCompression)} is {(int)JournalCompression}, which is not a valid setting.");
+        Check(TornPageProtection is TornPageProtection.Checksums or TornPageProtection.FullPageImages, $"{nameof(TornPageProtection)} is {(int)TornPageProtection}, which is not a valid setting.");
         Check(InitialJournalFileBytes >= 64 << 10, $"{nameof(InitialJournalFileBytes)} is {InitialJournalFileBytes}; it must be at least 65536.");
         Check(MaxJournalFileBytes <= LargestJournalFile, $"{nameof(MaxJournalFileBytes)} is {MaxJournalFileBytes}; it must be at most {LargestJournalFile}.");
         Check(MaxJournalFileBytes >= InitialJournalFileBytes, $"{nameof(MaxJournalFileBytes)} ({MaxJournalFileBytes}) is below {nameof(InitialJournalFileBytes)} ({InitialJournalFileBytes}).");
@@ -255,7 +255,7 @@ public sealed class StorageOptions
         Check(PreferredFreeFraction is > 0 and <= 1, $"{nameof(PreferredFreeFraction)} is {PreferredFreeFraction}; it must be above 0 and at most 1.");
         Check(MaxGrowthBytes >= MiB, $"{nameof(MaxGrowthBytes)} is {MaxGrowthBytes}; it must be at least {MiB}.");
         if (faults.Count > 0)
-            throw new ArgumentException("The options do not fit: " + string.Join(" ", faults));
+            throw new ArgumentException("The storage options are not valid: " + string.Join(" ", faults));
     }
 
     /// <summary>A message that is built only if there is a fault, so that opening an environment does not format messages in vain.</summary>

@@ -127,8 +127,8 @@ internal sealed unsafe class ValueStream : Stream
         if (record == null || LeafPage.Kind(record) != ValueKind.LargeExtent || !IsSame(*(LargeExtentReference*)LeafPage.InlineBytes(record)))
         {
             throw new InvalidOperationException(
-                $"The value of key {KeyText.Of(_key)} in tree '{Catalog.Decode(_tree.Name)}' may have been changed, deleted or taken back since this stream " +
-                "was opened. In a write transaction, read a value before the tree is changed, or open the stream again.");
+                $"The value of key {KeyText.Of(_key)} in tree '{Catalog.Decode(_tree.Name)}' may have been changed, deleted or rolled back since this stream " +
+                "was opened. In a write transaction, read a value before changing the tree, or open the stream again.");
         }
 
         _changes = _tree.State.ChangeCount;
@@ -177,7 +177,7 @@ internal sealed unsafe class ValueStream : Stream
     {
     }
 
-    public override void SetLength(long value) => throw new NotSupportedException("The stream of a value is for reading.");
+    public override void SetLength(long value) => throw new NotSupportedException("The stream of a value is read-only.");
 
-    public override void Write(byte[] buffer, int offset, int count) => throw new NotSupportedException("The stream of a value is for reading.");
+    public override void Write(byte[] buffer, int offset, int count) => throw new NotSupportedException("The stream of a value is read-only.");
 }

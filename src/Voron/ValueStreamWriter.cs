@@ -97,7 +97,7 @@ internal sealed class ValueStreamWriter : IPendingPut
     public static void CheckLength(long bytes, long maxBytes)
     {
         if (bytes > maxBytes)
-            throw new ArgumentException($"A value has at most {maxBytes} bytes; this stream has {bytes} or more.");
+            throw new ArgumentException($"A value can have at most {maxBytes} bytes, but this stream has {bytes} or more.");
     }
 
     private static void Cancel(PipeReader pipe)
@@ -120,7 +120,7 @@ internal sealed class ValueStreamWriter : IPendingPut
             var result = await ReadAsync(pipe, cancellationToken).ConfigureAwait(false);
             _write.Puts.ThrowIfUndone(this);
             if (result.IsCanceled)
-                throw new OperationCanceledException("The pipe that the value was read from was cancelled.");
+                throw new OperationCanceledException("A read from the pipe that supplies the value was cancelled.");
             total += result.Buffer.Length;
             CheckLength(total, _maxBytes);
             Take(result.Buffer, total, result.IsCompleted);

@@ -30,7 +30,7 @@ public readonly struct WriteTransaction : IDisposable
     {
         get
         {
-            var body = _body ?? throw new ObjectDisposedException(nameof(WriteTransaction), "The transaction was never begun.");
+            var body = _body ?? throw new ObjectDisposedException(nameof(WriteTransaction), "The transaction was never begun. Use BeginWrite to begin one.");
             body.ThrowIfEnded(_generation);
             if (_operation != body.Operation)
                 ThrowReturned();
@@ -147,10 +147,10 @@ public readonly struct WriteTransaction : IDisposable
     private void ThrowInGroupCommit()
     {
         if (_operation != 0)
-            throw new InvalidOperationException("A merged operation must not commit: its transaction is committed together with those of others when it has returned.");
+            throw new InvalidOperationException("A group-commit operation must not commit. The group commit commits all its operations together after they have returned.");
     }
 
     [DoesNotReturn]
     private static void ThrowReturned() => throw new ObjectDisposedException(
-        nameof(WriteTransaction), "The operation that this transaction was given to has returned. Each operation uses the transaction that it is given.");
+        nameof(WriteTransaction), "The operation that received this transaction has returned. An operation must use only the transaction that it receives.");
 }

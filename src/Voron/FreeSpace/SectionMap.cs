@@ -68,7 +68,7 @@ internal sealed unsafe class SectionMap
         while (true);
 
         if (end > _layout.MaxPageCount)
-            throw new StorageFullException($"The environment cannot grow to {end} pages of {_layout.PageSize} bytes: the most is {_layout.MaxPageCount}.");
+            throw new StorageFullException($"The environment cannot grow to {end} pages of {_layout.PageSize} bytes: the maximum is {_layout.MaxPageCount} pages.");
         _pages.EnsureCapacity(end);
         _pages.EnsureBlocks(first, end - first);
         _pages.PageCount = end;
@@ -116,7 +116,12 @@ internal sealed unsafe class SectionMap
     {
         var directory = Number(SectionMapLayout.RootPage.Value, (int)(group / _layout.NumbersPerPage));
         if (!PlantedFault.BelieveDirectory && (directory <= 0 || directory >= _pages.PageCount || !IsMap(directory)))
-            throw new CorruptionException($"The directory of section maps of group {group} is said to be page {directory}, of {_pages.PageCount} pages.");
+        {
+            throw new CorruptionException(
+                $"The root of the section map names page {directory} as the directory of group {group}, " +
+                $"but that page is not a section map, or is not among the {_pages.PageCount} pages.");
+        }
+
         return directory;
     }
 
@@ -138,7 +143,12 @@ internal sealed unsafe class SectionMap
     {
         var map = Number(DirectoryPage(group), (int)(group % _layout.NumbersPerPage));
         if (map <= 0 || map >= _pages.PageCount || !IsMap(map))
-            throw new CorruptionException($"The section map of group {group} is said to be page {map}, of {_pages.PageCount} pages.");
+        {
+            throw new CorruptionException(
+                $"The directory of section maps names page {map} as the map of group {group}, " +
+                $"but that page is not a section map, or is not among the {_pages.PageCount} pages.");
+        }
+
         return map;
     }
 
@@ -147,7 +157,11 @@ internal sealed unsafe class SectionMap
     private long Number(long page, int index)
     {
         if (!IsMap(page))
-            throw new CorruptionException($"Page {page} should name pages of the section map; it is of kind {((PageHeader*)_pages.ReadPage(page))->Kind}.");
+        {
+            throw new CorruptionException(
+                $"Page {page} should name pages of the section map, but is of kind {((PageHeader*)_pages.ReadPage(page))->Kind}.");
+        }
+
         return *(long*)(_pages.ReadPage(page) + PageHeader.Size + index * sizeof(long));
     }
 

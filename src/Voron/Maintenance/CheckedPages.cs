@@ -29,7 +29,7 @@ internal sealed unsafe class CheckedPages(Engine context, SnapshotPages snapshot
     {
         if ((page < 0 || page >= PageCount) && !PlantedFault.BelieveDirectory)
         {
-            report($"page {page} is referred to, and there are {PageCount} pages");
+            report($"page {page} is referred to, but the snapshot has {PageCount} pages");
             return null;
         }
 

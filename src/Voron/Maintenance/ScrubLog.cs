@@ -7,9 +7,9 @@ namespace Voron.Maintenance;
 /// </summary>
 internal static partial class ScrubLog
 {
-    [LoggerMessage(Level = LogLevel.Error, Message = "Scrubbing up to transaction {TransactionId} found: {Problem}")]
-    public static partial void Problem(ILogger logger, long transactionId, string problem);
+    [LoggerMessage(Level = LogLevel.Error, Message = "The scrubber found a problem in the environment in {Path}, up to transaction {TransactionId}: {Problem}")]
+    public static partial void Problem(ILogger logger, string path, long transactionId, string problem);
 
-    [LoggerMessage(Level = LogLevel.Warning, Message = "Scrubbing failed, and starts again after the interval: {Reason}")]
-    public static partial void Failed(ILogger logger, string reason, Exception exception);
+    [LoggerMessage(Level = LogLevel.Warning, Message = "The scrubber of the environment in {Path} failed. It starts again after ScrubInterval. Reason: {Reason}")]
+    public static partial void Failed(ILogger logger, string path, string reason, Exception exception);
 }

@@ -201,7 +201,7 @@ internal sealed unsafe class ScrubPass(Engine context, ScrubPace pace) : ITreeCh
     private bool RunGroup()
     {
         var layout = context.Layout;
-        _owner = "the section map";
+        _owner = "section map";
         if (_group * layout.PagesPerGroup >= _pages!.PageCount)
             return false;
         if (_group == 0)

@@ -69,7 +69,7 @@ internal sealed class Scrubber : IDisposable
             catch (Exception e)
             {
                 // No memory, an unreadable disk or no free reader slot, for example: the next pass may succeed.
-                LogSafely(() => ScrubLog.Failed(_context.Logger, e.Message, e));
+                LogSafely(() => ScrubLog.Failed(_context.Logger, _context.Disk.Path, e.Message, e));
             }
         }
     }
@@ -97,7 +97,7 @@ internal sealed class Scrubber : IDisposable
     {
         _stopped.ThrowIfCancellationRequested();
         foreach (var problem in report.Problems)
-            LogSafely(() => ScrubLog.Problem(_context.Logger, report.TransactionId, problem));
+            LogSafely(() => ScrubLog.Problem(_context.Logger, _context.Disk.Path, report.TransactionId, problem));
         if (_context.Options.ScrubObserver is { } observer)
             _context.Observers.Post(nameof(VerificationReport), () => observer(report));
     }

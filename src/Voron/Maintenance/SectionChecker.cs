@@ -35,14 +35,14 @@ internal sealed unsafe class SectionChecker(SectionMapLayout layout, Action<stri
             var left = existing - word * 64L;
             var exists = left >= 64 ? ulong.MaxValue : left <= 0 ? 0 : (1UL << (int)left) - 1;
             for (var beyond = bits & ~exists; beyond != 0; beyond &= beyond - 1)
-                report($"page {first + word * 64 + BitOperations.TrailingZeroCount(beyond)} is marked as used, and there are {pageCount} pages");
+                report($"page {first + word * 64 + BitOperations.TrailingZeroCount(beyond)} is marked as used, but there are only {pageCount} pages");
             if (!owned.IsEmpty && exists != 0)
                 Compare(bits & exists, owned[(int)(first / 64) + word] & exists, first + word * 64);
         }
 
         var claimed = *(ushort*)(map + layout.CountOffset(section));
         if (used != claimed)
-            report($"section {section} says that {claimed} pages are used; its bitmap has {used}");
+            report($"section {section} counts {claimed} used pages, but its bitmap has {used}");
         return existing - Math.Min(existing, used);
     }
 

@@ -13,18 +13,18 @@ internal sealed unsafe class SnapshotSpace(SnapshotPages snapshot) : ISpacePages
     public long PageCount
     {
         get => snapshot.State.PageCount;
-        set => throw new InvalidOperationException("A snapshot does not grow.");
+        set => throw new InvalidOperationException("A snapshot is read-only and cannot grow.");
     }
 
     public byte* ReadPage(long page) => snapshot.Read(new PageNumber(page));
 
-    public void EnsureCapacity(long pageCount) => throw new InvalidOperationException("A snapshot does not grow.");
+    public void EnsureCapacity(long pageCount) => throw new InvalidOperationException("A snapshot is read-only and cannot grow.");
 
-    public WritablePage ModifyPage(long page) => throw new InvalidOperationException("A snapshot does not change.");
+    public WritablePage ModifyPage(long page) => throw new InvalidOperationException("A snapshot is read-only and cannot change.");
 
-    public WritablePage AddPage(long page, PageKind kind) => throw new InvalidOperationException("A snapshot does not change.");
+    public WritablePage AddPage(long page, PageKind kind) => throw new InvalidOperationException("A snapshot is read-only and cannot change.");
 
-    public void EnsureBlocks(long firstPage, long pages) => throw new InvalidOperationException("A snapshot does not change.");
+    public void EnsureBlocks(long firstPage, long pages) => throw new InvalidOperationException("A snapshot is read-only and cannot change.");
 
     public bool HasVersion(long page) => false;
 }

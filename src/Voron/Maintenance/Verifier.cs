@@ -58,7 +58,7 @@ internal sealed unsafe class Verifier : ITreeCheckHost
         // Compared by subtraction: a damaged number must not overflow.
         if (first < 0 || first > PageLimit - pages)
         {
-            Report($"page {(first < 0 || first >= PageLimit ? first : PageLimit)} is owned, and there are {PageLimit} pages");
+            Report($"page {(first < 0 || first >= PageLimit ? first : PageLimit)} has an owner, but the snapshot has {PageLimit} pages");
             return false;
         }
 
@@ -68,7 +68,7 @@ internal sealed unsafe class Verifier : ITreeCheckHost
             var bit = 1UL << (int)(page & 63);
             if ((_owned[page >> 6] & bit) != 0)
             {
-                Report($"page {page} is owned, and has been owned before");
+                Report($"page {page} has more than one owner");
                 isFirst = false;
             }
             else
@@ -85,7 +85,7 @@ internal sealed unsafe class Verifier : ITreeCheckHost
     private VerificationReport Run()
     {
         if (PageLimit > _context.DataFile.CapacityPages)
-            Report($"the state has {PageLimit} pages, the data file {_context.DataFile.CapacityPages}");
+            Report($"the state has {PageLimit} pages, but '{_context.DataFile.File.Path}' has only {_context.DataFile.CapacityPages}");
 
         Guard("catalog", CheckTrees);
         _owner = "";
@@ -127,7 +127,7 @@ internal sealed unsafe class Verifier : ITreeCheckHost
 
     private long CheckSpace()
     {
-        _owner = "the section map";
+        _owner = "section map";
         var map = new SectionMap(_layout, new SnapshotSpace(_snapshot));
         var sections = new SectionChecker(_layout, problem => _problems.Add(problem));
         var groups = _layout.GroupOf(PageLimit - 1) + 1;

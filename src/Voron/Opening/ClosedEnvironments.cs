@@ -63,13 +63,13 @@ internal static class ClosedEnvironments
             open.Add($"write transaction {writer!.TransactionId}");
         if (open.Count == 0)
         {
-            text.Append(" This process has closed it, and one of its calls has not returned yet. It can be opened when that call has returned.");
+            text.Append(" This process has closed it, but one of its calls has not returned yet. Open it again after that call has returned.");
             return;
         }
 
         text.Append(
-            $" This process has closed it, and {string.Join(" and ", open)} of it {(readers + (hasWriter ? 1 : 0) > 1 ? "are" : "is")} still open: " +
-            "dispose them, then open it again.");
+            $" This process has closed it, but {string.Join(" and ", open)} {(readers + (hasWriter ? 1 : 0) > 1 ? "are" : "is")} still open. " +
+            "Dispose all open transactions, then open it again.");
         if (hasWriter)
             Describe(text, $"write transaction {writer!.TransactionId}", writer.Origin.BeganTick, writer.Origin.ThreadId, writer.Origin.OpenedAt);
         var active = new List<ActiveReader>();
@@ -87,6 +87,6 @@ internal static class ClosedEnvironments
     private static void Describe(StringBuilder text, string what, long beganTick, int thread, System.Diagnostics.StackTrace? openedAt)
     {
         var age = (Environment.TickCount64 - beganTick) / 1000.0;
-        text.Append(CultureInfo.InvariantCulture, $" The {what} was begun {age:F1} s ago by thread {thread}, at: {TransactionLog.Describe(openedAt)}.");
+        text.Append(CultureInfo.InvariantCulture, $" Thread {thread} began the {what} {age:F1} s ago, at: {TransactionLog.Describe(openedAt)}.");
     }
 }

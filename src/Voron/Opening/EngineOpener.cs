@@ -46,8 +46,8 @@ internal static unsafe class EngineOpener
 
     /// <summary>Returns the exception for an opening that has failed for lack of memory.</summary>
     public static StorageMemoryException NoMemory(string path, StorageOptions options, OutOfMemoryException e) => new(
-        $"The environment in '{path}' cannot be opened for lack of memory: {e.Message} Recovery takes up to {options.ScratchMemoryBytes} bytes " +
-        $"for page versions ({nameof(StorageOptions.ScratchMemoryBytes)}) before it uses a temporary file, and memory for its largest record.", e);
+        $"The environment in '{path}' cannot be opened for lack of memory: {e.Message} Recovery uses up to {options.ScratchMemoryBytes} bytes " +
+        $"for page versions ({nameof(StorageOptions.ScratchMemoryBytes)}) before it uses a temporary file, and more memory for its largest record.", e);
 
     private static OpenedEngine Open(IDisk disk, StorageOptions options, ILogger logger, Stack<IDisposable> owned)
     {
@@ -137,7 +137,7 @@ internal static unsafe class EngineOpener
         {
             var needed = header.State.PageCount * layout.PageSize;
             if (file.Length < needed)
-                throw new CorruptionException($"'{file.Path}' has been cut: it has {file.Length} bytes, and {needed} are in use.");
+                throw new CorruptionException($"'{file.Path}' has been cut short: it has {file.Length} bytes, but {needed} are in use.");
             if (disk is { MapsSeeUnbufferedWrites: true, IsReadOnly: false })
                 unbuffered = disk.Open(DataFile.FileName, DiskOpen.Existing, DiskAccess.Unbuffered);
             var pages = Math.Max(file.Length / layout.PageSize, header.State.PageCount);
@@ -223,7 +223,7 @@ internal static unsafe class EngineOpener
     private static VoronException Translate(IDisk disk, DiskException e) => e.Error switch
     {
         DiskError.NoSpace => new StorageFullException($"The environment in '{disk.Path}' cannot be opened: {e.Message}", e),
-        DiskError.EndOfFile => new CorruptionException($"A file of the environment in '{disk.Path}' has been cut: {e.Message}", e),
+        DiskError.EndOfFile => new CorruptionException($"A file of the environment in '{disk.Path}' has been cut short: {e.Message}", e),
         _ => new StorageAccessException($"The environment in '{disk.Path}' cannot be opened: {e.Message}", e),
     };
 }

@@ -122,7 +122,7 @@ internal static unsafe class EnvironmentCreator
             || JournalSnapshotFile.NumberOf(name) > 0);
 
     private static CorruptionException HeaderIsMissing(IDisk disk, string part) => new(
-        $"'{disk.Path}' has '{part}', and no '{CheckpointFile.FileName}' that belongs to it: the header of the environment is missing. " +
+        $"'{disk.Path}' contains '{part}', but not the '{CheckpointFile.FileName}' that belongs to it: the header of the environment is missing. " +
         "Nothing was changed. Restore the whole directory from a backup.");
 
     /// <summary>Returns the unfinished header if it is complete; null if it was never written, or only in part.</summary>
@@ -140,7 +140,7 @@ internal static unsafe class EnvironmentCreator
             if (file.Length % JournalFormat.Block == 0 && file.Length <= CheckpointHeader.Slots * JournalFormat.Block)
                 return null;
             throw new UnsupportedFormatException(
-                $"'{file.Path}' is in the way: it is not a header that was being made. Nothing was changed; move it to another place.");
+                $"'{file.Path}' has the name of an unfinished header, but is not one. Nothing was changed. Move the file elsewhere, then try again.");
         }
     }
 

@@ -19,7 +19,7 @@ internal static class EnvironmentFileLock
         }
         catch (DiskException e) when (e.Error == DiskError.Locked)
         {
-            throw new EnvironmentInUseException($"The environment in '{disk.Path}' is open already: {e.Message}{ClosedEnvironments.Describe(disk)}", e);
+            throw new EnvironmentInUseException($"The environment in '{disk.Path}' is already open: {e.Message}{ClosedEnvironments.Describe(disk)}", e);
         }
     }
 }

@@ -33,21 +33,22 @@ internal sealed class EnvironmentLock : IDisposable
             if (options.ReadOnly)
             {
                 EnvironmentCreator.ThrowIfHeaderIsMissing(disk);
-                throw new StorageAccessException($"There is no environment in '{disk.Path}', and one that is opened for reading only is not made.");
+                throw new StorageAccessException(
+                    $"There is no environment in '{disk.Path}', and opening it for reading only ({nameof(StorageOptions.ReadOnly)}) does not create one.");
             }
 
             if (EnvironmentCreator.TryCreate(disk, options.PageSize) is { } made)
                 return new EnvironmentLock(made);
         }
 
-        throw new EnvironmentInUseException($"The environment in '{disk.Path}' is made and removed by other processes all the time.");
+        throw new EnvironmentInUseException($"Other processes keep creating and removing the environment in '{disk.Path}'. Stop them, then open it again.");
     }
 
     /// <summary>Locks the data file too.</summary>
     /// <exception cref="EnvironmentInUseException">Another environment has the same data file open under another name.</exception>
     public void TakeDataFile(IDisk disk, bool shared) =>
         _data = EnvironmentFileLock.TryTake(disk, DataFile.FileName, shared)
-            ?? throw new CorruptionException($"'{disk.Path}' has no '{DataFile.FileName}'.");
+            ?? throw new CorruptionException($"The data file '{DataFile.FileName}' is missing from '{disk.Path}'. Restore the whole directory from a backup.");
 
     public void Dispose()
     {

@@ -60,13 +60,13 @@ internal sealed unsafe class ReaderTable : IDisposable
             if (_takenSlots - _engineSlots == MaxReaders && !forEngine)
             {
                 throw new InvalidOperationException(
-                    $"{MaxReaders} read transactions are open, the most that an environment can have. Dispose those that are not needed any more.");
+                    $"{MaxReaders} read transactions are open, the maximum for an environment. Dispose those that are no longer needed.");
             }
 
             if (forEngine && _engineSlots == EngineReaders)
             {
                 throw new InvalidOperationException(
-                    $"{EngineReaders} verifications are running, the most at a time. Call Verify again when one of them has ended.");
+                    $"{EngineReaders} verifications are running, the maximum at a time. Call Verify again when one of them has ended.");
             }
 
             if (!_freeSlots.TryPop(out var slot))

@@ -128,7 +128,12 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         _context.AssertWriterHeld();
         Debug.Assert(_changes.Count == 0 && _directExtents.Count == 0 && _marks.Count == 0);
         if (submitted.TransactionId >= StateStructure.MaxTransactionId && !PlantedFault.WrapTransactionIds)
-            throw new StorageFullException($"The environment has used up its transaction ids: {submitted.TransactionId} is the last.");
+        {
+            throw new StorageFullException(
+                $"The environment in '{_context.Disk.Path}' has used up its transaction ids: {submitted.TransactionId} is the last. " +
+                "Copy the trees into a new environment.");
+        }
+
         _state = _begun = submitted;
         _id = submitted.TransactionId + 1;
         _pageCountBefore = submitted.PageCount;
@@ -346,7 +351,12 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         if (pageCount > _context.DataFile.PageLimit && pageCount <= _context.Layout.MaxPageCount)
             throw AddressPlan.Exceeded(_context.Disk.Path, pageCount, _context.DataFile.PageLimit);
         if (pageCount > _context.Layout.MaxPageCount)
-            throw new StorageFullException($"The environment cannot grow to {pageCount} pages of {PageSize} bytes: the most is {_context.Layout.MaxPageCount}.");
+        {
+            throw new StorageFullException(
+                $"The environment in '{_context.Disk.Path}' cannot grow to {pageCount} pages of {PageSize} bytes: " +
+                $"the maximum is {_context.Layout.MaxPageCount} pages.");
+        }
+
         if (pageCount > _dataFile.CapacityPages)
             Grow(pageCount);
         _versions.EnsureCapacity(_dataFile.CapacityPages);
@@ -358,7 +368,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     {
         _context.AssertWriterHeld();
         if (_stamp == int.MaxValue)
-            throw new InvalidOperationException($"The transaction has had {int.MaxValue} savepoints, and can have no more. Commit it and begin another.");
+            throw new InvalidOperationException($"The transaction has created {int.MaxValue} savepoints and cannot create more. Commit it and begin another.");
         _marks.EnsureCapacity(_marks.Count + 1);
         _changes.BeginSavepoint(_stamp + 1);
         _marks.Add(new CopyOnWriteMark(_directExtents.Count, ++_stamp, _state, _changedBytes));
@@ -483,7 +493,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     {
         var node = _versions.Newest(page);
         if (node != null && (node->Flags & VersionFlags.Tombstone) == 0)
-            throw new CorruptionException($"Page {page} is free by its section map, and it is in use.");
+            throw new CorruptionException($"Page {page} of '{_dataFile.File.Path}' is free according to the section map, but is in use.");
 
         // If the section map is wrong and the page is a branch with key heads, those heads do not belong to the new page.
         BranchKeyHeads.Invalidate(new PageNumber(page));
@@ -591,7 +601,8 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         if (_changedBytes + bytes > _context.Options.MaxTransactionBytes)
         {
             throw new StorageFullException(
-                $"The transaction would change more than {_context.Options.MaxTransactionBytes} bytes of pages ({nameof(StorageOptions.MaxTransactionBytes)}).");
+                $"The transaction would change more than {_context.Options.MaxTransactionBytes} bytes of pages ({nameof(StorageOptions.MaxTransactionBytes)}). " +
+                "Divide it into several transactions, or raise the limit.");
         }
     }
 }

@@ -70,7 +70,7 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
         if (_batch.IsRunningHere)
         {
             throw new InvalidOperationException(
-                $"{call} was called inside a merged operation (see {nameof(StorageEnvironment.WriteAsync)}), which holds the writer that the call " +
+                $"{call} was called inside a group-commit operation (see {nameof(StorageEnvironment.WriteAsync)}), which holds the writer that the call " +
                 "would wait for. Use the operation's own transaction.");
         }
     }
@@ -138,8 +138,8 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
     // Thrown by the call, not through its task: a caller that does not await its writes might not look at their tasks either.
     [DoesNotReturn]
     private void ThrowFull() => throw new StorageFullException(
-        $"{_mostQueued} operations wait to be written, which is as many as may ({nameof(StorageOptions.MaxQueuedOperations)}). This one was not " +
-        $"committed. Await some of them first, or call {nameof(StorageEnvironment.Write)}, which waits.");
+        $"{_mostQueued} operations wait to be written, which is the maximum ({nameof(StorageOptions.MaxQueuedOperations)}). This operation was " +
+        $"not committed. Await some of the others first, or call {nameof(StorageEnvironment.Write)}, which waits.");
 
     /// <returns>Whether the caller leads from here on.</returns>
     private bool Append(GroupCommitOperation operation)

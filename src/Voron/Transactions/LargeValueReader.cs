@@ -17,7 +17,7 @@ internal static unsafe class LargeValueReader
         if (length is < 0 or > int.MaxValue || reference.FirstPage <= 0 || reference.FirstPage > pageCount - runPages)
         {
             throw new CorruptionException(
-                $"A value of {length} bytes is said to be at page {reference.FirstPage} of '{file.File.Path}', which has {pageCount} pages.");
+                $"A value of {length} bytes should start at page {reference.FirstPage} of '{file.File.Path}', but does not fit into its {pageCount} pages.");
         }
 
         ArgumentOutOfRangeException.ThrowIfGreaterThan(offset + count, length);
@@ -36,7 +36,7 @@ internal static unsafe class LargeValueReader
         if (descriptor->Kind != PageKind.Overflow || descriptor->ExtentBytes != chunks * sizeof(ulong))
         {
             throw new CorruptionException(
-                $"Page {reference.ChecksumPage} should hold {chunks} checksums; it is of kind {descriptor->Kind} and holds {descriptor->ExtentBytes} bytes.");
+                $"Page {reference.ChecksumPage} should hold {chunks} checksums, but is of kind {descriptor->Kind} and holds {descriptor->ExtentBytes} bytes.");
         }
 
         if (descriptor->ExtentPages > pages.PageCount - reference.ChecksumPage)

@@ -66,7 +66,7 @@ internal sealed unsafe class LargeValueStage
 
     /// <summary>Returns the exception that a transaction throws when a value could not be written.</summary>
     public static Exception Failure(DiskException e) => e.Error == DiskError.NoSpace
-        ? new StorageFullException($"No room for a value of the data file: {e.Message}", e)
+        ? new StorageFullException($"There is no room for a value in the data file: {e.Message}", e)
         : new StorageAccessException($"A value could not be written: {e.Message}", e);
 
     /// <summary>As <see cref="Finish"/>, but leaves a failure to be thrown by the next call of that method.</summary>

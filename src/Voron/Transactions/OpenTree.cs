@@ -238,5 +238,5 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
     [DoesNotReturn]
     private static void ThrowEnded() => throw new ObjectDisposedException(
         "tree",
-        "The transaction that this tree was opened in has ended, or was rolled back to before that, or the operation that opened it has returned.");
+        "The transaction that opened this tree has ended or was rolled back to a point before that, or the operation that opened it has returned.");
 }

@@ -44,7 +44,8 @@ internal sealed class SavepointStack
         if (!PlantedFault.KeepUncommittedNested && FindNested(from) >= 0)
         {
             throw new InvalidOperationException(
-                $"{consequence}: a nested transaction inside is open, neither committed nor disposed. Nothing has changed: end it, and try again.");
+                $"{consequence}: a nested transaction inside it is still open. Nothing has changed. " +
+                "Commit or dispose the nested transaction, then try again.");
         }
     }
 

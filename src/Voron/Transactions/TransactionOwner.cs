@@ -119,7 +119,7 @@ internal abstract class TransactionOwner
 
     [DoesNotReturn]
     protected static void ThrowTwoThreads() =>
-        throw new InvalidOperationException("Two threads use the same transaction at once. For reading, begin one for each thread.");
+        throw new InvalidOperationException("Two threads use the same transaction at once. For reading, begin a transaction for each thread.");
 
     [DoesNotReturn]
     protected static void ThrowEnded() =>

@@ -52,7 +52,8 @@ internal sealed class WriteScope
         if (BrokenBy != null)
         {
             throw new InvalidOperationException(
-                $"An earlier operation of this transaction failed inside ({BrokenBy.Message}): it can only be rolled back, as a whole or to a savepoint.",
+                $"An earlier operation of this transaction failed partway ({BrokenBy.Message}). " +
+                "The transaction can only be rolled back, as a whole or to a savepoint.",
                 BrokenBy);
         }
     }

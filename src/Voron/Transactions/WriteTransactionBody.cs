@@ -109,7 +109,7 @@ internal sealed class WriteTransactionBody : TransactionBody
         if (!TryClaim())
             return;
         Interlocked.Increment(ref _context.Counters.LeakedWriters);
-        TransactionLog.WriterLeaked(_context.Logger, WritePages.Id, TransactionLog.Describe(_openedAt));
+        TransactionLog.WriterLeaked(_context.Logger, _context.Disk.Path, WritePages.Id, TransactionLog.Describe(_openedAt));
         try
         {
             RollbackClaimed();
@@ -147,7 +147,7 @@ internal sealed class WriteTransactionBody : TransactionBody
         if (WritePages.State.NextTreeId == uint.MaxValue)
         {
             throw new StorageFullException(
-                $"No tree can be made: the environment has given out all {uint.MaxValue} tree ids, and none is used twice. " +
+                $"No tree can be created: the environment in '{_context.Disk.Path}' has used all {uint.MaxValue} tree ids, and uses none twice. " +
                 "Copy the trees into a new environment.");
         }
 
@@ -192,7 +192,7 @@ internal sealed class WriteTransactionBody : TransactionBody
         if (tree == null)
             return false;
         if (!name.SequenceEqual(newName) && TreeReader.Contains(Catalog, WritePages, newName))
-            throw new ArgumentException($"There is a tree '{Trees.Catalog.Decode(newName)}' already.", nameof(newName));
+            throw new ArgumentException($"There is already a tree '{Trees.Catalog.Decode(newName)}'.", nameof(newName));
 
         Scope.ThrowIfBroken();
         try
@@ -265,7 +265,7 @@ internal sealed class WriteTransactionBody : TransactionBody
     {
         Scope.Puts.ThrowIfAny("The release of a savepoint, or the commit of a nested transaction,");
         var index = _savepoints.Find(id);
-        _savepoints.ThrowIfNestedOpen(index + 1, "The savepoint or nested transaction around it cannot end");
+        _savepoints.ThrowIfNestedOpen(index + 1, "The enclosing savepoint or nested transaction cannot end");
         Release(index);
     }
 
@@ -319,7 +319,7 @@ internal sealed class WriteTransactionBody : TransactionBody
     private long Submit(CommitCompletion? completion)
     {
         Scope.Puts.ThrowIfAny("The commit");
-        _savepoints.ThrowIfNestedOpen(0, "The commit is refused");
+        _savepoints.ThrowIfNestedOpen(0, "The transaction cannot be committed");
         if (!TryClaim())
             ThrowEnded();
         var sequence = 0L;

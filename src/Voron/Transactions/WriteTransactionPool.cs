@@ -47,7 +47,7 @@ internal sealed class WriteTransactionPool
 
     private WriteTransactionBody BeginCounted()
     {
-        var body = _parking.Peek() ?? throw new UnreachableException("The writer was free, and the body of its transactions is in use.");
+        var body = _parking.Peek() ?? throw new UnreachableException("The writer was free, but its transaction body is in use.");
         var openedAt = _context.Options.CaptureTransactionStacks ? new StackTrace(3, fNeedFileInfo: false) : null;
         body.Begin(openedAt);
         _writer.NoteOrigin(openedAt);

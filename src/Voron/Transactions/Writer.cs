@@ -10,6 +10,7 @@ namespace Voron.Transactions;
 /// </summary>
 internal sealed class Writer
 {
+    private readonly Engine _context;
     private readonly WriterLock _lock;
     private readonly ConcurrentQueue<Action> _errands = new();
     private StackTrace? _openedAt;
@@ -18,6 +19,7 @@ internal sealed class Writer
 
     public Writer(Engine context, VersionReclaimer versionReclaimer)
     {
+        _context = context;
         _lock = context.WriterLock = new WriterLock();
         versionReclaimer.AssertHeld = () => AssertHeld();
         VersionReclaimer = versionReclaimer;
@@ -67,9 +69,9 @@ internal sealed class Writer
     {
         var origin = Origin;
         var message =
-            $"Write transaction {TransactionId} has been open for {Environment.TickCount64 - origin.BeganTick} ms, and was not ended within " +
-            $"{waited.TotalMilliseconds} ms. A write transaction has to be committed or disposed.";
-        return origin.OpenedAt == null ? message : $"{message} It was begun by thread {origin.ThreadId} at: {origin.OpenedAt}";
+            $"Write transaction {TransactionId} has been open for {Environment.TickCount64 - origin.BeganTick} ms in '{_context.Disk.Path}'. " +
+            $"A caller waited {waited.TotalMilliseconds} ms for it to end, then gave up. Commit or dispose each write transaction.";
+        return origin.OpenedAt == null ? message : $"{message} Thread {origin.ThreadId} began it at: {origin.OpenedAt}";
     }
 
     /// <summary>

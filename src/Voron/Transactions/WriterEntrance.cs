@@ -93,7 +93,7 @@ internal sealed class WriterEntrance
 
     private Exception Cancelled(CancellationToken cancellationToken) => cancellationToken.IsCancellationRequested
         ? new OperationCanceledException(cancellationToken)
-        : new ObjectDisposedException(nameof(StorageEnvironment), $"The environment in '{_context.Disk.Path}' was closed while the writer was waited for.");
+        : new ObjectDisposedException(nameof(StorageEnvironment), $"The environment in '{_context.Disk.Path}' was closed while this call waited for the writer.");
 
     // Only the garbage collector notices a transaction that no caller can end any more, and a waiting caller allocates nothing. The collection
     // runs in the background, and once for each transaction that has kept others waiting for long.

@@ -61,7 +61,7 @@ internal sealed class WriterLock
     public bool TryEnter(TimeSpan timeout, CancellationToken cancellationToken)
     {
         if (timeout != TimeSpan.Zero)
-            LockOrder.AssertNoneHeld("The writer is waited for");
+            LockOrder.AssertNoneHeld("A thread waits for the writer");
         timeout = SchedulePoint.UntilFree(_isFree, timeout, cancellationToken);
         cancellationToken.ThrowIfCancellationRequested();
         return TryTake() || (timeout != TimeSpan.Zero && Wait(timeout, cancellationToken));
@@ -84,7 +84,7 @@ internal sealed class WriterLock
     public void Release()
     {
         if (_isFree())
-            throw new UnreachableException("The writer is released, and was free already.");
+            throw new UnreachableException("A thread released the writer, which was already free.");
         var isHeld = HasQueue;
         if (!isHeld)
             Interlocked.Exchange(ref _isHeld, 0);
@@ -99,7 +99,7 @@ internal sealed class WriterLock
 
     /// <summary>In debug builds, asserts that the writer is held.</summary>
     [Conditional("DEBUG")]
-    public void AssertHeld() => Debug.Assert(!_isFree(), "This is for the holder of the writer, and it is free.");
+    public void AssertHeld() => Debug.Assert(!_isFree(), "Only the holder of the writer may call this, but the writer is free.");
 
     private bool TryTake() => Volatile.Read(ref _isHeld) == 0 && Interlocked.CompareExchange(ref _isHeld, 1, 0) == 0;
 

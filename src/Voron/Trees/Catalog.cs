@@ -24,7 +24,7 @@ internal static class Catalog
         catch (EncoderFallbackException cause)
         {
             throw new ArgumentException(
-                $"The name of a tree must be valid text; half of a surrogate pair stands at {cause.Index}.", nameof(name), cause);
+                $"The name of a tree must be valid text, but half of a surrogate pair is at index {cause.Index}.", nameof(name), cause);
         }
 
         CheckLength(length, nameof(name));
@@ -131,16 +131,16 @@ internal static class Catalog
         if (length is < 1 or > TreeLimits.MaxNameBytes)
         {
             throw new ArgumentException(
-                $"The name of a tree has 1 to {TreeLimits.MaxNameBytes} bytes in UTF-8; this one has {length}.", parameter);
+                $"The name of a tree must have 1 to {TreeLimits.MaxNameBytes} bytes in UTF-8, but this one has {length}.", parameter);
         }
     }
 
     [DoesNotReturn]
     private static void ThrowTaken(ReadOnlySpan<byte> name) =>
-        throw new ArgumentException($"There is a tree named '{Decode(name)}' already.", nameof(name));
+        throw new ArgumentException($"There is already a tree named '{Decode(name)}'.", nameof(name));
 
     [DoesNotReturn]
     private static void ThrowHeaderSize(ReadOnlySpan<byte> name, int length) =>
         throw new CorruptionException(
-            $"The catalog entry of tree '{Show(name)}' has {length} bytes; a tree header has {TreeHeader.Size}.");
+            $"The catalog entry of tree '{Show(name)}' has {length} bytes, but a tree header has {TreeHeader.Size}.");
 }

@@ -78,7 +78,7 @@ internal static unsafe class LeafEditor
         }
 
         var offset = SlottedPage.MakeRoom<LeafPage>(target, writer.PageSize, size, newSlot: true);
-        System.Diagnostics.Debug.Assert(offset != 0, "a split leaves room for the record on its side");
+        System.Diagnostics.Debug.Assert(offset != 0, "A split must leave room for the record on its side.");
         SlottedPage.InsertSlot(target, index, offset);
         return WriteRecord(target, offset, key, kind, inlineLength);
     }

@@ -101,7 +101,7 @@ internal static unsafe class PageChecker
         {
             case ValueKind.Inline:
                 if (!TreeLimits.IsInline(pageSize, keyLength, length))
-                    report($"page {page}: slot {slot}: value of {length} bytes does not belong into a leaf");
+                    report($"page {page}: slot {slot}: value of {length} bytes does not belong in a leaf");
                 return true;
             case ValueKind.Overflow when length == OverflowReference.Size:
             case ValueKind.LargeExtent when length == LargeExtentReference.Size:

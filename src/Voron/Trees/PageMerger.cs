@@ -125,7 +125,7 @@ internal static unsafe class PageMerger
                 BranchPage.KeyBytes(separator),
                 BranchPage.KeyLength(separator),
                 BranchPage.Child(rightBytes, 0));
-            Debug.Assert(inserted, "the bytes have been counted");
+            Debug.Assert(inserted, "The left page must have room: the bytes were counted before the merge.");
             SlottedPage.Append<T>(rightBytes, 1, SlottedPage.Count(rightBytes), left, pageSize);
         }
 

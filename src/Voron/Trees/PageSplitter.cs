@@ -57,7 +57,7 @@ internal static unsafe class PageSplitter
         }
 
         var separatorLength = lastLeft.CommonPrefixLength(new ReadOnlySpan<byte>(firstRight, firstRightLength)) + 1;
-        Debug.Assert(separatorLength <= firstRightLength, "keys of a leaf rise");
+        Debug.Assert(separatorLength <= firstRightLength, "The keys of a leaf must be in ascending order.");
         SlottedPage.Truncate<LeafPage>(leaf, pageSize, from);
         InsertChild(writer, state, path, path.LeafLevel - 1, firstRight, separatorLength, rightNumber);
         if (at > index)
@@ -169,7 +169,7 @@ internal static unsafe class PageSplitter
     private static void Insert(in WritablePage branch, int pageSize, int index, byte* key, int keyLength, PageNumber child)
     {
         var inserted = BranchPage.TryInsert(branch, pageSize, index, key, keyLength, child);
-        Debug.Assert(inserted, "a divided branch has room");
+        Debug.Assert(inserted, "A branch that was split must have room.");
     }
 
     /// <summary>

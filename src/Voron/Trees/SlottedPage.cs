@@ -196,7 +196,7 @@ internal static unsafe class SlottedPage
         where T : struct, IRecordLayout
     {
         var offset = MakeRoom<T>(target, pageSize, size, newSlot: true);
-        System.Diagnostics.Debug.Assert(offset != 0, "the caller has counted the bytes");
+        System.Diagnostics.Debug.Assert(offset != 0, "The page must have room: the caller has counted the bytes.");
         target.MarkDirty(offset, size);
         Unsafe.CopyBlockUnaligned(target.Bytes + offset, record, (uint)size);
         InsertSlot(target, target.Header->EntryCount, offset);

@@ -70,7 +70,7 @@ internal sealed unsafe class TreeChecker
 
         if ((header.RootPage == 0) != (header.Depth == 0))
         {
-            Report($"tree header: depth is {header.Depth} with root page {header.RootPage}");
+            Report($"tree header: depth is {header.Depth}, which does not agree with root page {header.RootPage}");
             _isComplete = false;
             return true;
         }
@@ -104,7 +104,7 @@ internal sealed unsafe class TreeChecker
     private void Compare(string what, long claimed, long counted)
     {
         if (claimed != counted)
-            Report($"tree header: claims {claimed} {what}, counted {counted}");
+            Report($"tree header: claims {claimed} {what}, but the walk counted {counted}");
     }
 
     private bool Walk(PageNumber page, int level, Bound lower, Bound upper)
@@ -285,11 +285,11 @@ internal sealed unsafe class TreeChecker
     private void CheckExtentHeader(PageNumber leaf, int slot, PageHeader* header, long first, long length, int pages)
     {
         if (header->Kind != PageKind.Overflow)
-            Report($"page {first}: is of kind {header->Kind}, but page {leaf} has it as the run of slot {slot}");
+            Report($"page {first}: is of kind {header->Kind}, but slot {slot} of page {leaf} refers to it as an overflow extent");
         else if (header->PageNumber != first || header->ExtentPages != pages || header->ExtentBytes != length)
         {
             Report(
-                $"page {first}: run of page {header->PageNumber} with {header->ExtentPages} pages and {header->ExtentBytes} bytes, " +
+                $"page {first}: extent of page {header->PageNumber} with {header->ExtentPages} pages and {header->ExtentBytes} bytes, " +
                 $"but slot {slot} of page {leaf} expects {pages} pages and {length} bytes");
         }
     }
@@ -300,7 +300,7 @@ internal sealed unsafe class TreeChecker
         if (length >= 0 && pages is >= 0 and <= int.MaxValue && first > 0 && first < _host.PageLimit && pages <= _host.PageLimit - first)
             return true;
 
-        Report($"page {leaf}: slot {slot}: run at page {first} with {length} bytes does not lie inside {_host.PageLimit} pages");
+        Report($"page {leaf}: slot {slot}: extent at page {first} with {length} bytes does not lie inside {_host.PageLimit} pages");
         _isComplete = false;
         return false;
     }

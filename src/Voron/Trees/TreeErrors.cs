@@ -10,22 +10,22 @@ internal static unsafe class TreeErrors
     [DoesNotReturn]
     public static void ThrowKind(PageNumber page, byte* bytes, PageKind expected) =>
         throw new CorruptionException(
-            $"Page {page} is linked to a tree as {expected}, but is of kind {((PageHeader*)bytes)->Kind} " +
+            $"Page {page} should be of kind {expected} according to a link in a tree, but is of kind {((PageHeader*)bytes)->Kind} " +
             $"and names itself page {((PageHeader*)bytes)->PageNumber}.");
 
     [DoesNotReturn]
     public static void ThrowExtent(PageNumber page, byte* bytes, long expectedLength) =>
         throw new CorruptionException(
-            $"Page {page} should start an overflow run with a value of {expectedLength} bytes, but is of kind " +
+            $"Page {page} should start an overflow extent with a value of {expectedLength} bytes, but is of kind " +
             $"{((PageHeader*)bytes)->Kind} with {((PageHeader*)bytes)->ExtentBytes} bytes.");
 
     [DoesNotReturn]
     public static void ThrowExtentBeyond(PageNumber page, uint pages, long pageCount) =>
-        throw new CorruptionException($"The overflow run at page {page} has {pages} pages, and there are {pageCount} pages in all.");
+        throw new CorruptionException($"The overflow extent at page {page} has {pages} pages, but there are {pageCount} pages in all.");
 
     [DoesNotReturn]
     public static void ThrowDepth(int depth) =>
-        throw new CorruptionException($"A tree claims {depth} levels; there can be {TreeLimits.MaxDepth} at most.");
+        throw new CorruptionException($"A tree claims {depth} levels, but can have at most {TreeLimits.MaxDepth}.");
 
     [DoesNotReturn]
     public static void ThrowChildren(PageNumber page, int children) =>
@@ -33,7 +33,7 @@ internal static unsafe class TreeErrors
 
     [DoesNotReturn]
     public static void ThrowLeaves(long leaves) =>
-        throw new CorruptionException($"A tree has more leaves than the {leaves} that it claims: its branches lead in circles, or to the same pages.");
+        throw new CorruptionException($"A tree has more leaves than the {leaves} that it claims: its branches form a cycle or share pages.");
 
     [DoesNotReturn]
     public static void ThrowShared(PageNumber page) =>
@@ -41,10 +41,10 @@ internal static unsafe class TreeErrors
 
     [DoesNotReturn]
     public static void ThrowValueKind(ValueKind kind, long length) =>
-        throw new CorruptionException($"A leaf has a value of {length} bytes, kept as {kind}: there can be none.");
+        throw new CorruptionException($"A leaf has a value of {length} bytes stored as {kind}, which is not possible.");
 
     [DoesNotReturn]
-    public static void ThrowNoEntry() => throw new InvalidOperationException("The cursor does not stand on an entry.");
+    public static void ThrowNoEntry() => throw new InvalidOperationException("The cursor is not on an entry.");
 
     [DoesNotReturn]
     public static void ThrowLost() => throw new InvalidOperationException(

@@ -42,5 +42,5 @@ internal static class TreeLimits
 
     [DoesNotReturn]
     private static void ThrowKeyLength(int length, int max) =>
-        throw new ArgumentException($"A key has 1 to {max} bytes at this page size; this one has {length}.", nameof(length));
+        throw new ArgumentException($"A key must have 1 to {max} bytes at this page size, but this one has {length}.", nameof(length));
 }

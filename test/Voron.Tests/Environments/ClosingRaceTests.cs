@@ -173,7 +173,7 @@ public sealed class ClosingRaceTests
         using var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());
         var closing = environment.WriteAsync(_ => environment.Dispose(), Cancellation).AsTask();
         await closing.Awaiting(task => task.WaitAsync(Patience, Cancellation)).Should().ThrowAsync<InvalidOperationException>()
-            .WithMessage("*Dispose*inside a merged operation*");
+            .WithMessage("*Dispose*inside a group-commit operation*");
         FaultTestKit.Put(environment, 1, [1]);
         FaultTestKit.Get(environment, 1).Should().Equal(1);
     }

@@ -37,7 +37,7 @@ public sealed class ForgedNumberTests
             if (isInside)
                 reads.Should().NotThrow();
             else
-                reads.Should().Throw<CorruptionException>().WithMessage($"The overflow run at page 7 has 3 pages, and there are {pageCount} *");
+                reads.Should().Throw<CorruptionException>().WithMessage($"The overflow extent at page 7 has 3 pages, but there are {pageCount} *");
         }
     }
 

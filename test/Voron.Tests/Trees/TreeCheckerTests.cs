@@ -65,7 +65,7 @@ public sealed unsafe class TreeCheckerTests
         using var tree = Filled();
         Header(tree.Pages.Damage(ExtentOf(tree)))->ExtentBytes++;
         Check(tree).Should().BeFalse();
-        _problems.Should().ContainMatch("*run of page*");
+        _problems.Should().ContainMatch("*extent of page*");
     }
 
     [Fact]
