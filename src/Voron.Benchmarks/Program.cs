@@ -21,9 +21,7 @@ internal static class Program
             DeviceCommand.Create(),
             ScaleCommand.Create(),
             SuitesCommand.Create(),
-            InstructionsCommand.Create(),
             RunOneCommand.Create(),
-            RunMicroCommand.Create(),
             HoldMemoryCommand.Create(),
         };
         if (Console.IsOutputRedirected)

@@ -1,4 +1,6 @@
+using System.Reflection;
 using System.Xml.Linq;
+using BenchmarkDotNet.Attributes;
 using Voron.Benchmarks.Engines;
 using Voron.Benchmarks.Measurement;
 using Voron.Benchmarks.Processes;
@@ -145,14 +147,18 @@ public sealed class MeasurementTests
         Directory.EnumerateFiles(directory.Path).Should().BeEmpty();
     }
 
-    public static TheoryData<string> SmallBenchmarks => [.. MicroBenchmark.Names];
-
     [Theory]
-    [MemberData(nameof(SmallBenchmarks))]
-    public void Small_benchmarks_run(string name)
+    [InlineData(typeof(MicroSuite), 8)]
+    [InlineData(typeof(TransactionSuite), 4)]
+    public void Small_benchmarks_run(Type suite, int count)
     {
-        using MicroBenchmark benchmark = MicroBenchmark.Prepare(name);
-        benchmark.Run(times: 2);
-        benchmark.Operations.Should().BePositive();
+        var instance = Activator.CreateInstance(suite);
+        MethodInfo[] Marked<T>()
+            where T : Attribute => [.. suite.GetMethods().Where(method => method.GetCustomAttribute<T>() is not null)];
+        Marked<GlobalSetupAttribute>().Single().Invoke(instance, null);
+        foreach (MethodInfo benchmark in Marked<BenchmarkAttribute>())
+            benchmark.Invoke(instance, null);
+        Marked<GlobalCleanupAttribute>().Single().Invoke(instance, null);
+        Marked<BenchmarkAttribute>().Should().HaveCount(count);
     }
 }
