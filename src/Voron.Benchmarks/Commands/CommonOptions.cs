@@ -32,12 +32,6 @@ internal static class CommonOptions
         HelpName = "FILE",
     };
 
-    public static Option<string?> Charts() => new("--charts")
-    {
-        Description = "Also write charts into this directory, as SVG.",
-        HelpName = "DIR",
-    };
-
     public static Option<string> Directory() => new("--directory")
     {
         Description = "Where the stores are made, on the device to measure. A directory of its own is made inside, and removed.",

@@ -52,10 +52,9 @@ internal static class CompareCommand
             HelpName = "SECONDS",
         };
         Option<string?> markdown = CommonOptions.Markdown();
-        Option<string?> charts = CommonOptions.Charts();
         var command = new Command("compare", "Measures Voron and its peers, each in its own process.")
         {
-            scale, rounds, engines, only, limit, json, markdown, charts, directory, keep,
+            scale, rounds, engines, only, limit, json, markdown, directory, keep,
         };
         command.SetAction(async (parsed, cancellationToken) =>
         {
@@ -65,7 +64,7 @@ internal static class CompareCommand
                 parsed.GetValue(rounds),
                 TimeSpan.FromSeconds(parsed.GetValue(limit)));
             using var area = new WorkArea(parsed.GetRequiredValue(directory), parsed.GetValue(keep));
-            var outputs = new Outputs(parsed.GetValue(json), parsed.GetValue(markdown), parsed.GetValue(charts));
+            var outputs = new Outputs(parsed.GetValue(json), parsed.GetValue(markdown));
             await RunAsync(area, comparison, outputs, cancellationToken).ConfigureAwait(false);
         });
         return command;
@@ -95,8 +94,6 @@ internal static class CompareCommand
             new ResultFile(DateTimeOffset.UtcNow, machine, rawDevice, results).Save(outputs.Json);
         if (outputs.Markdown is not null)
             await File.WriteAllTextAsync(outputs.Markdown, report.ToMarkdown(machine, rawDevice), cancellationToken).ConfigureAwait(false);
-        if (outputs.Charts is not null)
-            report.SaveCharts(outputs.Charts);
         report.RequireAgreement();
     }
 
@@ -146,5 +143,5 @@ internal static class CompareCommand
     }
 
     /// <summary>Files to write besides the terminal; null for those not asked for.</summary>
-    private sealed record Outputs(string? Json, string? Markdown, string? Charts);
+    private sealed record Outputs(string? Json, string? Markdown);
 }

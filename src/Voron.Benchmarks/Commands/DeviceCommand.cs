@@ -40,7 +40,6 @@ internal static class DeviceCommand
             foreach (DeviceMatrixCell cell in cells)
                 table.AddRow(Row(cell));
             AnsiConsole.Write(table);
-            AnsiConsole.Write(Bars(cells));
             if (parsed.GetValue(json) is { } jsonPath)
                 File.WriteAllText(jsonPath, JsonSerializer.Serialize(new { machine, cells }, ResultFile.Json));
             if (parsed.GetValue(markdown) is { } markdownPath)
@@ -99,12 +98,4 @@ internal static class DeviceCommand
         Figures.Microseconds(cell.Latency?.P999Microseconds),
         Figures.Microseconds(cell.Latency?.MaxMicroseconds),
     ];
-
-    private static BarChart Bars(IEnumerable<DeviceMatrixCell> cells)
-    {
-        BarChart chart = new BarChart().Label("[bold]MB/s, one write in flight[/]").LeftAlignLabel().Width(100);
-        foreach (DeviceMatrixCell cell in cells.Where(cell => cell.InFlight == 1))
-            chart.AddItem($"{cell.State.ToString().ToLowerInvariant()}, {cell.WriteBytes >> 10} KiB", Math.Round(cell.MegabytesPerSecond, 1), Color.Grey);
-        return chart;
-    }
 }

@@ -30,7 +30,6 @@ internal static class ScaleCommand
         Option<string> directory = CommonOptions.Directory();
         Option<string?> json = CommonOptions.Json();
         Option<string?> markdown = CommonOptions.Markdown();
-        Option<string?> charts = CommonOptions.Charts();
         var max = new Option<long>("--max-items")
         {
             Description = "The largest store; 100000000 items want some 45 GB of free disk.",
@@ -62,7 +61,7 @@ internal static class ScaleCommand
         };
         var command = new Command("scale", "Measures a get and a put as the store grows, and when it no longer fits in memory.")
         {
-            directory, min, max, engines, factor, memory, limit, json, markdown, charts,
+            directory, min, max, engines, factor, memory, limit, json, markdown,
         };
         command.SetAction(async (parsed, cancellationToken) =>
         {
@@ -89,8 +88,6 @@ internal static class ScaleCommand
                 new ResultFile(DateTimeOffset.UtcNow, machine, rawDevice, [.. rows.SelectMany(row => row.Results)]).Save(jsonPath);
             if (parsed.GetValue(markdown) is { } markdownPath)
                 await File.WriteAllTextAsync(markdownPath, report.ToMarkdown(machine), cancellationToken).ConfigureAwait(false);
-            if (parsed.GetValue(charts) is { } chartDirectory)
-                report.SaveCharts(chartDirectory);
             report.RequireAgreement();
         });
         return command;

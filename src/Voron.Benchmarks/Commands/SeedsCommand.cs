@@ -39,14 +39,9 @@ internal static class SeedsCommand
             Description = "The engine to measure.",
             DefaultValueFactory = _ => EngineCatalog.Voron,
         };
-        var charts = new Option<string?>("--charts")
-        {
-            Description = "Also write charts of pages, seeks and bytes over time into this directory.",
-            HelpName = "DIR",
-        };
         var command = new Command("seeds", "Repeats the published workloads and prints the figures beside the published ones.")
         {
-            scale, json, markdown, charts, directory, engine, keep,
+            scale, json, markdown, directory, engine, keep,
         };
         command.SetAction(async (parsed, cancellationToken) =>
         {
@@ -59,8 +54,6 @@ internal static class SeedsCommand
                 string text = SeedsReport.ToMarkdown(MachineSummary.Describe(area.Path), results);
                 await File.WriteAllTextAsync(path, text, cancellationToken).ConfigureAwait(false);
             }
-            if (parsed.GetValue(charts) is { } chartDirectory)
-                SeedsCharts.Save(chartDirectory, results);
         });
         return command;
     }

@@ -24,7 +24,6 @@ internal sealed class EngineObserver
 
     private readonly Lock _commitLock = new();
     private readonly Lock _flushLock = new();
-    private readonly RunSeries _series = new();
     private readonly List<FlushInterval> _flushes = new(capacity: 1024);
     private readonly RunningStatistics _pages = new();
     private readonly RunningStatistics _journalBytes = new();
@@ -41,9 +40,6 @@ internal sealed class EngineObserver
     /// <summary>Figures count from the first <see cref="BenchmarkEngine.BeginWrite"/> on, not from opening.</summary>
     public bool IsActive { get; set; }
 
-    /// <summary>Null when the engine reported nothing, as a peer does.</summary>
-    public RunSeries? Series => _pages.Count == 0 ? null : _series;
-
     public void OnCommit(in CommitFigures figures)
     {
         if (!IsActive)
@@ -51,7 +47,6 @@ internal sealed class EngineObserver
         lock (_commitLock)
         {
             _pages.Add(figures.PagesChanged);
-            _series.AddCommit(figures);
             _journalBytes.Add(figures.JournalBytes);
             if (_pages.Count > PublishedTransactions)
                 return;
@@ -69,7 +64,6 @@ internal sealed class EngineObserver
         {
             _flushes.Add(new FlushInterval(ended - (long)(figures.Duration.TotalSeconds * Stopwatch.Frequency), ended));
             _flushPages.Add(figures.Pages);
-            _series.AddFlush(figures);
             _flushSeeks.Add(figures.Seeks);
             _flushLeaves.Add(figures.Leaves);
             _flushBranches.Add(figures.Branches);

@@ -61,8 +61,6 @@ internal sealed class CompareReport
         foreach (string[] row in GoalRows())
             goals.AddRow(Array.ConvertAll(row, Markup.Escape));
         console.Write(goals);
-        foreach (Comparison.Step step in _comparison.Steps.Where(step => step.IsReported))
-            WriteBars(console, step.Workload);
         console.MarkupLineInterpolated($"Checksums: {Agreement()}");
     }
 
@@ -152,31 +150,4 @@ internal sealed class CompareReport
     }
 
     private IEnumerable<string[]> GoalRows() => _goals.Select(goal => (string[])[goal.Workload, goal.Goal, goal.Measured, goal.Verdict]);
-
-    private ChartBar[] BarsOf(WorkloadDefinition workload) =>
-    [
-        .. from engine in _comparison.Engines
-           let rate = _medians.Rate(workload, engine.Name)
-           where rate is not null
-           select new ChartBar(engine.Name, rate.Value, engine.IsOurs),
-    ];
-
-    private void WriteBars(IAnsiConsole console, WorkloadDefinition workload)
-    {
-        BarChart chart = new BarChart().Label($"[bold]{Markup.Escape(workload.Title)}, operations/s[/]").LeftAlignLabel().Width(100);
-        foreach (ChartBar bar in BarsOf(workload))
-            chart.AddItem(bar.Name, Math.Round(bar.Value, 1), EngineCatalog.Find(bar.Name).IsOurs ? Color.Green : Color.Grey);
-        console.Write(chart);
-    }
-
-    /// <summary>A bar chart for each workload, as a file of its name.</summary>
-    public void SaveCharts(string directory)
-    {
-        Directory.CreateDirectory(directory);
-        foreach (Comparison.Step step in _comparison.Steps.Where(step => step.IsReported))
-        {
-            string chart = SvgChart.Bars(step.Workload.Title, "operations a second", BarsOf(step.Workload));
-            File.WriteAllText(Path.Combine(directory, step.Workload.Name + ".svg"), chart);
-        }
-    }
 }

@@ -85,9 +85,6 @@ internal sealed record RunResult
 
     public FlushSummary? Flushes { get; init; }
 
-    /// <summary>Pages, bytes and seeks over time, for charts.</summary>
-    public RunSeries? Series { get; init; }
-
     /// <summary>Written to the block device from the first transaction until the store was closed, by anybody.</summary>
     public long? DeviceBytesWritten { get; init; }
 

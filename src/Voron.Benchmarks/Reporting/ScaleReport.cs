@@ -28,14 +28,6 @@ internal sealed class ScaleReport(IReadOnlyList<ScaleRow> rows)
         foreach (string[] row in Cells())
             table.AddRow(Array.ConvertAll(row, Markup.Escape));
         console.Write(table);
-        long largest = rows.Max(row => row.Items);
-        foreach ((string name, Func<ScaleRow, double> figure) in Costs())
-        {
-            BarChart chart = new BarChart().Label($"[bold]us a {name}, {largest:N0} items[/]").LeftAlignLabel().Width(100);
-            foreach (ScaleRow row in rows.Where(row => row.Items == largest))
-                chart.AddItem($"{row.Engine}, {(row.Memory == "all" ? "in memory" : "less memory")}", Math.Round(figure(row), 2), Color.Grey);
-            console.Write(chart);
-        }
     }
 
     public string ToMarkdown(MachineSummary machine)
@@ -47,24 +39,6 @@ internal sealed class ScaleReport(IReadOnlyList<ScaleRow> rows)
         return text.ToString();
     }
 
-    /// <summary>Lines over the logarithm of the number of items.</summary>
-    public void SaveCharts(string directory)
-    {
-        Directory.CreateDirectory(directory);
-        foreach ((string name, Func<ScaleRow, double> figure) in Costs())
-        {
-            ChartLine[] lines =
-            [
-                .. from row in rows
-                   where row.Memory == "all"
-                   group row by row.Engine into engine
-                   select new ChartLine(engine.Key, [.. engine.Select(row => (Math.Log10(row.Items), figure(row)))]),
-            ];
-            File.WriteAllText(
-                Path.Combine(directory, $"scale-{name}.svg"), SvgChart.Lines($"One {name} as the store grows", "items, power of ten", "us", lines));
-        }
-    }
-
     /// <exception cref="BenchmarkException">Two engines read different bytes from the same items.</exception>
     public void RequireAgreement()
     {
@@ -74,9 +48,6 @@ internal sealed class ScaleReport(IReadOnlyList<ScaleRow> rows)
                 throw new BenchmarkException($"The engines disagree on what they read from {size.Key:N0} items.");
         }
     }
-
-    private static (string Name, Func<ScaleRow, double> Figure)[] Costs() =>
-        [("get", row => row.GetMicroseconds), ("put", row => row.PutMicroseconds)];
 
     private IEnumerable<string[]> Cells() => rows.Select(row => (string[])
     [

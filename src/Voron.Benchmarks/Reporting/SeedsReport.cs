@@ -13,7 +13,6 @@ internal static class SeedsReport
     {
         foreach (Table table in Sections(results))
             console.Write(table);
-        console.Write(SpeedChart(results));
     }
 
     public static string ToMarkdown(MachineSummary machine, IReadOnlyList<RunResult> results)
@@ -50,19 +49,6 @@ internal static class SeedsReport
                 Figures.Seconds(result.EngineSeconds));
         }
         return table;
-    }
-
-    private static BarChart SpeedChart(IReadOnlyList<RunResult> results)
-    {
-        BarChart chart = new BarChart().Label("[bold]Thousands of items a second[/]").LeftAlignLabel().Width(100);
-        foreach (RunResult result in results.Where(result => WorkloadOf(result).Writes))
-        {
-            WorkloadDefinition workload = WorkloadOf(result);
-            chart.AddItem($"{workload.Title}, {result.Engine}", Math.Round(result.OperationsPerSecond / 1e3, 1), Color.Green);
-            if (PublishedFigures.Of(workload).ItemsPerSecond is { } published)
-                chart.AddItem($"{workload.Title}, published", Math.Round(published / 1e3, 1), Color.Grey);
-        }
-        return chart;
     }
 
     private static Table Pages(IReadOnlyList<RunResult> results)

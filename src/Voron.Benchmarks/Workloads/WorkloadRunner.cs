@@ -142,7 +142,6 @@ internal static class WorkloadRunner
             AllocatedBytesClosed = allocatedBytes,
             Commits = observer.SummariseCommits(),
             Flushes = observer.SummariseFlushes(),
-            Series = observer.Series,
             CloseSeconds = 0,
             Checksum = checksum.ToString("x16", CultureInfo.InvariantCulture),
         };
