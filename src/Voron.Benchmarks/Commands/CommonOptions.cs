@@ -42,6 +42,4 @@ internal static class CommonOptions
     /// <summary>Names may be given one by one, or with commas between them.</summary>
     public static IEnumerable<string> SplitNames(IEnumerable<string> names) =>
         names.SelectMany(name => name.Split(',', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries));
-
-    public static Option<bool> Keep() => new("--keep") { Description = "Leave the stores in place afterwards." };
 }

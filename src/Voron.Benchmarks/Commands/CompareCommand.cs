@@ -22,7 +22,6 @@ internal static class CompareCommand
         Option<double> scale = CommonOptions.Scale();
         Option<string?> json = CommonOptions.Json();
         Option<string> directory = CommonOptions.Directory();
-        Option<bool> keep = CommonOptions.Keep();
         var rounds = new Option<int>("--rounds")
         {
             Description = "How often each is measured; medians are shown.",
@@ -54,7 +53,7 @@ internal static class CompareCommand
         Option<string?> markdown = CommonOptions.Markdown();
         var command = new Command("compare", "Measures Voron and its peers, each in its own process.")
         {
-            scale, rounds, engines, only, limit, json, markdown, directory, keep,
+            scale, rounds, engines, only, limit, json, markdown, directory,
         };
         command.SetAction(async (parsed, cancellationToken) =>
         {
@@ -63,7 +62,7 @@ internal static class CompareCommand
                 ComparisonPlan.Select([.. CommonOptions.SplitNames(parsed.GetValue(only) ?? [])], parsed.GetValue(scale)),
                 parsed.GetValue(rounds),
                 TimeSpan.FromSeconds(parsed.GetValue(limit)));
-            using var area = new WorkArea(parsed.GetRequiredValue(directory), parsed.GetValue(keep));
+            using var area = new WorkArea(parsed.GetRequiredValue(directory));
             var outputs = new Outputs(parsed.GetValue(json), parsed.GetValue(markdown));
             await RunAsync(area, comparison, outputs, cancellationToken).ConfigureAwait(false);
         });

@@ -32,7 +32,7 @@ internal static class DeviceCommand
         };
         command.SetAction(parsed =>
         {
-            using var area = new WorkArea(parsed.GetRequiredValue(directory), keep: false);
+            using var area = new WorkArea(parsed.GetRequiredValue(directory));
             MachineSummary machine = MachineSummary.Describe(area.Path);
             AnsiConsole.WriteLine(machine.ToString());
             List<DeviceMatrixCell> cells = Measure(area.Path, TimeSpan.FromMilliseconds(parsed.GetValue(milliseconds)));

@@ -76,7 +76,7 @@ internal static class ScaleCommand
             var plan = new Plan(
                 [.. chosen.Where(engine => engine.IsInstalled())], least, items, memoryBytes, TimeSpan.FromSeconds(parsed.GetValue(limit)));
 
-            using var area = new WorkArea(parsed.GetRequiredValue(directory), keep: false);
+            using var area = new WorkArea(parsed.GetRequiredValue(directory));
             DiskUsage.RequireFreeSpace(area.Path, userBytes * SpaceFactor);
             MachineSummary machine = MachineSummary.Describe(area.Path);
             Say(machine.ToString());

@@ -33,22 +33,15 @@ internal static class SeedsCommand
         Option<string?> json = CommonOptions.Json();
         Option<string> directory = CommonOptions.Directory();
         Option<string?> markdown = CommonOptions.Markdown();
-        Option<bool> keep = CommonOptions.Keep();
-        var engine = new Option<string>("--engine")
-        {
-            Description = "The engine to measure.",
-            DefaultValueFactory = _ => EngineCatalog.Voron,
-        };
         var command = new Command("seeds", "Repeats the published workloads and prints the figures beside the published ones.")
         {
-            scale, json, markdown, directory, engine, keep,
+            scale, json, markdown, directory,
         };
         command.SetAction(async (parsed, cancellationToken) =>
         {
-            EngineDescriptor descriptor = EngineCatalog.Require(parsed.GetRequiredValue(engine));
-            using var area = new WorkArea(parsed.GetRequiredValue(directory), parsed.GetValue(keep));
+            using var area = new WorkArea(parsed.GetRequiredValue(directory));
             List<RunResult> results = await RunAsync(
-                area, descriptor.Name, parsed.GetValue(scale), parsed.GetValue(json), cancellationToken).ConfigureAwait(false);
+                area, parsed.GetValue(scale), parsed.GetValue(json), cancellationToken).ConfigureAwait(false);
             if (parsed.GetValue(markdown) is { } path)
             {
                 string text = SeedsReport.ToMarkdown(MachineSummary.Describe(area.Path), results);
@@ -59,12 +52,12 @@ internal static class SeedsCommand
     }
 
     private static async Task<List<RunResult>> RunAsync(
-        WorkArea area, string engine, double scale, string? jsonPath, CancellationToken cancellationToken)
+        WorkArea area, double scale, string? jsonPath, CancellationToken cancellationToken)
     {
         RunRequest[] requests = Array.ConvertAll(Plan, step => new RunRequest(
-            engine,
+            EngineCatalog.Voron,
             step.Workload,
-            area.StorePath(engine, step.Workload.Store),
+            area.StorePath(EngineCatalog.Voron, step.Workload.Store),
             Scaling.Apply(step.Items, scale),
             Scaling.Apply(step.Operations, scale),
             Round: 0));
@@ -76,7 +69,7 @@ internal static class SeedsCommand
         AnsiConsole.WriteLine(machine.ToString());
         IReadOnlyList<ProbeResult> rawDevice = DeviceCommand.Preface(area.Path);
         List<RunResult> results = await MeasureAsync(requests, cancellationToken).ConfigureAwait(false);
-        AnsiConsole.WriteLine($"{engine}: {results[0].Settings}");
+        AnsiConsole.WriteLine($"{results[0].Engine}: {results[0].Settings}");
         SeedsReport.Write(AnsiConsole.Console, results);
         if (jsonPath is not null)
             new ResultFile(DateTimeOffset.UtcNow, machine, rawDevice, results).Save(jsonPath);

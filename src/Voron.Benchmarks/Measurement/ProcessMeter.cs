@@ -1,26 +1,19 @@
 using System.Diagnostics;
-using System.Globalization;
 
 namespace Voron.Benchmarks.Measurement;
 
-/// <summary>What this process used between <see cref="Start"/> and <see cref="Stop"/>: all of its threads together.</summary>
+/// <summary>Measures what all threads of this process use between <see cref="Start"/> and <see cref="Stop"/>.</summary>
 internal sealed class ProcessMeter
 {
     private readonly long _startTimestamp;
     private readonly TimeSpan _startCpu;
     private readonly long _startAllocatedBytes;
-    private readonly int _startGen0;
-    private readonly int _startGen1;
-    private readonly int _startGen2;
 
     private ProcessMeter()
     {
-        // What the preparation left behind must not be collected on the measured time.
+        // Garbage from the preparation must not be collected during the measurement.
         GC.Collect();
         GC.WaitForPendingFinalizers();
-        _startGen0 = GC.CollectionCount(0);
-        _startGen1 = GC.CollectionCount(1);
-        _startGen2 = GC.CollectionCount(2);
         _startAllocatedBytes = GC.GetTotalAllocatedBytes(precise: true);
         _startCpu = CpuTime();
         _startTimestamp = Stopwatch.GetTimestamp();
@@ -32,31 +25,7 @@ internal sealed class ProcessMeter
     {
         double wallSeconds = Stopwatch.GetElapsedTime(_startTimestamp).TotalSeconds;
         double cpuSeconds = (CpuTime() - _startCpu).TotalSeconds;
-        long allocatedBytes = GC.GetTotalAllocatedBytes(precise: true) - _startAllocatedBytes;
-
-        // A generation's count includes the collections of older ones.
-        int gen2 = GC.CollectionCount(2) - _startGen2;
-        int gen1 = GC.CollectionCount(1) - _startGen1 - gen2;
-        int gen0 = GC.CollectionCount(0) - _startGen0 - gen1 - gen2;
-        return new ProcessUsage(wallSeconds, cpuSeconds, allocatedBytes, gen0, gen1, gen2);
-    }
-
-    /// <summary>Bytes this process sent towards the block layer, or null where the system does not say.</summary>
-    public static long? ReadBytesWritten()
-    {
-        try
-        {
-            foreach (string line in File.ReadLines("/proc/self/io"))
-            {
-                if (line.StartsWith("write_bytes:", StringComparison.Ordinal))
-                    return long.Parse(line.AsSpan("write_bytes:".Length), NumberStyles.AllowLeadingWhite, CultureInfo.InvariantCulture);
-            }
-        }
-        catch (Exception error) when (error is IOException or UnauthorizedAccessException)
-        {
-            // Some containers hide the file; the column then says n/a.
-        }
-        return null;
+        return new ProcessUsage(wallSeconds, cpuSeconds, GC.GetTotalAllocatedBytes(precise: true) - _startAllocatedBytes);
     }
 
     private static TimeSpan CpuTime()
@@ -66,4 +35,4 @@ internal sealed class ProcessMeter
     }
 }
 
-internal sealed record ProcessUsage(double WallSeconds, double CpuSeconds, long AllocatedBytes, int Gen0, int Gen1, int Gen2);
+internal sealed record ProcessUsage(double WallSeconds, double CpuSeconds, long AllocatedBytes);

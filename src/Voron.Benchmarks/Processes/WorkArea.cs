@@ -3,12 +3,9 @@ namespace Voron.Benchmarks.Processes;
 /// <summary>A directory of this run's own, removed at its end.</summary>
 internal sealed class WorkArea : IDisposable
 {
-    private readonly bool _keep;
-
     /// <exception cref="BenchmarkException">Nothing can be made below <paramref name="parent"/>.</exception>
-    public WorkArea(string parent, bool keep)
+    public WorkArea(string parent)
     {
-        _keep = keep;
         Path = System.IO.Path.Combine(System.IO.Path.GetFullPath(parent), $"voron-benchmarks-{Environment.ProcessId}");
         try
         {
@@ -27,7 +24,7 @@ internal sealed class WorkArea : IDisposable
 
     public void Dispose()
     {
-        if (!_keep && Directory.Exists(Path))
+        if (Directory.Exists(Path))
             Directory.Delete(Path, recursive: true);
     }
 }

@@ -13,8 +13,6 @@ internal static class Figures
 
     public static string Microseconds(double? value) => value?.ToString("N1", CultureInfo.InvariantCulture) ?? None;
 
-    public static string Seconds(double value) => value.ToString("N2", CultureInfo.InvariantCulture);
-
     public static string Percent(double? share) => share is null ? None : (share.Value * 100).ToString("N1", CultureInfo.InvariantCulture) + " %";
 
     public static string Ratio(double? value) => value is null ? None : value.Value.ToString("N2", CultureInfo.InvariantCulture) + "x";

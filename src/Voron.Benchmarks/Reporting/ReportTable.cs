@@ -68,13 +68,12 @@ internal static class CompareTables
         new(
             "Costs (medians)",
             [
-                "workload", "engine", "device B a user B", "device bytes a tx", "device writes a tx", "on disk before", "after", "closed",
-                "CPU s", "elapsed s", "resident", "anonymous", "managed heap", "managed B a tx", "managed B an op, steady",
+                "workload", "engine", "device B a user B", "device writes a tx", "on disk before", "after", "closed",
+                "CPU s", "elapsed s", "resident", "anonymous", "managed heap", "managed B an op, steady",
             ],
             (runs, _) =>
             [
                 Figures.Decimal(Medians.Of(runs, DeviceBytesPerUserByte)),
-                Figures.Bytes(Medians.Of(runs, run => (double?)run.DeviceBytesWritten / run.Transactions)),
                 Figures.Decimal(Medians.Of(runs, run => (double?)run.DeviceWrites / run.Transactions)),
                 Figures.Bytes(Medians.Of(runs, run => run.AllocatedBytesBefore)),
                 Figures.Bytes(Medians.Of(runs, run => run.AllocatedBytes)),
@@ -84,7 +83,6 @@ internal static class CompareTables
                 Figures.Bytes(Medians.Of(runs, run => run.Memory?.ResidentBytes)),
                 Figures.Bytes(Medians.Of(runs, run => run.Memory?.AnonymousBytes)),
                 Figures.Bytes(Medians.Of(runs, run => run.Memory?.ManagedBytes)),
-                Figures.Decimal(Medians.Of(runs, run => run.ManagedBytesPerTransaction)),
                 Figures.Decimal(Medians.Of(runs, run => run.ManagedBytesPerOperation)),
             ]),
         new(

@@ -26,9 +26,6 @@ internal sealed record RunResult
     /// <summary>Processor time, garbage and elapsed time, the making of keys and values included.</summary>
     public required ProcessUsage Usage { get; init; }
 
-    /// <summary>From the call that opens the store until it returned.</summary>
-    public double OpenSeconds { get; init; }
-
     /// <summary>Of the time inside the engine, the share inside the device's write calls at commits, if the engine tells.</summary>
     public double? DeviceShare { get; init; }
 
@@ -90,9 +87,6 @@ internal sealed record RunResult
 
     public long? DeviceWrites { get; init; }
 
-    /// <summary>The same by the kernel's account of this process.</summary>
-    public long? ProcessBytesWritten { get; init; }
-
     /// <summary>On disk after transaction <see cref="EngineObserver.PublishedTransactions"/>, or the last before it.</summary>
     public long? AllocatedBytesAtPublishedPoint { get; init; }
 
@@ -109,8 +103,6 @@ internal sealed record RunResult
     public required long AllocatedBytes { get; init; }
 
     public required long AllocatedBytesClosed { get; init; }
-
-    public required double CloseSeconds { get; init; }
 
     /// <summary>Over what was read, or after writes over a scan of the whole store. Engines must agree.</summary>
     public required string Checksum { get; init; }

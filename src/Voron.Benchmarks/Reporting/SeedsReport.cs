@@ -25,14 +25,14 @@ internal static class SeedsReport
     }
 
     private static Table[] Sections(IReadOnlyList<RunResult> results) =>
-        [Speed(results), Pages(results), Bytes(results), Flushes(results), Costs(results)];
+        [Speed(results), Pages(results), Bytes(results), Flushes(results)];
 
     private static WorkloadDefinition WorkloadOf(RunResult result) => WorkloadCatalog.Find(result.Workload);
 
     private static Table Speed(IReadOnlyList<RunResult> results)
     {
         Table table = Tables.Create(
-            "Speed", "workload", "items/s", "published", "ratio", "tx/s", "published", "tx p50 us", "tx p99 us", "tx max us", "seconds");
+            "Speed", "workload", "items/s", "published", "ratio", "tx/s", "published", "tx p50 us", "tx p99 us", "tx max us", "managed B a tx", "seconds");
         foreach (RunResult result in results)
         {
             PublishedWorkload published = PublishedFigures.Of(WorkloadOf(result));
@@ -46,7 +46,8 @@ internal static class SeedsReport
                 Figures.Microseconds(result.TransactionLatency?.P50Microseconds),
                 Figures.Microseconds(result.TransactionLatency?.P99Microseconds),
                 Figures.Microseconds(result.TransactionLatency?.MaxMicroseconds),
-                Figures.Seconds(result.EngineSeconds));
+                Figures.Decimal(result.ManagedBytesPerTransaction),
+                Figures.Decimal(result.EngineSeconds));
         }
         return table;
     }
@@ -88,7 +89,7 @@ internal static class SeedsReport
         Table table = Tables.Create(
             "Bytes", "workload", "journal a tx", "goal", "less than whole pages by",
             $"journal, {first}", "published", $"allocated, {first}", "published",
-            "allocated at end", "device wrote", "process wrote");
+            "allocated at end", "device wrote");
         foreach (RunResult result in results.Where(result => WorkloadOf(result).Writes))
         {
             PublishedWorkload published = PublishedFigures.Of(WorkloadOf(result));
@@ -102,8 +103,7 @@ internal static class SeedsReport
                 Figures.Bytes(result.AllocatedBytesAtPublishedPoint),
                 Figures.Bytes(published.AllocatedBytes),
                 Figures.Bytes(result.AllocatedBytes),
-                Figures.Bytes(result.DeviceBytesWritten),
-                Figures.Bytes(result.ProcessBytesWritten));
+                Figures.Bytes(result.DeviceBytesWritten));
         }
         return table;
     }
@@ -135,25 +135,4 @@ internal static class SeedsReport
 
     private static void AddPublishedFlush(Table table, string title, string seeks) =>
         table.AddRow(title, "", PublishedFigures.FlushPages, seeks, "", "", "", "", "", "");
-
-    private static Table Costs(IReadOnlyList<RunResult> results)
-    {
-        Table table = Tables.Create(
-            "Processor and garbage", "workload", "CPU s", "elapsed s", "cores busy", "gen0", "gen1", "gen2", "managed B a tx", "closing s");
-        foreach (RunResult result in results)
-        {
-            ProcessUsage usage = result.Usage;
-            table.AddRow(
-                WorkloadOf(result).Title,
-                Figures.Decimal(usage.CpuSeconds),
-                Figures.Decimal(usage.WallSeconds),
-                Figures.Decimal(usage.CpuSeconds / usage.WallSeconds),
-                Figures.Count(usage.Gen0),
-                Figures.Count(usage.Gen1),
-                Figures.Count(usage.Gen2),
-                Figures.Decimal(result.ManagedBytesPerTransaction),
-                Figures.Decimal(result.CloseSeconds));
-        }
-        return table;
-    }
 }

@@ -20,7 +20,7 @@ public class WorkloadSuite
     private RunRequest? _request;
 
     /// <summary>Engines that are on this machine.</summary>
-    public static IEnumerable<string> Engines => RandomGetSuite.Engines;
+    public static IEnumerable<string> Engines => EngineCatalog.All.Where(engine => engine.IsInstalled()).Select(engine => engine.Name);
 
     public static IEnumerable<string> Workloads { get; } =
         [.. new[]
@@ -39,7 +39,7 @@ public class WorkloadSuite
     public void Open()
     {
         WorkloadDefinition workload = WorkloadCatalog.Find(Workload);
-        _area = new WorkArea(Directory.GetCurrentDirectory(), keep: false);
+        _area = new WorkArea(Directory.GetCurrentDirectory());
         string path = _area.StorePath(Engine, workload.Store);
         Directory.CreateDirectory(path);
         _engine = EngineCatalog.Require(Engine).Open(path, new EngineObserver());

@@ -81,7 +81,6 @@ internal static class WorkloadRunner
         };
         long? allocatedAtPublishedPoint = null;
         DeviceWrites? device = BlockDevice.Find(request.Directory)?.Read();
-        long? processBytes = ProcessMeter.ReadBytesWritten();
 
         observer.IsActive = true;
         ProcessMeter meter = ProcessMeter.Start();
@@ -117,7 +116,6 @@ internal static class WorkloadRunner
             Operations = operations,
             Transactions = (request with { Operations = operations }).Transactions,
             EngineSeconds = run.EngineNanoseconds / 1e9,
-            OpenSeconds = openNanoseconds / 1e9,
             Usage = usage,
             CommitLatency = run.Commits.Summarise(),
             TransactionLatency = run.Transactions.Summarise(),
@@ -136,13 +134,11 @@ internal static class WorkloadRunner
             BytesPerOperation = ItemGenerator.KeyBytes + workload.ValueBytes,
             DeviceBytesWritten = device?.Bytes,
             DeviceWrites = device?.Writes,
-            ProcessBytesWritten = processBytes,
             AllocatedBytesAtPublishedPoint = allocatedAtPublishedPoint ?? allocatedBytes,
             AllocatedBytes = allocatedBytes,
             AllocatedBytesClosed = allocatedBytes,
             Commits = observer.SummariseCommits(),
             Flushes = observer.SummariseFlushes(),
-            CloseSeconds = 0,
             Checksum = checksum.ToString("x16", CultureInfo.InvariantCulture),
         };
     }
@@ -150,11 +146,9 @@ internal static class WorkloadRunner
     /// <summary>Closing belongs to the bytes of a run: what an engine still owes the device is written there.</summary>
     private static RunResult Close(RunRequest request, ref BenchmarkEngine? engine, RunResult result)
     {
-        long closing = Stopwatch.GetTimestamp();
         engine!.Dispose();
         engine = null;
-        double closeSeconds = Stopwatch.GetElapsedTime(closing).TotalSeconds;
-        return WithBytesSince(request, result) with { CloseSeconds = closeSeconds };
+        return WithBytesSince(request, result);
     }
 
     /// <summary>Turns the counters at the start of the run into what was written since.</summary>
@@ -165,7 +159,6 @@ internal static class WorkloadRunner
         {
             DeviceBytesWritten = device?.Bytes - result.DeviceBytesWritten,
             DeviceWrites = device?.Writes - result.DeviceWrites,
-            ProcessBytesWritten = ProcessMeter.ReadBytesWritten() - result.ProcessBytesWritten,
             AllocatedBytesClosed = DiskUsage.AllocatedBytes(request.Directory),
         };
     }
