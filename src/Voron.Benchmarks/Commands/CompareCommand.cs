@@ -87,7 +87,7 @@ internal static class CompareCommand
 
         // Again: a device that changed its pace meanwhile makes figures that should not be believed.
         rawDevice.AddRange(DeviceCommand.Preface(area.Path));
-        var report = new CompareReport(comparison, results);
+        var report = new ComparisonReport(comparison, results);
         report.Write(AnsiConsole.Console);
         if (outputs.Json is not null)
             new ResultFile(DateTimeOffset.UtcNow, machine, rawDevice, results).Save(outputs.Json);

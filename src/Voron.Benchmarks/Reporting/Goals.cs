@@ -83,12 +83,12 @@ internal static class Goals
             1, atMost: true);
         foreach (WorkloadDefinition write in (ReadOnlySpan<WorkloadDefinition>)[Write16K, Write1M, Write64M])
         {
-            Add(write, "of the device's sequential rate", medians.Of(write, Ours, CompareTables.SequentialShare) * 100, SequentialRateShare * 100, unit: "%");
+            Add(write, "of the device's sequential rate", medians.Of(write, Ours, ComparisonTables.SequentialShare) * 100, SequentialRateShare * 100, unit: "%");
             Add(write, "of its rate of durable writes that large", DurableShare(medians, write) * 100, SequentialRateShare * 100, unit: "%");
         }
 
         foreach (WorkloadDefinition read in (ReadOnlySpan<WorkloadDefinition>)[Read16K, Read1M, Read64M])
-            Add(read, "of a bare pass over memory", medians.Of(read, Ours, CompareTables.MemoryShare) * 100, MemorySpeedShare * 100, unit: "%");
+            Add(read, "of a bare pass over memory", medians.Of(read, Ours, ComparisonTables.MemoryShare) * 100, MemorySpeedShare * 100, unit: "%");
         Add(OpenCrashed, "seconds", medians.Of(OpenCrashed, Ours, run => run.EngineSeconds), 0.5, atMost: true, unit: "");
         Add(OpenClean, "milliseconds", medians.Of(OpenClean, Ours, run => run.EngineSeconds * 1e3), 10, atMost: true, unit: "");
         Add(BulkLoad, "to LMDB", Ratio(BulkLoad, Ours, Lmdb), 2);
@@ -107,15 +107,15 @@ internal static class Goals
                     medians.Of(workload, engine, run => (1 - run.JournalShareOfPages) * 100), saved, unit: "%");
             }
         }
-        Add(SequentialInsert, "device bytes a user byte", medians.Of(SequentialInsert, Ours, CompareTables.DeviceBytesPerUserByte), 2.2, atMost: true, unit: "");
-        Add(RandomInsert, "device bytes a user byte", medians.Of(RandomInsert, Ours, CompareTables.DeviceBytesPerUserByte), 6, atMost: true, unit: "");
+        Add(SequentialInsert, "device bytes a user byte", medians.Of(SequentialInsert, Ours, ComparisonTables.DeviceBytesPerUserByte), 2.2, atMost: true, unit: "");
+        Add(RandomInsert, "device bytes a user byte", medians.Of(RandomInsert, Ours, ComparisonTables.DeviceBytesPerUserByte), 6, atMost: true, unit: "");
         foreach (WorkloadDefinition workload in (ReadOnlySpan<WorkloadDefinition>)[RandomInsert, RandomUpdate])
         {
-            Add(workload, "seeks for 250 flushed pages", medians.Of(workload, Ours, CompareTables.SeeksFor250Pages), 6, atMost: true, unit: "");
-            Add(workload, "flushed bytes, to pages written one by one", medians.Of(workload, Ours, CompareTables.FlushedToPages), 1, atMost: true);
+            Add(workload, "seeks for 250 flushed pages", medians.Of(workload, Ours, ComparisonTables.SeeksFor250Pages), 6, atMost: true, unit: "");
+            Add(workload, "flushed bytes, to pages written one by one", medians.Of(workload, Ours, ComparisonTables.FlushedToPages), 1, atMost: true);
         }
         foreach (WorkloadDefinition workload in (ReadOnlySpan<WorkloadDefinition>)[SequentialInsert, RandomInsert, RandomUpdate])
-            Add(workload, "p99.9 of commits while flushing, to a bare probe's", medians.Of(workload, Ours, CompareTables.FlushingRatio), 3, atMost: true);
+            Add(workload, "p99.9 of commits while flushing, to a bare probe's", medians.Of(workload, Ours, ComparisonTables.FlushingRatio), 3, atMost: true);
         foreach (WorkloadDefinition workload in (ReadOnlySpan<WorkloadDefinition>)
             [SequentialInsert, RandomInsert, RandomUpdate, SinglePut, SinglePutOnStore, DeleteHalf, InsertAgain])
         {

@@ -8,7 +8,7 @@ using Voron.Benchmarks.Workloads;
 namespace Voron.Benchmarks.Reporting;
 
 /// <summary>Medians over the rounds, and whether the engines returned the same bytes.</summary>
-internal sealed class CompareReport
+internal sealed class ComparisonReport
 {
     private const int NameColumns = 2;
     private static readonly string[] GoalColumns = ["workload", "goal", "measured", "verdict"];
@@ -21,7 +21,7 @@ internal sealed class CompareReport
     private readonly List<string> _settings;
     private readonly List<string> _disagreements;
 
-    public CompareReport(Comparison comparison, IReadOnlyList<RunResult> results)
+    public ComparisonReport(Comparison comparison, IReadOnlyList<RunResult> results)
     {
         _comparison = comparison;
         _medians = new Medians(results);
@@ -46,7 +46,7 @@ internal sealed class CompareReport
     {
         foreach (string line in Preface())
             console.WriteLine(line);
-        foreach (ReportTable form in Forms())
+        foreach (ComparisonTable form in Forms())
         {
             Table table = Tables.Create(form.Title, form.Columns[0], form.Columns.AsSpan(1));
             foreach (string[] row in Rows(form))
@@ -77,7 +77,7 @@ internal sealed class CompareReport
         }
         foreach (string line in Preface())
             text.AppendLine(CultureInfo.InvariantCulture, $"- {line}");
-        foreach (ReportTable form in Forms())
+        foreach (ComparisonTable form in Forms())
             MarkdownTable.Append(text, form.Title, NameColumns, form.Columns, Rows(form));
         MarkdownTable.Append(text, DurationTitle, 1, DurationColumns(), DurationRows());
         MarkdownTable.Append(text, "Goals", GoalColumns.Length, GoalColumns, GoalRows());
@@ -106,7 +106,7 @@ internal sealed class CompareReport
            select $"{engine.Name}: {NotInstalled}, {engine.InstallHint}",
     ];
 
-    private IEnumerable<string[]> Rows(ReportTable form)
+    private IEnumerable<string[]> Rows(ComparisonTable form)
     {
         foreach (Comparison.Step step in _comparison.Steps.Where(step => step.IsReported))
         {
@@ -130,7 +130,7 @@ internal sealed class CompareReport
     }
 
     /// <summary>The tables that have anything to say of this comparison.</summary>
-    private IEnumerable<ReportTable> Forms() => CompareTables.All.Where(form => Rows(form).Any());
+    private IEnumerable<ComparisonTable> Forms() => ComparisonTables.All.Where(form => Rows(form).Any());
 
     private string[] DurationColumns() => ["workload", .. _comparison.AllEngines.Where(engine => engine.IsInstalled()).Select(engine => engine.Name)];
 

@@ -9,7 +9,7 @@ internal readonly record struct RowFigures(double? Rate, double? OursRate, doubl
 /// <param name="Title">Above the table.</param>
 /// <param name="Columns">Workload, engine, and the figures.</param>
 /// <param name="Cells">The figures of one engine's runs of one workload.</param>
-internal sealed record ReportTable(string Title, string[] Columns, Func<RunResult[], RowFigures, string[]> Cells)
+internal sealed record ComparisonTable(string Title, string[] Columns, Func<RunResult[], RowFigures, string[]> Cells)
 {
     /// <summary>Which runs have a row here. All that race, unless said.</summary>
     public Func<RunResult[], bool> Has { get; init; } = runs => !EngineCatalog.Find(runs[0].Engine).IsJournalVariant;
@@ -19,9 +19,9 @@ internal sealed record ReportTable(string Title, string[] Columns, Func<RunResul
 }
 
 /// <summary>The tables of a comparison.</summary>
-internal static class CompareTables
+internal static class ComparisonTables
 {
-    public static IReadOnlyList<ReportTable> All { get; } =
+    public static IReadOnlyList<ComparisonTable> All { get; } =
     [
         new(
             "Speed (medians; every commit durable unless the settings say otherwise)",
