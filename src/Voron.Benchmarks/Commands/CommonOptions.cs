@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Voron.Benchmarks.Engines;
 
 namespace Voron.Benchmarks.Commands;
 
@@ -20,26 +21,24 @@ internal static class CommonOptions
         return option;
     }
 
-    public static Option<string?> Json() => new("--json")
+    public static Option<string[]> Engines(params string[] defaults) => new("--engines")
     {
-        Description = "Also write everything measured to this file.",
-        HelpName = "FILE",
+        Description = "The engines to measure.",
+        AllowMultipleArgumentsPerToken = true,
+        DefaultValueFactory = _ => defaults,
     };
 
-    public static Option<string?> Markdown() => new("--markdown")
+    public static Option<int> TimeLimit(string description, int defaultSeconds) => new("--time-limit")
     {
-        Description = "Also write the tables to this file, as Markdown.",
-        HelpName = "FILE",
+        Description = description,
+        DefaultValueFactory = _ => defaultSeconds,
+        HelpName = "SECONDS",
     };
 
-    public static Option<string> Directory() => new("--directory")
-    {
-        Description = "Where the stores are made, on the device to measure. A directory of its own is made inside, and removed.",
-        DefaultValueFactory = _ => System.IO.Directory.GetCurrentDirectory(),
-        HelpName = "DIR",
-    };
+    /// <exception cref="BenchmarkException">No engine has one of these names.</exception>
+    public static EngineDescriptor[] FindEngines(IEnumerable<string> names) => [.. SplitNames(names).Select(EngineCatalog.Find)];
 
-    /// <summary>Names may be given one by one, or with commas between them.</summary>
+    /// <summary>Names may be separate arguments, or separated by commas.</summary>
     public static IEnumerable<string> SplitNames(IEnumerable<string> names) =>
         names.SelectMany(name => name.Split(',', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries));
 }

@@ -9,8 +9,8 @@ using Voron.Benchmarks.Workloads;
 namespace Voron.Benchmarks.Commands;
 
 /// <summary>
-/// Engines beside each other: each run in its own process, rounds interleaved so that a slow minute of the machine hits
-/// all alike, the order rotated so that none always goes first.
+/// Compares engines. Each run has its own process. Rounds are interleaved, so that a slow minute of the machine affects all engines
+/// alike, and the order rotates, so that none always goes first.
 /// </summary>
 internal static class CompareCommand
 {
@@ -19,12 +19,11 @@ internal static class CompareCommand
 
     public static Command Create()
     {
+        var output = new OutputOptions();
         Option<double> scale = CommonOptions.Scale();
-        Option<string?> json = CommonOptions.Json();
-        Option<string> directory = CommonOptions.Directory();
         var rounds = new Option<int>("--rounds")
         {
-            Description = "How often each is measured; medians are shown.",
+            Description = "How often each workload is measured. The report shows medians.",
             DefaultValueFactory = _ => 3,
         };
         rounds.Validators.Add(result =>
@@ -32,67 +31,47 @@ internal static class CompareCommand
             if (result.GetValueOrDefault<int>() < 1)
                 result.AddError("--rounds must be at least 1.");
         });
-        var engines = new Option<string[]>("--engines")
-        {
-            Description = "The engines to compare; all that there are unless said.",
-            AllowMultipleArgumentsPerToken = true,
-            DefaultValueFactory = _ => [.. EngineCatalog.Racing.Select(engine => engine.Name)],
-        };
+        Option<string[]> engines = CommonOptions.Engines([.. EngineCatalog.Racing.Select(engine => engine.Name)]);
         var only = new Option<string[]>("--workloads", "--only")
         {
-            Description = "Only these workloads, with what they need.",
+            Description = "Measures only these workloads and those that they need.",
             AllowMultipleArgumentsPerToken = true,
             HelpName = "WORKLOAD",
         };
-        var limit = new Option<int>("--time-limit")
-        {
-            Description = "Seconds after which a run of reads, scans or concurrent callers stops; rates are over what was done. 0 for never.",
-            DefaultValueFactory = _ => DefaultLimitSeconds,
-            HelpName = "SECONDS",
-        };
-        Option<string?> markdown = CommonOptions.Markdown();
-        var command = new Command("compare", "Measures Voron and its peers, each in its own process.")
-        {
-            scale, rounds, engines, only, limit, json, markdown, directory,
-        };
+        Option<int> limit = CommonOptions.TimeLimit(
+            "Stops runs of reads, scans and concurrent callers after this many seconds. Rates are over the operations done. 0 means no limit.",
+            DefaultLimitSeconds);
+        var command = new Command("compare", "Measures Voron and its peers, each in its own process.") { scale, rounds, engines, only, limit };
+        output.AddTo(command);
         command.SetAction(async (parsed, cancellationToken) =>
         {
             Comparison comparison = new(
-                [.. CommonOptions.SplitNames(parsed.GetRequiredValue(engines)).Select(EngineCatalog.Find)],
+                CommonOptions.FindEngines(parsed.GetRequiredValue(engines)),
                 ComparisonPlan.Select([.. CommonOptions.SplitNames(parsed.GetValue(only) ?? [])], parsed.GetValue(scale)),
                 parsed.GetValue(rounds),
                 TimeSpan.FromSeconds(parsed.GetValue(limit)));
-            using var area = new WorkArea(parsed.GetRequiredValue(directory));
-            var outputs = new Outputs(parsed.GetValue(json), parsed.GetValue(markdown));
-            await RunAsync(area, comparison, outputs, cancellationToken).ConfigureAwait(false);
+            using MeasuringSession session = output.Begin(parsed);
+            await RunAsync(session, comparison, cancellationToken).ConfigureAwait(false);
         });
         return command;
     }
 
-    private static async Task RunAsync(
-        WorkArea area, Comparison comparison, Outputs outputs, CancellationToken cancellationToken)
+    private static async Task RunAsync(MeasuringSession session, Comparison comparison, CancellationToken cancellationToken)
     {
-        EngineDescriptor[] installed = [.. comparison.Engines.Where(engine => engine.IsInstalled())];
-        if (installed.Length == 0)
-            throw new BenchmarkException("None of the engines is installed.");
+        int installed = comparison.Engines.Count(engine => engine.IsInstalled());
+        if (installed == 0)
+            throw new BenchmarkException("None of the chosen engines is installed on this machine.");
 
         // A store is removed when the last workload that needs it is done.
         long largestStore = comparison.Steps.Max(step => step.Items * (ItemGenerator.KeyBytes + step.Workload.ValueBytes));
-        DiskUsage.RequireFreeSpace(area.Path, largestStore * SpaceFactor * installed.Length);
+        DiskUsage.RequireFreeSpace(session.Area.Path, largestStore * SpaceFactor * installed);
+        session.ProbeRawDevice();
+        List<RunResult> results = await MeasureAsync(session.Area, comparison, cancellationToken).ConfigureAwait(false);
 
-        MachineSummary machine = MachineSummary.Describe(area.Path);
-        AnsiConsole.WriteLine(machine.ToString());
-        List<ProbeResult> rawDevice = [.. DeviceCommand.Preface(area.Path)];
-        List<RunResult> results = await MeasureAsync(area, comparison, cancellationToken).ConfigureAwait(false);
-
-        // Again: a device that changed its pace meanwhile makes figures that should not be believed.
-        rawDevice.AddRange(DeviceCommand.Preface(area.Path));
+        // Probed again, because figures from a device that changed its pace in between cannot be trusted.
+        session.ProbeRawDevice();
         var report = new ComparisonReport(comparison, results);
-        report.Write(AnsiConsole.Console);
-        if (outputs.Json is not null)
-            new ResultFile(DateTimeOffset.UtcNow, machine, rawDevice, results).Save(outputs.Json);
-        if (outputs.Markdown is not null)
-            await File.WriteAllTextAsync(outputs.Markdown, report.ToMarkdown(machine, rawDevice), cancellationToken).ConfigureAwait(false);
+        session.Finish(report.Create(), results);
         report.RequireAgreement();
     }
 
@@ -100,31 +79,22 @@ internal static class CompareCommand
     {
         (Comparison.Step Step, EngineDescriptor Engine, int Round)[] runs = [.. Runs(comparison)];
         var results = new List<RunResult>();
-        var left = new TimeLeft([.. runs.Select(run => (run.Step.Workload.Name, run.Engine.Name))]);
-        await AnsiConsole.Progress()
-            .AutoClear(true)
-            .Columns(new TaskDescriptionColumn(), new ProgressBarColumn(), new PercentageColumn())
-            .StartAsync(async context =>
+        await MeasuringSession.ShowProgressAsync(runs.Length, async progress =>
+        {
+            foreach ((Comparison.Step step, EngineDescriptor engine, int round) in runs)
             {
-                ProgressTask total = context.AddTask("comparison", maxValue: runs.Length);
-                foreach ((Comparison.Step step, EngineDescriptor engine, int round) in runs)
-                {
-                    string path = area.StorePath(engine.Name, step.Workload.Store);
-                    var request = new RunRequest(engine.Name, step.Workload, path, step.Items, step.Operations, round) { Limit = comparison.Limit };
-                    double before = results.Count;
-                    void Show(double fraction)
-                    {
-                        total.Description = $"round {round + 1}, {step.Workload.Title}, {engine.Name}{left.Describe(fraction)}";
-                        total.Value = before + fraction;
-                    }
-                    Show(0);
-                    results.Add(await MeasuringProcess.RunAsync(request, Show, cancellationToken).ConfigureAwait(false));
-                    left.Add(results[^1].ProcessSeconds);
-                    total.Value = before + 1;
-                    if (comparison.IsLastOfStore(step, engine) && Directory.Exists(path))
-                        Directory.Delete(path, recursive: true);
-                }
-            }).ConfigureAwait(false);
+                progress.Description = Markup.Escape($"round {round + 1}, {step.Workload.Title}, {engine.Name}");
+                string path = area.StorePath(engine.Name, step.Workload.Store);
+                var request = new RunRequest(engine.Name, step.Workload, path, step.Items, step.Operations, round) { Limit = comparison.Limit };
+                double before = results.Count;
+                results.Add(await MeasuringProcess
+                    .RunAsync(request, fraction => progress.Value = before + fraction, cancellationToken)
+                    .ConfigureAwait(false));
+                progress.Value = before + 1;
+                if (comparison.IsLastOfStore(step, engine) && Directory.Exists(path))
+                    Directory.Delete(path, recursive: true);
+            }
+        }).ConfigureAwait(false);
         return results;
     }
 
@@ -140,7 +110,4 @@ internal static class CompareCommand
             }
         }
     }
-
-    /// <summary>Files to write besides the terminal; null for those not asked for.</summary>
-    private sealed record Outputs(string? Json, string? Markdown);
 }

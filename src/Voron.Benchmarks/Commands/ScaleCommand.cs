@@ -10,14 +10,14 @@ using Voron.Benchmarks.Workloads;
 namespace Voron.Benchmarks.Commands;
 
 /// <summary>
-/// The cost of one random get and of one random put, in transactions of 100, as the store grows tenfold at a time; and on the
+/// Measures the cost of one random get and of one random put, in transactions of 100, as the store grows tenfold at a time; and on the
 /// largest store once more with less memory than it needs.
 /// </summary>
 internal static class ScaleCommand
 {
     private const long FirstItems = 10_000;
 
-    /// <summary>Enough for a small store's pages to be read often: what is asked is the cost of a get once it runs.</summary>
+    /// <summary>Enough to read the pages of a small store often, because the cost of a get in a warm store is asked for.</summary>
     private const long Gets = 2_000_000;
     private const long Puts = 200_000;
     private const int SpaceFactor = 3;
@@ -27,47 +27,37 @@ internal static class ScaleCommand
 
     public static Command Create()
     {
-        Option<string> directory = CommonOptions.Directory();
-        Option<string?> json = CommonOptions.Json();
-        Option<string?> markdown = CommonOptions.Markdown();
+        var output = new OutputOptions();
         var max = new Option<long>("--max-items")
         {
-            Description = "The largest store; 100000000 items want some 45 GB of free disk.",
+            Description = "Items of the largest store. 100000000 items need about 45 GB of free disk.",
             DefaultValueFactory = _ => 10_000_000,
         };
-        var min = new Option<long>("--min-items") { Description = "The smallest store.", DefaultValueFactory = _ => FirstItems };
-        var engines = new Option<string[]>("--engines")
-        {
-            Description = "The engines to measure.",
-            AllowMultipleArgumentsPerToken = true,
-            DefaultValueFactory = _ => [EngineCatalog.Voron, EngineCatalog.Lmdb, EngineCatalog.RocksDb],
-        };
+        var min = new Option<long>("--min-items") { Description = "Items of the smallest store.", DefaultValueFactory = _ => FirstItems };
+        Option<string[]> engines = CommonOptions.Engines(EngineCatalog.Voron, EngineCatalog.Lmdb, EngineCatalog.RocksDb);
         var factor = new Option<double>("--beyond-memory")
         {
-            Description = "How many times larger than memory the items of the largest store are when it is measured again; 0 for not at all. "
-                + "Memory is limited by a cgroup where one can be made, else by locked memory that leaves only so much free.",
+            Description = "Measures the largest store again with so little memory that its items are this many times larger; 0 for not at all. "
+                + "Memory is limited by a cgroup if one can be created, otherwise by a process that locks all other memory.",
             DefaultValueFactory = _ => DefaultFactor,
         };
         var memory = new Option<long>("--memory-limit")
         {
-            Description = "MiB of memory for that, page cache included, instead of the items' size divided by --beyond-memory.",
+            Description = "Sets that memory, page cache included, in MiB instead of by --beyond-memory.",
             HelpName = "MIB",
         };
-        var limit = new Option<int>("--time-limit")
+        Option<int> limit = CommonOptions.TimeLimit(
+            "Stops gets, or puts, after this many seconds. The cost is over the operations done.", DefaultLimitSeconds);
+        var command = new Command("scale", "Measures a get and a put as the store grows, and when it no longer fits into memory.")
         {
-            Description = "Seconds after which gets, or puts, stop; the cost is over what was done.",
-            DefaultValueFactory = _ => DefaultLimitSeconds,
-            HelpName = "SECONDS",
+            min, max, engines, factor, memory, limit,
         };
-        var command = new Command("scale", "Measures a get and a put as the store grows, and when it no longer fits in memory.")
-        {
-            directory, min, max, engines, factor, memory, limit, json, markdown,
-        };
+        output.AddTo(command);
         command.SetAction(async (parsed, cancellationToken) =>
         {
-            EngineDescriptor[] chosen = [.. CommonOptions.SplitNames(parsed.GetRequiredValue(engines)).Select(EngineCatalog.Find)];
+            EngineDescriptor[] chosen = CommonOptions.FindEngines(parsed.GetRequiredValue(engines));
             foreach (EngineDescriptor missing in chosen.Where(engine => !engine.IsInstalled()))
-                Say($"{missing.Name}: not installed, {missing.InstallHint}");
+                AnsiConsole.WriteLine($"{missing.Name}: not installed, {missing.InstallHint}");
             long least = Math.Max(1, parsed.GetValue(min));
             long items = Math.Max(least, parsed.GetValue(max));
             long userBytes = items * (ItemGenerator.KeyBytes + ItemGenerator.ValueBytes);
@@ -76,19 +66,12 @@ internal static class ScaleCommand
             var plan = new Plan(
                 [.. chosen.Where(engine => engine.IsInstalled())], least, items, memoryBytes, TimeSpan.FromSeconds(parsed.GetValue(limit)));
 
-            using var area = new WorkArea(parsed.GetRequiredValue(directory));
-            DiskUsage.RequireFreeSpace(area.Path, userBytes * SpaceFactor);
-            MachineSummary machine = MachineSummary.Describe(area.Path);
-            Say(machine.ToString());
-            IReadOnlyList<ProbeResult> rawDevice = DeviceCommand.Preface(area.Path);
-            List<ScaleRow> rows = await MeasureAsync(area, plan, cancellationToken).ConfigureAwait(false);
-            var report = new ScaleReport(rows);
-            report.Write(AnsiConsole.Console);
-            if (parsed.GetValue(json) is { } jsonPath)
-                new ResultFile(DateTimeOffset.UtcNow, machine, rawDevice, [.. rows.SelectMany(row => row.Results)]).Save(jsonPath);
-            if (parsed.GetValue(markdown) is { } markdownPath)
-                await File.WriteAllTextAsync(markdownPath, report.ToMarkdown(machine), cancellationToken).ConfigureAwait(false);
-            report.RequireAgreement();
+            using MeasuringSession session = output.Begin(parsed);
+            DiskUsage.RequireFreeSpace(session.Area.Path, userBytes * SpaceFactor);
+            session.ProbeRawDevice();
+            List<ScaleRow> rows = await MeasureAsync(session.Area, plan, cancellationToken).ConfigureAwait(false);
+            session.Finish(ScaleReport.Create(rows), [.. rows.SelectMany(row => row.Results)]);
+            ScaleReport.RequireAgreement(rows);
         });
         return command;
     }
@@ -96,61 +79,33 @@ internal static class ScaleCommand
     private static async Task<List<ScaleRow>> MeasureAsync(WorkArea area, Plan plan, CancellationToken cancellationToken)
     {
         var rows = new List<ScaleRow>();
-        await AnsiConsole.Progress()
-            .AutoClear(true)
-            .Columns(new TaskDescriptionColumn(), new ProgressBarColumn(), new PercentageColumn(), new RemainingTimeColumn())
-            .StartAsync(async context =>
+
+        // Loading takes nearly all of the time, so progress counts items.
+        long[] sizes = [.. plan.Sizes()];
+        await MeasuringSession.ShowProgressAsync(sizes.Sum() * plan.Engines.Length, async progress =>
+        {
+            foreach (long items in sizes)
             {
-                // Loading takes nearly all of the time, so items are what is counted.
-                long[] sizes = [.. plan.Sizes()];
-                ProgressTask total = context.AddTask("scale", maxValue: sizes.Sum() * plan.Engines.Length);
-                foreach (long items in sizes)
+                foreach (EngineDescriptor engine in plan.Engines)
                 {
-                    foreach (EngineDescriptor engine in plan.Engines)
+                    var store = new Store(engine.Name, items, area.StorePath(engine.Name, WorkloadCatalog.ScaleLoad.Store), plan.Limit, progress);
+                    double before = progress.Value;
+                    progress.Description = string.Create(CultureInfo.InvariantCulture, $"{engine.Name}, {items:N0} items");
+                    ScaleRow row = await store.MeasureAsync(cancellationToken).ConfigureAwait(false);
+                    rows.Add(row);
+                    if (items == plan.MaxItems && plan.MemoryBytes > 0)
                     {
-                        double before = total.Value;
-                        total.Description = string.Create(CultureInfo.InvariantCulture, $"{engine.Name}, {items:N0} items");
-                        string path = area.StorePath(engine.Name, WorkloadCatalog.ScaleLoad.Store);
-
-                        // Another round draws other keys: puts must not find the pages in memory that the gets brought there.
-                        Task<RunResult> Measure(WorkloadDefinition workload, long operations, bool checks) => MeasuringProcess.RunAsync(
-                            new RunRequest(engine.Name, workload, path, items, operations, Round: workload == WorkloadCatalog.ScalePut ? 1 : 0)
-                            {
-                                Limit = workload.CreatesStore ? TimeSpan.Zero : plan.Limit,
-                                ChecksStore = checks,
-                            },
-                            fraction => total.Value = workload.CreatesStore ? before + (fraction * items * 0.9) : total.Value,
-                            cancellationToken);
-
-                        bool isSmall = items <= CheckedItems;
-                        RunResult load = await Measure(WorkloadCatalog.ScaleLoad, items, isSmall).ConfigureAwait(false);
-
-                        // The scan before the gets brings the store into memory, as far as it fits.
-                        RunResult get = await Measure(WorkloadCatalog.ScaleGet, Gets, checks: true).ConfigureAwait(false);
-                        RunResult put = await Measure(WorkloadCatalog.ScalePut, Puts, isSmall).ConfigureAwait(false);
-                        rows.Add(new ScaleRow(engine.Name, items, "all", load, get, put));
-                        if (items == plan.MaxItems && plan.MemoryBytes > 0)
-                        {
-                            total.Description = string.Create(CultureInfo.InvariantCulture, $"{engine.Name}, {items:N0} items, less memory");
-                            LinuxFile.ForgetDirectory(path);
-                            using MemoryLimit? limit = MemoryLimit.TrySet(plan.MemoryBytes, Say);
-                            if (limit is not null)
-                            {
-                                get = await Measure(WorkloadCatalog.ScaleGet, Gets, checks: false).ConfigureAwait(false);
-                                put = await Measure(WorkloadCatalog.ScalePut, Puts, checks: false).ConfigureAwait(false);
-                                rows.Add(new ScaleRow(
-                                    engine.Name, items, limit.Stood ? limit.Description : "limit lost: the system ran out of memory", load, get, put));
-                            }
-                        }
-                        Directory.Delete(path, recursive: true);
-                        total.Value = before + items;
+                        progress.Description += ", less memory";
+                        if (await store.MeasureAgainAsync(row, plan.MemoryBytes, cancellationToken).ConfigureAwait(false) is { } again)
+                            rows.Add(again);
                     }
+                    Directory.Delete(store.Path, recursive: true);
+                    progress.Value = before + items;
                 }
-            }).ConfigureAwait(false);
+            }
+        }).ConfigureAwait(false);
         return rows;
     }
-
-    private static void Say(string message) => AnsiConsole.WriteLine(message);
 
     private sealed record Plan(EngineDescriptor[] Engines, long MinItems, long MaxItems, long MemoryBytes, TimeSpan Limit)
     {
@@ -159,6 +114,48 @@ internal static class ScaleCommand
             for (long items = MinItems; items < MaxItems; items *= 10)
                 yield return items;
             yield return MaxItems;
+        }
+    }
+
+    /// <summary>One engine's store of one size.</summary>
+    private sealed record Store(string Engine, long Items, string Path, TimeSpan Limit, ProgressTask Progress)
+    {
+        public async Task<ScaleRow> MeasureAsync(CancellationToken cancellationToken)
+        {
+            bool isSmall = Items <= CheckedItems;
+            RunResult load = await RunAsync(WorkloadCatalog.ScaleLoad, Items, isSmall, cancellationToken).ConfigureAwait(false);
+
+            // The scan before the gets brings the store into memory, as far as it fits.
+            RunResult get = await RunAsync(WorkloadCatalog.ScaleGet, Gets, checksStore: true, cancellationToken).ConfigureAwait(false);
+            RunResult put = await RunAsync(WorkloadCatalog.ScalePut, Puts, isSmall, cancellationToken).ConfigureAwait(false);
+            return new ScaleRow(Engine, Items, ScaleRow.AllMemory, load, get, put);
+        }
+
+        /// <summary>Measures gets and puts once more with little memory, or returns null where memory cannot be limited.</summary>
+        public async Task<ScaleRow?> MeasureAgainAsync(ScaleRow row, long memoryBytes, CancellationToken cancellationToken)
+        {
+            LinuxFile.ForgetDirectory(Path);
+            using MemoryLimit? limit = MemoryLimit.TrySet(memoryBytes, AnsiConsole.WriteLine);
+            if (limit is null)
+                return null;
+            RunResult get = await RunAsync(WorkloadCatalog.ScaleGet, Gets, checksStore: false, cancellationToken).ConfigureAwait(false);
+            RunResult put = await RunAsync(WorkloadCatalog.ScalePut, Puts, checksStore: false, cancellationToken).ConfigureAwait(false);
+            string memory = limit.Held ? limit.Description : "limit lost: the system ran out of memory";
+            return row with { Memory = memory, Get = get, Put = put };
+        }
+
+        private Task<RunResult> RunAsync(WorkloadDefinition workload, long operations, bool checksStore, CancellationToken cancellationToken)
+        {
+            double before = Progress.Value;
+
+            // Puts are of another round and thus of other keys, so that they do not find pages in memory that the gets read.
+            var request = new RunRequest(Engine, workload, Path, Items, operations, Round: workload == WorkloadCatalog.ScalePut ? 1 : 0)
+            {
+                Limit = workload.CreatesStore ? TimeSpan.Zero : Limit,
+                ChecksStore = checksStore,
+            };
+            return MeasuringProcess.RunAsync(
+                request, fraction => Progress.Value = workload.CreatesStore ? before + (fraction * Items * 0.9) : Progress.Value, cancellationToken);
         }
     }
 }

@@ -31,7 +31,7 @@ internal sealed class MemoryLimit : IDisposable
     public string Description { get; }
 
     /// <summary>False when the limit was lost on the way.</summary>
-    public bool Stood => _balloon?.IsHolding ?? true;
+    public bool Held => _balloon?.IsHolding ?? true;
 
     /// <summary>Null, with the reason told, where neither way is open.</summary>
     public static MemoryLimit? TrySet(long bytes, Action<string> say)

@@ -1,35 +1,25 @@
 using System.Globalization;
-using System.Text;
-using Spectre.Console;
 using Voron.Benchmarks.Engines;
-using Voron.Benchmarks.Measurement;
 using Voron.Benchmarks.Workloads;
 
 namespace Voron.Benchmarks.Reporting;
 
-/// <summary>Medians over the rounds, and whether the engines returned the same bytes.</summary>
+/// <summary>Reports medians over the rounds, the goals, and whether the engines returned the same bytes.</summary>
 internal sealed class ComparisonReport
 {
     private const int NameColumns = 2;
-    private static readonly string[] GoalColumns = ["workload", "goal", "measured", "verdict"];
     private const string NotInstalled = "not installed";
-    private const string DurationTitle = "Seconds of each measuring process, warm-up and checks included (medians)";
+    private static readonly string[] GoalColumns = ["workload", "goal", "measured", "verdict"];
 
     private readonly Comparison _comparison;
     private readonly Medians _medians;
-    private readonly IReadOnlyList<GoalResult> _goals;
-    private readonly List<string> _settings;
-    private readonly List<string> _disagreements;
+    private readonly string[] _settings;
+    private readonly string[] _disagreements;
 
     public ComparisonReport(Comparison comparison, IReadOnlyList<RunResult> results)
     {
         _comparison = comparison;
         _medians = new Medians(results);
-        List<string> reported = [.. comparison.Steps.Where(step => step.IsReported).Select(step => step.Workload.Title)];
-        _goals =
-        [
-            .. Goals.Evaluate(_medians).Where(goal => reported.Contains(goal.Workload)).OrderBy(goal => reported.IndexOf(goal.Workload)),
-        ];
         _settings = [.. results.DistinctBy(result => result.Engine).Select(result => $"{result.Engine}: {result.Settings}")];
         _disagreements =
         [
@@ -42,64 +32,34 @@ internal sealed class ComparisonReport
         ];
     }
 
-    public void Write(IAnsiConsole console)
-    {
-        foreach (string line in Preface())
-            console.WriteLine(line);
-        foreach (ComparisonTable form in Forms())
-        {
-            Table table = Tables.Create(form.Title, form.Columns[0], form.Columns.AsSpan(1));
-            foreach (string[] row in Rows(form))
-                table.AddRow(Array.ConvertAll(row, Markup.Escape));
-            console.Write(table);
-        }
-        Table durations = Tables.Create(DurationTitle, DurationColumns()[0], DurationColumns().AsSpan(1));
-        foreach (string[] row in DurationRows())
-            durations.AddRow(row);
-        console.Write(durations);
-        Table goals = Tables.Create("Goals", GoalColumns[0], GoalColumns.AsSpan(1));
-        foreach (string[] row in GoalRows())
-            goals.AddRow(Array.ConvertAll(row, Markup.Escape));
-        console.Write(goals);
-        console.MarkupLineInterpolated($"Checksums: {Agreement()}");
-    }
+    private IEnumerable<Comparison.Step> ReportedSteps => _comparison.Steps.Where(step => step.IsReported);
 
-    public string ToMarkdown(MachineSummary machine, IReadOnlyList<ProbeResult> rawDevice)
+    public Report Create() => new(
+        "Comparison of engines",
+        [.. Notes()],
+        [
+            .. ComparisonTables.All.Select(form => new ReportTable(form.Title, NameColumns, form.Columns, [.. Rows(form)])),
+            Durations(),
+            new ReportTable("Goals", GoalColumns.Length, GoalColumns, [.. Goals()]),
+        ])
     {
-        var text = new StringBuilder();
-        text.AppendLine("## Comparison").AppendLine();
-        text.AppendLine(machine.ToString()).AppendLine();
-        foreach (ProbeResult probe in rawDevice)
-        {
-            text.AppendLine(
-                CultureInfo.InvariantCulture,
-                $"- raw device, {probe.WriteBytes >> 10} KiB: {probe.MicrosecondsPerWrite:N1} us, {probe.MegabytesPerSecond:N1} MB/s");
-        }
-        foreach (string line in Preface())
-            text.AppendLine(CultureInfo.InvariantCulture, $"- {line}");
-        foreach (ComparisonTable form in Forms())
-            MarkdownTable.Append(text, form.Title, NameColumns, form.Columns, Rows(form));
-        MarkdownTable.Append(text, DurationTitle, 1, DurationColumns(), DurationRows());
-        MarkdownTable.Append(text, "Goals", GoalColumns.Length, GoalColumns, GoalRows());
-        text.AppendLine().AppendLine(CultureInfo.InvariantCulture, $"Checksums: {Agreement()}");
-        return text.ToString();
-    }
+        Conclusion = "Checksums: " + (_disagreements.Length == 0 ? "all agree" : string.Join("; ", _disagreements)),
+    };
 
     /// <exception cref="BenchmarkException">Two engines did the same work and returned different bytes.</exception>
     public void RequireAgreement()
     {
-        if (_disagreements.Count != 0)
-            throw new BenchmarkException($"The engines disagree. {string.Join("; ", _disagreements)}");
+        if (_disagreements.Length != 0)
+            throw new BenchmarkException($"The engines disagree: {string.Join("; ", _disagreements)}");
     }
 
-    private string Agreement() => _disagreements.Count == 0 ? "all agree" : string.Join("; ", _disagreements);
-
-    private IEnumerable<string> Preface() =>
+    private IEnumerable<string> Notes() =>
     [
-        $"{_comparison.Rounds} {(_comparison.Rounds == 1 ? "round" : "rounds")}; keys of {ItemGenerator.KeyBytes} and values of {ItemGenerator.ValueBytes} bytes",
-        .. _comparison.Steps.Where(step => step.IsReported).Select(step =>
-            $"{step.Workload.Title}: {step.Items:N0} items, {step.Operations:N0} operations"
-            + (step.Workload.ItemsPerTransaction == 0 ? "" : $", {step.Workload.ItemsPerTransaction:N0} a transaction")),
+        $"{_comparison.Rounds} {(_comparison.Rounds == 1 ? "round" : "rounds")}; "
+            + $"keys of {ItemGenerator.KeyBytes} bytes and values of {ItemGenerator.ValueBytes} bytes",
+        .. ReportedSteps.Select(step => string.Create(
+            CultureInfo.InvariantCulture, $"{step.Workload.Title}: {step.Items:N0} items, {step.Operations:N0} operations")
+            + (step.Workload.ItemsPerTransaction == 0 ? "" : $", {step.Workload.ItemsPerTransaction:N0} per transaction")),
         .. _settings,
         .. from engine in _comparison.Engines
            where !engine.IsInstalled()
@@ -108,7 +68,7 @@ internal sealed class ComparisonReport
 
     private IEnumerable<string[]> Rows(ComparisonTable form)
     {
-        foreach (Comparison.Step step in _comparison.Steps.Where(step => step.IsReported))
+        foreach (Comparison.Step step in ReportedSteps)
         {
             double? ours = _medians.Rate(step.Workload, EngineCatalog.Voron);
             double? bestPeer = _medians.BestPeer(step.Workload)?.Rate;
@@ -129,25 +89,34 @@ internal sealed class ComparisonReport
         }
     }
 
-    /// <summary>The tables that have anything to say of this comparison.</summary>
-    private IEnumerable<ComparisonTable> Forms() => ComparisonTables.All.Where(form => Rows(form).Any());
-
-    private string[] DurationColumns() => ["workload", .. _comparison.AllEngines.Where(engine => engine.IsInstalled()).Select(engine => engine.Name)];
-
-    private IEnumerable<string[]> DurationRows()
+    private ReportTable Durations()
     {
         EngineDescriptor[] engines = [.. _comparison.AllEngines.Where(engine => engine.IsInstalled())];
         var totals = new double[engines.Length];
+        var rows = new List<string[]>();
         foreach (Comparison.Step step in _comparison.Steps)
         {
             double?[] seconds = Array.ConvertAll(
                 engines, engine => Medians.Of(_medians.Runs(step.Workload, engine.Name), run => run.ProcessSeconds));
             for (int i = 0; i < engines.Length; i++)
                 totals[i] += seconds[i] ?? 0;
-            yield return [step.Workload.Title, .. seconds.Select(figure => figure is null ? "" : Figures.Decimal(figure))];
+            rows.Add([step.Workload.Title, .. seconds.Select(figure => figure is null ? "" : Figures.Decimal(figure))]);
         }
-        yield return ["one round", .. totals.Select(total => Figures.Decimal(total))];
+        rows.Add(["one round", .. totals.Select(total => Figures.Decimal(total))]);
+        return new ReportTable(
+            "Seconds of each measuring process, with warm-up and checks (medians)",
+            TextColumns: 1,
+            ["workload", .. engines.Select(engine => engine.Name)],
+            rows);
     }
 
-    private IEnumerable<string[]> GoalRows() => _goals.Select(goal => (string[])[goal.Workload, goal.Goal, goal.Measured, goal.Verdict]);
+    /// <summary>In the order of the steps. Goals of workloads that were not measured are left out.</summary>
+    private IEnumerable<string[]> Goals()
+    {
+        List<string> reported = [.. ReportedSteps.Select(step => step.Workload.Title)];
+        return from goal in Reporting.Goals.Evaluate(_medians)
+               where reported.Contains(goal.Workload)
+               orderby reported.IndexOf(goal.Workload)
+               select (string[])[goal.Workload, goal.Goal, goal.Measured, goal.Verdict];
+    }
 }

@@ -3,7 +3,7 @@ using Voron.Benchmarks.Measurement;
 
 namespace Voron.Benchmarks.Reporting;
 
-/// <summary>The machine-readable form of a command's results.</summary>
+/// <summary>The results of a command in machine-readable form.</summary>
 internal sealed record ResultFile(
     DateTimeOffset Date, MachineSummary Machine, IReadOnlyList<ProbeResult> RawDevice, IReadOnlyList<RunResult> Results)
 {
@@ -12,6 +12,4 @@ internal sealed record ResultFile(
         PropertyNamingPolicy = JsonNamingPolicy.CamelCase,
         WriteIndented = true,
     };
-
-    public void Save(string path) => File.WriteAllText(path, JsonSerializer.Serialize(this, Json));
 }

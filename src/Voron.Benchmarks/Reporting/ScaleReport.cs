@@ -1,60 +1,46 @@
-using System.Text;
-using Spectre.Console;
-
 namespace Voron.Benchmarks.Reporting;
 
-/// <summary>One engine at one size.</summary>
-/// <param name="Memory">How much there was, and by what it was limited.</param>
+/// <summary>The measurements of one engine at one size.</summary>
+/// <param name="Memory">How much memory there was and how it was limited.</param>
 internal sealed record ScaleRow(string Engine, long Items, string Memory, RunResult Load, RunResult Get, RunResult Put)
 {
+    /// <summary>Marks a row that was measured without a limit.</summary>
+    public const string AllMemory = "all";
+
     public RunResult[] Results => [Load, Get, Put];
-
-    public double GetMicroseconds => 1e6 / Get.OperationsPerSecond;
-
-    public double PutMicroseconds => 1e6 / Put.OperationsPerSecond;
 }
 
-/// <summary>The cost of an operation against the size of the store.</summary>
-internal sealed class ScaleReport(IReadOnlyList<ScaleRow> rows)
+/// <summary>Reports the cost of an operation against the size of the store.</summary>
+internal static class ScaleReport
 {
-    private const string Title = "Cost as the store grows: random gets and durable random puts, 100 a transaction, after a sorted bulk load";
-    private const int TextColumns = 1;
     private static readonly string[] Columns =
         ["engine", "items", "get us", "put us", "load items/s", "resident", "anonymous", "on disk", "seconds", "note", "memory"];
 
-    public void Write(IAnsiConsole console)
-    {
-        Table table = Tables.Create(Title, Columns[0], Columns.AsSpan(1));
-        foreach (string[] row in Cells())
-            table.AddRow(Array.ConvertAll(row, Markup.Escape));
-        console.Write(table);
-    }
-
-    public string ToMarkdown(MachineSummary machine)
-    {
-        var text = new StringBuilder();
-        text.AppendLine("## Scale").AppendLine();
-        text.AppendLine(machine.ToString());
-        MarkdownTable.Append(text, Title, TextColumns, Columns, Cells());
-        return text.ToString();
-    }
+    public static Report Create(IReadOnlyList<ScaleRow> rows) => new(
+        "Cost as the store grows",
+        [],
+        [
+            new ReportTable(
+                "Random gets and durable random puts, 100 a transaction, after a sorted bulk load", TextColumns: 1, Columns, [.. rows.Select(Cells)]),
+        ]);
 
     /// <exception cref="BenchmarkException">Two engines read different bytes from the same items.</exception>
-    public void RequireAgreement()
+    public static void RequireAgreement(IReadOnlyList<ScaleRow> rows)
     {
-        foreach (IGrouping<long, ScaleRow> size in rows.Where(row => row is { Memory: "all", Get.IsCut: false }).GroupBy(row => row.Items))
+        foreach (IGrouping<long, ScaleRow> size in
+            rows.Where(row => row is { Memory: ScaleRow.AllMemory, Get.IsCut: false }).GroupBy(row => row.Items))
         {
             if (size.Select(row => row.Get.Checksum).Distinct().Count() > 1)
                 throw new BenchmarkException($"The engines disagree on what they read from {size.Key:N0} items.");
         }
     }
 
-    private IEnumerable<string[]> Cells() => rows.Select(row => (string[])
+    private static string[] Cells(ScaleRow row) =>
     [
         row.Engine,
         Figures.Count(row.Items),
-        Figures.Decimal(row.GetMicroseconds),
-        Figures.Decimal(row.PutMicroseconds),
+        Figures.Decimal(1e6 / row.Get.OperationsPerSecond),
+        Figures.Decimal(1e6 / row.Put.OperationsPerSecond),
         Figures.Count(row.Load.OperationsPerSecond),
         Figures.Bytes(row.Get.Memory?.ResidentBytes),
         Figures.Bytes(row.Get.Memory?.AnonymousBytes),
@@ -62,5 +48,5 @@ internal sealed class ScaleReport(IReadOnlyList<ScaleRow> rows)
         Figures.Decimal(row.Results.Sum(result => result.ProcessSeconds)),
         string.Join("; ", row.Results.Where(result => result.IsCut).Select(result => $"{result.Workload} {result.Note}")),
         row.Memory,
-    ]);
+    ];
 }

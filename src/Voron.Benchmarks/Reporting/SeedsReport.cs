@@ -1,42 +1,29 @@
-using System.Text;
-using Spectre.Console;
 using Voron.Benchmarks.Engines;
 using Voron.Benchmarks.Measurement;
 using Voron.Benchmarks.Workloads;
 
 namespace Voron.Benchmarks.Reporting;
 
-/// <summary>The published workloads, measured beside published.</summary>
+/// <summary>Reports the published workloads, measured and published figures side by side.</summary>
 internal static class SeedsReport
 {
-    public static void Write(IAnsiConsole console, IReadOnlyList<RunResult> results)
+    public static Report Create(IReadOnlyList<RunResult> results)
     {
-        foreach (Table table in Sections(results))
-            console.Write(table);
+        RunResult[] writes = [.. results.Where(result => WorkloadOf(result).Writes)];
+        return new(
+            "The published workloads", [$"{results[0].Engine}: {results[0].Settings}"], [Speed(results), Pages(writes), Bytes(writes), Flushes(writes)]);
     }
-
-    public static string ToMarkdown(MachineSummary machine, IReadOnlyList<RunResult> results)
-    {
-        var text = new StringBuilder("## The published workloads").AppendLine().AppendLine().AppendLine(machine.ToString());
-        text.AppendLine().AppendLine($"- {results[0].Engine}: {results[0].Settings}");
-        foreach (Table table in Sections(results))
-            MarkdownTable.Append(text, table);
-        return text.ToString();
-    }
-
-    private static Table[] Sections(IReadOnlyList<RunResult> results) =>
-        [Speed(results), Pages(results), Bytes(results), Flushes(results)];
 
     private static WorkloadDefinition WorkloadOf(RunResult result) => WorkloadCatalog.Find(result.Workload);
 
-    private static Table Speed(IReadOnlyList<RunResult> results)
-    {
-        Table table = Tables.Create(
-            "Speed", "workload", "items/s", "published", "ratio", "tx/s", "published", "tx p50 us", "tx p99 us", "tx max us", "managed B a tx", "seconds");
-        foreach (RunResult result in results)
+    private static ReportTable Speed(IReadOnlyList<RunResult> results) => Table(
+        "Speed",
+        ["workload", "items/s", "published", "ratio", "tx/s", "published", "tx p50 us", "tx p99 us", "tx max us", "managed B a tx", "seconds"],
+        results.Select(result =>
         {
             PublishedWorkload published = PublishedFigures.Of(WorkloadOf(result));
-            table.AddRow(
+            return (string[])
+            [
                 WorkloadOf(result).Title,
                 Figures.Count(result.OperationsPerSecond),
                 Figures.Count(published.ItemsPerSecond),
@@ -47,92 +34,95 @@ internal static class SeedsReport
                 Figures.Microseconds(result.TransactionLatency?.P99Microseconds),
                 Figures.Microseconds(result.TransactionLatency?.MaxMicroseconds),
                 Figures.Decimal(result.ManagedBytesPerTransaction),
-                Figures.Decimal(result.EngineSeconds));
-        }
-        return table;
-    }
+                Figures.Decimal(result.EngineSeconds),
+            ];
+        }));
 
-    private static Table Pages(IReadOnlyList<RunResult> results)
-    {
-        Table table = Tables.Create("Pages changed a transaction", "workload", "transactions", "average", "max", "total", "std. deviation");
-        foreach (RunResult result in results.Where(result => WorkloadOf(result).Writes))
+    private static ReportTable Pages(RunResult[] writes) => Table(
+        "Pages changed a transaction",
+        ["workload", "transactions", "average", "max", "total", "std. deviation"],
+        writes.SelectMany(result =>
         {
             WorkloadDefinition workload = WorkloadOf(result);
-            AddPages(table, workload.Title, result.Commits?.PagesChanged);
+            var rows = new List<string[]> { PagesRow(workload.Title, result.Commits?.PagesChanged) };
             if (result.Commits is { } commits)
-                AddPages(table, "  of these, the first", commits.FirstPagesChanged);
+                rows.Add(PagesRow("  of these, the first", commits.FirstPagesChanged));
             PublishedWorkload published = PublishedFigures.Of(workload);
-            if (published.PagesAverage is null)
-                continue;
-            table.AddRow(
-                "  [grey]published[/]",
-                Figures.Count(EngineObserver.PublishedTransactions),
-                Figures.Decimal(published.PagesAverage),
-                Figures.Count(published.PagesMax),
-                Figures.Count(published.PagesTotal),
-                Figures.Decimal(published.PagesStandardDeviation));
-        }
-        return table;
-    }
+            if (published.PagesAverage is not null)
+            {
+                rows.Add(
+                [
+                    "  published",
+                    Figures.Count(EngineObserver.PublishedTransactions),
+                    Figures.Decimal(published.PagesAverage),
+                    Figures.Count(published.PagesMax),
+                    Figures.Count(published.PagesTotal),
+                    Figures.Decimal(published.PagesStandardDeviation),
+                ]);
+            }
+            return rows;
+        }));
 
-    private static void AddPages(Table table, string title, NumberSummary? pages) => table.AddRow(
+    private static string[] PagesRow(string title, NumberSummary? pages) =>
+    [
         title,
         Figures.Count(pages?.Count),
         Figures.Decimal(pages?.Average),
         Figures.Count(pages?.Max),
         Figures.Count(pages?.Total),
-        Figures.Decimal(pages?.StandardDeviation));
+        Figures.Decimal(pages?.StandardDeviation),
+    ];
 
-    private static Table Bytes(IReadOnlyList<RunResult> results)
+    private static ReportTable Bytes(RunResult[] writes)
     {
         string first = $"first {EngineObserver.PublishedTransactions:N0} tx";
-        Table table = Tables.Create(
-            "Bytes", "workload", "journal a tx", "goal", "less than whole pages by",
-            $"journal, {first}", "published", $"allocated, {first}", "published",
-            "allocated at end", "device wrote");
-        foreach (RunResult result in results.Where(result => WorkloadOf(result).Writes))
-        {
-            PublishedWorkload published = PublishedFigures.Of(WorkloadOf(result));
-            table.AddRow(
-                WorkloadOf(result).Title,
-                Figures.Bytes(result.Commits?.JournalBytes.Average),
-                Figures.Bytes(published.JournalBytesGoal),
-                Figures.Percent(1 - result.JournalShareOfPages),
-                Figures.Bytes(result.Commits?.FirstJournalBytes.Total),
-                Figures.Bytes(published.JournalBytes),
-                Figures.Bytes(result.AllocatedBytesAtPublishedPoint),
-                Figures.Bytes(published.AllocatedBytes),
-                Figures.Bytes(result.AllocatedBytes),
-                Figures.Bytes(result.DeviceBytesWritten));
-        }
-        return table;
+        return Table(
+            "Bytes",
+            [
+                "workload", "journal a tx", "goal", "less than whole pages by", $"journal, {first}", "published", $"allocated, {first}", "published",
+                "allocated at end", "device wrote",
+            ],
+            writes.Select(result =>
+            {
+                PublishedWorkload published = PublishedFigures.Of(WorkloadOf(result));
+                return (string[])
+                [
+                    WorkloadOf(result).Title,
+                    Figures.Bytes(result.Commits?.JournalBytes.Average),
+                    Figures.Bytes(published.JournalBytesGoal),
+                    Figures.Percent(1 - result.JournalShareOfPages),
+                    Figures.Bytes(result.Commits?.FirstJournalBytes.Total),
+                    Figures.Bytes(published.JournalBytes),
+                    Figures.Bytes(result.AllocatedBytesAtPublishedPoint),
+                    Figures.Bytes(published.AllocatedBytes),
+                    Figures.Bytes(result.AllocatedBytes),
+                    Figures.Bytes(result.DeviceBytesWritten),
+                ];
+            }));
     }
 
-    private static Table Flushes(IReadOnlyList<RunResult> results)
-    {
-        Table table = Tables.Create(
-            "Average flush",
-            "workload", "flushes", "pages", "seeks", "seeks per 250 pages", "leaves", "branches", "overflows", "bytes", "ms");
-        foreach (RunResult result in results.Where(result => WorkloadOf(result).Writes))
-        {
-            FlushSummary? flushes = result.Flushes;
-            table.AddRow(
+    private static ReportTable Flushes(RunResult[] writes) => Table(
+        "Average flush",
+        ["workload", "flushes", "pages", "seeks", "seeks for 250 pages", "leaves", "branches", "overflows", "bytes", "ms"],
+        [
+            .. writes.Select(result => (string[])
+            [
                 WorkloadOf(result).Title,
-                Figures.Count(flushes?.Pages.Count),
-                Figures.Decimal(flushes?.Pages.Average),
-                Figures.Decimal(flushes?.Seeks.Average),
-                Figures.Decimal(flushes?.Seeks.Total * 250 / flushes?.Pages.Total),
-                Figures.Decimal(flushes?.Leaves.Average),
-                Figures.Decimal(flushes?.Branches.Average),
-                Figures.Decimal(flushes?.Overflows.Average),
-                Figures.Bytes(flushes?.Bytes.Average),
-                Figures.Decimal(flushes?.Milliseconds.Average));
-        }
-        AddPublishedFlush(table, "[grey]published, before sections[/]", PublishedFigures.FlushSeeksBeforeSections);
-        AddPublishedFlush(table, "[grey]published, with sections[/]", PublishedFigures.FlushSeeksWithSections);
-        return table;
-    }
+                Figures.Count(result.Flushes?.Pages.Count),
+                Figures.Decimal(result.Flushes?.Pages.Average),
+                Figures.Decimal(result.Flushes?.Seeks.Average),
+                Figures.Decimal(ComparisonTables.SeeksFor250Pages(result)),
+                Figures.Decimal(result.Flushes?.Leaves.Average),
+                Figures.Decimal(result.Flushes?.Branches.Average),
+                Figures.Decimal(result.Flushes?.Overflows.Average),
+                Figures.Bytes(result.Flushes?.Bytes.Average),
+                Figures.Decimal(result.Flushes?.Milliseconds.Average),
+            ]),
+            PublishedFlush("published, before sections", PublishedFigures.FlushSeeksBeforeSections),
+            PublishedFlush("published, with sections", PublishedFigures.FlushSeeksWithSections),
+        ]);
 
-    private static void AddPublishedFlush(Table table, string title, string seeks) =>
-        table.AddRow(title, "", PublishedFigures.FlushPages, seeks, "", "", "", "", "", "");
+    private static string[] PublishedFlush(string title, string seeks) => [title, "", PublishedFigures.FlushPages, seeks, "", "", "", "", "", ""];
+
+    private static ReportTable Table(string title, string[] columns, IEnumerable<string[]> rows) => new(title, TextColumns: 1, columns, [.. rows]);
 }

@@ -1,0 +1,76 @@
+using System.Globalization;
+using System.Text.Json;
+using Spectre.Console;
+using Voron.Benchmarks.Measurement;
+using Voron.Benchmarks.Processes;
+using Voron.Benchmarks.Reporting;
+
+namespace Voron.Benchmarks.Commands;
+
+/// <summary>One run of a measuring command: its directory, the machine, the bare device, and the files that keep the results.</summary>
+internal sealed class MeasuringSession : IDisposable
+{
+    private readonly DateTimeOffset _started = DateTimeOffset.UtcNow;
+    private readonly List<ProbeResult> _rawDevice = [];
+    private readonly string? _json;
+    private readonly string? _markdown;
+    private readonly string _commandLine;
+
+    /// <exception cref="BenchmarkException">The directory cannot hold stores.</exception>
+    public MeasuringSession(string directory, string? json, string? markdown, string commandLine)
+    {
+        _json = json;
+        _markdown = markdown;
+        _commandLine = commandLine;
+        Area = new WorkArea(directory);
+        Machine = MachineSummary.Describe(Area.Path);
+        AnsiConsole.WriteLine(Machine.ToString());
+    }
+
+    public WorkArea Area { get; }
+
+    public MachineSummary Machine { get; }
+
+    /// <summary>Probes the bare device and prints what it does. Only warns where it cannot be probed.</summary>
+    public void ProbeRawDevice()
+    {
+        try
+        {
+            IReadOnlyList<ProbeResult> results = RawDeviceProbe.Run(Area.Path);
+            _rawDevice.AddRange(results);
+            foreach (ProbeResult result in results)
+                AnsiConsole.WriteLine(Describe(result));
+        }
+        catch (BenchmarkException error)
+        {
+            AnsiConsole.MarkupLineInterpolated($"[yellow]{error.Message}[/]");
+        }
+    }
+
+    /// <summary>Shows a progress bar and the time left while <paramref name="work"/> runs.</summary>
+    public static async Task ShowProgressAsync(double total, Func<ProgressTask, Task> work) => await AnsiConsole.Progress()
+        .AutoClear(true)
+        .Columns(new TaskDescriptionColumn(), new ProgressBarColumn(), new PercentageColumn(), new RemainingTimeColumn())
+        .StartAsync(context => work(context.AddTask("starting", maxValue: total)))
+        .ConfigureAwait(false);
+
+    /// <summary>Prints a report and writes the files that the command line asks for.</summary>
+    public void Finish(Report report, IReadOnlyList<RunResult> results) =>
+        Finish(report, new ResultFile(_started, Machine, _rawDevice, results));
+
+    /// <inheritdoc cref="Finish(Report, IReadOnlyList{RunResult})"/>
+    public void Finish<T>(Report report, T json)
+    {
+        report.Write(AnsiConsole.Console);
+        if (_json is not null)
+            File.WriteAllText(_json, JsonSerializer.Serialize(json, ResultFile.Json));
+        if (_markdown is not null)
+            File.WriteAllText(_markdown, report.ToMarkdown(_commandLine, _started, Machine, _rawDevice.Select(Describe)));
+    }
+
+    public void Dispose() => Area.Dispose();
+
+    private static string Describe(ProbeResult probe) => string.Create(
+        CultureInfo.InvariantCulture,
+        $"raw device, {probe.WriteBytes >> 10} KiB: {probe.MicrosecondsPerWrite:N1} us, {probe.MegabytesPerSecond:N1} MB/s");
+}

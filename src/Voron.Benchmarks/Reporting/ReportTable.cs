@@ -1,0 +1,41 @@
+using System.Text;
+using Spectre.Console;
+
+namespace Voron.Benchmarks.Reporting;
+
+/// <summary>A table of a report. The first columns are text and aligned to the left, the others are numbers.</summary>
+internal sealed record ReportTable(string Title, int TextColumns, string[] Columns, IReadOnlyList<string[]> Rows)
+{
+    public void Write(IAnsiConsole console)
+    {
+        Table table = new Table().Border(TableBorder.Rounded).Title(new TableTitle($"[bold]{Markup.Escape(Title)}[/]"));
+        for (int i = 0; i < Columns.Length; i++)
+        {
+            var column = new TableColumn(Markup.Escape(Columns[i]));
+            table.AddColumn(i < TextColumns ? column : column.RightAligned());
+        }
+        foreach (string[] row in Rows)
+            table.AddRow(Array.ConvertAll(row, Markup.Escape));
+        console.Write(table);
+    }
+
+    public void AppendMarkdown(StringBuilder text)
+    {
+        text.AppendLine().Append("## ").AppendLine(Title).AppendLine();
+        AppendRow(text, Columns);
+        text.Append('|');
+        for (int i = 0; i < Columns.Length; i++)
+            text.Append(i < TextColumns ? "---|" : "---:|");
+        text.AppendLine();
+        foreach (string[] row in Rows)
+            AppendRow(text, row);
+    }
+
+    private static void AppendRow(StringBuilder text, string[] cells)
+    {
+        text.Append('|');
+        foreach (string cell in cells)
+            text.Append(' ').Append(cell.Replace("|", "\\|", StringComparison.Ordinal)).Append(" |");
+        text.AppendLine();
+    }
+}
