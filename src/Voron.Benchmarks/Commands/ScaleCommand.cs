@@ -134,7 +134,7 @@ internal static class ScaleCommand
         /// <summary>Measures gets and puts once more with little memory, or returns null where memory cannot be limited.</summary>
         public async Task<ScaleRow?> MeasureAgainAsync(ScaleRow row, long memoryBytes, CancellationToken cancellationToken)
         {
-            LinuxFile.ForgetDirectory(Path);
+            LinuxCalls.ForgetDirectory(Path);
             using MemoryLimit? limit = MemoryLimit.TrySet(memoryBytes, AnsiConsole.WriteLine);
             if (limit is null)
                 return null;

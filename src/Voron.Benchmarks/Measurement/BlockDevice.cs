@@ -26,13 +26,13 @@ internal sealed class BlockDevice
     /// <summary>The device under <paramref name="directory"/>, or null where there is none or the system has no such counters.</summary>
     public static BlockDevice? Find(string directory)
     {
-        if (!OperatingSystem.IsLinux() || LinuxFile.TryGetStatus(directory) is not { } status)
+        if (!OperatingSystem.IsLinux() || LinuxCalls.TryGetStatus(directory) is not { } status)
             return null;
         if (FromNumbers(status.DeviceMajor, status.DeviceMinor) is { } device)
             return device;
 
         // btrfs and overlays answer with an anonymous device; the mount table names the real one.
-        return MountEntry.Find(directory) is { } mount && LinuxFile.TryGetStatus(mount.Source) is { NodeMajor: not 0 } node
+        return MountEntry.Find(directory) is { } mount && LinuxCalls.TryGetStatus(mount.Source) is { NodeMajor: not 0 } node
             ? FromNumbers(node.NodeMajor, node.NodeMinor)
             : null;
     }

@@ -14,7 +14,7 @@ internal static class DeviceRest
     /// <summary>Returns when the device under a directory has written nothing for a while, or is never going to rest.</summary>
     public static void Await(string directory)
     {
-        LinuxFile.SyncAll();
+        LinuxCalls.SyncAll();
         if (BlockDevice.Find(directory) is not { } device)
             return;
         long started = Stopwatch.GetTimestamp();

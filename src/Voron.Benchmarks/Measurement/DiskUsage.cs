@@ -21,7 +21,7 @@ internal static class DiskUsage
     }
 
     public static long AllocatedFileBytes(string path) =>
-        OperatingSystem.IsLinux() && LinuxFile.TryGetStatus(path) is { } status ? status.AllocatedBytes : new FileInfo(path).Length;
+        OperatingSystem.IsLinux() && LinuxCalls.TryGetStatus(path) is { } status ? status.AllocatedBytes : new FileInfo(path).Length;
 
     /// <summary>Fails before a long run does, when the volume is clearly too small.</summary>
     public static void RequireFreeSpace(string directory, long neededBytes)

@@ -104,7 +104,7 @@ internal static unsafe class FlushingProbe
             unsynced += writeBytes;
             if (unsynced < bytesBetweenSyncs)
                 continue;
-            LinuxFile.SyncData(file);
+            LinuxCalls.SyncData(file);
             unsynced = 0;
         }
         while (Stopwatch.GetElapsedTime(started) < Time);

@@ -92,7 +92,7 @@ internal static unsafe class RawDeviceProbe
             return File.OpenHandle(path, FileMode.Open, FileAccess.ReadWrite, options: FileOptions.WriteThrough | WindowsNoBuffering);
         if (!OperatingSystem.IsLinux())
             throw new BenchmarkException("The raw device probe knows Linux and Windows only.");
-        int descriptor = LinuxFile.OpenUnbuffered(path);
+        int descriptor = LinuxCalls.OpenUnbuffered(path);
         if (descriptor < 0)
         {
             string reason = Marshal.GetPInvokeErrorMessage(Marshal.GetLastPInvokeError());

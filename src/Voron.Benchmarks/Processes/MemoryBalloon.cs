@@ -61,7 +61,7 @@ internal sealed class MemoryBalloon : IDisposable
         var chunks = new List<nint>();
         while (AvailableBytes() > bytesToLeave + ChunkBytes)
         {
-            nint chunk = LinuxFile.LockMemory(ChunkBytes);
+            nint chunk = LinuxCalls.LockMemory(ChunkBytes);
             if (chunk == 0)
                 throw new BenchmarkException("This user may not lock memory (ulimit -l).");
             chunks.Add(chunk);
@@ -71,7 +71,7 @@ internal sealed class MemoryBalloon : IDisposable
         {
         }
         foreach (nint chunk in chunks)
-            LinuxFile.UnlockMemory(chunk, ChunkBytes);
+            LinuxCalls.UnlockMemory(chunk, ChunkBytes);
     }
 
     private static long AvailableBytes()

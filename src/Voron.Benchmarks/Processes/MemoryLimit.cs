@@ -1,5 +1,4 @@
 using System.Globalization;
-using Voron.Benchmarks.Measurement;
 
 namespace Voron.Benchmarks.Processes;
 

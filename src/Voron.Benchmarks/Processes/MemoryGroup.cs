@@ -1,6 +1,6 @@
 using System.Globalization;
 
-namespace Voron.Benchmarks.Measurement;
+namespace Voron.Benchmarks.Processes;
 
 /// <summary>A memory cgroup (version 2) that this process joins, and with it the processes that it starts.</summary>
 internal sealed class MemoryGroup : IDisposable

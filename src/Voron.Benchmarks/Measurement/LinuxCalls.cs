@@ -3,8 +3,8 @@ using Microsoft.Win32.SafeHandles;
 
 namespace Voron.Benchmarks.Measurement;
 
-/// <summary>The few file calls of Linux that .NET does not offer. Guard with <see cref="OperatingSystem.IsLinux"/>.</summary>
-internal static unsafe partial class LinuxFile
+/// <summary>The few system calls of Linux that .NET does not offer. Guard with <see cref="OperatingSystem.IsLinux"/>.</summary>
+internal static unsafe partial class LinuxCalls
 {
     private const int AtCurrentDirectory = -100;
     private const uint BasicStats = 0x7ff;
