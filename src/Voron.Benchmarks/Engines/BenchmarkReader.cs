@@ -11,9 +11,13 @@ internal abstract class BenchmarkReader : IDisposable
 
     public abstract bool TryGet(ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value);
 
-    /// <summary>Gets the first <paramref name="count"/> keys of a buffer together, by the engine's call for that if it has one.</summary>
-    /// <returns>How many were found.</returns>
-    public virtual int TryGetMany(ItemBuffer keys, int count, ref ContentChecksum checksum)
+    /// <summary>Gets the first <paramref name="count"/> keys of a buffer in one call, if the engine has such a call.</summary>
+    /// <returns>The number of keys found.</returns>
+    public virtual int GetMany(ItemBuffer keys, int count, ref ContentChecksum checksum) => GetEach(keys, count, ref checksum);
+
+    /// <summary>Gets the first <paramref name="count"/> keys of a buffer one by one.</summary>
+    /// <returns>The number of keys found.</returns>
+    public int GetEach(ItemBuffer keys, int count, ref ContentChecksum checksum)
     {
         int found = 0;
         ContentChecksum sum = checksum;

@@ -30,7 +30,7 @@ internal sealed class VoronReader(StorageEnvironment environment) : BenchmarkRea
 
     public override bool TryGet(ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) => _tree.TryGet(key, out value);
 
-    public override int TryGetMany(ItemBuffer keys, int count, ref ContentChecksum checksum)
+    public override int GetMany(ItemBuffer keys, int count, ref ContentChecksum checksum)
     {
         _batch.Clear();
         for (int i = 0; i < count; i++)

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Globalization;
 
 namespace Voron.Benchmarks.Measurement;
@@ -11,6 +12,9 @@ internal sealed class BlockDevice
     private const int WritesCompletedField = 4;
     private const int SectorsWrittenField = 6;
     private const int SectorBytes = 512;
+
+    private static readonly TimeSpan Quiet = TimeSpan.FromMilliseconds(300);
+    private static readonly TimeSpan RestLimit = TimeSpan.FromSeconds(10);
 
     private readonly string _statPath;
 
@@ -35,6 +39,26 @@ internal sealed class BlockDevice
         return MountEntry.Find(directory) is { } mount && LinuxCalls.TryGetStatus(mount.Source) is { NodeMajor: not 0 } node
             ? FromNumbers(node.NodeMajor, node.NodeMinor)
             : null;
+    }
+
+    /// <summary>
+    /// Waits until the device under a directory has been quiet for a while, at most ten seconds. An opening takes a few reads and syncs;
+    /// measured right after a load, a warm-up or a probe, it would show what the device still has to write back from those.
+    /// </summary>
+    public static void AwaitRest(string directory)
+    {
+        LinuxCalls.SyncAll();
+        if (Find(directory) is not { } device)
+            return;
+        long started = Stopwatch.GetTimestamp();
+        for (DeviceWrites? before = device.Read(); Stopwatch.GetElapsedTime(started) < RestLimit;)
+        {
+            Thread.Sleep(Quiet);
+            DeviceWrites? now = device.Read();
+            if (now == before)
+                return;
+            before = now;
+        }
     }
 
     /// <summary>Null when the device went away.</summary>

@@ -1,45 +1,54 @@
 using System.Diagnostics;
-using System.Runtime.InteropServices;
 using Microsoft.Win32.SafeHandles;
 using Voron.Benchmarks.Workloads;
 
 namespace Voron.Benchmarks.Measurement;
 
 /// <summary>
-/// What the device and its file system do to durable writes while somebody else writes a file through the page cache and syncs
-/// it, without any engine: one thread writes records, the other does what a flusher cannot do without. Commits beside a flush
-/// are held against it.
+/// Measures durable writes while another thread writes a file through the page cache and syncs it, without any engine. The first thread
+/// stands for commits, the second does what a flusher cannot avoid. Commits during a flush are compared with this.
 /// </summary>
-internal static unsafe class FlushingProbe
+internal static class FlushingProbe
 {
     private const long RecordFileBytes = 64 << 20;
     private const long DataFileBytes = 256 << 20;
-    private const int ChunkBytes = 1 << 20;
-    private const int Alignment = 4096;
+    private const int LargestWriteBytes = 1 << 20;
 
     public static TimeSpan Time { get; set; } = TimeSpan.FromSeconds(2);
 
-    /// <param name="directory">On the device in question.</param>
-    /// <param name="recordBytes">Bytes of a durable write; made up to whole blocks.</param>
-    /// <param name="pauseNanoseconds">Between two of them: what an engine does between its commits.</param>
+    /// <param name="directory">A directory on the device to probe.</param>
+    /// <param name="recordBytes">Bytes of a durable write, rounded up to whole blocks.</param>
+    /// <param name="pauseNanoseconds">The time between two durable writes, as an engine needs it between its commits.</param>
     /// <param name="writeBytes">Bytes of one buffered write.</param>
     /// <param name="bytesBetweenSyncs">Buffered bytes after which the file is synced.</param>
     /// <returns>Null where there is no unbuffered write-through.</returns>
     public static FlushingProbeResult? Run(
         string directory, long recordBytes, long pauseNanoseconds, int writeBytes, long bytesBetweenSyncs)
     {
-        int size = (int)Math.Clamp((recordBytes + Alignment - 1) / Alignment * Alignment, Alignment, ChunkBytes);
+        const int Alignment = DeviceFile.Alignment;
+        int size = (int)Math.Clamp((recordBytes + Alignment - 1) / Alignment * Alignment, Alignment, LargestWriteBytes);
+        int bufferedSize = Math.Clamp(writeBytes, Alignment, LargestWriteBytes);
         string records = Path.Combine(directory, $"flushing-records-{Environment.ProcessId}.probe");
         string data = Path.Combine(directory, $"flushing-data-{Environment.ProcessId}.probe");
-        byte* block = (byte*)NativeMemory.AlignedAlloc(ChunkBytes, Alignment);
         try
         {
-            Random.Shared.NextBytes(new Span<byte>(block, ChunkBytes));
-            RawDeviceProbe.Prepare(records, RecordFileBytes);
-            RawDeviceProbe.Prepare(data, DataFileBytes);
-            using SafeFileHandle recordFile = RawDeviceProbe.OpenUnbuffered(records);
+            using var block = new NoiseBlock(LargestWriteBytes);
+            DeviceFile.Create(records, FileState.Zeroed, RecordFileBytes);
+            DeviceFile.Create(data, FileState.Zeroed, DataFileBytes);
+            using SafeFileHandle recordFile = DeviceFile.OpenUnbuffered(records);
             using SafeFileHandle dataFile = File.OpenHandle(data, FileMode.Open, FileAccess.ReadWrite);
-            return Measure(recordFile, dataFile, block, size, pauseNanoseconds, Math.Clamp(writeBytes, Alignment, ChunkBytes), bytesBetweenSyncs);
+            var histogram = new LatencyHistogram();
+            long buffered = 0;
+            long started = Stopwatch.GetTimestamp();
+            ParallelCallers.Run(2, caller =>
+            {
+                if (caller == 0)
+                    WriteRecords(recordFile, block.First(size), pauseNanoseconds, started, histogram);
+                else
+                    buffered = WriteAndSync(dataFile, block.First(bufferedSize), bytesBetweenSyncs, started);
+            });
+            double seconds = Stopwatch.GetElapsedTime(started).TotalSeconds;
+            return new FlushingProbeResult(size, histogram.Count, buffered / seconds / 1e6, histogram.Summarise()!);
         }
         catch (Exception error) when (error is BenchmarkException or IOException)
         {
@@ -47,61 +56,43 @@ internal static unsafe class FlushingProbe
         }
         finally
         {
-            NativeMemory.AlignedFree(block);
             File.Delete(records);
             File.Delete(data);
         }
     }
 
-    private static FlushingProbeResult Measure(
-        SafeFileHandle records, SafeFileHandle data, byte* block, int size, long pauseNanoseconds, int writeBytes, long bytesBetweenSyncs)
-    {
-        var histogram = new LatencyHistogram();
-        nint address = (nint)block;
-        long started = Stopwatch.GetTimestamp();
-        long buffered = 0;
-        ParallelCallers.Run(2, caller =>
-        {
-            if (caller == 0)
-                WriteRecords(records, (byte*)address, size, pauseNanoseconds, started, histogram);
-            else
-                buffered = WriteAndSync(data, (byte*)address, writeBytes, bytesBetweenSyncs, started);
-        });
-        double seconds = Stopwatch.GetElapsedTime(started).TotalSeconds;
-        return new FlushingProbeResult(size, histogram.Count, buffered / seconds / 1e6, histogram.Summarise()!);
-    }
-
     private static void WriteRecords(
-        SafeFileHandle file, byte* block, int size, long pauseNanoseconds, long started, LatencyHistogram histogram)
+        SafeFileHandle file, ReadOnlySpan<byte> record, long pauseNanoseconds, long started, LatencyHistogram histogram)
     {
         long offset = 0;
         do
         {
             long began = Stopwatch.GetTimestamp();
-            RandomAccess.Write(file, new ReadOnlySpan<byte>(block, size), offset);
+            RandomAccess.Write(file, record, offset);
             long ended = Stopwatch.GetTimestamp();
             histogram.Record(Clock.Nanoseconds(began, ended));
-            offset = offset + (2 * size) > RecordFileBytes ? 0 : offset + size;
+            offset = Next(offset, record.Length, RecordFileBytes);
 
-            // Busy, as an engine is between its commits: a sleep would give the processor to the other thread.
+            // Busy, as an engine is between its commits. A sleep would yield the processor to the other thread.
             while (Clock.Nanoseconds(ended, Stopwatch.GetTimestamp()) < pauseNanoseconds)
                 Thread.SpinWait(1);
         }
         while (Stopwatch.GetElapsedTime(started) < Time);
     }
 
-    /// <summary>In rising order from the start of the file, again and again.</summary>
-    private static long WriteAndSync(SafeFileHandle file, byte* block, int writeBytes, long bytesBetweenSyncs, long started)
+    /// <summary>Writes the file in ascending order, again and again.</summary>
+    /// <returns>The number of bytes written.</returns>
+    private static long WriteAndSync(SafeFileHandle file, ReadOnlySpan<byte> content, long bytesBetweenSyncs, long started)
     {
         long offset = 0;
         long unsynced = 0;
         long total = 0;
         do
         {
-            RandomAccess.Write(file, new ReadOnlySpan<byte>(block, writeBytes), offset);
-            offset = offset + (2 * writeBytes) > DataFileBytes ? 0 : offset + writeBytes;
-            total += writeBytes;
-            unsynced += writeBytes;
+            RandomAccess.Write(file, content, offset);
+            offset = Next(offset, content.Length, DataFileBytes);
+            total += content.Length;
+            unsynced += content.Length;
             if (unsynced < bytesBetweenSyncs)
                 continue;
             LinuxCalls.SyncData(file);
@@ -110,10 +101,12 @@ internal static unsafe class FlushingProbe
         while (Stopwatch.GetElapsedTime(started) < Time);
         return total;
     }
+
+    private static long Next(long offset, int bytes, long fileBytes) => offset + (2L * bytes) > fileBytes ? 0 : offset + bytes;
 }
 
 /// <param name="RecordBytes">Bytes of each durable write.</param>
-/// <param name="Records">How many there were.</param>
-/// <param name="BufferedMegabytesPerSecond">Written and synced beside them.</param>
+/// <param name="Records">The number of durable writes.</param>
+/// <param name="BufferedMegabytesPerSecond">The rate of the buffered writes, syncs included.</param>
 /// <param name="Latency">Of the durable writes.</param>
 internal sealed record FlushingProbeResult(int RecordBytes, long Records, double BufferedMegabytesPerSecond, LatencySummary Latency);

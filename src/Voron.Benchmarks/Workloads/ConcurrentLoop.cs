@@ -5,8 +5,8 @@ using Voron.Benchmarks.Measurement;
 namespace Voron.Benchmarks.Workloads;
 
 /// <summary>
-/// Many callers, each of which waits for its own durable put before the next. Where the engine can wait without a thread,
-/// a caller is a task; elsewhere it is a thread, of which there are at most 64. When time is up each caller stops after its put.
+/// Runs many callers, each of which waits until its own put is durable before it makes the next. A caller is a task if the engine can
+/// wait without a thread, otherwise one of at most 64 threads. When the time is up, each caller stops after its current put.
 /// </summary>
 internal static class ConcurrentLoop
 {
@@ -24,16 +24,17 @@ internal static class ConcurrentLoop
             histograms[i] = new LatencyHistogram();
 
         long started = Stopwatch.GetTimestamp();
+        var load = new Load(request, run, callers, started);
         if (isAsync)
         {
             var tasks = new Task[callers];
             for (int i = 0; i < callers; i++)
-                tasks[i] = CallAsync(engine.CreateCaller()!, request, i, callers, histograms[i], run, started);
+                tasks[i] = CallAsync(engine.CreateCaller()!, load, i, histograms[i]);
             Task.WaitAll(tasks);
         }
         else
         {
-            ParallelCallers.Run(callers, caller => Call(engine, request, caller, callers, histograms[caller], run, started));
+            ParallelCallers.Run(callers, caller => Call(engine, load, caller, histograms[caller]));
         }
         run.AddEngineTime(started, Stopwatch.GetTimestamp());
         run.OperationsDone = histograms.Sum(histogram => histogram.Count);
@@ -44,60 +45,59 @@ internal static class ConcurrentLoop
         }
     }
 
-    private static async Task CallAsync(
-        AsyncCaller caller, RunRequest request, int first, int callers, LatencyHistogram latencies, TimedRun run, long started)
+    private static async Task CallAsync(AsyncCaller caller, Load load, int first, LatencyHistogram latencies)
     {
-        // All of them start on the pool, as requests to a service would.
+        // All callers start on the thread pool, as requests to a service would.
         await Task.Yield();
-        var buffer = new ItemBuffer(request.Workload.Keys, 1, withValues: true, request.Workload.ValueBytes);
-        var speaker = new Speaker(first == 0, request.Operations, run);
-        for (long item = first; item < request.Operations && !run.ShouldStop(started); item += callers)
+        ItemBuffer buffer = load.CreateBuffer();
+        for (long item = first; load.HasTimeFor(item); item += load.Callers)
         {
             buffer.SetKey(0, item);
             buffer.SetValue(0, item, version: 0);
             long began = Stopwatch.GetTimestamp();
             await caller.PutAsync(buffer.KeyMemory(0), buffer.ValueMemory(0)).ConfigureAwait(false);
             latencies.Record(Clock.Nanoseconds(began, Stopwatch.GetTimestamp()));
-            speaker.Done(item);
+            load.Report(first, item);
         }
-        speaker.End();
+        load.End(first, latencies.Count);
     }
 
-    private static void Call(
-        BenchmarkEngine engine, RunRequest request, int first, int callers, LatencyHistogram latencies, TimedRun run, long started)
+    private static void Call(BenchmarkEngine engine, Load load, int first, LatencyHistogram latencies)
     {
-        var buffer = new ItemBuffer(request.Workload.Keys, 1, withValues: true, request.Workload.ValueBytes);
-        var speaker = new Speaker(first == 0, request.Operations, run);
-        for (long item = first; item < request.Operations && !run.ShouldStop(started); item += callers)
+        ItemBuffer buffer = load.CreateBuffer();
+        for (long item = first; load.HasTimeFor(item); item += load.Callers)
         {
             buffer.SetKey(0, item);
             buffer.SetValue(0, item, version: 0);
             long began = Stopwatch.GetTimestamp();
             engine.PutDurable(buffer.Key(0), buffer.Value(0));
             latencies.Record(Clock.Nanoseconds(began, Stopwatch.GetTimestamp()));
-            speaker.Done(item);
+            load.Report(first, item);
         }
-        speaker.End();
+        load.End(first, latencies.Count);
     }
 
-    /// <summary>One caller speaks for all: they take turns.</summary>
-    private struct Speaker(bool speaks, long operations, TimedRun run)
+    /// <summary>The work that the callers share. The first caller reports for all of them, because they advance together.</summary>
+    private sealed record Load(RunRequest Request, TimedRun Run, int Callers, long Started)
     {
-        private long _last;
+        public ItemBuffer CreateBuffer() => new(Request.Workload.Keys, 1, withValues: true, Request.Workload.ValueBytes);
 
-        public void Done(long item)
+        public bool HasTimeFor(long item) => item < Request.Operations && !Run.ShouldStop(Started);
+
+        public void Report(int caller, long item)
         {
-            if (!speaks)
+            if (caller != 0)
                 return;
-            run.Progress.Report(item, operations);
-            run.Allocation.Report(item, operations);
-            _last = item;
+            Run.Progress.Report(item, Request.Operations);
+            Run.Allocation.Report(item, Request.Operations);
         }
 
-        public readonly void End()
+        /// <param name="caller">The caller that is done.</param>
+        /// <param name="puts">The number of its puts.</param>
+        public void End(int caller, long puts)
         {
-            if (speaks)
-                run.Allocation.End(_last);
+            if (caller == 0)
+                Run.Allocation.End(Math.Max(0, puts - 1) * Callers);
         }
     }
 }

@@ -70,28 +70,13 @@ internal static class ReadLoop
         long began = Stopwatch.GetTimestamp();
         reader.Begin();
         int found = workload.Kind == WorkloadKind.GetMany
-            ? reader.TryGetMany(buffer, count, ref checksum)
+            ? reader.GetMany(buffer, count, ref checksum)
             : workload.ValueBytes > ItemGenerator.ValueBytes
                 ? GetWhole(reader, buffer, count, ref checksum)
-                : Get(reader, buffer, count, ref checksum);
+                : reader.GetEach(buffer, count, ref checksum);
         reader.End();
         run.AddEngineTime(began, Stopwatch.GetTimestamp());
         run.Misses += count - found;
-    }
-
-    private static int Get(BenchmarkReader reader, ItemBuffer buffer, int count, ref ContentChecksum checksum)
-    {
-        ContentChecksum sum = checksum;
-        int found = 0;
-        for (int i = 0; i < count; i++)
-        {
-            if (!reader.TryGet(buffer.Key(i), out ReadOnlySpan<byte> value))
-                continue;
-            sum.Add(value);
-            found++;
-        }
-        checksum = sum;
-        return found;
     }
 
     /// <summary>Every byte of a large value is read, as whoever asks for it would.</summary>

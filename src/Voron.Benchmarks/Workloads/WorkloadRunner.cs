@@ -30,7 +30,7 @@ internal static class WorkloadRunner
         PrepareDirectory(request);
         IReadOnlyList<ProbeResult> rawDevice = [];
         if (request.Workload.Kind == WorkloadKind.Open)
-            DeviceRest.Await(request.Directory);
+            BlockDevice.AwaitRest(request.Directory);
         else if (ProbesDevice)
             rawDevice = RawDeviceProbe.RunQuick(request.Directory);
 
@@ -99,9 +99,7 @@ internal static class WorkloadRunner
         if (workload.Kind == WorkloadKind.Open)
             run.AddEngineTime(openNanoseconds);
         long operations = run.OperationsDone ?? request.Operations;
-        ulong checksum = (workload.Writes || workload.Kind == WorkloadKind.Open) && request.ChecksStore
-            ? ScanLoop.CheckStore(engine, run.IsCut ? operations : workload.ItemsAfter(request.Items), workload.LeavesOwnValues)
-            : run.Checksum;
+        ulong checksum = Checksum(request, engine, run, operations);
         long allocatedBytes = DiskUsage.AllocatedBytes(request.Directory);
         long beside = 0;
         FlushInterval[] flushes = observer.FlushIntervals();
@@ -141,6 +139,15 @@ internal static class WorkloadRunner
             Flushes = observer.SummariseFlushes(),
             Checksum = checksum.ToString("x16", CultureInfo.InvariantCulture),
         };
+    }
+
+    /// <summary>The checksum of the store after writes and openings, otherwise of what was read.</summary>
+    private static ulong Checksum(RunRequest request, BenchmarkEngine engine, TimedRun run, long operations)
+    {
+        WorkloadDefinition workload = request.Workload;
+        return (workload.Writes || workload.Kind == WorkloadKind.Open) && request.ChecksStore
+            ? ScanLoop.CheckStore(engine, run.IsCut ? operations : workload.ItemsAfter(request.Items), workload.LeavesOwnValues)
+            : run.Checksum;
     }
 
     /// <summary>Closing belongs to the bytes of a run: what an engine still owes the device is written there.</summary>
