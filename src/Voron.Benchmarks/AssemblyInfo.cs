@@ -1,4 +1,4 @@
 using System.Runtime.CompilerServices;
 
-// Every native call below passes plain numbers and pointers: no marshalling code may creep into a measured call.
+// Every native call passes plain numbers and pointers, so that no marshalling code runs inside a measured call.
 [assembly: DisableRuntimeMarshalling]

@@ -1,6 +1,6 @@
 namespace Voron.Benchmarks;
 
-/// <summary>Something the person at the keyboard can put right: printed as one line, without a stack trace.</summary>
+/// <summary>An error that the user can fix. It is printed as one line, without a stack trace.</summary>
 internal sealed class BenchmarkException : Exception
 {
     public BenchmarkException(string message)

@@ -9,7 +9,7 @@ internal static class Program
     private const int ExitFailure = 1;
     private const int ExitCancelled = 130;
 
-    /// <summary>Columns of a table that goes into a file or a pipe, where nothing says how wide it may be.</summary>
+    /// <summary>The width of tables in a file or a pipe, which have no width of their own.</summary>
     private const int RedirectedWidth = 180;
 
     private static int Main(string[] args)
@@ -32,23 +32,23 @@ internal static class Program
         }
         catch (BenchmarkException error)
         {
-            Say(error.Message);
+            PrintError(error.Message);
             return ExitFailure;
         }
         catch (OperationCanceledException)
         {
-            Say("Cancelled.");
+            PrintError("Cancelled.");
             return ExitCancelled;
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException)
         {
-            Say(error.Message);
+            PrintError(error.Message);
             return ExitFailure;
         }
     }
 
-    /// <summary>Errors go to standard error: standard output of a child run carries its result.</summary>
-    private static void Say(string message)
+    /// <summary>Prints to standard error, because the standard output of a child process carries its result.</summary>
+    private static void PrintError(string message)
     {
         IAnsiConsole console = AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(Console.Error) });
         console.MarkupLineInterpolated($"[red]{message}[/]");

@@ -39,7 +39,10 @@ internal sealed class OutputOptions
 
     /// <summary>Begins a run with the values given on the command line.</summary>
     public MeasuringSession Begin(ParseResult parsed) => new(
-        parsed.GetRequiredValue(_directory), parsed.GetValue(_json), parsed.GetValue(_markdown), CommandLine(parsed.Tokens.Select(token => token.Value)));
+        parsed.GetRequiredValue(_directory),
+        parsed.GetValue(_json),
+        parsed.GetValue(_markdown),
+        CommandLine(parsed.Tokens.Select(token => token.Value)));
 
     /// <summary>The command line for the head of a report. Paths of this machine are replaced by placeholders.</summary>
     public static string CommandLine(IEnumerable<string> arguments)
@@ -52,7 +55,7 @@ internal sealed class OutputOptions
             {
                 DirectoryName => "DIR",
                 JsonName or MarkdownName => "FILE",
-                _ => argument.Contains(' ', StringComparison.Ordinal) || argument.Contains('*', StringComparison.Ordinal) ? $"'{argument}'" : argument,
+                _ => argument.AsSpan().ContainsAny(' ', '*') ? $"'{argument}'" : argument,
             });
         }
         return string.Join(' ', words);

@@ -9,8 +9,8 @@ using Voron.Benchmarks.Workloads;
 namespace Voron.Benchmarks.Commands;
 
 /// <summary>
-/// One workload, one engine, one process: what the other commands start, and what to start by hand under a profiler.
-/// The result goes to standard output as JSON, progress and errors to standard error.
+/// Runs one workload on one engine in this process. Other commands start it, and it can be started under a profiler. The result goes
+/// to standard output as JSON, progress and errors to standard error.
 /// </summary>
 internal static class RunOneCommand
 {
@@ -45,7 +45,7 @@ internal static class RunOneCommand
             if (request.Items < 1 || request.Operations < 1)
                 throw new BenchmarkException("--items and --operations must be at least 1.");
             if (request.Workload.CreatesStore && request.Items != request.Operations)
-                throw new BenchmarkException("An insert makes as many items as it has operations: --items and --operations must be equal.");
+                throw new BenchmarkException("This workload inserts one item per operation: --items and --operations must be equal.");
             using Stream errors = Console.OpenStandardError();
             BenchmarkEngine? open = null;
             Action<BenchmarkEngine>? leaveOpen = request.Workload.EndsInCrash ? engine => open = engine : null;
@@ -54,7 +54,7 @@ internal static class RunOneCommand
             if (leaveOpen is null)
                 return;
 
-            // A signal, not an exit: nothing of the engine gets the chance to tidy up.
+            // Ends by a signal instead of an exit, so that no code of the engine can clean up.
             Console.Out.Flush();
             Process.GetCurrentProcess().Kill();
             GC.KeepAlive(open);

@@ -1,20 +1,20 @@
 namespace Voron.Benchmarks.Engines;
 
 /// <summary>
-/// What a workload needs of an engine: one ordered store, one writer, any number of readers. Implementations are sealed,
-/// so that the one implementation a process ever uses is called directly or inlined once the loop is compiled.
+/// An engine as the workloads use it: one ordered store, one writer, any number of readers. Implementations are sealed, so that calls
+/// to the only implementation in a process are direct or inlined once the loop is compiled.
 /// </summary>
 internal abstract class BenchmarkEngine : IDisposable
 {
     private readonly Lock _oneWriter = new();
 
-    /// <summary>Version and settings that decide what is being measured, for the head of a report.</summary>
+    /// <summary>The version and the settings that affect the figures, for the head of a report.</summary>
     public abstract string Settings { get; }
 
-    /// <summary>Time inside the device's write calls at commits since the store was opened, or null where the engine does not tell.</summary>
+    /// <summary>Time spent in the device's write calls at commits since the store was opened, or null if the engine does not report it.</summary>
     public virtual TimeSpan? CommitWriteTime => null;
 
-    /// <summary>Bytes of a page, of engines that report how many pages a commit changed.</summary>
+    /// <summary>Bytes of a page, or null if the engine does not report how many pages a commit changed.</summary>
     public virtual int? PageSize => null;
 
     public abstract void BeginWrite();
@@ -22,21 +22,21 @@ internal abstract class BenchmarkEngine : IDisposable
     /// <summary>Inserts or replaces.</summary>
     public abstract void Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value);
 
-    /// <summary>Inserts a key greater than all others, by the engine's own way for sorted input if it has one.</summary>
+    /// <summary>Inserts a key greater than all others, through the engine's call for sorted input if it has one.</summary>
     public virtual void Append(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) => Put(key, value);
 
-    /// <returns>Whether the key was there.</returns>
+    /// <returns>True if the key existed.</returns>
     public abstract bool Delete(ReadOnlySpan<byte> key);
 
-    /// <summary>Ends the write transaction; durable on return unless the engine says in its settings that it pipelines.</summary>
+    /// <summary>Ends the write transaction. It is durable on return unless the engine's settings say that commits are pipelined.</summary>
     public abstract void Commit();
 
-    /// <summary>Returns when every commit so far is durable. Only a pipelining engine has anything to wait for.</summary>
+    /// <summary>Waits until every commit so far is durable. Only a pipelining engine has to wait.</summary>
     public virtual void WaitForCommits()
     {
     }
 
-    /// <summary>A put of its own, durable on return. Any thread may call it, many at once.</summary>
+    /// <summary>Makes one put in its own transaction, durable on return. Any number of threads can call it at once.</summary>
     public virtual void PutDurable(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
         lock (_oneWriter)
@@ -47,18 +47,18 @@ internal abstract class BenchmarkEngine : IDisposable
         }
     }
 
-    /// <summary>One of many callers that wait without a thread each, or null where the engine has only calls that block.</summary>
+    /// <summary>Creates a caller that waits without a thread, or returns null if the engine has only blocking calls.</summary>
     public virtual AsyncCaller? CreateCaller() => null;
 
-    /// <summary>Readers are used by one thread each and disposed before the engine.</summary>
+    /// <summary>Creates a reader for one thread. Dispose it before the engine.</summary>
     public abstract BenchmarkReader CreateReader();
 
     public abstract void Dispose();
 }
 
-/// <summary>A caller that has at most one put under way.</summary>
+/// <summary>A caller with at most one put in flight.</summary>
 internal abstract class AsyncCaller
 {
-    /// <summary>Completes when the put is durable. The buffers stay as they are until then.</summary>
+    /// <summary>Completes when the put is durable. The buffers must not change before that.</summary>
     public abstract ValueTask PutAsync(ReadOnlyMemory<byte> key, ReadOnlyMemory<byte> value);
 }

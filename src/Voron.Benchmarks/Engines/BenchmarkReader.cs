@@ -2,7 +2,7 @@ using Voron.Benchmarks.Workloads;
 
 namespace Voron.Benchmarks.Engines;
 
-/// <summary>Reads one snapshot after the other. Spans handed out live until the next call on the reader.</summary>
+/// <summary>Reads one snapshot after another. A returned span is valid until the next call on the reader.</summary>
 internal abstract class BenchmarkReader : IDisposable
 {
     public abstract void Begin();

@@ -7,9 +7,9 @@ using static Voron.Benchmarks.Peers.BerkeleyNative;
 namespace Voron.Benchmarks.Engines;
 
 /// <summary>
-/// Berkeley DB: a B-tree in a transactional environment whose commits sync the log, as they do by default. What its manual
-/// leaves to the application is done here: checkpoints, removal of old logs, detection of deadlocks, and lock tables large
-/// enough for large transactions.
+/// Berkeley DB: a B-tree in a transactional environment whose commits sync the log, which is the default. This class does what the
+/// manual leaves to the application: checkpoints, removal of old logs, detection of deadlocks, and lock tables large enough for large
+/// transactions.
 /// </summary>
 internal sealed unsafe class BerkeleyEngine : BenchmarkEngine
 {

@@ -5,8 +5,8 @@ using static Voron.Benchmarks.Peers.BerkeleyNative;
 namespace Voron.Benchmarks.Engines;
 
 /// <summary>
-/// Gets and scans outside a transaction, with locks held for a moment only: by default this engine has no snapshots. A get
-/// that a deadlock with the writer made fail is done again. Values are copied, as a threaded handle demands.
+/// Gets and scans outside a transaction, with short locks, because this engine has no snapshots by default. A get that fails in a
+/// deadlock with the writer is repeated. Values are copied, because a threaded handle requires it.
 /// </summary>
 internal sealed unsafe class BerkeleyReader(nint database) : BenchmarkReader
 {
@@ -85,7 +85,7 @@ internal sealed unsafe class BerkeleyReader(nint database) : BenchmarkReader
         }
     }
 
-    /// <summary>A cursor that failed for want of room has not moved, so the call can be made again.</summary>
+    /// <summary>A cursor whose call failed for lack of room has not moved, so the call can be repeated.</summary>
     private bool TryGrow(int code, uint neededBytes)
     {
         if (code != BufferSmall)

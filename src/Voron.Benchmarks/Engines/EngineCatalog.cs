@@ -2,21 +2,21 @@ using Voron.Benchmarks.Peers;
 
 namespace Voron.Benchmarks.Engines;
 
-/// <summary>An engine that can be measured, and what to do where it is missing.</summary>
+/// <summary>An engine that can be measured, and how to install it.</summary>
 internal sealed record EngineDescriptor(
     string Name, Func<bool> IsInstalled, string InstallHint, Func<string, EngineObserver, BenchmarkEngine> Open)
 {
-    /// <summary>True for this project's own engine, in whatever mode.</summary>
+    /// <summary>True for this project's own engine in any mode.</summary>
     public bool IsOurs => IsJournalVariant || Name is EngineCatalog.Voron or EngineCatalog.VoronPipelined;
 
-    /// <summary>This project's engine with another setting of its journal: stands in the table of journals, not in races.</summary>
+    /// <summary>True for this project's engine with another setting of its journal, which appears only in the table of journals.</summary>
     public bool IsJournalVariant => Name is EngineCatalog.VoronPlainJournal or EngineCatalog.VoronLz4Journal;
 
-    /// <summary>The name of the one file that holds the items, where there is one.</summary>
+    /// <summary>The name of the file that holds the items, or null if there is no single file.</summary>
     public string? DataFileName { get; init; }
 }
 
-/// <summary>Every engine the commands know, this project's own first.</summary>
+/// <summary>All engines, this project's own first.</summary>
 internal static class EngineCatalog
 {
     public const string Voron = "voron";
@@ -53,18 +53,18 @@ internal static class EngineCatalog
 #if ESENT
         new(Esent, () => true, "", (directory, _) => new EsentEngine(directory)),
 #else
-        new(Esent, () => false, "part of Windows, compiled in only there", (_, _) => throw new PlatformNotSupportedException()),
+        new(Esent, () => false, "part of Windows and compiled in only there", (_, _) => throw new PlatformNotSupportedException()),
 #endif
     ];
 
-    /// <summary>What a comparison takes unless told otherwise: every engine but the variants, which it adds where they belong.</summary>
+    /// <summary>The engines of a comparison by default: all except the journal variants, which it adds to some workloads.</summary>
     public static IEnumerable<EngineDescriptor> Racing => All.Where(engine => !engine.IsJournalVariant);
 
     /// <exception cref="BenchmarkException">No engine has that name.</exception>
     public static EngineDescriptor Find(string name) =>
         All.FirstOrDefault(engine => engine.Name == name)
         ?? throw new BenchmarkException(
-            $"No engine is called '{name}'. There are: {string.Join(", ", All.Select(engine => engine.Name))}.");
+            $"No engine is called '{name}'. Choose from: {string.Join(", ", All.Select(engine => engine.Name))}.");
 
     /// <exception cref="BenchmarkException">The engine is not on this machine.</exception>
     public static EngineDescriptor Require(string name)
@@ -72,7 +72,7 @@ internal static class EngineCatalog
         EngineDescriptor engine = Find(name);
         return engine.IsInstalled()
             ? engine
-            : throw new BenchmarkException($"{engine.Name} is not installed: {engine.InstallHint}");
+            : throw new BenchmarkException($"{engine.Name} is not installed: {engine.InstallHint}.");
     }
 
     private static EngineDescriptor Ours(string name, int commitsInFlight, JournalCompression compression) =>

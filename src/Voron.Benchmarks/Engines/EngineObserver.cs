@@ -3,23 +3,23 @@ using Voron.Benchmarks.Measurement;
 
 namespace Voron.Benchmarks.Engines;
 
-/// <summary>What one commit changed and wrote.</summary>
+/// <summary>The pages that one commit changed and the journal bytes that it wrote.</summary>
 internal readonly record struct CommitFigures(long PagesChanged, long JournalBytes);
 
-/// <summary>What one flush of the data file did. A seek is a write that does not start where the last one ended.</summary>
+/// <summary>The work of one flush to the data file. A seek is a write that does not start where the previous one ended.</summary>
 internal readonly record struct FlushFigures(
     long Pages, long Leaves, long Branches, long Overflows, long Seeks, long Bytes, TimeSpan Duration);
 
-/// <summary>From when until when a flush was under way.</summary>
+/// <summary>The time during which a flush ran.</summary>
 internal readonly record struct FlushInterval(long StartTimestamp, long EndTimestamp);
 
 /// <summary>
-/// Receives an engine's own figures. Commits and flushes may report from different threads, and while a summary is
-/// taken: each side has its lock, free of contention in practice.
+/// Collects an engine's own figures. Commits and flushes can report from different threads, even while a summary is taken, so each
+/// kind has its lock, which is uncontended in practice.
 /// </summary>
 internal sealed class EngineObserver
 {
-    /// <summary>The published page counts are over this many transactions from an empty store.</summary>
+    /// <summary>The number of transactions, from an empty store, that the published page counts cover.</summary>
     public const int PublishedTransactions = 5_000;
 
     private readonly Lock _commitLock = new();
@@ -37,7 +37,7 @@ internal sealed class EngineObserver
     private readonly RunningStatistics _flushBytes = new();
     private readonly RunningStatistics _flushMilliseconds = new();
 
-    /// <summary>Figures count from the first <see cref="BenchmarkEngine.BeginWrite"/> on, not from opening.</summary>
+    /// <summary>Set before the first measured transaction, so that opening the store does not count.</summary>
     public bool IsActive { get; set; }
 
     public void OnCommit(in CommitFigures figures)
@@ -73,14 +73,14 @@ internal sealed class EngineObserver
         }
     }
 
-    /// <summary>When flushes were under way, in order; the one under way now is not among them.</summary>
+    /// <summary>The intervals of completed flushes, in order.</summary>
     public FlushInterval[] FlushIntervals()
     {
         lock (_flushLock)
             return [.. _flushes];
     }
 
-    /// <summary>Null when the engine reported no commit, as a peer does.</summary>
+    /// <summary>Null if the engine reported no commit, as is the case for peers.</summary>
     public CommitSummary? SummariseCommits()
     {
         lock (_commitLock)
@@ -105,11 +105,11 @@ internal sealed class EngineObserver
     }
 }
 
-/// <summary>Per transaction, over all of a run and over its first <see cref="EngineObserver.PublishedTransactions"/>.</summary>
+/// <summary>Figures per transaction, over the whole run and over its first <see cref="EngineObserver.PublishedTransactions"/>.</summary>
 internal sealed record CommitSummary(
     NumberSummary PagesChanged, NumberSummary JournalBytes, NumberSummary FirstPagesChanged, NumberSummary FirstJournalBytes);
 
-/// <summary>Per flush.</summary>
+/// <summary>Figures per flush.</summary>
 internal sealed record FlushSummary(
     NumberSummary Pages, NumberSummary Seeks, NumberSummary Leaves, NumberSummary Branches, NumberSummary Overflows,
     NumberSummary Bytes, NumberSummary Milliseconds);

@@ -4,7 +4,7 @@ using Microsoft.Isam.Esent.Interop;
 
 namespace Voron.Benchmarks.Engines;
 
-/// <summary>ESENT, the storage engine of Windows, with its default parameters: every commit waits for the log.</summary>
+/// <summary>ESENT, the storage engine of Windows, with its default parameters. Every commit waits for the log.</summary>
 internal sealed class EsentEngine : BenchmarkEngine
 {
     internal const string TableName = "items";

@@ -6,9 +6,7 @@ using static Voron.Benchmarks.Peers.LmdbNative;
 
 namespace Voron.Benchmarks.Engines;
 
-/// <summary>
-/// LMDB as its documentation has it by default: every commit synced, no writable map, the unnamed database.
-/// </summary>
+/// <summary>LMDB with its documented defaults: every commit synced, no writable map, the unnamed database.</summary>
 internal sealed unsafe class LmdbEngine : BenchmarkEngine
 {
     private const long MapBytes = 64L << 30;

@@ -4,7 +4,7 @@ using static Voron.Benchmarks.Peers.LmdbNative;
 
 namespace Voron.Benchmarks.Engines;
 
-/// <summary>A read transaction and its cursor, made once, then reset and renewed, which is the cheapest way LMDB offers.</summary>
+/// <summary>A read transaction and its cursor, created once, then reset and renewed, which is the cheapest way that LMDB offers.</summary>
 internal sealed unsafe class LmdbReader(nint environment, uint database) : BenchmarkReader
 {
     private nint _read;

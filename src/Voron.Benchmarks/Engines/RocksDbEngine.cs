@@ -5,8 +5,8 @@ using static Voron.Benchmarks.Peers.RocksDbNative;
 namespace Voron.Benchmarks.Engines;
 
 /// <summary>
-/// RocksDB with its default options; a transaction is a write batch, synced. It has no count of its keys, and a delete
-/// does not know whether the key was there.
+/// RocksDB with its default options. A transaction is a synced write batch. The engine does not count its keys, and a delete does not
+/// report whether the key existed.
 /// </summary>
 internal sealed unsafe class RocksDbEngine : BenchmarkEngine
 {

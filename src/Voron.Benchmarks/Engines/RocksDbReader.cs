@@ -2,7 +2,7 @@ using static Voron.Benchmarks.Peers.RocksDbNative;
 
 namespace Voron.Benchmarks.Engines;
 
-/// <summary>Reads at a snapshot; values are pinned, not copied.</summary>
+/// <summary>Reads a snapshot. Values are pinned instead of copied.</summary>
 internal sealed unsafe class RocksDbReader(nint database) : BenchmarkReader
 {
     private readonly nint _options = CreateReadOptions();

@@ -42,7 +42,7 @@ internal sealed unsafe class SqliteConnection : IDisposable
             Throw(code);
     }
 
-    /// <returns>Whether there is a row.</returns>
+    /// <returns>True if there is a row.</returns>
     public bool StepRow(nint statement)
     {
         int code = Step(statement);

@@ -3,7 +3,7 @@ using static Voron.Benchmarks.Peers.SqliteNative;
 
 namespace Voron.Benchmarks.Engines;
 
-/// <summary>SQLite in WAL mode with full sync, so that every commit is durable; other settings are its defaults.</summary>
+/// <summary>SQLite in WAL mode with full sync, so that every commit is durable. Other settings are the defaults.</summary>
 internal sealed unsafe class SqliteEngine : BenchmarkEngine
 {
     private readonly string _path;

@@ -2,7 +2,7 @@ using static Voron.Benchmarks.Peers.SqliteNative;
 
 namespace Voron.Benchmarks.Engines;
 
-/// <summary>A connection of its own: SQLite's snapshots belong to connections.</summary>
+/// <summary>Reads through its own connection, because a snapshot of SQLite belongs to a connection.</summary>
 internal sealed unsafe class SqliteReader : BenchmarkReader
 {
     private readonly SqliteConnection _connection;

@@ -3,8 +3,8 @@ using System.Globalization;
 namespace Voron.Benchmarks.Engines;
 
 /// <summary>
-/// Voron through its public surface, with the options a program gets by default. With more than one commit in flight it
-/// commits asynchronously and waits for the oldest, so every commit is durable by <see cref="WaitForCommits"/> only.
+/// Voron through its public API, with the default options. With more than one commit in flight, it commits asynchronously and waits for
+/// the oldest commit, so all commits are durable only after <see cref="WaitForCommits"/>.
 /// </summary>
 internal sealed class VoronEngine : BenchmarkEngine
 {
@@ -96,7 +96,7 @@ internal sealed class VoronEngine : BenchmarkEngine
         _environment.Dispose();
     }
 
-    /// <summary>The one place that knows how the engine reports a commit and a flush.</summary>
+    /// <summary>Passes the engine's reports of commits and flushes to the observer. No other code depends on their form.</summary>
     private static StorageOptions CreateOptions(EngineObserver observer, JournalCompression compression) => new()
     {
         JournalCompression = compression,
@@ -111,7 +111,8 @@ internal sealed class VoronEngine : BenchmarkEngine
         return transaction.TryOpenTree(TreeName, out _);
     }
 
-    /// <summary>A value task may be asked once, and for its result only when complete: a pending one becomes a task.</summary>
+    /// <summary>Waits for a value task. It can be awaited only once, and must not block before it is complete, so a pending one becomes
+    /// a task.</summary>
     private void Wait(int slot)
     {
         ValueTask pending = _inFlight[slot];
@@ -122,7 +123,7 @@ internal sealed class VoronEngine : BenchmarkEngine
             pending.AsTask().GetAwaiter().GetResult();
     }
 
-    /// <summary>Keeps the delegate, so that a put makes no closure.</summary>
+    /// <summary>Keeps the delegate, so that a put allocates no closure.</summary>
     private sealed class Caller : AsyncCaller
     {
         private readonly StorageEnvironment _environment;

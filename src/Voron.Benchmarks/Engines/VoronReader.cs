@@ -2,7 +2,7 @@ using Voron.Benchmarks.Workloads;
 
 namespace Voron.Benchmarks.Engines;
 
-/// <summary>A read transaction with its tree, and a cursor where one is used.</summary>
+/// <summary>A read transaction with its tree, and a cursor for scans.</summary>
 internal sealed class VoronReader(StorageEnvironment environment) : BenchmarkReader
 {
     private readonly LookupBatch _batch = new();

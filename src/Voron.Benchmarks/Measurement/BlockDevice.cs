@@ -4,8 +4,8 @@ using System.Globalization;
 namespace Voron.Benchmarks.Measurement;
 
 /// <summary>
-/// The block device under a directory and its write counters. They count everything written to that device or
-/// partition, by whomever: a figure is only as good as the machine is quiet.
+/// The block device under a directory and its write counters. They count the writes of every process to that device or partition, so
+/// figures are reliable only on a quiet machine.
 /// </summary>
 internal sealed class BlockDevice
 {
@@ -27,7 +27,7 @@ internal sealed class BlockDevice
     /// <summary>The kernel's name of the device, e.g. <c>nvme0n1p2</c>.</summary>
     public string Name { get; }
 
-    /// <summary>The device under <paramref name="directory"/>, or null where there is none or the system has no such counters.</summary>
+    /// <summary>The device under <paramref name="directory"/>, or null if there is none or the system has no such counters.</summary>
     public static BlockDevice? Find(string directory)
     {
         if (!OperatingSystem.IsLinux() || LinuxCalls.TryGetStatus(directory) is not { } status)
@@ -35,7 +35,7 @@ internal sealed class BlockDevice
         if (FromNumbers(status.DeviceMajor, status.DeviceMinor) is { } device)
             return device;
 
-        // btrfs and overlays answer with an anonymous device; the mount table names the real one.
+        // btrfs and overlays report an anonymous device; the mount table names the real one.
         return MountEntry.Find(directory) is { } mount && LinuxCalls.TryGetStatus(mount.Source) is { NodeMajor: not 0 } node
             ? FromNumbers(node.NodeMajor, node.NodeMinor)
             : null;
@@ -61,7 +61,7 @@ internal sealed class BlockDevice
         }
     }
 
-    /// <summary>Null when the device went away.</summary>
+    /// <summary>Reads the counters, or returns null if the device has been removed.</summary>
     public DeviceWrites? Read()
     {
         try
@@ -88,7 +88,7 @@ internal sealed class BlockDevice
     }
 }
 
-/// <summary>A reading of a device's counters, or the difference of two.</summary>
+/// <summary>A device's counters, or the difference of two readings.</summary>
 internal readonly record struct DeviceWrites(long Bytes, long Writes)
 {
     public static DeviceWrites operator -(DeviceWrites later, DeviceWrites earlier) =>

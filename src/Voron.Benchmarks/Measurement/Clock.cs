@@ -2,7 +2,7 @@ using System.Diagnostics;
 
 namespace Voron.Benchmarks.Measurement;
 
-/// <summary>Timestamp differences in nanoseconds: a <see cref="TimeSpan"/> would cut them to steps of 100.</summary>
+/// <summary>Converts timestamp differences to nanoseconds. A <see cref="TimeSpan"/> would round them down to multiples of 100.</summary>
 internal static class Clock
 {
     private static readonly double NanosecondsPerTick = 1e9 / Stopwatch.Frequency;

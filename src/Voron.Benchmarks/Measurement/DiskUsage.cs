@@ -1,6 +1,6 @@
 namespace Voron.Benchmarks.Measurement;
 
-/// <summary>What a directory takes on disk. Blocks really allocated on Linux, file lengths elsewhere.</summary>
+/// <summary>Disk space used by a directory: allocated blocks on Linux, file lengths elsewhere.</summary>
 internal static class DiskUsage
 {
     public static long AllocatedBytes(string directory)
@@ -14,7 +14,7 @@ internal static class DiskUsage
             }
             catch (FileNotFoundException)
             {
-                // A journal may be recycled between the listing and the question.
+                // A journal can be recycled between the listing and this call.
             }
         }
         return total;
@@ -23,7 +23,7 @@ internal static class DiskUsage
     public static long AllocatedFileBytes(string path) =>
         OperatingSystem.IsLinux() && LinuxCalls.TryGetStatus(path) is { } status ? status.AllocatedBytes : new FileInfo(path).Length;
 
-    /// <summary>Fails before a long run does, when the volume is clearly too small.</summary>
+    /// <summary>Fails before a long run if the volume is clearly too small.</summary>
     public static void RequireFreeSpace(string directory, long neededBytes)
     {
         long freeBytes = new DriveInfo(Path.GetFullPath(directory)).AvailableFreeSpace;
@@ -31,7 +31,7 @@ internal static class DiskUsage
         {
             throw new BenchmarkException(
                 $"{directory} has {freeBytes / 1_000_000:N0} MB free; this run may need {neededBytes / 1_000_000:N0} MB. "
-                + "Use a smaller --scale.");
+                + "Choose another --directory, or fewer items.");
         }
     }
 }

@@ -3,8 +3,8 @@ using System.Numerics;
 namespace Voron.Benchmarks.Measurement;
 
 /// <summary>
-/// Counts durations in buckets whose width is at most 1/64 of their value. Recording touches one counter and
-/// allocates nothing, so it can stand next to a measured call.
+/// Counts durations in buckets whose width is at most 1/64 of their value. Recording touches one counter and allocates nothing, so it
+/// can run next to a measured call.
 /// </summary>
 internal sealed class LatencyHistogram
 {
@@ -25,7 +25,7 @@ internal sealed class LatencyHistogram
         _maxNanoseconds = Math.Max(_maxNanoseconds, nanoseconds);
     }
 
-    /// <summary>Takes in what another thread recorded, when that thread is done.</summary>
+    /// <summary>Adds the durations that another thread has recorded, after that thread has finished.</summary>
     public void Add(LatencyHistogram other)
     {
         for (int bucket = 0; bucket < _counts.Length; bucket++)
@@ -52,7 +52,7 @@ internal sealed class LatencyHistogram
         return _maxNanoseconds / 1e3;
     }
 
-    /// <summary>Values below 64 have a bucket each; above, the top seven bits select the bucket.</summary>
+    /// <summary>Each value below 64 has its own bucket. For larger ones, the top seven bits select the bucket.</summary>
     private static int BucketOf(ulong value)
     {
         if (value < SubBuckets)

@@ -16,7 +16,7 @@ internal static unsafe partial class LinuxCalls
     private const int OpenDataSync = 0x1000;
     private const int OpenCloseOnExec = 0x80000;
 
-    /// <summary>Sizes and device of a path, from the layout of statx, which is the same on every processor.</summary>
+    /// <summary>The size and device of a path, from statx, whose layout is the same on every processor.</summary>
     internal readonly record struct Status(long AllocatedBytes, uint DeviceMajor, uint DeviceMinor, uint NodeMajor, uint NodeMinor);
 
     internal static Status? TryGetStatus(string path)
@@ -36,7 +36,7 @@ internal static unsafe partial class LinuxCalls
         return Open(path, OpenReadWrite | OpenDataSync | OpenCloseOnExec | openDirect, 0);
     }
 
-    /// <summary>Syncs what was written, not the times of the file; elsewhere than on Linux a whole sync.</summary>
+    /// <summary>Syncs a file's data without its times. On other systems than Linux, syncs everything.</summary>
     internal static void SyncData(SafeFileHandle file)
     {
         if (!OperatingSystem.IsLinux())
@@ -45,14 +45,14 @@ internal static unsafe partial class LinuxCalls
             throw new IOException($"fdatasync: {Marshal.GetPInvokeErrorMessage(Marshal.GetLastPInvokeError())}");
     }
 
-    /// <summary>Has all file systems write back what they hold; elsewhere than on Linux nothing.</summary>
+    /// <summary>Syncs all file systems. Does nothing on other systems than Linux.</summary>
     internal static void SyncAll()
     {
         if (OperatingSystem.IsLinux())
             Sync();
     }
 
-    /// <summary>Takes the files of a directory out of the page cache, once they are written back.</summary>
+    /// <summary>Writes back the files of a directory and evicts them from the page cache.</summary>
     internal static void ForgetDirectory(string directory)
     {
         const int DontNeed = 4;
@@ -66,7 +66,7 @@ internal static unsafe partial class LinuxCalls
         }
     }
 
-    /// <summary>Anonymous memory that stays in memory, or zero where the system does not give it.</summary>
+    /// <summary>Allocates anonymous memory that cannot be swapped out, or returns zero if the system refuses.</summary>
     internal static nint LockMemory(nint bytes)
     {
         nint address = Map(0, bytes, ProtectReadWrite, PrivateAnonymous, -1, 0);
@@ -107,7 +107,7 @@ internal static unsafe partial class LinuxCalls
     [StructLayout(LayoutKind.Explicit, Size = 256)]
     private struct StatxBuffer
     {
-        /// <summary>Blocks of 512 bytes, whatever the file system's own block size.</summary>
+        /// <summary>In units of 512 bytes, independent of the file system's block size.</summary>
         [FieldOffset(48)] public ulong Blocks;
         [FieldOffset(128)] public uint NodeMajor;
         [FieldOffset(132)] public uint NodeMinor;

@@ -5,15 +5,15 @@ using Voron.Benchmarks.Workloads;
 namespace Voron.Benchmarks.Measurement;
 
 /// <summary>
-/// Values summed up where they lie in this process's own memory, in the order in which a read of large values asked for them:
-/// what reading takes without an engine and without a copy.
+/// Adds up values in this process's own memory, in the order in which a workload read large values. This is the cost of reading without
+/// an engine and without a copy.
 /// </summary>
 internal static unsafe class MemoryPass
 {
     private const long MaxBytes = 1L << 30;
     private const int Alignment = 4096;
 
-    /// <summary>Bytes of values a second, in millions.</summary>
+    /// <summary>Returns millions of bytes of values per second.</summary>
     public static double Run(RunRequest request)
     {
         int valueBytes = request.Workload.ValueBytes;
@@ -21,7 +21,7 @@ internal static unsafe class MemoryPass
         byte* memory = (byte*)NativeMemory.AlignedAlloc((nuint)(items * valueBytes), Alignment);
         try
         {
-            // Every page is written, or the system would answer all of them with one page of zeros.
+            // Writes every page, because the system would map all untouched pages to one page of zeros.
             new Span<byte>(memory, (int)Math.Min(int.MaxValue, items * valueBytes)).Fill(0x5A);
             Pass(memory, request, items, valueBytes);
             long started = Stopwatch.GetTimestamp();

@@ -5,8 +5,8 @@ using Voron.Benchmarks.Workloads;
 namespace Voron.Benchmarks.Measurement;
 
 /// <summary>
-/// Reads that each wait for the one before, at random places of a buffer: how memory of this size answers one thread, and
-/// whether it answers two twice as often. No engine that reads at random can scale better.
+/// Measures reads at random places of a buffer, each of which depends on the one before, with one thread and with several. No engine
+/// that reads at random can scale better than memory of that size does here.
 /// </summary>
 internal static class MemoryProbe
 {
@@ -33,7 +33,7 @@ internal static class MemoryProbe
         return (double)steps * threads / Stopwatch.GetElapsedTime(started).TotalSeconds;
     }
 
-    /// <summary>The next place depends on what was read, so no processor can read ahead.</summary>
+    /// <summary>The next place depends on the value read, so the processor cannot read ahead.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static ulong Walk(ulong[] buffer, ulong state, int steps)
     {
@@ -46,7 +46,7 @@ internal static class MemoryProbe
     }
 }
 
-/// <summary>Dependent reads a second.</summary>
+/// <summary>Dependent reads per second.</summary>
 internal sealed record MemoryProbeResult(long Bytes, int Threads, double OneThreadPerSecond, double AllThreadsPerSecond)
 {
     public double Scaling => AllThreadsPerSecond / OneThreadPerSecond;

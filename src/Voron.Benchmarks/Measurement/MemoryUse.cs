@@ -3,7 +3,7 @@ using System.Globalization;
 
 namespace Voron.Benchmarks.Measurement;
 
-/// <summary>What the process holds of memory. Anonymous is what is neither a file's map nor shared: null where the system does not tell.</summary>
+/// <summary>Memory of this process. Anonymous memory is neither mapped from a file nor shared; null if the system does not report it.</summary>
 internal sealed record MemoryUse(long ResidentBytes, long PeakResidentBytes, long? AnonymousBytes, long ManagedBytes)
 {
     public static MemoryUse Read()

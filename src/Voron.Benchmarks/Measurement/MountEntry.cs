@@ -1,6 +1,6 @@
 namespace Voron.Benchmarks.Measurement;
 
-/// <summary>The line of the mount table that a path falls under.</summary>
+/// <summary>The entry of the mount table that covers a path.</summary>
 internal sealed record MountEntry(string MountPoint, string FileSystem, string Source)
 {
     private const int MountPointField = 4;
@@ -20,7 +20,7 @@ internal sealed record MountEntry(string MountPoint, string FileSystem, string S
         return best;
     }
 
-    /// <summary>The number of optional fields varies; a lone dash ends them, then come file system and source.</summary>
+    /// <summary>The number of optional fields varies. A single dash ends them; file system and source follow.</summary>
     private static MountEntry? Parse(string line)
     {
         string[] fields = line.Split(' ');

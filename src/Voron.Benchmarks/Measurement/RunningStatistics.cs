@@ -1,6 +1,6 @@
 namespace Voron.Benchmarks.Measurement;
 
-/// <summary>Count, total, mean, maximum and standard deviation of a stream of numbers, kept without storing it.</summary>
+/// <summary>Count, total, mean, maximum and standard deviation of a stream of numbers, without storing it.</summary>
 internal sealed class RunningStatistics
 {
     private long _count;
@@ -11,7 +11,7 @@ internal sealed class RunningStatistics
 
     public long Count => _count;
 
-    /// <summary>Welford's update: the sum of squares of large numbers would lose the digits a small deviation lives in.</summary>
+    /// <summary>Uses Welford's update, because a sum of squares of large numbers would lose the digits of a small deviation.</summary>
     public void Add(double value)
     {
         _count++;

@@ -1,8 +1,8 @@
 namespace Voron.Benchmarks.Measurement;
 
 /// <summary>
-/// Managed memory taken between a tenth of a run and its end, by all threads: what the first operations need once for all is
-/// not in it. The loops tell how far they are between measured calls.
+/// Counts the managed memory that all threads allocate after the first tenth of a run, which leaves out the one-time allocations of the
+/// first operations. The loops report their progress between measured calls.
 /// </summary>
 internal sealed class SteadyAllocation
 {
@@ -11,10 +11,10 @@ internal sealed class SteadyAllocation
     private long _firstOperation = -1;
     private long _firstBytes;
 
-    /// <summary>Null until a run has ended.</summary>
+    /// <summary>Null until the run has ended.</summary>
     public double? BytesPerOperation { get; private set; }
 
-    /// <summary>Cheap but for one call.</summary>
+    /// <summary>Reports progress. All calls but one are cheap.</summary>
     public void Report(long done, long total)
     {
         if (_firstOperation >= 0 || done < total / WarmShare)

@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace Voron.Benchmarks.Peers;
 
-/// <summary>The part of LMDB's C interface that the benchmarks call, bound to the system's own library.</summary>
+/// <summary>The part of LMDB's C interface that the benchmarks call, bound to the system's library.</summary>
 internal static unsafe partial class LmdbNative
 {
     internal const int Success = 0;

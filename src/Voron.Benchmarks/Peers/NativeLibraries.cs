@@ -4,8 +4,8 @@ using System.Runtime.InteropServices;
 namespace Voron.Benchmarks.Peers;
 
 /// <summary>
-/// Finds the peers' libraries, whose file names differ by system. One resolver for all of them, since an assembly may
-/// have only one.
+/// Finds the peers' libraries, whose file names depend on the system. All share one resolver, because an assembly can have only
+/// one.
 /// </summary>
 internal static class NativeLibraries
 {
@@ -24,10 +24,10 @@ internal static class NativeLibraries
 
     static NativeLibraries() => NativeLibrary.SetDllImportResolver(typeof(NativeLibraries).Assembly, Resolve);
 
-    /// <summary>Zero when the library is not on this machine. To be asked before the first call into it.</summary>
+    /// <summary>Returns zero if the library is not on this machine. Check this before the first call into it.</summary>
     internal static nint HandleOf(string library) => Handles[library];
 
-    /// <summary>True when the library is there and exports all of these.</summary>
+    /// <summary>Returns true if the library is on this machine and has all of these exports.</summary>
     internal static bool Has(string library, params ReadOnlySpan<string> exports)
     {
         nint handle = HandleOf(library);
@@ -51,6 +51,6 @@ internal static class NativeLibraries
         return 0;
     }
 
-    /// <summary>Zero leaves every other library to the usual search.</summary>
+    /// <summary>Returns zero for other libraries, which leaves them to the default search.</summary>
     private static nint Resolve(string name, Assembly assembly, DllImportSearchPath? path) => Handles.GetValueOrDefault(name);
 }

@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace Voron.Benchmarks.Peers;
 
-/// <summary>The part of RocksDB's C interface that the benchmarks call. Errors come as text, to be freed.</summary>
+/// <summary>The part of RocksDB's C interface that the benchmarks call. Errors are returned as text that the caller frees.</summary>
 internal static unsafe partial class RocksDbNative
 {
     private const string Library = NativeLibraries.RocksDb;

@@ -43,7 +43,7 @@ internal static unsafe partial class SqliteNative
     [LibraryImport(Library, EntryPoint = "sqlite3_finalize")]
     internal static partial int Finish(nint statement);
 
-    /// <param name="destructor">Zero: the bytes stay where they are until the statement is reset.</param>
+    /// <param name="destructor">Zero means that the bytes stay in place until the statement is reset.</param>
     [LibraryImport(Library, EntryPoint = "sqlite3_bind_blob")]
     internal static partial int BindBlob(nint statement, int index, byte* data, int length, nint destructor);
 

@@ -8,12 +8,12 @@ using Voron.Benchmarks.Workloads;
 namespace Voron.Benchmarks.Processes;
 
 /// <summary>
-/// Runs a workload in a fresh process of this same program: no engine inherits another's heap, compiled code or page
-/// tables, and drawing a progress bar costs the measured process nothing.
+/// Runs a workload in a new process of this program, so that no engine inherits another's heap, compiled code or page tables, and the
+/// progress bar costs the measured process nothing.
 /// </summary>
 internal static class MeasuringProcess
 {
-    /// <exception cref="BenchmarkException">The process failed; its own message is inside.</exception>
+    /// <exception cref="BenchmarkException">The process failed. The message includes its own.</exception>
     public static async Task<RunResult> RunAsync(RunRequest request, Action<double>? onProgress, CancellationToken cancellationToken)
     {
         using var process = new Process { StartInfo = StartInfo(request) };
@@ -37,7 +37,8 @@ internal static class MeasuringProcess
             bool hasResult = output.TrimEnd().EndsWith('}');
             if (process.ExitCode != 0 && !(request.Workload.EndsInCrash && hasResult))
                 throw Failure(request, $"{errors.ToString().Trim()} (exit code {process.ExitCode})");
-            RunResult result = JsonSerializer.Deserialize<RunResult>(output, ResultFile.Json) ?? throw Failure(request, "no result");
+            RunResult result = JsonSerializer.Deserialize<RunResult>(output, ResultFile.Json)
+                ?? throw Failure(request, "the process printed no result");
             return result with { ProcessSeconds = Stopwatch.GetElapsedTime(started).TotalSeconds };
         }
         catch (OperationCanceledException)
@@ -67,10 +68,10 @@ internal static class MeasuringProcess
         return start;
     }
 
-    /// <summary>This same program with other arguments.</summary>
+    /// <summary>Starts this program with other arguments.</summary>
     public static ProcessStartInfo StartInfo(params ReadOnlySpan<string> arguments)
     {
-        string program = Environment.ProcessPath ?? throw new BenchmarkException("The path of this program is unknown.");
+        string program = Environment.ProcessPath ?? throw new BenchmarkException("Cannot start a process for the run: the path of this program is unknown.");
         var start = new ProcessStartInfo(program)
         {
             RedirectStandardOutput = true,
@@ -78,11 +79,11 @@ internal static class MeasuringProcess
             UseShellExecute = false,
         };
 
-        // Code is compiled in tiers, and the later ones wait for a pause of 100 ms in the compiling of the first, which a process
-        // that goes from one loop to the next does not have for long. Without the wait, warming up takes as long as it should.
+        // Later tiers of compilation wait until the first tier has paused for 100 ms, which takes long in a process that goes from one
+        // loop to the next. Without that wait, the warm-up is long enough.
         start.Environment["DOTNET_TC_CallCountingDelayMs"] = "0";
 
-        // Started as "dotnet Voron.Benchmarks.dll", the running program is dotnet and wants the assembly again.
+        // If this process was started as "dotnet Voron.Benchmarks.dll", the program is dotnet, whose first argument is the assembly.
         if (Path.GetFileNameWithoutExtension(program).Equals("dotnet", StringComparison.OrdinalIgnoreCase))
             start.ArgumentList.Add(Environment.GetCommandLineArgs()[0]);
         foreach (string argument in arguments)

@@ -5,8 +5,8 @@ using Voron.Benchmarks.Measurement;
 namespace Voron.Benchmarks.Processes;
 
 /// <summary>
-/// A process that holds and locks memory until only so much is left for everybody else, page cache included. Where memory runs
-/// out all the same, the system is told to end this process before any other.
+/// A process that locks memory until only a given amount is left for all other processes and the page cache. If memory runs out
+/// nevertheless, the system ends this process before any other.
 /// </summary>
 internal sealed class MemoryBalloon : IDisposable
 {
@@ -23,10 +23,10 @@ internal sealed class MemoryBalloon : IDisposable
 
     public long HeldBytes { get; }
 
-    /// <summary>False when the system had to end it: what was measured then had more memory than it should.</summary>
+    /// <summary>False if the system ended the process, so that the measurement had more memory than it should.</summary>
     public bool IsHolding => !_process.HasExited;
 
-    /// <summary>Null, with the reason told, where the system does not let memory be locked.</summary>
+    /// <summary>Returns null, and reports the reason, if the system does not allow memory to be locked.</summary>
     public static MemoryBalloon? TryStart(long bytesToLeave, Action<string> say)
     {
         ProcessStartInfo start = MeasuringProcess.StartInfo("hold-memory", bytesToLeave.ToString(CultureInfo.InvariantCulture));
@@ -51,19 +51,19 @@ internal sealed class MemoryBalloon : IDisposable
         _process.Dispose();
     }
 
-    /// <summary>The other side: holds memory until standard input ends.</summary>
+    /// <summary>Runs in the other process: holds memory until standard input ends.</summary>
     public static void Hold(long bytesToLeave)
     {
         const string OomScore = "/proc/self/oom_score_adj";
         if (!OperatingSystem.IsLinux())
-            throw new BenchmarkException("Memory can be held on Linux only.");
+            throw new BenchmarkException("Memory can be locked on Linux only.");
         File.WriteAllText(OomScore, "1000");
         var chunks = new List<nint>();
         while (AvailableBytes() > bytesToLeave + ChunkBytes)
         {
             nint chunk = LinuxCalls.LockMemory(ChunkBytes);
             if (chunk == 0)
-                throw new BenchmarkException("This user may not lock memory (ulimit -l).");
+                throw new BenchmarkException("This user is not allowed to lock enough memory. Raise the limit that 'ulimit -l' shows.");
             chunks.Add(chunk);
         }
         Console.WriteLine(Ready + (chunks.Count * (long)ChunkBytes).ToString(CultureInfo.InvariantCulture));

@@ -2,7 +2,7 @@ using System.Globalization;
 
 namespace Voron.Benchmarks.Processes;
 
-/// <summary>A memory cgroup (version 2) that this process joins, and with it the processes that it starts.</summary>
+/// <summary>A memory cgroup (version 2) that this process joins, together with the processes that it starts.</summary>
 internal sealed class MemoryGroup : IDisposable
 {
     private const string Root = "/sys/fs/cgroup";
@@ -16,13 +16,13 @@ internal sealed class MemoryGroup : IDisposable
         _parent = parent;
     }
 
-    /// <summary>Null, with the reason told, where the system has no such groups or does not let this user make one.</summary>
+    /// <summary>Returns null, and reports the reason, if the system has no such groups or this user cannot create one.</summary>
     public static MemoryGroup? TryJoin(long bytes, Action<string> say)
     {
         string controllers = Path.Combine(Root, "cgroup.controllers");
         if (!File.Exists(controllers) || !File.ReadAllText(controllers).Contains("memory", StringComparison.Ordinal))
         {
-            say($"No memory limit: there is no cgroup v2 hierarchy with a memory controller at {Root}.");
+            say($"No memory limit by cgroup: {Root} is not a cgroup v2 hierarchy with a memory controller.");
             return null;
         }
         string path = Path.Combine(Root, string.Create(CultureInfo.InvariantCulture, $"voron-benchmarks-{Environment.ProcessId}"));
@@ -36,7 +36,7 @@ internal sealed class MemoryGroup : IDisposable
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException)
         {
-            say($"No memory limit: {error.Message}");
+            say($"No memory limit by cgroup: {error.Message}");
             return null;
         }
     }
@@ -50,7 +50,7 @@ internal sealed class MemoryGroup : IDisposable
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException)
         {
-            // An empty group that stays behind costs nothing.
+            // An empty group that is left behind costs nothing.
         }
     }
 

@@ -3,17 +3,17 @@ using System.Globalization;
 namespace Voron.Benchmarks.Processes;
 
 /// <summary>
-/// Less memory for the processes started while it stands: by a memory cgroup where one can be made, else by a balloon that
-/// leaves so much to the whole machine.
+/// Limits the memory of the processes that are started during its lifetime: by a memory cgroup if one can be created, otherwise by a
+/// balloon that leaves only that much to the whole machine.
 /// </summary>
 internal sealed class MemoryLimit : IDisposable
 {
     private const long MiB = 1 << 20;
 
-    /// <summary>Below this the runtime itself, let alone an engine, has no room.</summary>
+    /// <summary>Below this, even the runtime has no room.</summary>
     private const long SmallestGroupBytes = 384 * MiB;
 
-    /// <summary>A balloon squeezes everybody on the machine.</summary>
+    /// <summary>A balloon takes memory from every process on the machine.</summary>
     private const long SmallestFreeBytes = 1024 * MiB;
 
     private readonly MemoryGroup? _group;
@@ -26,20 +26,22 @@ internal sealed class MemoryLimit : IDisposable
         Description = description;
     }
 
-    /// <summary>How memory is limited, for the tables.</summary>
+    /// <summary>Describes for the tables how memory is limited.</summary>
     public string Description { get; }
 
-    /// <summary>False when the limit was lost on the way.</summary>
+    /// <summary>False if the limit was lost during the measurement.</summary>
     public bool Held => _balloon?.IsHolding ?? true;
 
-    /// <summary>Null, with the reason told, where neither way is open.</summary>
+    /// <summary>Returns null, and reports the reason, if neither way is possible.</summary>
     public static MemoryLimit? TrySet(long bytes, Action<string> say)
     {
         if (bytes >= SmallestGroupBytes && MemoryGroup.TryJoin(bytes, say) is { } group)
             return new MemoryLimit(group, null, $"{bytes / MiB} MiB by cgroup");
         if (bytes < SmallestFreeBytes)
         {
-            say($"No memory limit: {bytes / MiB} MiB is too little, {SmallestFreeBytes / MiB} MiB the least that a balloon leaves.");
+            say(
+                $"No memory limit: a balloon leaves at least {SmallestFreeBytes / MiB} MiB, and {bytes / MiB} MiB is less. "
+                + "Use more items or a larger --memory-limit.");
             return null;
         }
         if (MemoryBalloon.TryStart(bytes, say) is not { } balloon)

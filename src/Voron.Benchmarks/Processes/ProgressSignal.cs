@@ -5,8 +5,8 @@ using System.Globalization;
 namespace Voron.Benchmarks.Processes;
 
 /// <summary>
-/// How a measuring process tells the one that watches it how far it is: a line now and then on standard error, made
-/// without allocating, so that the drawing happens elsewhere and leaves the figures alone.
+/// Reports the progress of a measuring process to the process that started it, as an occasional line on standard error. It allocates
+/// nothing, and the other process draws the progress bar, so that the figures are not affected.
 /// </summary>
 internal sealed class ProgressSignal
 {
@@ -17,7 +17,7 @@ internal sealed class ProgressSignal
     private readonly byte[] _line = new byte[64];
     private long _lastTimestamp;
 
-    /// <param name="output">Where the lines go, or null for silence.</param>
+    /// <param name="output">Receives the lines. Null for none.</param>
     public ProgressSignal(Stream? output)
     {
         _output = output;
@@ -42,7 +42,7 @@ internal sealed class ProgressSignal
         _output.Write(_line, 0, length);
     }
 
-    /// <summary>Reads such a line as the fraction done.</summary>
+    /// <summary>Parses such a line.</summary>
     public static bool TryParse(string line, out double fractionDone)
     {
         fractionDone = 0;

@@ -1,9 +1,9 @@
 namespace Voron.Benchmarks.Processes;
 
-/// <summary>A directory of this run's own, removed at its end.</summary>
+/// <summary>A new directory for one run, removed at its end.</summary>
 internal sealed class WorkArea : IDisposable
 {
-    /// <exception cref="BenchmarkException">Nothing can be made below <paramref name="parent"/>.</exception>
+    /// <exception cref="BenchmarkException">The directory cannot be created in <paramref name="parent"/>.</exception>
     public WorkArea(string parent)
     {
         Path = System.IO.Path.Combine(System.IO.Path.GetFullPath(parent), $"voron-benchmarks-{Environment.ProcessId}");
@@ -13,13 +13,13 @@ internal sealed class WorkArea : IDisposable
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException)
         {
-            throw new BenchmarkException($"{parent} cannot hold the stores of this run: {error.Message}", error);
+            throw new BenchmarkException($"Cannot create a directory in {parent}: {error.Message} Choose another --directory.", error);
         }
     }
 
     public string Path { get; }
 
-    /// <summary>Each engine has its own directory for each store.</summary>
+    /// <summary>Returns the directory for one engine's store.</summary>
     public string StorePath(string engine, string store) => System.IO.Path.Combine(Path, $"{engine}-{store}");
 
     public void Dispose()

@@ -3,18 +3,18 @@ using Voron.Benchmarks.Measurement;
 
 namespace Voron.Benchmarks.Reporting;
 
-/// <summary>A row's own rate and those it is held against.</summary>
+/// <summary>A row's own rate and the rates that it is compared with.</summary>
 internal readonly record struct RowFigures(double? Rate, double? OursRate, double? BestPeerRate);
 
-/// <param name="Title">Above the table.</param>
+/// <param name="Title">The heading.</param>
 /// <param name="Columns">Workload, engine, and the figures.</param>
 /// <param name="Cells">The figures of one engine's runs of one workload.</param>
 internal sealed record ComparisonTable(string Title, string[] Columns, Func<RunResult[], RowFigures, string[]> Cells)
 {
-    /// <summary>Which runs have a row here. All that race, unless said.</summary>
+    /// <summary>Selects the runs that have a row. By default all except those of journal variants.</summary>
     public Func<RunResult[], bool> Has { get; init; } = runs => !EngineCatalog.Find(runs[0].Engine).IsJournalVariant;
 
-    /// <summary>Whether an engine that is missing has a row that says so.</summary>
+    /// <summary>True if an engine that is not installed has a row that says so.</summary>
     public bool NamesMissing { get; init; }
 }
 

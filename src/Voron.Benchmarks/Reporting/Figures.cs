@@ -2,7 +2,7 @@ using System.Globalization;
 
 namespace Voron.Benchmarks.Reporting;
 
-/// <summary>Numbers as the tables print them.</summary>
+/// <summary>Formats numbers for the tables.</summary>
 internal static class Figures
 {
     public const string None = "n/a";
@@ -17,7 +17,7 @@ internal static class Figures
 
     public static string Ratio(double? value) => value is null ? None : value.Value.ToString("N2", CultureInfo.InvariantCulture) + "x";
 
-    /// <summary>Decimal units, as the published figures have them.</summary>
+    /// <summary>Uses decimal units, like the published figures.</summary>
     public static string Bytes(double? value) => value switch
     {
         null => None,
@@ -27,7 +27,7 @@ internal static class Figures
         _ => string.Create(CultureInfo.InvariantCulture, $"{value:N0} B"),
     };
 
-    /// <summary>The middle one, or the mean of the middle two.</summary>
+    /// <summary>Returns the middle value, or the mean of the two middle ones.</summary>
     public static double Median(IEnumerable<double> values)
     {
         double[] sorted = [.. values.Order()];

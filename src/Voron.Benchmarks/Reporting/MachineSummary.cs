@@ -3,7 +3,7 @@ using Voron.Benchmarks.Measurement;
 
 namespace Voron.Benchmarks.Reporting;
 
-/// <summary>Where the figures come from.</summary>
+/// <summary>The machine on which figures were measured.</summary>
 internal sealed record MachineSummary(
     string OperatingSystem, string Runtime, string Processor, int Cores, long MemoryBytes, string FileSystem, string Device)
 {

@@ -3,7 +3,7 @@ using Voron.Benchmarks.Workloads;
 
 namespace Voron.Benchmarks.Reporting;
 
-/// <summary>What a comparison measured, asked for by workload and engine.</summary>
+/// <summary>The results of a comparison by workload and engine.</summary>
 internal sealed class Medians(IReadOnlyList<RunResult> results)
 {
     private readonly ILookup<(string Workload, string Engine), RunResult> _results =
@@ -17,7 +17,7 @@ internal sealed class Medians(IReadOnlyList<RunResult> results)
 
     public double? Rate(WorkloadDefinition workload, string engine) => Of(workload, engine, run => run.OperationsPerSecond);
 
-    /// <summary>The fastest of the engines that are not this project's, leaving out <paramref name="except"/>.</summary>
+    /// <summary>The fastest peer other than <paramref name="except"/>.</summary>
     public (string Engine, double Rate)? BestPeer(WorkloadDefinition workload, string? except = null)
     {
         (string Engine, double Rate)? best = null;

@@ -2,7 +2,7 @@ using Voron.Benchmarks.Workloads;
 
 namespace Voron.Benchmarks.Reporting;
 
-/// <summary>What was published of one workload. Null: nothing was.</summary>
+/// <summary>The published figures of one workload. Null where nothing was published.</summary>
 internal sealed record PublishedWorkload
 {
     public double? ItemsPerSecond { get; init; }
@@ -21,13 +21,13 @@ internal sealed record PublishedWorkload
 
     public double? AllocatedBytes { get; init; }
 
-    /// <summary>What this engine aims at: journal bytes a transaction.</summary>
+    /// <summary>The goal of this engine in journal bytes per transaction.</summary>
     public double? JournalBytesGoal { get; init; }
 }
 
 /// <summary>
-/// The figures of the engine's own history that these workloads reproduce: a laptop's disk of 2011, pages and bytes over
-/// 5,000 transactions of 100 items.
+/// The figures from the engine's own history that the workloads reproduce. They come from a laptop's disk of 2011; pages and bytes are
+/// over 5,000 transactions of 100 items.
 /// </summary>
 internal static class PublishedFigures
 {

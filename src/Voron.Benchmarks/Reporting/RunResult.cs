@@ -3,7 +3,7 @@ using Voron.Benchmarks.Measurement;
 
 namespace Voron.Benchmarks.Reporting;
 
-/// <summary>Everything measured of one workload against one engine. Null where the engine or the system does not say.</summary>
+/// <summary>All figures of one workload on one engine. Null where the engine or the system does not report a figure.</summary>
 internal sealed record RunResult
 {
     public required string Engine { get; init; }
@@ -20,48 +20,48 @@ internal sealed record RunResult
 
     public required long Transactions { get; init; }
 
-    /// <summary>Time inside the engine's calls; rates are by it.</summary>
+    /// <summary>Time inside the engine's calls, over which rates are calculated.</summary>
     public required double EngineSeconds { get; init; }
 
-    /// <summary>Processor time, garbage and elapsed time, the making of keys and values included.</summary>
+    /// <summary>Processor time, managed memory and elapsed time, including the creation of keys and values.</summary>
     public required ProcessUsage Usage { get; init; }
 
-    /// <summary>Of the time inside the engine, the share inside the device's write calls at commits, if the engine tells.</summary>
+    /// <summary>The share of the engine's time that it spent in the device's write calls at commits.</summary>
     public double? DeviceShare { get; init; }
 
-    /// <summary>Of the raw device's pace for writes as large as this engine's commits, measured just before the run.</summary>
+    /// <summary>The rate of commits as a share of the raw device's rate for writes of that size, measured just before the run.</summary>
     public double? ShareOfRawDevice { get; init; }
 
-    /// <summary>The raw device just before the run.</summary>
+    /// <summary>Probes of the raw device just before the run.</summary>
     public IReadOnlyList<ProbeResult> RawDevice { get; init; } = [];
 
-    /// <summary>Of the reader beside the writer.</summary>
+    /// <summary>The rate of the reader that runs beside the writer.</summary>
     public double? ReaderOperationsPerSecond { get; init; }
 
-    /// <summary>Beside reads by several threads: what memory itself does with them.</summary>
+    /// <summary>For reads by several threads: how memory itself scales.</summary>
     public MemoryProbeResult? MemoryProbe { get; init; }
 
-    /// <summary>Only commits that ended while the engine flushed.</summary>
+    /// <summary>Of the commits that ended while the engine flushed.</summary>
     public LatencySummary? CommitLatencyBesideFlushes { get; init; }
 
     public long CommitsBesideFlushes { get; init; }
 
-    /// <summary>The same writes without an engine, just after the run.</summary>
+    /// <summary>A probe of the same writes without an engine, just after the run.</summary>
     public FlushingProbeResult? FlushingProbe { get; init; }
 
-    /// <summary>Beside reads of large values: summing up values that lie in the process's own memory.</summary>
+    /// <summary>For reads of large values: the rate of adding up values in the process's own memory.</summary>
     public double? MemoryPassMegabytesPerSecond { get; init; }
 
-    /// <summary>From a tenth of the run on.</summary>
+    /// <summary>After the first tenth of the run.</summary>
     public double? ManagedBytesPerOperation { get; init; }
 
-    /// <summary>Of engines that count the pages of a commit.</summary>
+    /// <summary>The page size, for engines that count the pages of a commit.</summary>
     public int? PageBytes { get; init; }
 
-    /// <summary>Time was up before all operations were done: the checksum is of other items than those of other engines.</summary>
+    /// <summary>True if the time ran out before all operations were done, so that the checksum covers other items than for other engines.</summary>
     public bool IsCut { get; init; }
 
-    /// <summary>All of the process, from its start to its end.</summary>
+    /// <summary>The lifetime of the process.</summary>
     public double ProcessSeconds { get; init; }
 
     public string? Note { get; init; }
@@ -77,12 +77,12 @@ internal sealed record RunResult
     /// <summary>Null for reads.</summary>
     public LatencySummary? TransactionLatency { get; init; }
 
-    /// <summary>By the engine's own count.</summary>
+    /// <summary>Reported by the engine itself.</summary>
     public CommitSummary? Commits { get; init; }
 
     public FlushSummary? Flushes { get; init; }
 
-    /// <summary>Written to the block device from the first transaction until the store was closed, by anybody.</summary>
+    /// <summary>Written to the block device by all processes, from the first transaction until the store was closed.</summary>
     public long? DeviceBytesWritten { get; init; }
 
     public long? DeviceWrites { get; init; }
@@ -93,10 +93,10 @@ internal sealed record RunResult
     /// <summary>On disk before the store was opened.</summary>
     public long AllocatedBytesBefore { get; init; }
 
-    /// <summary>Of the one file with the items, before the store was opened; 0 where there is no such file.</summary>
+    /// <summary>Of the file that holds the items, before the store was opened. 0 if there is no such file.</summary>
     public long DataFileBytesBefore { get; init; }
 
-    /// <summary>The same after it was closed.</summary>
+    /// <summary>Of the file that holds the items, after the store was closed.</summary>
     public long? DataFileBytesClosed { get; init; }
 
     /// <summary>On disk after the last transaction, before closing.</summary>
@@ -104,14 +104,14 @@ internal sealed record RunResult
 
     public required long AllocatedBytesClosed { get; init; }
 
-    /// <summary>Over what was read, or after writes over a scan of the whole store. Engines must agree.</summary>
+    /// <summary>Over the items read, or after writes over a scan of the whole store. Engines must agree.</summary>
     public required string Checksum { get; init; }
 
     public double OperationsPerSecond => Operations / EngineSeconds;
 
     public double MegabytesPerSecond => OperationsPerSecond * BytesPerOperation / 1e6;
 
-    /// <summary>Journal written, as a share of the changed pages written whole.</summary>
+    /// <summary>Journal bytes as a share of the bytes of all changed pages.</summary>
     public double? JournalShareOfPages =>
         Commits is { } commits && PageBytes is { } bytes ? commits.JournalBytes.Total / (commits.PagesChanged.Total * bytes) : null;
 

@@ -11,7 +11,9 @@ internal static class SeedsReport
     {
         RunResult[] writes = [.. results.Where(result => WorkloadOf(result).Writes)];
         return new(
-            "The published workloads", [$"{results[0].Engine}: {results[0].Settings}"], [Speed(results), Pages(writes), Bytes(writes), Flushes(writes)]);
+            "The published workloads",
+            [$"{results[0].Engine}: {results[0].Settings}"],
+            [Speed(results), Pages(writes), Bytes(writes), Flushes(writes)]);
     }
 
     private static WorkloadDefinition WorkloadOf(RunResult result) => WorkloadCatalog.Find(result.Workload);

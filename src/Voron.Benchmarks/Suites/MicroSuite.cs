@@ -9,7 +9,7 @@ using Voron.Trees;
 
 namespace Voron.Benchmarks.Suites;
 
-/// <summary>The steps that transactions are made of, each alone and in the first-level cache.</summary>
+/// <summary>The steps of a transaction, each alone and in the first-level cache.</summary>
 [MemoryDiagnoser]
 [SuppressMessage("Design", "CA1001", Justification = "BenchmarkDotNet calls the cleanup, not Dispose.")]
 public unsafe class MicroSuite
@@ -71,7 +71,7 @@ public unsafe class MicroSuite
         return LeafPage.Search(_page, new SearchKey(_key, ItemGenerator.KeyBytes));
     }
 
-    /// <summary>An empty page filled: divide by its entries.</summary>
+    /// <summary>Fills an empty page. The time is divided by the number of its entries.</summary>
     [Benchmark(OperationsPerInvoke = EntriesPerPage)]
     public void InsertIntoPage() => FillPage(_scratch);
 

@@ -4,7 +4,7 @@ using Voron.Benchmarks.Workloads;
 
 namespace Voron.Benchmarks.Suites;
 
-/// <summary>Transactions and cursors of an environment in memory: what the engine itself costs, and what it allocates.</summary>
+/// <summary>Transactions and cursors of an environment in memory: the time and the allocations of the engine itself.</summary>
 [MemoryDiagnoser]
 [SuppressMessage("Design", "CA1001", Justification = "BenchmarkDotNet calls the cleanup, not Dispose.")]
 public class TransactionSuite
@@ -35,7 +35,7 @@ public class TransactionSuite
     [Benchmark]
     public void BeginAndRollBackWrite() => _environment!.BeginWrite().Dispose();
 
-    /// <summary>Edit, diff, pack and publish a transaction of 100 updates; its record goes to memory.</summary>
+    /// <summary>Edits, diffs, packs and publishes a transaction of 100 updates. Its record goes to memory.</summary>
     [Benchmark]
     public void PackAndCommit()
     {

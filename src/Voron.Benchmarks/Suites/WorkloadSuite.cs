@@ -7,7 +7,7 @@ using Voron.Benchmarks.Workloads;
 
 namespace Voron.Benchmarks.Suites;
 
-/// <summary>Whole workloads against each engine of this machine. Each run has a store of its own, filled before it.</summary>
+/// <summary>Whole workloads on each engine of this machine. Each run has its own store, filled beforehand.</summary>
 [MemoryDiagnoser]
 [SuppressMessage("Design", "CA1001", Justification = "BenchmarkDotNet calls the cleanup, not Dispose.")]
 [SimpleJob(RunStrategy.Monitoring, launchCount: 1, warmupCount: 1, iterationCount: 5)]
@@ -19,7 +19,7 @@ public class WorkloadSuite
     private BenchmarkEngine? _engine;
     private RunRequest? _request;
 
-    /// <summary>Engines that are on this machine.</summary>
+    /// <summary>The engines that are installed on this machine.</summary>
     public static IEnumerable<string> Engines => EngineCatalog.All.Where(engine => engine.IsInstalled()).Select(engine => engine.Name);
 
     public static IEnumerable<string> Workloads { get; } =

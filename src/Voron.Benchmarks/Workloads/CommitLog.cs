@@ -3,7 +3,7 @@ using Voron.Benchmarks.Measurement;
 
 namespace Voron.Benchmarks.Workloads;
 
-/// <summary>When each commit of a run was called and how long it took, so that those beside a flush can be told apart later.</summary>
+/// <summary>Records when each commit of a run ended and how long it took, so that commits during a flush can be found later.</summary>
 internal sealed class CommitLog(long capacity)
 {
     private const long MaxCommits = 1 << 20;
@@ -20,8 +20,8 @@ internal sealed class CommitLog(long capacity)
         _nanoseconds[_count++] = nanoseconds;
     }
 
-    /// <summary>Latencies of the commits that ended while a flush was under way, or null when none did.</summary>
-    /// <param name="flushes">In the order of their ends, one at a time, as flushes are.</param>
+    /// <summary>Returns the latencies of the commits that ended during a flush, or null if there are none.</summary>
+    /// <param name="flushes">In the order of their ends. Flushes do not overlap.</param>
     public LatencySummary? During(IReadOnlyList<FlushInterval> flushes, out long commits)
     {
         var histogram = new LatencyHistogram();

@@ -14,7 +14,7 @@ internal static class ComparisonPlan
     private const long MixedMilliseconds = 10_000;
     private const long BulkItems = 10_000_000;
 
-    /// <summary>At some 24 KB of journal a transaction of 100 items this is about 64 MiB.</summary>
+    /// <summary>About 64 MiB of journal, at about 24 KB per transaction of 100 items.</summary>
     private const long CrashedItems = 270_000;
 
     private static readonly (WorkloadDefinition Workload, long Items, long Operations)[] Plan =
@@ -35,7 +35,7 @@ internal static class ComparisonPlan
         (DeleteHalf, RandomItems, RandomItems / 2),
         (InsertAgain, RandomItems, RandomItems / 2),
 
-        // Last on its store, since it leaves values that depend on how far each engine came.
+        // Last on its store, because the values it leaves depend on the speed of the engine.
         (UpdateWhileReading, RandomItems, MixedMilliseconds),
         (Write1K, 100_000, 100_000),
         (Read1K, 100_000, 4_000_000),
@@ -52,16 +52,19 @@ internal static class ComparisonPlan
         (BulkLoadSorted, BulkItems, BulkItems),
     ];
 
-    /// <param name="only">Names of workloads; all when empty. What makes their stores is added, unreported.</param>
+    /// <param name="only">Names of workloads; empty for all. The workloads that create their stores are added, but not reported.</param>
     /// <param name="scale">Multiplies items and operations.</param>
-    /// <exception cref="BenchmarkException">A name is unknown or no part of the plan.</exception>
+    /// <exception cref="BenchmarkException">A name is unknown or not part of the plan.</exception>
     public static Comparison.Step[] Select(IReadOnlyList<string> only, double scale)
     {
         WorkloadDefinition[] wanted = [.. only.Select(Find)];
         foreach (WorkloadDefinition workload in wanted)
         {
             if (Plan.All(step => step.Workload != workload))
-                throw new BenchmarkException($"'{workload.Name}' is no part of the comparison.");
+            {
+                string names = string.Join(", ", Plan.Select(step => step.Workload.Name));
+                throw new BenchmarkException($"'{workload.Name}' is not part of the comparison. Choose from: {names}.");
+            }
         }
         return
         [
@@ -77,7 +80,7 @@ internal static class ComparisonPlan
         || (step.Kind == WorkloadKind.DeleteHalf && wanted.Kind == WorkloadKind.InsertAgain)
         || (step.Kind == WorkloadKind.InsertAgain && wanted.Kind == WorkloadKind.DeleteHalf)
 
-        // Many callers are held against one, two threads and batches against single gets.
+        // Goals compare many callers with one, and two threads and batches with single gets.
         || (step == SinglePut && wanted == Callers64)
         || (step == Callers64 && wanted == Callers512)
         || (step == RandomRead && (wanted == RandomReadTwo || wanted == RandomReadMany))

@@ -5,9 +5,8 @@ using System.Runtime.InteropServices;
 namespace Voron.Benchmarks.Workloads;
 
 /// <summary>
-/// A running sum over what an engine returned, in the order it returned it. It reads both ends of the noise in a value
-/// and its length: enough to touch the value's memory and to tell engines apart that do not agree, cheap enough to stand
-/// inside a measured loop.
+/// A running sum over the values that an engine returned, in that order. It reads both ends of the noise in a value and the length,
+/// which touches the value's memory and detects engines that disagree, and is cheap enough for a measured loop.
 /// </summary>
 internal struct ContentChecksum
 {
@@ -31,8 +30,8 @@ internal struct ContentChecksum
     }
 
     /// <summary>
-    /// Reads all of a value: for large ones, whose reading is to be measured. Not compiled in tiers, so that a short run does not
-    /// measure a slow one.
+    /// Reads a whole value. Used for large values, whose reading is measured. It is not compiled in tiers, so that a short run does not
+    /// measure unoptimised code.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveOptimization)]
     public void AddWhole(ReadOnlySpan<byte> value)
@@ -44,6 +43,6 @@ internal struct ContentChecksum
         Sum += Vector.Sum(sums);
     }
 
-    /// <summary>Takes in the sum of another thread.</summary>
+    /// <summary>Adds the sum of another thread.</summary>
     public void Add(in ContentChecksum other) => Sum = (BitOperations.RotateLeft(Sum, 5) ^ other.Sum) * Multiplier;
 }

@@ -2,10 +2,10 @@ using System.Buffers.Binary;
 
 namespace Voron.Benchmarks.Workloads;
 
-/// <summary>The keys and values of one transaction, filled between measured calls and used again for the next.</summary>
+/// <summary>The keys and values of one transaction, filled between measured calls and reused for the next.</summary>
 internal sealed class ItemBuffer
 {
-    /// <summary>Large values carry the item's number this often, so that none of their pages equals another's.</summary>
+    /// <summary>Large values contain the item's number at this distance, so that no two of their pages are equal.</summary>
     private const int StampDistance = 4096;
 
     private readonly ItemGenerator _generator;
@@ -18,12 +18,12 @@ internal sealed class ItemBuffer
         _generator = new ItemGenerator(order);
         _valueBytes = valueBytes;
 
-        // Pinned, so that handing a pointer to a native peer costs nothing and no collection moves them.
+        // Pinned, so that passing a pointer to a native peer costs nothing.
         _keys = GC.AllocateArray<byte>(capacity * ItemGenerator.KeyBytes, pinned: true);
         _values = GC.AllocateArray<byte>(withValues ? capacity * valueBytes : 0, pinned: true);
         for (int offset = 0; offset < _values.Length; offset += ItemGenerator.ValueBytes)
         {
-            // Half noise, half text throughout; the noise at the head of each value is written anew for each item.
+            // Half noise, half text throughout. The noise at the start of each value is rewritten for each item.
             ItemGenerator.WriteRandomValue(offset % valueBytes, 0, _values.AsSpan(offset));
             ItemGenerator.FixedText.CopyTo(_values.AsSpan(offset + ItemGenerator.RandomValueBytes));
         }

@@ -4,22 +4,20 @@ namespace Voron.Benchmarks.Workloads;
 
 internal enum KeyOrder
 {
-    /// <summary>A fixed prefix of 8 bytes and a big-endian counter of 8: each key is the greatest so far.</summary>
+    /// <summary>A fixed prefix of 8 bytes and a big-endian counter of 8 bytes, so that each key is the greatest so far.</summary>
     Sequential,
 
-    /// <summary>16 bytes mixed from the item's number: no two alike, no order.</summary>
+    /// <summary>16 bytes mixed from the item's number: distinct and without order.</summary>
     Random,
 }
 
-/// <summary>
-/// Keys and values as a pure function of the item's number, so that readers can name any item without a list of them.
-/// </summary>
+/// <summary>Keys and values as a pure function of the item's number, so that readers need no list of items.</summary>
 internal readonly struct ItemGenerator(KeyOrder order)
 {
     public const int KeyBytes = 16;
     public const int ValueBytes = 128;
 
-    /// <summary>Half of a value is noise, half is text, as a small document would be.</summary>
+    /// <summary>Half of a value is noise and half is text, as in a small document.</summary>
     public const int RandomValueBytes = 64;
 
     private const ulong KeyPrefix = 0x766F_726F_6E2F_0000;
@@ -41,7 +39,7 @@ internal readonly struct ItemGenerator(KeyOrder order)
             BinaryPrimitives.WriteUInt64BigEndian(key[8..], number);
             return;
         }
-        // The mixer is a bijection of 64 bits, so the first half alone keeps keys apart.
+        // The mixer is a bijection of 64 bits, so the first half alone makes keys distinct.
         BinaryPrimitives.WriteUInt64LittleEndian(key, Mix(number + KeySeed));
         BinaryPrimitives.WriteUInt64LittleEndian(key[8..], Mix(number + KeyTailSeed));
     }
@@ -57,7 +55,7 @@ internal readonly struct ItemGenerator(KeyOrder order)
         }
     }
 
-    /// <summary>The item that the <paramref name="operation"/>-th random operation of a round touches.</summary>
+    /// <summary>Returns the item for the <paramref name="operation"/>-th random operation of a round.</summary>
     public static long PickItem(long operation, int round, long itemCount)
     {
         ulong random = Mix((ulong)operation + (PickSeed * (uint)(round + 1)));

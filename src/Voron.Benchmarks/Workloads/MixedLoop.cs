@@ -5,7 +5,7 @@ using Voron.Benchmarks.Processes;
 
 namespace Voron.Benchmarks.Workloads;
 
-/// <summary>A writer that updates and a reader that gets, side by side for the time asked for. Both rates are by engine time.</summary>
+/// <summary>Runs a writer that updates and a reader that gets at the same time. Both rates are over the time inside the engine.</summary>
 internal static class MixedLoop
 {
     private const int GetsPerTransaction = 1_000;

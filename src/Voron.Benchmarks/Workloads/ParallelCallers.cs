@@ -2,10 +2,10 @@ using System.Runtime.ExceptionServices;
 
 namespace Voron.Benchmarks.Workloads;
 
-/// <summary>Threads that start together and are waited for together.</summary>
+/// <summary>Runs threads that start together, and waits for all of them.</summary>
 internal static class ParallelCallers
 {
-    /// <summary>Throws the first exception of any of them.</summary>
+    /// <summary>Rethrows the first exception of any thread.</summary>
     public static void Run(int threads, Action<int> body)
     {
         using var start = new Barrier(threads);

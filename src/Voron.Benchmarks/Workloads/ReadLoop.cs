@@ -14,7 +14,7 @@ internal static class ReadLoop
         run.Checksum = checksum.Sum;
     }
 
-    /// <summary>The operations shared out among threads with a reader each; the slowest one's time counts.</summary>
+    /// <summary>Divides the operations among threads, each with its own reader. The time of the slowest thread counts.</summary>
     public static void RunThreads(BenchmarkEngine engine, RunRequest request, TimedRun run)
     {
         int threads = request.Workload.Callers;
@@ -79,7 +79,7 @@ internal static class ReadLoop
         run.Misses += count - found;
     }
 
-    /// <summary>Every byte of a large value is read, as whoever asks for it would.</summary>
+    /// <summary>Reads every byte of each large value, as an application would.</summary>
     private static int GetWhole(BenchmarkReader reader, ItemBuffer buffer, int count, ref ContentChecksum checksum)
     {
         int found = 0;

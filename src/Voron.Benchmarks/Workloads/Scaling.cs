@@ -5,7 +5,7 @@ internal static class Scaling
     /// <summary>Every workload keeps at least one full transaction.</summary>
     private const long SmallestCount = 1_000;
 
-    /// <summary>Large items make a workload long enough well before there are so many of them.</summary>
+    /// <summary>With large items, fewer of them make a workload long enough.</summary>
     private const long SmallestBytes = 64 << 20;
 
     public static long Apply(long count, double scale, int itemBytes = 1)

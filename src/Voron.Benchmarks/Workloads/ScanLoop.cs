@@ -7,7 +7,7 @@ namespace Voron.Benchmarks.Workloads;
 
 internal static class ScanLoop
 {
-    /// <summary>Scans past <paramref name="operations"/> items, from the other end again whenever the store ends.</summary>
+    /// <summary>Scans <paramref name="operations"/> items and starts over whenever it reaches the end of the store.</summary>
     public static void Run(BenchmarkEngine engine, long operations, bool backward, TimedRun run)
     {
         using BenchmarkReader reader = engine.CreateReader();
@@ -31,8 +31,8 @@ internal static class ScanLoop
         run.Checksum = checksum.Sum;
     }
 
-    /// <summary>Reads the whole store once and says what is in it.</summary>
-    /// <exception cref="BenchmarkException">It has another number of items.</exception>
+    /// <summary>Reads the whole store once and returns its checksum.</summary>
+    /// <exception cref="BenchmarkException">The store has another number of items.</exception>
     public static ulong CheckStore(BenchmarkEngine engine, long expectedItems, bool keysOnly = false)
     {
         using BenchmarkReader reader = engine.CreateReader();
@@ -44,7 +44,7 @@ internal static class ScanLoop
         return count == expectedItems
             ? keysOnly ? keys : checksum.Sum
             : throw new BenchmarkException(
-                string.Create(CultureInfo.InvariantCulture, $"The store has {count:N0} items, not {expectedItems:N0}."));
+                string.Create(CultureInfo.InvariantCulture, $"The store should have {expectedItems:N0} items, but a scan found {count:N0}."));
     }
 
     private static long CountKeys(BenchmarkReader reader, ref ulong sum)

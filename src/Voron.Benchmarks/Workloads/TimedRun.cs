@@ -4,46 +4,46 @@ using Voron.Benchmarks.Processes;
 
 namespace Voron.Benchmarks.Workloads;
 
-/// <summary>What the loops of a workload collect while they run.</summary>
+/// <summary>Collects the figures of a workload's loops while they run.</summary>
 internal sealed class TimedRun(ProgressSignal progress)
 {
-    /// <summary>From beginning a write transaction until it is committed.</summary>
+    /// <summary>Times from the beginning of a write transaction to the end of its commit.</summary>
     public LatencyHistogram Transactions { get; } = new();
 
-    /// <summary>The call that commits, alone.</summary>
+    /// <summary>Times of the commit calls alone.</summary>
     public LatencyHistogram Commits { get; } = new();
 
     public ProgressSignal Progress { get; } = progress;
 
-    /// <summary>Null where nobody asks for it.</summary>
+    /// <summary>Null if commits are not logged.</summary>
     public CommitLog? CommitLog { get; init; }
 
-    /// <summary>Time after which a workload that can do so stops early; zero for never.</summary>
+    /// <summary>The time after which a workload that can be cut short stops. Zero for no limit.</summary>
     public TimeSpan Limit { get; init; }
 
-    /// <summary>True when it did.</summary>
+    /// <summary>True if the workload stopped early.</summary>
     public bool IsCut { get; set; }
 
     public SteadyAllocation Allocation { get; } = new();
 
-    /// <summary>Time inside the engine: what the loops do to prepare keys and values is not in it.</summary>
+    /// <summary>Time inside the engine, without the preparation of keys and values.</summary>
     public long EngineNanoseconds { get; private set; }
 
-    /// <summary>Set by workloads that run for a time; otherwise what was asked for.</summary>
+    /// <summary>The number of operations done, or null if all requested operations were done.</summary>
     public long? OperationsDone { get; set; }
 
-    /// <summary>Of the reader beside the writer.</summary>
+    /// <summary>The rate of the reader that runs beside the writer.</summary>
     public double? ReaderOperationsPerSecond { get; set; }
 
-    /// <summary>What a reader of the tables has to know of this engine's way through the workload.</summary>
+    /// <summary>A note for the tables about how this engine ran the workload.</summary>
     public string? Note { get; set; }
 
     public ulong Checksum { get; set; }
 
-    /// <summary>Gets that found nothing. Any number but zero is an error of the engine.</summary>
+    /// <summary>The number of gets and deletes that found nothing. Any number but zero is an error of the engine.</summary>
     public long Misses { get; set; }
 
-    /// <summary>Whether time is up. Notes that it is, for the tables.</summary>
+    /// <summary>Returns true if the time is up, and records that the run was cut short.</summary>
     public bool ShouldStop(long startedTimestamp)
     {
         if (Limit == TimeSpan.Zero || Stopwatch.GetElapsedTime(startedTimestamp) < Limit)

@@ -5,8 +5,8 @@ using Voron.Benchmarks.Processes;
 namespace Voron.Benchmarks.Workloads;
 
 /// <summary>
-/// The same loops on a small store, until tiered compilation has seen them and its background work is done. Otherwise the
-/// first engine call of a process, and every short run, would be measured as unoptimised code.
+/// Runs the same loops on a small store until tiered compilation has compiled them and its background work is done. Otherwise the first
+/// engine call of a process, and every short run, would measure unoptimised code.
 /// </summary>
 internal static class WarmUp
 {
@@ -18,7 +18,7 @@ internal static class WarmUp
     private const int MixedMilliseconds = 100;
     private const int OpeningTurns = 3;
 
-    /// <summary>How long it takes at least. Tests, which measure nothing, set it to zero.</summary>
+    /// <summary>The minimum duration. Tests, which measure nothing, set it to zero.</summary>
     public static TimeSpan Time { get; set; } = TimeSpan.FromMilliseconds(600);
 
     public static void Run(EngineDescriptor descriptor, RunRequest request)
@@ -66,7 +66,7 @@ internal static class WarmUp
             while (Stopwatch.GetElapsedTime(started) < Time);
         }
 
-        // Opening has code of its own, most of all where a store is already there, and so has reading what an earlier process wrote.
+        // Opening an existing store, and reading data that an earlier process wrote, run code of their own.
         for (int i = 0; i < OpeningTurns; i++)
         {
             using BenchmarkEngine engine = descriptor.Open(directory, new EngineObserver());
@@ -80,7 +80,7 @@ internal static class WarmUp
     {
         int perTransaction = Math.Min(MaxPerTransaction, Math.Max(1, request.Workload.ItemsPerTransaction));
 
-        // What is inserted again is no longer in order.
+        // Repeated inserts are no longer in order.
         WorkloadDefinition workload = request.Workload with
         {
             ItemsPerTransaction = perTransaction,
@@ -88,8 +88,8 @@ internal static class WarmUp
             IsSortedInput = false,
         };
 
-        // A scan has no transactions to repeat: it goes over the store, so that the way from page to page is warm too.
-        // Callers that write side by side take turns each.
+        // A scan has no transactions to repeat, so it covers the whole store, which also warms the step from page to page.
+        // Concurrent callers each repeat their turns.
         int turns = TransactionsPerTurn * (workload.Kind == WorkloadKind.ConcurrentInsert ? workload.Callers : 1);
         long operations = request.Workload.ItemsPerTransaction == 0 ? items : Math.Min(items, perTransaction * turns);
         if (workload.Kind == WorkloadKind.UpdateWhileReading)

@@ -88,7 +88,7 @@ internal static class WorkloadCatalog
         IsSortedInput = true,
     };
 
-    /// <summary>Loaded in the order of its keys, since only that way do stores of any size get ready in a while.</summary>
+    /// <summary>Loads the store in key order, because a random load of the largest stores would take too long.</summary>
     public static readonly WorkloadDefinition ScaleLoad = BulkLoadSorted with { Name = "scale-load", Store = "scale" };
 
     public static readonly WorkloadDefinition ScaleGet = RandomRead with
@@ -122,9 +122,9 @@ internal static class WorkloadCatalog
     public static WorkloadDefinition Find(string name) =>
         All.FirstOrDefault(workload => workload.Name == name)
         ?? throw new BenchmarkException(
-            $"No workload is called '{name}'. There are: {string.Join(", ", All.Select(workload => workload.Name))}.");
+            $"No workload is called '{name}'. Choose from: {string.Join(", ", All.Select(workload => workload.Name))}.");
 
-    /// <summary>The workload that fills the store which <paramref name="workload"/> reads.</summary>
+    /// <summary>Returns the workload that creates the store of <paramref name="workload"/>.</summary>
     public static WorkloadDefinition CreatorOf(WorkloadDefinition workload) =>
         All.First(candidate => candidate.Store == workload.Store && candidate.CreatesStore);
 

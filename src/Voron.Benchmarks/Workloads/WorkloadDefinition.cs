@@ -4,24 +4,24 @@ internal enum WorkloadKind
 {
     Insert,
 
-    /// <summary>Inserts by many callers, each of which awaits its own durable put.</summary>
+    /// <summary>Inserts by many callers, each of which waits for its own durable put.</summary>
     ConcurrentInsert,
     Update,
 
-    /// <summary>Deletes every item with an even number: in key order these are spread over the whole store.</summary>
+    /// <summary>Deletes every item with an even number. In key order, these are spread over the whole store.</summary>
     DeleteHalf,
 
-    /// <summary>Puts back what <see cref="DeleteHalf"/> deleted.</summary>
+    /// <summary>Inserts the items again that <see cref="DeleteHalf"/> deleted.</summary>
     InsertAgain,
     Get,
     GetInOrder,
 
-    /// <summary>All gets of a transaction handed over together.</summary>
+    /// <summary>All gets of a transaction in one call.</summary>
     GetMany,
     ScanForward,
     ScanBackward,
 
-    /// <summary>One thread updates while another gets, for a time: operations are milliseconds.</summary>
+    /// <summary>One thread updates while another gets, for a time. Operations are milliseconds.</summary>
     UpdateWhileReading,
 
     /// <summary>From the call that opens the store to the end of the first get.</summary>
@@ -29,15 +29,15 @@ internal enum WorkloadKind
 }
 
 /// <summary>
-/// One thing to measure. Workloads with the same <see cref="Store"/> share a directory: an insert starts it anew, the
-/// others use what the insert left.
+/// A workload. Workloads with the same <see cref="Store"/> share a directory: an insert creates it, and the others use the store that
+/// the insert left.
 /// </summary>
-/// <param name="Name">As given on the command line.</param>
-/// <param name="Kind">What is done.</param>
-/// <param name="Keys">Which keys the store has.</param>
-/// <param name="Store">Name of the store's directory.</param>
+/// <param name="Name">The name on the command line.</param>
+/// <param name="Kind">The kind of operation.</param>
+/// <param name="Keys">The kind of keys in the store.</param>
+/// <param name="Store">The name of the store's directory.</param>
 /// <param name="ItemsPerTransaction">Puts in a write transaction, gets in a read transaction.</param>
-/// <param name="Title">For tables.</param>
+/// <param name="Title">The name in tables.</param>
 internal sealed record WorkloadDefinition(
     string Name, WorkloadKind Kind, KeyOrder Keys, string Store, int ItemsPerTransaction, string Title)
 {
@@ -46,10 +46,10 @@ internal sealed record WorkloadDefinition(
     /// <summary>Reading threads, or callers of a <see cref="WorkloadKind.ConcurrentInsert"/>.</summary>
     public int Callers { get; init; } = 1;
 
-    /// <summary>Keys come in order and the engine may know it.</summary>
+    /// <summary>True if keys come in order and the engine can use its call for sorted input.</summary>
     public bool IsSortedInput { get; init; }
 
-    /// <summary>The process ends by a signal with the store open.</summary>
+    /// <summary>True if the process ends by a signal with the store open.</summary>
     public bool EndsInCrash { get; init; }
 
     public bool CreatesStore => Kind is WorkloadKind.Insert or WorkloadKind.ConcurrentInsert;
@@ -57,13 +57,13 @@ internal sealed record WorkloadDefinition(
     public bool Writes => CreatesStore
         || Kind is WorkloadKind.Update or WorkloadKind.DeleteHalf or WorkloadKind.InsertAgain or WorkloadKind.UpdateWhileReading;
 
-    /// <summary>A store that has been worked on for a time differs between engines in its values, not in its keys.</summary>
+    /// <summary>True if the values that the workload leaves differ between engines, because it lasts for a time. The keys are the same.</summary>
     public bool LeavesOwnValues => Kind == WorkloadKind.UpdateWhileReading;
 
     public long ItemsBefore(long items) => Kind == WorkloadKind.InsertAgain ? items - EvenItems(items) : CreatesStore ? 0 : items;
 
     public long ItemsAfter(long items) => Kind == WorkloadKind.DeleteHalf ? items - EvenItems(items) : items;
 
-    /// <summary>How many of the numbers below <paramref name="items"/> are even.</summary>
+    /// <summary>Returns the number of even numbers below <paramref name="items"/>.</summary>
     public static long EvenItems(long items) => (items + 1) / 2;
 }

@@ -2,13 +2,13 @@ using Voron.Benchmarks.Engines;
 
 namespace Voron.Benchmarks.Workloads;
 
-/// <summary>Leads each kind of workload to its loop.</summary>
+/// <summary>Runs the loop of each kind of workload.</summary>
 internal static class WorkloadLoops
 {
-    /// <param name="engine">The engine under measurement, opened.</param>
-    /// <param name="request">What to do.</param>
-    /// <param name="run">Where the figures go.</param>
-    /// <param name="afterTransaction">Called between measured transactions with the number of those done.</param>
+    /// <param name="engine">The open engine to measure.</param>
+    /// <param name="request">The workload and its parameters.</param>
+    /// <param name="run">Receives the figures.</param>
+    /// <param name="afterTransaction">Called between measured transactions with the number of transactions done.</param>
     public static void Run(BenchmarkEngine engine, RunRequest request, TimedRun run, Action<long>? afterTransaction = null)
     {
         switch (request.Workload.Kind)

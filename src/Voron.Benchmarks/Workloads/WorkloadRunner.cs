@@ -8,21 +8,21 @@ using Voron.Benchmarks.Reporting;
 namespace Voron.Benchmarks.Workloads;
 
 /// <summary>
-/// Runs one workload in this process and measures it: warm the compiled code on a throw-away store, open, look at the
-/// whole store once where it is not new, measure, check what is there, close.
+/// Runs one workload in this process and measures it: warms up the compiled code on a temporary store, opens the store, scans it once if
+/// it is not new, measures, checks the contents, and closes it.
 /// </summary>
 internal static class WorkloadRunner
 {
-    /// <summary>What this engine's flusher writes between two syncs; the probe beside flushes does the same.</summary>
+    /// <summary>Bytes that this engine's flusher writes between two syncs. The flushing probe does the same.</summary>
     private const long SyncedBytes = 8 << 20;
 
-    /// <summary>Off in tests, which measure nothing.</summary>
+    /// <summary>False in tests, which measure nothing.</summary>
     public static bool ProbesDevice { get; set; } = true;
 
     /// <exception cref="BenchmarkException">The store is not what the workload needs, or a read missed an item.</exception>
-    /// <param name="request">What to do.</param>
-    /// <param name="progress">Told how far it is.</param>
-    /// <param name="leaveOpen">Given, the store is handed over open instead of being closed.</param>
+    /// <param name="request">The workload and its parameters.</param>
+    /// <param name="progress">Receives the progress.</param>
+    /// <param name="leaveOpen">If given, receives the open store, which then is not closed.</param>
     public static RunResult Run(RunRequest request, ProgressSignal progress, Action<BenchmarkEngine>? leaveOpen = null)
     {
         EngineDescriptor descriptor = EngineCatalog.Require(request.Engine);
@@ -95,7 +95,7 @@ internal static class WorkloadRunner
         MemoryUse memory = MemoryUse.Read();
 
         if (run.Misses != 0)
-            throw new BenchmarkException($"{request.Engine}: {run.Misses:N0} of {request.Operations:N0} operations found nothing.");
+            throw new BenchmarkException($"{request.Engine}: {run.Misses:N0} of {request.Operations:N0} operations did not find their item.");
         if (workload.Kind == WorkloadKind.Open)
             run.AddEngineTime(openNanoseconds);
         long operations = run.OperationsDone ?? request.Operations;
@@ -150,7 +150,7 @@ internal static class WorkloadRunner
             : run.Checksum;
     }
 
-    /// <summary>Closing belongs to the bytes of a run: what an engine still owes the device is written there.</summary>
+    /// <summary>Closes the store and counts its bytes with those of the run, because an engine may still write then.</summary>
     private static RunResult Close(RunRequest request, ref BenchmarkEngine? engine, RunResult result)
     {
         engine!.Dispose();
@@ -158,7 +158,7 @@ internal static class WorkloadRunner
         return WithBytesSince(request, result);
     }
 
-    /// <summary>Turns the counters at the start of the run into what was written since.</summary>
+    /// <summary>Replaces the counters at the start of the run by the differences since then.</summary>
     private static RunResult WithBytesSince(RunRequest request, RunResult result)
     {
         DeviceWrites? device = BlockDevice.Find(request.Directory)?.Read();
@@ -170,7 +170,7 @@ internal static class WorkloadRunner
         };
     }
 
-    /// <summary>A commit is held against a raw write as large as its own record or, where that is not known, as its items.</summary>
+    /// <summary>Compares commits with raw writes as large as their records or, where that size is unknown, as their items.</summary>
     private static RunResult WithShares(RunResult result)
     {
         if (result.RawDevice.Count == 0 || result.Transactions == 0 || result.CommitLatency is null)
@@ -183,7 +183,7 @@ internal static class WorkloadRunner
         };
     }
 
-    /// <summary>What the machine itself does of what the workload asked for, in this process and this directory, the store closed.</summary>
+    /// <summary>Probes the machine with the same kind of work, in this process and directory, after the store was closed.</summary>
     private static RunResult WithProbes(RunRequest request, RunResult result)
     {
         if (!ProbesDevice)
@@ -214,7 +214,7 @@ internal static class WorkloadRunner
         else if (!Directory.Exists(request.Directory))
         {
             string creator = WorkloadCatalog.CreatorOf(request.Workload).Name;
-            throw new BenchmarkException($"{request.Directory}: no store here yet. Run {creator} first.");
+            throw new BenchmarkException($"{request.Directory}: no store here yet. Run the workload {creator} first.");
         }
         Directory.CreateDirectory(request.Directory);
     }

@@ -4,7 +4,7 @@ using Voron.Benchmarks.Measurement;
 
 namespace Voron.Benchmarks.Workloads;
 
-/// <summary>One writer. Nothing in the loop allocates.</summary>
+/// <summary>Runs one writer. The loop does not allocate.</summary>
 internal static class WriteLoop
 {
     public static void Run(BenchmarkEngine engine, RunRequest request, TimedRun run, Action<long>? afterTransaction)
@@ -17,7 +17,7 @@ internal static class WriteLoop
         long done = 0;
         long started = Stopwatch.GetTimestamp();
 
-        // Cut short only where nobody looks at what the store has afterwards: engines must leave the same.
+        // Cut short only if the store is not checked afterwards, because all engines must leave the same items.
         bool canStop = !request.ChecksStore && workload.Kind == WorkloadKind.Update;
         while (done < request.Operations && !(canStop && run.ShouldStop(started)))
         {
@@ -57,7 +57,7 @@ internal static class WriteLoop
         }
     }
 
-    /// <summary>No update writes what is there already, which some engines would notice: each operation has its own version.</summary>
+    /// <summary>Each operation has its own version, because some engines detect an update that changes nothing.</summary>
     private static int Version(RunRequest request, long operation) =>
         unchecked((int)((((long)request.Workload.Kind * 31) + request.Workload.ItemsPerTransaction + request.Round) * 100_000_007) + (int)operation);
 
