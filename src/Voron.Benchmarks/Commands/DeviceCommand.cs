@@ -37,7 +37,7 @@ internal static class DeviceCommand
             }).ConfigureAwait(false);
             var table = new ReportTable(
                 "Unbuffered write-through writes, one after the other in the file", TextColumns: 1, Columns, [.. cells.Select(Row)]);
-            session.Finish(new Report("The bare device", [], [table]), new { session.Machine, cells });
+            session.FinishWith(new Report("The bare device", [], [table]), new { session.Machine, cells });
         });
         return command;
     }

@@ -56,10 +56,10 @@ internal sealed class MeasuringSession : IDisposable
 
     /// <summary>Prints a report and writes the files that the command line asks for.</summary>
     public void Finish(Report report, IReadOnlyList<RunResult> results) =>
-        Finish(report, new ResultFile(_started, Machine, _rawDevice, results));
+        FinishWith(report, new ResultFile(_started, Machine, _rawDevice, results));
 
-    /// <inheritdoc cref="Finish(Report, IReadOnlyList{RunResult})"/>
-    public void Finish<T>(Report report, T json)
+    /// <summary>Does the same as <see cref="Finish"/>, with JSON of another form.</summary>
+    public void FinishWith<T>(Report report, T json)
     {
         report.Write(AnsiConsole.Console);
         if (_json is not null)

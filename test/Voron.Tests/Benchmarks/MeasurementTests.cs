@@ -79,6 +79,17 @@ public sealed class MeasurementTests
     }
 
     [Fact]
+    public void Results_are_kept_as_json_with_their_machine()
+    {
+        using var directory = new TestDirectory();
+        string json = Path.Combine(directory.Path, "results.json");
+        using (var session = new MeasuringSession(directory.Path, json, markdown: null, "seeds"))
+            session.Finish(new Report("Title", [], []), new List<RunResult>());
+        using var document = System.Text.Json.JsonDocument.Parse(File.ReadAllText(json));
+        document.RootElement.EnumerateObject().Select(property => property.Name).Should().Equal("date", "machine", "rawDevice", "results");
+    }
+
+    [Fact]
     public void A_memory_probe_reads_with_one_thread_and_with_two()
     {
         MemoryProbeResult result = MemoryProbe.Run(1 << 20, threads: 2, steps: 10_000);
