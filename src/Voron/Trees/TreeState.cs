@@ -3,13 +3,6 @@ using Voron.Primitives;
 
 namespace Voron.Trees;
 
-/// <summary>Keeps the state that a tree had at an open savepoint.</summary>
-internal interface ITreeOwner
-{
-    /// <summary>Called before each change of the tree, while its header is still unchanged.</summary>
-    void BeforeChange();
-}
-
 /// <summary>
 /// A tree as one transaction has it open: the fields of its header, which change with the tree, and its open cursors. Designed for
 /// pooling: <see cref="Load"/> resets it.
