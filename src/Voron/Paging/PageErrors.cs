@@ -1,8 +1,9 @@
 using System.Diagnostics.CodeAnalysis;
+using Voron.Primitives;
 
 namespace Voron.Paging;
 
-/// <summary>Throws for page numbers that lead nowhere. The tree is then damaged, because no sound tree names such a page.</summary>
+/// <summary>Throws for page numbers that lead nowhere, and for pages that claim more than there can be. The tree is then damaged.</summary>
 internal static class PageErrors
 {
     [DoesNotReturn]
@@ -12,4 +13,8 @@ internal static class PageErrors
     [DoesNotReturn]
     public static void ThrowFreed(long page, VersionFlags flags) =>
         throw new CorruptionException($"Page {page} is named, and it is {((flags & VersionFlags.InsideExtent) != 0 ? "inside an overflow run" : "free")}.");
+
+    [DoesNotReturn]
+    public static void ThrowChildren(PageNumber page, int children) =>
+        throw new CorruptionException($"Page {page} claims {children} children, which a branch of this size cannot have.");
 }

@@ -35,8 +35,11 @@ internal sealed unsafe class SnapshotPages : PageReader
         _verifyEveryRead = source.VerifyEveryRead;
         _isEngine = forEngine;
         _slot = _readers.TakeSlot(forEngine);
-        DataFileKeyHeads = _verifyEveryRead ? null : source.DataFileKeyHeads;
+        KeyHeads = new TransactionKeyHeads(_verifyEveryRead ? null : source.DataFileKeyHeads, branches: null);
     }
+
+    /// <summary>The key heads with which this snapshot's trees search.</summary>
+    public TransactionKeyHeads KeyHeads { get; }
 
     public override int PageSize { get; }
 

@@ -52,7 +52,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         _dataFile = context.DataFile;
         PageSize = context.PageSize;
         _verifyEveryRead = context.Options.VerifyEveryRead;
-        DataFileKeyHeads = _verifyEveryRead ? null : context.DataFileKeyHeads;
+        KeyHeads = new TransactionKeyHeads(_verifyEveryRead ? null : context.DataFileKeyHeads, context.BranchKeyHeads);
         _pageShift = BitOperations.Log2((uint)PageSize);
         _lineShift = _pageShift - 6;
         Stage = context.DataFile.Unbuffered is { } file ? new LargeValueStage(file) : null;
@@ -64,14 +64,8 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
 
     public override long PageCount => _state.PageCount;
 
-    public override BranchKeyHeads BranchKeyHeads
-    {
-        get
-        {
-            _context.AssertWriterHeld();
-            return _context.BranchKeyHeads;
-        }
-    }
+    /// <summary>The key heads with which the transaction's trees search, as the transaction has changed them.</summary>
+    public TransactionKeyHeads KeyHeads { get; }
 
     /// <summary>The id that this transaction will have.</summary>
     public long Id => _id;
@@ -322,7 +316,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     // marked before the first one is overwritten, since the put may fail, and after the last one, since they may have been read meanwhile.
     private long Distrust(long firstPage, long pages)
     {
-        if (_dataFile.MarkUnverified(firstPage, pages) && DataFileKeyHeads is { } heads)
+        if (_dataFile.MarkUnverified(firstPage, pages) && KeyHeads.DataFile is { } heads)
         {
             for (var page = firstPage; page < firstPage + pages; page++)
                 heads.Invalidate(new PageNumber(page));
@@ -465,6 +459,15 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         header->PageNumber = page;
         header->Kind = kind;
         return new WritablePage(frame, &node->DirtyLines, _lineShift);
+    }
+
+    private BranchKeyHeads BranchKeyHeads
+    {
+        get
+        {
+            _context.AssertWriterHeld();
+            return _context.BranchKeyHeads;
+        }
     }
 
     private void ForgetKeyHeads(VersionNode* node)

@@ -15,7 +15,7 @@ internal sealed class ReadTransactionBody : TransactionBody
     private long _open;
 
     public ReadTransactionBody(ReaderPool pool, SnapshotPages snapshot)
-        : base(snapshot, write: null, log: null)
+        : base(snapshot, snapshot.KeyHeads, write: null, log: null)
     {
         _pool = pool;
         _snapshot = snapshot;

@@ -19,12 +19,16 @@ internal abstract class TransactionBody : TransactionOwner
     private int _treeCount;
 
     /// <param name="log">Where the transaction saves the states of trees at its savepoints; null for a read transaction.</param>
-    /// <inheritdoc cref="TransactionOwner(PageReader, WriteScope)"/>
-    protected TransactionBody(PageReader pages, WriteScope? write, TreeLog? log)
-        : base(pages, write) => _log = log;
+    /// <inheritdoc cref="TransactionOwner(PageReader, TransactionKeyHeads, WriteScope)"/>
+    protected TransactionBody(PageReader pages, TransactionKeyHeads keyHeads, WriteScope? write, TreeLog? log)
+        : base(pages, keyHeads, write)
+    {
+        _log = log;
+        Catalog = new TreeState(keyHeads);
+    }
 
     /// <summary>The tree of trees as this transaction sees it.</summary>
-    public TreeState Catalog { get; } = new();
+    public TreeState Catalog { get; }
 
     protected int TreeCount => _treeCount;
 

@@ -13,15 +13,20 @@ internal abstract class TransactionOwner
     private bool _isShared;
 
     /// <param name="pages">The pages as the transaction sees them.</param>
+    /// <param name="keyHeads">The key heads of these pages, which stay the same for all transactions of this object.</param>
     /// <param name="write">What its changes go through; null for a read transaction.</param>
-    protected TransactionOwner(PageReader pages, WriteScope? write)
+    protected TransactionOwner(PageReader pages, TransactionKeyHeads keyHeads, WriteScope? write)
     {
         Pages = pages;
+        KeyHeads = keyHeads;
         Write = write;
     }
 
     /// <summary>The pages as this transaction sees them.</summary>
     public PageReader Pages { get; }
+
+    /// <summary>The key heads of these pages.</summary>
+    public TransactionKeyHeads KeyHeads { get; }
 
     /// <summary>What changes go through; null in a read transaction.</summary>
     public WriteScope? Write { get; }

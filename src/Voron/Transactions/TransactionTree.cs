@@ -13,7 +13,7 @@ internal abstract class TransactionTree : ITreeOwner
     protected TransactionTree(TransactionOwner owner, bool canChange)
     {
         Owner = owner;
-        _state = new TreeState(canChange ? this : null);
+        _state = new TreeState(owner.KeyHeads, canChange ? this : null);
     }
 
     /// <summary>What must be done before the state can be used.</summary>

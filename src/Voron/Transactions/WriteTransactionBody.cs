@@ -40,7 +40,7 @@ internal sealed class WriteTransactionBody : TransactionBody
     }
 
     private WriteTransactionBody(Engine context, Writer writer, Parking<WriteTransactionBody> parking, TreeLog log)
-        : base(writer.WritePages, new WriteScope(context, writer.WritePages), log)
+        : base(writer.WritePages, writer.WritePages.KeyHeads, new WriteScope(context, writer.WritePages), log)
     {
         _context = context;
         _writer = writer;

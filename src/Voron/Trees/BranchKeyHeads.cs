@@ -1,5 +1,6 @@
 using System.Runtime.CompilerServices;
 using Voron.IO;
+using Voron.Paging;
 using Voron.Primitives;
 
 namespace Voron.Trees;
@@ -100,7 +101,7 @@ internal sealed unsafe class BranchKeyHeads : IDisposable
     {
         var separators = SlottedPage.Count(branch) - 1;
         if ((uint)separators >= (uint)_maxEntries)
-            TreeErrors.ThrowChildren(page, separators + 1);
+            PageErrors.ThrowChildren(page, separators + 1);
         var slot = _nextSlot;
         _nextSlot = slot + 1 < _slotCount ? slot + 1 : 1;
         _slotSpace.EnsureCommitted((nuint)((page.Value + 1) * sizeof(int)));
@@ -117,18 +118,9 @@ internal sealed unsafe class BranchKeyHeads : IDisposable
         return entry;
     }
 
-    /// <summary>Returns the child whose range contains the key.</summary>
-    /// <param name="entry">The entry of the branch.</param>
-    /// <param name="reader">Reads the branch itself when heads are equal.</param>
-    /// <param name="key">The key.</param>
-    public PageNumber Search(KeyHeadsEntry* entry, PageReader reader, in SearchKey key)
-    {
-        entry->Search(key, out var less, out var notGreater);
-        var child = less;
-        if (less != notGreater)
-            child = BranchPage.SearchBetween(TreeReader.ReadBranch(reader, new PageNumber(entry->Page)), key, less, notGreater);
-        return new PageNumber(Children(entry)[child]);
-    }
+    /// <summary>Returns a child of the branch to which an entry belongs.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public PageNumber Child(KeyHeadsEntry* entry, int index) => new(Children(entry)[index]);
 
     /// <summary>Prefetches the memory that a search of the page will read.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

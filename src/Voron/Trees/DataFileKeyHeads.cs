@@ -1,6 +1,7 @@
 using System.Numerics;
 using System.Runtime.CompilerServices;
 using Voron.IO;
+using Voron.Paging;
 using Voron.Primitives;
 
 namespace Voron.Trees;
@@ -19,7 +20,8 @@ namespace Voron.Trees;
 /// <para>
 /// Each page has one place, shared with other pages. An entry is written under its sequence number, which is odd during the write.
 /// A search that finds the sequence changed may have read a mix of two entries, though never outside the table, and falls back to
-/// the page. Entries are built from verified pages only, so a search that hits does not read the page's header.
+/// the page. Entries are built from verified pages only, so a search that hits does not read the page's header. A search that finds
+/// no entry is left to its caller, which reads the page and adds the entry.
 /// </para>
 /// </remarks>
 internal sealed unsafe class DataFileKeyHeads : IDisposable
@@ -46,6 +48,7 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
     private readonly byte* _branches;
     private readonly long _leafMask;
     private readonly long _setMask;
+    private readonly int _maxBranchEntries;
     private readonly int _branchBytes;
     private readonly int _childrenOffset;
     private long _usedBytes;
@@ -54,8 +57,9 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
     /// <param name="memoryBytes">The most memory to use. It is taken as entries are built.</param>
     public DataFileKeyHeads(int pageSize, long memoryBytes)
     {
+        _maxBranchEntries = KeyHeadsEntry.MaxBranchEntries(pageSize);
         _branchBytes = KeyHeadsEntry.BranchBytes(pageSize);
-        _childrenOffset = KeyHeadsEntry.KeyHeadsBytes(KeyHeadsEntry.MaxBranchEntries(pageSize));
+        _childrenOffset = KeyHeadsEntry.KeyHeadsBytes(_maxBranchEntries);
         var leafCount = (long)BitOperations.RoundUpToPowerOf2((ulong)(memoryBytes / BranchShare * (BranchShare - 1) / LeafBytes / 2 + 1));
         var sets = (long)BitOperations.RoundUpToPowerOf2((ulong)(memoryBytes / BranchShare / (Ways * _branchBytes) / 2 + 1));
         _leafMask = leafCount - 1;
@@ -90,22 +94,11 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
         Invalidate(Branch(page, 1), page);
     }
 
-    /// <summary>Returns the child of a branch whose range contains the key; builds an entry if there is none.</summary>
-    /// <param name="reader">The transaction, which finds the page in the data file.</param>
+    /// <summary>Finds the child of a branch whose range contains the key. Returns false when there is no entry.</summary>
     /// <param name="page">The branch.</param>
     /// <param name="home">The branch's address, as returned by <see cref="PageReader.DataFilePage"/>.</param>
     /// <param name="key">The key.</param>
-    /// <exception cref="CorruptionException">The branch is damaged.</exception>
-    public PageNumber Child(PageReader reader, PageNumber page, byte* home, in SearchKey key)
-    {
-        if (TryChild(page, home, key, out var child))
-            return child;
-        var branch = TreeReader.ReadBranch(reader, page);
-        AddBranch(reader, page, branch);
-        return BranchPage.Child(branch, BranchPage.Search(branch, key));
-    }
-
-    /// <summary>Does the same as <see cref="Child"/>, but returns false when there is no entry, and builds none.</summary>
+    /// <param name="child">Receives the child.</param>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryChild(PageNumber page, byte* home, in SearchKey key, out PageNumber child)
     {
@@ -154,23 +147,7 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
         return place.Entry->Sequence == place.Sequence || PlantedFault.TrustChangedKeyHeads;
     }
 
-    /// <summary>Returns the record of a key in a leaf, or null; builds an entry if there is none.</summary>
-    /// <inheritdoc cref="Child"/>
-    public byte* FindRecord(PageReader reader, PageNumber page, byte* home, in SearchKey key)
-    {
-        // While the heads are being loaded, the processor translates the page's address.
-        CacheLines.Prefetch(home);
-        if (TryPlace(page, home, key, out var place))
-            return place.Resolve(home, key);
-        var leaf = TreeReader.ReadLeaf(reader, page);
-        AddLeaf(reader, page, leaf);
-        var index = LeafPage.Search(leaf, key);
-        return index < 0 ? null : SlottedPage.Record(leaf, index);
-    }
-
-    /// <summary>
-    /// Finds where in a leaf a key can be, without reading the leaf. Returns false when there is no entry, and builds none.
-    /// </summary>
+    /// <summary>Finds where in a leaf a key can be, without reading the leaf. Returns false when there is no entry.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryPlace(PageNumber page, byte* home, in SearchKey key, out LeafPlace place)
     {
@@ -203,16 +180,20 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
     }
 
     /// <summary>Builds an entry for a branch that the transaction sees in the data file, unless its place stays with another page.</summary>
+    /// <param name="page">The branch.</param>
+    /// <param name="branch">The branch's verified content.</param>
+    /// <param name="misses">The number of times that the transaction has found a place taken by another page.</param>
+    /// <exception cref="CorruptionException">The branch claims to have more children than there is room for, or none.</exception>
     [MethodImpl(MethodImplOptions.NoInlining)]
-    public void AddBranch(PageReader reader, PageNumber page, byte* branch)
+    public void AddBranch(PageNumber page, byte* branch, ref uint misses)
     {
         var separators = SlottedPage.Count(branch) - 1;
         var entry = Branch(page, 0);
-        if (entry->Page != 0 && (Branch(page, 1)->Page == 0 || (reader.KeyHeadMisses & ReplaceOneIn) != 0))
+        if (entry->Page != 0 && (Branch(page, 1)->Page == 0 || (misses & ReplaceOneIn) != 0))
             entry = Branch(page, 1);
-        if ((uint)separators >= (uint)KeyHeadsEntry.MaxBranchEntries(reader.PageSize))
-            TreeErrors.ThrowChildren(page, separators + 1);
-        if (!TryBegin(reader, entry, _branchBytes, out var sequence))
+        if ((uint)separators >= (uint)_maxBranchEntries)
+            PageErrors.ThrowChildren(page, separators + 1);
+        if (!TryBegin(entry, _branchBytes, ref misses, out var sequence))
             return;
         try
         {
@@ -229,10 +210,10 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
 
     /// <summary>Does the same as <see cref="AddBranch"/> for a leaf.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
-    public void AddLeaf(PageReader reader, PageNumber page, byte* leaf)
+    public void AddLeaf(PageNumber page, byte* leaf, ref uint misses)
     {
         var entry = Leaf(page);
-        if (!TryBegin(reader, entry, LeafBytes, out var sequence))
+        if (!TryBegin(entry, LeafBytes, ref misses, out var sequence))
             return;
         try
         {
@@ -268,10 +249,10 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
         return true;
     }
 
-    private bool TryBegin(PageReader reader, KeyHeadsEntry* entry, int bytes, out uint sequence)
+    private bool TryBegin(KeyHeadsEntry* entry, int bytes, ref uint misses, out uint sequence)
     {
         sequence = Volatile.Read(ref entry->Sequence);
-        if ((sequence & 1) != 0 || (entry->Page != 0 && reader.KeyHeadMisses++ % ReplaceOneIn != 0))
+        if ((sequence & 1) != 0 || (entry->Page != 0 && misses++ % ReplaceOneIn != 0))
             return false;
         if (Interlocked.CompareExchange(ref entry->Sequence, sequence + 1, sequence) != sequence)
             return false;

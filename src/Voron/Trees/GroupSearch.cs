@@ -46,7 +46,12 @@ internal static unsafe class GroupSearch
                 var entry = heads.Find(leaves[i]);
                 if (entry == null)
                     entry = heads.Build(leaves[i], TreeReader.ReadBranch(writer, leaves[i]));
-                leaves[i] = heads.Search(entry, writer, keys[i]);
+
+                // Heads that equal the key's own head do not decide: then the branch itself decides.
+                entry->Search(keys[i], out var child, out var notGreater);
+                if (child != notGreater)
+                    child = BranchPage.SearchBetween(TreeReader.ReadBranch(writer, leaves[i]), keys[i], child, notGreater);
+                leaves[i] = heads.Child(entry, child);
                 if (level > 1)
                     heads.Prefetch(writer, leaves[i]);
             }
@@ -70,18 +75,18 @@ internal static unsafe class GroupSearch
             pages[i] = state.Root;
 
         for (var level = state.Depth - 1; level > 0; level--)
-            StepDown(reader, level, keys, count, pages);
-        FindInLeaves(reader, keys, count, pages, records);
+            StepDown(reader, state.KeyHeads, level, keys, count, pages);
+        FindInLeaves(reader, state.KeyHeads, keys, count, pages, records);
     }
 
     /// <summary>Moves each search from its branch to a child.</summary>
     [SkipLocalsInit]
-    private static void StepDown(PageReader reader, int level, SearchKey* keys, int count, PageNumber* pages)
+    private static void StepDown(PageReader reader, TransactionKeyHeads? keyHeads, int level, SearchKey* keys, int count, PageNumber* pages)
     {
         var indices = stackalloc int[Width];
         var restKeys = stackalloc SearchKey[Width];
         var rest = new Rest(indices, restKeys);
-        var heads = reader.DataFileKeyHeads;
+        var heads = keyHeads?.DataFile;
         if (heads == null)
         {
             rest.AddAll(keys, count);
@@ -111,16 +116,16 @@ internal static unsafe class GroupSearch
         }
 
         if (rest.Count > 0)
-            StepDownInPages(reader, level, ref rest, pages);
+            StepDownInPages(reader, keyHeads, level, ref rest, pages);
     }
 
     /// <summary>Does the same as <see cref="StepDown"/> for pages without key heads, and builds the heads of data-file pages.</summary>
     [SkipLocalsInit]
-    private static void StepDownInPages(PageReader reader, int level, ref Rest rest, PageNumber* pages)
+    private static void StepDownInPages(PageReader reader, TransactionKeyHeads? keyHeads, int level, ref Rest rest, PageNumber* pages)
     {
         var branches = stackalloc byte*[Width];
         var places = stackalloc int[Width];
-        var heads = reader.DataFileKeyHeads;
+        var heads = keyHeads?.DataFile;
         for (var i = 0; i < rest.Count; i++)
         {
             var page = pages[rest.Indices[i]];
@@ -132,7 +137,7 @@ internal static unsafe class GroupSearch
 
             branches[i] = TreeReader.ReadBranch(reader, page);
             if (heads != null && reader.DataFilePage(page) != null)
-                heads.AddBranch(reader, page, branches[i]);
+                keyHeads!.AddBranch(page, branches[i]);
         }
 
         FindPlaces<BranchPage>(branches, rest.Keys, rest.Count, 1, places);
@@ -146,14 +151,14 @@ internal static unsafe class GroupSearch
     }
 
     [SkipLocalsInit]
-    private static void FindInLeaves(PageReader reader, SearchKey* keys, int count, PageNumber* pages, byte** records)
+    private static void FindInLeaves(PageReader reader, TransactionKeyHeads? keyHeads, SearchKey* keys, int count, PageNumber* pages, byte** records)
     {
         var homes = stackalloc byte*[Width];
         var found = stackalloc LeafPlace[Width];
         var indices = stackalloc int[Width];
         var restKeys = stackalloc SearchKey[Width];
         var rest = new Rest(indices, restKeys);
-        var heads = reader.DataFileKeyHeads;
+        var heads = keyHeads?.DataFile;
         if (heads == null)
         {
             rest.AddAll(keys, count);
@@ -176,7 +181,7 @@ internal static unsafe class GroupSearch
         }
 
         if (rest.Count > 0)
-            FindInPages(reader, ref rest, pages, records);
+            FindInPages(reader, keyHeads, ref rest, pages, records);
         if (rest.Count == count)
             return;
         for (var i = 0; i < count; i++)
@@ -188,17 +193,16 @@ internal static unsafe class GroupSearch
 
     /// <summary>Does the same as <see cref="FindInLeaves"/> for pages without key heads, and builds the heads of data-file pages.</summary>
     [SkipLocalsInit]
-    private static void FindInPages(PageReader reader, ref Rest rest, PageNumber* pages, byte** records)
+    private static void FindInPages(PageReader reader, TransactionKeyHeads? keyHeads, ref Rest rest, PageNumber* pages, byte** records)
     {
         var leaves = stackalloc byte*[Width];
         var places = stackalloc int[Width];
-        var heads = reader.DataFileKeyHeads;
         for (var i = 0; i < rest.Count; i++)
         {
             var page = pages[rest.Indices[i]];
             leaves[i] = TreeReader.ReadLeaf(reader, page);
-            if (heads != null && reader.DataFilePage(page) != null)
-                heads.AddLeaf(reader, page, leaves[i]);
+            if (keyHeads?.DataFile != null && reader.DataFilePage(page) != null)
+                keyHeads.AddLeaf(page, leaves[i]);
         }
 
         FindPlaces<LeafPage>(leaves, rest.Keys, rest.Count, 0, places);

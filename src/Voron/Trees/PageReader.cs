@@ -6,12 +6,6 @@ namespace Voron.Trees;
 /// <summary>The first of the two contracts through which pages are accessed: reading. The second is <see cref="PageWriter"/>.</summary>
 internal abstract unsafe class PageReader
 {
-    /// <summary>The key heads beside data-file pages; null where only the pages themselves are to be read.</summary>
-    public DataFileKeyHeads? DataFileKeyHeads { get; protected init; }
-
-    /// <summary>The number of searches that found the place of their page's key heads taken by another page.</summary>
-    public uint KeyHeadMisses { get; set; }
-
     /// <summary>The size of a page in bytes: a power of two from 4096 to 65536.</summary>
     public abstract int PageSize { get; }
 

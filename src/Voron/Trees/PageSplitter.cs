@@ -87,13 +87,14 @@ internal static unsafe class PageSplitter
         }
 
         var number = path.Page(level);
-        var entry = writer.BranchKeyHeads.Take(number);
+        var heads = state.KeyHeads?.Branches;
+        var entry = heads == null ? null : heads.Take(number);
         var branch = writer.Modify(number);
         var index = path.Index(level) + 1;
         if (BranchPage.TryInsert(branch, writer.PageSize, index, key, keyLength, child))
         {
             if (entry != null)
-                writer.BranchKeyHeads.Free(entry, number, index, key, keyLength, child);
+                heads!.Free(entry, number, index, key, keyLength, child);
         }
         else
         {

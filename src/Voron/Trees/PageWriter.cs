@@ -12,9 +12,6 @@ internal abstract unsafe class PageWriter : PageReader
     /// </summary>
     public abstract WritablePage Modify(PageNumber page);
 
-    /// <summary>The key heads beside the branches, as this transaction has changed them.</summary>
-    public abstract BranchKeyHeads BranchKeyHeads { get; }
-
     /// <summary>Prefetches the memory that finding these pages will read, not the pages themselves. Any number may be none.</summary>
     public abstract void PrefetchVersions(PageNumber* pages, int count);
 

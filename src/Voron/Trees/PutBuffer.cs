@@ -122,13 +122,13 @@ internal sealed unsafe class PutBuffer
             PutSorter.Sort(_items.AsSpan(0, Count), bytes);
 
         var from = 0;
-        if (Count > MinGroup && !state.Root.IsNone)
+        if (Count > MinGroup && !state.Root.IsNone && state.KeyHeads?.Branches is { } heads)
         {
             // The last put is applied separately, which shows whether keys are being appended.
             for (int count; from < Count - 1; from += count)
             {
                 count = Math.Min(GroupSearch.Width, Count - 1 - from);
-                ApplyGroup(writer, state, bytes, from, count);
+                ApplyGroup(writer, state, heads, bytes, from, count);
             }
         }
 
@@ -153,14 +153,14 @@ internal sealed unsafe class PutBuffer
     }
 
     [SkipLocalsInit]
-    private void ApplyGroup(PageWriter writer, TreeState state, byte* bytes, int from, int count)
+    private void ApplyGroup(PageWriter writer, TreeState state, BranchKeyHeads heads, byte* bytes, int from, int count)
     {
         var keys = stackalloc SearchKey[GroupSearch.Width];
         var leaves = stackalloc PageNumber[GroupSearch.Width];
         for (var i = 0; i < count; i++)
             keys[i] = new SearchKey(bytes + _items[from + i].Offset, _items[from + i].KeyLength);
 
-        GroupSearch.FindLeaves(state, writer, writer.BranchKeyHeads, keys, count, leaves);
+        GroupSearch.FindLeaves(state, writer, heads, keys, count, leaves);
         writer.PrefetchVersions(leaves, count);
         for (var i = 0; i < LeavesAhead && i < count; i++)
             PrefetchPage(writer, leaves[i]);

@@ -28,10 +28,6 @@ internal static unsafe class TreeErrors
         throw new CorruptionException($"A tree claims {depth} levels, but can have at most {TreeLimits.MaxDepth}.");
 
     [DoesNotReturn]
-    public static void ThrowChildren(PageNumber page, int children) =>
-        throw new CorruptionException($"Page {page} claims {children} children, which a branch of this size cannot have.");
-
-    [DoesNotReturn]
     public static void ThrowLeaves(long leaves) =>
         throw new CorruptionException($"A tree has more leaves than the {leaves} that it claims: its branches form a cycle or share pages.");
 

@@ -1,5 +1,6 @@
 using System.Runtime.CompilerServices;
 using Voron.Format;
+using Voron.IO;
 using Voron.Primitives;
 
 namespace Voron.Trees;
@@ -37,7 +38,7 @@ internal static unsafe class TreeReader
         fixed (byte* bytes = key)
         {
             var search = new SearchKey(bytes, key.Length);
-            return reader.DataFileKeyHeads is { } heads ? FindByKeyHeads(state, reader, heads, search) : FindInPages(state, reader, search);
+            return state.KeyHeads?.DataFile is { } heads ? FindByKeyHeads(state, reader, heads, search) : FindInPages(state, reader, search);
         }
     }
 
@@ -118,15 +119,37 @@ internal static unsafe class TreeReader
     private static byte* FindByKeyHeads(TreeState state, PageReader reader, DataFileKeyHeads heads, in SearchKey key)
     {
         var page = state.Root;
-        byte* home;
         for (var level = state.Depth - 1; level > 0; level--)
-        {
-            home = reader.DataFilePage(page);
-            page = home != null ? heads.Child(reader, page, home, key) : FindChild(reader, page, key);
-        }
+            page = FindChildByKeyHeads(state, reader, heads, page, key);
+        return FindRecordByKeyHeads(state, reader, heads, page, key);
+    }
 
-        home = reader.DataFilePage(page);
-        return home != null ? heads.FindRecord(reader, page, home, key) : FindRecord(reader, page, key);
+    private static PageNumber FindChildByKeyHeads(TreeState state, PageReader reader, DataFileKeyHeads heads, PageNumber page, in SearchKey key)
+    {
+        var home = reader.DataFilePage(page);
+        if (home == null)
+            return FindChild(reader, page, key);
+        if (heads.TryChild(page, home, key, out var child))
+            return child;
+        var branch = ReadBranch(reader, page);
+        state.KeyHeads!.AddBranch(page, branch);
+        return BranchPage.Child(branch, BranchPage.Search(branch, key));
+    }
+
+    private static byte* FindRecordByKeyHeads(TreeState state, PageReader reader, DataFileKeyHeads heads, PageNumber page, in SearchKey key)
+    {
+        var home = reader.DataFilePage(page);
+        if (home == null)
+            return FindRecord(reader, page, key);
+
+        // While the heads are being loaded, the processor translates the page's address.
+        CacheLines.Prefetch(home);
+        if (heads.TryPlace(page, home, key, out var place))
+            return place.Resolve(home, key);
+        var leaf = ReadLeaf(reader, page);
+        state.KeyHeads!.AddLeaf(page, leaf);
+        var index = LeafPage.Search(leaf, key);
+        return index < 0 ? null : SlottedPage.Record(leaf, index);
     }
 
     private static PageNumber FindChild(PageReader reader, PageNumber page, in SearchKey key)

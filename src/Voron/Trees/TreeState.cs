@@ -14,10 +14,25 @@ internal sealed class TreeState
     // Only cursors that are on an entry: the others hold no page.
     private TreeCursor? _firstCursor;
 
+    /// <param name="keyHeads">The key heads of the pages over which the tree is open; null to search in the pages alone.</param>
     /// <param name="owner">Notified before each change; null if nothing changes, or if no change is ever rolled back.</param>
-    public TreeState(ITreeOwner? owner = null) => _owner = owner;
+    public TreeState(TransactionKeyHeads? keyHeads = null, ITreeOwner? owner = null)
+    {
+        KeyHeads = keyHeads;
+        _owner = owner;
+    }
 
-    public TreeState(in TreeHeader header) => Load(header);
+    public TreeState(in TreeHeader header, TransactionKeyHeads? keyHeads = null)
+    {
+        KeyHeads = keyHeads;
+        Load(header);
+    }
+
+    /// <summary>
+    /// The key heads of the pages over which the tree is open; null to search in the pages alone. They never change, because a pooled state
+    /// stays with its transaction body, and that body with its source of pages.
+    /// </summary>
+    public TransactionKeyHeads? KeyHeads { get; }
 
     /// <summary>The root page; none when the tree is empty.</summary>
     public PageNumber Root { get; internal set; }

@@ -30,11 +30,14 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
     public FakePages(int pageSize = 4096, long dataFileKeyHeadBytes = 0)
     {
         _pageSize = pageSize;
-        BranchKeyHeads = new BranchKeyHeads(pageSize, 1 << 20);
-        DataFileKeyHeads = dataFileKeyHeadBytes > 0 ? new DataFileKeyHeads(pageSize, dataFileKeyHeadBytes) : null;
+        var dataFile = dataFileKeyHeadBytes > 0 ? new DataFileKeyHeads(pageSize, dataFileKeyHeadBytes) : null;
+        KeyHeads = new TransactionKeyHeads(dataFile, new BranchKeyHeads(pageSize, 1 << 20));
     }
 
     public override int PageSize => _pageSize;
+
+    /// <summary>For the trees over these pages.</summary>
+    public TransactionKeyHeads KeyHeads { get; }
 
     /// <summary>The lowest page number that was never given out.</summary>
     public long PageLimit => _next;
@@ -65,8 +68,6 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
             throw new CorruptionException($"page {page} cannot be read, as planned");
         return Find(page).Bytes;
     }
-
-    public override BranchKeyHeads BranchKeyHeads { get; }
 
     public override byte* Peek(PageNumber page) => Find(page).Bytes;
 
@@ -146,7 +147,7 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
         ChangedBytes = 0;
         foreach (var frame in _touched)
         {
-            DataFileKeyHeads?.Invalidate(new PageNumber(frame.Number));
+            KeyHeads.DataFile?.Invalidate(new PageNumber(frame.Number));
             frame.CheckGuards(Guard, GuardBytes);
             ChangedBytes += frame.CheckMarks();
             frame.IsWritable = false;
@@ -165,8 +166,8 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
 
     public void Dispose()
     {
-        BranchKeyHeads.Dispose();
-        DataFileKeyHeads?.Dispose();
+        KeyHeads.Branches!.Dispose();
+        KeyHeads.DataFile?.Dispose();
         foreach (var frame in _frames)
             frame?.Release();
         foreach (var frame in _dead)
@@ -185,7 +186,7 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
     private WritablePage MakeWritable(PageNumber page, Frame frame)
     {
         PoisonOld();
-        BranchKeyHeads.Invalidate(page);
+        KeyHeads.Branches!.Invalidate(page);
         if (frame.IsWritable)
             return frame.Writable();
 
@@ -220,7 +221,7 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
     private void FreeFrame(PageNumber page, int pages)
     {
         PoisonOld();
-        BranchKeyHeads.Invalidate(page);
+        KeyHeads.Branches!.Invalidate(page);
         var frame = Find(page);
         if (frame.Pages != pages)
             throw new InvalidOperationException($"page {page} has {frame.Pages} pages, {pages} are freed");

@@ -5,11 +5,15 @@ namespace Voron.Tests.Trees;
 /// <summary>A tree on fake pages, with a sorted model of its expected contents.</summary>
 internal sealed class TestTree : IDisposable
 {
-    public TestTree(int pageSize = 4096, long dataFileKeyHeadBytes = 0) => Pages = new FakePages(pageSize, dataFileKeyHeadBytes);
+    public TestTree(int pageSize = 4096, long dataFileKeyHeadBytes = 0)
+    {
+        Pages = new FakePages(pageSize, dataFileKeyHeadBytes);
+        State = new TreeState(Pages.KeyHeads);
+    }
 
     public FakePages Pages { get; }
 
-    public TreeState State { get; } = new();
+    public TreeState State { get; }
 
     public SortedDictionary<byte[], byte[]> Model { get; } = new(ByteOrder.Instance);
 
