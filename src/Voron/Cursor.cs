@@ -1,6 +1,7 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 using Voron.Transactions;
+using Voron.Trees;
 
 namespace Voron;
 
@@ -149,7 +150,7 @@ public readonly struct Cursor : IDisposable
         write.ThrowIfBroken();
         try
         {
-            return lease.Cursor.DeleteCurrent(write.Pages);
+            return TreeWriter.DeleteCurrent(write.Pages, lease.Cursor);
         }
         catch (Exception e) when (e is not InvalidOperationException && write.Break(e))
         {

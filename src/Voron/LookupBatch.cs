@@ -111,7 +111,7 @@ public sealed unsafe class LookupBatch
         {
             ref var slot = ref _slots[from + i];
             slot.IsFound = records[i] != null;
-            var value = slot.IsFound ? TreeReader.Value(reader, records[i]) : default;
+            var value = slot.IsFound ? LeafValue.Read(reader, records[i]) : default;
             slot.Value = (byte*)Unsafe.AsPointer(ref MemoryMarshal.GetReference(value));
             slot.ValueLength = value.Length;
             found += slot.IsFound ? 1 : 0;

@@ -86,7 +86,7 @@ internal sealed unsafe class ValueStream : Stream
             return new ValueStream(tree, kept, null, reference.Length - (PlantedFault.EndStreamEarly ? 1 : 0), reference);
         }
 
-        var value = TreeReader.Value(tree.Owner.Pages, record);
+        var value = LeafValue.Read(tree.Owner.Pages, record);
         fixed (byte* bytes = value)
             return new ValueStream(tree, kept, bytes, value.Length, default);
     }

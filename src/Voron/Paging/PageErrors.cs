@@ -15,6 +15,10 @@ internal static class PageErrors
         throw new CorruptionException($"Page {page} is named, and it is {((flags & VersionFlags.InsideExtent) != 0 ? "inside an overflow run" : "free")}.");
 
     [DoesNotReturn]
+    public static void ThrowExtentBeyond(PageNumber page, uint pages, long pageCount) =>
+        throw new CorruptionException($"The overflow extent at page {page} has {pages} pages, but there are {pageCount} pages in all.");
+
+    [DoesNotReturn]
     public static void ThrowChildren(PageNumber page, int children) =>
         throw new CorruptionException($"Page {page} claims {children} children, which a branch of this size cannot have.");
 }

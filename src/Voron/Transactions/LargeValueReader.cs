@@ -40,7 +40,7 @@ internal static unsafe class LargeValueReader
         }
 
         if (descriptor->ExtentPages > pages.PageCount - reference.ChecksumPage)
-            TreeErrors.ThrowExtentBeyond(new PageNumber(reference.ChecksumPage), descriptor->ExtentPages, pages.PageCount);
+            PageErrors.ThrowExtentBeyond(new PageNumber(reference.ChecksumPage), descriptor->ExtentPages, pages.PageCount);
         return new ReadOnlySpan<ulong>(descriptor + 1, (int)chunks);
     }
 }

@@ -35,7 +35,7 @@ internal static unsafe class GroupSearch
     public static void FindLeaves(TreeState state, PageWriter writer, BranchKeyHeads heads, SearchKey* keys, int count, PageNumber* leaves)
     {
         Debug.Assert(count <= Width);
-        TreeReader.CheckDepth(state);
+        state.CheckDepth();
         for (var i = 0; i < count; i++)
             leaves[i] = state.Root;
 
@@ -45,12 +45,12 @@ internal static unsafe class GroupSearch
             {
                 var entry = heads.Find(leaves[i]);
                 if (entry == null)
-                    entry = heads.Build(leaves[i], TreeReader.ReadBranch(writer, leaves[i]));
+                    entry = heads.Build(leaves[i], TreePages.ReadBranch(writer, leaves[i]));
 
                 // Heads that equal the key's own head do not decide: then the branch itself decides.
                 entry->Search(keys[i], out var child, out var notGreater);
                 if (child != notGreater)
-                    child = BranchPage.SearchBetween(TreeReader.ReadBranch(writer, leaves[i]), keys[i], child, notGreater);
+                    child = BranchPage.SearchBetween(TreePages.ReadBranch(writer, leaves[i]), keys[i], child, notGreater);
                 leaves[i] = heads.Child(entry, child);
                 if (level > 1)
                     heads.Prefetch(writer, leaves[i]);
@@ -69,7 +69,7 @@ internal static unsafe class GroupSearch
     public static void FindRecords(TreeState state, PageReader reader, SearchKey* keys, int count, byte** records)
     {
         Debug.Assert(count <= Width);
-        TreeReader.CheckDepth(state);
+        state.CheckDepth();
         var pages = stackalloc PageNumber[Width];
         for (var i = 0; i < count; i++)
             pages[i] = state.Root;
@@ -135,7 +135,7 @@ internal static unsafe class GroupSearch
                 continue;
             }
 
-            branches[i] = TreeReader.ReadBranch(reader, page);
+            branches[i] = TreePages.ReadBranch(reader, page);
             if (heads != null && reader.DataFilePage(page) != null)
                 keyHeads!.AddBranch(page, branches[i]);
         }
@@ -200,7 +200,7 @@ internal static unsafe class GroupSearch
         for (var i = 0; i < rest.Count; i++)
         {
             var page = pages[rest.Indices[i]];
-            leaves[i] = TreeReader.ReadLeaf(reader, page);
+            leaves[i] = TreePages.ReadLeaf(reader, page);
             if (keyHeads?.DataFile != null && reader.DataFilePage(page) != null)
                 keyHeads.AddLeaf(page, leaves[i]);
         }

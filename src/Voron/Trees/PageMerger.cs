@@ -68,7 +68,7 @@ internal static unsafe class PageMerger
     {
         while (state.Depth > 1)
         {
-            var root = TreeReader.ReadBranch(writer, state.Root);
+            var root = TreePages.ReadBranch(writer, state.Root);
             if (SlottedPage.Count(root) > 1)
                 return;
 
@@ -83,7 +83,7 @@ internal static unsafe class PageMerger
     private static void TryMerge<T>(PageWriter writer, TreeState state, in TreePath path, int level)
         where T : struct, IRecordLayout
     {
-        var parent = TreeReader.ReadBranch(writer, path.Page(level - 1));
+        var parent = TreePages.ReadBranch(writer, path.Page(level - 1));
         var index = path.Index(level - 1);
         if (index + 1 < SlottedPage.Count(parent) && TryMergePair<T>(writer, state, path, level, parent, index))
             return;
@@ -136,5 +136,5 @@ internal static unsafe class PageMerger
     }
 
     private static byte* Read(PageWriter writer, PageNumber page, bool isLeaf) =>
-        isLeaf ? TreeReader.ReadLeaf(writer, page) : TreeReader.ReadBranch(writer, page);
+        isLeaf ? TreePages.ReadLeaf(writer, page) : TreePages.ReadBranch(writer, page);
 }

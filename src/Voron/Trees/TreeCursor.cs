@@ -1,6 +1,5 @@
 using System.Runtime.CompilerServices;
 using Voron.Format;
-using Voron.IO;
 using Voron.Primitives;
 
 namespace Voron.Trees;
@@ -23,19 +22,12 @@ namespace Voron.Trees;
 /// </remarks>
 internal sealed unsafe class TreeCursor
 {
-    private const int PrefetchBytes = 4096;
-
-    private readonly nint[] _branches = new nint[TreeLimits.MaxDepth];
-    private readonly int[] _indexes = new int[TreeLimits.MaxDepth];
     private TreeState? _tree;
     private PageReader? _reader;
     private byte* _leaf;
     private int _index;
     private int _count;
-    private int _leafLevel;
-
-    // The number of leaves that the cursor has moved since it last descended from the root; negative if it moved backwards.
-    private long _distance;
+    private CursorPath _path = new();
     private Place _place;
     private bool _canChange;
     private byte[] _savedKey = [];
@@ -50,6 +42,9 @@ internal sealed unsafe class TreeCursor
         Saved,
         Lost,
     }
+
+    /// <summary>The state of the tree over which the cursor is open.</summary>
+    internal TreeState State => _tree!;
 
     /// <summary>True while the cursor is in the tree's list, so that it releases its page before a change.</summary>
     internal bool IsAttached { get; set; }
@@ -74,16 +69,17 @@ internal sealed unsafe class TreeCursor
         }
     }
 
-    /// <summary>The value of the entry. Valid as long as the pages are.</summary>
-    /// <exception cref="InvalidOperationException">There is no entry here, or its value is a large extent.</exception>
+    /// <summary>The value of the entry, from the leaf or from its extent. Valid as long as the pages are.</summary>
+    /// <exception cref="InvalidOperationException">There is no entry here, or it has been deleted.</exception>
+    /// <exception cref="CorruptionException">The value cannot match the description in its record, or its bytes are damaged.</exception>
     public ReadOnlySpan<byte> Value
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        get => TreeReader.Value(_reader!, Record);
+        get => LeafValue.Read(_reader!, Record);
     }
 
     /// <summary>The length of the value, determined without reading its extent.</summary>
-    public long ValueLength => TreeReader.ValueLength(Record);
+    public long ValueLength => LeafValue.Length(Record);
 
     /// <summary>The record of the entry, to be read with <see cref="LeafPage"/>.</summary>
     public byte* Record
@@ -200,15 +196,19 @@ internal sealed unsafe class TreeCursor
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool MovePrevious() => TryStepPrevious() || MovePreviousSlowly();
 
-    /// <summary>Deletes the entry; returns false when it is already gone. The next move goes to a neighbour.</summary>
-    public bool DeleteCurrent(PageWriter writer)
+    /// <summary>
+    /// Prepares the tree for the removal of the cursor's entry, and returns the key of the entry, which may be gone already. The key is valid
+    /// until the next move, which goes to a neighbour of the entry.
+    /// </summary>
+    /// <exception cref="InvalidOperationException">The cursor is on no entry.</exception>
+    internal ReadOnlySpan<byte> PrepareToDelete()
     {
         if (_place == Place.Entry)
             _tree!.PrepareForChange();
         else if (_place != Place.Saved)
             TreeErrors.ThrowNoEntry();
 
-        return TreeWriter.Delete(writer, _tree!, SavedKey());
+        return SavedKey();
     }
 
     /// <summary>Keeps the key and drops the addresses of the pages, which are about to change.</summary>
@@ -254,7 +254,7 @@ internal sealed unsafe class TreeCursor
         exact = index >= 0;
         var at = exact ? index : ~index;
         if (at == SlottedPage.Count(leaf))
-            return NextLeaf();
+            return StepLeaf(1);
         Stand(leaf, at);
         return true;
     }
@@ -269,18 +269,20 @@ internal sealed unsafe class TreeCursor
         exact = index >= 0;
         var at = exact ? index : ~index - 1;
         if (at < 0)
-            return PreviousLeaf();
+            return StepLeaf(-1);
         Stand(leaf, at);
         return true;
     }
 
     private bool SeekEdge(bool first)
     {
-        if (_tree!.Root.IsNone)
+        var tree = _tree!;
+        if (tree.Root.IsNone)
             return End(first ? Place.AfterLast : Place.BeforeFirst);
 
-        _distance = 0;
-        DescendEdge(0, _tree.Root, first);
+        tree.CheckDepth();
+        var leaf = _path.DescendToEdge(_reader!, tree.Root, tree.Depth, first);
+        Stand(leaf, first ? 0 : SlottedPage.Count(leaf) - 1);
         return true;
     }
 
@@ -294,46 +296,25 @@ internal sealed unsafe class TreeCursor
         if (tree.Root.IsNone)
             return null;
 
-        TreeReader.CheckDepth(tree);
-        _distance = 0;
+        tree.CheckDepth();
         fixed (byte* bytes = key)
         {
             var search = new SearchKey(bytes, key.Length);
-            var page = tree.Root;
-            var last = tree.Depth - 1;
-            for (var level = 0; level < last; level++)
-            {
-                var branch = TreeReader.ReadBranch(_reader!, page);
-                var child = BranchPage.Search(branch, search);
-                _branches[level] = (nint)branch;
-                _indexes[level] = child;
-                page = BranchPage.Child(branch, child);
-            }
-
-            var leaf = TreeReader.ReadLeaf(_reader!, page);
-            _leafLevel = last;
+            var leaf = _path.Descend(_reader!, tree.Root, tree.Depth, search);
             index = LeafPage.Search(leaf, search);
             return leaf;
         }
     }
 
-    /// <summary>Descends from a page at a level to the first or the last entry below it.</summary>
-    private void DescendEdge(int level, PageNumber page, bool first)
+    /// <summary>Goes to the first entry of the next leaf, or to the last entry of the previous one; past the end if there is none.</summary>
+    private bool StepLeaf(int step)
     {
-        TreeReader.CheckDepth(_tree!);
-        var last = _tree!.Depth - 1;
-        for (; level < last; level++)
-        {
-            var branch = TreeReader.ReadBranch(_reader!, page);
-            var index = first ? 0 : SlottedPage.Count(branch) - 1;
-            _branches[level] = (nint)branch;
-            _indexes[level] = index;
-            page = BranchPage.Child(branch, index);
-        }
+        var leaf = _path.Step(_reader!, step, _tree!.LeafPages);
+        if (leaf == null)
+            return End(step > 0 ? Place.AfterLast : Place.BeforeFirst);
 
-        var leaf = TreeReader.ReadLeaf(_reader!, page);
-        _leafLevel = last;
-        Stand(leaf, first ? 0 : SlottedPage.Count(leaf) - 1);
+        Stand(leaf, step > 0 ? 0 : SlottedPage.Count(leaf) - 1);
+        return true;
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -344,7 +325,7 @@ internal sealed unsafe class TreeCursor
             case Place.Entry:
                 try
                 {
-                    return NextLeaf();
+                    return StepLeaf(1);
                 }
                 catch when (LosePages())
                 {
@@ -371,7 +352,7 @@ internal sealed unsafe class TreeCursor
             case Place.Entry:
                 try
                 {
-                    return PreviousLeaf();
+                    return StepLeaf(-1);
                 }
                 catch when (LosePages())
                 {
@@ -405,68 +386,6 @@ internal sealed unsafe class TreeCursor
         }
 
         return false;
-    }
-
-    private bool NextLeaf()
-    {
-        for (var level = _leafLevel - 1; level >= 0; level--)
-        {
-            var branch = (byte*)_branches[level];
-            var index = _indexes[level] + 1;
-            if (index >= SlottedPage.Count(branch))
-                continue;
-
-            _indexes[level] = index;
-            CountLeaf(1);
-            DescendEdge(level + 1, BranchPage.Child(branch, index), first: true);
-            PrefetchNeighbour(1);
-            return true;
-        }
-
-        return End(Place.AfterLast);
-    }
-
-    private bool PreviousLeaf()
-    {
-        for (var level = _leafLevel - 1; level >= 0; level--)
-        {
-            var branch = (byte*)_branches[level];
-            var index = _indexes[level] - 1;
-            if (index < 0)
-                continue;
-
-            _indexes[level] = index;
-            CountLeaf(-1);
-            DescendEdge(level + 1, BranchPage.Child(branch, index), first: false);
-            PrefetchNeighbour(-1);
-            return true;
-        }
-
-        return End(Place.BeforeFirst);
-    }
-
-    /// <summary>Counts the leaves passed, because a scan of a tree whose branches lead to each other would never end.</summary>
-    private void CountLeaf(int step)
-    {
-        _distance += step;
-        if (Math.Abs(_distance) >= _tree!.LeafPages)
-            TreeErrors.ThrowLeaves(_tree.LeafPages);
-    }
-
-    /// <summary>Prefetches the leaf that comes next in a scan, so that it arrives while the current one is read.</summary>
-    private void PrefetchNeighbour(int step)
-    {
-        var level = _leafLevel - 1;
-        var branch = (byte*)_branches[level];
-        var index = _indexes[level] + step;
-        if ((uint)index >= (uint)SlottedPage.Count(branch))
-            return;
-
-        var page = _reader!.Peek(BranchPage.Child(branch, index));
-        if (page == null)
-            return;
-
-        CacheLines.PrefetchRange(page, PrefetchBytes);
     }
 
     private bool End(Place place)

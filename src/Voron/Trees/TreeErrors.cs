@@ -20,10 +20,6 @@ internal static unsafe class TreeErrors
             $"{((PageHeader*)bytes)->Kind} with {((PageHeader*)bytes)->ExtentBytes} bytes.");
 
     [DoesNotReturn]
-    public static void ThrowExtentBeyond(PageNumber page, uint pages, long pageCount) =>
-        throw new CorruptionException($"The overflow extent at page {page} has {pages} pages, but there are {pageCount} pages in all.");
-
-    [DoesNotReturn]
     public static void ThrowDepth(int depth) =>
         throw new CorruptionException($"A tree claims {depth} levels, but can have at most {TreeLimits.MaxDepth}.");
 

@@ -1,5 +1,4 @@
 using System.Runtime.CompilerServices;
-using Voron.Format;
 using Voron.IO;
 using Voron.Primitives;
 
@@ -19,7 +18,7 @@ internal static unsafe class TreeReader
             return false;
         }
 
-        value = Value(reader, record);
+        value = LeafValue.Read(reader, record);
         return true;
     }
 
@@ -42,35 +41,17 @@ internal static unsafe class TreeReader
         }
     }
 
-    /// <summary>Returns the value of a record, from the leaf or from its overflow extent.</summary>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static ReadOnlySpan<byte> Value(PageReader reader, byte* record)
-    {
-        if (LeafPage.Kind(record) == ValueKind.Inline)
-            return new ReadOnlySpan<byte>(LeafPage.InlineBytes(record), LeafPage.InlineLength(record));
-
-        return OverflowValue(reader, record);
-    }
-
-    /// <summary>Returns the length of a record's value without reading its extent.</summary>
-    public static long ValueLength(byte* record) => LeafPage.Kind(record) switch
-    {
-        ValueKind.Inline => LeafPage.InlineLength(record),
-        ValueKind.Overflow => ((OverflowReference*)LeafPage.InlineBytes(record))->Length,
-        _ => ((LargeExtentReference*)LeafPage.InlineBytes(record))->Length,
-    };
-
     /// <summary>Finds the path to the leaf that has the key or should receive it. The tree must have a root.</summary>
     public static void Descend(TreeState state, PageReader reader, in SearchKey key, out TreePath path)
     {
         Unsafe.SkipInit(out path);
-        CheckDepth(state);
+        state.CheckDepth();
         var page = state.Root;
         var last = state.Depth - 1;
         var edge = true;
         for (var level = 0; level < last; level++)
         {
-            var bytes = ReadBranch(reader, page);
+            var bytes = TreePages.ReadBranch(reader, page);
             var index = BranchPage.Search(bytes, key);
             edge &= index == SlottedPage.Count(bytes) - 1;
             path.Set(level, page, index);
@@ -80,32 +61,6 @@ internal static unsafe class TreeReader
         path.Set(last, page, 0);
         path.LeafLevel = last;
         path.OnRightEdge = edge;
-    }
-
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static byte* ReadBranch(PageReader reader, PageNumber page) => ReadKind(reader, page, PageKind.Branch);
-
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static byte* ReadLeaf(PageReader reader, PageNumber page) => ReadKind(reader, page, PageKind.Leaf);
-
-    public static byte* ReadExtent(PageReader reader, PageNumber first, long length)
-    {
-        var bytes = reader.Read(first);
-        var header = (PageHeader*)bytes;
-        if (header->Kind != PageKind.Overflow || header->ExtentBytes != length)
-            TreeErrors.ThrowExtent(first, bytes, length);
-
-        // The file, and so the map, may be longer or shorter than the page count: an extent that ends beyond that count has no
-        // content there.
-        if (header->ExtentPages > reader.PageCount - first.Value)
-            TreeErrors.ThrowExtentBeyond(first, header->ExtentPages, reader.PageCount);
-        return bytes;
-    }
-
-    public static void CheckDepth(TreeState state)
-    {
-        if ((uint)(state.Depth - 1) >= TreeLimits.MaxDepth)
-            TreeErrors.ThrowDepth(state.Depth);
     }
 
     private static byte* FindInPages(TreeState state, PageReader reader, in SearchKey key)
@@ -131,7 +86,7 @@ internal static unsafe class TreeReader
             return FindChild(reader, page, key);
         if (heads.TryChild(page, home, key, out var child))
             return child;
-        var branch = ReadBranch(reader, page);
+        var branch = TreePages.ReadBranch(reader, page);
         state.KeyHeads!.AddBranch(page, branch);
         return BranchPage.Child(branch, BranchPage.Search(branch, key));
     }
@@ -146,7 +101,7 @@ internal static unsafe class TreeReader
         CacheLines.Prefetch(home);
         if (heads.TryPlace(page, home, key, out var place))
             return place.Resolve(home, key);
-        var leaf = ReadLeaf(reader, page);
+        var leaf = TreePages.ReadLeaf(reader, page);
         state.KeyHeads!.AddLeaf(page, leaf);
         var index = LeafPage.Search(leaf, key);
         return index < 0 ? null : SlottedPage.Record(leaf, index);
@@ -154,38 +109,14 @@ internal static unsafe class TreeReader
 
     private static PageNumber FindChild(PageReader reader, PageNumber page, in SearchKey key)
     {
-        var branch = ReadBranch(reader, page);
+        var branch = TreePages.ReadBranch(reader, page);
         return BranchPage.Child(branch, BranchPage.Search(branch, key));
     }
 
     private static byte* FindRecord(PageReader reader, PageNumber page, in SearchKey key)
     {
-        var leaf = ReadLeaf(reader, page);
+        var leaf = TreePages.ReadLeaf(reader, page);
         var index = LeafPage.Search(leaf, key);
         return index < 0 ? null : SlottedPage.Record(leaf, index);
-    }
-
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private static byte* ReadKind(PageReader reader, PageNumber page, PageKind kind)
-    {
-        var bytes = reader.Read(page);
-        if (((PageHeader*)bytes)->Kind != kind)
-            TreeErrors.ThrowKind(page, bytes, kind);
-
-        return bytes;
-    }
-
-    [MethodImpl(MethodImplOptions.NoInlining)]
-    private static ReadOnlySpan<byte> OverflowValue(PageReader reader, byte* record)
-    {
-        var kind = LeafPage.Kind(record);
-        var length = ValueLength(record);
-        if (kind is not (ValueKind.Overflow or ValueKind.LargeExtent) || length is < 0 or > int.MaxValue)
-            TreeErrors.ThrowValueKind(kind, length);
-        if (kind == ValueKind.LargeExtent)
-            return reader.ReadLarge(*(LargeExtentReference*)LeafPage.InlineBytes(record), 0, (int)length);
-
-        var first = new PageNumber(((OverflowReference*)LeafPage.InlineBytes(record))->FirstPage);
-        return new ReadOnlySpan<byte>(ReadExtent(reader, first, length) + PageHeader.Size, (int)length);
     }
 }

@@ -83,6 +83,13 @@ internal sealed class TreeState
         RightmostLeaf = PageNumber.None;
     }
 
+    /// <exception cref="CorruptionException">The tree claims no level, or more levels than a tree can have.</exception>
+    public void CheckDepth()
+    {
+        if ((uint)(Depth - 1) >= TreeLimits.MaxDepth)
+            TreeErrors.ThrowDepth(Depth);
+    }
+
     public TreeHeader ToHeader() => new()
     {
         RootPage = Root.Value,

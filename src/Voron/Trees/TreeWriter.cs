@@ -25,7 +25,7 @@ internal static unsafe class TreeWriter
         path.LeafLevel = -1;
         path.OnRightEdge = false;
         state.RightmostLeaf = PageNumber.None;
-        TreeReader.ReadLeaf(writer, leafNumber);
+        TreePages.ReadLeaf(writer, leafNumber);
         var leaf = writer.Modify(leafNumber);
         var index = LeafPage.Find(leaf.Bytes, key);
         StoreInLeaf(writer, state, leaf, leafNumber, index, key, path, new NewValue(writer.PageSize, key.Length, value), null, default);
@@ -66,7 +66,7 @@ internal static unsafe class TreeWriter
             var search = new SearchKey(keyBytes, key.Length);
             TreeReader.Descend(state, writer, search, out var path);
             var number = path.Page(path.LeafLevel);
-            var index = LeafPage.Search(TreeReader.ReadLeaf(writer, number), search);
+            var index = LeafPage.Search(TreePages.ReadLeaf(writer, number), search);
             if (index < 0)
                 return false;
 
@@ -82,6 +82,10 @@ internal static unsafe class TreeWriter
         }
     }
 
+    /// <summary>Removes the entry of a cursor; returns false when it is already gone. The cursor's next move goes to a neighbour.</summary>
+    /// <exception cref="InvalidOperationException">The cursor is on no entry.</exception>
+    public static bool DeleteCurrent(PageWriter writer, TreeCursor cursor) => Delete(writer, cursor.State, cursor.PrepareToDelete());
+
     /// <summary>Removes every entry and frees every page.</summary>
     public static void FreeAll(PageWriter writer, TreeState state)
     {
@@ -89,7 +93,7 @@ internal static unsafe class TreeWriter
             return;
 
         state.PrepareForChange();
-        TreeReader.CheckDepth(state);
+        state.CheckDepth();
         FreeBelow(writer, state, state.Root, state.Depth - 1);
         state.Root = PageNumber.None;
         state.Depth = 0;
@@ -105,13 +109,13 @@ internal static unsafe class TreeWriter
     {
         if (levelsBelow > 0)
         {
-            var branch = TreeReader.ReadBranch(writer, page);
+            var branch = TreePages.ReadBranch(writer, page);
             for (var i = 0; i < SlottedPage.Count(branch); i++)
                 FreeBelow(writer, state, BranchPage.Child(branch, i), levelsBelow - 1);
         }
         else if (state.OverflowPages != 0)
         {
-            var leaf = TreeReader.ReadLeaf(writer, page);
+            var leaf = TreePages.ReadLeaf(writer, page);
             for (var i = 0; i < SlottedPage.Count(leaf); i++)
                 ValueExtents.Free(writer, state, SlottedPage.Record(leaf, i));
         }
@@ -235,7 +239,7 @@ internal static unsafe class TreeWriter
         var page = state.RightmostLeaf;
         if (!page.IsNone)
         {
-            leaf = TreeReader.ReadLeaf(writer, page);
+            leaf = TreePages.ReadLeaf(writer, page);
             var last = SlottedPage.Record(leaf, SlottedPage.Count(leaf) - 1);
             if (key.CompareStored(LeafPage.KeyBytes(last), LeafPage.KeyLength(last)) < 0)
             {
@@ -248,7 +252,7 @@ internal static unsafe class TreeWriter
 
         TreeReader.Descend(state, writer, key, out path);
         page = path.Page(path.LeafLevel);
-        leaf = TreeReader.ReadLeaf(writer, page);
+        leaf = TreePages.ReadLeaf(writer, page);
         return page;
     }
 

@@ -34,7 +34,7 @@ internal static unsafe class ValueExtents
             return false;
 
         var first = new PageNumber(reference->FirstPage);
-        TreeReader.ReadExtent(writer, first, reference->Length);
+        TreePages.ReadExtent(writer, first, reference->Length);
         var run = writer.ModifyExtent(first);
         if (reference->Length != length)
         {

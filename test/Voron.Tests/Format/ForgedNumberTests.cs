@@ -22,7 +22,7 @@ public sealed class ForgedNumberTests
     public unsafe void A_run_that_ends_behind_the_last_page_is_refused(long pageCount, bool isInside)
     {
         var value = new OneExtent(pages: 3, length: 9_000, pageCount);
-        var readsValue = () => _ = (nint)TreeReader.ReadExtent(value, OneExtent.First, 9_000);
+        var readsValue = () => _ = (nint)TreePages.ReadExtent(value, OneExtent.First, 9_000);
         const int Chunks = 1_200;
         var sums = new OneExtent(pages: 3, length: Chunks * sizeof(ulong), pageCount);
         var reference = new LargeExtentReference

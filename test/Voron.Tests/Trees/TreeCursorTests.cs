@@ -107,8 +107,8 @@ public sealed class TreeCursorTests
             while (forward ? cursor.MoveNext() : cursor.MovePrevious())
             {
                 NumberOf(cursor).Should().Be(expected);
-                cursor.DeleteCurrent(tree.Pages).Should().BeTrue();
-                cursor.DeleteCurrent(tree.Pages).Should().BeFalse();
+                TreeWriter.DeleteCurrent(tree.Pages, cursor).Should().BeTrue();
+                TreeWriter.DeleteCurrent(tree.Pages, cursor).Should().BeFalse();
                 expected += forward ? 2 : -2;
             }
 
@@ -303,7 +303,7 @@ public sealed class TreeCursorTests
                 case 5 when places[which] is { } place:
                     cursor.IsOnEntry.Should().Be(model.Contains(place));
                     if (random.Next(4) == 0)
-                        cursor.DeleteCurrent(tree.Pages).Should().Be(model.Remove(place));
+                        TreeWriter.DeleteCurrent(tree.Pages, cursor).Should().Be(model.Remove(place));
                     tree.Model.Remove(Number(place));
                     if (model.Contains(place))
                         tree.Model[Number(place)] = cursor.Value.ToArray();

@@ -1,0 +1,42 @@
+using System.Runtime.CompilerServices;
+using Voron.Format;
+using Voron.Primitives;
+
+namespace Voron.Trees;
+
+/// <summary>Reads the value of a leaf's record, from the leaf or from the value's own extent.</summary>
+internal static unsafe class LeafValue
+{
+    /// <summary>Returns the value of a record, valid as described at <see cref="PageReader.Read"/>.</summary>
+    /// <exception cref="CorruptionException">The value cannot match the description in its record, or its bytes are damaged.</exception>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static ReadOnlySpan<byte> Read(PageReader reader, byte* record)
+    {
+        if (LeafPage.Kind(record) == ValueKind.Inline)
+            return new ReadOnlySpan<byte>(LeafPage.InlineBytes(record), LeafPage.InlineLength(record));
+
+        return ReadOutside(reader, record);
+    }
+
+    /// <summary>Returns the length of a record's value without reading its extent.</summary>
+    public static long Length(byte* record) => LeafPage.Kind(record) switch
+    {
+        ValueKind.Inline => LeafPage.InlineLength(record),
+        ValueKind.Overflow => ((OverflowReference*)LeafPage.InlineBytes(record))->Length,
+        _ => ((LargeExtentReference*)LeafPage.InlineBytes(record))->Length,
+    };
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static ReadOnlySpan<byte> ReadOutside(PageReader reader, byte* record)
+    {
+        var kind = LeafPage.Kind(record);
+        var length = Length(record);
+        if (kind is not (ValueKind.Overflow or ValueKind.LargeExtent) || length is < 0 or > int.MaxValue)
+            TreeErrors.ThrowValueKind(kind, length);
+        if (kind == ValueKind.LargeExtent)
+            return reader.ReadLarge(*(LargeExtentReference*)LeafPage.InlineBytes(record), 0, (int)length);
+
+        var first = new PageNumber(((OverflowReference*)LeafPage.InlineBytes(record))->FirstPage);
+        return new ReadOnlySpan<byte>(TreePages.ReadExtent(reader, first, length) + PageHeader.Size, (int)length);
+    }
+}

@@ -1,0 +1,42 @@
+using System.Runtime.CompilerServices;
+using Voron.Format;
+using Voron.Paging;
+using Voron.Primitives;
+
+namespace Voron.Trees;
+
+/// <summary>Reads the pages of a tree, and checks that each is what the link to it claims.</summary>
+internal static unsafe class TreePages
+{
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static byte* ReadBranch(PageReader reader, PageNumber page) => ReadKind(reader, page, PageKind.Branch);
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static byte* ReadLeaf(PageReader reader, PageNumber page) => ReadKind(reader, page, PageKind.Leaf);
+
+    /// <summary>Returns the header of an overflow extent, whose content follows in memory.</summary>
+    /// <exception cref="CorruptionException">The page is no overflow extent of that length, or the extent ends beyond the last page.</exception>
+    public static byte* ReadExtent(PageReader reader, PageNumber first, long length)
+    {
+        var bytes = reader.Read(first);
+        var header = (PageHeader*)bytes;
+        if (header->Kind != PageKind.Overflow || header->ExtentBytes != length)
+            TreeErrors.ThrowExtent(first, bytes, length);
+
+        // The file, and so the map, may be longer or shorter than the page count: an extent that ends beyond that count has no
+        // content there.
+        if (header->ExtentPages > reader.PageCount - first.Value)
+            PageErrors.ThrowExtentBeyond(first, header->ExtentPages, reader.PageCount);
+        return bytes;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static byte* ReadKind(PageReader reader, PageNumber page, PageKind kind)
+    {
+        var bytes = reader.Read(page);
+        if (((PageHeader*)bytes)->Kind != kind)
+            TreeErrors.ThrowKind(page, bytes, kind);
+
+        return bytes;
+    }
+}
