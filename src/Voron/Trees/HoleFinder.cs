@@ -11,22 +11,24 @@ internal static unsafe class HoleFinder
     private const int Log2Bits = 12;
 
     /// <summary>Returns the offset of the smallest hole of at least <paramref name="size"/> bytes; 0 if there is none.</summary>
+    /// <param name="page">The page.</param>
+    /// <param name="slots">The offsets of the records; 0 where an entry has no record.</param>
+    /// <param name="heapStart">The offset of the lowest record.</param>
+    /// <param name="pageSize">The size of the page in bytes.</param>
+    /// <param name="size">The number of bytes that the hole must have.</param>
     /// <remarks>
     /// A bitmap of the page is built from the slots, with one bit for each byte of a 4 KiB page. In larger pages, a bit represents
     /// several bytes, and a second pass over the records determines the exact bounds of a candidate.
     /// </remarks>
     [SkipLocalsInit]
-    public static int Find<T>(byte* page, int pageSize, int size)
+    public static int Find<T>(byte* page, ReadOnlySpan<ushort> slots, int heapStart, int pageSize, int size)
         where T : struct, IRecordLayout
     {
         var used = stackalloc ulong[Words];
         new Span<ulong>(used, Words).Clear();
         var shift = BitOperations.Log2((uint)pageSize) - Log2Bits;
-        var slots = SlottedPage.Slots(page);
-        var count = SlottedPage.Count(page);
-        for (var i = 0; i < count; i++)
+        foreach (int offset in slots)
         {
-            int offset = slots[i];
             if (offset != 0)
                 SetRange(used, offset >> shift, (offset + T.RecordSize(page + offset) - 1) >> shift);
         }
@@ -34,7 +36,7 @@ internal static unsafe class HoleFinder
         var slack = 2 * ((1 << shift) - 1);
         var best = 0;
         var bestLength = int.MaxValue;
-        var at = SlottedPage.HeapStart(page, pageSize) >> shift;
+        var at = heapStart >> shift;
         while ((at = Next(used, at, set: false)) < Bits)
         {
             var end = Next(used, at, set: true);
@@ -43,7 +45,7 @@ internal static unsafe class HoleFinder
             if (high - low + slack >= size)
             {
                 if (shift != 0)
-                    MakeExact<T>(page, pageSize, ref low, ref high);
+                    MakeExact<T>(page, slots, pageSize, ref low, ref high);
 
                 var length = high - low;
                 if (length >= size && length < bestLength)
@@ -61,15 +63,12 @@ internal static unsafe class HoleFinder
         return best;
     }
 
-    private static void MakeExact<T>(byte* page, int pageSize, ref int low, ref int high)
+    private static void MakeExact<T>(byte* page, ReadOnlySpan<ushort> slots, int pageSize, ref int low, ref int high)
         where T : struct, IRecordLayout
     {
-        var slots = SlottedPage.Slots(page);
-        var count = SlottedPage.Count(page);
         int exactLow = 0, exactHigh = pageSize;
-        for (var i = 0; i < count; i++)
+        foreach (int offset in slots)
         {
-            int offset = slots[i];
             if (offset == 0)
                 continue;
 

@@ -3,7 +3,10 @@ using Voron.Primitives;
 
 namespace Voron.Trees;
 
-/// <summary>The second contract of pages, after <see cref="PageReader"/>: allocating, changing and freeing pages in the open write transaction.</summary>
+/// <summary>
+/// The second contract through which pages are accessed, after <see cref="PageReader"/>: allocating, changing and freeing them in the open
+/// write transaction.
+/// </summary>
 internal abstract unsafe class PageWriter : PageReader
 {
     /// <summary>

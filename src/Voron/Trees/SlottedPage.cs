@@ -69,7 +69,13 @@ internal static unsafe class SlottedPage
             if (gap + header->HoleBytes < size)
                 return 0;
 
-            var hole = gap >= 0 && header->HoleBytes >= size ? HoleFinder.Find<T>(page.Bytes, pageSize, size) : 0;
+            var hole = 0;
+            if (gap >= 0 && header->HoleBytes >= size)
+            {
+                var slots = new ReadOnlySpan<ushort>(Slots(page.Bytes), header->EntryCount);
+                hole = HoleFinder.Find<T>(page.Bytes, slots, heapStart, pageSize, size);
+            }
+
             if (hole != 0)
             {
                 header->HoleBytes -= (ushort)size;
