@@ -13,6 +13,9 @@ internal static unsafe class LargeValues
 
     public static long ChunkCount(long length) => (length + ChunkBytes - 1) / ChunkBytes;
 
+    /// <summary>Returns the number of pages of the extent of a value, which has no header.</summary>
+    public static int PageCount(int pageSize, long length) => checked((int)((length + pageSize - 1) / pageSize));
+
     /// <summary>Returns the page where a chunk starts; it represents the chunk where chunks are marked as verified.</summary>
     public static long ChunkPage(long firstPage, long chunk, int pageShift) => firstPage + chunk * (ChunkBytes >> pageShift);
 

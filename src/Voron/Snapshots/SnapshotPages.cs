@@ -18,6 +18,7 @@ internal sealed unsafe class SnapshotPages : PageReader
     private readonly int _pageShift;
     private readonly bool _verifyEveryRead;
     private readonly bool _isEngine;
+    private readonly LargeValueReader _largeValues;
     private PublishedState* _published;
     private byte* _map;
     private long _id;
@@ -35,6 +36,7 @@ internal sealed unsafe class SnapshotPages : PageReader
         _verifyEveryRead = source.VerifyEveryRead;
         _isEngine = forEngine;
         _slot = _readers.TakeSlot(forEngine);
+        _largeValues = new LargeValueReader(this, _dataFile, _verifyEveryRead);
         KeyHeads = new TransactionKeyHeads(_verifyEveryRead ? null : source.DataFileKeyHeads, branches: null);
     }
 
@@ -103,5 +105,5 @@ internal sealed unsafe class SnapshotPages : PageReader
     public override void PrefetchDataFilePage(PageNumber page) => _versions.PrefetchChain(page.Value);
 
     public override ReadOnlySpan<byte> ReadLarge(in LargeExtentReference reference, long offset, int count) =>
-        LargeValueReader.Read(this, _dataFile, _map, _pageCount, reference, offset, count, _verifyEveryRead);
+        _largeValues.Read(_map, _pageCount, reference, offset, count);
 }

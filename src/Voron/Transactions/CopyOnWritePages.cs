@@ -31,6 +31,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     private readonly int _pageShift;
     private readonly int _lineShift;
     private readonly bool _verifyEveryRead;
+    private readonly LargeValueReader _largeValues;
     private readonly ChangeList _changes;
     private readonly WrittenExtents _directExtents = new();
     private readonly SpaceAllocator _space;
@@ -52,6 +53,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         _dataFile = context.DataFile;
         PageSize = context.PageSize;
         _verifyEveryRead = context.Options.VerifyEveryRead;
+        _largeValues = new LargeValueReader(this, _dataFile, _verifyEveryRead);
         KeyHeads = new TransactionKeyHeads(_verifyEveryRead ? null : context.DataFileKeyHeads, context.BranchKeyHeads);
         _pageShift = BitOperations.Log2((uint)PageSize);
         _lineShift = _pageShift - 6;
@@ -196,7 +198,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     {
         // The value may belong to this transaction. If writing it failed, that failure must be reported, not the bytes that are there instead.
         Stage?.Finish();
-        return LargeValueReader.Read(this, _dataFile, _dataFile.Address(0), _state.PageCount, reference, offset, count, _verifyEveryRead);
+        return _largeValues.Read(_dataFile.Address(0), _state.PageCount, reference, offset, count);
     }
 
     public override WritablePage Modify(PageNumber page)

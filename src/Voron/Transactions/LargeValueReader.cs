@@ -7,13 +7,22 @@ using Voron.Trees;
 namespace Voron.Transactions;
 
 /// <summary>Reads values that are stored in the data file without headers, through their descriptors.</summary>
-internal static unsafe class LargeValueReader
+/// <param name="pages">Reads the checksums of values with several chunks.</param>
+/// <param name="file">The data file.</param>
+/// <param name="always">Whether to verify chunks again that have been verified before.</param>
+internal readonly unsafe struct LargeValueReader(PageReader pages, DataFile file, bool always)
 {
-    public static ReadOnlySpan<byte> Read(
-        PageReader pages, DataFile file, byte* map, long pageCount, in LargeExtentReference reference, long offset, int count, bool always)
+    /// <summary>Returns a part of a value, whose chunks are verified as far as the part touches them.</summary>
+    /// <param name="map">The address at which the data file is mapped.</param>
+    /// <param name="pageCount">The number of pages that exist.</param>
+    /// <param name="reference">The value.</param>
+    /// <param name="offset">The offset of the part in the value.</param>
+    /// <param name="count">The length of the part in bytes.</param>
+    /// <exception cref="CorruptionException">The part is damaged, or the reference leads nowhere.</exception>
+    public ReadOnlySpan<byte> Read(byte* map, long pageCount, in LargeExtentReference reference, long offset, int count)
     {
         var length = reference.Length;
-        var runPages = TreeLimits.LargeExtentPages(file.PageSize, Math.Clamp(length, 0, int.MaxValue));
+        var runPages = LargeValues.PageCount(file.PageSize, Math.Clamp(length, 0, int.MaxValue));
         if (length is < 0 or > int.MaxValue || reference.FirstPage <= 0 || reference.FirstPage > pageCount - runPages)
         {
             throw new CorruptionException(

@@ -35,7 +35,7 @@ internal sealed unsafe class LargeValueWriter
     /// <summary>Sets the value of a key.</summary>
     public void Put(TreeState tree, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
-        var pages = TreeLimits.LargeExtentPages(_context.PageSize, value.Length);
+        var pages = LargeValues.PageCount(_context.PageSize, value.Length);
         var first = _writePages.AllocateUntouchedExtent(pages);
         var chunks = (int)LargeValues.ChunkCount(value.Length);
         if (_checksums.Length < chunks)

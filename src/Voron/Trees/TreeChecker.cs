@@ -1,4 +1,5 @@
 using Voron.Format;
+using Voron.Paging;
 using Voron.Primitives;
 
 namespace Voron.Trees;
@@ -242,7 +243,7 @@ internal sealed unsafe class TreeChecker
         if (!IsExtentInside(leaf, slot, reference.FirstPage, reference.Length, (reference.Length + pageSize - 1) / pageSize))
             return false;
 
-        Own(reference.FirstPage, TreeLimits.LargeExtentPages(pageSize, reference.Length));
+        Own(reference.FirstPage, LargeValues.PageCount(pageSize, reference.Length));
         if (reference.IsOneChunk)
             return true;
         if (reference.ChecksumPage <= 0 || reference.ChecksumPage >= _host.PageLimit)

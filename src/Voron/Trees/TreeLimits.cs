@@ -30,9 +30,6 @@ internal static class TreeLimits
     /// <summary>Returns the number of pages of an overflow extent that holds <paramref name="length"/> bytes after its header.</summary>
     public static int OverflowPages(int pageSize, long length) => checked((int)((length + PageHeader.Size + pageSize - 1) / pageSize));
 
-    /// <summary>Returns the number of pages of an extent without a header that holds <paramref name="length"/> bytes.</summary>
-    public static int LargeExtentPages(int pageSize, long length) => checked((int)((length + pageSize - 1) / pageSize));
-
     /// <exception cref="ArgumentException">The key is empty or longer than a page of this size allows.</exception>
     public static void CheckKey(int pageSize, ReadOnlySpan<byte> key)
     {

@@ -1,4 +1,5 @@
 using Voron.Format;
+using Voron.Paging;
 using Voron.Primitives;
 
 namespace Voron.Trees;
@@ -69,11 +70,11 @@ internal static unsafe class ValueExtents
 
     /// <summary>Counts the pages of a large extent and of its checksums, as the tree's header counts them.</summary>
     public static long CountPages(PageReader reader, in LargeExtentReference reference) =>
-        TreeLimits.LargeExtentPages(reader.PageSize, reference.Length) + ChecksumPages(reader, reference);
+        LargeValues.PageCount(reader.PageSize, reference.Length) + ChecksumPages(reader, reference);
 
     public static void FreeLargeExtent(PageWriter writer, TreeState state, in LargeExtentReference reference)
     {
-        var pages = TreeLimits.LargeExtentPages(writer.PageSize, reference.Length);
+        var pages = LargeValues.PageCount(writer.PageSize, reference.Length);
         var checksumPages = ChecksumPages(writer, reference);
         writer.FreeExtent(new PageNumber(reference.FirstPage), pages);
         if (checksumPages != 0)
