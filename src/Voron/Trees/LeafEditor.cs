@@ -7,22 +7,16 @@ namespace Voron.Trees;
 internal static unsafe class LeafEditor
 {
     /// <summary>
-    /// Places a record with the key and with room for its value: in the entry at <paramref name="index"/> if that is not negative,
+    /// Places a record with the key and with room for its value: in the entry at <see cref="LeafEdit.Index"/> if that is not negative,
     /// otherwise in a new entry at its complement. Splits the leaf if necessary.
     /// </summary>
     /// <returns>The address at which the caller writes the value; its bytes are already marked.</returns>
-    public static byte* Place(
-        PageWriter writer,
-        TreeState state,
-        in WritablePage leaf,
-        int index,
-        in SearchKey key,
-        in TreePath path,
-        ValueKind kind,
-        int inlineLength)
+    public static byte* Place(in LeafEdit edit, ValueKind kind, int inlineLength)
     {
-        var pageSize = writer.PageSize;
-        var size = LeafRecordHeader.Size + key.Length + inlineLength;
+        ref readonly var leaf = ref edit.Leaf;
+        var index = edit.Index;
+        var pageSize = edit.Pages.PageSize;
+        var size = LeafRecordHeader.Size + edit.Key.Length + inlineLength;
         int offset;
         if (index >= 0)
         {
@@ -35,7 +29,7 @@ internal static unsafe class LeafEditor
             if (offset != 0)
             {
                 SlottedPage.SetSlot(leaf, index, offset);
-                return WriteRecord(leaf, offset, key, kind, inlineLength);
+                return WriteRecord(leaf, offset, edit.Key, kind, inlineLength);
             }
 
             SlottedPage.RemoveReleased(leaf, index);
@@ -47,40 +41,32 @@ internal static unsafe class LeafEditor
             if (offset != 0)
             {
                 SlottedPage.InsertSlot(leaf, index, offset);
-                return WriteRecord(leaf, offset, key, kind, inlineLength);
+                return WriteRecord(leaf, offset, edit.Key, kind, inlineLength);
             }
         }
 
-        return Split(writer, state, leaf, index, key, path, kind, inlineLength);
+        return Split(edit, index, kind, inlineLength);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private static byte* Split(
-        PageWriter writer,
-        TreeState state,
-        in WritablePage leaf,
-        int index,
-        in SearchKey key,
-        in TreePath path,
-        ValueKind kind,
-        int inlineLength)
+    private static byte* Split(in LeafEdit edit, int index, ValueKind kind, int inlineLength)
     {
-        var size = LeafRecordHeader.Size + key.Length + inlineLength;
+        var size = LeafRecordHeader.Size + edit.Key.Length + inlineLength;
         WritablePage target;
-        if (path.LeafLevel < 0)
+        if (edit.Path.LeafLevel < 0)
         {
-            TreeReader.Descend(state, writer, key, out var wholePath);
-            target = PageSplitter.SplitLeaf(writer, state, wholePath, leaf, key, size, ref index);
+            TreeReader.Descend(edit.State, edit.Pages, edit.Key, out var wholePath);
+            target = PageSplitter.SplitLeaf(edit, wholePath, size, ref index);
         }
         else
         {
-            target = PageSplitter.SplitLeaf(writer, state, path, leaf, key, size, ref index);
+            target = PageSplitter.SplitLeaf(edit, edit.Path, size, ref index);
         }
 
-        var offset = SlottedPage.MakeRoom<LeafPage>(target, writer.PageSize, size, newSlot: true);
+        var offset = SlottedPage.MakeRoom<LeafPage>(target, edit.Pages.PageSize, size, newSlot: true);
         System.Diagnostics.Debug.Assert(offset != 0, "A split must leave room for the record on its side.");
         SlottedPage.InsertSlot(target, index, offset);
-        return WriteRecord(target, offset, key, kind, inlineLength);
+        return WriteRecord(target, offset, edit.Key, kind, inlineLength);
     }
 
     private static byte* Overwrite(in WritablePage leaf, int pageSize, byte* record, ValueKind kind, int inlineLength)

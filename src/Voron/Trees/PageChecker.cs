@@ -22,7 +22,7 @@ internal static unsafe class PageChecker
         }
 
         int count = header->EntryCount;
-        var slotsEnd = PageHeader.Size + count * SlottedPage.SlotSize;
+        var slotsEnd = SlotsEnd(count);
         var heapStart = SlottedPage.HeapStart(page, pageSize);
         if (count == 0)
             report($"page {number}: has no entries");
@@ -39,7 +39,7 @@ internal static unsafe class PageChecker
         var records = ArrayPool<(int Start, int End)>.Shared.Rent(count);
         try
         {
-            return CheckRecords(page, pageSize, number, kind, slotsEnd, records.AsSpan(0, count), report)
+            return CheckRecords(page, pageSize, number, kind, records.AsSpan(0, count), report)
                 && CheckOrder(page, count, number, kind, report);
         }
         finally
@@ -49,8 +49,9 @@ internal static unsafe class PageChecker
     }
 
     private static bool CheckRecords(
-        byte* page, int pageSize, PageNumber number, PageKind kind, int slotsEnd, Span<(int Start, int End)> records, Action<string> report)
+        byte* page, int pageSize, PageNumber number, PageKind kind, Span<(int Start, int End)> records, Action<string> report)
     {
+        var slotsEnd = SlotsEnd(records.Length);
         var usable = true;
         var bytes = 0;
         for (var i = 0; i < records.Length; i++)
@@ -75,6 +76,8 @@ internal static unsafe class PageChecker
             CheckHeap((PageHeader*)page, records, bytes, pageSize, number, report);
         return usable;
     }
+
+    private static int SlotsEnd(int count) => PageHeader.Size + count * SlottedPage.SlotSize;
 
     private static bool TryMeasure(byte* page, int pageSize, int start, int slotsEnd, PageKind kind, out int size)
     {

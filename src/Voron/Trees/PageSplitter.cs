@@ -14,16 +14,17 @@ internal static unsafe class PageSplitter
     /// <summary>
     /// Splits a leaf that has no room for a record of <paramref name="size"/> bytes at <paramref name="index"/>.
     /// </summary>
-    /// <returns>The page that now has room; <paramref name="index"/> becomes the record's index in it.</returns>
-    public static WritablePage SplitLeaf(
-        PageWriter writer,
-        TreeState state,
-        in TreePath path,
-        in WritablePage leaf,
-        in SearchKey key,
-        int size,
-        ref int index)
+    /// <param name="edit">The change for which the leaf has no room.</param>
+    /// <param name="path">The whole path to the leaf.</param>
+    /// <param name="size">The size of the record in bytes.</param>
+    /// <param name="index">The index of the record, which becomes its index in the page that is returned.</param>
+    /// <returns>The page that now has room.</returns>
+    public static WritablePage SplitLeaf(in LeafEdit edit, in TreePath path, int size, ref int index)
     {
+        var writer = edit.Pages;
+        var state = edit.State;
+        ref readonly var leaf = ref edit.Leaf;
+        ref readonly var key = ref edit.Key;
         var pageSize = writer.PageSize;
         var count = SlottedPage.Count(leaf.Bytes);
         var number = path.Page(path.LeafLevel);
@@ -59,7 +60,7 @@ internal static unsafe class PageSplitter
         var separatorLength = lastLeft.CommonPrefixLength(new ReadOnlySpan<byte>(firstRight, firstRightLength)) + 1;
         Debug.Assert(separatorLength <= firstRightLength, "The keys of a leaf must be in ascending order.");
         SlottedPage.Truncate<LeafPage>(leaf, pageSize, from);
-        InsertChild(writer, state, path, path.LeafLevel - 1, firstRight, separatorLength, rightNumber);
+        InsertChild(writer, state, path, path.LeafLevel - 1, new NewChild(firstRight, separatorLength, rightNumber));
         if (at > index)
             return leaf;
 
@@ -71,18 +72,11 @@ internal static unsafe class PageSplitter
         LeafPage.Key(SlottedPage.Record(leaf, position < newIndex ? position : position - 1));
 
     /// <summary>Adds a child to a branch, directly after the one that the path takes.</summary>
-    private static void InsertChild(
-        PageWriter writer,
-        TreeState state,
-        in TreePath path,
-        int level,
-        byte* key,
-        int keyLength,
-        PageNumber child)
+    private static void InsertChild(PageWriter writer, TreeState state, in TreePath path, int level, in NewChild child)
     {
         if (level < 0)
         {
-            GrowRoot(writer, state, key, keyLength, child);
+            GrowRoot(writer, state, child);
             return;
         }
 
@@ -91,32 +85,25 @@ internal static unsafe class PageSplitter
         var entry = heads == null ? null : heads.Take(number);
         var branch = writer.Modify(number);
         var index = path.Index(level) + 1;
-        if (BranchPage.TryInsert(branch, writer.PageSize, index, key, keyLength, child))
+        if (BranchPage.TryInsert(branch, writer.PageSize, index, child.Key, child.KeyLength, child.Page))
         {
             if (entry != null)
-                heads!.Free(entry, number, index, key, keyLength, child);
+                heads!.Free(entry, number, index, child.Key, child.KeyLength, child.Page);
         }
         else
         {
-            SplitBranch(writer, state, path, level, branch, index, key, keyLength, child);
+            SplitBranch(writer, state, path, level, branch, child);
         }
     }
 
     private static void SplitBranch(
-        PageWriter writer,
-        TreeState state,
-        in TreePath path,
-        int level,
-        in WritablePage left,
-        int index,
-        byte* key,
-        int keyLength,
-        PageNumber child)
+        PageWriter writer, TreeState state, in TreePath path, int level, in WritablePage left, in NewChild child)
     {
+        var index = path.Index(level) + 1;
         var pageSize = writer.PageSize;
         var count = SlottedPage.Count(left.Bytes);
         var append = index == count && path.OnRightEdge;
-        var at = append ? count : DivisionByBytes<BranchPage>(left.Bytes, index, BranchRecordHeader.Size + keyLength);
+        var at = append ? count : DivisionByBytes<BranchPage>(left.Bytes, index, BranchRecordHeader.Size + child.KeyLength);
 
         var right = writer.Allocate(PageKind.Branch, path.Page(level));
         SlottedPage.Initialize(right, pageSize);
@@ -129,9 +116,9 @@ internal static unsafe class PageSplitter
         int promotedLength;
         if (at == index)
         {
-            promoted = key;
-            promotedLength = keyLength;
-            Insert(right, pageSize, 0, null, 0, child);
+            promoted = child.Key;
+            promotedLength = child.KeyLength;
+            Insert(right, pageSize, 0, NewChild.First(child.Page));
             SlottedPage.Append<BranchPage>(left.Bytes, from, count, right, pageSize);
         }
         else
@@ -139,37 +126,37 @@ internal static unsafe class PageSplitter
             var record = SlottedPage.Record(left.Bytes, from);
             promoted = BranchPage.KeyBytes(record);
             promotedLength = BranchPage.KeyLength(record);
-            Insert(right, pageSize, 0, null, 0, BranchPage.Child(left.Bytes, from));
+            Insert(right, pageSize, 0, NewChild.First(BranchPage.Child(left.Bytes, from)));
             SlottedPage.Append<BranchPage>(left.Bytes, from + 1, count, right, pageSize);
         }
 
         SlottedPage.Truncate<BranchPage>(left, pageSize, from);
         var rightNumber = new PageNumber(right.Header->PageNumber);
-        InsertChild(writer, state, path, level - 1, promoted, promotedLength, rightNumber);
+        InsertChild(writer, state, path, level - 1, new NewChild(promoted, promotedLength, rightNumber));
         if (index < at)
-            Insert(left, pageSize, index, key, keyLength, child);
+            Insert(left, pageSize, index, child);
         else if (index > at)
-            Insert(right, pageSize, index - at, key, keyLength, child);
+            Insert(right, pageSize, index - at, child);
     }
 
-    private static void GrowRoot(PageWriter writer, TreeState state, byte* key, int keyLength, PageNumber child)
+    private static void GrowRoot(PageWriter writer, TreeState state, in NewChild child)
     {
         if (state.Depth >= TreeLimits.MaxDepth)
             TreeErrors.ThrowDepth(state.Depth + 1);
 
         var root = writer.Allocate(PageKind.Branch, state.Root);
         SlottedPage.Initialize(root, writer.PageSize);
-        Insert(root, writer.PageSize, 0, null, 0, state.Root);
-        Insert(root, writer.PageSize, 1, key, keyLength, child);
+        Insert(root, writer.PageSize, 0, NewChild.First(state.Root));
+        Insert(root, writer.PageSize, 1, child);
         state.Root = new PageNumber(root.Header->PageNumber);
         state.BranchPages++;
         state.Depth++;
         state.Changed = true;
     }
 
-    private static void Insert(in WritablePage branch, int pageSize, int index, byte* key, int keyLength, PageNumber child)
+    private static void Insert(in WritablePage branch, int pageSize, int index, in NewChild child)
     {
-        var inserted = BranchPage.TryInsert(branch, pageSize, index, key, keyLength, child);
+        var inserted = BranchPage.TryInsert(branch, pageSize, index, child.Key, child.KeyLength, child.Page);
         Debug.Assert(inserted, "A branch that was split must have room.");
     }
 
@@ -201,5 +188,16 @@ internal static unsafe class PageSplitter
         }
 
         return count;
+    }
+
+    /// <summary>A page to be added to a branch, with the separator that leads to it.</summary>
+    private readonly struct NewChild(byte* key, int keyLength, PageNumber page)
+    {
+        public readonly byte* Key = key;
+        public readonly int KeyLength = keyLength;
+        public readonly PageNumber Page = page;
+
+        /// <summary>Returns the first child of a branch, which has no separator.</summary>
+        public static NewChild First(PageNumber page) => new(null, 0, page);
     }
 }

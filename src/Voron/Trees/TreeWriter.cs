@@ -27,8 +27,8 @@ internal static unsafe class TreeWriter
         state.RightmostLeaf = PageNumber.None;
         TreePages.ReadLeaf(writer, leafNumber);
         var leaf = writer.Modify(leafNumber);
-        var index = LeafPage.Find(leaf.Bytes, key);
-        StoreInLeaf(writer, state, leaf, leafNumber, index, key, path, new NewValue(writer.PageSize, key.Length, value), null, default);
+        var edit = new LeafEdit(writer, state, leaf, LeafPage.Find(leaf.Bytes, key), key, in path);
+        StoreInLeaf(edit, new NewValue(writer.PageSize, key.Length, value), null, default);
     }
 
     /// <summary>Adds an entry; returns false, and changes nothing, when the tree already has the key.</summary>
@@ -154,57 +154,39 @@ internal static unsafe class TreeWriter
             if (isAppended || path.OnRightEdge)
                 state.RightmostLeaf = ~index == SlottedPage.Count(leaf.Bytes) ? number : PageNumber.None;
 
-            return StoreInLeaf(writer, state, leaf, number, index, search, path, value, run, reference);
+            return StoreInLeaf(new LeafEdit(writer, state, leaf, index, search, in path), value, run, reference);
         }
     }
 
-    private static byte* StoreInLeaf(
-        PageWriter writer,
-        TreeState state,
-        in WritablePage leaf,
-        PageNumber number,
-        int index,
-        in SearchKey key,
-        in TreePath path,
-        in NewValue value,
-        byte* run,
-        OverflowReference reference)
+    private static byte* StoreInLeaf(in LeafEdit edit, in NewValue value, byte* run, OverflowReference reference)
     {
         if (value.Kind == ValueKind.Overflow && run == null)
         {
-            if (index >= 0 && ValueExtents.TryReuse(writer, leaf, SlottedPage.Record(leaf.Bytes, index), value.Length, out run))
+            var old = edit.Index < 0 ? null : SlottedPage.Record(edit.Leaf.Bytes, edit.Index);
+            if (old != null && ValueExtents.TryReuse(edit.Pages, edit.Leaf, old, value.Length, out run))
             {
                 value.CopyTo(run);
                 return run;
             }
 
-            run = ValueExtents.Allocate(writer, state, value.Length, number, out reference);
+            run = ValueExtents.Allocate(edit.Pages, edit.State, value.Length, edit.Number, out reference);
         }
 
         // The extent comes first: there may be no room for it, and the old value may be the source of the new one.
         if (run != null)
             value.CopyTo(run);
 
-        return StoreRecord(writer, state, leaf, index, key, path, value, run, reference);
+        return StoreRecord(edit, value, run, reference);
     }
 
-    private static byte* StoreRecord(
-        PageWriter writer,
-        TreeState state,
-        in WritablePage leaf,
-        int index,
-        in SearchKey key,
-        in TreePath path,
-        in NewValue value,
-        byte* run,
-        in OverflowReference reference)
+    private static byte* StoreRecord(in LeafEdit edit, in NewValue value, byte* run, in OverflowReference reference)
     {
         var oldKind = ValueKind.Inline;
         OverflowReference oldExtent = default;
         LargeExtentReference oldLargeExtent = default;
-        if (index >= 0)
+        if (edit.Index >= 0)
         {
-            var record = SlottedPage.Record(leaf.Bytes, index);
+            var record = SlottedPage.Record(edit.Leaf.Bytes, edit.Index);
             oldKind = LeafPage.Kind(record);
             if (oldKind == ValueKind.Overflow)
                 oldExtent = *(OverflowReference*)LeafPage.InlineBytes(record);
@@ -212,8 +194,9 @@ internal static unsafe class TreeWriter
                 oldLargeExtent = *(LargeExtentReference*)LeafPage.InlineBytes(record);
         }
 
-        var place = LeafEditor.Place(writer, state, leaf, index, key, path, value.Kind, value.InlineLength);
-        if (index < 0)
+        var place = LeafEditor.Place(edit, value.Kind, value.InlineLength);
+        var state = edit.State;
+        if (edit.Index < 0)
         {
             state.EntryCount++;
             state.Changed = true;
@@ -225,9 +208,9 @@ internal static unsafe class TreeWriter
             value.CopyTo(place);
 
         if (oldKind == ValueKind.Overflow)
-            ValueExtents.FreeOverflow(writer, state, oldExtent);
+            ValueExtents.FreeOverflow(edit.Pages, state, oldExtent);
         else if (oldKind == ValueKind.LargeExtent)
-            ValueExtents.FreeLargeExtent(writer, state, oldLargeExtent);
+            ValueExtents.FreeLargeExtent(edit.Pages, state, oldLargeExtent);
 
         return run != null ? run : place;
     }

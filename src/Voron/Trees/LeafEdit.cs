@@ -1,0 +1,32 @@
+using Voron.Primitives;
+
+namespace Voron.Trees;
+
+/// <summary>The change of one entry of a leaf: the writable leaf, and where in it the key belongs.</summary>
+internal readonly unsafe ref struct LeafEdit
+{
+    public readonly PageWriter Pages;
+    public readonly TreeState State;
+    public readonly WritablePage Leaf;
+
+    /// <summary>The index of the entry with the key; if there is none, the complement of the index where it belongs.</summary>
+    public readonly int Index;
+
+    public readonly SearchKey Key;
+
+    /// <summary>The path to the leaf. Its leaf level is negative when the leaf was found without a descent.</summary>
+    public readonly ref readonly TreePath Path;
+
+    public LeafEdit(PageWriter pages, TreeState state, in WritablePage leaf, int index, in SearchKey key, ref readonly TreePath path)
+    {
+        Pages = pages;
+        State = state;
+        Leaf = leaf;
+        Index = index;
+        Key = key;
+        Path = ref path;
+    }
+
+    /// <summary>The page number of the leaf.</summary>
+    public PageNumber Number => new(Leaf.Header->PageNumber);
+}
