@@ -213,7 +213,7 @@ internal sealed unsafe class Flusher
                 if (target.State.TransactionId <= Math.Max(_checkpointId, _checkpoints.Current.JournalSnapshotTransactionId))
                     return false;
                 plan.Collect(_context, target, _checkpointId);
-                var rewrite = JournalSnapshotFile.Write(_context, plan, _checkpoints.Current);
+                var rewrite = JournalSnapshotWriter.Write(_context, plan, _checkpoints.Current);
                 var replaced = _checkpoints.Current.JournalSnapshotNumber;
                 WriteHeader(target, 0, rewrite);
                 ReleaseReplaced(target, replaced, rewrite);
@@ -433,7 +433,7 @@ internal sealed unsafe class Flusher
             {
                 _checkpoints.WriteBothAlike();
                 if (!PlantedFault.KeepJournalSnapshots)
-                    JournalSnapshotFile.Delete(_context, oldSnapshot);
+                    JournalSnapshotFile.Delete(_context.Disk, oldSnapshot);
             }
         }
         catch (DiskException e)

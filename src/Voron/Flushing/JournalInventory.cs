@@ -38,7 +38,7 @@ internal sealed unsafe record JournalInventory(IReadOnlyList<JournalFileInfo> Fi
                 file.DropCache();
             }
 
-            var info = JournalFileHeaders.Read(file, entry.Name, checkpoint.EnvironmentId, out var abandoned);
+            var info = JournalFileHeaderReader.Read(file, entry.Name, checkpoint.EnvironmentId, out var abandoned);
             if (info != null && (isNamed || !PlantedFault.ForgetUnnamedJournals))
             {
                 files.Add(info);

@@ -266,6 +266,9 @@ internal struct JournalFileHeader
     /// <summary>The size of the fixed part; seals follow.</summary>
     public const int Size = 128;
 
+    /// <summary>The first byte that the checksum covers.</summary>
+    public const int ChecksummedFrom = 16;
+
     /// <summary>The number of seals that fit after the fixed part.</summary>
     public const int MaxSeals = (JournalFormat.Block - Size) / JournalSeal.Size;
 
@@ -301,6 +304,10 @@ internal struct JournalFileHeader
     public long FileLength;
 
     // 80 to 127: zero.
+
+    /// <summary>Computes the checksum of a block that contains a header and its seals.</summary>
+    public static unsafe ulong ComputeChecksum(byte* block) =>
+        Format.Checksum.Compute(block + ChecksummedFrom, JournalFormat.Block - ChecksummedFrom, JournalFormat.FileMagic);
 }
 
 /// <summary>The final end of an earlier journal file: bytes after it are never read again.</summary>

@@ -4,29 +4,6 @@ using Voron.Primitives;
 
 namespace Voron.Journal;
 
-/// <summary>Receives each record of the chain, in order.</summary>
-internal unsafe interface IRecordVisitor
-{
-    /// <summary>Receives a valid record, whose memory remains valid until the call returns.</summary>
-    void Visit(RecordHeader* record, string path);
-}
-
-/// <summary>The end of the chain, and the reason why it may end there.</summary>
-/// <param name="End">The position after the last record.</param>
-/// <param name="Records">The number of records in the chain.</param>
-/// <param name="Bytes">The size of these records in bytes, padding included.</param>
-/// <param name="Dropped">Records after the end, from writes that were in progress; null when there are none.</param>
-/// <param name="Seals">Seals that a new file must contain: for the file where the chain ends, as far as it was read, and for all later
-/// files.</param>
-/// <param name="Unused">The names of the live files after the end that have no record, not even one of a write that was in
-/// progress.</param>
-/// <param name="Ends">The end of the chain's last record in each file.</param>
-/// <param name="IsDurabilityConfirmed">True if the last record confirms the durability of all records before it, or if there is no record;
-/// in that case the header that names the start confirms it.</param>
-internal sealed record JournalChainEnd(
-    JournalPosition End, long Records, long Bytes, DroppedTail? Dropped, JournalSeal[] Seals, IReadOnlyList<string> Unused,
-    JournalSeal[] Ends, bool IsDurabilityConfirmed);
-
 /// <summary>Follows the records from the start of replay through all live files, and judges where they end.</summary>
 /// <remarks>
 /// The next record comes directly after the last one, or first in a later file; its sequence and its place in the chain identify it. When
@@ -59,7 +36,7 @@ internal sealed unsafe class JournalChain : IDisposable
         var live = new List<JournalFileInfo>();
         foreach (var file in files)
         {
-            if (IsLive(file, start))
+            if (file.IsLive(start))
                 live.Add(file);
         }
 
@@ -72,11 +49,6 @@ internal sealed unsafe class JournalChain : IDisposable
                 Note(seal);
         }
     }
-
-    /// <summary>Returns true if replay needs the file when it starts at that position; other files can be reused.</summary>
-    public static bool IsLive(JournalFileInfo file, in JournalPosition start) =>
-        file.Header.Epoch > start.Epoch
-        || (file.Header.Epoch == start.Epoch && (file.Header.Incarnation == start.Incarnation || PlantedFault.RepeatEpochs));
 
     /// <summary>
     /// The number of times that the environment was opened and written since the start of replay: the first file of each opening seals the
@@ -93,28 +65,7 @@ internal sealed unsafe class JournalChain : IDisposable
         var bytes = 0L;
         var index = 0;
         var isDurabilityConfirmed = true;
-        var ends = new JournalSeal[_files.Count];
-        for (var i = 0; i < ends.Length; i++)
-        {
-            var header = _files[i].Info.Header;
-            ends[i] = new JournalSeal
-            {
-                Incarnation = header.Incarnation,
-                Epoch = header.Epoch,
-                EndOffset = JournalFormat.FirstRecordOffset,
-            };
-        }
-
-        if (_start.Epoch != 0)
-        {
-            if (_files.Count == 0 || _files[0].Info.Header.Incarnation != _start.Incarnation)
-            {
-                throw new CorruptionException(
-                    $"The journal file where replay starts (life {_start.Epoch}, incarnation {_start.Incarnation:X32}) is not in '{_path}'.");
-            }
-
-            (ends[0].LastSequence, ends[0].EndOffset) = (_start.Sequence, _start.Offset);
-        }
+        var ends = EndsBeforeFollowing();
 
         // A process that wrote after the close first began a file of a later epoch. Without such a file there is nothing to look for:
         // neither the next record nor records after a hole.
@@ -150,6 +101,52 @@ internal sealed unsafe class JournalChain : IDisposable
         // Records of files before this one can be followed only by their own successors, and an earlier recovery's seals for them are in a
         // file that lives at least as long. This keeps the number of seals small, however many files are live.
         var first = Math.Max(Math.Min(index, ends.Length), ends.Length - JournalFileHeader.MaxSeals);
+        return new JournalChainEnd
+        {
+            End = position,
+            Records = records,
+            Bytes = bytes,
+            Dropped = _dropped,
+            Seals = ends[first..],
+            Unused = UnusedAfter(index),
+            Ends = ends,
+            IsDurabilityConfirmed = isDurabilityConfirmed,
+        };
+    }
+
+    public void Dispose() => _window.Dispose();
+
+    // The end of each file before its first record is read: the start of replay in the file that contains it.
+    private JournalSeal[] EndsBeforeFollowing()
+    {
+        var ends = new JournalSeal[_files.Count];
+        for (var i = 0; i < ends.Length; i++)
+        {
+            var header = _files[i].Info.Header;
+            ends[i] = new JournalSeal
+            {
+                Incarnation = header.Incarnation,
+                Epoch = header.Epoch,
+                EndOffset = JournalFormat.FirstRecordOffset,
+            };
+        }
+
+        if (_start.Epoch != 0)
+        {
+            if (_files.Count == 0 || _files[0].Info.Header.Incarnation != _start.Incarnation)
+            {
+                throw new CorruptionException(
+                    $"The journal file where replay starts (life {_start.Epoch}, incarnation {_start.Incarnation:X32}) is not in '{_path}'.");
+            }
+
+            (ends[0].LastSequence, ends[0].EndOffset) = (_start.Sequence, _start.Offset);
+        }
+
+        return ends;
+    }
+
+    private List<string> UnusedAfter(int index)
+    {
         var unused = new List<string>();
         for (var i = index + 1; i < _files.Count; i++)
         {
@@ -157,10 +154,8 @@ internal sealed unsafe class JournalChain : IDisposable
                 unused.Add(_files[i].Info.Name);
         }
 
-        return new JournalChainEnd(position, records, bytes, _dropped, ends[first..], unused, ends, isDurabilityConfirmed);
+        return unused;
     }
-
-    public void Dispose() => _window.Dispose();
 
     // By epoch number; files with the same number are ordered by their incarnations.
     private static int InOrder(JournalFileInfo one, JournalFileInfo other)

@@ -91,6 +91,3 @@ internal sealed class JournalFile
     /// <summary>Returns the number in the name of a journal file that does not have its final name yet, or -1.</summary>
     public static long UnnamedIndexOf(string name) => NumberedName.Parse(name, NamePrefix, UnnamedSuffix);
 }
-
-/// <summary>A journal file as recovery finds it: its header, its seals, and whether both copies of the header are valid.</summary>
-internal sealed record JournalFileInfo(string Name, long FileLength, JournalFileHeader Header, JournalSeal[] Seals, bool HasBothHeaders);

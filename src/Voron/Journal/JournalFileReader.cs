@@ -7,7 +7,7 @@ namespace Voron.Journal;
 /// <summary>
 /// Reads the records of one journal file at given offsets. The file is opened when it is first read, and closed when the window leaves it.
 /// </summary>
-internal sealed unsafe class JournalFileReader
+internal sealed unsafe class JournalFileReader : IWindowedFile
 {
     private readonly IDisk _disk;
     private readonly UInt128 _environmentId;
@@ -28,7 +28,7 @@ internal sealed unsafe class JournalFileReader
 
     public string Path { get; }
 
-    /// <summary>The length of the file's whole blocks in bytes.</summary>
+    /// <inheritdoc/>
     public long Length { get; }
 
     /// <summary>
@@ -102,7 +102,7 @@ internal sealed unsafe class JournalFileReader
         return IsTraceOf(position, JournalFormat.FirstRecordOffset);
     }
 
-    /// <exception cref="StorageAccessException">The file cannot be read there.</exception>
+    /// <inheritdoc/>
     public void Read(long offset, Span<byte> target)
     {
         try
@@ -115,6 +115,7 @@ internal sealed unsafe class JournalFileReader
         }
     }
 
+    /// <inheritdoc/>
     public void Close()
     {
         _file?.Dispose();

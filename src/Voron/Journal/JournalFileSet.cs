@@ -105,7 +105,7 @@ internal sealed class JournalFileSet : IDisposable
                 };
                 if (file.Incarnation == start.Incarnation)
                     file.StartOffset = start.Offset;
-                if (JournalChain.IsLive(info, start) && !unused.Contains(info.Name))
+                if (info.IsLive(start) && !unused.Contains(info.Name))
                     _live.Add(file);
                 else
                     Release(file);

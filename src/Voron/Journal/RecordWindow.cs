@@ -4,9 +4,23 @@ using Voron.IO;
 
 namespace Voron.Journal;
 
+/// <summary>A file that a window shows.</summary>
+internal interface IWindowedFile
+{
+    /// <summary>The length of the file's whole blocks in bytes.</summary>
+    long Length { get; }
+
+    /// <summary>Reads bytes; opens the file if necessary.</summary>
+    /// <exception cref="StorageAccessException">The file cannot be read there.</exception>
+    void Read(long offset, Span<byte> target);
+
+    /// <summary>Closes the file until it is read again.</summary>
+    void Close();
+}
+
 /// <summary>The memory through which recovery reads journal files, one file at a time.</summary>
 /// <remarks>
-/// All readers of a recovery share one window, and only the file that it shows is open, so neither memory nor file descriptors grow with
+/// All files of a recovery share one window, and only the file that it shows is open, so neither memory nor file descriptors grow with
 /// the number of files. A window that a large record has widened is freed when its file is left.
 /// </remarks>
 internal sealed unsafe class RecordWindow : IDisposable
@@ -15,7 +29,7 @@ internal sealed unsafe class RecordWindow : IDisposable
 
     private byte* _memory;
     private long _capacity;
-    private JournalFileReader? _reader;
+    private IWindowedFile? _file;
     private long _offset;
     private long _length;
 
@@ -23,17 +37,17 @@ internal sealed unsafe class RecordWindow : IDisposable
     /// <exception cref="StorageAccessException">The file cannot be read.</exception>
     // Tests identify windows by this stack frame.
     [MethodImpl(MethodImplOptions.NoInlining)]
-    public byte* Load(JournalFileReader reader, long offset, long length)
+    public byte* Load(IWindowedFile file, long offset, long length)
     {
-        if (reader != _reader)
+        if (file != _file)
         {
             Leave();
-            _reader = reader;
+            _file = file;
         }
 
         if (offset < _offset || offset + length > _offset + _length)
         {
-            var wanted = Math.Min(Math.Max(length, MinBytes), reader.Length - offset);
+            var wanted = Math.Min(Math.Max(length, MinBytes), file.Length - offset);
             if (wanted > _capacity)
             {
                 Free();
@@ -46,7 +60,7 @@ internal sealed unsafe class RecordWindow : IDisposable
 
             // A span is at most 2 GiB.
             for (var at = 0L; at < wanted; at += MinBytes)
-                reader.Read(offset + at, new Span<byte>(_memory + at, (int)Math.Min(MinBytes, wanted - at)));
+                file.Read(offset + at, new Span<byte>(_memory + at, (int)Math.Min(MinBytes, wanted - at)));
             _offset = offset;
             _length = wanted;
         }
@@ -57,8 +71,8 @@ internal sealed unsafe class RecordWindow : IDisposable
     /// <summary>Closes the file that was read last, and frees memory that only its records needed.</summary>
     public void Leave()
     {
-        _reader?.Close();
-        _reader = null;
+        _file?.Close();
+        _file = null;
         _length = 0;
         if (_capacity > MinBytes)
             Free();

@@ -76,7 +76,7 @@ internal static unsafe class EngineOpener
         var versions = new VersionTable(dataFile.PageLimit);
         owned.Push(versions);
         versions.EnsureCapacity(dataFile.CapacityPages);
-        var recovered = Recovery.Run(disk, header, journals, dataFile, frames, versions, logger);
+        var recovered = CrashRecovery.Run(disk, header, journals, new RecoveryTarget(dataFile, frames, versions), logger);
 
         dataFile.SettledPages = recovered.State.PageCount;
         var first = new PublishedState { State = recovered.State, JournalEnd = recovered.End, Map = dataFile.MapAddress };
@@ -203,15 +203,26 @@ internal static unsafe class EngineOpener
         owned.Push(context.Journal);
     }
 
+    // Verifies the large values that the replayed records name.
     private static void VerifyDirectExtents(Engine context, RecoveryResult recovered)
     {
         if (recovered.DirectExtents.Count == 0)
             return;
         var snapshot = new SnapshotPages(context.Snapshots);
         snapshot.Begin();
-        Recovery.VerifyDirectExtents(recovered, snapshot);
+        foreach (var (firstPage, run) in recovered.DirectExtents)
+            VerifyDirectExtent(snapshot, firstPage, run);
         snapshot.End();
         snapshot.Retire();
+    }
+
+    private static void VerifyDirectExtent(SnapshotPages snapshot, long firstPage, in DirectExtent run)
+    {
+        var reference = new LargeExtentReference { FirstPage = firstPage, Length = run.Length, Checksums = run.Checksums };
+        if (run.Length is < 0 or > int.MaxValue)
+            throw new CorruptionException($"The journal has a value of {run.Length} bytes at page {firstPage}.");
+        if (run.Length > 0)
+            snapshot.ReadLarge(reference, 0, (int)run.Length);
     }
 
     private static void DisposeAll(Stack<IDisposable> owned)

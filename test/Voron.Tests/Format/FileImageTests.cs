@@ -41,7 +41,7 @@ public sealed unsafe class FileImageTests
                 new() { Incarnation = Incarnation - 1, Epoch = 6, LastSequence = 0, EndOffset = 8192 },
             ];
             JournalFileHeaders.Write(file, SomeJournalHeader(), seals);
-            var info = JournalFileHeaders.Read(file, "journal-00000001.voron", EnvironmentId, out var abandoned);
+            var info = JournalFileHeaderReader.Read(file, "journal-00000001.voron", EnvironmentId, out var abandoned);
             abandoned.Should().BeNull();
             info!.Seals.Should().Equal(seals);
         }

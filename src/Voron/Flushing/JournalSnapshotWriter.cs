@@ -1,0 +1,126 @@
+using System.Runtime.InteropServices;
+using System.Security.Cryptography;
+using Voron.Format;
+using Voron.IO;
+using Voron.Journal;
+using Voron.Primitives;
+using Voron.Transactions;
+
+namespace Voron.Flushing;
+
+/// <summary>Writes journal snapshots.</summary>
+internal static unsafe class JournalSnapshotWriter
+{
+    private const int PagesPerRecord = 1024;
+
+    // An extent may have thousands of pages, and a record is written from one span.
+    private const long MaxRecordBytes = 64 << 20;
+
+    /// <summary>Writes the pages of a plan to a new file, which is durable under its name when this method returns.</summary>
+    /// <exception cref="StorageFullException">There is no room for the file; nothing is left of it.</exception>
+    /// <exception cref="StorageAccessException">The file could not be written.</exception>
+    public static JournalSnapshotInfo Write(Engine context, FlushPlan plan, in CheckpointHeader checkpoint)
+    {
+        var number = JournalSnapshotFile.NewNumber(context.Disk, checkpoint);
+        Span<byte> random = stackalloc byte[16];
+        RandomNumberGenerator.Fill(random);
+        var incarnation = MemoryMarshal.Read<UInt128>(random);
+        var name = JournalSnapshotFile.NameOf(number);
+        var most = MaxBytes(plan, context.PageSize);
+        var available = context.Disk.AvailableBytes;
+        if (most > available && !PlantedFault.SnapshotWhatFits)
+            throw new StorageFullException($"'{name}' may take {most} bytes, and '{context.Disk.Path}' has room for {available}.");
+        using var entry = new JournalEntry(1 << 20);
+        try
+        {
+            using var file = context.Disk.Open(name, DiskOpen.New, DiskAccess.WriteThrough);
+
+            // Allocates everything before the first page is written, so that a lack of room is known at once.
+            file.Allocate(0, PlantedFault.SnapshotWhatFits ? 0 : most);
+            var offset = WritePages(context, file, entry, plan, incarnation);
+            file.SetLength(offset);
+            if (!PlantedFault.LeaveJournalSnapshotUnsynced)
+            {
+                file.Sync();
+                context.Disk.SyncDirectory();
+            }
+
+            return new JournalSnapshotInfo(number, offset, incarnation);
+        }
+        catch (DiskException e)
+        {
+            JournalSnapshotFile.Delete(context.Disk, number);
+            if (e.Error == DiskError.NoSpace)
+                throw new StorageFullException($"No room for '{name}': {e.Message}", e);
+            throw new StorageAccessException($"'{name}' could not be written: {e.Message}", e);
+        }
+        catch (OutOfMemoryException)
+        {
+            JournalSnapshotFile.Delete(context.Disk, number);
+            throw;
+        }
+    }
+
+    private static long WritePages(Engine context, DiskFile file, JournalEntry entry, FlushPlan plan, UInt128 incarnation)
+    {
+        var offset = 0L;
+        var sequence = 0L;
+        var freed = 0;
+        var item = 0;
+        while (item < plan.Items.Count || freed < plan.Freed.Count)
+        {
+            var record = new RecordBuilder(entry, RecordKind.JournalSnapshot);
+            if (sequence == 0 && (plan.Items.Count == 0 || plan.Items[0].Page != 0))
+                AddPageZero(context, ref record);
+            for (var end = Math.Min(plan.Items.Count, item + PagesPerRecord); item < end && record.Length < MaxRecordBytes; item++)
+            {
+                var page = plan.Items[item];
+                if (((PageHeader*)page.Frame)->Kind == PageKind.Overflow)
+                    record.AddExtent(page.Page, page.Frame, page.Pages, context.PageSize);
+                else
+                    record.AddPage(page.Page, page.Frame, null, context.PageSize, ulong.MaxValue);
+            }
+
+            for (var end = Math.Min(plan.Freed.Count, freed + PagesPerRecord); freed < end; freed++)
+                record.AddFree(plan.Freed[freed], 1);
+
+            record.Finish(plan.Target.State, null);
+            var header = entry.Header;
+            header->Incarnation = incarnation;
+            header->Offset = offset;
+            header->Sequence = ++sequence;
+            header->Checksum = RecordChecksum.Compute(context.EnvironmentId, entry.Buffer);
+            file.Write(offset, new ReadOnlySpan<byte>(entry.Buffer, checked((int)entry.Length)));
+            offset += entry.Length;
+        }
+
+        return offset;
+    }
+
+    // A flush up to the journal snapshot writes no image of page 0, but stamps its sector: see FlushRecordWriter.
+    private static void AddPageZero(Engine context, ref RecordBuilder record)
+    {
+        var file = context.DataFile;
+        if (file.TryVerify(0, out _) != null)
+            return;
+        var page = (byte*)EngineMemory.Allocate((nuint)context.PageSize);
+        try
+        {
+            file.File.Read(0, new Span<byte>(page, context.PageSize));
+            record.AddPage(0, page, null, context.PageSize, ulong.MaxValue);
+        }
+        finally
+        {
+            EngineMemory.Free(page);
+        }
+    }
+
+    // All pages in full, page 0 included, however many zeros they hold, plus a header and padding for each record.
+    private static long MaxBytes(FlushPlan plan, int pageSize)
+    {
+        var records = (plan.Items.Count + plan.Freed.Count) / PagesPerRecord + (long)plan.Pages * pageSize / MaxRecordBytes + 3;
+        return JournalFormat.AlignUp(
+            (plan.Pages + 1) * ((long)pageSize + PageEntry.Size) + (plan.Freed.Count + (long)plan.Items.Count) * PageEntry.Size
+            + records * 2 * JournalFormat.Block);
+    }
+}
