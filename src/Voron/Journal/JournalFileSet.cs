@@ -228,7 +228,7 @@ internal sealed class JournalFileSet : IDisposable
                 _spare = null;
             }
 
-            while (_released.Count > MinKept && _released.Sum(file => file.Length) > kept)
+            while (_released.Count > MinKept && ReleasedBytes() > kept)
                 DeleteReleased(0);
 
             Count();
@@ -239,7 +239,9 @@ internal sealed class JournalFileSet : IDisposable
     {
         using (_lock.Enter())
         {
-            foreach (var file in _live.Concat(_released))
+            foreach (var file in _live)
+                file.Close();
+            foreach (var file in _released)
                 file.Close();
             _spare?.Close();
             _live.Clear();
@@ -248,14 +250,31 @@ internal sealed class JournalFileSet : IDisposable
         }
     }
 
-    // Kept separately from the lists, because readers must not wait while a file is being zeroed.
+    // Kept separately from the lists, because readers must not wait while a file is being zeroed. Loops rather than queries: a query would
+    // load an assembly during the first opening in a process.
     private void Count()
     {
         Volatile.Write(ref _liveCount, _live.Count);
         var newest = _live.Count > 0 ? _live[^1] : null;
-        Volatile.Write(ref _filledBytes, _live.Sum(file => file == newest ? 0 : file.LiveBytes));
+        var filled = 0L;
+        var total = (_spare?.Length ?? 0) + ReleasedBytes();
+        foreach (var file in _live)
+        {
+            filled += file == newest ? 0 : file.LiveBytes;
+            total += file.Length;
+        }
+
+        Volatile.Write(ref _filledBytes, filled);
         Volatile.Write(ref _newest, newest);
-        Volatile.Write(ref _totalBytes, _live.Sum(file => file.Length) + _released.Sum(file => file.Length) + (_spare?.Length ?? 0));
+        Volatile.Write(ref _totalBytes, total);
+    }
+
+    private long ReleasedBytes()
+    {
+        var bytes = 0L;
+        foreach (var file in _released)
+            bytes += file.Length;
+        return bytes;
     }
 
     private JournalFile Prepare(long minLength, long more, ReadOnlySpan<JournalSeal> seals, bool isSpare)
