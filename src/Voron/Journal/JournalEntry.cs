@@ -33,6 +33,16 @@ internal sealed unsafe class JournalEntry : IDisposable
 
     public long Sequence { get; set; }
 
+    /// <summary>The end of the journal behind the record, once it is sealed.</summary>
+    public JournalPosition End => new()
+    {
+        Incarnation = File!.Incarnation,
+        Epoch = File.Epoch,
+        Offset = Offset + Length,
+        Sequence = Sequence,
+        Checksum = Header->Checksum,
+    };
+
     /// <summary>The number of bytes of memory that the entry holds.</summary>
     public long Capacity => (long)_capacity;
 
@@ -95,6 +105,26 @@ internal sealed unsafe class JournalEntry : IDisposable
         Length = Header->AlignedLength;
         EnsureCapacity((nuint)Length, (nuint)(RecordHeader.Size + storedLength));
         NativeMemory.Clear(_buffer + RecordHeader.Size + storedLength, (nuint)(Length - RecordHeader.Size - storedLength));
+    }
+
+    /// <summary>Ends the wait of the commit that has the completion, if there is one.</summary>
+    /// <param name="failure">Null if the record is durable and published.</param>
+    public void Acknowledge(Exception? failure)
+    {
+        var completion = Completion;
+        Completion = null;
+        try
+        {
+            if (failure == null)
+                completion?.SetResult();
+            else
+                completion?.SetException(failure);
+        }
+        catch (Exception)
+        {
+            // The completion runs no code of its caller here and handles its own failures. If it throws nevertheless, the journal carries on:
+            // other commits depend on the leader, and there is no other place to report it.
+        }
     }
 
     public void Dispose()

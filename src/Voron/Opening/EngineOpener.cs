@@ -199,7 +199,8 @@ internal static unsafe class EngineOpener
             recovered.Files, recovered.WithoutEpoch, checkpoints.Current.ReplayStart, recovered.Unused, recovered.Ends);
         var current = PlantedFault.AppendToReplayedJournal ? files.FindLive(recovered.End.Epoch) : null;
         context.JournalFiles = files;
-        context.Journal = new JournalWriter(files, context.Poison, publisher, context.EnvironmentId, recovered.End, recovered.Seals, current);
+        context.Journal = new JournalWriter(
+            files, context.Poison, publisher, context.EnvironmentId, new JournalStart(recovered.End, recovered.Seals, current));
         owned.Push(context.Journal);
     }
 

@@ -1,0 +1,91 @@
+using System.Diagnostics;
+using Voron.Format;
+using Voron.IO;
+
+namespace Voron.Journal;
+
+/// <summary>Seals the records of a batch and writes them with one call. Used only by the thread that leads.</summary>
+internal sealed unsafe class BatchWriter
+{
+    private readonly UInt128 _environmentId;
+    private readonly DeviceSpeed _speed = new();
+
+    // The file of the most recently written records.
+    private JournalFile? _written;
+
+    public BatchWriter(UInt128 environmentId, ulong lastChecksum)
+    {
+        _environmentId = environmentId;
+        LastChecksum = lastChecksum;
+    }
+
+    /// <summary>The checksum of the newest record sealed, which the next one continues.</summary>
+    public ulong LastChecksum { get; private set; }
+
+    /// <summary>True if, as measured, the device takes longer to write a byte than the codec takes to save one.</summary>
+    public bool IsSlowerThanCodec => _speed.IsSlowerThanCodec;
+
+    /// <summary>Ticks of <see cref="Stopwatch"/> spent inside the device's write calls.</summary>
+    public long WriteTicks { get; private set; }
+
+    /// <summary>Bytes written, padding included.</summary>
+    public long BytesWritten { get; private set; }
+
+    /// <summary>Write calls issued.</summary>
+    public long Writes { get; private set; }
+
+    /// <summary>Writes neighbouring records of one file; they are durable when the method returns.</summary>
+    /// <param name="durableSequence">The newest durable record, which the records confirm.</param>
+    public void Write(List<JournalEntry> batch, long bytes, long durableSequence)
+    {
+        var blocks = stackalloc IoBlock[JournalQueue.MaxBatchRecords];
+        for (var i = 0; i < batch.Count; i++)
+        {
+            AssertNeighbours(batch, i);
+            Seal(batch[i], durableSequence);
+            blocks[i] = new IoBlock(batch[i].Buffer, (nuint)batch[i].Length);
+        }
+
+        // All records of the previous file are durable. It is full, and is not written again in this epoch.
+        var file = batch[0].File!;
+        if (file != _written)
+        {
+            _written?.Close();
+            _written = file;
+        }
+
+        var start = Stopwatch.GetTimestamp();
+        file.Handle.WriteVectored(batch[0].Offset, new ReadOnlySpan<IoBlock>(blocks, batch.Count));
+        var ticks = Stopwatch.GetTimestamp() - start;
+        WriteTicks += ticks;
+        _speed.Add(bytes, ticks);
+        BytesWritten += bytes;
+        Writes++;
+    }
+
+    // Sealed when issued rather than when submitted, so that the record confirms the durability of as many records as possible.
+    private void Seal(JournalEntry entry, long durableSequence)
+    {
+        Debug.Assert(durableSequence < entry.Sequence || Primitives.PlantedFault.AcknowledgeBeforeWrite, "a record confirms only earlier records");
+        var header = entry.Header;
+        header->Incarnation = entry.File!.Incarnation;
+        header->Offset = entry.Offset;
+        header->Sequence = entry.Sequence;
+        header->DurableSequence = durableSequence;
+        header->PreviousChecksum = LastChecksum;
+        header->Checksum = RecordChecksum.Compute(_environmentId, entry.Buffer);
+        LastChecksum = header->Checksum;
+    }
+
+    [Conditional("DEBUG")]
+    private void AssertNeighbours(List<JournalEntry> batch, int i)
+    {
+        var entry = batch[i];
+        Debug.Assert(i > 0 || _written == null || entry.File!.Epoch >= _written.Epoch, "files are written in the order of their epochs");
+        if (i == 0)
+            return;
+        var before = batch[i - 1];
+        Debug.Assert(entry.Sequence == before.Sequence + 1, "sequences rise by one from record to record");
+        Debug.Assert(entry.File == before.File && entry.Offset == before.Offset + before.Length, "the records of a batch are neighbours in a file");
+    }
+}

@@ -1,0 +1,154 @@
+using System.Diagnostics;
+using Voron.Primitives;
+
+namespace Voron.Journal;
+
+/// <summary>The buffers for records: a few, which are used again.</summary>
+/// <remarks>
+/// Guarded by the lock of the journal's queue, so that a caller that waits for a buffer is woken when a batch has been acknowledged. A buffer
+/// belongs to its renter until it is returned or submitted, and to the journal from then on.
+/// </remarks>
+internal sealed class JournalEntryPool(EngineMonitor queueLock, PoisonState poison)
+{
+    /// <summary>The maximum number of buffers, and therefore of queued records.</summary>
+    public const int MaxEntries = 16;
+
+    private const int InitialEntryBytes = 64 << 10;
+    private const int LargeEntryBytes = 4 << 20;
+
+    private readonly Stack<JournalEntry> _free = new(MaxEntries);
+    private int _count;
+    private bool _isClosed;
+
+    /// <summary>The total size in bytes of the buffers that wait for records.</summary>
+    public long FreeBytes
+    {
+        get
+        {
+            using (queueLock.Enter())
+                return _free.Sum(entry => entry.Capacity);
+        }
+    }
+
+    /// <summary>True if the pool keeps a buffer of a size that few records need.</summary>
+    public bool HasLargeBuffers
+    {
+        get
+        {
+            using (queueLock.Enter())
+                return _free.Any(entry => entry.Capacity > LargeEntryBytes);
+        }
+    }
+
+    /// <summary>Returns an entry to fill. Waits while too many are in use.</summary>
+    /// <exception cref="EnvironmentPoisonedException">An earlier write has failed.</exception>
+    public JournalEntry Rent()
+    {
+        var isInterrupted = false;
+        try
+        {
+            using (queueLock.Enter())
+            {
+                while (true)
+                {
+                    poison.ThrowIfPoisoned();
+                    if (_free.TryPop(out var entry))
+                    {
+                        entry.Revive();
+                        return entry;
+                    }
+
+                    if (_count < MaxEntries)
+                    {
+                        entry = new JournalEntry(InitialEntryBytes);
+                        _count++;
+                        return entry;
+                    }
+
+                    queueLock.Wait(ref isInterrupted);
+                }
+            }
+        }
+        finally
+        {
+            Uninterrupted.PassOn(isInterrupted);
+        }
+    }
+
+    /// <summary>Gives back an entry that was not submitted.</summary>
+    public void Return(JournalEntry entry)
+    {
+        using (queueLock.Enter())
+        {
+            Keep(entry);
+            queueLock.PulseAll();
+        }
+    }
+
+    /// <summary>
+    /// Takes back an entry whose record is done with. The caller holds the queue lock. It may be the thread that wrote the last batch, and get
+    /// here after the environment has been closed.
+    /// </summary>
+    public void Keep(JournalEntry entry)
+    {
+        Debug.Assert(Monitor.IsEntered(queueLock), "the free entries are guarded by the queue lock");
+        Debug.Assert(_free.Count < MaxEntries, "an entry is given back once");
+        if (_isClosed)
+        {
+            entry.Dispose();
+            return;
+        }
+
+        entry.Retire();
+        _free.Push(entry);
+    }
+
+    /// <summary>Frees large buffers if no record since the last call has needed more than half of them.</summary>
+    public void TrimBuffers()
+    {
+        var large = new List<JournalEntry>();
+        using (queueLock.Enter())
+        {
+            foreach (var entry in _free)
+            {
+                // The first call after a large record still counts that record.
+                if (entry.TakeNeeded() * 2 <= entry.Capacity && entry.Capacity > LargeEntryBytes)
+                    large.Add(entry);
+            }
+
+            if (large.Count == 0)
+                return;
+            var kept = _free.Except(large).Reverse().ToArray();
+            _free.Clear();
+            foreach (var entry in kept)
+                _free.Push(entry);
+        }
+
+        // Outside the lock, because freeing a lot of memory takes time.
+        foreach (var entry in large)
+        {
+            try
+            {
+                entry.Shrink(InitialEntryBytes);
+            }
+            catch (OutOfMemoryException)
+            {
+                // There is one entry fewer until there is memory for another.
+                using (queueLock.Enter())
+                    _count--;
+                continue;
+            }
+
+            Return(entry);
+        }
+    }
+
+    /// <summary>Frees the buffers; those still in use are freed when they are given back. The caller holds the queue lock.</summary>
+    public void Close()
+    {
+        Debug.Assert(Monitor.IsEntered(queueLock), "the free entries are guarded by the queue lock");
+        _isClosed = true;
+        while (_free.TryPop(out var entry))
+            entry.Dispose();
+    }
+}

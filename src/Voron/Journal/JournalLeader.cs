@@ -1,0 +1,129 @@
+using System.Diagnostics;
+using Voron.Format;
+using Voron.Primitives;
+
+namespace Voron.Journal;
+
+/// <summary>The steps of the thread that leads: a batch from the queue to the device, to the listener, and to its waiters.</summary>
+/// <remarks>
+/// <code>
+///   lead taken ─▶ batch taken ─▶ sealed, written ─▶ each record: published, durable ─▶ each record: acknowledged ─▶ lead ended
+///                                  └─ failed: poisoned; the batch has an unknown outcome, the queued records are not committed ─▲
+/// </code>
+/// A thread that waits for its record leads while no other thread does, until its own record is durable. The journal thread leads for records
+/// without a waiting thread. The leader holds no lock of the journal and runs no user code: waiting for it, as flushes and closing do,
+/// therefore means waiting for the device. No record is acknowledged before it is durable, nor published out of order.
+/// </remarks>
+internal sealed unsafe class JournalLeader
+{
+    private readonly JournalQueue _queue;
+    private readonly BatchWriter _writer;
+    private readonly PoisonState _poison;
+    private readonly IJournalListener _listener;
+    private readonly List<JournalEntry> _batch = new(JournalQueue.MaxBatchRecords);
+
+    public JournalLeader(EngineLock submission, JournalQueue queue, BatchWriter writer, PoisonState poison, IJournalListener listener)
+    {
+        _queue = queue;
+        _writer = writer;
+        _poison = poison;
+        _listener = listener;
+        Thread = new JournalThread(submission, RunThread);
+    }
+
+    /// <summary>The thread that leads when no waiting thread does.</summary>
+    public JournalThread Thread { get; }
+
+    /// <summary>
+    /// Writes and acknowledges the next batch. The caller leads; it no longer does when the method returns, in every case.
+    /// </summary>
+    /// <param name="tellsObservers">The caller notifies the observers itself.</param>
+    public void WriteBatch(bool tellsObservers)
+    {
+        _queue.AssertLeading();
+        try
+        {
+            if (!_queue.TakeBatch(_batch, out var bytes))
+                return;
+            SchedulePoint.Reach(SchedulePlace.Writing);
+            if (_batch.Count > 0)
+                _writer.Write(_batch, bytes, _queue.DurableSequence);
+            SchedulePoint.Reach(SchedulePlace.Written);
+            Publish();
+        }
+        catch (Exception e)
+        {
+            Fail(e);
+            return;
+        }
+
+        Complete();
+        if (!tellsObservers)
+            _listener.OnRecordWritten();
+    }
+
+    // An exception that ended this thread would end the process.
+    private void RunThread()
+    {
+        try
+        {
+            while (!Thread.IsStopping)
+            {
+                Thread.WaitForWork();
+                while (_queue.TryLead())
+                    WriteBatch(tellsObservers: false);
+            }
+        }
+        catch (Exception e)
+        {
+            _poison.Set(e);
+            _queue.FailQueued();
+        }
+    }
+
+    private void Publish()
+    {
+        foreach (var entry in _batch)
+        {
+            if (PlantedFault.AcknowledgeBeforePublish)
+                _queue.SetDurableEarly(entry.Sequence);
+            SchedulePoint.Reach(SchedulePlace.Publishing);
+            if (!PlantedFault.AcknowledgeBeforeWrite)
+                _listener.OnRecordDurable(*entry.Header, entry.End, entry.Length);
+            SchedulePoint.Reach(SchedulePlace.Published);
+            _queue.SetDurable(entry.Sequence);
+        }
+    }
+
+    private void Complete()
+    {
+        var empty = _queue.TakeEmptyCommits();
+
+        // Outside the lock, because completing a source may take time.
+        if (PlantedFault.AcknowledgeOutOfOrder)
+            _batch.Reverse();
+        foreach (var entry in _batch)
+        {
+            Debug.Assert(entry.Sequence <= _queue.DurableSequence, "no record is acknowledged before it is durable");
+            entry.Acknowledge(null);
+            empty = EmptyCommits.Complete(empty, entry.Sequence);
+            SchedulePoint.Reach(SchedulePlace.Acknowledged);
+        }
+
+        EmptyCommits.Complete(empty, long.MaxValue);
+
+        var more = false;
+        while (!_queue.TryEndLeading(_batch, ref more, out empty))
+            EmptyCommits.Complete(empty, long.MaxValue);
+        if (more)
+            Thread.Wake();
+    }
+
+    private void Fail(Exception cause)
+    {
+        _poison.Set(cause);
+        foreach (var entry in _batch)
+            entry.Acknowledge(_poison.Exception(CommitOutcome.Unknown));
+        _queue.Fail(_batch);
+    }
+}

@@ -1,0 +1,363 @@
+using System.Diagnostics;
+using System.Diagnostics.CodeAnalysis;
+using Voron.Format;
+using Voron.Primitives;
+
+namespace Voron.Journal;
+
+/// <summary>The submitted records that are not acknowledged yet, how far the journal has come with them, and whether a thread leads.</summary>
+/// <remarks>
+/// Four sequences rise, by one from record to record:
+/// <code>
+///   submitted ── TakeBatch ──▶ issued ── SetDurable ──▶ durable ── TryEndLeading ──▶ acknowledged
+///   acknowledged &lt;= durable &lt;= issued &lt;= submitted
+/// </code>
+/// A record is queued while it is submitted and not issued. It is in the leader's batch from then until it is acknowledged. One thread leads
+/// at a time:
+/// <code>
+///   free ── TryLead, WaitUntilLeading ──▶ led ── TakeBatch ──▶ batch taken ── TryEndLeading, Fail ──▶ free
+///                                          └── TakeBatch, if the environment is poisoned ─────────────▲
+/// </code>
+/// Only the leader issues records and makes them durable. A poisoned environment issues none: those in the queue fail.
+/// </remarks>
+internal sealed class JournalQueue
+{
+    /// <summary>The maximum number of records in a batch.</summary>
+    public const int MaxBatchRecords = 64;
+
+    private const long MaxBatchBytes = 1 << 20;
+
+    private readonly PoisonState _poison;
+    private readonly Queue<JournalEntry> _queue = new(JournalEntryPool.MaxEntries);
+    private EmptyCommits _emptyCommits;
+    private long _submittedSequence;
+    private long _issuedSequence;
+    private long _durableSequence;
+
+    // All commits up to this sequence have been acknowledged.
+    private long _acknowledgedSequence;
+    private bool _isLed;
+    private bool _isClosed;
+#if DEBUG
+    private int _leader;
+#endif
+
+    /// <param name="sequence">The last record of the journal when it was opened.</param>
+    public JournalQueue(PoisonState poison, long sequence)
+    {
+        _poison = poison;
+        _submittedSequence = _issuedSequence = _durableSequence = _acknowledgedSequence = sequence;
+        Entries = new JournalEntryPool(Lock, poison);
+    }
+
+    /// <summary>Guards the queue, the free entries, the sequences and the leadership; comes after the submission lock.</summary>
+    public EngineMonitor Lock { get; } = new(LockRank.JournalQueue);
+
+    /// <summary>The buffers of the records, which return there.</summary>
+    public JournalEntryPool Entries { get; }
+
+    /// <summary>The sequence of the newest durable record.</summary>
+    public long DurableSequence => Volatile.Read(ref _durableSequence);
+
+    /// <summary>The sequence of the newest record submitted.</summary>
+    public long SubmittedSequence => Volatile.Read(ref _submittedSequence);
+
+    /// <summary>The number of records in the queue; exact for the holder of the queue lock.</summary>
+    public int Count => _queue.Count;
+
+    /// <summary>
+    /// Throws if records are refused. The caller holds the queue lock, and adds its record under it: if a write has failed meanwhile, its
+    /// thread has already emptied the queue, and the record would stay there forever.
+    /// </summary>
+    /// <exception cref="EnvironmentPoisonedException">An earlier write has failed.</exception>
+    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
+    public void ThrowIfRefusing()
+    {
+        AssertLocked();
+        _poison.ThrowIfPoisoned();
+        if (_isClosed)
+            ThrowClosed();
+    }
+
+    /// <summary>Adds a record that has its place, and gives it its sequence. The caller holds the queue lock.</summary>
+    public void Add(JournalEntry entry)
+    {
+        AssertLocked();
+        Debug.Assert(!_isClosed, "nothing is submitted after the close");
+        Debug.Assert(_queue.Count < JournalEntryPool.MaxEntries, "the queue has room for every entry, and never grows");
+        entry.Sequence = _submittedSequence + 1;
+        Volatile.Write(ref _submittedSequence, entry.Sequence);
+        _queue.Enqueue(entry);
+        AssertOrdered();
+    }
+
+    /// <summary>Waits until the record is durable or the calling thread leads. An interrupt does not end the wait.</summary>
+    /// <returns>False if the record is durable; true if the calling thread leads.</returns>
+    /// <exception cref="EnvironmentPoisonedException">The record will not become durable.</exception>
+    public bool WaitUntilLeading(long sequence, ref bool isInterrupted)
+    {
+        using (Lock.Enter())
+        {
+            while (true)
+            {
+                if (_durableSequence >= sequence)
+                    return false;
+                if (_poison.IsPoisoned)
+                    throw NotDurable(sequence);
+                if (!_isLed)
+                    break;
+                Lock.Wait(ref isInterrupted);
+            }
+
+            if (_isClosed)
+                ThrowClosed();
+            return BeginLeading();
+        }
+    }
+
+    /// <summary>Takes the lead if there are records to write and no thread leads.</summary>
+    public bool TryLead()
+    {
+        using (Lock.Enter())
+        {
+            if (_queue.Count == 0 || _isLed)
+                return false;
+
+            // Something other than this journal has poisoned the environment, and only submitting threads notice that.
+            if (_poison.IsPoisoned)
+            {
+                FailQueuedLocked();
+                Lock.PulseAll();
+                return false;
+            }
+
+            return BeginLeading();
+        }
+    }
+
+    /// <summary>Moves the next neighbouring records from the queue to the leader's batch. There may be none.</summary>
+    /// <returns>False if nothing more will be written; the caller then no longer leads.</returns>
+    public bool TakeBatch(List<JournalEntry> batch, out long bytes)
+    {
+        bytes = 0;
+        using (Lock.Enter())
+        {
+            AssertLeading();
+
+            // A caller that asked after the environment was poisoned has learned that queued records will never be written.
+            if (_poison.IsPoisoned)
+            {
+                FailQueuedLocked();
+                EndLeading();
+                Lock.PulseAll();
+                return false;
+            }
+
+            batch.Clear();
+
+            // Checked under the lock: waiters may already have learned that nothing more will be written.
+            while (!_poison.IsPoisoned && _queue.TryPeek(out var next) && batch.Count < MaxBatchRecords
+                && (batch.Count == 0 || (next.File == batch[0].File && bytes + next.Length <= MaxBatchBytes)))
+            {
+                Debug.Assert(next.Sequence == _issuedSequence + 1, "records are issued in sequence order, each once");
+                batch.Add(_queue.Dequeue());
+                bytes += next.Length;
+                _issuedSequence = next.Sequence;
+            }
+
+            AssertOrdered();
+            return true;
+        }
+    }
+
+    /// <summary>Notes that a record is durable and published. Called by the leader, in sequence order, without the lock.</summary>
+    public void SetDurable(long sequence)
+    {
+        AssertLeading();
+        Debug.Assert(sequence <= _issuedSequence, "a record is durable after it was issued");
+        Debug.Assert(
+            sequence == _durableSequence + 1 || PlantedFault.AcknowledgeBeforePublish || PlantedFault.AcknowledgeBeforeWrite,
+            "records become durable in sequence order, each once");
+        Volatile.Write(ref _durableSequence, Math.Max(_durableSequence, sequence));
+    }
+
+    /// <summary>Notes that a record counts as durable before it is; for planted faults.</summary>
+    public void SetDurableEarly(long sequence) => Volatile.Write(ref _durableSequence, sequence);
+
+    /// <summary>
+    /// Takes the empty commits that the durable records allow to be acknowledged. Those that arrive too late to be seen here are found by
+    /// <see cref="TryEndLeading"/>.
+    /// </summary>
+    public CommitCompletion? TakeEmptyCommits()
+    {
+        if (_emptyCommits.IsEmpty)
+            return null;
+        using (Lock.Enter())
+            return _emptyCommits.TakeUpTo(_durableSequence);
+    }
+
+    /// <summary>Ends the lead of a thread whose batch has been acknowledged.</summary>
+    /// <param name="batch">The batch, whose entries return to the pool.</param>
+    /// <param name="more">True if there are more records to write.</param>
+    /// <param name="late">Commits to complete first, if the method returns false.</param>
+    public bool TryEndLeading(List<JournalEntry> batch, ref bool more, out CommitCompletion? late)
+    {
+        using (Lock.Enter())
+        {
+            AssertLeading();
+            _acknowledgedSequence = _durableSequence;
+            AssertOrdered();
+            late = _emptyCommits.TakeUpTo(_acknowledgedSequence);
+            if (late != null)
+                return false;
+            KeepBatch(batch);
+            EndLeading();
+            more = _queue.Count > 0;
+            if (!PlantedFault.ForgetToWake)
+                Lock.PulseAll();
+            return true;
+        }
+    }
+
+    /// <summary>Ends the lead of a thread whose write has failed, and fails all queued records. The environment is poisoned.</summary>
+    public void Fail(List<JournalEntry> batch)
+    {
+        using (Lock.Enter())
+        {
+            AssertLeading();
+            Debug.Assert(_poison.IsPoisoned, "a failed write poisons the environment before its leader is replaced");
+            KeepBatch(batch);
+            FailQueuedLocked();
+            EndLeading();
+            Lock.PulseAll();
+        }
+    }
+
+    /// <summary>Fails all queued records. The environment is poisoned.</summary>
+    public void FailQueued()
+    {
+        using (Lock.Enter())
+        {
+            FailQueuedLocked();
+            Lock.PulseAll();
+        }
+    }
+
+    /// <summary>
+    /// Completes a commit without a record of its own when the record that it read is durable and published: at once if it already is. The
+    /// caller makes sure that the journal is written.
+    /// </summary>
+    public void CompleteWhenDurable(long sequence, CommitCompletion completion)
+    {
+        EnvironmentPoisonedException? failure = null;
+        using (Lock.Enter())
+        {
+            Debug.Assert(sequence <= _submittedSequence, "a transaction reads only what has been submitted");
+            if (_poison.IsPoisoned)
+            {
+                if (_durableSequence < sequence)
+                    failure = NotDurable(sequence);
+            }
+            else if (_acknowledgedSequence < sequence)
+            {
+                // The record may already be durable while earlier commits are still being acknowledged. This commit comes after them.
+                completion.Sequence = sequence;
+                _emptyCommits.Add(completion);
+                return;
+            }
+        }
+
+        if (failure == null)
+            completion.SetResult();
+        else
+            completion.SetException(failure);
+    }
+
+    /// <summary>
+    /// Waits until no thread leads, and lets none lead from then on. Records that are still queued fail; the environment is poisoned then.
+    /// </summary>
+    public void Close()
+    {
+        var isInterrupted = false;
+        using (Lock.Enter())
+        {
+            while (_isLed && !PlantedFault.CloseBelowWrite)
+                Lock.Wait(ref isInterrupted);
+            Debug.Assert(
+                _queue.Count == 0 || _poison.IsPoisoned || PlantedFault.CloseBelowWrite, "all submitted records are written before the close");
+            FailQueuedLocked();
+            _isClosed = true;
+            Lock.PulseAll();
+            Entries.Close();
+        }
+
+        Uninterrupted.PassOn(isInterrupted);
+    }
+
+    [DoesNotReturn]
+    public static void ThrowClosed() => throw new ObjectDisposedException(
+        nameof(StorageEnvironment), "The environment was closed while this transaction was open. The transaction was not committed, and is rolled back.");
+
+    /// <summary>Asserts that the calling thread leads.</summary>
+    [Conditional("DEBUG")]
+    public void AssertLeading()
+    {
+#if DEBUG
+        Debug.Assert(_isLed && _leader == Environment.CurrentManagedThreadId, "only the leader issues, writes and publishes records");
+#endif
+    }
+
+    // The exception for a record that is not durable in a poisoned environment. The caller holds the queue lock.
+    private EnvironmentPoisonedException NotDurable(long sequence) =>
+        _poison.Exception(sequence <= _issuedSequence ? CommitOutcome.Unknown : CommitOutcome.NotCommitted);
+
+    private bool BeginLeading()
+    {
+        AssertLocked();
+        Debug.Assert(!_isLed && !_isClosed, "one thread leads at a time, and none after the close");
+#if DEBUG
+        _leader = Environment.CurrentManagedThreadId;
+#endif
+        return _isLed = true;
+    }
+
+    private void EndLeading()
+    {
+        AssertLocked();
+        _isLed = false;
+    }
+
+    private void KeepBatch(List<JournalEntry> batch)
+    {
+        foreach (var entry in batch)
+            Entries.Keep(entry);
+        batch.Clear();
+    }
+
+    private void FailQueuedLocked()
+    {
+        AssertLocked();
+        EmptyCommits.Complete(_emptyCommits.TakeUpTo(_durableSequence), long.MaxValue);
+        for (var empty = _emptyCommits.TakeUpTo(long.MaxValue); empty != null;)
+        {
+            var next = (CommitCompletion?)empty.Next;
+            empty.SetException(NotDurable(empty.Sequence));
+            empty = next;
+        }
+
+        while (_queue.TryDequeue(out var entry))
+        {
+            entry.Acknowledge(_poison.Exception(CommitOutcome.NotCommitted));
+            Entries.Keep(entry);
+        }
+    }
+
+    [Conditional("DEBUG")]
+    private void AssertLocked() => Debug.Assert(Monitor.IsEntered(Lock), "the queue lock is held");
+
+    [Conditional("DEBUG")]
+    private void AssertOrdered() => Debug.Assert(
+        (_acknowledgedSequence <= _durableSequence && _durableSequence <= _issuedSequence && _issuedSequence <= _submittedSequence)
+            || PlantedFault.AcknowledgeBeforeWrite,
+        "acknowledged <= durable <= issued <= submitted");
+}

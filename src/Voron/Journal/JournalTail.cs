@@ -1,0 +1,93 @@
+using System.Diagnostics;
+using Voron.Format;
+using Voron.IO;
+using Voron.Primitives;
+
+namespace Voron.Journal;
+
+/// <summary>The end of the submitted records: the file and the offset of the next one, and the beginning of the next file.</summary>
+/// <remarks>
+/// Used under the writer's submission lock. The bytes before the end may not be written yet: the records that will fill them are in the queue.
+/// </remarks>
+internal sealed class JournalTail
+{
+    private readonly EngineLock _submission;
+    private readonly JournalFileSet _files;
+    private JournalSeal[] _seals;
+    private JournalFile? _current;
+    private long _offset;
+
+    public JournalTail(EngineLock submission, JournalFileSet files, in JournalStart start)
+    {
+        _submission = submission;
+        _files = files;
+        _seals = start.Seals;
+        _current = start.Current;
+        _offset = start.Position.Offset;
+    }
+
+    /// <summary>
+    /// The number of bytes that every file keeps free at its end for the flush list of the flush that frees space on a full disk. Set
+    /// before each submission.
+    /// </summary>
+    public long ReservedBytes { get; set; }
+
+    /// <summary>
+    /// The number of additional bytes reserved for the page images of a flush. The images may need far more room than commits write, so a
+    /// file with too little room for them is followed by one with room for twice as many.
+    /// </summary>
+    public long ReservedImageBytes { get; set; }
+
+    /// <summary>True once a file has been begun for the first record since opening; until then the files are as they were found.</summary>
+    public bool HasBegun => Volatile.Read(ref _current) != null;
+
+    /// <summary>The end, without the sequence and checksum of the last record; its epoch is 0 until a file has been begun.</summary>
+    public JournalPosition Position => new()
+    {
+        Incarnation = _current?.Incarnation ?? 0,
+        Epoch = _current?.Epoch ?? 0,
+        Offset = _offset,
+    };
+
+    /// <summary>Begins another file if the current one has no room for a record and the reserve behind it.</summary>
+    /// <exception cref="StorageFullException">There is no room for another journal file.</exception>
+    /// <exception cref="StorageAccessException">A journal file could not be made.</exception>
+    public void EnsureRoom(long length, bool mayUseReserve)
+    {
+        _submission.AssertHeld();
+        var reserve = mayUseReserve || PlantedFault.IgnoreReserve ? 0 : ReservedBytes + ReservedImageBytes;
+        if (_current != null && _offset + length + reserve <= _current.Length)
+            return;
+
+        try
+        {
+            SchedulePoint.Reach(SchedulePlace.FileBeginning);
+
+            // As much additional room as is kept free; otherwise there would soon be one file per record.
+            _current = _files.Begin(length + reserve, reserve + ReservedImageBytes, length, _seals);
+        }
+        catch (DiskException e)
+        {
+            if (e.Error == DiskError.NoSpace)
+                throw new StorageFullException($"No room for another journal file: {e.Message} The transaction was not committed.", e);
+            throw new StorageAccessException($"A journal file could not be made: {e.Message} The transaction was not committed.", e);
+        }
+
+        _seals = [];
+        _offset = JournalFormat.FirstRecordOffset;
+    }
+
+    /// <summary>Gives a record the place at the end, for which there is room.</summary>
+    public void Place(JournalEntry entry)
+    {
+        _submission.AssertHeld();
+        var file = _current!;
+        Debug.Assert(entry.Length > 0 && entry.Length % JournalFormat.Block == 0, "a record consists of whole blocks");
+        Debug.Assert(_offset >= JournalFormat.FirstRecordOffset && _offset % JournalFormat.Block == 0, "a record begins at a block behind the headers");
+        Debug.Assert(_offset + entry.Length <= file.Length, "a record ends within its file");
+        entry.File = file;
+        entry.Offset = _offset;
+        _offset += entry.Length;
+        file.UsedBytes = _offset;
+    }
+}
