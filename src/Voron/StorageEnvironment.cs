@@ -69,7 +69,7 @@ public sealed partial class StorageEnvironment : IDisposable
         _trimmer = new MemoryTrimmer(_context, _writer);
         _scheduler = new FlushScheduler(
             _context, _flusher, () => _reclaimer.Run(BackgroundPatience), _reclaimer.PunchForWriter,
-            _trimmer, parts.ReplayedBytes, parts.Recovered.IsDurabilityConfirmed, _context.Options.BackgroundFlush);
+            _trimmer, new ReplayedJournal(parts.ReplayedBytes, parts.Recovered.IsDurabilityConfirmed));
         parts.Publisher.BackPressure = _scheduler;
         _context.BackPressure = _scheduler;
         _entrance = new WriterEntrance(_context, _writer, transactions, _scheduler);

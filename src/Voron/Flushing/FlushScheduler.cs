@@ -6,6 +6,11 @@ using Voron.Transactions;
 
 namespace Voron.Flushing;
 
+/// <summary>The journal that recovery found, as the scheduler needs it.</summary>
+/// <param name="UnflushedBytes">Bytes of journal that were replayed at opening and are not flushed yet.</param>
+/// <param name="IsDurabilityConfirmed">True if the last record needs no other record to confirm its durability.</param>
+internal readonly record struct ReplayedJournal(long UnflushedBytes, bool IsDurabilityConfirmed);
+
 /// <summary>Decides when to flush, on its own thread: by bytes of journal, by age, and by the number of journal files.</summary>
 /// <remarks>
 /// The same thread prepares the next journal file, confirms the durability of an idle journal's tail, writes journal snapshots of pages
@@ -21,15 +26,11 @@ internal sealed class FlushScheduler : IBackPressure
     private const int MaxHeldAtAnyCost = 4 * MaxHeldFiles;
 
     private static readonly TimeSpan Tick = TimeSpan.FromMilliseconds(100);
-    private static readonly TimeSpan LongestDelay = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan LongestPause = TimeSpan.FromMinutes(1);
 
     // Writers wait for a flush, and it may find room at any time. The other retries wait for human action.
     private readonly RetryPause _flushRetry = new(Tick, TimeSpan.FromSeconds(5));
-
-    // Used by the holder of the writer, concurrently with the thread.
-    private readonly RetryPause _roomRetry = new(Tick, TimeSpan.FromSeconds(5));
     private readonly RetryPause _growthRetry = new(Second, LongestPause);
     private readonly RetryPause _journalSnapshotRetry = new(Second, LongestPause);
     private readonly RetryPause _confirmRetry = new(Second, LongestPause);
@@ -41,14 +42,13 @@ internal sealed class FlushScheduler : IBackPressure
     private readonly Engine _context;
     private readonly Flusher _flusher;
     private readonly Action _reclaim;
-    private readonly Func<long, long> _punch;
+    private readonly WriterThrottle _throttle;
+    private readonly RoomMaker _room;
+    private readonly DurabilityConfirmation _confirmation;
     private readonly SlowReaderWatch _slowReaders;
     private readonly MemoryTrimmer _trimmer;
     private readonly AutoResetEvent _wake = new(false);
-    private readonly EngineMonitor _progress = new(LockRank.Progress);
     private readonly Thread? _thread;
-    private TaskCompletionSource? _progressed;
-    private long _availableAtFailure;
     private long _freeAtReclaim;
     private long _reclaimedAtTick = Environment.TickCount64;
     private long _writtenBytes;
@@ -56,8 +56,6 @@ internal sealed class FlushScheduler : IBackPressure
     private long _flushedAtDirectBytes;
     private long _seenDirectBytes;
     private long _journalSnapshotAtBytes;
-    private long _confirmedSequence;
-    private long _lastSequence;
     private long _dirtySinceTick = -1;
     private bool _isIdle = true;
     private bool _wasNearLimit;
@@ -66,27 +64,27 @@ internal sealed class FlushScheduler : IBackPressure
 
     /// <param name="reclaim">Gives free space back to the file system.</param>
     /// <param name="punch">See <see cref="SpaceReclaimer.PunchForWriter"/>.</param>
-    /// <param name="replayedBytes">Bytes of journal that were replayed at opening and are not flushed yet.</param>
-    /// <param name="isDurabilityConfirmed">See <see cref="RecoveryResult.IsDurabilityConfirmed"/>.</param>
     /// <param name="trimmer">Gives memory back to the system.</param>
+    /// <param name="replayed">The journal that recovery found.</param>
     public FlushScheduler(
-        Engine context, Flusher flusher, Action reclaim, Func<long, long> punch, MemoryTrimmer trimmer, long replayedBytes,
-        bool isDurabilityConfirmed, bool background)
+        Engine context, Flusher flusher, Action reclaim, Func<long, long> punch, MemoryTrimmer trimmer, in ReplayedJournal replayed)
     {
-        _writtenBytes = replayedBytes;
+        _writtenBytes = replayed.UnflushedBytes;
         _reclaim = reclaim;
-        _punch = punch;
         _trimmer = trimmer;
         _context = context;
+        _throttle = new WriterThrottle(context, flusher, _wake);
+        _room = new RoomMaker(context, flusher, punch);
+        _confirmation = new DurabilityConfirmation(context.Journal!);
         _slowReaders = new SlowReaderWatch(context);
         context.Ring.Read(out var newest);
         _freeAtReclaim = newest.State.PageCount;
         _flusher = flusher;
 
         // A durability marker begins a journal file, so an open that writes nothing else must not write a marker each time.
-        if (isDurabilityConfirmed && !PlantedFault.ConfirmAtEachOpening)
-            _confirmedSequence = context.Journal!.SubmittedSequence;
-        if (!background)
+        if (replayed.IsDurabilityConfirmed && !PlantedFault.ConfirmAtEachOpening)
+            _confirmation.Begin();
+        if (!context.Options.BackgroundFlush)
             return;
         _thread = new Thread(SchedulePoint.Adopt(Run, this)) { IsBackground = true, Name = "Voron flusher" };
         _thread.Start();
@@ -127,88 +125,34 @@ internal sealed class FlushScheduler : IBackPressure
         _wasNearLimit = isNear;
     }
 
+    // Without a thread, no flush would end the delay.
     public void ThrottleWriter()
     {
-        if (!BeginsDelay())
-            return;
-        var deadline = Environment.TickCount64 + (long)LongestDelay.TotalMilliseconds;
-        using (_progress.Enter())
-        {
-            while (IsDelayed)
-            {
-                var left = deadline - Environment.TickCount64;
-                if (left <= 0 || !_progress.Wait((int)left))
-                    return;
-            }
-        }
+        if (_thread != null)
+            _throttle.Throttle();
     }
 
-    public async ValueTask ThrottleWriterAsync()
-    {
-        if (!BeginsDelay())
-            return;
-        var deadline = Environment.TickCount64 + (long)LongestDelay.TotalMilliseconds;
-        while (true)
-        {
-            TaskCompletionSource progressed;
-            using (_progress.Enter())
-                progressed = _progressed ??= new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-            var left = deadline - Environment.TickCount64;
-            if (left <= 0 || !IsDelayed)
-                return;
-            await Task.WhenAny(progressed.Task, Task.Delay((int)left)).ConfigureAwait(false);
-        }
-    }
+    public ValueTask ThrottleWriterAsync() => _thread == null ? ValueTask.CompletedTask : _throttle.ThrottleAsync();
 
-    public bool TryFlush()
-    {
-        if (PlantedFault.FailWithoutFlush || !MayTryAgain)
-            return false;
-        try
-        {
-            // A flush skips transactions that are submitted but not yet published.
-            _context.Journal!.Drain();
-            var hasFlushed = _flusher.FlushForWriter();
-            _roomRetry.Clear();
-            return hasFlushed;
-        }
-        catch (EnvironmentPoisonedException)
-        {
-            // The exception may describe the record that was waited for. The caller's transaction has not been submitted.
-            throw _context.Poison.Exception(CommitOutcome.NotCommitted);
-        }
-        catch (StorageFullException e)
-        {
-            // No room for the flush itself, which is paused. The caller fails for lack of room.
-            _availableAtFailure = _context.Disk.AvailableBytes;
-            if (_roomRetry.Failed())
-                FlushLog.NoRoom(_context.Logger, e.Message);
-            return false;
-        }
-    }
+    public bool TryFlush() => _room.TryFlush();
 
-    public bool TryPunch()
-    {
-        if (PlantedFault.FailWithoutFlush || _punch(2 * _context.Options.MaxJournalFileBytes) == 0)
-            return false;
+    public bool TryPunch() => _room.TryPunch();
 
-        // A paused flush may have been waiting for this space.
-        _roomRetry.Clear();
-        TryFlush();
-        return true;
-    }
+    /// <inheritdoc cref="WriterThrottle.HeldJournalBytes"/>
+    public long HeldJournalBytes => _throttle.HeldJournalBytes;
 
-    // A flush that found no room finds none for the next commit either, and may do much work before it fails.
-    private bool MayTryAgain => _roomRetry.IsOver || _context.Disk.AvailableBytes > _availableAtFailure;
-
-    /// <summary>Stops the thread, and returns when it has ended. The thread calls no user code, and waits only for the device.</summary>
+    /// <summary>
+    /// Stops the thread, and returns when it has ended. Called when closing has begun: the thread calls no user code, does not wait for the
+    /// writer any more, and therefore waits only for the device, and for other threads that do.
+    /// </summary>
     public void Stop()
     {
         _stopping = true;
+        _throttle.Stop();
         SchedulePoint.Set(_wake);
         try
         {
-            ReportProgress();
+            _throttle.ReportProgress();
         }
         finally
         {
@@ -217,39 +161,6 @@ internal sealed class FlushScheduler : IBackPressure
                 Uninterrupted.Run(thread.Join);
         }
     }
-
-    private bool BeginsDelay()
-    {
-        if (_thread == null || !IsDelayed)
-            return false;
-        _context.Counters.BackPressureWaits++;
-        SchedulePoint.Set(_wake);
-        return true;
-    }
-
-    private bool IsDelayed => IsOverLimit && !_stopping && !_context.Poison.IsPoisoned;
-
-    private void ReportProgress()
-    {
-        TaskCompletionSource? progressed;
-        using (_progress.Enter())
-        {
-            progressed = _progressed;
-            _progressed = null;
-            _progress.PulseAll();
-        }
-
-        progressed?.TrySetResult();
-    }
-
-    private bool IsOverLimit =>
-        HeldJournalBytes > _context.Options.JournalLimitBytes || _context.VersionBytes > _context.Options.ScratchLimitBytes;
-
-    /// <summary>
-    /// Bytes that count against the journal limit. The last flush's own records do not: the next flush makes them needless, and they would
-    /// slow writers when nothing is left to flush.
-    /// </summary>
-    public long HeldJournalBytes => _context.JournalFiles!.LiveRecordBytes - _flusher.LiveOwnBytes;
 
     // An exception that ended this thread would end the process.
     private void Run()
@@ -262,7 +173,7 @@ internal sealed class FlushScheduler : IBackPressure
                 if (_stopping || _context.Poison.IsPoisoned)
                     break;
                 TryRunOnce();
-                ReportProgress();
+                _throttle.ReportProgress();
             }
         }
         catch (Exception e)
@@ -273,7 +184,7 @@ internal sealed class FlushScheduler : IBackPressure
 
         if (_context.Poison.Cause is { } cause)
             FlushLog.Ended(_context.Logger, _context.Disk.Path, cause.Message, cause);
-        ReportProgress();
+        _throttle.ReportProgress();
     }
 
     private void WaitForWork()
@@ -302,14 +213,14 @@ internal sealed class FlushScheduler : IBackPressure
         }
         catch (OperationCanceledException) when (_context.Closing.IsCancellationRequested)
         {
-            // The thread was waiting for the writer.
+            // The thread was waiting for the writer, to reclaim space.
         }
     }
 
     // Nothing is unflushed, and no record still needs a durability marker: the next commit wakes the thread.
     private bool IsIdle() =>
-        UnflushedJournalBytes == 0 && _context.Journal!.SubmittedSequence == _confirmedSequence
-        && (_context.JournalFiles!.HasSpare || !_context.Journal.HasBegun);
+        UnflushedJournalBytes == 0 && _confirmation.IsConfirmed
+        && (_context.JournalFiles!.HasSpare || !_context.Journal!.HasBegun);
 
     private void RunOnce()
     {
@@ -326,7 +237,7 @@ internal sealed class FlushScheduler : IBackPressure
 
         // Last, since it fails on a full disk, where a flush may make room.
         if (_confirmRetry.IsOver)
-            Try(_confirmRetry, static scheduler => scheduler.ConfirmDurability());
+            Try(_confirmRetry, static scheduler => scheduler._confirmation.ConfirmWhenIdle());
     }
 
     // A step that fails does not keep the others from running: a file that cannot grow can still be flushed to.
@@ -371,7 +282,7 @@ internal sealed class FlushScheduler : IBackPressure
             || _context.Journal!.ReservedImageBytes >= _context.Options.FlushThresholdBytes
             || _context.JournalFiles!.LiveCount > MaxJournalFiles
             || _context.VersionBytes > _context.Options.ScratchLimitBytes / SlowReaderWatch.PartOfLimit
-            || IsOverLimit;
+            || _throttle.IsOverLimit;
     }
 
     private void FlushNow()
@@ -466,19 +377,5 @@ internal sealed class FlushScheduler : IBackPressure
 
         // If this fails, the transaction that needs the room reports it.
         file.Preallocate(capacity + step);
-    }
-
-    // Writes a record that confirms the durability of all records before it: without it, rot in the last record looks like a torn write.
-    private void ConfirmDurability()
-    {
-        var journal = _context.Journal!;
-        var sequence = journal.SubmittedSequence;
-        if (sequence == _lastSequence && sequence != _confirmedSequence)
-        {
-            _lastSequence = _confirmedSequence = journal.ConfirmDurability();
-            return;
-        }
-
-        _lastSequence = sequence;
     }
 }

@@ -20,50 +20,45 @@ namespace Voron.Flushing;
 /// Invariants: a page is overwritten only after it is listed durably; only durable transactions are flushed, and none past a registered
 /// snapshot; the header moves only after a sync; journal files are released only after the header has moved.
 /// <para>
-/// The lock is released before waiting for the writer: the versions to be detached belong to no flush any more, so the next flush may
-/// already be under way. That flush finds the versions that are not detached yet in the table, and detaches them as well.
+/// The lock is released before waiting for the writer: see <see cref="VersionDetacher"/>.
 /// </para>
 /// </remarks>
 internal sealed unsafe class Flusher
 {
-    private const int DetachSlice = 1024;
-
-    private static readonly TimeSpan LongestDetachWait = TimeSpan.FromSeconds(1);
-
+    // Held for a flush, a journal snapshot or the close. Protects the checkpoint header, the plans and the flusher's reader slot.
     private readonly EngineLock _lock = new(LockRank.Flush);
     private readonly Engine _context;
     private readonly CheckpointFile _checkpoints;
+    private readonly CheckpointMover _mover;
+    private readonly VersionDetacher _detacher;
     private readonly Writer _writer;
     private readonly FlushTarget _target;
     private readonly PageFileWriter _pages;
     private readonly FlushRecordWriter _records;
     private readonly Stack<FlushPlan> _plans = new();
     private FlushPlan? _paused;
-    private ulong _stamp;
     private bool _isClosed;
 
     public Flusher(Engine context, CheckpointFile checkpoints, Writer writer)
     {
         _context = context;
         _checkpoints = checkpoints;
+        _mover = new CheckpointMover(_lock, context, checkpoints);
+        _detacher = new VersionDetacher(context, writer);
         _writer = writer;
         _target = new FlushTarget(context);
         _pages = new PageFileWriter(context);
         _records = new FlushRecordWriter(context);
     }
 
-    /// <summary>The transaction whose state the data file holds.</summary>
-    public long CheckpointId => Volatile.Read(ref _checkpointId);
-
-    private long _checkpointId;
+    /// <inheritdoc cref="CheckpointMover.CheckpointId"/>
+    public long CheckpointId => _mover.CheckpointId;
 
     /// <summary>Bytes of journal that the last flush wrote for itself; they need no flush.</summary>
     public long RecordBytes => _records.Bytes;
 
-    /// <summary>The number of bytes that replay would read in records of the last flush: the next flush makes them needless.</summary>
-    public long LiveOwnBytes => Volatile.Read(ref _liveOwnBytes);
-
-    private long _liveOwnBytes;
+    /// <inheritdoc cref="CheckpointMover.LiveOwnBytes"/>
+    public long LiveOwnBytes => _mover.LiveOwnBytes;
 
     /// <summary>The oldest reader that held the last flush back, or null.</summary>
     public ActiveReader? BlockingReader { get; private set; }
@@ -75,12 +70,8 @@ internal sealed unsafe class Flusher
         return readers.Rent();
     }
 
-    /// <param name="stamp">The stamp of the data file.</param>
-    public void Start(ulong stamp)
-    {
-        _checkpointId = _checkpoints.Current.State.TransactionId;
-        _stamp = stamp;
-    }
+    /// <inheritdoc cref="CheckpointMover.Start"/>
+    public void Start(ulong stamp) => _mover.Start(stamp);
 
     /// <summary>Flushes as much as possible. Returns null when there was nothing to do. The caller calls the observers.</summary>
     /// <exception cref="EnvironmentPoisonedException">A write or a sync failed, now or before.</exception>
@@ -96,14 +87,14 @@ internal sealed unsafe class Flusher
             ThrowIfClosed();
             plan = FlushLocked(out report, out detach);
             if (PlantedFault.DetachUnderLock && plan != null)
-                Detach(plan, detach);
+                _detacher.Detach(plan, detach);
         }
 
         if (plan == null)
             return null;
         try
         {
-            Detach(plan, detach);
+            _detacher.Detach(plan, detach);
         }
         finally
         {
@@ -124,10 +115,10 @@ internal sealed unsafe class Flusher
         using (_lock.Enter())
         {
             _context.Ring.Read(out var published);
-            if (published.State.TransactionId != _checkpointId || _checkpoints.Current.JournalSnapshotNumber != 0)
+            if (published.State.TransactionId != CheckpointId || _checkpoints.Current.JournalSnapshotNumber != 0)
                 return;
-            WriteHeader(published, number: 0, rewrite: default);
-            ReleaseReplaced(published, oldSnapshot: 0, rewrite: default);
+            _mover.Move(published, number: 0, snapshot: default, _records);
+            _mover.ReleaseReplaced(published, oldSnapshot: 0, snapshot: default);
         }
     }
 
@@ -167,8 +158,7 @@ internal sealed unsafe class Flusher
 
         try
         {
-            _writer.VersionReclaimer.Detach(plan.Touched.AsSpan(), plan.Target.State.TransactionId, _context.DataFile.MapAddress);
-            _context.Versions.EndDetach(detach);
+            _detacher.DetachAsHolder(plan, detach);
             return true;
         }
         finally
@@ -210,13 +200,13 @@ internal sealed unsafe class Flusher
             var target = _target.ChoosePublished();
             try
             {
-                if (target.State.TransactionId <= Math.Max(_checkpointId, _checkpoints.Current.JournalSnapshotTransactionId))
+                if (target.State.TransactionId <= Math.Max(CheckpointId, _checkpoints.Current.JournalSnapshotTransactionId))
                     return false;
-                plan.Collect(_context, target, _checkpointId);
-                var rewrite = JournalSnapshotWriter.Write(_context, plan, _checkpoints.Current);
+                plan.Collect(_context, target, CheckpointId);
+                var snapshot = JournalSnapshotWriter.Write(_context, plan, _checkpoints.Current);
                 var replaced = _checkpoints.Current.JournalSnapshotNumber;
-                WriteHeader(target, 0, rewrite);
-                ReleaseReplaced(target, replaced, rewrite);
+                _mover.Move(target, 0, snapshot, _records);
+                _mover.ReleaseReplaced(target, replaced, snapshot);
                 _context.Counters.JournalSnapshotCount++;
                 return true;
             }
@@ -250,18 +240,18 @@ internal sealed unsafe class Flusher
 
         _paused = plan;
         WritePages(plan);
-        var transactions = plan.Target.State.TransactionId - _checkpointId;
+        var transactions = plan.Target.State.TransactionId - CheckpointId;
 
         // From here on, the data file holds pages that have a version too.
         detach = _context.Versions.BeginDetach();
         var replaced = _checkpoints.Current.JournalSnapshotNumber;
-        WriteHeader(plan.Target, plan.Number, rewrite: default);
+        _mover.Move(plan.Target, plan.Number, snapshot: default, _records);
 
         // The number of this flush has been used. No later failure must bring the plan back: a second pass would mark the data file as
         // unfinished under the number that the header names, and a crash in it would leave a store that is refused.
         _paused = null;
         _target.Release();
-        ReleaseReplaced(plan.Target, replaced, rewrite: default);
+        _mover.ReleaseReplaced(plan.Target, replaced, snapshot: default);
         report = Report(plan, transactions, Stopwatch.GetElapsedTime(start));
         return plan;
     }
@@ -272,7 +262,7 @@ internal sealed unsafe class Flusher
         var plan = RentPlan();
         try
         {
-            plan.Collect(_context, new PublishedState { State = _checkpoints.Current.State }, _checkpointId);
+            plan.Collect(_context, new PublishedState { State = _checkpoints.Current.State }, CheckpointId);
             return plan;
         }
         catch
@@ -288,30 +278,8 @@ internal sealed unsafe class Flusher
         journal.Drain();
         SchedulePoint.Reach(SchedulePlace.Closing);
         FlushLocked(out _, out _);
-        if (journal.End.Epoch != 0 && _checkpointId == _context.Ring.PublishedId)
-            Seal(journal.End);
-    }
-
-    // After a flush of everything: the header names the very end of the journal, and both slots are identical.
-    private void Seal(in JournalPosition journalEnd)
-    {
-        _lock.AssertHeld();
-        var header = _checkpoints.Current;
-        header.ReplayStart = journalEnd;
-        header.Flags = CheckpointFlags.ClosedCleanly | CheckpointFlags.IsStamped;
-        header.DataFileStamp = _stamp;
-        try
-        {
-            _checkpoints.Write(header, _checkpoints.TakeNumber());
-            _checkpoints.WriteBothAlike();
-        }
-        catch (DiskException e)
-        {
-            _context.Poison.Set(e);
-            throw _context.Poison.Exception(CommitOutcome.NotCommitted);
-        }
-
-        _context.JournalFiles!.ReleaseBefore(journalEnd, keepFew: true);
+        if (journal.End.Epoch != 0 && CheckpointId == _context.Ring.PublishedId)
+            _mover.Seal(journal.End);
     }
 
     private FlushPlan? Prepare()
@@ -322,7 +290,7 @@ internal sealed unsafe class Flusher
         if (PlantedFault.FlushPastDurable)
             target.State = _writer.Submitted;
         var id = target.State.TransactionId;
-        if (id <= _checkpointId || id < _checkpoints.Current.JournalSnapshotTransactionId)
+        if (id <= CheckpointId || id < _checkpoints.Current.JournalSnapshotTransactionId)
         {
             _target.Release();
             return null;
@@ -332,7 +300,7 @@ internal sealed unsafe class Flusher
         try
         {
             plan.Number = 0;
-            plan.Collect(_context, target, _checkpointId);
+            plan.Collect(_context, target, CheckpointId);
             plan.Number = plan.Items.Count > 0 ? _checkpoints.TakeNumber() : 0;
             _pages.SetChecksums(plan);
             _records.Write(plan, _checkpoints.Current.JournalSnapshotTransactionId);
@@ -355,13 +323,14 @@ internal sealed unsafe class Flusher
         if (PlantedFault.RecycleJournalEarly)
             _context.JournalFiles!.ReleaseBefore(plan.Target.JournalEnd);
         _context.DataFile.CheckLength();
+        Debug.Assert(plan.Number == 0 || _records.Number == plan.Number, "a page is overwritten only after it is listed durably");
         try
         {
             if (plan.Number != 0 && !PlantedFault.StampAtEnd)
-                Stamp(DataFileStamp.Begun(plan.Number));
+                _mover.StampBegun(plan.Number);
             _pages.Write(plan);
             if (plan.Number != 0)
-                _context.DataFile.WriteStamp(_stamp = DataFileStamp.Finished(plan.Number));
+                _mover.StampFinished(plan.Number);
             SchedulePoint.Reach(SchedulePlace.FlushWritten);
         }
         catch (DiskException e) when (e.Error == DiskError.NoSpace)
@@ -378,114 +347,6 @@ internal sealed unsafe class Flusher
             _context.DataFile.Sync();
         _context.DataFile.CheckLength();
         SchedulePoint.Reach(SchedulePlace.FlushSynced);
-    }
-
-    // Durable before the first page is overwritten: a data file with any page of a flush says so, wherever it is copied to.
-    private void Stamp(ulong stamp)
-    {
-        if (stamp == _stamp)
-            return;
-        _context.DataFile.WriteStamp(stamp);
-        _context.DataFile.Sync();
-        _stamp = stamp;
-    }
-
-    /// <summary>Moves the checkpoint; it is durable when this method returns.</summary>
-    private void WriteHeader(in PublishedState target, long number, in JournalSnapshotInfo rewrite)
-    {
-        var header = _checkpoints.Current;
-        if (rewrite.Number == 0)
-            header.State = target.State;
-        header.ReplayStart = target.JournalEnd;
-        header.Flags = CheckpointFlags.IsStamped;
-        header.DataFileStamp = _stamp;
-        header.JournalSnapshotNumber = rewrite.Number;
-        header.JournalSnapshotTransactionId = rewrite.Number == 0 ? 0 : target.State.TransactionId;
-        header.JournalSnapshotLength = rewrite.Length;
-        header.JournalSnapshotIncarnation = rewrite.Incarnation;
-        try
-        {
-            // The last caller that synced the data file may have received the error of this flush's writes.
-            _context.Poison.ThrowIfPoisoned();
-            _checkpoints.Write(header, number != 0 ? number : _checkpoints.TakeNumber());
-        }
-        catch (DiskException e)
-        {
-            _context.Poison.Set(e);
-            throw _context.Poison.Exception(CommitOutcome.NotCommitted);
-        }
-
-        // Replay would read the flush records after its start: all of this flush's own; after a journal snapshot, those of the flush before
-        // it that were written after the snapshot's transaction.
-        Volatile.Write(ref _liveOwnBytes, _records.BytesAfter(target.JournalEnd.Sequence));
-        if (rewrite.Number == 0)
-            Volatile.Write(ref _checkpointId, target.State.TransactionId);
-    }
-
-    /// <summary>Releases the files that the replaced header needed: its journal snapshot, and journal files.</summary>
-    private void ReleaseReplaced(in PublishedState target, long oldSnapshot, in JournalSnapshotInfo rewrite)
-    {
-        SchedulePoint.Reach(SchedulePlace.CheckpointWritten);
-        try
-        {
-            // The slot before this one may name the old journal snapshot: the file is deleted when neither slot does.
-            if (oldSnapshot != 0 && oldSnapshot != rewrite.Number)
-            {
-                _checkpoints.WriteBothAlike();
-                if (!PlantedFault.KeepJournalSnapshots)
-                    JournalSnapshotFile.Delete(_context.Disk, oldSnapshot);
-            }
-        }
-        catch (DiskException e)
-        {
-            _context.Poison.Set(e);
-            throw _context.Poison.Exception(CommitOutcome.NotCommitted);
-        }
-
-        _context.JournalFiles!.ReleaseBefore(target.JournalEnd);
-        SchedulePoint.Reach(SchedulePlace.JournalReleased);
-    }
-
-    // Detaches in slices, so that writers wait only for a moment. Versions that a long write transaction keeps from being detached are left
-    // to the next flush: the transaction may be open on the very thread that asked for this flush.
-    private void Detach(FlushPlan plan, long number)
-    {
-        try
-        {
-            // Not before all versions are detached, even when memory runs out on the way.
-            if (DetachSlices(plan))
-                _context.Versions.EndDetach(number);
-        }
-        catch (OperationCanceledException)
-        {
-            // The environment is being closed, perhaps while a write transaction is open. The versions left in the table are in the file
-            // too.
-        }
-    }
-
-    private bool DetachSlices(FlushPlan plan)
-    {
-        var touched = plan.Touched.AsSpan();
-        for (var from = 0; from < touched.Length; from += DetachSlice)
-        {
-            if (!_writer.TryEnter(LongestDetachWait, _context.Closing.Token))
-                return false;
-            try
-            {
-                var slice = touched.Slice(from, Math.Min(DetachSlice, touched.Length - from));
-                _writer.VersionReclaimer.Detach(slice, plan.Target.State.TransactionId, _context.DataFile.MapAddress);
-
-                // There may be no write for a long time, and the memory is wanted back.
-                if (from + DetachSlice >= touched.Length)
-                    _writer.VersionReclaimer.Reclaim();
-            }
-            finally
-            {
-                _writer.Release();
-            }
-        }
-
-        return true;
     }
 
     private FlushReport Report(FlushPlan plan, long transactions, TimeSpan duration)

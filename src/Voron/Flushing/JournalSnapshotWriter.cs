@@ -97,7 +97,8 @@ internal static unsafe class JournalSnapshotWriter
         return offset;
     }
 
-    // A flush up to the journal snapshot writes no image of page 0, but stamps its sector: see FlushRecordWriter.
+    // Every flush stamps the sector of page 0. A recovery from the journal snapshot uses no flush records up to the snapshot's transaction
+    // (see FlushListCollector), so it would have no image of the page after a flush to just there.
     private static void AddPageZero(Engine context, ref RecordBuilder record)
     {
         var file = context.DataFile;

@@ -1,0 +1,183 @@
+using System.Diagnostics;
+using Voron.Format;
+using Voron.IO;
+using Voron.Paging;
+using Voron.Primitives;
+using Voron.Transactions;
+
+namespace Voron.Flushing;
+
+/// <summary>Moves the checkpoint: stamps the data file, writes the header, and releases what the replaced header needed.</summary>
+/// <remarks>
+/// Used under the flusher's lock. The order of the states holds at each move:
+/// <code>
+///   checkpoint &lt;= oldest reader &lt;= published &lt;= submitted
+/// </code>
+/// The header moves only after the data file has been synced, and journal files are released only after the header has moved.
+/// </remarks>
+internal sealed class CheckpointMover
+{
+    private readonly EngineLock _flush;
+    private readonly Engine _context;
+    private readonly CheckpointFile _checkpoints;
+    private ulong _stamp;
+    private long _checkpointId;
+    private long _liveOwnBytes;
+
+    /// <param name="flush">The flusher's lock.</param>
+    public CheckpointMover(EngineLock flush, Engine context, CheckpointFile checkpoints)
+    {
+        _flush = flush;
+        _context = context;
+        _checkpoints = checkpoints;
+    }
+
+    /// <summary>The transaction whose state the data file holds.</summary>
+    public long CheckpointId => Volatile.Read(ref _checkpointId);
+
+    /// <summary>The number of bytes that replay would read in records of the last flush: the next flush makes them needless.</summary>
+    public long LiveOwnBytes => Volatile.Read(ref _liveOwnBytes);
+
+    /// <param name="stamp">The stamp of the data file.</param>
+    public void Start(ulong stamp)
+    {
+        _checkpointId = _checkpoints.Current.State.TransactionId;
+        _stamp = stamp;
+    }
+
+    /// <summary>
+    /// Stamps the data file as one that a flush is changing. Durable before the first page is overwritten: a data file with any page of a flush
+    /// says so, wherever it is copied to.
+    /// </summary>
+    public void StampBegun(long number)
+    {
+        AssertHeld();
+        var stamp = DataFileStamp.Begun(number);
+        if (stamp == _stamp)
+            return;
+        _context.DataFile.WriteStamp(stamp);
+        _context.DataFile.Sync();
+        _stamp = stamp;
+    }
+
+    /// <summary>Stamps the data file as one that has all pages of a flush. The stamp is durable after the next sync.</summary>
+    public void StampFinished(long number)
+    {
+        AssertHeld();
+        _context.DataFile.WriteStamp(_stamp = DataFileStamp.Finished(number));
+    }
+
+    /// <summary>Moves the checkpoint, or names a journal snapshot; the header is durable when this method returns.</summary>
+    /// <param name="target">The state that the data file holds or, with a journal snapshot, that the snapshot holds.</param>
+    /// <param name="number">The number of the flush; 0 to take one.</param>
+    /// <param name="snapshot">The journal snapshot, or default.</param>
+    /// <param name="ownRecords">The records of the last flush.</param>
+    /// <exception cref="EnvironmentPoisonedException">The header could not be written, or an earlier write has failed.</exception>
+    public void Move(in PublishedState target, long number, in JournalSnapshotInfo snapshot, FlushRecordWriter ownRecords)
+    {
+        AssertHeld();
+        AssertOrder(target, snapshot.Number != 0);
+        var header = _checkpoints.Current;
+        if (snapshot.Number == 0)
+            header.State = target.State;
+        header.ReplayStart = target.JournalEnd;
+        header.Flags = CheckpointFlags.IsStamped;
+        header.DataFileStamp = _stamp;
+        header.JournalSnapshotNumber = snapshot.Number;
+        header.JournalSnapshotTransactionId = snapshot.Number == 0 ? 0 : target.State.TransactionId;
+        header.JournalSnapshotLength = snapshot.Length;
+        header.JournalSnapshotIncarnation = snapshot.Incarnation;
+        try
+        {
+            // The last caller that synced the data file may have received the error of this flush's writes.
+            _context.Poison.ThrowIfPoisoned();
+            _checkpoints.Write(header, number != 0 ? number : _checkpoints.TakeNumber());
+        }
+        catch (DiskException e)
+        {
+            _context.Poison.Set(e);
+            throw _context.Poison.Exception(CommitOutcome.NotCommitted);
+        }
+
+        // Replay would read the flush records after its start: all of this flush's own; after a journal snapshot, those of the flush before
+        // it that were written after the snapshot's transaction.
+        Volatile.Write(ref _liveOwnBytes, ownRecords.BytesAfter(target.JournalEnd.Sequence));
+        if (snapshot.Number == 0)
+            Volatile.Write(ref _checkpointId, target.State.TransactionId);
+    }
+
+    /// <summary>Releases the files that the replaced header needed: its journal snapshot, and journal files.</summary>
+    public void ReleaseReplaced(in PublishedState target, long oldSnapshot, in JournalSnapshotInfo snapshot)
+    {
+        AssertHeld();
+        Debug.Assert(
+            _checkpoints.Current.ReplayStart.Sequence == target.JournalEnd.Sequence, "journal files are released only after the header has moved");
+        SchedulePoint.Reach(SchedulePlace.CheckpointWritten);
+        try
+        {
+            // The slot before this one may name the old journal snapshot: the file is deleted when neither slot does.
+            if (oldSnapshot != 0 && oldSnapshot != snapshot.Number)
+            {
+                _checkpoints.WriteBothAlike();
+                if (!PlantedFault.KeepJournalSnapshots)
+                    JournalSnapshotFile.Delete(_context.Disk, oldSnapshot);
+            }
+        }
+        catch (DiskException e)
+        {
+            _context.Poison.Set(e);
+            throw _context.Poison.Exception(CommitOutcome.NotCommitted);
+        }
+
+        _context.JournalFiles!.ReleaseBefore(target.JournalEnd);
+        SchedulePoint.Reach(SchedulePlace.JournalReleased);
+    }
+
+    /// <summary>
+    /// Notes after a flush of everything that the environment was closed cleanly: the header names the very end of the journal, and both slots
+    /// are identical.
+    /// </summary>
+    /// <exception cref="EnvironmentPoisonedException">The header could not be written.</exception>
+    public void Seal(in JournalPosition journalEnd)
+    {
+        AssertHeld();
+        var header = _checkpoints.Current;
+        header.ReplayStart = journalEnd;
+        header.Flags = CheckpointFlags.ClosedCleanly | CheckpointFlags.IsStamped;
+        header.DataFileStamp = _stamp;
+        try
+        {
+            _checkpoints.Write(header, _checkpoints.TakeNumber());
+            _checkpoints.WriteBothAlike();
+        }
+        catch (DiskException e)
+        {
+            _context.Poison.Set(e);
+            throw _context.Poison.Exception(CommitOutcome.NotCommitted);
+        }
+
+        _context.JournalFiles!.ReleaseBefore(journalEnd, keepFew: true);
+    }
+
+    [Conditional("DEBUG")]
+    private void AssertHeld() => _flush.AssertHeld();
+
+    // A header that does not move the checkpoint only moves the start of replay.
+    [Conditional("DEBUG")]
+    private void AssertOrder(in PublishedState target, bool isSnapshot)
+    {
+        var id = target.State.TransactionId;
+        Debug.Assert(id >= _checkpointId, "the checkpoint never moves back");
+        Debug.Assert(
+            id <= _context.Ring.PublishedId || PlantedFault.FlushPastDurable, "checkpoint <= published: only durable transactions are flushed");
+        Debug.Assert(target.JournalEnd.Sequence <= _context.Journal!.SubmittedSequence, "published <= submitted");
+
+        // No reader registers below the horizon, and the flusher's slot shows that those registered before it were scanned.
+        Debug.Assert(
+            isSnapshot || id == _checkpointId || PlantedFault.FlushPastDurable
+                || (id <= _context.Readers.Horizon && IsRegistered(id)),
+            "checkpoint <= oldest reader: the flusher is registered with the state that it flushes");
+    }
+
+    private unsafe bool IsRegistered(long id) => _context.Readers.State(_context.FlusherSlot)->State.TransactionId == id;
+}

@@ -1,0 +1,57 @@
+using Voron.IO;
+using Voron.Primitives;
+using Voron.Transactions;
+
+namespace Voron.Flushing;
+
+/// <summary>Makes room for the holder of the writer, whose open transaction has found none.</summary>
+/// <param name="punch">Gives blocks of free pages back to the file system.</param>
+internal sealed class RoomMaker(Engine context, Flusher flusher, Func<long, long> punch)
+{
+    // Used by the holder of the writer, concurrently with the flusher's thread.
+    private readonly RetryPause _roomRetry = new(TimeSpan.FromMilliseconds(100), TimeSpan.FromSeconds(5));
+    private long _availableAtFailure;
+
+    /// <inheritdoc cref="IBackPressure.TryFlush"/>
+    public bool TryFlush()
+    {
+        if (PlantedFault.FailWithoutFlush || !MayTryAgain)
+            return false;
+        try
+        {
+            // A flush skips transactions that are submitted but not yet published.
+            context.Journal!.Drain();
+            var hasFlushed = flusher.FlushForWriter();
+            _roomRetry.Clear();
+            return hasFlushed;
+        }
+        catch (EnvironmentPoisonedException)
+        {
+            // The exception may describe the record that was waited for. The caller's transaction has not been submitted.
+            throw context.Poison.Exception(CommitOutcome.NotCommitted);
+        }
+        catch (StorageFullException e)
+        {
+            // No room for the flush itself, which is paused. The caller fails for lack of room.
+            _availableAtFailure = context.Disk.AvailableBytes;
+            if (_roomRetry.Failed())
+                FlushLog.NoRoom(context.Logger, e.Message);
+            return false;
+        }
+    }
+
+    /// <inheritdoc cref="IBackPressure.TryPunch"/>
+    public bool TryPunch()
+    {
+        if (PlantedFault.FailWithoutFlush || punch(2 * context.Options.MaxJournalFileBytes) == 0)
+            return false;
+
+        // A paused flush may have been waiting for this space.
+        _roomRetry.Clear();
+        TryFlush();
+        return true;
+    }
+
+    // A flush that found no room finds none for the next commit either, and may do much work before it fails.
+    private bool MayTryAgain => _roomRetry.IsOver || context.Disk.AvailableBytes > _availableAtFailure;
+}
