@@ -71,7 +71,7 @@ public sealed class StorageOptions
     public TimeSpan FlushInterval { get; init; } = TimeSpan.FromSeconds(10);
 
     /// <summary>
-    /// The number of bytes of journal records needed for replay at which writers are slowed until the flusher has caught up: at least
+    /// The number of bytes of journal records needed for replay above which writers are slowed until the flusher has caught up: at least
     /// 256 KiB, and no less than <see cref="FlushThresholdBytes"/>. Free space in journal files, and records in them that are no longer
     /// needed, come on top, so the files together, or even a single file, may be larger than this. A flush begins at half this limit.
     /// </summary>
@@ -81,8 +81,8 @@ public sealed class StorageOptions
     public long ScratchMemoryBytes { get; init; } = 512 * MiB;
 
     /// <summary>
-    /// The number of bytes of page versions, plus 64 for each version, at which writers are slowed until the flusher has caught up. A flush
-    /// begins at half this limit.
+    /// The number of bytes of page versions, plus 64 for each version, above which writers are slowed until the flusher has caught up. A
+    /// flush begins at half this limit.
     /// </summary>
     public long ScratchLimitBytes { get; init; } = 2048 * MiB;
 

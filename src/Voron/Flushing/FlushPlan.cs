@@ -26,10 +26,11 @@ internal readonly unsafe struct FlushItem
     }
 }
 
-/// <summary>
-/// The unflushed pages as of a snapshot: read off the version table, in page order. The creator of the plan is registered with the
-/// snapshot, so that its versions are kept.
-/// </summary>
+/// <summary>The unflushed pages as of a snapshot: read off the version table, in page order.</summary>
+/// <remarks>
+/// The flusher's slot is registered with the snapshot until the header names it, so that the versions of the items are kept. Afterwards only
+/// <see cref="Touched"/> is used, which needs no registration.
+/// </remarks>
 internal sealed unsafe class FlushPlan(NativeHeap heap)
 {
     /// <summary>The state that the pages belong to.</summary>
