@@ -1,0 +1,110 @@
+using System.Runtime.InteropServices;
+
+namespace Voron.Format;
+
+/// <summary>The content of a record.</summary>
+internal enum RecordKind : byte
+{
+    /// <summary>The changed pages of one transaction.</summary>
+    Transaction = 1,
+
+    /// <summary>The pages that the flusher is about to overwrite, with their checksums.</summary>
+    FlushList = 2,
+
+    /// <summary>
+    /// Full-page images, as of the flush id, of pages that the flusher is about to overwrite: page entries of the kind
+    /// <see cref="PageEntryKind.Zeros"/>. One flush may have several such records; each counts independently.
+    /// </summary>
+    FlushImages = 3,
+
+    /// <summary>Proves that every record before it is durable; contains nothing else.</summary>
+    DurabilityMarker = 4,
+
+    /// <summary>In a journal snapshot: pages as of one transaction, each self-contained.</summary>
+    JournalSnapshot = 5,
+}
+
+/// <summary>The storage format of a record's payload.</summary>
+[Flags]
+internal enum RecordFlags : byte
+{
+    None = 0,
+
+    /// <summary>The payload is one LZ4 block.</summary>
+    Compressed = 1,
+}
+
+/// <summary>The start of every record.</summary>
+/// <remarks>
+/// <code>
+///   0 | marker                                | checksum of everything from byte 16 to the end of the payload |
+///  16 | incarnation of the file                                                                               |
+///  32 | offset of this record in the file     | sequence                                                      |
+///  48 | checksum of the previous record       | newest sequence durable, with all before, when issued         |
+///  64 | kind | flags | 0    | page entries    | payload bytes                                                 |
+///  80 | payload bytes as stored               | environment state (104 bytes)                                 |
+/// 192 | payload, zeros to the next block                                                                      |
+/// </code>
+/// </remarks>
+[StructLayout(LayoutKind.Explicit, Size = Size)]
+internal struct RecordHeader
+{
+    public const int Size = 192;
+
+    /// <summary>The first byte that the checksum covers.</summary>
+    public const int ChecksummedFrom = 16;
+
+    [FieldOffset(0)]
+    public ulong Marker;
+
+    [FieldOffset(8)]
+    public ulong Checksum;
+
+    [FieldOffset(16)]
+    public UInt128 Incarnation;
+
+    [FieldOffset(32)]
+    public long Offset;
+
+    /// <summary>The record's number; increases by one from record to record, across all files and kinds.</summary>
+    [FieldOffset(40)]
+    public long Sequence;
+
+    [FieldOffset(48)]
+    public ulong PreviousChecksum;
+
+    [FieldOffset(56)]
+    public long DurableSequence;
+
+    [FieldOffset(64)]
+    public RecordKind Kind;
+
+    [FieldOffset(65)]
+    public RecordFlags Flags;
+
+    /// <summary>
+    /// Flush list or images: the lowest 16 bits of the number that the flush stamps the data file with; these bits are never all zero. Zero
+    /// in other records, and if nothing was stamped.
+    /// </summary>
+    [FieldOffset(66)]
+    public ushort FlushNumber;
+
+    /// <summary>The number of page entries in the payload.</summary>
+    [FieldOffset(68)]
+    public uint EntryCount;
+
+    /// <summary>Length of the payload in bytes, uncompressed.</summary>
+    [FieldOffset(72)]
+    public long PayloadLength;
+
+    /// <summary>Length of the payload in bytes as stored in the file.</summary>
+    [FieldOffset(80)]
+    public long StoredLength;
+
+    /// <summary>Transaction: the state after it. Flush list or images: the state as of the flush id. Otherwise zero.</summary>
+    [FieldOffset(88)]
+    public EnvironmentState State;
+
+    /// <summary>The length of the whole record in the file.</summary>
+    public readonly long AlignedLength => JournalFormat.AlignUp(Size + StoredLength);
+}
