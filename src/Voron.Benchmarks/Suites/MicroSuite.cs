@@ -54,7 +54,7 @@ public unsafe class MicroSuite
         _versions = new VersionTable(TablePages);
         _versions.EnsureCapacity(TablePages);
         for (int page = 0; page < TablePages; page++)
-            _versions.Push(page, transactionId: 5, level: 0, _page, pages: 1, default, dirtyLines: 0);
+            _versions.Push(page, transactionId: 5, level: 0, _page, pages: 1, default);
     }
 
     [GlobalCleanup]

@@ -105,7 +105,7 @@ internal sealed unsafe class PageReplay : IRecordVisitor
         {
             if (number < _state.PageCount)
             {
-                var node = versions.Push(number, page.TransactionId, 0, page.Frame, page.Pages, page.Flags, 0);
+                var node = versions.Push(number, page.TransactionId, 0, page.Frame, page.Pages, page.Flags);
                 versions.SetSelfContained(node, page.SelfContainedSinceId);
             }
             else if (page.Frame != null)

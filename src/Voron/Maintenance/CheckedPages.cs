@@ -59,7 +59,7 @@ internal sealed unsafe class CheckedPages(Engine context, SnapshotPages snapshot
                 var from = chunk * LargeValues.ChunkBytes;
                 var count = Math.Min(LargeValues.ChunkBytes, reference.Length - from);
                 var checksums = LargeValueReader.Checksums(snapshot, reference);
-                LargeValues.Verify(_file, reference.FirstPage, reference.Length, checksums, from, count, always: true);
+                LargeValues.Verify(_file, reference, checksums, from, count, always: true);
                 pace.Count(count);
                 chunk++;
                 if (pace.IsSliceOver && chunk < chunks)

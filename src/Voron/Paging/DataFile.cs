@@ -23,14 +23,12 @@ internal sealed unsafe class DataFile : IDisposable
     private readonly EngineLock _growth = new(LockRank.Growth);
     private readonly PoisonState _poison;
     private readonly UInt128 _environmentId;
-    private readonly AddressSpace _verifiedSpace;
-    private readonly ulong* _verified;
+    private readonly PageBits _verified;
 
     // Separate from the bits of pages: bytes that were checked as part of a value have not been checked as a page.
-    private readonly AddressSpace _verifiedChunkSpace;
-    private readonly ulong* _verifiedChunks;
+    private readonly PageBits _verifiedChunks;
     private readonly int _pageShift;
-    private readonly List<(FileMap Map, long RetiredAtSequence)> _retiredMaps = [];
+    private readonly RetiredMaps _retiredMaps = new();
     private FileMap _map;
     private long _preallocated;
     private bool _owesTruncation;
@@ -44,20 +42,18 @@ internal sealed unsafe class DataFile : IDisposable
         PageLimit = maxPageCount;
         _environmentId = environmentId;
         _pageShift = BitOperations.Log2((uint)pageSize);
-        _verifiedSpace = AddressSpace.Reserve((nuint)(maxPageCount / 8 + 8));
-        _verified = (ulong*)_verifiedSpace.Address;
+        _verified = new PageBits(maxPageCount);
         try
         {
             CapacityPages = file.Length >> _pageShift;
-            _verifiedChunkSpace = AddressSpace.Reserve((nuint)(maxPageCount / 8 + 8));
-            _verifiedChunks = (ulong*)_verifiedChunkSpace.Address;
+            _verifiedChunks = new PageBits(maxPageCount);
             CommitBits(CapacityPages);
             _map = file.Map(CapacityPages << _pageShift);
         }
         catch
         {
-            _verifiedChunkSpace?.Dispose();
-            _verifiedSpace.Dispose();
+            _verifiedChunks.Dispose();
+            _verified.Dispose();
             throw;
         }
     }
@@ -96,7 +92,7 @@ internal sealed unsafe class DataFile : IDisposable
         Checksum.Compute(bytes + PageHeader.UnjournaledBytes, (nuint)(length - PageHeader.UnjournaledBytes), Seed(page));
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool IsVerified(long page) => (Volatile.Read(ref _verified[page >> 6]) & (1UL << (int)(page & 63))) != 0;
+    public bool IsVerified(long page) => _verified.IsSet(page);
 
     /// <summary>Reads the stamp, which says which checkpoint the file belongs to.</summary>
     /// <exception cref="DiskException">The stamp cannot be read.</exception>
@@ -172,43 +168,24 @@ internal sealed unsafe class DataFile : IDisposable
     public void Refill(long firstPage, long pages) => Allocate(firstPage << _pageShift, (firstPage + pages) << _pageShift);
 
     /// <summary>Marks a page as verified: the page on disk has been read and checked, or written by this environment.</summary>
-    public void MarkVerified(long page) => Interlocked.Or(ref _verified[page >> 6], 1UL << (int)(page & 63));
+    public void MarkVerified(long page) => _verified.Set(page);
 
     /// <summary>
     /// Marks pages as unverified, because they become the inside of an extent or a value: they must be read and checked before their next
     /// use as pages.
     /// </summary>
     /// <returns>True when at least one of them had been verified.</returns>
-    public bool MarkUnverified(long first, long pages)
-    {
-        var end = first + pages;
-        var had = false;
-        for (var word = first >> 6; word <= (end - 1) >> 6; word++)
-        {
-            var mask = ulong.MaxValue;
-            if (word == first >> 6)
-                mask &= ulong.MaxValue << (int)(first & 63);
-            if (word == (end - 1) >> 6)
-                mask &= ulong.MaxValue >> (int)(63 - ((end - 1) & 63));
-            if ((Volatile.Read(ref _verified[word]) & mask) == 0)
-                continue;
-            Interlocked.And(ref _verified[word], ~mask);
-            had = true;
-        }
-
-        return had;
-    }
+    public bool MarkUnverified(long first, long pages) => _verified.Clear(first, pages);
 
     /// <summary>Whether the chunk of a value that begins with a page has been read and checked.</summary>
-    public bool IsChunkVerified(long page) => (Volatile.Read(ref _verifiedChunks[page >> 6]) & (1UL << (int)(page & 63))) != 0;
+    public bool IsChunkVerified(long page) => _verifiedChunks.IsSet(page);
 
     public void MarkChunk(long page, bool isVerified)
     {
-        var bit = 1UL << (int)(page & 63);
         if (isVerified)
-            Interlocked.Or(ref _verifiedChunks[page >> 6], bit);
+            _verifiedChunks.Set(page);
         else
-            Interlocked.And(ref _verifiedChunks[page >> 6], ~bit);
+            _verifiedChunks.Clear(page);
     }
 
     /// <summary>
@@ -335,7 +312,7 @@ internal sealed unsafe class DataFile : IDisposable
             if (!_map.TryExtend(length))
             {
                 var map = File.Map(length);
-                _retiredMaps.Add((_map, long.MaxValue));
+                _retiredMaps.Add(_map);
                 _map = map;
                 moved = true;
             }
@@ -368,28 +345,12 @@ internal sealed unsafe class DataFile : IDisposable
     }
 
     /// <summary>Records that readers that register with <paramref name="sequence"/> or later do not know the maps retired so far.</summary>
-    public void RetireMaps(long sequence)
-    {
-        for (var i = 0; i < _retiredMaps.Count; i++)
-        {
-            if (_retiredMaps[i].RetiredAtSequence == long.MaxValue)
-                _retiredMaps[i] = (_retiredMaps[i].Map, sequence);
-        }
-    }
+    public void RetireMaps(long sequence) => _retiredMaps.Retire(sequence);
 
     /// <summary>Unmaps the retired maps that only readers with an older sequence than any registered one could use.</summary>
-    public void ReleaseMaps(long oldestSequence)
-    {
-        for (var i = _retiredMaps.Count - 1; i >= 0; i--)
-        {
-            if (_retiredMaps[i].RetiredAtSequence > oldestSequence)
-                continue;
-            _retiredMaps[i].Map.Dispose();
-            _retiredMaps.RemoveAt(i);
-        }
-    }
+    public void ReleaseMaps(long oldestSequence) => _retiredMaps.Release(oldestSequence);
 
-    public bool HasRetiredMaps => _retiredMaps.Count > 0;
+    public bool HasRetiredMaps => _retiredMaps.HasAny;
 
     /// <summary>
     /// Cuts the file. No thread uses, or will use, a page beyond the cut. Where a mapped file cannot be cut (Windows), the file is cut when
@@ -399,7 +360,7 @@ internal sealed unsafe class DataFile : IDisposable
     {
         using (_growth.Enter())
         {
-            Debug.Assert(pages < CapacityPages && _retiredMaps.Count == 0);
+            Debug.Assert(pages < CapacityPages && !_retiredMaps.HasAny);
             _map.Shrink(pages << _pageShift);
 
             // Applies even if the file keeps its tail, because the tail no longer has an address.
@@ -422,14 +383,13 @@ internal sealed unsafe class DataFile : IDisposable
 
     public void Dispose()
     {
-        foreach (var (map, _) in _retiredMaps)
-            map.Dispose();
+        _retiredMaps.Dispose();
         _map.Dispose();
         TruncateAtLast();
         Unbuffered?.Dispose();
         File.Dispose();
-        _verifiedSpace.Dispose();
-        _verifiedChunkSpace.Dispose();
+        _verified.Dispose();
+        _verifiedChunks.Dispose();
     }
 
     // Not synced: a file that still has its tail after a power failure is valid too.
@@ -471,7 +431,7 @@ internal sealed unsafe class DataFile : IDisposable
 
     private void CommitBits(long pages)
     {
-        _verifiedSpace.EnsureCommitted((nuint)(pages / 8 + 8));
-        _verifiedChunkSpace.EnsureCommitted((nuint)(pages / 8 + 8));
+        _verified.EnsureCommitted(pages);
+        _verifiedChunks.EnsureCommitted(pages);
     }
 }

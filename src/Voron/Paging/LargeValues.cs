@@ -20,20 +20,24 @@ internal static unsafe class LargeValues
     public static long ChunkPage(long firstPage, long chunk, int pageShift) => firstPage + chunk * (ChunkBytes >> pageShift);
 
     /// <summary>Verifies the chunks that a range of the value touches, except those already verified since opening.</summary>
+    /// <param name="file">The data file.</param>
+    /// <param name="value">The place and the length of the value.</param>
     /// <param name="checksums">One for each chunk of the value.</param>
+    /// <param name="from">The first byte of the range.</param>
+    /// <param name="count">The number of bytes of the range.</param>
     /// <param name="always">Whether to verify chunks again that have been verified before.</param>
     /// <exception cref="CorruptionException">A chunk does not hold the bytes that were written.</exception>
     /// <exception cref="StorageAccessException">A chunk cannot be read.</exception>
     public static void Verify(
-        DataFile file, long firstPage, long length, ReadOnlySpan<ulong> checksums, long from, long count, bool always)
+        DataFile file, in LargeExtentReference value, ReadOnlySpan<ulong> checksums, long from, long count, bool always)
     {
         if (count <= 0)
             return;
         var pageShift = BitOperations.Log2((uint)file.PageSize);
         for (var chunk = from / ChunkBytes; chunk <= (from + count - 1) / ChunkBytes; chunk++)
         {
-            if (always || !file.IsChunkVerified(ChunkPage(firstPage, chunk, pageShift)))
-                VerifyChunk(file, firstPage, length, checksums, chunk, pageShift);
+            if (always || !file.IsChunkVerified(ChunkPage(value.FirstPage, chunk, pageShift)))
+                VerifyChunk(file, value.FirstPage, value.Length, checksums, chunk, pageShift);
         }
     }
 

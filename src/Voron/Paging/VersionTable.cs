@@ -174,8 +174,8 @@ internal sealed unsafe class VersionTable : IDisposable
     /// <summary>Returns the number of pages in a stretch that have a chain. Only a hint for threads that do not hold the writer.</summary>
     public int ChainsInStretch(long stretch) => Volatile.Read(ref _chainsInStretch[stretch]);
 
-    /// <summary>Makes a version the newest one of its page.</summary>
-    public VersionNode* Push(long page, long transactionId, int level, byte* frame, int pages, VersionFlags flags, ulong dirtyLines)
+    /// <summary>Makes a version the newest one of its page. None of its lines is dirty.</summary>
+    public VersionNode* Push(long page, long transactionId, int level, byte* frame, int pages, VersionFlags flags)
     {
         var index = TakeNode();
         var node = _nodes + index;
@@ -187,7 +187,7 @@ internal sealed unsafe class VersionTable : IDisposable
         node->Frame = frame;
         _frameCount += frame != null ? 1 : 0;
         node->Older = older;
-        node->DirtyLines = dirtyLines;
+        node->DirtyLines = 0;
         node->Page = page;
         node->SelfContainedSinceId = (flags & VersionFlags.SelfContained) != 0 ? transactionId : older != 0 ? Follow(older)->SelfContainedSinceId : 0;
         if (older == 0)

@@ -533,7 +533,10 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
 
     private VersionNode* Push(long page, byte* frame, int pages, VersionFlags flags, ulong dirtyLines)
     {
-        var node = _versions.Push(page, _id, _stamp, frame, pages, flags, dirtyLines);
+        var node = _versions.Push(page, _id, _stamp, frame, pages, flags);
+
+        // Readers see the node already, but only the writer uses its dirty lines.
+        node->DirtyLines = dirtyLines;
         var older = _versions.Follow(node->Older);
         _changes.Add(node, older != null && older->TransactionId == _id ? older->SavepointStamp : ChangeList.CoversNothing);
         _changedBytes += (long)pages << _pageShift;

@@ -30,7 +30,7 @@ internal readonly unsafe struct LargeValueReader(PageReader pages, DataFile file
         }
 
         ArgumentOutOfRangeException.ThrowIfGreaterThan(offset + count, length);
-        LargeValues.Verify(file, reference.FirstPage, length, Checksums(pages, reference), offset, count, always);
+        LargeValues.Verify(file, reference, Checksums(pages, reference), offset, count, always);
         var shift = BitOperations.Log2((uint)file.PageSize);
         return new ReadOnlySpan<byte>(map + (reference.FirstPage << shift) + offset, count);
     }

@@ -31,8 +31,8 @@ public sealed unsafe class VersionTableTests(ITestOutputHelper output) : IDispos
         _table.EnsureCapacity(100);
         Push(1, 10);
         _table.PagesNeedingBase.Should().Be(1);
-        _table.Push(2, 10, 0, null, 0, VersionFlags.New, 0);
-        _table.Push(1, 11, 0, null, 0, VersionFlags.Tombstone, 0);
+        _table.Push(2, 10, 0, null, 0, VersionFlags.New);
+        _table.Push(1, 11, 0, null, 0, VersionFlags.Tombstone);
         _table.PagesNeedingBase.Should().Be(0, "the first page has been freed since");
         _table.Pop(_table.Newest(1));
         _table.PagesNeedingBase.Should().Be(1);
@@ -180,7 +180,7 @@ public sealed unsafe class VersionTableTests(ITestOutputHelper output) : IDispos
     }
 
     private VersionNode* Push(long page, long id) =>
-        _table.Push(page, id, 0, (byte*)Frame(page, id), (int)id, VersionFlags.None, 0);
+        _table.Push(page, id, 0, (byte*)Frame(page, id), (int)id, VersionFlags.None);
 
     private static nint Frame(long page, long id) => (nint)(page * 1_000_000 + id);
 

@@ -162,7 +162,7 @@ public sealed unsafe class VersionReclaimerTests : IDisposable
 
     private void Write(long page, long id)
     {
-        var node = _versions.Push(page, id, 0, _frames.Rent(), 1, VersionFlags.None, 0);
+        var node = _versions.Push(page, id, 0, _frames.Rent(), 1, VersionFlags.None);
         if (node->Older != 0)
             _versionReclaimer.AddSuperseded(page, id);
     }

@@ -1,0 +1,56 @@
+using System.Runtime.CompilerServices;
+using Voron.IO;
+
+namespace Voron.Paging;
+
+/// <summary>A bit for each page of the data file, in address space that is reserved once and committed as the file grows.</summary>
+/// <remarks>Bits may be read, set and cleared by any thread. A struct, so that a test of a bit loads no more than its address.</remarks>
+internal readonly unsafe struct PageBits : IDisposable
+{
+    private readonly AddressSpace _space;
+    private readonly ulong* _bits;
+
+    /// <param name="maxPageCount">The number of pages to reserve bits for.</param>
+    public PageBits(long maxPageCount)
+    {
+        _space = AddressSpace.Reserve(BytesOf(maxPageCount));
+        _bits = (ulong*)_space.Address;
+    }
+
+    /// <summary>Makes the bits of the first pages usable. They stay usable.</summary>
+    /// <exception cref="InsufficientMemoryException">The system does not have enough memory, or limits it.</exception>
+    public void EnsureCommitted(long pages) => _space.EnsureCommitted(BytesOf(pages));
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool IsSet(long page) => (Volatile.Read(ref _bits[page >> 6]) & (1UL << (int)(page & 63))) != 0;
+
+    public void Set(long page) => Interlocked.Or(ref _bits[page >> 6], 1UL << (int)(page & 63));
+
+    public void Clear(long page) => Interlocked.And(ref _bits[page >> 6], ~(1UL << (int)(page & 63)));
+
+    /// <summary>Clears the bits of neighbouring pages.</summary>
+    /// <returns>True when at least one of them had been set.</returns>
+    public bool Clear(long first, long pages)
+    {
+        var end = first + pages;
+        var had = false;
+        for (var word = first >> 6; word <= (end - 1) >> 6; word++)
+        {
+            var mask = ulong.MaxValue;
+            if (word == first >> 6)
+                mask &= ulong.MaxValue << (int)(first & 63);
+            if (word == (end - 1) >> 6)
+                mask &= ulong.MaxValue >> (int)(63 - ((end - 1) & 63));
+            if ((Volatile.Read(ref _bits[word]) & mask) == 0)
+                continue;
+            Interlocked.And(ref _bits[word], ~mask);
+            had = true;
+        }
+
+        return had;
+    }
+
+    public void Dispose() => _space?.Dispose();
+
+    private static nuint BytesOf(long pages) => (nuint)(pages / 8 + 8);
+}
