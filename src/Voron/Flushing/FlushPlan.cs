@@ -7,25 +7,6 @@ using Voron.Transactions;
 
 namespace Voron.Flushing;
 
-/// <summary>A page or an extent to be written to the data file.</summary>
-internal readonly unsafe struct FlushItem
-{
-    public readonly long Page;
-    public readonly byte* Frame;
-    public readonly int Pages;
-
-    /// <summary>True when the page that replay would produce depends on the page's content in the data file.</summary>
-    public readonly bool NeedsBasePage;
-
-    public FlushItem(long page, byte* frame, int pages, bool needsBasePage)
-    {
-        Page = page;
-        Frame = frame;
-        Pages = pages;
-        NeedsBasePage = needsBasePage;
-    }
-}
-
 /// <summary>The unflushed pages as of a snapshot: read off the version table, in page order.</summary>
 /// <remarks>
 /// The flusher's slot is registered with the snapshot until the header names it, so that the versions of the items are kept. Afterwards only

@@ -38,7 +38,7 @@ internal sealed unsafe class BatchWriter
     /// <param name="durableSequence">The newest durable record, which the records confirm.</param>
     public void Write(List<JournalEntry> batch, long bytes, long durableSequence)
     {
-        var blocks = stackalloc IoBlock[JournalQueue.MaxBatchRecords];
+        var blocks = stackalloc IoBlock[RecordQueue.MaxBatchRecords];
         for (var i = 0; i < batch.Count; i++)
         {
             AssertNeighbours(batch, i);

@@ -16,13 +16,13 @@ namespace Voron.Journal;
 /// </remarks>
 internal sealed unsafe class JournalLeader
 {
-    private readonly JournalQueue _queue;
+    private readonly RecordQueue _queue;
     private readonly BatchWriter _writer;
     private readonly PoisonState _poison;
     private readonly IJournalListener _listener;
-    private readonly List<JournalEntry> _batch = new(JournalQueue.MaxBatchRecords);
+    private readonly List<JournalEntry> _batch = new(RecordQueue.MaxBatchRecords);
 
-    public JournalLeader(EngineLock submission, JournalQueue queue, BatchWriter writer, PoisonState poison, IJournalListener listener)
+    public JournalLeader(EngineLock submission, RecordQueue queue, BatchWriter writer, PoisonState poison, IJournalListener listener)
     {
         _queue = queue;
         _writer = writer;

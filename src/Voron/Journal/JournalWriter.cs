@@ -21,7 +21,7 @@ internal sealed unsafe class JournalWriter : IDisposable
     // Guards the end of the submitted records, and the start of the journal thread; comes before the queue lock.
     private readonly EngineLock _submission = new(LockRank.Submission);
     private readonly JournalTail _tail;
-    private readonly JournalQueue _queue;
+    private readonly RecordQueue _queue;
     private readonly BatchWriter _batches;
     private readonly JournalLeader _leader;
     private readonly PoisonState _poison;
@@ -33,7 +33,7 @@ internal sealed unsafe class JournalWriter : IDisposable
         _poison = poison;
         _listener = listener;
         _tail = new JournalTail(_submission, files, start);
-        _queue = new JournalQueue(poison, start.Position.Sequence);
+        _queue = new RecordQueue(poison, start.Position.Sequence);
         _batches = new BatchWriter(environmentId, start.Position.Checksum);
         _leader = new JournalLeader(_submission, _queue, _batches, poison, listener);
     }
@@ -52,10 +52,10 @@ internal sealed unsafe class JournalWriter : IDisposable
         set => _tail.ReservedImageBytes = value;
     }
 
-    /// <inheritdoc cref="JournalQueue.DurableSequence"/>
+    /// <inheritdoc cref="RecordQueue.DurableSequence"/>
     public long DurableSequence => _queue.DurableSequence;
 
-    /// <inheritdoc cref="JournalQueue.SubmittedSequence"/>
+    /// <inheritdoc cref="RecordQueue.SubmittedSequence"/>
     public long SubmittedSequence => _queue.SubmittedSequence;
 
     /// <inheritdoc cref="BatchWriter.IsSlowerThanCodec"/>
@@ -111,7 +111,7 @@ internal sealed unsafe class JournalWriter : IDisposable
         {
             _poison.ThrowIfPoisoned();
             if (_refusesTransactions && entry.Header->Kind == RecordKind.Transaction)
-                JournalQueue.ThrowClosed();
+                RecordQueue.ThrowClosed();
             _tail.EnsureRoom(entry.Length, mayUseReserve);
             using (_queue.Lock.Enter())
             {
@@ -156,7 +156,7 @@ internal sealed unsafe class JournalWriter : IDisposable
         }
     }
 
-    /// <inheritdoc cref="JournalQueue.CompleteWhenDurable"/>
+    /// <inheritdoc cref="RecordQueue.CompleteWhenDurable"/>
     public void CompleteWhenDurable(long sequence, CommitCompletion completion) => _queue.CompleteWhenDurable(sequence, completion);
 
     /// <summary>

@@ -23,10 +23,10 @@ internal sealed unsafe class DataFile : IDisposable
     private readonly EngineLock _growth = new(LockRank.Growth);
     private readonly PoisonState _poison;
     private readonly UInt128 _environmentId;
-    private readonly PageBits _verified;
+    private readonly PageBitmap _verified;
 
     // Separate from the bits of pages: bytes that were checked as part of a value have not been checked as a page.
-    private readonly PageBits _verifiedChunks;
+    private readonly PageBitmap _verifiedChunks;
     private readonly int _pageShift;
     private readonly RetiredMaps _retiredMaps = new();
     private FileMap _map;
@@ -42,11 +42,11 @@ internal sealed unsafe class DataFile : IDisposable
         PageLimit = maxPageCount;
         _environmentId = environmentId;
         _pageShift = BitOperations.Log2((uint)pageSize);
-        _verified = new PageBits(maxPageCount);
+        _verified = new PageBitmap(maxPageCount);
         try
         {
             CapacityPages = file.Length >> _pageShift;
-            _verifiedChunks = new PageBits(maxPageCount);
+            _verifiedChunks = new PageBitmap(maxPageCount);
             CommitBits(CapacityPages);
             _map = file.Map(CapacityPages << _pageShift);
         }

@@ -2,28 +2,6 @@ using System.Runtime.InteropServices;
 
 namespace Voron.Paging;
 
-/// <summary>The kinds of version that a node can represent.</summary>
-[Flags]
-internal enum VersionFlags : byte
-{
-    None = 0,
-
-    /// <summary>The page is free; there is no frame.</summary>
-    Tombstone = 1,
-
-    /// <summary>The page is inside an extent; the extent's first page has the frame.</summary>
-    InsideExtent = 2,
-
-    /// <summary>The first page of an extent: the frame holds all pages of the extent.</summary>
-    Extent = 4,
-
-    /// <summary>The page was allocated by this transaction, so it has no earlier version that counts.</summary>
-    New = 8,
-
-    /// <summary>Any flag that makes a version self-contained: the transaction's record of the page needs no base page.</summary>
-    SelfContained = Tombstone | InsideExtent | Extent | New,
-}
-
 /// <summary>One version of one page. Each takes one cache line, in memory that is never released while the environment is open.</summary>
 [StructLayout(LayoutKind.Explicit, Size = Size)]
 internal unsafe struct VersionNode
@@ -79,25 +57,4 @@ internal unsafe struct VersionNode
     /// <summary>The index of the next free node. Takes the place of <see cref="SelfContainedSinceId"/> in the free list.</summary>
     [FieldOffset(56)]
     public uint NextFree;
-}
-
-/// <summary>A copy of a version, as a walker found it.</summary>
-internal readonly unsafe struct PageVersion
-{
-    public readonly long TransactionId;
-    public readonly byte* Frame;
-    public readonly int Pages;
-    public readonly VersionFlags Flags;
-
-    /// <summary>As <see cref="VersionNode.SelfContainedSinceId"/>.</summary>
-    public readonly long SelfContainedSinceId;
-
-    public PageVersion(long transactionId, byte* frame, int pages, VersionFlags flags, long selfContainedSinceId)
-    {
-        TransactionId = transactionId;
-        Frame = frame;
-        Pages = pages;
-        Flags = flags;
-        SelfContainedSinceId = selfContainedSinceId;
-    }
 }

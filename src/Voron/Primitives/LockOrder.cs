@@ -20,7 +20,7 @@ internal enum LockRank
     /// <summary><c>JournalWriter</c>: the places and sequence numbers of records.</summary>
     Submission,
 
-    /// <summary><c>JournalQueue</c>: the queue of records, and which thread writes it.</summary>
+    /// <summary><c>RecordQueue</c>: the queue of records, and which thread writes it.</summary>
     JournalQueue,
 
     /// <summary><c>JournalFileSet</c>: the lists of journal files.</summary>

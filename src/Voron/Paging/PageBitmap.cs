@@ -5,13 +5,13 @@ namespace Voron.Paging;
 
 /// <summary>A bit for each page of the data file, in address space that is reserved once and committed as the file grows.</summary>
 /// <remarks>Bits may be read, set and cleared by any thread. A struct, so that a test of a bit loads no more than its address.</remarks>
-internal readonly unsafe struct PageBits : IDisposable
+internal readonly unsafe struct PageBitmap : IDisposable
 {
     private readonly AddressSpace _space;
     private readonly ulong* _bits;
 
     /// <param name="maxPageCount">The number of pages to reserve bits for.</param>
-    public PageBits(long maxPageCount)
+    public PageBitmap(long maxPageCount)
     {
         _space = AddressSpace.Reserve(BytesOf(maxPageCount));
         _bits = (ulong*)_space.Address;

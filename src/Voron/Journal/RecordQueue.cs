@@ -20,7 +20,7 @@ namespace Voron.Journal;
 /// </code>
 /// Only the leader issues records and makes them durable. A poisoned environment issues none: those in the queue fail.
 /// </remarks>
-internal sealed class JournalQueue
+internal sealed class RecordQueue
 {
     /// <summary>The maximum number of records in a batch.</summary>
     public const int MaxBatchRecords = 64;
@@ -43,7 +43,7 @@ internal sealed class JournalQueue
 #endif
 
     /// <param name="sequence">The last record of the journal when it was opened.</param>
-    public JournalQueue(PoisonState poison, long sequence)
+    public RecordQueue(PoisonState poison, long sequence)
     {
         _poison = poison;
         _submittedSequence = _issuedSequence = _durableSequence = _acknowledgedSequence = sequence;

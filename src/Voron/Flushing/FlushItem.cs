@@ -1,0 +1,20 @@
+namespace Voron.Flushing;
+
+/// <summary>A page or an extent to be written to the data file.</summary>
+internal readonly unsafe struct FlushItem
+{
+    public readonly long Page;
+    public readonly byte* Frame;
+    public readonly int Pages;
+
+    /// <summary>True when the page that replay would produce depends on the page's content in the data file.</summary>
+    public readonly bool NeedsBasePage;
+
+    public FlushItem(long page, byte* frame, int pages, bool needsBasePage)
+    {
+        Page = page;
+        Frame = frame;
+        Pages = pages;
+        NeedsBasePage = needsBasePage;
+    }
+}

@@ -1,0 +1,23 @@
+namespace Voron.Paging;
+
+/// <summary>The kinds of version that a node can represent.</summary>
+[Flags]
+internal enum VersionFlags : byte
+{
+    None = 0,
+
+    /// <summary>The page is free; there is no frame.</summary>
+    Tombstone = 1,
+
+    /// <summary>The page is inside an extent; the extent's first page has the frame.</summary>
+    InsideExtent = 2,
+
+    /// <summary>The first page of an extent: the frame holds all pages of the extent.</summary>
+    Extent = 4,
+
+    /// <summary>The page was allocated by this transaction, so it has no earlier version that counts.</summary>
+    New = 8,
+
+    /// <summary>Any flag that makes a version self-contained: the transaction's record of the page needs no base page.</summary>
+    SelfContained = Tombstone | InsideExtent | Extent | New,
+}
