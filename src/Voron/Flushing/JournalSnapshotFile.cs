@@ -1,7 +1,6 @@
 using Voron.Format;
 using Voron.IO;
 using Voron.Paging;
-using Voron.Primitives;
 
 namespace Voron.Flushing;
 

@@ -1,4 +1,3 @@
-using Voron.IO;
 using Voron.Primitives;
 using Voron.Transactions;
 

@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using Voron.Format;
 using Voron.Primitives;
 
 namespace Voron.Journal;

@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using Voron.Primitives;
 
 namespace Voron.Journal;
@@ -5,9 +6,9 @@ namespace Voron.Journal;
 /// <summary>The thread that leads for records without a waiting thread; started when it is first needed.</summary>
 /// <param name="submission">The submission lock: the thread is started under it, and not after <see cref="RefuseStart"/>.</param>
 /// <param name="run">The work of the thread, which ends when <see cref="IsStopping"/>.</param>
+[SuppressMessage("Design", "CA1001", Justification = "The event stays: a thread that has just submitted may still set it after the close.")]
 internal sealed class JournalThread(EngineLock submission, ThreadStart run)
 {
-    // Not disposed: a thread that has just submitted may still set it after the close.
     private readonly AutoResetEvent _work = new(false);
     private Thread? _thread;
     private bool _stopping;

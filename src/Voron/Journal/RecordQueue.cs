@@ -1,6 +1,5 @@
 using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
-using Voron.Format;
 using Voron.Primitives;
 
 namespace Voron.Journal;
@@ -302,8 +301,9 @@ internal sealed class RecordQueue
     [Conditional("DEBUG")]
     public void AssertLeading()
     {
+        Debug.Assert(_isLed, "a thread leads");
 #if DEBUG
-        Debug.Assert(_isLed && _leader == Environment.CurrentManagedThreadId, "only the leader issues, writes and publishes records");
+        Debug.Assert(_leader == Environment.CurrentManagedThreadId, "only the leader issues, writes and publishes records");
 #endif
     }
 
