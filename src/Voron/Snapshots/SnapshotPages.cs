@@ -35,9 +35,11 @@ internal sealed unsafe class SnapshotPages : PageReader
         _pageShift = BitOperations.Log2((uint)PageSize);
         _verifyEveryRead = source.VerifyEveryRead;
         _isEngine = forEngine;
-        _slot = _readers.TakeSlot(forEngine);
         _largeValues = new LargeValueReader(this, _dataFile, _verifyEveryRead);
         KeyHeads = new TransactionKeyHeads(_verifyEveryRead ? null : source.DataFileKeyHeads, branches: null);
+
+        // Taken last: if the constructor failed after this, the slot would never be returned.
+        _slot = _readers.TakeSlot(forEngine);
     }
 
     /// <summary>The key heads with which this snapshot's trees search.</summary>
