@@ -14,12 +14,6 @@ namespace Voron.Transactions;
 /// The copy-on-write pages of the open write transaction: copies pages to scratch memory before they change, allocates and frees
 /// pages, and undoes all of this on rollback. One object per environment, used by the holder of the writer.
 /// </summary>
-/// <remarks>
-/// Every pushed version is recorded in order, so that a rollback pops the versions in reverse. Savepoints are stamps that only
-/// increase: a page is changed in place when its version belongs to this transaction and is no older than the innermost open
-/// savepoint. When a savepoint ends, <see cref="ChangeList"/> yields the versions that no open savepoint needs to keep apart from
-/// the version below them; each of these is joined with that version.
-/// </remarks>
 internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
 {
     /// <summary>The maximum number of list entries whose memory is kept for the next transaction.</summary>
@@ -32,23 +26,21 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     private readonly int _lineShift;
     private readonly bool _verifyEveryRead;
     private readonly LargeValueReader _largeValues;
-    private readonly ChangeList _changes;
+    private readonly TransactionVersions _changes;
     private readonly WrittenExtents _directExtents = new();
     private readonly SpaceAllocator _space;
+    private readonly DataFileGrowth _growth;
     private readonly List<CopyOnWriteMark> _marks = [];
     private EnvironmentState _state;
     private EnvironmentState _begun;
-    private long _id;
-    private int _stamp;
-    private int _innermostStamp;
-    private long _changedBytes;
     private long _freedInExtents;
     private long _pageCountBefore;
 
     public CopyOnWritePages(Engine context)
     {
         _context = context;
-        _changes = new ChangeList(context.Heap);
+        _changes = new TransactionVersions(context);
+        _growth = new DataFileGrowth(context);
         _versions = context.Versions;
         _dataFile = context.DataFile;
         PageSize = context.PageSize;
@@ -70,34 +62,25 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     public TransactionKeyHeads KeyHeads { get; }
 
     /// <summary>The id that this transaction will have.</summary>
-    public long Id => _id;
+    public long Id => _changes.Id;
 
     /// <summary>The state as this transaction has made it so far. The transaction body, which has the trees, keeps the catalog's part.</summary>
     public ref EnvironmentState State => ref _state;
 
     /// <summary>The number of bytes of scratch memory that this transaction has taken.</summary>
-    public long ChangedBytes => _changedBytes;
+    public long ChangedBytes => _changes.ChangedBytes;
 
     /// <summary>
     /// The number of bytes that bypassed the journal or the number of bytes freed in extents, whichever is more. A flush is needed for
     /// them, because freed extents can be written directly only after one.
     /// </summary>
-    public long DirectBytes
-    {
-        get
-        {
-            var written = 0L;
-            foreach (var run in _directExtents.All)
-                written += run.IsFreed ? 0 : run.Pages;
-            return Math.Max(written, _freedInExtents) << _pageShift;
-        }
-    }
+    public long DirectBytes => Math.Max(_directExtents.PagesInUse, _freedInExtents) << _pageShift;
 
     /// <summary>An upper bound on the number of versions that the transaction has made.</summary>
     public int ChangeCount => _changes.Count;
 
     /// <summary>The stamp of the innermost savepoint; 0 when there is none.</summary>
-    public int InnermostStamp => _innermostStamp;
+    public int InnermostStamp => _changes.InnermostStamp;
 
     public bool HasChanges => _changes.Count > 0 || _state.PageCount != _pageCountBefore;
 
@@ -122,7 +105,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     public void Begin(in EnvironmentState submitted)
     {
         _context.AssertWriterHeld();
-        Debug.Assert(_changes.Count == 0 && _directExtents.Count == 0 && _marks.Count == 0);
+        Debug.Assert(_directExtents.Count == 0 && _marks.Count == 0);
         if (submitted.TransactionId >= StateStructure.MaxTransactionId && !PlantedFault.WrapTransactionIds)
         {
             throw new StorageFullException(
@@ -131,10 +114,8 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         }
 
         _state = _begun = submitted;
-        _id = submitted.TransactionId + 1;
+        _changes.Begin(submitted.TransactionId + 1);
         _pageCountBefore = submitted.PageCount;
-        _stamp = _innermostStamp = 0;
-        _changedBytes = 0;
         _freedInExtents = 0;
         _space.BeginTransaction();
     }
@@ -191,7 +172,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         var node = _versions.Newest(number);
         if (node == null)
             return _dataFile.Address(number);
-        return node->TransactionId != _id || node->SavepointStamp < _innermostStamp ? node->Frame : null;
+        return _changes.IsWritable(node) ? null : node->Frame;
     }
 
     public override ReadOnlySpan<byte> ReadLarge(in LargeExtentReference reference, long offset, int count)
@@ -205,11 +186,11 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     {
         _context.AssertWriterHeld();
         var node = _versions.Newest(page.Value);
-        if (node == null || node->TransactionId != _id || node->SavepointStamp < _innermostStamp)
+        if (!_changes.IsWritable(node))
             node = Copy(page.Value, node);
         else if (node->Frame == null)
             PageErrors.ThrowFreed(page.Value, node->Flags);
-        ForgetKeyHeads(node);
+        _changes.ForgetKeyHeads(node);
         return new WritablePage(node->Frame, &node->DirtyLines, _lineShift);
     }
 
@@ -226,12 +207,12 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         ThrowIfTooLarge((long)pages << _pageShift);
         _context.Counters.AllocatedPages += pages;
         var first = _space.AllocateExtent(pages, untouched: false);
-        PrepareToPush(pages);
+        _changes.EnsureRoom(pages);
         var frame = _context.Frames.RentExtent(pages);
         NativeMemory.Clear(frame, (nuint)pages << _pageShift);
-        var node = PushNew(first, frame, pages, VersionFlags.Extent | VersionFlags.New);
+        var node = _changes.PushNew(first, frame, pages, VersionFlags.Extent | VersionFlags.New);
         for (var i = 1; i < pages; i++)
-            PushNew(first + i, null, 0, VersionFlags.InsideExtent | VersionFlags.New);
+            _changes.PushNew(first + i, null, 0, VersionFlags.InsideExtent | VersionFlags.New);
 
         var header = (PageHeader*)frame;
         header->PageNumber = first;
@@ -245,16 +226,16 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     {
         _context.AssertWriterHeld();
         var node = _versions.Newest(first.Value);
-        if (node == null || node->TransactionId != _id || node->SavepointStamp < _innermostStamp)
+        if (!_changes.IsWritable(node))
         {
             var source = (PageHeader*)Read(first);
             var pages = (int)source->ExtentPages;
             ThrowIfTooLarge((long)pages << _pageShift);
-            PrepareToPush(1);
+            _changes.EnsureRoom(1);
             var frame = _context.Frames.RentExtent(pages);
             NativeMemory.Copy(source, frame, (nuint)pages << _pageShift);
-            var isNew = node != null && node->TransactionId == _id ? node->Flags & VersionFlags.New : 0;
-            node = Push(first.Value, frame, pages, VersionFlags.Extent | isNew, 0);
+            var isNew = node != null && node->TransactionId == _changes.Id ? node->Flags & VersionFlags.New : 0;
+            node = _changes.Push(first.Value, frame, pages, VersionFlags.Extent | isNew, 0);
         }
 
         return new WritablePage(node->Frame, &node->DirtyLines, 31);
@@ -264,7 +245,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     {
         _space.Free(page.Value, 1);
         _context.Counters.FreedPages++;
-        AddTombstone(page.Value);
+        _changes.AddTombstone(page.Value);
     }
 
     public override void FreeExtent(PageNumber first, int pages)
@@ -273,10 +254,10 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         _context.Counters.FreedPages += pages;
         _freedInExtents += pages;
         for (var i = 0; i < pages; i++)
-            AddTombstone(first.Value + i);
+            _changes.AddTombstone(first.Value + i);
 
         // If the same transaction wrote the extent, there is nothing to record about it except that it is free.
-        _directExtents.TryFree(first.Value, _stamp);
+        _directExtents.TryFree(first.Value, _changes.Stamp);
     }
 
     /// <summary>
@@ -339,36 +320,16 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
 
     ulong* ISpacePages.Holes(long section) => Holes.Bits(section);
 
-    void ISpacePages.EnsureCapacity(long pageCount) => EnsureCapacity(pageCount);
-
-    /// <summary>Grows the data file when it has fewer pages than requested, by more than requested if there is room.</summary>
-    public void EnsureCapacity(long pageCount)
-    {
-        if (pageCount > _context.DataFile.PageLimit && pageCount <= _context.Layout.MaxPageCount)
-            throw AddressPlan.Exceeded(_context.Disk.Path, pageCount, _context.DataFile.PageLimit);
-        if (pageCount > _context.Layout.MaxPageCount)
-        {
-            throw new StorageFullException(
-                $"The environment in '{_context.Disk.Path}' cannot grow to {pageCount} pages of {PageSize} bytes: " +
-                $"the maximum is {_context.Layout.MaxPageCount} pages.");
-        }
-
-        if (pageCount > _dataFile.CapacityPages)
-            Grow(pageCount);
-        _versions.EnsureCapacity(_dataFile.CapacityPages);
-    }
+    void ISpacePages.EnsureCapacity(long pageCount) => _growth.EnsureCapacity(pageCount);
 
     /// <summary>Begins a savepoint inside the open ones: changes made from here on can be rolled back.</summary>
     /// <exception cref="InvalidOperationException">There have been too many savepoints in this transaction.</exception>
     public void Mark()
     {
         _context.AssertWriterHeld();
-        if (_stamp == int.MaxValue)
-            throw new InvalidOperationException($"The transaction has created {int.MaxValue} savepoints and cannot create more. Commit it and begin another.");
         _marks.EnsureCapacity(_marks.Count + 1);
-        _changes.BeginSavepoint(_stamp + 1);
-        _marks.Add(new CopyOnWriteMark(_directExtents.Count, ++_stamp, _state, _changedBytes));
-        _innermostStamp = _stamp;
+        var stamp = _changes.BeginSavepoint();
+        _marks.Add(new CopyOnWriteMark(_directExtents.Count, stamp, _state, _changes.ChangedBytes));
     }
 
     /// <summary>Ends a savepoint, with those inside it, and keeps the changes made since.</summary>
@@ -376,10 +337,8 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     public void Release(int mark)
     {
         _context.AssertWriterHeld();
-        while (_changes.TryEndSavepoint(mark, out var node))
-            Join(node);
+        _changes.EndSavepoints(mark, mark == 0 ? 0 : _marks[mark - 1].Stamp);
         _marks.RemoveRange(mark, _marks.Count - mark);
-        _innermostStamp = mark == 0 ? 0 : _marks[mark - 1].Stamp;
     }
 
     /// <summary>Rolls back all changes since a savepoint, which stays open; those inside it end.</summary>
@@ -389,12 +348,10 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         _context.AssertWriterHeld();
         Stage?.Settle();
         var at = _marks[mark];
-        PopChanges(PlantedFault.RollBackNeighbours ? -1 : mark);
+        _changes.RollBackTo(mark, at.Stamp, at.ChangedBytes);
         _directExtents.RollBack(at.DirectExtents, at.Stamp);
         _state = at.State;
-        _changedBytes = at.ChangedBytes;
         _marks.RemoveRange(mark + 1, _marks.Count - mark - 1);
-        _innermostStamp = at.Stamp;
         _space.Forget();
     }
 
@@ -405,7 +362,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         Stage?.Discard();
         if (_changes.Count > 0 || _directExtents.Count > 0)
             _space.Forget();
-        PopChanges(-1);
+        _changes.RollBack();
         EndLists();
 
         // The section maps may also be read between transactions.
@@ -438,139 +395,29 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         var source = Read(new PageNumber(page));
         ulong dirtyLines = 0;
         var flags = VersionFlags.None;
-        if (node != null && node->TransactionId == _id)
+        if (node != null && node->TransactionId == _changes.Id)
         {
             Debug.Assert((node->Flags & VersionFlags.Extent) == 0);
             flags = node->Flags & VersionFlags.New;
             dirtyLines = PlantedFault.DiffAgainstSavepoint ? 0 : node->DirtyLines;
         }
 
-        PrepareToPush(1);
+        _changes.EnsureRoom(1);
         var frame = _context.Frames.Rent();
         NativeMemory.Copy(source, frame, (nuint)PageSize);
-        return Push(page, frame, 1, flags, dirtyLines);
+        return _changes.Push(page, frame, 1, flags, dirtyLines);
     }
 
     private WritablePage AddPage(long page, PageKind kind)
     {
-        PrepareToPush(1);
+        _changes.EnsureRoom(1);
         var frame = _context.Frames.Rent();
         NativeMemory.Clear(frame, (nuint)PageSize);
-        var node = PushNew(page, frame, 1, VersionFlags.New);
+        var node = _changes.PushNew(page, frame, 1, VersionFlags.New);
         var header = (PageHeader*)frame;
         header->PageNumber = page;
         header->Kind = kind;
         return new WritablePage(frame, &node->DirtyLines, _lineShift);
-    }
-
-    private BranchKeyHeads BranchKeyHeads
-    {
-        get
-        {
-            _context.AssertWriterHeld();
-            return _context.BranchKeyHeads;
-        }
-    }
-
-    private void ForgetKeyHeads(VersionNode* node)
-    {
-        if (((PageHeader*)node->Frame)->Kind == PageKind.Branch)
-            BranchKeyHeads.Invalidate(new PageNumber(node->Page));
-    }
-
-    private void AddTombstone(long page)
-    {
-        BranchKeyHeads.Invalidate(new PageNumber(page));
-        var node = _versions.Newest(page);
-        if (node == null || node->TransactionId != _id || node->SavepointStamp < _innermostStamp)
-        {
-            PrepareToPush(1);
-            Push(page, null, 0, VersionFlags.Tombstone, 0);
-            return;
-        }
-
-        Debug.Assert((node->Flags & VersionFlags.Tombstone) == 0);
-        Refill(node, null, 0, VersionFlags.Tombstone);
-    }
-
-    // A page that this transaction has freed and then takes again keeps its node.
-    private VersionNode* PushNew(long page, byte* frame, int pages, VersionFlags flags)
-    {
-        var node = _versions.Newest(page);
-        if (node != null && (node->Flags & VersionFlags.Tombstone) == 0)
-            throw new CorruptionException($"Page {page} of '{_dataFile.File.Path}' is free according to the section map, but is in use.");
-
-        // If the section map is wrong and the page is a branch with key heads, those heads do not belong to the new page.
-        BranchKeyHeads.Invalidate(new PageNumber(page));
-        if (node == null || node->TransactionId != _id || node->SavepointStamp < _innermostStamp)
-            return Push(page, frame, pages, flags, ulong.MaxValue);
-        Refill(node, frame, pages, flags);
-        node->DirtyLines = ulong.MaxValue;
-        _changedBytes += (long)pages << _pageShift;
-        return node;
-    }
-
-    private void Refill(VersionNode* node, byte* frame, int pages, VersionFlags flags)
-    {
-        if (node->Frame != null)
-        {
-            _context.Frames.ReturnExtent(node->Frame, node->Pages);
-            _changedBytes -= (long)node->Pages << _pageShift;
-        }
-
-        _versions.Refill(node, frame, pages, flags);
-        Debug.Assert((flags & VersionFlags.SelfContained) != 0);
-        _versions.SetSelfContained(node, _id);
-    }
-
-    // An allocation must fail only before anything has changed: a version missing from the list of changes would outlive a rollback.
-    private void PrepareToPush(int nodes)
-    {
-        _context.AssertWriterHeld();
-        _changes.EnsureRoom(nodes);
-        _versions.EnsureNodes(nodes);
-    }
-
-    private VersionNode* Push(long page, byte* frame, int pages, VersionFlags flags, ulong dirtyLines)
-    {
-        var node = _versions.Push(page, _id, _stamp, frame, pages, flags);
-
-        // Readers see the node already, but only the writer uses its dirty lines.
-        node->DirtyLines = dirtyLines;
-        var older = _versions.Follow(node->Older);
-        _changes.Add(node, older != null && older->TransactionId == _id ? older->SavepointStamp : ChangeList.CoversNothing);
-        _changedBytes += (long)pages << _pageShift;
-        return node;
-    }
-
-    /// <summary>Replaces the version below the newest one of a page, which no savepoint needs, by the newest one.</summary>
-    private void Join(VersionNode* node)
-    {
-        var older = _versions.Follow(node->Older);
-        if (older->Frame != null)
-        {
-            _context.Frames.ReturnExtent(older->Frame, older->Pages);
-            _changedBytes -= (long)older->Pages << _pageShift;
-        }
-
-        _versions.JoinWithOlder(node);
-    }
-
-    /// <summary>Removes the versions made since a savepoint, or all of them when it is -1.</summary>
-    private void PopChanges(int mark)
-    {
-        while (_changes.TryTakeBack(mark, out var node))
-        {
-            if (PlantedFault.KeepPageInRollback && mark >= 0 && _changes.IsFirstOf(mark))
-                continue;
-            if (node->Frame != null)
-            {
-                ForgetKeyHeads(node);
-                _context.Frames.ReturnExtent(node->Frame, node->Pages);
-            }
-
-            _versions.Pop(node);
-        }
     }
 
     // Gives back the memory that a large transaction needed.
@@ -584,29 +431,9 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
             _marks.Capacity = 0;
     }
 
-    private void Grow(long pageCount)
-    {
-        var capacity = _dataFile.CapacityPages;
-        var step = GrowthPolicy.NextStep(capacity, PageSize, _context.Options.MaxGrowthBytes);
-        var wanted = Math.Min(Math.Max(pageCount, capacity + step), _context.DataFile.PageLimit);
-        bool moved;
-        try
-        {
-            moved = _dataFile.EnsureCapacity(wanted);
-        }
-        catch (VoronException e) when (wanted > pageCount && e is StorageFullException or StorageAccessException)
-        {
-            moved = _dataFile.EnsureCapacity(pageCount);
-        }
-
-        SchedulePoint.Reach(SchedulePlace.MapMoved);
-        if (moved)
-            _dataFile.RetireMaps(_context.Ring.Republish(_dataFile.MapAddress));
-    }
-
     private void ThrowIfTooLarge(long bytes)
     {
-        if (_changedBytes + bytes > _context.Options.MaxTransactionBytes)
+        if (_changes.ChangedBytes + bytes > _context.Options.MaxTransactionBytes)
         {
             throw new StorageFullException(
                 $"The transaction would change more than {_context.Options.MaxTransactionBytes} bytes of pages ({nameof(StorageOptions.MaxTransactionBytes)}). " +
@@ -614,6 +441,3 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         }
     }
 }
-
-/// <summary>Where a savepoint began.</summary>
-internal readonly record struct CopyOnWriteMark(int DirectExtents, int Stamp, EnvironmentState State, long ChangedBytes);

@@ -18,7 +18,7 @@ internal sealed class WrittenExtents
     /// <summary>The maximum number of list entries whose memory is kept for the next transaction.</summary>
     private const int MaxKept = 1024;
 
-    private readonly List<WrittenExtent> _runs = [];
+    private readonly List<WrittenExtent> _extents = [];
 
     // The extents in use, by their first page. No two begin at the same page: pages that a transaction frees are not written directly again
     // before a flush. Null while there are none: a table that has grown too large is dropped, and created when it is needed, which may fail.
@@ -27,16 +27,28 @@ internal sealed class WrittenExtents
     // The extents that were freed, in that order: their stamps never decrease.
     private readonly List<int> _freed = [];
 
-    public List<WrittenExtent> All => _runs;
+    public List<WrittenExtent> All => _extents;
 
-    public int Count => _runs.Count;
+    public int Count => _extents.Count;
+
+    /// <summary>The number of pages in extents that have not been freed again.</summary>
+    public long PagesInUse
+    {
+        get
+        {
+            var pages = 0L;
+            foreach (var extent in _extents)
+                pages += extent.IsFreed ? 0 : extent.Pages;
+            return pages;
+        }
+    }
 
     public void Add(in WrittenExtent run)
     {
         // Ensured first, so that nothing is noted if there is no memory for it.
-        _runs.EnsureCapacity(_runs.Count + 1);
-        (_inUse ??= [])[run.FirstPage] = _runs.Count;
-        _runs.Add(run);
+        _extents.EnsureCapacity(_extents.Count + 1);
+        (_inUse ??= [])[run.FirstPage] = _extents.Count;
+        _extents.Add(run);
     }
 
     /// <summary>Notes that an extent has been freed; does nothing when no extent in use begins at the page.</summary>
@@ -46,43 +58,43 @@ internal sealed class WrittenExtents
             return;
         _freed.Add(index);
         _inUse.Remove(firstPage);
-        _runs[index] = _runs[index] with { FreedAtStamp = stamp };
+        _extents[index] = _extents[index] with { FreedAtStamp = stamp };
     }
 
     /// <summary>Keeps the first <paramref name="count"/> extents only, and undoes frees at the stamp or later. Allocates no memory.</summary>
     public void RollBack(int count, int stamp)
     {
         // Removed before the freed extents return. The extents that are then in use were in use together before, so the table has room for them.
-        for (var index = _runs.Count - 1; index >= count; index--)
+        for (var index = _extents.Count - 1; index >= count; index--)
         {
-            if (!_runs[index].IsFreed)
-                _inUse!.Remove(_runs[index].FirstPage);
+            if (!_extents[index].IsFreed)
+                _inUse!.Remove(_extents[index].FirstPage);
         }
 
-        while (_freed.Count > 0 && _runs[_freed[^1]].FreedAtStamp >= stamp)
+        while (_freed.Count > 0 && _extents[_freed[^1]].FreedAtStamp >= stamp)
         {
             var index = _freed[^1];
             if (index < count)
             {
-                _inUse![_runs[index].FirstPage] = index;
-                _runs[index] = _runs[index] with { FreedAtStamp = -1 };
+                _inUse![_extents[index].FirstPage] = index;
+                _extents[index] = _extents[index] with { FreedAtStamp = -1 };
             }
 
             _freed.RemoveAt(_freed.Count - 1);
         }
 
-        _runs.RemoveRange(count, _runs.Count - count);
+        _extents.RemoveRange(count, _extents.Count - count);
     }
 
     /// <summary>Removes all extents. Allocates no memory, because the transaction may have been submitted.</summary>
     public void Clear()
     {
         _inUse?.Clear();
-        _runs.Clear();
-        if (_runs.Capacity > MaxKept)
+        _extents.Clear();
+        if (_extents.Capacity > MaxKept)
         {
             _inUse = null;
-            _runs.Capacity = 0;
+            _extents.Capacity = 0;
         }
 
         _freed.Clear();

@@ -1,0 +1,6 @@
+using Voron.Format;
+
+namespace Voron.Transactions;
+
+/// <summary>Where a savepoint began.</summary>
+internal readonly record struct CopyOnWriteMark(int DirectExtents, int Stamp, EnvironmentState State, long ChangedBytes);
