@@ -1,7 +1,10 @@
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
+using Voron.Paging;
 using Voron.Transactions;
 using Voron.Trees;
+using Voron.Trees.Batches;
+using Voron.Trees.Pages;
 
 namespace Voron;
 

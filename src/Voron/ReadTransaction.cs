@@ -1,5 +1,6 @@
 using Voron.Transactions;
 using Voron.Trees;
+using Voron.Trees.Pages;
 
 namespace Voron;
 

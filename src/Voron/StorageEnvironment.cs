@@ -8,6 +8,7 @@ using Voron.Opening;
 using Voron.Primitives;
 using Voron.Snapshots;
 using Voron.Transactions;
+using Voron.Trees.Pages;
 
 namespace Voron;
 
@@ -86,7 +87,7 @@ public sealed partial class StorageEnvironment : IDisposable
     public RecoveryReport Recovery { get; }
 
     /// <summary>The maximum length of a key in bytes.</summary>
-    public int MaxKeyLength => Trees.TreeLimits.MaxKeyLength(_context.PageSize);
+    public int MaxKeyLength => Trees.Pages.TreeLimits.MaxKeyLength(_context.PageSize);
 
     /// <summary>Opens the environment in a directory; creates it, and the directory, if they are missing.</summary>
     /// <exception cref="EnvironmentInUseException">The environment is already open in this process or another.</exception>

@@ -2,6 +2,7 @@ using Voron.Format;
 using Voron.Primitives;
 using Voron.Transactions;
 using Voron.Trees;
+using Voron.Trees.Pages;
 
 namespace Voron;
 

@@ -1,6 +1,7 @@
 using System.Diagnostics.CodeAnalysis;
 using Voron.Transactions;
 using Voron.Trees;
+using Voron.Trees.Pages;
 
 namespace Voron;
 

@@ -6,6 +6,7 @@ using Voron.Format;
 using Voron.Journal;
 using Voron.Paging;
 using Voron.Trees;
+using Voron.Trees.Pages;
 
 namespace Voron.Benchmarks.Suites;
 

@@ -1,4 +1,5 @@
 using Voron.Flushing;
+using Voron.Recovery;
 
 namespace Voron.Diagnostics;
 

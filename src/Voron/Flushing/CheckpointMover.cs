@@ -1,8 +1,10 @@
 using System.Diagnostics;
 using Voron.Format;
 using Voron.IO;
+using Voron.Journal;
 using Voron.Paging;
 using Voron.Primitives;
+using Voron.Recovery;
 using Voron.Snapshots;
 using Voron.Transactions;
 

@@ -4,6 +4,7 @@ using Voron.Format;
 using Voron.IO;
 using Voron.Journal;
 using Voron.Primitives;
+using Voron.Recovery;
 using Voron.Transactions;
 
 namespace Voron.Flushing;

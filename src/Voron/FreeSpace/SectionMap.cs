@@ -1,5 +1,6 @@
 using System.Runtime.InteropServices;
 using Voron.Format;
+using Voron.Paging;
 using Voron.Primitives;
 
 namespace Voron.FreeSpace;

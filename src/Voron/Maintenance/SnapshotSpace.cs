@@ -1,5 +1,6 @@
 using Voron.Format;
 using Voron.FreeSpace;
+using Voron.Paging;
 using Voron.Primitives;
 using Voron.Snapshots;
 using Voron.Transactions;

@@ -5,10 +5,12 @@ using Voron.IO;
 using Voron.Journal;
 using Voron.Paging;
 using Voron.Primitives;
+using Voron.Recovery;
 using Voron.Scratch;
 using Voron.Snapshots;
 using Voron.Transactions;
 using Voron.Trees;
+using Voron.Trees.KeyHeads;
 
 namespace Voron.Opening;
 

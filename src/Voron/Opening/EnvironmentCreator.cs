@@ -8,6 +8,7 @@ using Voron.IO;
 using Voron.Journal;
 using Voron.Paging;
 using Voron.Primitives;
+using Voron.Recovery;
 
 namespace Voron.Opening;
 

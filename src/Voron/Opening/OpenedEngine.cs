@@ -1,5 +1,6 @@
 using Voron.Flushing;
 using Voron.Paging;
+using Voron.Recovery;
 using Voron.Transactions;
 
 namespace Voron.Opening;

@@ -5,6 +5,7 @@ using Voron.Paging;
 using Voron.Primitives;
 using Voron.Transactions;
 using Voron.Trees;
+using Voron.Trees.KeyHeads;
 
 namespace Voron.Snapshots;
 

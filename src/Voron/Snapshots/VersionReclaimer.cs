@@ -5,6 +5,7 @@ using Voron.Paging;
 using Voron.Primitives;
 using Voron.Scratch;
 using Voron.Trees;
+using Voron.Trees.KeyHeads;
 
 namespace Voron.Snapshots;
 

@@ -7,6 +7,8 @@ using Voron.FreeSpace;
 using Voron.Paging;
 using Voron.Primitives;
 using Voron.Trees;
+using Voron.Trees.KeyHeads;
+using Voron.Trees.Pages;
 
 namespace Voron.Transactions;
 

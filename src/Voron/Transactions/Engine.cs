@@ -9,6 +9,7 @@ using Voron.Primitives;
 using Voron.Scratch;
 using Voron.Snapshots;
 using Voron.Trees;
+using Voron.Trees.KeyHeads;
 
 namespace Voron.Transactions;
 

@@ -3,6 +3,7 @@ using System.Runtime.CompilerServices;
 using Voron.Format;
 using Voron.Primitives;
 using Voron.Trees;
+using Voron.Trees.Batches;
 
 namespace Voron.Transactions;
 

@@ -1,5 +1,6 @@
 using Voron.Primitives;
 using Voron.Trees;
+using Voron.Trees.Batches;
 
 namespace Voron.Transactions;
 

@@ -1,5 +1,7 @@
 using Voron.Format;
+using Voron.Paging;
 using Voron.Trees;
+using Voron.Trees.KeyHeads;
 
 namespace Voron.Transactions;
 

@@ -1,6 +1,8 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
+using Voron.Paging;
 using Voron.Trees;
+using Voron.Trees.KeyHeads;
 
 namespace Voron.Transactions;
 

@@ -6,6 +6,7 @@ using Voron.Paging;
 using Voron.Primitives;
 using Voron.Scratch;
 using Voron.Trees;
+using Voron.Trees.KeyHeads;
 
 namespace Voron.Transactions;
 

@@ -1,5 +1,6 @@
 using System.Runtime.CompilerServices;
 using Voron.Trees;
+using Voron.Trees.Pages;
 
 namespace Voron.Transactions;
 

@@ -3,6 +3,8 @@ using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using System.Text;
 using Voron.Format;
+using Voron.Paging;
+using Voron.Trees.Pages;
 
 namespace Voron.Trees;
 

@@ -1,5 +1,7 @@
 using Voron.IO;
+using Voron.Paging;
 using Voron.Primitives;
+using Voron.Trees.Pages;
 
 namespace Voron.Trees;
 

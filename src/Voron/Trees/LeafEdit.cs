@@ -1,4 +1,6 @@
+using Voron.Paging;
 using Voron.Primitives;
+using Voron.Trees.Pages;
 
 namespace Voron.Trees;
 

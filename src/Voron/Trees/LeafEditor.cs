@@ -1,5 +1,7 @@
 using System.Runtime.CompilerServices;
 using Voron.Format;
+using Voron.Paging;
+using Voron.Trees.Pages;
 
 namespace Voron.Trees;
 

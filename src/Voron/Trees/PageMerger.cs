@@ -1,5 +1,7 @@
 using System.Diagnostics;
+using Voron.Paging;
 using Voron.Primitives;
+using Voron.Trees.Pages;
 
 namespace Voron.Trees;
 

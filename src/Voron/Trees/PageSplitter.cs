@@ -1,6 +1,9 @@
 using System.Diagnostics;
 using Voron.Format;
+using Voron.Paging;
 using Voron.Primitives;
+using Voron.Trees.KeyHeads;
+using Voron.Trees.Pages;
 
 namespace Voron.Trees;
 

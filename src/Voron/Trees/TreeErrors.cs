@@ -1,6 +1,7 @@
 using System.Diagnostics.CodeAnalysis;
 using Voron.Format;
 using Voron.Primitives;
+using Voron.Trees.Pages;
 
 namespace Voron.Trees;
 

@@ -1,4 +1,5 @@
 using Voron.Primitives;
+using Voron.Trees.Pages;
 
 namespace Voron.Trees;
 

@@ -1,5 +1,7 @@
 using Voron.Format;
 using Voron.Primitives;
+using Voron.Trees.KeyHeads;
+using Voron.Trees.Pages;
 
 namespace Voron.Trees;
 

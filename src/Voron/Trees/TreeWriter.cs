@@ -1,6 +1,8 @@
 using System.Runtime.CompilerServices;
 using Voron.Format;
+using Voron.Paging;
 using Voron.Primitives;
+using Voron.Trees.Pages;
 
 namespace Voron.Trees;
 

@@ -1,6 +1,7 @@
 using Voron.Format;
 using Voron.Paging;
 using Voron.Primitives;
+using Voron.Trees.Pages;
 
 namespace Voron.Trees;
 

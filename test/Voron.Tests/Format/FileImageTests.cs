@@ -5,6 +5,7 @@ using Voron.FreeSpace;
 using Voron.IO;
 using Voron.Journal;
 using Voron.Paging;
+using Voron.Recovery;
 
 namespace Voron.Tests.Format;
 

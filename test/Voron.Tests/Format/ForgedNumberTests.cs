@@ -2,6 +2,7 @@ using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.Maintenance;
+using Voron.Paging;
 using Voron.Primitives;
 using Voron.Tests.Faults;
 using Voron.Torture.Simulation;

@@ -1,5 +1,6 @@
 using Voron.Format;
 using Voron.Journal;
+using Voron.Recovery;
 using Voron.Scratch;
 
 namespace Voron.Tests.Journal;

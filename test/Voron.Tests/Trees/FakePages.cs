@@ -1,8 +1,10 @@
 using System.Numerics;
 using System.Runtime.InteropServices;
 using Voron.Format;
+using Voron.Paging;
 using Voron.Primitives;
 using Voron.Trees;
+using Voron.Trees.KeyHeads;
 
 namespace Voron.Tests.Trees;
 

@@ -1,5 +1,7 @@
 using System.Runtime.InteropServices;
 using Voron.Trees;
+using Voron.Trees.Batches;
+using Voron.Trees.Pages;
 
 namespace Voron.Tests.Trees;
 

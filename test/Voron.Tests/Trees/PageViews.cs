@@ -1,4 +1,6 @@
+using Voron.Paging;
 using Voron.Trees;
+using Voron.Trees.Pages;
 
 namespace Voron.Tests.Trees;
 

@@ -1,4 +1,5 @@
 using Voron.Trees;
+using Voron.Trees.Pages;
 
 namespace Voron.Tests.Trees;
 

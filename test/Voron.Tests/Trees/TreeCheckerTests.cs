@@ -1,6 +1,7 @@
 using Voron.Format;
 using Voron.Primitives;
 using Voron.Trees;
+using Voron.Trees.Pages;
 
 namespace Voron.Tests.Trees;
 

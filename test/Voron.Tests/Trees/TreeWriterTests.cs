@@ -1,4 +1,5 @@
 using Voron.Format;
+using Voron.Paging;
 using Voron.Primitives;
 using Voron.Trees;
 

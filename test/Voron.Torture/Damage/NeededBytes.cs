@@ -3,6 +3,7 @@ using Voron.Primitives;
 using Voron.Snapshots;
 using Voron.Transactions;
 using Voron.Trees;
+using Voron.Trees.Pages;
 
 namespace Voron.Torture.Damage;
 

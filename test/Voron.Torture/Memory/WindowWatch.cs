@@ -1,5 +1,6 @@
 using Voron.IO;
 using Voron.Journal;
+using Voron.Recovery;
 
 namespace Voron.Torture.Memory;
 

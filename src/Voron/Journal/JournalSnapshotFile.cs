@@ -1,0 +1,104 @@
+using Voron.Format;
+using Voron.IO;
+using Voron.Paging;
+
+namespace Voron.Journal;
+
+/// <summary>A file that holds every unflushed page as of one transaction in full, and so replaces the journal up to there.</summary>
+/// <remarks>
+/// The file is a sequence of records like those of a journal. Each record holds some pages, encoded against zeros, and frees; all records
+/// carry the transaction's state. The file is complete and synced, and so is its name, before the header names it.
+/// </remarks>
+internal static unsafe class JournalSnapshotFile
+{
+    // Far below the point where adding one could overflow.
+    private const long MaxNewNumber = 999_999_999_999;
+
+    private const string Prefix = "rewrite-";
+    private const string Suffix = ".voron";
+
+    public static string NameOf(long number) => NumberedName.Of(Prefix, number, Suffix);
+
+    /// <summary>Returns the number in the name of a journal snapshot, or -1.</summary>
+    public static long NumberOf(string name) => NumberedName.Parse(name, Prefix, Suffix);
+
+    /// <summary>Deletes the remains of unfinished journal snapshots, and those that neither slot of the header names any more.</summary>
+    public static void DeleteOthers(IDisk disk, CheckpointFile checkpoints)
+    {
+        // An unreadable slot may name any of them.
+        if (checkpoints.Previous is not { } previous)
+            return;
+        var current = checkpoints.Current.JournalSnapshotNumber;
+        foreach (var entry in disk.List())
+        {
+            var number = NumberOf(entry.Name);
+            if (number > 0 && number != current && number != previous.JournalSnapshotNumber && IsOurs(disk, entry.Name))
+                TryDelete(disk, entry.Name);
+        }
+    }
+
+    /// <summary>
+    /// Returns whether this engine began a file under one of its names: the file has no content yet, or a record's first bytes.
+    /// </summary>
+    private static bool IsOurs(IDisk disk, string name)
+    {
+        try
+        {
+            using var file = disk.Open(name, DiskOpen.Existing, DiskAccess.WriteThrough);
+            ulong marker = 0;
+            if (file.Length >= JournalFormat.Block)
+                file.Read(0, new Span<byte>(&marker, sizeof(ulong)));
+            return file.Length == 0 || (file.Length >= JournalFormat.Block && marker is 0 or JournalFormat.RecordMarker);
+        }
+        catch (DiskException)
+        {
+            return false;
+        }
+    }
+
+    /// <summary>Returns a number above all that were ever used, and above those of all existing files.</summary>
+    public static long NewNumber(IDisk disk, in CheckpointHeader checkpoint)
+    {
+        IReadOnlyList<DiskEntry> entries;
+        try
+        {
+            entries = disk.List();
+        }
+        catch (DiskException e)
+        {
+            throw new StorageAccessException($"The files of '{disk.Path}' cannot be listed, to find a name for a rewrite file: {e.Message}", e);
+        }
+
+        var taken = entries.Select(entry => NumberOf(entry.Name)).Where(number => number < MaxNewNumber).DefaultIfEmpty().Max();
+        return Math.Max(taken, Math.Max(checkpoint.JournalSnapshotNumber, checkpoint.CheckpointNumber)) + 1;
+    }
+
+    /// <summary>Makes contents that a killed process left visible durable, and drops them from the page cache.</summary>
+    public static void MakeDurable(IDisk disk, long number)
+    {
+        try
+        {
+            using var file = disk.Open(NameOf(number), DiskOpen.Existing, DiskAccess.WriteThrough);
+            file.Sync();
+            file.DropCache();
+        }
+        catch (DiskException e) when (e.Error == DiskError.NotFound)
+        {
+            // Recovery reports it as missing.
+        }
+    }
+
+    public static void Delete(IDisk disk, long number) => TryDelete(disk, NameOf(number));
+
+    private static void TryDelete(IDisk disk, string name)
+    {
+        try
+        {
+            disk.Delete(name);
+        }
+        catch (DiskException)
+        {
+            // The file does not exist, or is left for the next open to delete.
+        }
+    }
+}

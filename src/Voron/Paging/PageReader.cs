@@ -1,0 +1,44 @@
+using Voron.Format;
+using Voron.Primitives;
+
+namespace Voron.Paging;
+
+/// <summary>The first of the two contracts through which pages are accessed: reading. The second is <see cref="PageWriter"/>.</summary>
+internal abstract unsafe class PageReader
+{
+    /// <summary>The size of a page in bytes: a power of two from 4096 to 65536.</summary>
+    public abstract int PageSize { get; }
+
+    /// <summary>The number of pages that exist: a tree cannot have more.</summary>
+    public virtual long PageCount => uint.MaxValue;
+
+    /// <summary>
+    /// Returns the content of a page as this transaction sees it: verified, and valid until the transaction ends or, in a write
+    /// transaction, until its next change to that page. For the first page of an extent, all pages of the extent follow in memory.
+    /// </summary>
+    /// <exception cref="CorruptionException">The page on disk is damaged, or not the one requested.</exception>
+    public abstract byte* Read(PageNumber page);
+
+    /// <summary>
+    /// Returns the address of a page's content without reading it: for prefetching only. Null when there is no such page.
+    /// </summary>
+    public abstract byte* Peek(PageNumber page);
+
+    /// <summary>
+    /// Returns the address of a page in the data file if this transaction sees that content; null when it sees a version, or when there
+    /// is no such page. The page might not have been verified.
+    /// </summary>
+    public virtual byte* DataFilePage(PageNumber page) => null;
+
+    /// <summary>Prefetches the memory that <see cref="DataFilePage"/> will read.</summary>
+    public virtual void PrefetchDataFilePage(PageNumber page)
+    {
+    }
+
+    /// <summary>
+    /// Returns a part of a value that is stored in an extent without headers. Only the requested part is verified; it is valid as long as
+    /// a page is.
+    /// </summary>
+    /// <exception cref="CorruptionException">The part is damaged, or the reference leads nowhere.</exception>
+    public abstract ReadOnlySpan<byte> ReadLarge(in LargeExtentReference reference, long offset, int count);
+}

@@ -1,0 +1,324 @@
+using Voron.Format;
+using Voron.IO;
+using Voron.Journal;
+using Voron.Primitives;
+
+namespace Voron.Recovery;
+
+/// <summary>Follows the records from the start of replay through all live files, and judges where they end.</summary>
+/// <remarks>
+/// The next record comes directly after the last one, or first in a later file; its sequence and its place in the chain identify it. When
+/// it is in neither place, no later record is trusted, and the later records show the reason: a record that was issued when the missing one
+/// was already durable proves a loss; records that were not belong to a write that was in progress. Files are identified by their
+/// incarnations. Two files can have the same epoch number if a power cut has brought back a file whose deletion was not durable; the file
+/// that was brought back has no record that counts.
+/// </remarks>
+internal sealed unsafe class JournalChain : IDisposable
+{
+    private readonly RecordWindow _window = new();
+    private readonly List<JournalFileReader> _files;
+    private readonly Dictionary<UInt128, JournalSeal> _seals = [];
+    private readonly JournalPosition _start;
+    private readonly bool _endsAtStart;
+    private DroppedTail? _dropped;
+    private bool _isJudged;
+    private readonly string _path;
+
+    /// <param name="files">All files whose epoch has begun, whatever its number.</param>
+    /// <param name="endsAtStart">True if the journal ended there when the environment was closed, and nothing has been written after that
+    /// position.</param>
+    public JournalChain(IDisk disk, UInt128 environmentId, IEnumerable<JournalFileInfo> files, in JournalPosition start, bool endsAtStart = false)
+    {
+        _start = start;
+        _endsAtStart = endsAtStart;
+        _path = disk.Path;
+
+        // The file where replay starts comes first, whatever other files have its epoch number.
+        var live = new List<JournalFileInfo>();
+        foreach (var file in files)
+        {
+            if (file.IsLive(start))
+                live.Add(file);
+        }
+
+        live.Sort(InOrder);
+        _files = new List<JournalFileReader>(live.Count);
+        foreach (var file in live)
+        {
+            _files.Add(new JournalFileReader(disk, file, environmentId, PlantedFault.KeepWindows ? new RecordWindow() : _window));
+            foreach (var seal in file.Seals)
+                Note(seal);
+        }
+    }
+
+    /// <summary>
+    /// The number of times that the environment was opened and written since the start of replay: the first file of each opening seals the
+    /// earlier files.
+    /// </summary>
+    public int Openings => _files.Count(file => file.Info.Seals.Length > 0);
+
+    /// <summary>Follows the chain once. Can be called again for a second pass over the same bytes.</summary>
+    /// <exception cref="CorruptionException">A record that was durable is missing, or the file where replay starts is.</exception>
+    public JournalChainEnd Follow(IRecordVisitor visitor)
+    {
+        var position = _start;
+        var records = 0L;
+        var bytes = 0L;
+        var index = 0;
+        var isDurabilityConfirmed = true;
+        var ends = EndsBeforeFollowing();
+
+        // A process that wrote after the close first began a file of a later epoch. Without such a file there is nothing to look for:
+        // neither the next record nor records after a hole.
+        var isOver = _endsAtStart && _files.Count == 1 && _start.Epoch != 0;
+        if (!isOver && !_isJudged && _start.Epoch != 0)
+            CheckStart(_files[0]);
+        while (!isOver && TryNext(position, ref index, out var record))
+        {
+            CheckRecord(record, _files[index].Path);
+            visitor.Visit(record, _files[index].Path);
+            isDurabilityConfirmed = record->Kind == RecordKind.DurabilityMarker;
+            records++;
+            bytes += record->AlignedLength;
+            position = new JournalPosition
+            {
+                Incarnation = record->Incarnation,
+                Epoch = _files[index].Info.Header.Epoch,
+                Offset = record->Offset + record->AlignedLength,
+                Sequence = record->Sequence,
+                Checksum = record->Checksum,
+            };
+            (ends[index].LastSequence, ends[index].EndOffset) = (position.Sequence, position.Offset);
+        }
+
+        if (!isOver && !_isJudged)
+        {
+            CheckSealsReached(index, position);
+            _dropped = JudgeWhatFollows(index, position);
+        }
+
+        _isJudged = true;
+
+        // Records of files before this one can be followed only by their own successors, and an earlier recovery's seals for them are in a
+        // file that lives at least as long. This keeps the number of seals small, however many files are live.
+        var first = Math.Max(Math.Min(index, ends.Length), ends.Length - JournalFileHeader.MaxSeals);
+        return new JournalChainEnd
+        {
+            End = position,
+            Records = records,
+            Bytes = bytes,
+            Dropped = _dropped,
+            Seals = ends[first..],
+            Unused = UnusedAfter(index),
+            Ends = ends,
+            IsDurabilityConfirmed = isDurabilityConfirmed,
+        };
+    }
+
+    public void Dispose() => _window.Dispose();
+
+    // The end of each file before its first record is read: the start of replay in the file that contains it.
+    private JournalSeal[] EndsBeforeFollowing()
+    {
+        var ends = new JournalSeal[_files.Count];
+        for (var i = 0; i < ends.Length; i++)
+        {
+            var header = _files[i].Info.Header;
+            ends[i] = new JournalSeal
+            {
+                Incarnation = header.Incarnation,
+                Epoch = header.Epoch,
+                EndOffset = JournalFormat.FirstRecordOffset,
+            };
+        }
+
+        if (_start.Epoch != 0)
+        {
+            if (_files.Count == 0 || _files[0].Info.Header.Incarnation != _start.Incarnation)
+            {
+                throw new CorruptionException(
+                    $"The journal file where replay starts (life {_start.Epoch}, incarnation {_start.Incarnation:X32}) is not in '{_path}'.");
+            }
+
+            (ends[0].LastSequence, ends[0].EndOffset) = (_start.Sequence, _start.Offset);
+        }
+
+        return ends;
+    }
+
+    private List<string> UnusedAfter(int index)
+    {
+        var unused = new List<string>();
+        for (var i = index + 1; i < _files.Count; i++)
+        {
+            if (!_files[i].HasBegun())
+                unused.Add(_files[i].Info.Name);
+        }
+
+        return unused;
+    }
+
+    // By epoch number; files with the same number are ordered by their incarnations.
+    private static int InOrder(JournalFileInfo one, JournalFileInfo other)
+    {
+        var byEpoch = one.Header.Epoch.CompareTo(other.Header.Epoch);
+        return byEpoch != 0 ? byEpoch : one.Header.Incarnation.CompareTo(other.Header.Incarnation);
+    }
+
+    private void Note(in JournalSeal seal)
+    {
+        if (!_seals.TryGetValue(seal.Incarnation, out var other) || seal.EndOffset < other.EndOffset)
+            _seals[seal.Incarnation] = seal;
+    }
+
+    // A copy of the file from before the checkpoint has the right incarnation and nothing after the start. It would look like a journal
+    // that ends there.
+    private void CheckStart(JournalFileReader file)
+    {
+        if (_start.Offset <= JournalFormat.FirstRecordOffset || PlantedFault.BelieveStart || file.HoldsRecordBefore(_start))
+            return;
+        throw new CorruptionException(
+            $"Record {_start.Sequence}, behind which replay starts, is not in '{file.Path}' before offset {_start.Offset}: the header is newer than " +
+            "this journal file. Restore all files of the environment from one copy.");
+    }
+
+    private bool TryNext(in JournalPosition position, ref int index, out RecordHeader* record)
+    {
+        record = null;
+        if (index >= _files.Count)
+            return false;
+
+        // In the same file, after the last record, but not beyond a seal.
+        var file = _files[index];
+        var inFile = position.Incarnation == file.Info.Header.Incarnation;
+        if (inFile && position.Offset < EndOf(file))
+        {
+            record = file.TryRead(position.Offset);
+            if (record != null && IsNext(record, position))
+                return true;
+            for (var at = position.Offset; PlantedFault.BelieveBehindHole && at < EndOf(file); at += JournalFormat.Block)
+            {
+                record = file.TryRead(at);
+                if (record != null && record->Sequence > position.Sequence)
+                    return true;
+            }
+        }
+
+        for (var i = inFile ? index + 1 : index; i < _files.Count && !(inFile && PlantedFault.StopAtFileEnd); i++)
+        {
+            if (EndOf(_files[i]) <= JournalFormat.FirstRecordOffset)
+                continue;
+            record = _files[i].TryRead(JournalFormat.FirstRecordOffset);
+            if (record != null && IsNext(record, position))
+            {
+                index = i;
+                return true;
+            }
+        }
+
+        record = null;
+        return false;
+    }
+
+    // The checksum is right, so any fault was already in the record when it was written.
+    private static void CheckRecord(RecordHeader* record, string path)
+    {
+        if (record->Kind != RecordKind.DurabilityMarker && StateStructure.FindFault(record->State) is { } fault)
+            throw RecordPayload.Malformed(record, path, fault);
+    }
+
+    private static bool IsNext(RecordHeader* record, in JournalPosition position) =>
+        record->Sequence == position.Sequence + 1 && record->PreviousChecksum == position.Checksum;
+
+    /// <summary>Returns the offset where reading a file ends: at its seal, if it has one.</summary>
+    private long EndOf(JournalFileReader file) =>
+        _seals.TryGetValue(file.Info.Header.Incarnation, out var seal) ? Math.Min(seal.EndOffset, file.Length) : file.Length;
+
+    // A seal was written by a recovery that had read every record up to it.
+    private void CheckSealsReached(int index, in JournalPosition position)
+    {
+        for (var i = index; i < _files.Count; i++)
+        {
+            if (_seals.TryGetValue(_files[i].Info.Header.Incarnation, out var seal)
+                && seal.EndOffset > JournalFormat.FirstRecordOffset
+                && seal.LastSequence > position.Sequence)
+            {
+                throw new CorruptionException(
+                    $"The journal breaks off behind record {position.Sequence}, but '{_files[i].Path}' held records up to {seal.LastSequence} when it was last recovered.");
+            }
+        }
+    }
+
+    private DroppedTail? JudgeWhatFollows(int index, in JournalPosition position)
+    {
+        var dropped = FindBroken(index, position);
+        for (var i = index; i < _files.Count; i++)
+        {
+            var file = _files[i];
+            var end = EndOf(file);
+            var offset = position.Incarnation == file.Info.Header.Incarnation ? position.Offset : JournalFormat.FirstRecordOffset;
+            while (offset < end)
+            {
+                var record = file.TryRead(offset);
+                var misplaced = record == null && dropped?.Offset != offset ? FindMisplaced(file, offset, position) : null;
+                if (misplaced != null)
+                {
+                    dropped ??= new DroppedTail(file.Path, offset);
+                    dropped.Add(misplaced, isWhole: false);
+                }
+
+                if (record == null || record->Sequence <= position.Sequence)
+                {
+                    offset += JournalFormat.Block;
+                    continue;
+                }
+
+                if (record->DurableSequence > position.Sequence)
+                {
+                    throw new CorruptionException(
+                        $"The journal breaks off behind record {position.Sequence} (offset {position.Offset} of life {position.Epoch}), but record " +
+                        $"{record->Sequence} at offset {offset} of '{file.Path}' says that everything up to {record->DurableSequence} had been durable.");
+                }
+
+                dropped ??= new DroppedTail(file.Path, offset);
+                dropped.Add(record, isWhole: true);
+                offset += record->AlignedLength;
+            }
+        }
+
+        return dropped;
+    }
+
+    // The beginning of a record of this epoch in the wrong place. The engine never writes that, so a device has mixed up blocks. It can
+    // only be reported, because its fields are no longer covered by a valid checksum.
+    private static RecordHeader* FindMisplaced(JournalFileReader file, long offset, in JournalPosition position)
+    {
+        var header = file.Peek(offset);
+        return header != null && header->Marker == JournalFormat.RecordMarker && header->Incarnation == file.Info.Header.Incarnation
+            && header->Offset != offset && header->Sequence > position.Sequence ? header : null;
+    }
+
+    // The record that should come next, if enough of its header is left to distinguish it from the earlier content.
+    private DroppedTail? FindBroken(int index, in JournalPosition position)
+    {
+        for (var i = index; i < _files.Count; i++)
+        {
+            var file = _files[i];
+            var offset = position.Incarnation == file.Info.Header.Incarnation ? position.Offset : JournalFormat.FirstRecordOffset;
+            if (offset >= EndOf(file) || file.TryRead(offset) != null)
+                continue;
+            var header = file.Peek(offset);
+            if (header == null)
+                continue;
+            var signs = (header->Marker == JournalFormat.RecordMarker ? 1 : 0) + (header->Incarnation == file.Info.Header.Incarnation ? 1 : 0)
+                + (header->Offset == offset ? 1 : 0) + (header->Sequence == position.Sequence + 1 ? 1 : 0);
+            if (signs < 3 || header->Incarnation != file.Info.Header.Incarnation && header->Sequence != position.Sequence + 1)
+                continue;
+            var dropped = new DroppedTail(file.Path, offset);
+            dropped.Add(header, isWhole: false);
+            return dropped;
+        }
+
+        return null;
+    }
+}

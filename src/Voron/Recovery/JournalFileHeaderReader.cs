@@ -1,0 +1,95 @@
+using Voron.Format;
+using Voron.IO;
+using Voron.Journal;
+using Voron.Primitives;
+
+namespace Voron.Recovery;
+
+/// <summary>The epoch of a journal file that had ended when a new one was about to begin.</summary>
+internal readonly record struct AbandonedEpoch(long Number, UInt128 Incarnation);
+
+/// <summary>Reads the two copies of a journal file's header, and judges which epoch they belong to.</summary>
+internal static unsafe class JournalFileHeaderReader
+{
+    /// <summary>
+    /// Reads the header of a journal file. Returns null if the file's epoch has not begun: it has no valid copy, or two that differ.
+    /// </summary>
+    /// <param name="abandoned">The file's epoch before the one that has not begun; null if no copy is valid.</param>
+    /// <exception cref="CorruptionException">The file is shorter than when it was made, or its copies cannot belong to the epochs that they
+    /// name.</exception>
+    /// <exception cref="UnsupportedFormatException">The file has a newer version, or belongs to another environment.</exception>
+    public static JournalFileInfo? Read(DiskFile file, string name, UInt128 environmentId, out AbandonedEpoch? abandoned)
+    {
+        abandoned = null;
+        var length = file.Length;
+        if (length < JournalFormat.FirstRecordOffset)
+            return null;
+
+        var blocks = (byte*)EngineMemory.AllocateAligned(JournalFormat.FirstRecordOffset, JournalFormat.Block);
+        try
+        {
+            file.Read(0, new Span<byte>(blocks, JournalFormat.FirstRecordOffset));
+            var first = IsValid(blocks) ? (JournalFileHeader*)blocks : null;
+            var second = IsValid(blocks + JournalFormat.Block) ? (JournalFileHeader*)(blocks + JournalFormat.Block) : null;
+            if (first == null && second == null)
+                return null;
+            if (PlantedFault.BelieveJournalHeaders && first != null && second != null && first->Incarnation != second->Incarnation)
+            {
+                abandoned = new AbandonedEpoch(0, 0);
+                return null;
+            }
+
+            if (first != null)
+                Check(first, file.Path, environmentId);
+            if (second != null)
+                Check(second, file.Path, environmentId);
+            if (first != null && second != null && first->Incarnation != second->Incarnation)
+            {
+                // The first copy is durable before the second is written, so it can only be ahead.
+                abandoned = new AbandonedEpoch(second->Epoch, second->Incarnation);
+                return first->Epoch > second->Epoch
+                    ? null
+                    : throw new CorruptionException(
+                        $"The header of '{file.Path}' is damaged: its copies speak of lives {first->Epoch} and {second->Epoch}.");
+            }
+
+            var header = first != null ? first : second;
+
+            // A file has all its blocks before it has a header, and is never shortened.
+            if (length < header->FileLength && !PlantedFault.BelieveCutJournals)
+                throw new CorruptionException($"'{file.Path}' has been cut: it has {length} bytes of {header->FileLength}.");
+
+            var seals = new ReadOnlySpan<JournalSeal>((byte*)header + JournalFileHeader.Size, (int)header->SealCount).ToArray();
+            return new JournalFileInfo(name, length, *header, seals, first != null && second != null);
+        }
+        finally
+        {
+            EngineMemory.FreeAligned(blocks);
+        }
+    }
+
+    private static void Check(JournalFileHeader* header, string path, UInt128 environmentId)
+    {
+        if (header->Version != JournalFormat.Version)
+        {
+            throw new UnsupportedFormatException(
+                $"'{path}' has format version {header->Version}; this program knows version {JournalFormat.Version}.");
+        }
+
+        if (header->EnvironmentId != environmentId)
+        {
+            throw new UnsupportedFormatException(
+                $"'{path}' belongs to environment {header->EnvironmentId:X32}, not to {environmentId:X32}.");
+        }
+
+        if (!StateStructure.IsNumber(header->Epoch) || header->Epoch == 0)
+            throw new CorruptionException($"The header of '{path}' has a valid checksum and yet life number {header->Epoch}.");
+    }
+
+    private static bool IsValid(byte* block)
+    {
+        var header = (JournalFileHeader*)block;
+        return header->Magic == JournalFormat.FileMagic && header->SealCount <= JournalFileHeader.MaxSeals
+            && header->Checksum == JournalFileHeader.ComputeChecksum(block);
+    }
+}

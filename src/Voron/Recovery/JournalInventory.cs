@@ -1,0 +1,110 @@
+using Voron.Format;
+using Voron.IO;
+using Voron.Journal;
+using Voron.Primitives;
+
+namespace Voron.Recovery;
+
+/// <summary>The journal files of a directory, according to their headers.</summary>
+/// <remarks>
+/// A file whose name was never made durable may reappear under the name that it had during its creation, with all the commits that were
+/// written to it since (the file system has lost the rename). So the header counts, whatever the name.
+/// </remarks>
+/// <param name="Files">The files that have an epoch.</param>
+/// <param name="WithoutEpoch">The unfinished files, proven to have no record that could be needed: to be deleted.</param>
+internal sealed unsafe record JournalInventory(IReadOnlyList<JournalFileInfo> Files, IReadOnlyList<string> WithoutEpoch)
+{
+    /// <param name="disk">The directory of the environment.</param>
+    /// <param name="checkpoint">The environment's header.</param>
+    /// <param name="makesDurable">Makes the contents that a killed process left visible durable in each file, and then reads what the
+    /// device has.</param>
+    /// <exception cref="CorruptionException">The header of a file is damaged.</exception>
+    public static JournalInventory Read(IDisk disk, in CheckpointHeader checkpoint, bool makesDurable = false)
+    {
+        var files = new List<JournalFileInfo>();
+        var withoutEpoch = new List<string>();
+        foreach (var entry in disk.List())
+        {
+            var isNamed = JournalFile.IndexOf(entry.Name) >= 0;
+            if (!isNamed && JournalFile.UnnamedIndexOf(entry.Name) < 0)
+                continue;
+
+            using var file = disk.Open(entry.Name, DiskOpen.Existing, DiskAccess.WriteThrough);
+            if (!isNamed && !IsOurs(file))
+                continue;
+            if (makesDurable)
+            {
+                file.Sync();
+                file.DropCache();
+            }
+
+            var info = JournalFileHeaderReader.Read(file, entry.Name, checkpoint.EnvironmentId, out var abandoned);
+            if (info != null && (isNamed || !PlantedFault.ForgetUnnamedJournals))
+            {
+                files.Add(info);
+                continue;
+            }
+
+            var first = FirstRecord(file);
+            if (abandoned is not { } life)
+            {
+                if (isNamed || (first.Marker == JournalFormat.RecordMarker && !PlantedFault.ForgetUnnamedJournals))
+                    throw new CorruptionException($"Neither copy of the header of '{file.Path}' is valid: a journal file is damaged.");
+            }
+            else if (life.Number >= checkpoint.ReplayStart.Epoch
+                && first.Marker == JournalFormat.RecordMarker && first.Incarnation == life.Incarnation)
+            {
+                // A file is reused when its records are no longer needed, or when it never had any.
+                throw new CorruptionException(
+                    $"The header of '{file.Path}' is damaged: it ends life {life.Number}, whose records replay needs from life {checkpoint.ReplayStart.Epoch} on.");
+            }
+
+            withoutEpoch.Add(entry.Name);
+        }
+
+        return new JournalInventory(files, withoutEpoch);
+    }
+
+    /// <summary>
+    /// Returns whether this engine began a file under one of its names: the file has no content yet, or a header's first bytes.
+    /// </summary>
+    private static bool IsOurs(DiskFile file)
+    {
+        ulong first = 0;
+        if (file.Length >= JournalFormat.Block)
+            file.Read(0, new Span<byte>(&first, sizeof(ulong)));
+        return file.Length == 0 || (file.Length >= JournalFormat.Block && first is 0 or JournalFormat.FileMagic);
+    }
+
+    /// <summary>Returns the bytes at the place of the first record; zeros when the file ends before it.</summary>
+    private static RecordHeader FirstRecord(DiskFile file)
+    {
+        RecordHeader record = default;
+        if (file.Length >= JournalFormat.FirstRecordOffset + JournalFormat.Block)
+            file.Read(JournalFormat.FirstRecordOffset, new Span<byte>(&record, RecordHeader.Size));
+        return record;
+    }
+
+    /// <summary>
+    /// Returns whether the header says that the environment was closed cleanly. It still says so until the next checkpoint.
+    /// </summary>
+    public static bool WasClosed(in CheckpointHeader checkpoint) =>
+        (checkpoint.Flags & CheckpointFlags.ClosedCleanly) != 0 && checkpoint.JournalSnapshotNumber == 0;
+
+    /// <summary>
+    /// Returns whether nothing has changed since the environment was closed cleanly: a writer begins a new epoch of a journal file before
+    /// it changes anything.
+    /// </summary>
+    public bool IsUntouchedSince(in CheckpointHeader checkpoint)
+    {
+        if (!WasClosed(checkpoint) || WithoutEpoch.Count > 0)
+            return false;
+        foreach (var file in Files)
+        {
+            if (file.Header.Epoch > checkpoint.ReplayStart.Epoch && !PlantedFault.BelieveClosedHeader)
+                return false;
+        }
+
+        return true;
+    }
+}

@@ -1,0 +1,48 @@
+using Voron.Format;
+using Voron.IO;
+using Voron.Journal;
+
+namespace Voron.Recovery;
+
+/// <summary>Reads the journal snapshot that a checkpoint names.</summary>
+internal static unsafe class JournalSnapshotReader
+{
+    /// <summary>Visits the records of the file that a checkpoint names.</summary>
+    /// <exception cref="CorruptionException">The file is missing or damaged.</exception>
+    public static void Read(IDisk disk, UInt128 environmentId, in CheckpointHeader checkpoint, IRecordVisitor visitor)
+    {
+        var name = JournalSnapshotFile.NameOf(checkpoint.JournalSnapshotNumber);
+        var header = new JournalFileHeader { Incarnation = checkpoint.JournalSnapshotIncarnation };
+        var info = new JournalFileInfo(name, checkpoint.JournalSnapshotLength, header, [], HasBothHeaders: true);
+        using var window = new RecordWindow();
+        var reader = new JournalFileReader(disk, info, environmentId, window);
+        try
+        {
+            if (reader.CountBytes() < checkpoint.JournalSnapshotLength)
+                throw new CorruptionException($"'{reader.Path}' has been cut: it has {reader.CountBytes()} bytes of {checkpoint.JournalSnapshotLength}.");
+        }
+        catch (DiskException e) when (e.Error == DiskError.NotFound)
+        {
+            throw new CorruptionException($"The header names '{name}', and it is not in '{disk.Path}'.", e);
+        }
+
+        try
+        {
+            var sequence = 0L;
+            for (var offset = 0L; offset < checkpoint.JournalSnapshotLength;)
+            {
+                var record = reader.TryRead(offset);
+                if (record == null || record->Kind != RecordKind.JournalSnapshot || record->Sequence != ++sequence)
+                    throw new CorruptionException($"'{reader.Path}' is damaged at offset {offset} of {checkpoint.JournalSnapshotLength}: no valid record {sequence} there.");
+                if (StateStructure.FindFault(record->State) is { } fault)
+                    throw RecordPayload.Malformed(record, reader.Path, fault);
+                visitor.Visit(record, reader.Path);
+                offset += record->AlignedLength;
+            }
+        }
+        finally
+        {
+            reader.Close();
+        }
+    }
+}

@@ -1,0 +1,214 @@
+using System.Buffers;
+using System.Runtime.CompilerServices;
+using Voron.IO;
+using Voron.Paging;
+using Voron.Primitives;
+using Voron.Trees.KeyHeads;
+using Voron.Trees.Pages;
+
+namespace Voron.Trees.Batches;
+
+/// <summary>
+/// The puts of a write transaction that wait to be applied to their tree together, in arrival order.
+/// </summary>
+/// <remarks>
+/// A single put waits for memory at each level of the tree and again while its leaf is copied. Applied as a group, the puts
+/// descend the tree side by side, and each leaf is prefetched while the ones before it are changed. Every reader of the tree
+/// applies the buffered puts first, so no read ever sees the tree without them. A transaction that fills the buffer is large: it gets
+/// a larger buffer, whose puts are applied in key order, and puts of the same key in arrival order. Then each leaf is fetched and
+/// changed once for all its puts, while it is in the cache.
+/// </remarks>
+internal sealed unsafe class PutBuffer
+{
+    /// <summary>The number of puts that a buffer can hold initially. A larger number of puts is sorted.</summary>
+    public const int FirstCount = 256;
+
+    private const int FirstBytes = 128 << 10;
+
+    // A leaf gets several puts only if there are far more puts than leaves: at its largest, the buffer holds up to 16 MiB of puts.
+    private const int GrowthShift = 5;
+    private const int MaxCount = FirstCount << (2 * GrowthShift - 1);
+    private const int MaxBytes = 16 << 20;
+
+    /// <summary>The largest put that is buffered. Larger ones gain nothing by waiting: copying them twice costs more.</summary>
+    private const int MaxItemBytes = 1024;
+
+    /// <summary>The limit for groups: puts up to this number are applied one by one.</summary>
+    private const int MinGroup = 4;
+
+    // Leaves are prefetched this many puts before they are copied: early enough for memory to respond, late enough to stay cached.
+    private const int LeavesAhead = 2;
+
+    private readonly WaitingPut[] _firstItems = new WaitingPut[FirstCount];
+    private readonly byte[] _firstBytes = GC.AllocateUninitializedArray<byte>(FirstBytes);
+    private WaitingPut[] _items;
+    private byte[] _bytes;
+    private int _maxCount = FirstCount;
+    private int _used;
+    private bool _wasFull;
+
+    public PutBuffer()
+    {
+        _items = _firstItems;
+        _bytes = _firstBytes;
+    }
+
+    /// <summary>The number of waiting puts.</summary>
+    public int Count { get; private set; }
+
+    /// <summary>The number of bytes by which the buffer exceeds its initial size.</summary>
+    public int GrownBytes => _bytes.Length - FirstBytes;
+
+    public static bool CanHold(int keyLength, int valueLength) => keyLength + valueLength <= MaxItemBytes;
+
+    /// <summary>Copies a put to the end; returns false when there is no room until the others are applied.</summary>
+    public bool TryAdd(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    {
+        if (Count == _maxCount || _used + key.Length + value.Length > _bytes.Length)
+        {
+            _wasFull = true;
+            return false;
+        }
+
+        key.CopyTo(_bytes.AsSpan(_used));
+        value.CopyTo(_bytes.AsSpan(_used + key.Length));
+        _items[Count++] = new WaitingPut(_used, key.Length, value.Length);
+        _used += key.Length + value.Length;
+        return true;
+    }
+
+    /// <summary>Discards the waiting puts.</summary>
+    public void Clear()
+    {
+        EngineMemory.Spoil(_bytes.AsSpan(0, _used));
+        Count = 0;
+        _used = 0;
+    }
+
+    /// <summary>Ends a transaction: returns the memory that a large one needed.</summary>
+    public void Trim()
+    {
+        Clear();
+        _wasFull = false;
+        if (_items == _firstItems)
+            return;
+        ArrayPool<WaitingPut>.Shared.Return(_items);
+        ArrayPool<byte>.Shared.Return(_bytes);
+        _items = _firstItems;
+        _bytes = _firstBytes;
+        _maxCount = FirstCount;
+    }
+
+    /// <summary>Applies all puts and discards them, even when one of them fails.</summary>
+    /// <param name="writer">The pages of the tree.</param>
+    /// <param name="state">The tree.</param>
+    /// <param name="mayGrow">False to keep the buffer at its size, even if it was full.</param>
+    public void Apply(PageWriter writer, TreeState state, bool mayGrow = true)
+    {
+        try
+        {
+            fixed (byte* bytes = _bytes)
+                ApplyAll(writer, state, bytes);
+        }
+        finally
+        {
+            Clear();
+        }
+
+        if (_wasFull && mayGrow)
+            Grow();
+    }
+
+    private void ApplyAll(PageWriter writer, TreeState state, byte* bytes)
+    {
+        if (Count > FirstCount)
+            PutSorter.Sort(_items.AsSpan(0, Count), bytes);
+
+        var from = 0;
+        if (Count > MinGroup && !state.Root.IsNone && state.KeyHeads?.Branches is { } heads)
+        {
+            // The last put is applied separately, which shows whether keys are being appended.
+            for (int count; from < Count - 1; from += count)
+            {
+                count = Math.Min(GroupSearch.Width, Count - 1 - from);
+                ApplyGroup(writer, state, heads, bytes, from, count);
+            }
+        }
+
+        for (; from < Count; from++)
+            TreeWriter.Put(writer, state, Key(from), Value(from));
+    }
+
+    private void Grow()
+    {
+        _wasFull = false;
+        if (_maxCount >= MaxCount)
+            return;
+        var count = Math.Min(MaxCount, _maxCount << GrowthShift);
+        var size = (int)Math.Min(MaxBytes, (long)_bytes.Length << GrowthShift);
+        EngineMemory.Ask((nuint)size);
+        var items = ArrayPool<WaitingPut>.Shared.Rent(count);
+        var bytes = ArrayPool<byte>.Shared.Rent(size);
+        Trim();
+        _items = items;
+        _bytes = bytes;
+        _maxCount = count;
+    }
+
+    [SkipLocalsInit]
+    private void ApplyGroup(PageWriter writer, TreeState state, BranchKeyHeads heads, byte* bytes, int from, int count)
+    {
+        var keys = stackalloc SearchKey[GroupSearch.Width];
+        var leaves = stackalloc PageNumber[GroupSearch.Width];
+        for (var i = 0; i < count; i++)
+            keys[i] = new SearchKey(bytes + _items[from + i].Offset, _items[from + i].KeyLength);
+
+        GroupSearch.FindLeaves(state, writer, heads, keys, count, leaves);
+        writer.PrefetchVersions(leaves, count);
+        for (var i = 0; i < LeavesAhead && i < count; i++)
+            PrefetchPage(writer, leaves[i]);
+
+        var isSorted = Count > FirstCount;
+        for (var i = 0; i < count; i++)
+        {
+            // Sorted puts can be anywhere in the buffer: this group prefetches those of the next one.
+            if (isSorted && from + count + i < Count)
+                CacheLines.PrefetchRange(bytes + _items[from + count + i].Offset, _items[from + count + i].Length);
+            if (i + LeavesAhead < count)
+                PrefetchPage(writer, leaves[i + LeavesAhead]);
+            var leaf = leaves[i];
+            if (leaf.IsNone)
+            {
+                TreeWriter.Put(writer, state, Key(from + i), Value(from + i));
+                continue;
+            }
+
+            var leafPages = state.LeafPages;
+            TreeWriter.PutAt(writer, state, leaf, keys[i], Value(from + i));
+            if (state.LeafPages != leafPages)
+                ForgetLeaf(leaves + i + 1, count - i - 1, leaf);
+        }
+    }
+
+    /// <summary>Clears the leaf of remaining puts after that leaf was split: they must search for their half.</summary>
+    private static void ForgetLeaf(PageNumber* leaves, int count, PageNumber divided)
+    {
+        for (var i = 0; i < count; i++)
+        {
+            if (leaves[i] == divided)
+                leaves[i] = PageNumber.None;
+        }
+    }
+
+    private static void PrefetchPage(PageWriter writer, PageNumber page)
+    {
+        var bytes = page.IsNone ? null : writer.PeekUnlessWritable(page);
+        if (bytes != null)
+            CacheLines.PrefetchRange(bytes, writer.PageSize);
+    }
+
+    private ReadOnlySpan<byte> Key(int index) => _bytes.AsSpan(_items[index].Offset, _items[index].KeyLength);
+
+    private ReadOnlySpan<byte> Value(int index) =>
+        _bytes.AsSpan(_items[index].Offset + _items[index].KeyLength, _items[index].ValueLength);
+}

@@ -1,0 +1,71 @@
+using System.Runtime.CompilerServices;
+using Voron.IO;
+using Voron.Primitives;
+
+namespace Voron.Trees.Pages;
+
+/// <summary>Finds a key among the records of a page.</summary>
+/// <remarks>
+/// The loop branches on the result of each comparison. Half of these branches are mispredicted, but the processor already reads the
+/// record to which its guess leads: with pages that were not in the cache, that was faster than a loop without branches.
+/// </remarks>
+internal static unsafe class PageSearch
+{
+    /// <summary>
+    /// Returns the index of the record with this key among those from <paramref name="first"/> on; if there is none, the complement of
+    /// the index where it belongs.
+    /// </summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static int Find<T>(byte* page, int first, in SearchKey key)
+        where T : struct, IRecordLayout => FindBetween<T>(page, first, SlottedPage.Count(page) - (PlantedFault.SearchMissesLast ? 2 : 1), key);
+
+    /// <summary>Does the same as <see cref="Find"/> among the records from <paramref name="low"/> to <paramref name="high"/> inclusive.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static int FindBetween<T>(byte* page, int low, int high, in SearchKey key)
+        where T : struct, IRecordLayout
+    {
+        var slots = SlottedPage.Slots(page);
+        var head = key.Head;
+        while (low <= high)
+        {
+            var middle = (low + high) >>> 1;
+            var record = page + slots[middle];
+            var length = T.KeyLength(record);
+            var stored = SearchKey.HeadInPage(record + T.KeyOffset, length);
+            if (stored < head)
+            {
+                low = middle + 1;
+            }
+            else if (stored > head)
+            {
+                high = middle - 1;
+            }
+            else
+            {
+                var order = key.CompareTail(record + T.KeyOffset, length);
+                if (order == 0)
+                    return middle;
+
+                if (order < 0)
+                    low = middle + 1;
+                else
+                    high = middle - 1;
+            }
+        }
+
+        return ~low;
+    }
+
+    /// <summary>Prefetches all keys of a page at once, before a search compares them one after the other.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static void PrefetchKeys(byte* page, int atMost)
+    {
+        var slots = SlottedPage.Slots(page);
+        var count = SlottedPage.Count(page);
+        if (count > atMost)
+            return;
+
+        for (var i = 0; i < count; i++)
+            CacheLines.Prefetch(page + slots[i]);
+    }
+}

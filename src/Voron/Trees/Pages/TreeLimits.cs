@@ -1,0 +1,43 @@
+using System.Diagnostics.CodeAnalysis;
+using Voron.Format;
+using Voron.Primitives;
+
+namespace Voron.Trees.Pages;
+
+/// <summary>
+/// The limits that follow from the page size: the longest key, the longest value that fits into a leaf, the number of pages of an extent.
+/// </summary>
+internal static class TreeLimits
+{
+    /// <summary>The maximum number of levels of a tree.</summary>
+    public const int MaxDepth = StateStructure.MaxDepth;
+
+    /// <summary>The maximum length of a tree's name in UTF-8 bytes.</summary>
+    public const int MaxNameBytes = 255;
+
+    private const int SlotBytes = sizeof(ushort);
+
+    /// <summary>
+    /// Returns the length of the longest key in bytes: 960 with pages of 4 KiB. At least four entries with such a key fit into any page.
+    /// </summary>
+    public static int MaxKeyLength(int pageSize) => PageStructure.MaxKeyLength(pageSize);
+
+    /// <summary>Returns whether a value goes into the leaf: record and slot must take at most half of the page's capacity.</summary>
+    public static bool IsInline(int pageSize, int keyLength, int valueLength) =>
+        valueLength <= pageSize &&
+        LeafRecordHeader.Size + keyLength + valueLength + SlotBytes <= (pageSize - PageHeader.Size) / 2;
+
+    /// <summary>Returns the number of pages of an overflow extent that holds <paramref name="length"/> bytes after its header.</summary>
+    public static int OverflowPages(int pageSize, long length) => checked((int)((length + PageHeader.Size + pageSize - 1) / pageSize));
+
+    /// <exception cref="ArgumentException">The key is empty or longer than a page of this size allows.</exception>
+    public static void CheckKey(int pageSize, ReadOnlySpan<byte> key)
+    {
+        if (key.Length == 0 || key.Length > MaxKeyLength(pageSize) + (PlantedFault.AllowLongerKeys ? 1 : 0))
+            ThrowKeyLength(key.Length, MaxKeyLength(pageSize));
+    }
+
+    [DoesNotReturn]
+    private static void ThrowKeyLength(int length, int max) =>
+        throw new ArgumentException($"A key must have 1 to {max} bytes at this page size, but this one has {length}.", nameof(length));
+}
