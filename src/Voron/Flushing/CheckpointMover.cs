@@ -175,11 +175,14 @@ internal sealed class CheckpointMover
             id <= _context.Ring.PublishedId || PlantedFault.FlushPastDurable, "checkpoint <= published: only durable transactions are flushed");
         Debug.Assert(target.JournalEnd.Sequence <= _context.Journal!.SubmittedSequence, "published <= submitted");
 
-        // No reader registers below the horizon, and the flusher's slot shows that those registered before it were scanned.
+        if (isSnapshot || id == _checkpointId || PlantedFault.FlushPastDurable)
+            return;
+        Debug.Assert(id <= _context.Readers.Horizon, "checkpoint <= oldest reader: none registers below the horizon");
+        Debug.Assert(IsRegistered(id), "checkpoint <= oldest reader: the flusher's own slot has the state that it flushes");
         Debug.Assert(
-            isSnapshot || id == _checkpointId || PlantedFault.FlushPastDurable
-                || (id <= _context.Readers.Horizon && IsRegistered(id)),
-            "checkpoint <= oldest reader: the flusher is registered with the state that it flushes");
+            !_context.Readers.HasReaderBelow(id) || PlantedFault.FlushPastOldestReader || PlantedFault.ScanBeforeHorizon
+                || PlantedFault.RegisterUnconfirmed || PlantedFault.JoinUnconfirmed,
+            "checkpoint <= oldest reader");
     }
 
     private unsafe bool IsRegistered(long id) => _context.Readers.State(_context.FlusherSlot)->State.TransactionId == id;

@@ -201,6 +201,26 @@ internal sealed unsafe class ReaderTable : IDisposable
     }
 
     /// <summary>
+    /// Returns true if a reader uses a snapshot below this one; for assertions. Readers that have not confirmed their snapshot do not count:
+    /// they may store one below the horizon for a moment.
+    /// </summary>
+    public bool HasReaderBelow(long snapshot)
+    {
+        var count = Volatile.Read(ref _slotCount);
+        for (var i = 0; i < count; i++)
+        {
+            var slot = _slots + i;
+            var stored = Volatile.Read(ref slot->SnapshotPlusOne);
+            var uses = Volatile.Read(ref slot->Uses);
+            if (stored != 0 && stored - 1 < snapshot && Volatile.Read(ref slot->ConfirmedUse) == uses
+                && Volatile.Read(ref slot->SnapshotPlusOne) == stored)
+                return true;
+        }
+
+        return false;
+    }
+
+    /// <summary>
     /// Moves a registered slot to the snapshot of another reader, which is older. Returns false when that reader has ended or moved on, or has
     /// not yet confirmed that it may have that snapshot.
     /// </summary>
