@@ -130,7 +130,7 @@ internal sealed unsafe class FlushRecordWriter
                 (entry, compressed) = (compressed, entry);
             entry.Header->FlushNumber = (ushort)plan.Number;
             var bytes = entry.Length;
-            sequence = journal.Submit(entry, mayUseReserve: true);
+            sequence = journal.Submit(entry, reserve: null);
             Number = plan.Number;
             Bytes += bytes;
             _records.Add((sequence, bytes));

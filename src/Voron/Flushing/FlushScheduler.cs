@@ -279,7 +279,7 @@ internal sealed class FlushScheduler : IBackPressure
         return bytes >= Math.Min(_context.Options.FlushThresholdBytes, _context.Options.JournalLimitBytes / SlowReaderWatch.PartOfLimit)
             || UnflushedDirectBytes >= _context.Options.FlushThresholdBytes
             || Environment.TickCount64 - _dirtySinceTick >= _context.Options.FlushInterval.TotalMilliseconds
-            || _context.Journal!.ReservedImageBytes >= _context.Options.FlushThresholdBytes
+            || _context.Journal!.Reserve.ImageBytes >= _context.Options.FlushThresholdBytes
             || _context.JournalFiles!.LiveCount > MaxJournalFiles
             || _context.VersionBytes > _context.Options.ScratchLimitBytes / SlowReaderWatch.PartOfLimit
             || _throttle.IsOverLimit;

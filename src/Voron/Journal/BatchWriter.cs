@@ -65,7 +65,7 @@ internal sealed unsafe class BatchWriter
     // Sealed when issued rather than when submitted, so that the record confirms the durability of as many records as possible.
     private void Seal(JournalEntry entry, long durableSequence)
     {
-        Debug.Assert(durableSequence < entry.Sequence || Primitives.PlantedFault.AcknowledgeBeforeWrite, "a record confirms only earlier records");
+        Debug.Assert(durableSequence < entry.Sequence, "a record confirms only earlier records");
         var header = entry.Header;
         header->Incarnation = entry.File!.Incarnation;
         header->Offset = entry.Offset;

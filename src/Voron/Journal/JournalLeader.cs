@@ -87,8 +87,7 @@ internal sealed unsafe class JournalLeader
             if (PlantedFault.AcknowledgeBeforePublish)
                 _queue.SetDurableEarly(entry.Sequence);
             SchedulePoint.Reach(SchedulePlace.Publishing);
-            if (!PlantedFault.AcknowledgeBeforeWrite)
-                _listener.OnRecordDurable(*entry.Header, entry.End, entry.Length);
+            _listener.OnRecordDurable(*entry.Header, entry.End, entry.Length);
             SchedulePoint.Reach(SchedulePlace.Published);
             _queue.SetDurable(entry.Sequence);
         }

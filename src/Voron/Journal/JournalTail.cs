@@ -26,17 +26,8 @@ internal sealed class JournalTail
         _offset = start.Position.Offset;
     }
 
-    /// <summary>
-    /// The number of bytes that every file keeps free at its end for the flush list of the flush that frees space on a full disk. Set
-    /// before each submission.
-    /// </summary>
-    public long ReservedBytes { get; set; }
-
-    /// <summary>
-    /// The number of additional bytes reserved for the page images of a flush. The images may need far more room than commits write, so a
-    /// file with too little room for them is followed by one with room for twice as many.
-    /// </summary>
-    public long ReservedImageBytes { get; set; }
+    /// <summary>The bytes that the last transaction left free for the next flush.</summary>
+    public JournalReserve Reserve { get; private set; }
 
     /// <summary>True once a file has been begun for the first record since opening; until then the files are as they were found.</summary>
     public bool HasBegun => Volatile.Read(ref _current) != null;
@@ -50,13 +41,16 @@ internal sealed class JournalTail
     };
 
     /// <summary>Begins another file if the current one has no room for a record and the reserve behind it.</summary>
+    /// <param name="length">The length of the record in bytes.</param>
+    /// <param name="reserve">What to leave free behind the record; null for a record of a flush, which may use what transactions left free.</param>
     /// <exception cref="StorageFullException">There is no room for another journal file.</exception>
     /// <exception cref="StorageAccessException">A journal file could not be made.</exception>
-    public void EnsureRoom(long length, bool mayUseReserve)
+    public void EnsureRoom(long length, JournalReserve? reserve)
     {
         _submission.AssertHeld();
-        var reserve = mayUseReserve || PlantedFault.IgnoreReserve ? 0 : ReservedBytes + ReservedImageBytes;
-        if (_current != null && _offset + length + reserve <= _current.Length)
+        Reserve = reserve ?? Reserve;
+        var kept = reserve == null || PlantedFault.IgnoreReserve ? 0 : Reserve.Bytes;
+        if (_current != null && _offset + length + kept <= _current.Length)
             return;
 
         try
@@ -64,7 +58,7 @@ internal sealed class JournalTail
             SchedulePoint.Reach(SchedulePlace.FileBeginning);
 
             // As much additional room as is kept free; otherwise there would soon be one file per record.
-            _current = _files.Begin(length + reserve, reserve + ReservedImageBytes, length, _seals);
+            _current = _files.Begin(length + kept, kept + Reserve.ImageBytes, length, _seals);
         }
         catch (DiskException e)
         {

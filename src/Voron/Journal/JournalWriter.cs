@@ -38,19 +38,8 @@ internal sealed unsafe class JournalWriter : IDisposable
         _leader = new JournalLeader(_submission, _queue, _batches, poison, listener);
     }
 
-    /// <inheritdoc cref="JournalTail.ReservedBytes"/>
-    public long ReservedBytes
-    {
-        get => _tail.ReservedBytes;
-        set => _tail.ReservedBytes = value;
-    }
-
-    /// <inheritdoc cref="JournalTail.ReservedImageBytes"/>
-    public long ReservedImageBytes
-    {
-        get => _tail.ReservedImageBytes;
-        set => _tail.ReservedImageBytes = value;
-    }
+    /// <inheritdoc cref="JournalTail.Reserve"/>
+    public JournalReserve Reserve => _tail.Reserve;
 
     /// <inheritdoc cref="RecordQueue.DurableSequence"/>
     public long DurableSequence => _queue.DurableSequence;
@@ -101,10 +90,12 @@ internal sealed unsafe class JournalWriter : IDisposable
     public void Return(JournalEntry entry) => _queue.Entries.Return(entry);
 
     /// <summary>Assigns the record its place and queues it. From then on the entry belongs to the journal.</summary>
+    /// <param name="entry">The record.</param>
+    /// <param name="reserve">What to leave free behind it; null for a record of a flush, which may use what transactions left free.</param>
     /// <returns>The record's sequence, to wait for unless the entry has a completion.</returns>
     /// <exception cref="StorageFullException">There is no room for another journal file. The entry still belongs to the caller.</exception>
     /// <exception cref="ObjectDisposedException">The environment is being closed. The entry still belongs to the caller.</exception>
-    public long Submit(JournalEntry entry, bool mayUseReserve = false)
+    public long Submit(JournalEntry entry, JournalReserve? reserve)
     {
         SchedulePoint.Reach(SchedulePlace.Submitting);
         using (_submission.Enter())
@@ -112,7 +103,7 @@ internal sealed unsafe class JournalWriter : IDisposable
             _poison.ThrowIfPoisoned();
             if (_refusesTransactions && entry.Header->Kind == RecordKind.Transaction)
                 RecordQueue.ThrowClosed();
-            _tail.EnsureRoom(entry.Length, mayUseReserve);
+            _tail.EnsureRoom(entry.Length, reserve);
             using (_queue.Lock.Enter())
             {
                 _queue.ThrowIfRefusing();
@@ -120,13 +111,8 @@ internal sealed unsafe class JournalWriter : IDisposable
                 // Only queued records get a place and a sequence, because recovery ends at the first missing sequence.
                 _tail.Place(entry);
                 _queue.Add(entry);
-                if (PlantedFault.AcknowledgeBeforeWrite)
-                    AcknowledgeUnwritten(entry);
             }
 
-            // No thread waits for records that are already acknowledged, so the entries would run out.
-            if (PlantedFault.AcknowledgeBeforeWrite && _queue.Count > JournalEntryPool.MaxEntries / 2)
-                WriteInBackground();
             return entry.Sequence;
         }
     }
@@ -144,6 +130,12 @@ internal sealed unsafe class JournalWriter : IDisposable
     /// <exception cref="EnvironmentPoisonedException">The write failed; the outcome says whether it had begun.</exception>
     public void WaitUntilDurable(long sequence, bool tellsObservers = false)
     {
+        if (PlantedFault.AcknowledgeBeforeWrite)
+        {
+            WriteInBackground();
+            return;
+        }
+
         var isInterrupted = false;
         try
         {
@@ -169,7 +161,7 @@ internal sealed unsafe class JournalWriter : IDisposable
         try
         {
             new RecordBuilder(entry, RecordKind.DurabilityMarker).Finish(default, null);
-            sequence = Submit(entry, mayUseReserve: true);
+            sequence = Submit(entry, reserve: null);
         }
         catch
         {
@@ -221,11 +213,5 @@ internal sealed unsafe class JournalWriter : IDisposable
 
         _leader.Thread.Join();
         _queue.Close();
-    }
-
-    private void AcknowledgeUnwritten(JournalEntry entry)
-    {
-        _listener.OnRecordDurable(*entry.Header, entry.End, entry.Length);
-        _queue.SetDurableEarly(entry.Sequence);
     }
 }

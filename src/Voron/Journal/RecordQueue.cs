@@ -175,7 +175,7 @@ internal sealed class RecordQueue
         AssertLeading();
         Debug.Assert(sequence <= _issuedSequence, "a record is durable after it was issued");
         Debug.Assert(
-            sequence == _durableSequence + 1 || PlantedFault.AcknowledgeBeforePublish || PlantedFault.AcknowledgeBeforeWrite,
+            sequence == _durableSequence + 1 || PlantedFault.AcknowledgeBeforePublish,
             "records become durable in sequence order, each once");
         Volatile.Write(ref _durableSequence, Math.Max(_durableSequence, sequence));
     }
@@ -357,7 +357,6 @@ internal sealed class RecordQueue
 
     [Conditional("DEBUG")]
     private void AssertOrdered() => Debug.Assert(
-        (_acknowledgedSequence <= _durableSequence && _durableSequence <= _issuedSequence && _issuedSequence <= _submittedSequence)
-            || PlantedFault.AcknowledgeBeforeWrite,
+        _acknowledgedSequence <= _durableSequence && _durableSequence <= _issuedSequence && _issuedSequence <= _submittedSequence,
         "acknowledged <= durable <= issued <= submitted");
 }

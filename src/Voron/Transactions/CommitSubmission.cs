@@ -30,8 +30,7 @@ internal sealed class CommitSubmission
     public long Submit(WriteScope write, CommitCompletion? completion)
     {
         var journal = _context.Journal!;
-        journal.ReservedBytes = FlushListReserve();
-        journal.ReservedImageBytes = FlushImagesReserve();
+        var reserve = FlushReserve();
         var entry = _packer.Pack(write.Pages);
         try
         {
@@ -39,7 +38,7 @@ internal sealed class CommitSubmission
             entry.Completion = completion;
             _writer.VersionReclaimer.EnsureRoom(write.Pages.ChangeCount);
             _context.Counters.DirectBytes += write.Pages.DirectBytes;
-            return SubmitOrMakeRoom(entry);
+            return SubmitOrMakeRoom(entry, reserve);
         }
         catch
         {
@@ -60,11 +59,11 @@ internal sealed class CommitSubmission
     }
 
     // The record stays valid across a flush: the base of its differences is then in the data file, unchanged.
-    private long SubmitOrMakeRoom(JournalEntry entry)
+    private long SubmitOrMakeRoom(JournalEntry entry, in JournalReserve reserve)
     {
         try
         {
-            return _context.Journal!.Submit(entry);
+            return _context.Journal!.Submit(entry, reserve);
         }
         catch (StorageFullException)
         {
@@ -95,13 +94,10 @@ internal sealed class CommitSubmission
         }
     }
 
-    private long SubmitAgain(JournalEntry entry)
-    {
-        var journal = _context.Journal!;
-        journal.ReservedBytes = FlushListReserve();
-        journal.ReservedImageBytes = FlushImagesReserve();
-        return journal.Submit(entry);
-    }
+    // A flush has changed what the next one needs.
+    private long SubmitAgain(JournalEntry entry) => _context.Journal!.Submit(entry, FlushReserve());
+
+    private JournalReserve FlushReserve() => new(FlushListReserve(), FlushImagesReserve());
 
     // Room for the flush list of all pages that have a version now, and for a small transaction, so that a full disk can be emptied.
     private long FlushListReserve() =>

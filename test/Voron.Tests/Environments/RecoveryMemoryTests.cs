@@ -181,7 +181,7 @@ public sealed class RecoveryMemoryTests(ITestOutputHelper output)
         }
 
         environment.Internals.Engine.Versions.ChainCount.Should().BeGreaterThan(8_000);
-        environment.Internals.Engine.Journal!.ReservedBytes.Should().BeLessThan(100_000);
+        environment.Internals.Engine.Journal!.Reserve.ListBytes.Should().BeLessThan(100_000);
         environment.Flush();
         environment.Verify().Problems.Should().BeEmpty();
     }

@@ -100,7 +100,7 @@ public sealed class JournalWriterTests
         var entry = journal.Rent();
         new RecordBuilder(entry, RecordKind.DurabilityMarker).Finish(default, null);
         entry.Completion = completion;
-        return journal.Submit(entry);
+        return journal.Submit(entry, default(JournalReserve));
     }
 
     private sealed class Listener : IJournalListener
