@@ -157,7 +157,7 @@ public sealed partial class StorageEnvironment : IDisposable
 
     /// <summary>Begins a read transaction on a snapshot of the committed state. Takes no lock and never waits.</summary>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
-    public ReadTransaction BeginRead() => new(PlantedFault.ReadBehindFlush ? _flusher!.RentBehind(_readers) : _readers.Rent());
+    public ReadTransaction BeginRead() => new(_readers.Rent());
 
     /// <summary>Begins the write transaction, after waiting until the previous one has been committed or disposed.</summary>
     /// <exception cref="InvalidOperationException">The environment is read-only, or the call was made inside a group-commit operation.</exception>

@@ -62,13 +62,6 @@ internal sealed unsafe class Flusher
     /// <summary>The oldest reader that held the last flush back, or null.</summary>
     public ActiveReader? BlockingReader { get; private set; }
 
-    /// <summary>Rents a reader that waits for a flush, which readers must not do. For a planted fault.</summary>
-    public ReadTransactionBody RentBehind(ReaderPool readers)
-    {
-        _lock.TryPass(TimeSpan.FromMilliseconds(5));
-        return readers.Rent();
-    }
-
     /// <inheritdoc cref="CheckpointMover.Start"/>
     public void Start(ulong stamp) => _mover.Start(stamp);
 

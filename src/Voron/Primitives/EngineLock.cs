@@ -24,15 +24,6 @@ internal sealed class EngineLock(LockRank rank)
         return new Scope(_lock, rank);
     }
 
-    /// <summary>Takes the lock and releases it again, if that is possible within the timeout.</summary>
-    public bool TryPass(TimeSpan timeout)
-    {
-        if (!_lock.TryEnter(timeout))
-            return false;
-        _lock.Exit();
-        return true;
-    }
-
     [Conditional("DEBUG")]
     public void AssertHeld() => Debug.Assert(_lock.IsHeldByCurrentThread, $"{rank} is not held");
 

@@ -14,7 +14,7 @@ internal static class PlantedFault
     /// <summary>The flusher advances the checkpoint without syncing the data file first.</summary>
     public static readonly bool SkipSyncBeforeCheckpoint = Name == nameof(SkipSyncBeforeCheckpoint);
 
-    /// <summary>Commits are published and acknowledged before they are written.</summary>
+    /// <summary>A commit that waits for its record is acknowledged before the record is written.</summary>
     public static readonly bool AcknowledgeBeforeWrite = Name == nameof(AcknowledgeBeforeWrite);
 
     /// <summary>Journal files are reused before the checkpoint that makes them obsolete is durable.</summary>
@@ -197,7 +197,7 @@ internal static class PlantedFault
     /// <summary>A journal snapshot is kept after another one has replaced it.</summary>
     public static readonly bool KeepJournalSnapshots = Name == nameof(KeepJournalSnapshots);
 
-    /// <summary>A reader waits for a flush in progress, for at most five milliseconds.</summary>
+    /// <summary>A reader waits while the disk hangs under a flush, for at most five milliseconds. Planted in the suite, not in the engine.</summary>
     public static readonly bool ReadBehindFlush = Name == nameof(ReadBehindFlush);
 
     /// <summary>The remaining part of a journal file that has become shorter is accepted as the whole file.</summary>

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using Voron.Primitives;
 using Voron.Torture.Harness;
 
 namespace Voron.Torture.Model;
@@ -9,7 +10,7 @@ namespace Voron.Torture.Model;
 /// everything that it holds, not only the writer. A thread that loses its turn on a crowded machine makes a few reads slow, but neither
 /// half of them nor one in twenty: the gets of a burst take less than a turn.
 /// </remarks>
-internal sealed class StalledReads(StorageEnvironment environment)
+internal sealed class StalledReads(StorageEnvironment environment, StallingDisk disk)
 {
     private const int Bursts = 40;
     private const int GetsPerBurst = 50;
@@ -25,6 +26,9 @@ internal sealed class StalledReads(StorageEnvironment environment)
 
     /// <summary>A thread that does not run because sixty others do is as slow.</summary>
     private static readonly TimeSpan MaxOfNearlyAll = TimeSpan.FromMilliseconds(100);
+
+    /// <summary>The longest wait of a reader of the planted fault.</summary>
+    private static readonly TimeSpan FaultyWait = TimeSpan.FromMilliseconds(5);
 
     private readonly List<TimeSpan> _times = [];
     private volatile bool _isOver;
@@ -57,6 +61,14 @@ internal sealed class StalledReads(StorageEnvironment environment)
             + $"{NearlyAll.TotalMilliseconds:0.000} ms.");
     }
 
+    // An engine whose readers wait for a flush shows itself by reads that wait for the disk.
+    private ReadTransaction Begin()
+    {
+        if (PlantedFault.ReadBehindFlush)
+            disk.WaitUntilFree(FaultyWait);
+        return environment.BeginRead();
+    }
+
     private void Read()
     {
         try
@@ -66,7 +78,7 @@ internal sealed class StalledReads(StorageEnvironment environment)
                 for (int i = 0; i < GetsPerBurst; i++)
                 {
                     long start = Stopwatch.GetTimestamp();
-                    using (ReadTransaction reading = environment.BeginRead())
+                    using (ReadTransaction reading = Begin())
                         IsolationRun.Counted(reading);
                     _times.Add(Stopwatch.GetElapsedTime(start));
                 }

@@ -17,6 +17,9 @@ internal sealed class StallingDisk : IDisposable
 
     public DiskFile Watch(string name, DiskFile file) => new StallingFile(this, file);
 
+    /// <summary>Waits until the disk no longer stalls, or until the time has passed.</summary>
+    public void WaitUntilFree(TimeSpan longest) => _isFree.Wait(longest);
+
     public void Dispose() => _isFree.Dispose();
 
     private void Pass()

@@ -128,7 +128,7 @@ internal sealed class IsolationSuite : Suite
             if (!flush.IsCompleted)
                 run.Tally("stalls of a flush too");
             long snapshots = isolation.Snapshots;
-            var reads = new StalledReads(environment);
+            var reads = new StalledReads(environment, disk);
             reads.Run();
             begun = Stopwatch.GetTimestamp();
             while (isolation.Snapshots == snapshots)
