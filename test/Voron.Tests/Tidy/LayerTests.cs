@@ -1,103 +1,109 @@
-using System.Text.RegularExpressions;
+using Microsoft.CodeAnalysis.CSharp.Syntax;
 
 namespace Voron.Tests.Tidy;
 
-/// <summary>A folder of src/Voron uses only the folders listed before it; the root uses all. CONTRIBUTING.md has the table.</summary>
-public sealed partial class LayerTests
+/// <summary>
+/// A folder of src/Voron uses only the folders before it in <see cref="LayerRules"/>, and no two files use each other. Without this, a part of
+/// the engine could no longer be read or tested without those that are built on it.
+/// </summary>
+public sealed class LayerTests(LayerTests.Engine engine) : IClassFixture<LayerTests.Engine>
 {
-    private const string Root = "";
-
-    private static readonly string[] Layers =
-    [
-        "Primitives", "Format", "IO", "Paging", "Scratch", "Journal", "Trees", "FreeSpace", "Transactions", "Flushing",
-        "Maintenance", "Diagnostics", Root,
-    ];
-
-    /// <summary>Options and the reports that their observers receive: plain data, which every layer may use.</summary>
-    private const string Shared = "StorageOptions.cs";
-
-    /// <summary>Names that are members in these files, and only happen to equal those of types in higher layers.</summary>
-    private static readonly HashSet<(string File, string Name)> Members =
-    [
-        ("Format/PageHeader.cs", "SectionMap"),
-        ("Format/EnvironmentState.cs", "Catalog"),
-        ("Format/StateStructure.cs", "Catalog"),
-    ];
+    [Fact]
+    public void Every_folder_is_a_layer() => LayerRules.FoldersThatAreNoLayer(engine.Graph.Files.Keys).Should().BeEmpty();
 
     [Fact]
-    public void Every_folder_is_a_layer() =>
-        SourceText.Engine.Select(file => file.Folder).Distinct().Should().BeSubsetOf(Layers);
-
-    [Fact]
-    public void A_namespace_is_that_of_its_folder_or_of_the_public_surface()
+    public void A_namespace_is_that_of_its_folder()
     {
-        foreach (var file in SourceText.Engine)
-        {
-            var name = Namespace().Match(file.Code).Groups[1].Value;
-            var folder = "Voron." + string.Join('.', file.Path.Split('/')[..^1]);
-            (name == "Voron" || name == folder || folder.StartsWith(name + ".", StringComparison.Ordinal))
-                .Should().BeTrue($"{file.Path} declares namespace {name}");
-        }
+        var found = engine.Graph.Files.Values
+            .SelectMany(file => Namespaces(file).Where(name => name != LayerRules.Namespace(file.Path))
+                .Select(name => $"{file.Path} declares {name}, not {LayerRules.Namespace(file.Path)}"))
+            .ToList();
+        Assert.True(found.Count == 0, Lines($"{found.Count} files declare another namespace than that of their folder", found));
     }
 
     [Fact]
     public void A_layer_uses_only_layers_before_it()
     {
-        var found = new List<string>();
-        foreach (var file in SourceText.Engine)
-        {
-            foreach (Match match in UsedNamespace().Matches(file.Code))
-            {
-                var layer = match.Groups[1].Success ? match.Groups[1].Value : match.Groups[2].Value;
-                if (Rank(layer) > Rank(file.Folder))
-                    found.Add($"{file.Path} names Voron.{layer}");
-            }
-        }
-
-        found.Should().BeEmpty();
+        var found = LayerRules.UpwardReferences(engine.Graph);
+        Assert.True(found.Count == 0, Lines($"{found.Count} pairs of files break the order of the layers", found));
     }
 
-    // Types of the public surface share one namespace, so usings alone would not show them.
     [Fact]
-    public void A_layer_names_only_types_of_layers_before_it()
+    public void No_files_use_each_other()
     {
-        var layerOf = new Dictionary<string, string>();
-        foreach (var file in SourceText.Engine.Where(file => file.Path != Shared))
-        {
-            foreach (Match match in DeclaredType().Matches(file.Code))
-                layerOf[match.Groups[1].Value] = file.Folder;
-        }
-
-        layerOf.Should().HaveCountGreaterThan(150).And.Contain("StorageEnvironment", Root).And.Contain("PageHeader", "Format");
-        var found = new List<string>();
-        foreach (var file in SourceText.Engine)
-        {
-            // Code that only names a type in a message does not use it.
-            var code = NameOf().Replace(file.Code, "");
-            foreach (var name in Identifier().Matches(code).Select(match => match.Value).Distinct())
-            {
-                if (layerOf.TryGetValue(name, out var layer) && Rank(layer) > Rank(file.Folder) && !Members.Contains((file.Path, name)))
-                    found.Add($"{file.Path} uses {name} of {(layer == Root ? "the root" : layer)}");
-            }
-        }
-
-        found.Should().BeEmpty();
+        var found = LayerRules.ForbiddenCycles(engine.Graph);
+        Assert.True(found.Count == 0, Lines($"{found.Count} cycles of files", found));
     }
 
-    private static int Rank(string layer) => Array.IndexOf(Layers, layer);
+    // A compilation that finds nothing would satisfy every test above.
+    [Fact]
+    public void The_references_of_the_engine_are_found()
+    {
+        engine.Graph.References.Should().HaveCountGreaterThan(1000);
+        engine.Graph.References.Should().Contain(reference => reference.From == "Trees/TreeWriter.cs" && reference.To == "Trees/TreeState.cs"
+            && reference.Symbols.Contains("TreeState"));
+        engine.Graph.References.Should().Contain(reference => reference.From == "StorageEnvironment.cs" && reference.To == "StorageOptions.cs");
+        engine.Graph.MainFile("StorageEnvironment.GroupCommit.cs").Should().Be("StorageEnvironment.cs");
+        engine.Graph.Unresolved.Should().BeEmpty("each name of the sources has a symbol");
+    }
 
-    [GeneratedRegex(@"^namespace ([\w.]+);", RegexOptions.Multiline)]
-    private static partial Regex Namespace();
+    [Fact]
+    public void A_cycle_and_an_upward_reference_are_reported()
+    {
+        var graph = SourceGraph.Of(
+        [
+            new("Format/Lower.cs", "namespace Voron.Format; class Lower { int Size => Voron.Trees.Upper.Width; }"),
+            new("Trees/Upper.cs", "namespace Voron.Trees; class Upper { public const int Width = 8; Voron.Format.Lower? _lower = new(); }"),
+        ]);
+        LayerRules.UpwardReferences(graph).Select(reference => reference.ToString())
+            .Should().Equal("Format/Lower.cs -> Trees/Upper.cs: Upper, Upper.Width");
+        LayerRules.ForbiddenCycles(graph).Should().Equal("""
+            2 files use each other: Format/Lower.cs, Trees/Upper.cs
+              Format/Lower.cs -> Trees/Upper.cs: Upper, Upper.Width
+              Trees/Upper.cs -> Format/Lower.cs: Lower
+            """.ReplaceLineEndings("\n"));
+    }
 
-    [GeneratedRegex(@"(?<![\w.])(?:Voron\.)?(Paging|Scratch|Journal|Trees|FreeSpace|Transactions|Flushing|Maintenance|Diagnostics|IO)\.[A-Z]|\busing Voron\.(\w+);")]
-    private static partial Regex UsedNamespace();
+    [Fact]
+    public void Shared_data_that_uses_the_engine_is_reported()
+    {
+        var graph = SourceGraph.Of(
+        [
+            new("StorageOptions.cs", "namespace Voron; class StorageOptions { FlushReport? _report; Voron.Primitives.Clock? _clock; }"),
+            new("FlushReport.cs", "namespace Voron; class FlushReport { }"),
+            new("Primitives/Clock.cs", "namespace Voron.Primitives; class Clock { StorageOptions? _options; }"),
+        ]);
+        LayerRules.UpwardReferences(graph).Select(reference => reference.ToString())
+            .Should().Equal("StorageOptions.cs -> Primitives/Clock.cs: Clock");
+    }
 
-    [GeneratedRegex(@"^(?:public|internal)\b[\w ]*?\b(?:class|interface|enum|struct|record)\s+(?!class|struct)(\w+)", RegexOptions.Multiline)]
-    private static partial Regex DeclaredType();
+    [Fact]
+    public void Documentation_and_nameof_use_nothing_and_parts_of_a_type_count_as_one_file()
+    {
+        var graph = SourceGraph.Of(
+        [
+            new("Format/A.cs", "namespace Voron.Format; /// <summary><see cref=\"B\"/></summary>\npartial class A { string _b = nameof(B); }"),
+            new("Format/A.Part.cs", "namespace Voron.Format; partial class A { void M() { _b = \"\"; } }"),
+            new("Format/B.cs", "namespace Voron.Format; class B { A? _a; }"),
+        ]);
+        graph.References.Select(reference => reference.ToString()).Should().Equal("Format/B.cs -> Format/A.cs: A");
+        LayerRules.ForbiddenCycles(graph).Should().BeEmpty();
+    }
 
-    [GeneratedRegex(@"\bnameof\([^)]*\)")]
-    private static partial Regex NameOf();
+    [Theory]
+    [InlineData("Lost/Thing.cs", "Lost")]
+    [InlineData("Trees/Lost/Thing.cs", "Trees/Lost")]
+    public void A_folder_that_is_no_layer_is_reported(string path, string folder) =>
+        LayerRules.FoldersThatAreNoLayer([path, "IO/Posix/Thing.cs", "Exceptions/Thing.cs", "Thing.cs"]).Should().Equal(folder);
 
-    [GeneratedRegex(@"(?<![\w.])[A-Z]\w*")]
-    private static partial Regex Identifier();
+    private static IEnumerable<string> Namespaces(SourceText file) =>
+        file.Tree.GetRoot().DescendantNodes().OfType<BaseNamespaceDeclarationSyntax>().Select(space => space.Name.ToString()).Distinct();
+
+    private static string Lines<T>(string title, IEnumerable<T> found) => $"{title}:\n{string.Join('\n', found)}";
+
+    /// <summary>The references of the engine, compiled once for all tests.</summary>
+    public sealed class Engine
+    {
+        internal SourceGraph Graph { get; } = SourceGraph.Of(SourceText.Engine);
+    }
 }

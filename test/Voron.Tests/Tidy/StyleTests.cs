@@ -46,7 +46,7 @@ public sealed partial class StyleTests
     {
         var found = SourceText.Engine
             .Where(file => UnsafeWord().IsMatch(file.Code))
-            .Where(file => !UnsafeRooms.Contains(file.Folder) && !UnsafeFiles.Contains(file.Path))
+            .Where(file => !UnsafeRooms.Contains(file.TopFolder) && !UnsafeFiles.Contains(file.Path))
             .Select(file => file.Path);
         found.Should().BeEmpty($"only {string.Join(", ", UnsafeRooms)} and {string.Join(", ", UnsafeFiles)} may be unsafe");
     }
@@ -54,7 +54,7 @@ public sealed partial class StyleTests
     [Fact]
     public void The_rooms_for_pointers_are_no_larger_than_they_need_be()
     {
-        var unsafeFolders = SourceText.Engine.Where(file => UnsafeWord().IsMatch(file.Code)).Select(file => file.Folder).Distinct().ToList();
+        var unsafeFolders = SourceText.Engine.Where(file => UnsafeWord().IsMatch(file.Code)).Select(file => file.TopFolder).Distinct().ToList();
         UnsafeRooms.Should().BeSubsetOf(unsafeFolders);
     }
 
