@@ -2,33 +2,21 @@ using System.Text.RegularExpressions;
 
 namespace Voron.Tests.Tidy;
 
-/// <summary>Properties of the style of the sources, as far as they can be counted.</summary>
+/// <summary>What the sources look like, as far as it can be counted.</summary>
 public sealed partial class StyleTests
 {
-    private const int LongestFile = 800;
-    private const int LongFile = 450;
     private const int LongestLine = 150;
 
-    /// <summary>The folders that may use pointers. The others see memory as spans and handles only.</summary>
+    /// <summary>Folders that are rooms for pointers. The others see memory as spans and handles only.</summary>
     private static readonly string[] UnsafeRooms =
     [
         "Format", "IO", "Paging", "Scratch", "Journal", "Trees", "FreeSpace", "Transactions", "Flushing", "Maintenance",
     ];
 
-    /// <summary>The files outside these folders that put the parts of an environment together and pass their pointers on.</summary>
+    /// <summary>Outside of them: what puts the parts of an environment together and hands their pointers on.</summary>
     private static readonly string[] UnsafeFiles = ["EnvironmentCreator.cs", "EngineOpener.cs"];
 
-    public static TheoryData<string> Projects => ["src/Voron", "src/Voron.Benchmarks", "test/Voron.Tests", "test/Voron.Torture"];
-
-    [Theory]
-    [MemberData(nameof(Projects))]
-    public void Files_are_short(string project)
-    {
-        var lengths = SourceText.Load(project).Select(file => (file.Path, file.Lines.Count)).ToList();
-        lengths.Where(file => file.Count > LongestFile).Should().BeEmpty($"no file has more than {LongestFile} lines");
-        var longFiles = lengths.Where(file => file.Count > LongFile).ToList();
-        longFiles.Count.Should().BeLessThanOrEqualTo(lengths.Count / 10, $"nine files in ten have at most {LongFile} lines, except {string.Join(", ", longFiles)}");
-    }
+    public static TheoryData<string> Projects => ShapeTests.Projects;
 
     [Theory]
     [MemberData(nameof(Projects))]
@@ -78,7 +66,7 @@ public sealed partial class StyleTests
         found.Should().BeEmpty("a test that returns has passed: Assert.SkipWhen says why it did not run");
     }
 
-    // Paths of one machine and addresses of package registries have no place in files that other people build.
+    // Paths of one machine and addresses of package registries have no place in what others build.
     [Fact]
     public void No_file_names_a_machine_or_a_registry()
     {
@@ -99,7 +87,7 @@ public sealed partial class StyleTests
         found.Should().BeEmpty();
     }
 
-    /// <summary>A lock statement throws if its thread is interrupted while it waits, in the middle of any work of the engine.</summary>
+    /// <summary>A lock statement throws where the thread is interrupted while it waits, in the middle of whatever the engine is doing.</summary>
     [Fact]
     public void The_engine_takes_its_locks_without_being_interrupted()
     {
@@ -119,7 +107,7 @@ public sealed partial class StyleTests
     [GeneratedRegex(@"\bunsafe\b")]
     private static partial Regex UnsafeWord();
 
-    // Concatenated, so that this file does not find itself.
+    // Put together, so that this file does not find itself.
     [GeneratedRegex("TO" + "DO|FIX" + "ME|XX" + "X|NotImplemented" + @"Exception|\bSki" + "p =|\\bHA" + "CK\\b")]
     private static partial Regex Unfinished();
 
