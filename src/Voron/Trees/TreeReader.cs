@@ -40,7 +40,9 @@ internal static unsafe class TreeReader
         fixed (byte* bytes = key)
         {
             var search = new SearchKey(bytes, key.Length);
-            return state.KeyHeads?.DataFile is { } heads ? FindByKeyHeads(state, reader, heads, search) : FindInPages(state, reader, search);
+            return state.KeyHeads is { DataFile: not null } keyHeads
+                ? FindByKeyHeads(keyHeads, reader, state, search)
+                : FindInPages(state, reader, search);
         }
     }
 
@@ -74,38 +76,41 @@ internal static unsafe class TreeReader
         return FindRecord(reader, page, key);
     }
 
-    private static byte* FindByKeyHeads(TreeState state, PageReader reader, DataFileKeyHeads heads, in SearchKey key)
+    // The addresses are looked up in this small method, as the searches below already inline a lot.
+    private static byte* FindByKeyHeads(TransactionKeyHeads keyHeads, PageReader reader, TreeState state, in SearchKey key)
     {
+        var heads = keyHeads.DataFile!;
         var page = state.Root;
+        byte* home;
         for (var level = state.Depth - 1; level > 0; level--)
-            page = FindChildByKeyHeads(state, reader, heads, page, key);
-        return FindRecordByKeyHeads(state, reader, heads, page, key);
+        {
+            home = reader.DataFilePage(page);
+            page = home != null ? FindChild(heads, page, home, key, reader, keyHeads) : FindChild(reader, page, key);
+        }
+
+        home = reader.DataFilePage(page);
+        return home != null ? FindRecord(heads, page, home, key, reader, keyHeads) : FindRecord(reader, page, key);
     }
 
-    private static PageNumber FindChildByKeyHeads(TreeState state, PageReader reader, DataFileKeyHeads heads, PageNumber page, in SearchKey key)
+    private static PageNumber FindChild(
+        DataFileKeyHeads heads, PageNumber page, byte* home, in SearchKey key, PageReader reader, TransactionKeyHeads keyHeads)
     {
-        var home = reader.DataFilePage(page);
-        if (home == null)
-            return FindChild(reader, page, key);
         if (heads.TryChild(page, home, key, out var child))
             return child;
         var branch = TreePages.ReadBranch(reader, page);
-        state.KeyHeads!.AddBranch(page, branch);
+        keyHeads.AddBranch(page, branch);
         return BranchPage.Child(branch, BranchPage.Search(branch, key));
     }
 
-    private static byte* FindRecordByKeyHeads(TreeState state, PageReader reader, DataFileKeyHeads heads, PageNumber page, in SearchKey key)
+    private static byte* FindRecord(
+        DataFileKeyHeads heads, PageNumber page, byte* home, in SearchKey key, PageReader reader, TransactionKeyHeads keyHeads)
     {
-        var home = reader.DataFilePage(page);
-        if (home == null)
-            return FindRecord(reader, page, key);
-
         // While the heads are being loaded, the processor translates the page's address.
         CacheLines.Prefetch(home);
         if (heads.TryPlace(page, home, key, out var place))
             return place.Resolve(home, key);
         var leaf = TreePages.ReadLeaf(reader, page);
-        state.KeyHeads!.AddLeaf(page, leaf);
+        keyHeads.AddLeaf(page, leaf);
         var index = LeafPage.Search(leaf, key);
         return index < 0 ? null : SlottedPage.Record(leaf, index);
     }
