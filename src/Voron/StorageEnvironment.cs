@@ -219,7 +219,8 @@ public sealed partial class StorageEnvironment : IDisposable
 
     /// <summary>Returns statistics of what the environment has done and what it holds.</summary>
     public EnvironmentStatistics GetStatistics() => _context.WhileOpen(
-        this, static environment => StatisticsCollector.Collect(environment._context, environment._parts.Checkpoints, environment._groupCommit?.QueuedCount ?? 0));
+        this,
+        static open => StatisticsCollector.Collect(open._context, open._parts.Checkpoints, open._groupCommit?.QueuedCount ?? 0));
 
     /// <summary>
     /// Closes the environment. Flushes as much as it can, so that the next opening has nothing to replay. Durable changes stay durable

@@ -7,6 +7,8 @@ namespace Voron;
 /// <summary>The options with which an environment is opened. <see cref="Validate"/> checks all of them together.</summary>
 public sealed class StorageOptions
 {
+    private const UnixFileMode OwnerOnly = UnixFileMode.UserRead | UnixFileMode.UserWrite;
+
     /// <summary>The size in bytes of the largest journal file that can be configured: at most ten are kept, counted in 63 bits.</summary>
     internal const long LargestJournalFile = 1L << 40;
 
@@ -41,7 +43,7 @@ public sealed class StorageOptions
     /// The permissions, on Linux and macOS, of created files, before the process's umask is applied; by default, only the owner has access.
     /// In a created directory, read permission includes search permission.
     /// </summary>
-    public UnixFileMode FileMode { get; init; } = IO.FileSystemDisk.OwnerOnly;
+    public UnixFileMode FileMode { get; init; } = OwnerOnly;
 
     /// <summary>Whether to open the environment for reading only. Nothing is written then, not even by recovery, which works in memory.</summary>
     public bool ReadOnly { get; init; }
@@ -212,7 +214,7 @@ public sealed class StorageOptions
     }
 
     /// <summary>The clock of the background verification; null for the system clock.</summary>
-    internal Maintenance.ScrubClock? ScrubClock { get; init; }
+    internal ScrubClock? ScrubClock { get; init; }
 
     /// <summary>Checks all options together.</summary>
     /// <exception cref="ArgumentException">One or more options are out of range; the message names each of them.</exception>
@@ -227,7 +229,7 @@ public sealed class StorageOptions
 
         Check(PageSize is 4096 or 8192 or 16384 or 32768 or 65536, $"{nameof(PageSize)} is {PageSize}; it must be 4096, 8192, 16384, 32768 or 65536.");
         Check(
-            (FileMode & IO.FileSystemDisk.OwnerOnly) == IO.FileSystemDisk.OwnerOnly && (FileMode & ~ReadAndWrite) == 0,
+            (FileMode & OwnerOnly) == OwnerOnly && (FileMode & ~ReadAndWrite) == 0,
             $"{nameof(FileMode)} is {FileMode}; it must let the owner read and write, and must not make files executable.");
         Check(JournalCompression is JournalCompression.Auto or JournalCompression.Always or JournalCompression.Never, $"{nameof(JournalCompression)} is {(int)JournalCompression}, which is not a valid setting.");
         Check(TornPageProtection is TornPageProtection.Checksums or TornPageProtection.FullPageImages, $"{nameof(TornPageProtection)} is {(int)TornPageProtection}, which is not a valid setting.");

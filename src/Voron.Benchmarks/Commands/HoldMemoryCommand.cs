@@ -10,7 +10,7 @@ internal static class HoldMemoryCommand
     {
         var leave = new Argument<long>("bytes") { Description = "Bytes that stay available." };
         var command = new Command(
-            "hold-memory", "Locks memory until only so many bytes are available, and holds it until standard input ends.") { leave };
+            "hold-memory", "Locks memory until only the given number of bytes is available, and holds it until standard input ends.") { leave };
         command.Hidden = true;
         command.SetAction(parsed => MemoryBalloon.Hold(parsed.GetValue(leave)));
         return command;

@@ -31,7 +31,7 @@ internal static class ScaleReport
             rows.Where(row => row is { Memory: ScaleRow.AllMemory, Get.IsCut: false }).GroupBy(row => row.Items))
         {
             if (size.Select(row => row.Get.Checksum).Distinct().Count() > 1)
-                throw new BenchmarkException($"The engines disagree on what they read from {size.Key:N0} items.");
+                throw new BenchmarkException($"The engines disagree on the content that they read from {size.Key:N0} items.");
         }
     }
 

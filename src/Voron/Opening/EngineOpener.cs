@@ -59,13 +59,7 @@ internal static unsafe class EngineOpener
         owned.Push(checkpoints);
         var header = checkpoints.Current;
         var layout = new SectionMapLayout((int)header.PageSize);
-        if (options.PageSize != layout.PageSize)
-        {
-            if (options.IsPageSizeSet)
-                EnvironmentLog.OtherPageSize(logger, disk.Path, layout.PageSize, options.PageSize);
-            options = options.WithPageSize(layout.PageSize);
-        }
-
+        options = WithPageSizeOf(layout, options, disk, logger);
         var poison = new PoisonState(disk.Path);
         var dataFile = OpenDataFile(disk, header, layout, poison);
         owned.Push(dataFile);
@@ -84,13 +78,9 @@ internal static unsafe class EngineOpener
         var first = new PublishedState { State = recovered.State, JournalEnd = recovered.End, Map = dataFile.MapAddress };
         var ring = new StateRing(first);
         owned.Push(ring);
-        var readers = new ReaderTable(ring);
-        owned.Push(readers);
         var heads = new BranchKeyHeads(layout.PageSize, dataFile.PageLimit);
         owned.Push(heads);
-        var dataFileKeyHeads = options.KeyHeadCacheBytes == 0 ? null : new DataFileKeyHeads(layout.PageSize, options.KeyHeadCacheBytes);
-        if (dataFileKeyHeads != null)
-            owned.Push(dataFileKeyHeads);
+        var snapshots = MakeSnapshots(ring, dataFile, versions, options, owned);
         var context = new Engine
         {
             Options = options,
@@ -104,19 +94,11 @@ internal static unsafe class EngineOpener
             DataFile = dataFile,
             Versions = versions,
             BranchKeyHeads = heads,
-            DataFileKeyHeads = dataFileKeyHeads,
+            DataFileKeyHeads = snapshots.DataFileKeyHeads,
             Frames = frames,
             Ring = ring,
-            Readers = readers,
-            Snapshots = new SnapshotSource
-            {
-                PageSize = layout.PageSize,
-                DataFile = dataFile,
-                Versions = versions,
-                Readers = readers,
-                DataFileKeyHeads = dataFileKeyHeads,
-                VerifyEveryRead = options.VerifyEveryRead,
-            },
+            Readers = snapshots.Readers,
+            Snapshots = snapshots,
         };
         var publisher = new CommitPublisher(ring, context.Counters, context.Observers);
         // Comes before anything is deleted or written, so that a damaged environment is left as it is.
@@ -129,6 +111,35 @@ internal static unsafe class EngineOpener
         }
 
         return new OpenedEngine(directoryLock, context, checkpoints, publisher, recovered);
+    }
+
+    // An environment keeps the page size with which it was created.
+    private static StorageOptions WithPageSizeOf(SectionMapLayout layout, StorageOptions options, IDisk disk, ILogger logger)
+    {
+        if (options.PageSize == layout.PageSize)
+            return options;
+        if (options.IsPageSizeSet)
+            EnvironmentLog.OtherPageSize(logger, disk.Path, layout.PageSize, options.PageSize);
+        return options.WithPageSize(layout.PageSize);
+    }
+
+    private static SnapshotSource MakeSnapshots(
+        StateRing ring, DataFile dataFile, VersionTable versions, StorageOptions options, Stack<IDisposable> owned)
+    {
+        var readers = new ReaderTable(ring);
+        owned.Push(readers);
+        var keyHeads = options.KeyHeadCacheBytes == 0 ? null : new DataFileKeyHeads(options.PageSize, options.KeyHeadCacheBytes);
+        if (keyHeads != null)
+            owned.Push(keyHeads);
+        return new SnapshotSource
+        {
+            PageSize = options.PageSize,
+            DataFile = dataFile,
+            Versions = versions,
+            Readers = readers,
+            DataFileKeyHeads = keyHeads,
+            VerifyEveryRead = options.VerifyEveryRead,
+        };
     }
 
     private static DataFile OpenDataFile(IDisk disk, in CheckpointHeader header, SectionMapLayout layout, PoisonState poison)

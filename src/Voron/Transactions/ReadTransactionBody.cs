@@ -7,17 +7,22 @@ namespace Voron.Transactions;
 /// <summary>A read transaction behind its handles. Its finalizer notices when an open transaction is no longer referenced.</summary>
 internal sealed class ReadTransactionBody : TransactionBody
 {
-    private readonly ReaderPool _pool;
+    private readonly Action<ReadTransactionBody> _ended;
+    private readonly Action<SnapshotPages, StackTrace?> _leaked;
     private readonly SnapshotPages _snapshot;
     private StackTrace? _openedAt;
     private int _thread;
     // The generation that is open, or 0: the thread that changes it to 0 ends the transaction.
     private long _open;
 
-    public ReadTransactionBody(ReaderPool pool, SnapshotPages snapshot)
+    /// <param name="snapshot">The snapshot, which the body keeps for life.</param>
+    /// <param name="ended">Called when a transaction has ended; the body may be in use again when it returns.</param>
+    /// <param name="leaked">Called by the finalizer when a transaction was never ended.</param>
+    public ReadTransactionBody(SnapshotPages snapshot, Action<ReadTransactionBody> ended, Action<SnapshotPages, StackTrace?> leaked)
         : base(snapshot, snapshot.KeyHeads, write: null, log: null)
     {
-        _pool = pool;
+        _ended = ended;
+        _leaked = leaked;
         _snapshot = snapshot;
     }
 
@@ -25,7 +30,7 @@ internal sealed class ReadTransactionBody : TransactionBody
     {
         // Nothing reachable can use the snapshot any more. While the snapshot is open, the memory that it reads remains.
         if (Interlocked.Exchange(ref _open, 0) != 0)
-            _pool.Leaked(_snapshot, _openedAt);
+            _leaked(_snapshot, _openedAt);
     }
 
     public SnapshotPages Snapshot => _snapshot;
@@ -69,7 +74,7 @@ internal sealed class ReadTransactionBody : TransactionBody
         EndTrees();
         _snapshot.End();
         NoLongerBusy();
-        _pool.Return(this);
+        _ended(this);
     }
 
     public override bool EnterAlone()
@@ -97,90 +102,5 @@ internal sealed class ReadTransactionBody : TransactionBody
         {
             LeaveAlone(mark);
         }
-    }
-}
-
-/// <summary>Keeps read transactions for reuse, so that beginning one allocates nothing in the steady state.</summary>
-internal sealed class ReaderPool
-{
-    private readonly ReadTransactionBody?[] _pool = new ReadTransactionBody?[64];
-    private readonly Engine _context;
-    private readonly Action<long, StackTrace?> _leaked;
-
-    /// <param name="leaked">Called with the snapshot's id, and with the place where it was opened, when a transaction was never disposed.</param>
-    public ReaderPool(Engine context, Action<long, StackTrace?> leaked)
-    {
-        _context = context;
-        _leaked = leaked;
-    }
-
-    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
-    public ReadTransactionBody Rent()
-    {
-        _context.Users.AddReader();
-        ReadTransactionBody? body = null;
-        try
-        {
-            for (var i = 0; i < _pool.Length && body == null; i++)
-            {
-                if (_pool[i] != null)
-                    body = Interlocked.Exchange(ref _pool[i], null);
-            }
-
-            body ??= new ReadTransactionBody(this, new SnapshotPages(_context.Snapshots));
-            body.Begin(_context.Options.CaptureTransactionStacks ? new StackTrace(1, fNeedFileInfo: false) : null);
-            return body;
-        }
-        catch
-        {
-            // The snapshot may already have been registered; without a body there is no slot, and nothing can have been registered.
-            body?.Snapshot.End();
-            body?.Snapshot.Retire();
-            _context.Users.RemoveReader();
-            throw;
-        }
-    }
-
-    public void Return(ReadTransactionBody body)
-    {
-        for (var i = 0; i < _pool.Length; i++)
-        {
-            if (_pool[i] == null && Interlocked.CompareExchange(ref _pool[i], body, null) == null)
-            {
-                _context.Users.RemoveReader();
-                return;
-            }
-        }
-
-        body.Snapshot.Retire();
-        _context.Users.RemoveReader();
-    }
-
-    /// <summary>Called by a finalizer: releases the snapshot on the thread pool, after a while.</summary>
-    /// <remarks>
-    /// No handle leads to the transaction any more, and no call is inside it, because a call keeps it reachable. A span of a value may still be
-    /// in use on some stack, which no reference shows; hence the delay. The finalizer does not release the snapshot itself: an exception from a
-    /// finalizer would end the process, and the user's logger may throw.
-    /// </remarks>
-    public void Leaked(SnapshotPages snapshot, StackTrace? openedAt)
-    {
-        try
-        {
-            _ = Task.Delay(_context.Options.LeakGrace).ContinueWith(
-                _ => ReleaseLeaked(snapshot, openedAt), CancellationToken.None, TaskContinuationOptions.None, TaskScheduler.Default);
-        }
-        catch (OutOfMemoryException)
-        {
-            // The snapshot stays registered.
-        }
-    }
-
-    private void ReleaseLeaked(SnapshotPages snapshot, StackTrace? openedAt)
-    {
-        var id = snapshot.Id;
-        snapshot.End();
-        snapshot.Retire();
-        _context.Users.RemoveReader();
-        _leaked(id, openedAt);
     }
 }

@@ -1,5 +1,6 @@
 using Voron.IO;
 using Voron.Maintenance;
+using Voron.Primitives;
 using Voron.Tests.Faults;
 using Voron.Torture.Simulation;
 

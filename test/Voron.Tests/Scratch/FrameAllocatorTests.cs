@@ -33,7 +33,7 @@ public sealed unsafe class FrameAllocatorTests(ITestOutputHelper output)
                 var at = random.Next(rented.Count);
                 var (address, pages, mark) = rented[at];
                 if (new ReadOnlySpan<byte>((void*)address, pages * pageSize).IndexOfAnyExcept(mark) >= 0)
-                    Assert.Fail($"somebody else has written to a frame of {pages} pages");
+                    Assert.Fail($"another thread has written to a frame of {pages} pages");
                 frames.ReturnExtent((byte*)address, pages);
                 rented[at] = rented[^1];
                 rented.RemoveAt(rented.Count - 1);

@@ -21,7 +21,7 @@ internal sealed class MemoryWatch : IMemoryWatch
     /// <summary>The number of refused allocations.</summary>
     public long Refused { get; private set; }
 
-    /// <summary>The number refused to the engine's own flusher, which no caller is told about.</summary>
+    /// <summary>The number refused to the engine's own flusher, of which no caller learns.</summary>
     public long RefusedToFlusher { get; private set; }
 
     /// <summary>True to record where each block was taken, which is slow.</summary>

@@ -1,4 +1,5 @@
 using Voron.Maintenance;
+using Voron.Primitives;
 
 namespace Voron.Torture.Model;
 

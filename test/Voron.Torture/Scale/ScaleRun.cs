@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using Voron.Maintenance;
+using Voron.Primitives;
 using Voron.Torture.Harness;
 using Voron.Transactions;
 

@@ -124,7 +124,7 @@ internal sealed class ScheduleModel(int keys)
         BrokenPromiseException.Require(stamp == expected, $"{who} at transaction {id} reads stamp {stamp} of key {key}, which has {expected} there.");
         BrokenPromiseException.Require(
             value.Length == LengthOf(key, stamp) && value[sizeof(int)..].IndexOfAnyExcept((byte)(stamp + key)) < 0,
-            $"{who} at transaction {id} reads bytes of key {key} that nobody wrote together.");
+            $"{who} at transaction {id} reads bytes of key {key} that no transaction wrote together.");
     }
 
     /// <summary>Checks everything that a transaction reads, by key and also with a cursor.</summary>

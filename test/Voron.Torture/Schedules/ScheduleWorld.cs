@@ -394,7 +394,7 @@ internal sealed class ScheduleWorld
         ReadTransaction reading = Environment.BeginRead();
         long id = reading.TransactionId;
         BrokenPromiseException.Require(id >= least, $"{who} begins on transaction {id}, when {least} was acknowledged or seen before.");
-        BrokenPromiseException.Require(id <= _model.Newest || _model.HasForeignTransactions, $"{who} begins on transaction {id}, which nobody has made.");
+        BrokenPromiseException.Require(id <= _model.Newest || _model.HasForeignTransactions, $"{who} begins on transaction {id}, which no thread has made.");
         _model.See(id);
         return reading;
     }

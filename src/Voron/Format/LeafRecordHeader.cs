@@ -1,0 +1,23 @@
+using System.Runtime.InteropServices;
+
+namespace Voron.Format;
+
+/// <summary>The start of a record in a leaf; the key follows, and the value or the reference to it follows the key.</summary>
+[StructLayout(LayoutKind.Explicit, Size = Size, Pack = 1)]
+internal struct LeafRecordHeader
+{
+    public const int Size = 4;
+
+    /// <summary>Bits 0 to 13 of <see cref="KeyLengthAndKind"/>.</summary>
+    public const int KeyLengthMask = 0x3FFF;
+
+    /// <summary>The bit in <see cref="KeyLengthAndKind"/> at which the <see cref="ValueKind"/> starts.</summary>
+    public const int KindShift = 14;
+
+    [FieldOffset(0)]
+    public ushort KeyLengthAndKind;
+
+    /// <summary>The number of bytes after the key: the value itself, or the reference.</summary>
+    [FieldOffset(2)]
+    public ushort InlineLength;
+}

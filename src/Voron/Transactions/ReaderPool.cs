@@ -1,0 +1,93 @@
+using System.Diagnostics;
+using Voron.Snapshots;
+
+namespace Voron.Transactions;
+
+/// <summary>Keeps read transactions for reuse, so that beginning one allocates nothing in the steady state.</summary>
+internal sealed class ReaderPool
+{
+    private readonly ReadTransactionBody?[] _pool = new ReadTransactionBody?[64];
+    private readonly Engine _context;
+    private readonly Action<long, StackTrace?> _leaked;
+    private readonly Action<ReadTransactionBody> _return;
+    private readonly Action<SnapshotPages, StackTrace?> _release;
+
+    /// <param name="leaked">Called with the snapshot's id, and with the place where it was opened, when a transaction was never disposed.</param>
+    public ReaderPool(Engine context, Action<long, StackTrace?> leaked)
+    {
+        _context = context;
+        _leaked = leaked;
+        _return = Return;
+        _release = Leaked;
+    }
+
+    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
+    public ReadTransactionBody Rent()
+    {
+        _context.Users.AddReader();
+        ReadTransactionBody? body = null;
+        try
+        {
+            for (var i = 0; i < _pool.Length && body == null; i++)
+            {
+                if (_pool[i] != null)
+                    body = Interlocked.Exchange(ref _pool[i], null);
+            }
+
+            body ??= new ReadTransactionBody(new SnapshotPages(_context.Snapshots), _return, _release);
+            body.Begin(_context.Options.CaptureTransactionStacks ? new StackTrace(1, fNeedFileInfo: false) : null);
+            return body;
+        }
+        catch
+        {
+            // The snapshot may already have been registered; without a body there is no slot, and nothing can have been registered.
+            body?.Snapshot.End();
+            body?.Snapshot.Retire();
+            _context.Users.RemoveReader();
+            throw;
+        }
+    }
+
+    private void Return(ReadTransactionBody body)
+    {
+        for (var i = 0; i < _pool.Length; i++)
+        {
+            if (_pool[i] == null && Interlocked.CompareExchange(ref _pool[i], body, null) == null)
+            {
+                _context.Users.RemoveReader();
+                return;
+            }
+        }
+
+        body.Snapshot.Retire();
+        _context.Users.RemoveReader();
+    }
+
+    /// <summary>Called by a finalizer: releases the snapshot on the thread pool, after a while.</summary>
+    /// <remarks>
+    /// No handle leads to the transaction any more, and no call is inside it, because a call keeps it reachable. A span of a value may still be
+    /// in use on some stack, which no reference shows; hence the delay. The finalizer does not release the snapshot itself: an exception from a
+    /// finalizer would end the process, and the user's logger may throw.
+    /// </remarks>
+    private void Leaked(SnapshotPages snapshot, StackTrace? openedAt)
+    {
+        try
+        {
+            _ = Task.Delay(_context.Options.LeakGrace).ContinueWith(
+                _ => ReleaseLeaked(snapshot, openedAt), CancellationToken.None, TaskContinuationOptions.None, TaskScheduler.Default);
+        }
+        catch (OutOfMemoryException)
+        {
+            // The snapshot stays registered.
+        }
+    }
+
+    private void ReleaseLeaked(SnapshotPages snapshot, StackTrace? openedAt)
+    {
+        var id = snapshot.Id;
+        snapshot.End();
+        snapshot.Retire();
+        _context.Users.RemoveReader();
+        _leaked(id, openedAt);
+    }
+}
