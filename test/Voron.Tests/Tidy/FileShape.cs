@@ -65,7 +65,8 @@ internal sealed class FileShape(SourceText file)
         if (member is not MemberDeclarationSyntax { Modifiers: var modifiers, AttributeLists: var attributes })
             return false;
         return modifiers.Any(modifier => modifier.Kind() is SyntaxKind.ExternKeyword or SyntaxKind.OverrideKeyword)
-            || attributes.SelectMany(list => list.Attributes).Any(attribute => attribute.Name.ToString() is "LibraryImport" or "DllImport" or "LoggerMessage");
+            || attributes.SelectMany(list => list.Attributes)
+                .Any(attribute => attribute.Name.ToString() is "LibraryImport" or "DllImport" or "LoggerMessage");
     }
 
     private static string NameOf(MemberDeclarationSyntax type) =>

@@ -18,8 +18,8 @@ internal static class LayerRules
     /// <summary>Options, reports and exceptions: plain data that every layer may use, and that uses nothing of the engine.</summary>
     private static readonly string[] SharedFiles =
     [
-        "StorageOptions.cs", "ScrubClock.cs", "JournalCompression.cs", "TornPageProtection.cs", "CommitReport.cs", "FlushReport.cs", "SlowReaderReport.cs",
-        "RecoveryReport.cs", "VerificationReport.cs", "EnvironmentStatistics.cs", "TreeStatistics.cs", "CommitOutcome.cs",
+        "StorageOptions.cs", "ScrubClock.cs", "JournalCompression.cs", "TornPageProtection.cs", "CommitReport.cs", "FlushReport.cs",
+        "SlowReaderReport.cs", "RecoveryReport.cs", "VerificationReport.cs", "EnvironmentStatistics.cs", "TreeStatistics.cs", "CommitOutcome.cs",
     ];
 
     /// <summary>
