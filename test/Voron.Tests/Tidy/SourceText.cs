@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using System.Text.RegularExpressions;
 using Microsoft.CodeAnalysis;
 using Microsoft.CodeAnalysis.CSharp;
@@ -8,6 +9,8 @@ namespace Voron.Tests.Tidy;
 internal sealed partial class SourceText
 {
     private static readonly CSharpParseOptions ParseOptions = new(LanguageVersion.Latest, DocumentationMode.Parse);
+
+    private static readonly ConcurrentDictionary<(string Directory, string Pattern), Lazy<List<SourceText>>> Loaded = new();
 
     private readonly Lazy<SyntaxTree> _tree;
 
@@ -43,9 +46,18 @@ internal sealed partial class SourceText
     public SyntaxTree Tree => _tree.Value;
 
     /// <summary>All files of the engine.</summary>
-    public static IReadOnlyList<SourceText> Engine { get; } = Load("src/Voron");
+    public static IReadOnlyList<SourceText> Engine => Load("src/Voron");
 
-    public static IReadOnlyList<SourceText> Load(string directory, string pattern = "*.cs")
+    /// <summary>The files below a directory, which are read and parsed only once.</summary>
+    public static IReadOnlyList<SourceText> Load(string directory, string pattern = "*.cs") =>
+        Loaded.GetOrAdd((directory, pattern), key => new(() => Read(key.Directory, key.Pattern))).Value;
+
+    /// <summary>The number of the line, from 1, on which a node begins.</summary>
+    public static int LineOf(SyntaxNode node) => node.GetLocation().GetLineSpan().StartLinePosition.Line + 1;
+
+    public override string ToString() => Path;
+
+    private static List<SourceText> Read(string directory, string pattern)
     {
         var files = SourceTree.Sources(directory, pattern)
             .Select(path => new SourceText(path, File.ReadAllText(SourceTree.File(System.IO.Path.Combine(directory, path)))))
@@ -53,11 +65,6 @@ internal sealed partial class SourceText
         files.Should().NotBeEmpty();
         return files;
     }
-
-    /// <summary>The number of the line, from 1, on which a node begins.</summary>
-    public static int LineOf(SyntaxNode node) => node.GetLocation().GetLineSpan().StartLinePosition.Line + 1;
-
-    public override string ToString() => Path;
 
     [GeneratedRegex("""//[^\n]*|/\*.*?\*/|\$?"{3}.*?"{3}|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\])'""", RegexOptions.Singleline)]
     private static partial Regex Noise();
