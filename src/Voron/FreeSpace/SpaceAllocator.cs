@@ -306,9 +306,3 @@ internal sealed unsafe class SpaceAllocator
     private int FreePages(long section) =>
         _withheld.Count > 0 && _withheld.Contains(section) ? 0 : _layout.PagesPerSection - _map.UsedPages(section);
 }
-
-/// <summary>A range of pages that can be given back.</summary>
-/// <param name="First">The first page.</param>
-/// <param name="Pages">The number of pages.</param>
-/// <param name="NewPages">The number of pages that were not given back before.</param>
-internal readonly record struct PageRange(long First, long Pages, long NewPages);

@@ -5,65 +5,6 @@ using System.Runtime.InteropServices;
 
 namespace Voron.IO;
 
-/// <summary>A hook of a test between the engine and the system's memory.</summary>
-internal interface IMemoryWatch
-{
-    /// <summary>Returns false when there is no memory for this number of bytes.</summary>
-    bool Allows(nuint bytes);
-
-    void Taken(nint address, nuint bytes);
-
-    void Freed(nint address);
-}
-
-/// <summary>An allocator that replaces the system's in a test, and detects uses of memory that is out of use.</summary>
-/// <remarks>
-/// <code>
-///   Allocate ──▶ in use ──Free──▶ gone                    blocks
-///   in use ──Retire──▶ kept for later ──Revive──▶ in use  frames, record buffers and nodes that the engine pools
-/// </code>
-/// Several threads may call it concurrently.
-/// </remarks>
-internal unsafe interface IMemoryGuard
-{
-    /// <param name="bytes">The length of the block.</param>
-    /// <param name="alignment">The required alignment of the address; 0 for the alignment that the system's allocator gives.</param>
-    /// <param name="isZeroed">True for a block of zeros; otherwise it is anything but zeros.</param>
-    void* Allocate(nuint bytes, nuint alignment, bool isZeroed);
-
-    /// <summary>Resizes a block, always moving it; null for a new one.</summary>
-    void* Resize(void* block, nuint bytes);
-
-    /// <param name="block">The block, or null.</param>
-    /// <param name="isAligned">True if the caller asked for an alignment when it allocated the block.</param>
-    void Free(void* block, bool isAligned);
-
-    /// <summary>Records a reserved range of addresses.</summary>
-    void Reserved(byte* address, nuint bytes);
-
-    /// <summary>Takes over a range of addresses that is about to be released. If it returns false, the caller releases the range.</summary>
-    bool TryKeep(byte* address, nuint bytes);
-
-    /// <summary>Marks a range that the engine keeps for later use: no thread may touch it before <see cref="Revive"/>.</summary>
-    /// <param name="start">Its first byte.</param>
-    /// <param name="bytes">Its length.</param>
-    /// <param name="kept">The number of bytes at the start that keep their content, for <see cref="ReadRetired"/>.</param>
-    void Retire(void* start, nuint bytes, nuint kept);
-
-    /// <inheritdoc cref="Retire"/>
-    void Revive(void* start, nuint bytes, nuint kept);
-
-    nint ReadRetired(nint* address);
-
-    void WriteRetired(nint* address, nint value);
-
-    /// <summary>Makes a range usable again that may have been retired in parts, whatever it holds.</summary>
-    void Open(void* start, nuint bytes);
-
-    /// <summary>Overwrites bytes that no thread may read any more, in memory that stays in use.</summary>
-    void Spoil(Span<byte> bytes);
-}
-
 /// <summary>
 /// All memory of the engine that the garbage collector does not manage. A test can make any allocation of a thread fail and detect leaked
 /// memory; the compiler folds these hooks away unless the process sets "Voron.MemoryFaults" as application data before it uses the engine.

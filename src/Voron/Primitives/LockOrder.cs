@@ -2,46 +2,6 @@ using System.Diagnostics;
 
 namespace Voron.Primitives;
 
-/// <summary>
-/// The engine's locks in the order in which a thread may take them: while it holds one, it may take only later ones. The writer
-/// comes before all of them. <c>docs/design.md</c>, "Threads and locks", says what each protects.
-/// </summary>
-internal enum LockRank
-{
-    /// <summary><c>PendingPuts</c>: those puts of the open transaction that read streams.</summary>
-    StreamPuts,
-
-    /// <summary><c>MemoryTrimmer</c>: one check for unused memory at a time.</summary>
-    Trim,
-
-    /// <summary><c>Flusher</c>: one flush, journal snapshot or close at a time.</summary>
-    Flush,
-
-    /// <summary><c>JournalWriter</c>: the places and sequence numbers of records.</summary>
-    Submission,
-
-    /// <summary><c>RecordQueue</c>: the queue of records, and which thread writes it.</summary>
-    JournalQueue,
-
-    /// <summary><c>JournalFileSet</c>: the lists of journal files.</summary>
-    JournalFiles,
-
-    /// <summary><c>DataFile</c>: the length of the data file.</summary>
-    Growth,
-
-    /// <summary><c>DataFile</c>: a sync of the data file, and the consequences of its failure.</summary>
-    DataSync,
-
-    /// <summary><c>StateRing</c>: the next place in the ring.</summary>
-    Publication,
-
-    /// <summary><c>ReaderTable</c>: the list of free slots.</summary>
-    ReaderSlots,
-
-    /// <summary><c>FlushScheduler</c>: callers that are delayed by back-pressure.</summary>
-    Progress,
-}
-
 /// <summary>Records which locks a thread holds, and throws if the order is violated. Off, and folded away, in ordinary release builds.</summary>
 /// <remarks>
 /// Debug builds always check. Release builds check when the process sets "Voron.LockChecks" as application data before it uses the engine.

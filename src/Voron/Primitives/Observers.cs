@@ -2,15 +2,6 @@ using Microsoft.Extensions.Logging;
 
 namespace Voron.Primitives;
 
-/// <summary>The argument for the call of an observer: one of the fields.</summary>
-/// <param name="Commit">The report of a commit, when <paramref name="Other"/> is null.</param>
-/// <param name="Other">A report of another kind.</param>
-internal readonly record struct ObserverCall(CommitReport Commit, object? Other);
-
-/// <param name="Report">The subject of the report.</param>
-/// <param name="Call">Calls the observer.</param>
-internal sealed record BackgroundCall(string Report, Action Call);
-
 /// <summary>The observers of the options. Reports of commits and flushes share one order; background reports have another.</summary>
 internal sealed class Observers(StorageOptions options, ILogger logger)
 {
@@ -66,38 +57,4 @@ internal sealed class Observers(StorageOptions options, ILogger logger)
         _background.Post(new ObserverCall(default, report));
         _background.CallElsewhere();
     }
-}
-
-/// <summary>Calls observers one at a time, in the order of events.</summary>
-internal sealed partial class ObserverCalls(StorageOptions options, ILogger logger) : UserCalls<ObserverCall>
-{
-    protected override void Call(in ObserverCall call)
-    {
-        switch (call.Other)
-        {
-            case null:
-                options.CommitObserver?.Invoke(call.Commit);
-                break;
-            case FlushReport report:
-                options.FlushObserver?.Invoke(report);
-                break;
-            case SlowReaderReport report:
-                options.SlowReaderObserver?.Invoke(report);
-                break;
-            case BackgroundCall other:
-                other.Call();
-                break;
-        }
-    }
-
-    protected override void Failed(in ObserverCall call, Exception failure) =>
-        LogFailed(logger, call.Other is BackgroundCall other ? other.Report : (call.Other ?? call.Commit).GetType().Name, failure.Message, failure);
-
-    protected override void Lost(long calls) => LogLost(logger, calls);
-
-    [LoggerMessage(Level = LogLevel.Warning, Message = "The observer of {Report} failed: {Reason}")]
-    private static partial void LogFailed(ILogger logger, string report, string reason, Exception exception);
-
-    [LoggerMessage(Level = LogLevel.Warning, Message = "{Calls} reports were not given to an observer, because one before them did not return.")]
-    private static partial void LogLost(ILogger logger, long calls);
 }

@@ -3,19 +3,6 @@ using Microsoft.Win32.SafeHandles;
 
 namespace Voron.IO.Posix;
 
-/// <summary>How a file system handles an overwritten block.</summary>
-internal enum Overwriting
-{
-    /// <summary>It overwrites the block in place: a file's existing blocks can be overwritten on a full disk.</summary>
-    InPlace,
-
-    /// <summary>It writes elsewhere unless the file was marked before its first byte was written (btrfs).</summary>
-    ElsewhereUnlessMarked,
-
-    /// <summary>It always writes elsewhere: each overwrite needs free space, and preallocation does not guarantee any.</summary>
-    Elsewhere,
-}
-
 /// <summary>The kind of file system that a directory is on, as far as the engine needs to know.</summary>
 /// <param name="NetworkName">The name of a file system that other machines write to as well, or null. Such a file system is refused.</param>
 /// <param name="IsMemory">True if the files are in memory: there is no device to write through to, even if open accepts the flags.</param>

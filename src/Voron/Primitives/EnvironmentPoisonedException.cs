@@ -1,0 +1,17 @@
+namespace Voron;
+
+/// <summary>
+/// A write or a sync has failed, so the content of the disk is not known. The environment refuses all further writes, with
+/// the first failure as the inner exception. Reads continue to work. Opening the environment again recovers it.
+/// </summary>
+public sealed class EnvironmentPoisonedException : VoronException
+{
+    internal EnvironmentPoisonedException(string message, CommitOutcome outcome, Exception? cause)
+        : base(message, cause)
+    {
+        Outcome = outcome;
+    }
+
+    /// <summary>The outcome of the transaction that this exception ended.</summary>
+    public CommitOutcome Outcome { get; }
+}

@@ -1,0 +1,13 @@
+namespace Voron;
+
+/// <summary>
+/// There was no room, on the disk or within a configured limit, for the requested operation. The transaction has not been
+/// committed, and the environment continues to work.
+/// </summary>
+public sealed class StorageFullException : VoronException
+{
+    internal StorageFullException(string message, Exception? cause = null)
+        : base(message, cause)
+    {
+    }
+}
