@@ -15,7 +15,7 @@ namespace Voron.Scratch;
 /// </remarks>
 internal sealed unsafe class FrameAllocator : IDisposable
 {
-    public const int PooledExtentClasses = 8;
+    private const int PooledExtentClasses = 8;
 
     private const int MaxParked = 64;
 

@@ -29,12 +29,13 @@ internal sealed unsafe class FrameTrim
         _spill = spill;
         _free = new long[chunks.Length];
         _goes = new bool[chunks.Length];
+        Kept = new nint[lists.Length / 2];
         Emptied = new List<ScratchChunk>(chunks.Length);
         Array.Sort(_chunks, (left, right) => left.Address.CompareTo(right.Address));
     }
 
     /// <summary>The remaining frames, as one list for each extent class, the warmest first.</summary>
-    public nint[] Kept { get; } = new nint[FrameAllocator.PooledExtentClasses];
+    public nint[] Kept { get; }
 
     /// <summary>The chunks that no longer have memory.</summary>
     public List<ScratchChunk> Emptied { get; }
