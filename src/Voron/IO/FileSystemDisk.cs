@@ -7,9 +7,6 @@ namespace Voron.IO;
 /// <summary>Opens a directory of the operating system as a disk.</summary>
 internal static class FileSystemDisk
 {
-    /// <summary>Read and write permission for the owner only.</summary>
-    public const UnixFileMode OwnerOnly = UnixFileMode.UserRead | UnixFileMode.UserWrite;
-
     /// <summary>
     /// Opens <paramref name="directory"/>, and creates it when it is missing and <paramref name="readOnly"/> is false. Symbolic
     /// links are resolved, so that messages name the real location.
@@ -24,7 +21,7 @@ internal static class FileSystemDisk
     /// <param name="fileMode">
     /// The permissions of new files, where the system has file permissions; for a new directory, read permission also grants search permission.
     /// </param>
-    public static IDisk Open(string directory, bool readOnly, ILogger logger, UnixFileMode fileMode = OwnerOnly)
+    public static IDisk Open(string directory, bool readOnly, ILogger logger, UnixFileMode fileMode = FilePermissions.OwnerOnly)
     {
         ArgumentException.ThrowIfNullOrEmpty(directory);
         ArgumentNullException.ThrowIfNull(logger);
@@ -37,7 +34,7 @@ internal static class FileSystemDisk
         if (OperatingSystem.IsWindows())
             return WindowsDisk.Open(full, readOnly);
         if (OperatingSystem.IsLinux() || OperatingSystem.IsMacOS())
-            return PosixDisk.Open(full, readOnly, created, logger, fileMode);
+            return PosixDisk.Open(full, readOnly, created, logger, new() { FileMode = fileMode });
         throw new PlatformNotSupportedException("Voron runs on Linux, macOS and Windows.");
     }
 
@@ -55,22 +52,12 @@ internal static class FileSystemDisk
             if (OperatingSystem.IsWindows())
                 Directory.CreateDirectory(directory);
             else
-                Directory.CreateDirectory(directory, DirectoryMode(fileMode));
+                Directory.CreateDirectory(directory, FilePermissions.OfDirectory(fileMode));
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
             throw SystemErrors.From(e, "create directory", directory);
         }
         return created;
-    }
-
-    private static UnixFileMode DirectoryMode(UnixFileMode fileMode)
-    {
-        var mode = fileMode | UnixFileMode.UserExecute;
-        if ((fileMode & UnixFileMode.GroupRead) != 0)
-            mode |= UnixFileMode.GroupExecute;
-        if ((fileMode & UnixFileMode.OtherRead) != 0)
-            mode |= UnixFileMode.OtherExecute;
-        return mode;
     }
 }

@@ -21,7 +21,7 @@ public sealed class AllocationByWritingTests : IDisposable
     {
         Assert.SkipWhen(OperatingSystem.IsWindows(), "The calls are those of POSIX systems.");
         var calls = new CallsWithoutAllocation();
-        using var disk = PosixDisk.Open(_directory.Path, false, [], NullLogger.Instance, calls: calls);
+        using var disk = PosixDisk.Open(_directory.Path, false, [], NullLogger.Instance, new() { Calls = calls });
         using var file = disk.Open("a", DiskOpen.New, DiskAccess.Buffered);
         file.Allocate(0, 4 * Block);
         calls.Writes.Should().BePositive();

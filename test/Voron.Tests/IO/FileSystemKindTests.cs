@@ -48,7 +48,7 @@ public sealed class FileSystemKindTests
         var calls = new MarkingCalls();
         var path = Path.Combine(directory.Path, "new");
         Directory.CreateDirectory(path);
-        using (var disk = PosixDisk.Open(path, false, [path], logger, calls: calls, kind: FileSystemKind.OfLinuxType(0x9123683E)))
+        using (var disk = PosixDisk.Open(path, false, [path], logger, new() { Calls = calls, Kind = FileSystemKind.OfLinuxType(0x9123683E) }))
         {
             calls.Marked.Should().Be(1, "files created in the directory inherit the mark");
             using (var file = disk.Open("a", DiskOpen.New, DiskAccess.Buffered))
@@ -97,7 +97,7 @@ public sealed class FileSystemKindTests
         using var directory = new TemporaryDirectory();
         var logger = new ListLogger();
         var calls = new MacCalls { IsMac = true, FullSyncError = 22 };
-        using var disk = PosixDisk.Open(directory.Path, false, [], logger, calls: calls);
+        using var disk = PosixDisk.Open(directory.Path, false, [], logger, new() { Calls = calls });
         using var file = disk.Open("a", DiskOpen.New, DiskAccess.Buffered);
         file.Sync();
         file.Sync();
@@ -149,7 +149,7 @@ public sealed class FileSystemKindTests
     }
 
     private static PosixDisk Open(string path, uint type, ListLogger logger, PosixCalls calls) =>
-        PosixDisk.Open(path, false, [], logger, calls: calls, kind: FileSystemKind.OfLinuxType(type));
+        PosixDisk.Open(path, false, [], logger, new() { Calls = calls, Kind = FileSystemKind.OfLinuxType(type) });
 
     private sealed class MarkingCalls : PosixCalls
     {

@@ -239,7 +239,7 @@ public sealed class LockTests
     private const string FlockCommand = "/usr/bin/flock";
 
     private static StorageEnvironment OpenWithWholeLocks(string path) => StorageEnvironment.Open(
-        PosixDisk.Open(path, false, [], NullLogger.Instance, calls: new WholeLocks()), FaultTestKit.Options());
+        PosixDisk.Open(path, false, [], NullLogger.Instance, new() { Calls = new WholeLocks() }), FaultTestKit.Options());
 
     private static void ShouldBeLocked(params string[] files)
     {

@@ -124,7 +124,7 @@ internal static class FillCommand
     {
         var options = new StorageOptions { BackgroundFlush = false, InitialJournalFileBytes = 1 << 20, MaxJournalFileBytes = 4 << 20 };
         return isUnmarked
-            ? StorageEnvironment.Open(PosixDisk.Open(directory, false, [], NullLogger.Instance, kind: default(FileSystemKind)), options)
+            ? StorageEnvironment.Open(PosixDisk.Open(directory, false, [], NullLogger.Instance, new() { Kind = default(FileSystemKind) }), options)
             : StorageEnvironment.Open(directory, options);
     }
 

@@ -38,7 +38,7 @@ internal static unsafe class SystemCallRun
     // Compares one file with an array of bytes.
     private static void CheckFile(Tape choices, string directory, UnreliableCalls calls)
     {
-        using PosixDisk disk = PosixDisk.Open(directory, false, [], NullLogger.Instance, calls: calls);
+        using PosixDisk disk = PosixDisk.Open(directory, false, [], NullLogger.Instance, new() { Calls = calls });
         DiskAccess access = choices.Next(2) == 0 ? DiskAccess.Buffered : DiskAccess.Unbuffered;
         using DiskFile file = disk.Open("bytes", DiskOpen.New, access);
         file.Allocate(0, FileBytes);
@@ -122,7 +122,7 @@ internal static unsafe class SystemCallRun
         Content content = Content.Empty;
         for (int round = 0; round < 2; round++)
         {
-            using (var environment = StorageEnvironment.Open(PosixDisk.Open(directory, false, [], NullLogger.Instance, calls: calls), options))
+            using (var environment = StorageEnvironment.Open(PosixDisk.Open(directory, false, [], NullLogger.Instance, new() { Calls = calls }), options))
             {
                 for (int i = choices.Next(3, 12); choices.GoesOn(i > 0); i--)
                 {

@@ -16,28 +16,21 @@ internal sealed unsafe class PosixDisk : IDisk
     /// <summary>The number of attempts to lock a file whose name leads to another file by the time the lock is taken.</summary>
     private const int MaxTries = 1000;
 
-    private readonly ILogger _logger;
+    private readonly PosixVolume _volume;
     private readonly SafeFileHandle _directory;
-    private readonly FileSystemKind _kind;
     private readonly ulong _mount;
     private readonly int _fileMode;
     private readonly Lock _gate = new();
     private readonly List<PosixLock> _locks = [];
-    private int _buffered;
-    private int _warned;
-    private int _warnedOfSync;
-    private int _warnedOfMarks;
 
-    private PosixDisk(string path, bool readOnly, SafeFileHandle directory, FileSystemKind kind, UnixFileMode fileMode, ILogger logger)
+    private PosixDisk(string path, bool readOnly, SafeFileHandle directory, PosixVolume volume, UnixFileMode fileMode)
     {
         Path = path;
         IsReadOnly = readOnly;
         _directory = directory;
-        _kind = kind;
+        _volume = volume;
         _mount = PosixFileInfo.Of(directory, path).Mount;
         _fileMode = (int)fileMode;
-        _buffered = kind.IsMemory ? 1 : 0;
-        _logger = logger;
     }
 
     public string Path { get; }
@@ -46,25 +39,19 @@ internal sealed unsafe class PosixDisk : IDisk
 
     public bool IsReadOnly { get; }
 
-    public bool MapsSeeUnbufferedWrites => _kind.LocksWrites;
+    public bool MapsSeeUnbufferedWrites => _volume.Kind.LocksWrites;
 
-    /// <summary>The system calls that its files use.</summary>
-    public PosixCalls Calls { get; init; } = PosixCalls.OfSystem;
-
-    public bool IsUnbuffered => Volatile.Read(ref _buffered) == 0;
+    public bool IsUnbuffered => _volume.IsUnbuffered;
 
     /// <param name="path">A full path.</param>
     /// <param name="readOnly">True to change nothing.</param>
     /// <param name="created">The directories that were just created: this method makes their names durable.</param>
     /// <param name="logger">Receives the warnings about missing capabilities of the file system, each once.</param>
-    /// <param name="fileMode">The permissions of new files.</param>
-    /// <param name="calls">The system calls that its files use; null for the real ones.</param>
-    /// <param name="kind">The kind of file system to assume; null to detect it.</param>
-    public static PosixDisk Open(
-        string path, bool readOnly, List<string> created, ILogger logger, UnixFileMode fileMode = FileSystemDisk.OwnerOnly,
-        PosixCalls? calls = null, FileSystemKind? kind = null)
+    /// <param name="options">Other settings; null for the ordinary ones.</param>
+    public static PosixDisk Open(string path, bool readOnly, List<string> created, ILogger logger, PosixDiskOptions? options = null)
     {
-        calls ??= PosixCalls.OfSystem;
+        options ??= new PosixDiskOptions();
+        var calls = options.Calls;
         if (!readOnly)
             FileSizeSignal.Ignore();
         string real = Resolve(path);
@@ -77,19 +64,19 @@ internal sealed unsafe class PosixDisk : IDisk
         var handle = OpenPath(real);
         try
         {
-            var actual = kind ?? FileSystemKind.Of(handle, real);
-            if (actual.NetworkName is { } network)
+            var kind = options.Kind ?? FileSystemKind.Of(handle, real);
+            if (kind.NetworkName is { } network)
             {
                 throw new DiskException(
                     DiskError.NotSupported, "open", real, $"it is on a file system that other machines share ({network}); use a local one");
             }
-            if (actual.IsDoubtful)
-                IoLog.DoubtfulFileSystem(logger, real, actual.Name!);
-            if (actual.Overwriting == Overwriting.Elsewhere && !readOnly)
-                IoLog.CopiesOnWrite(logger, real, actual.Name!);
-            if (actual.Overwriting == Overwriting.ElsewhereUnlessMarked && created.Count > 0)
+            if (kind.IsDoubtful)
+                IoLog.DoubtfulFileSystem(logger, real, kind.Name!);
+            if (kind.Overwriting == Overwriting.Elsewhere && !readOnly)
+                IoLog.CopiesOnWrite(logger, real, kind.Name!);
+            if (kind.Overwriting == Overwriting.ElsewhereUnlessMarked && created.Count > 0)
                 calls.TryMarkInPlace(handle);
-            return new PosixDisk(real, readOnly, handle, actual, fileMode, logger) { Calls = calls };
+            return new PosixDisk(real, readOnly, handle, new PosixVolume(real, kind, calls, logger), options.FileMode);
         }
         catch
         {
@@ -175,7 +162,7 @@ internal sealed unsafe class PosixDisk : IDisk
     public void SyncDirectory()
     {
         DiskRules.CheckWritable(IsReadOnly, "sync", Path);
-        SyncDirectory(Calls, _directory, Path);
+        SyncDirectory(_volume.Calls, _directory, Path);
     }
 
     public IDisposable Lock(string name, bool shared)
@@ -184,7 +171,7 @@ internal sealed unsafe class PosixDisk : IDisk
         for (int tries = 0; tries < MaxTries; tries++)
         {
             var handle = OpenRegular(name, path, shared || IsReadOnly ? Platform.ReadOnly : Platform.ReadWrite, "lock");
-            var taken = PosixLock.Take(this, name, path, handle, shared);
+            var taken = PosixLock.Take(_volume.Calls, Forget, name, path, handle, shared);
 
             // The file may have been renamed, replaced or deleted between opening and locking it.
             if (LeadsTo(name, path, taken.Identity))
@@ -201,37 +188,10 @@ internal sealed unsafe class PosixDisk : IDisk
     public void Dispose() => _directory.Dispose();
 
     /// <summary>Removes a released lock from the locks that the disk checks.</summary>
-    internal void Forget(PosixLock held)
+    private void Forget(PosixLock held)
     {
         using (Uninterrupted.Hold(_gate))
             _locks.Remove(held);
-    }
-
-    /// <summary>Records that unbuffered transfers were refused, and warns once for the whole disk.</summary>
-    internal void NoteNotUnbuffered(string reason)
-    {
-        Volatile.Write(ref _buffered, 1);
-        if (Interlocked.Exchange(ref _warned, 1) == 0)
-            IoLog.NotUnbuffered(_logger, Path, reason);
-    }
-
-    /// <summary>
-    /// Syncs through the disk's calls, and warns once if a sync cannot reach the medium. Returns false on failure: the error number gives the
-    /// reason.
-    /// </summary>
-    internal bool TrySync(SafeFileHandle handle, bool metadata)
-    {
-        bool isDone = Calls.TrySync(handle, metadata, out bool isWeaker);
-        if (isWeaker && Interlocked.Exchange(ref _warnedOfSync, 1) == 0)
-            IoLog.WeakSync(_logger, Path);
-        return isDone;
-    }
-
-    internal static bool TrySetDirect(SafeFileHandle handle, bool on)
-    {
-        int flags = Libc.Control(handle, Platform.GetFlags, 0);
-        return flags >= 0
-            && Libc.Control(handle, Platform.SetFlags, on ? flags | Platform.Direct : flags & ~Platform.Direct) >= 0;
     }
 
     /// <summary>Takes ownership of the handle, and closes it if it cannot return a file.</summary>
@@ -239,55 +199,16 @@ internal sealed unsafe class PosixDisk : IDisk
     {
         try
         {
-            if (_kind.Overwriting == Overwriting.ElsewhereUnlessMarked && !IsReadOnly)
-                SeeThatItIsMarked(handle, path, isNew);
-            bool direct = access != DiskAccess.Buffered && TryMakeUnbuffered(handle);
-            return new PosixFile(this, handle, path, access, direct);
+            if (_volume.Kind.Overwriting == Overwriting.ElsewhereUnlessMarked && !IsReadOnly)
+                _volume.SeeThatItIsMarked(handle, path, isNew);
+            bool direct = access != DiskAccess.Buffered && _volume.TryMakeUnbuffered(handle);
+            return new PosixFile(_volume, handle, path, access, IsReadOnly, direct);
         }
         catch
         {
             handle.Dispose();
             throw;
         }
-    }
-
-    /// <summary>
-    /// Marks a new file to be overwritten in place, and warns once about a file without the mark. A file that is overwritten elsewhere needs free
-    /// space for that, even where it has blocks. The mark must be set before the file's first byte is written.
-    /// </summary>
-    private void SeeThatItIsMarked(SafeFileHandle handle, string path, bool isNew)
-    {
-        bool isMarked = isNew ? Calls.TryMarkInPlace(handle) : Calls.IsMarkedInPlace(handle);
-        if (!isMarked && Interlocked.Exchange(ref _warnedOfMarks, 1) == 0)
-            IoLog.CopiesOnWrite(_logger, path, _kind.Name!);
-    }
-
-    /// <summary>
-    /// Sets O_DIRECT on the open descriptor rather than in open, because an open that refuses the flag may already have created the file.
-    /// </summary>
-    private bool TryMakeUnbuffered(SafeFileHandle handle)
-    {
-        if (Platform.IsMac)
-        {
-            // macOS bypasses the cache as far as it can; transfers need no alignment there.
-            if (Libc.Control(handle, Platform.NoCache, 1) < 0)
-                NoteNotUnbuffered(Marshal.GetPInvokeErrorMessage(Marshal.GetLastPInvokeError()));
-            return false;
-        }
-
-        if (_kind.IsMemory)
-        {
-            NoteNotUnbuffered("a file system in memory");
-            return false;
-        }
-
-        // After one refusal, no other file is tried: all of them are written the same way.
-        if (!IsUnbuffered)
-            return false;
-        if (TrySetDirect(handle, true))
-            return true;
-        NoteNotUnbuffered(Marshal.GetPInvokeErrorMessage(Marshal.GetLastPInvokeError()));
-        return false;
     }
 
     /// <summary>

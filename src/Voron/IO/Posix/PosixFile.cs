@@ -11,7 +11,7 @@ internal sealed unsafe class PosixFile : SystemFile
     private const int MaxBlocks = 1024;
 
     private readonly Lock _gate = new();
-    private readonly PosixDisk _disk;
+    private readonly PosixVolume _volume;
     private readonly SafeFileHandle _handle;
     private readonly PosixCalls _calls;
 
@@ -21,12 +21,12 @@ internal sealed unsafe class PosixFile : SystemFile
     /// <summary>Set after the length or the blocks changed: the next sync then covers all metadata, not only the part that reads need.</summary>
     private int _metadataChanged;
 
-    public PosixFile(PosixDisk disk, SafeFileHandle handle, string path, DiskAccess access, bool direct)
-        : base(path, access, disk.IsReadOnly)
+    public PosixFile(PosixVolume volume, SafeFileHandle handle, string path, DiskAccess access, bool readOnly, bool direct)
+        : base(path, access, readOnly)
     {
-        _disk = disk;
+        _volume = volume;
         _handle = handle;
-        _calls = disk.Calls;
+        _calls = volume.Calls;
         _direct = direct;
     }
 
@@ -119,7 +119,7 @@ internal sealed unsafe class PosixFile : SystemFile
     {
         DiskRules.CheckWritable(IsReadOnly, "sync", Path);
         bool metadata = Interlocked.Exchange(ref _metadataChanged, 0) != 0;
-        while (!_disk.TrySync(_handle, metadata))
+        while (!_volume.TrySync(_handle, metadata))
             Errno.ThrowUnlessInterrupted("sync", Path);
     }
 
@@ -224,8 +224,8 @@ internal sealed unsafe class PosixFile : SystemFile
         {
             if (!_direct)
                 return;
-            _disk.NoteNotUnbuffered($"{operation}: {Marshal.GetPInvokeErrorMessage(errno)}");
-            if (!PosixDisk.TrySetDirect(_handle, false))
+            _volume.NoteNotUnbuffered($"{operation}: {Marshal.GetPInvokeErrorMessage(errno)}");
+            if (!PosixVolume.TrySetDirect(_handle, false))
                 Errno.Throw(operation, Path, Marshal.GetLastPInvokeError());
             _direct = false;
         }

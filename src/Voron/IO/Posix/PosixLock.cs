@@ -26,14 +26,14 @@ internal sealed unsafe class PosixLock : IDisposable
 
     private static readonly LockTable<FileIdentity> OfThisProcess = new();
 
-    private readonly PosixDisk _disk;
+    private readonly Action<PosixLock> _forget;
     private readonly SafeFileHandle _handle;
     private readonly IDisposable _inProcess;
     private int _disposed;
 
-    private PosixLock(PosixDisk disk, string name, SafeFileHandle handle, FileIdentity identity, IDisposable inProcess)
+    private PosixLock(Action<PosixLock> forget, string name, SafeFileHandle handle, FileIdentity identity, IDisposable inProcess)
     {
-        _disk = disk;
+        _forget = forget;
         Name = name;
         _handle = handle;
         Identity = identity;
@@ -46,16 +46,23 @@ internal sealed unsafe class PosixLock : IDisposable
     public FileIdentity Identity { get; }
 
     /// <summary>Locks the file of an open handle. Takes ownership of the handle, whether or not it gets the lock.</summary>
-    public static PosixLock Take(PosixDisk disk, string name, string path, SafeFileHandle handle, bool shared)
+    /// <param name="calls">The system calls of the disk.</param>
+    /// <param name="forget">Removes a lock that is being released from the locks that the disk checks.</param>
+    /// <param name="name">The name of the file in its directory.</param>
+    /// <param name="path">The path of the file, for messages.</param>
+    /// <param name="handle">The open file.</param>
+    /// <param name="shared">True for a lock that others can share.</param>
+    public static PosixLock Take(
+        PosixCalls calls, Action<PosixLock> forget, string name, string path, SafeFileHandle handle, bool shared)
     {
         IDisposable? inProcess = null;
         try
         {
             var identity = PosixFileInfo.Of(handle, path).Identity;
             inProcess = OfThisProcess.Take(identity, shared, path);
-            if (!disk.Calls.LocksDescriptions || !TryTakeRange(handle, path, shared))
+            if (!calls.LocksDescriptions || !TryTakeRange(handle, path, shared))
                 TakeWhole(handle, path, shared);
-            return new PosixLock(disk, name, handle, identity, inProcess);
+            return new PosixLock(forget, name, handle, identity, inProcess);
         }
         catch
         {
@@ -69,7 +76,7 @@ internal sealed unsafe class PosixLock : IDisposable
     {
         if (Interlocked.Exchange(ref _disposed, 1) != 0)
             return;
-        _disk.Forget(this);
+        _forget(this);
 
         // A child process that is just starting may have a copy of the descriptor, which would keep the lock for a moment.
         if (!Platform.IsMac)

@@ -15,7 +15,7 @@ internal sealed unsafe class PosixMap : FileMap
     private static readonly long PageLength = Environment.SystemPageSize;
 
     private readonly Lock _gate = new();
-    private readonly PosixFile _file;
+    private readonly DiskFile _file;
     private readonly SafeFileHandle _handle;
     private readonly long _reserved;
 
@@ -23,7 +23,7 @@ internal sealed unsafe class PosixMap : FileMap
     private long _mapped;
     private bool _disposed;
 
-    public PosixMap(PosixFile file, SafeFileHandle handle, long length)
+    public PosixMap(DiskFile file, SafeFileHandle handle, long length)
     {
         _file = file;
         _handle = handle;

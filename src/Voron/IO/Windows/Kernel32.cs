@@ -23,7 +23,7 @@ internal static unsafe partial class Kernel32
     [LibraryImport(Library, EntryPoint = "LockFileEx", SetLastError = true)]
     [return: MarshalAs(UnmanagedType.Bool)]
     public static partial bool LockFile(
-        SafeFileHandle file, uint flags, uint reserved, uint lengthLow, uint lengthHigh, WindowsLock.LockRange* range);
+        SafeFileHandle file, uint flags, uint reserved, uint lengthLow, uint lengthHigh, WindowsLockRange* range);
 
     [LibraryImport(Library, EntryPoint = "MoveFileExW", SetLastError = true, StringMarshalling = StringMarshalling.Utf16)]
     [return: MarshalAs(UnmanagedType.Bool)]

@@ -125,7 +125,7 @@ internal sealed class WindowsDisk : IDisk
         for (int tries = 0; tries < MaxTries; tries++)
         {
             var handle = WindowsHandles.Open(path, WindowsHandles.OpenExisting, shared || IsReadOnly, 0, "lock");
-            var taken = WindowsLock.Take(this, name, path, handle, shared);
+            var taken = WindowsLock.Take(Forget, name, path, handle, shared);
             if (WindowsHandles.Find(path) == taken.Identity)
             {
                 using (Uninterrupted.Hold(_gate))
@@ -142,7 +142,7 @@ internal sealed class WindowsDisk : IDisk
     }
 
     /// <summary>Removes a released lock from the locks that the disk checks.</summary>
-    internal void Forget(WindowsLock held)
+    private void Forget(WindowsLock held)
     {
         using (Uninterrupted.Hold(_gate))
             _locks.Remove(held);

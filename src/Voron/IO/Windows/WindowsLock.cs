@@ -17,14 +17,14 @@ internal sealed unsafe class WindowsLock : IDisposable
 
     private static readonly LockTable<FileIdentity> OfThisProcess = new();
 
-    private readonly WindowsDisk _disk;
+    private readonly Action<WindowsLock> _forget;
     private readonly SafeFileHandle _handle;
     private readonly IDisposable _inProcess;
     private int _disposed;
 
-    private WindowsLock(WindowsDisk disk, string name, SafeFileHandle handle, FileIdentity identity, IDisposable inProcess)
+    private WindowsLock(Action<WindowsLock> forget, string name, SafeFileHandle handle, FileIdentity identity, IDisposable inProcess)
     {
-        _disk = disk;
+        _forget = forget;
         Name = name;
         _handle = handle;
         Identity = identity;
@@ -37,16 +37,21 @@ internal sealed unsafe class WindowsLock : IDisposable
     public FileIdentity Identity { get; }
 
     /// <summary>Locks the file of an open handle. Takes ownership of the handle, whether or not it gets the lock.</summary>
-    public static WindowsLock Take(WindowsDisk disk, string name, string path, SafeFileHandle handle, bool shared)
+    /// <param name="forget">Removes a lock that is being released from the locks that the disk checks.</param>
+    /// <param name="name">The name of the file in its directory.</param>
+    /// <param name="path">The path of the file, for messages.</param>
+    /// <param name="handle">The open file.</param>
+    /// <param name="shared">True for a lock that others can share.</param>
+    public static WindowsLock Take(Action<WindowsLock> forget, string name, string path, SafeFileHandle handle, bool shared)
     {
         IDisposable? inProcess = null;
         try
         {
             var identity = WindowsHandles.IdentityOf(handle, path);
             inProcess = OfThisProcess.Take(identity, shared, path);
-            var range = new LockRange { OffsetHigh = RangeStartHigh };
+            var range = new WindowsLockRange { OffsetHigh = RangeStartHigh };
             if (Kernel32.LockFile(handle, shared ? FailImmediately : FailImmediately | Exclusive, 0, 1, 0, &range))
-                return new WindowsLock(disk, name, handle, identity, inProcess);
+                return new WindowsLock(forget, name, handle, identity, inProcess);
             int error = Marshal.GetLastPInvokeError();
             throw error is LockViolation or IoPending
                 ? new DiskException(DiskError.Locked, "lock", path, "the lock is held by another process", error)
@@ -64,19 +69,8 @@ internal sealed unsafe class WindowsLock : IDisposable
     {
         if (Interlocked.Exchange(ref _disposed, 1) != 0)
             return;
-        _disk.Forget(this);
+        _forget(this);
         _handle.Dispose();
         _inProcess.Dispose();
-    }
-
-    /// <summary>The OVERLAPPED structure, which holds the start of the range.</summary>
-    [StructLayout(LayoutKind.Explicit, Size = 32)]
-    internal struct LockRange
-    {
-        [FieldOffset(16)]
-        public uint OffsetLow;
-
-        [FieldOffset(20)]
-        public uint OffsetHigh;
     }
 }

@@ -32,7 +32,7 @@ internal sealed unsafe class WindowsMap : FileMap
     private static readonly long PageLength = Environment.SystemPageSize;
 
     private readonly Lock _gate = new();
-    private readonly WindowsFile _file;
+    private readonly DiskFile _file;
     private readonly SafeFileHandle _handle;
 
     /// <summary>The views from the first to the last, each with the offset of its first byte.</summary>
@@ -45,7 +45,7 @@ internal sealed unsafe class WindowsMap : FileMap
     private long _reserved;
     private bool _disposed;
 
-    public WindowsMap(WindowsFile file, SafeFileHandle handle, long length)
+    public WindowsMap(DiskFile file, SafeFileHandle handle, long length)
     {
         _file = file;
         _handle = handle;

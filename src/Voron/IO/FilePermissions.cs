@@ -1,0 +1,19 @@
+namespace Voron.IO;
+
+/// <summary>The permissions of an environment's files and directory, where the system has file permissions.</summary>
+internal static class FilePermissions
+{
+    /// <summary>Read and write permission for the owner only.</summary>
+    public const UnixFileMode OwnerOnly = UnixFileMode.UserRead | UnixFileMode.UserWrite;
+
+    /// <summary>Returns the permissions of a new directory for files with these permissions: read permission also grants search permission.</summary>
+    public static UnixFileMode OfDirectory(UnixFileMode fileMode)
+    {
+        var mode = fileMode | UnixFileMode.UserExecute;
+        if ((fileMode & UnixFileMode.GroupRead) != 0)
+            mode |= UnixFileMode.GroupExecute;
+        if ((fileMode & UnixFileMode.OtherRead) != 0)
+            mode |= UnixFileMode.OtherExecute;
+        return mode;
+    }
+}

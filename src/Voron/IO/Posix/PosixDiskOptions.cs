@@ -1,0 +1,14 @@
+namespace Voron.IO.Posix;
+
+/// <summary>The settings of a disk that have ordinary values.</summary>
+internal sealed record PosixDiskOptions
+{
+    /// <summary>The permissions of new files.</summary>
+    public UnixFileMode FileMode { get; init; } = FilePermissions.OwnerOnly;
+
+    /// <summary>The system calls that the disk's files use.</summary>
+    public PosixCalls Calls { get; init; } = PosixCalls.OfSystem;
+
+    /// <summary>The kind of file system to assume; null to detect it.</summary>
+    public FileSystemKind? Kind { get; init; }
+}
