@@ -11,8 +11,6 @@ internal static unsafe class DiskRules
     /// </summary>
     public const int Alignment = 4096;
 
-    private const int MaxTemporaryNames = 1000;
-
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static bool IsAligned(long offset, byte* address, long length) => ((offset | (long)address | length) & (Alignment - 1)) == 0;
 
@@ -58,37 +56,6 @@ internal static unsafe class DiskRules
         ArgumentException.ThrowIfNullOrEmpty(name);
         if (name is "." or ".." || name.AsSpan().IndexOfAny('/', '\\', '\0') >= 0)
             throw new ArgumentException($"'{name}' is not a file name.", nameof(name));
-    }
-
-    /// <summary>Returns the name that a temporary file has for a moment where unnamed files cannot be created.</summary>
-    public static string TemporaryName(int number) => number == 0 ? "voron.scratch" : $"voron.scratch-{number}";
-
-    /// <summary>Creates a file and deletes its name. A name that exists already belongs to another owner: the next one is tried.</summary>
-    public static DiskFile OpenTemporaryByName(IDisk disk)
-    {
-        for (int number = 0; ; number++)
-        {
-            string name = TemporaryName(number);
-            DiskFile file;
-            try
-            {
-                file = disk.Open(name, DiskOpen.New, DiskAccess.Buffered);
-            }
-            catch (DiskException e) when (e.Error == DiskError.AlreadyExists && number < MaxTemporaryNames)
-            {
-                continue;
-            }
-            try
-            {
-                disk.Delete(name);
-                return file;
-            }
-            catch
-            {
-                file.Dispose();
-                throw;
-            }
-        }
     }
 
     public static void CheckWritable(bool readOnly, string operation, string path)

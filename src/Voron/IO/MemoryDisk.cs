@@ -69,7 +69,7 @@ internal sealed class MemoryDisk : IDisk
         }
     }
 
-    public DiskFile OpenTemporary() => DiskRules.OpenTemporaryByName(this);
+    public DiskFile OpenTemporary() => TemporaryFile.Open(this);
 
     public void Rename(string source, string target)
     {

@@ -113,7 +113,7 @@ public sealed class OptionTests
         using (new WatchedThread(reserved))
         {
             using var environment = StorageEnvironment.Open(directory.Path, FaultTestKit.Options());
-            ShouldFollowThePlan(environment, reserved, SystemErrors.VolumeBytes(directory.Path));
+            ShouldFollowThePlan(environment, reserved, SystemDirectory.VolumeBytes(directory.Path));
         }
     }
 

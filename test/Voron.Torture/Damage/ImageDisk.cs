@@ -102,7 +102,7 @@ internal sealed unsafe class ImageDisk : IDisk
         }
     }
 
-    public DiskFile OpenTemporary() => DiskRules.OpenTemporaryByName(this);
+    public DiskFile OpenTemporary() => TemporaryFile.Open(this);
 
     public void Rename(string source, string target)
     {

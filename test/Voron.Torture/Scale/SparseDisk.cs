@@ -76,7 +76,7 @@ internal sealed class SparseDisk : IDisk
         }
     }
 
-    public DiskFile OpenTemporary() => DiskRules.OpenTemporaryByName(this);
+    public DiskFile OpenTemporary() => TemporaryFile.Open(this);
 
     public void Rename(string source, string target)
     {

@@ -271,7 +271,7 @@ internal sealed class SimulatedDisk : IDisk
         }
     }
 
-    public DiskFile OpenTemporary() => DiskRules.OpenTemporaryByName(this);
+    public DiskFile OpenTemporary() => TemporaryFile.Open(this);
 
     public void Rename(string source, string target)
     {

@@ -85,15 +85,15 @@ internal sealed unsafe class PosixDisk : IDisk
         }
     }
 
-    public long VolumeBytes => SystemErrors.VolumeBytes(Path);
+    public long VolumeBytes => SystemDirectory.VolumeBytes(Path);
 
-    public long AvailableBytes => SystemErrors.AvailableBytes(Path);
+    public long AvailableBytes => SystemDirectory.AvailableBytes(Path);
 
     public IReadOnlyList<DiskEntry> List()
     {
         // Lists the open directory itself, wherever its path leads by now.
         string self = $"/proc/self/fd/{_directory.DangerousGetHandle()}";
-        return SystemErrors.List(!Platform.IsMac && Directory.Exists(self) ? self : Path);
+        return SystemDirectory.List(!Platform.IsMac && Directory.Exists(self) ? self : Path);
     }
 
     public DiskFile Open(string name, DiskOpen open, DiskAccess access)
@@ -116,14 +116,14 @@ internal sealed unsafe class PosixDisk : IDisk
     {
         DiskRules.CheckWritable(IsReadOnly, "create", Path);
         CheckLocks("create", Path);
-        string path = PathOf(DiskRules.TemporaryName(0));
+        string path = PathOf(TemporaryFile.NameOf(0));
         if (!Platform.IsMac)
         {
             int descriptor = Libc.OpenAt(_directory, ".", Platform.Unnamed | Platform.ReadWrite | Platform.CloseOnExec, _fileMode);
             if (descriptor >= 0)
                 return ToFile(new SafeFileHandle(descriptor, ownsHandle: true), path, isNew: true, DiskAccess.Buffered);
         }
-        return DiskRules.OpenTemporaryByName(this);
+        return TemporaryFile.Open(this);
     }
 
     public void Rename(string source, string target)

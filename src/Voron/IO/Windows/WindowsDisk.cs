@@ -41,11 +41,11 @@ internal sealed class WindowsDisk : IDisk
         return new WindowsDisk(real, readOnly);
     }
 
-    public long VolumeBytes => SystemErrors.VolumeBytes(Path);
+    public long VolumeBytes => SystemDirectory.VolumeBytes(Path);
 
-    public long AvailableBytes => SystemErrors.AvailableBytes(Path);
+    public long AvailableBytes => SystemDirectory.AvailableBytes(Path);
 
-    public IReadOnlyList<DiskEntry> List() => SystemErrors.List(Path);
+    public IReadOnlyList<DiskEntry> List() => SystemDirectory.List(Path);
 
     public DiskFile Open(string name, DiskOpen open, DiskAccess access)
     {
@@ -69,7 +69,7 @@ internal sealed class WindowsDisk : IDisk
         CheckLocks("create", Path);
         for (int number = 0; ; number++)
         {
-            string path = PathOf(DiskRules.TemporaryName(number));
+            string path = PathOf(TemporaryFile.NameOf(number));
             try
             {
                 var handle = WindowsHandles.Open(path, WindowsHandles.CreateNew, false, WindowsHandles.DeleteOnClose, "create");
