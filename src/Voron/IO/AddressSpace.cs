@@ -19,7 +19,9 @@ internal sealed unsafe class AddressSpace : IDisposable
     /// <summary>In bytes: with a guard, the size of the inaccessible addresses on each side of the range.</summary>
     private static readonly nuint Edge = EngineMemory.IsGuarded ? PageLength : 0;
 
+    // Protects the committed length and the release of the range. No other lock is taken while it is held.
     private readonly Lock _gate = new();
+
     private nuint _committed;
     private bool _disposed;
 

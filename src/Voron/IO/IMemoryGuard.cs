@@ -34,7 +34,12 @@ internal unsafe interface IMemoryGuard
     /// <param name="kept">The number of bytes at the start that keep their content, for <see cref="ReadRetired"/>.</param>
     void Retire(void* start, nuint bytes, nuint kept);
 
-    /// <inheritdoc cref="Retire"/>
+    /// <summary>
+    /// Makes a retired range usable again, as a whole. Reports a write to it since <see cref="Retire"/>, other than to the bytes that were kept.
+    /// </summary>
+    /// <param name="start">Its first byte.</param>
+    /// <param name="bytes">Its length.</param>
+    /// <param name="kept">The number of bytes at the start that kept their content.</param>
     void Revive(void* start, nuint bytes, nuint kept);
 
     nint ReadRetired(nint* address);

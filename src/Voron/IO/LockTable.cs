@@ -12,6 +12,7 @@ namespace Voron.IO;
 internal sealed class LockTable<TKey>
     where TKey : notnull
 {
+    // Protects the list of holders. No other lock is taken while it is held.
     private readonly Lock _gate = new();
 
     // A process has few environments open, so a dictionary does not pay: its code would have to be compiled when the first one is opened.

@@ -10,7 +10,9 @@ internal sealed unsafe class MemoryContent
 {
     private const long MinReservation = 1L << 20;
 
+    // Protects the bytes, their length, and the regions with their maps. Comes before the locks of the regions' address space.
     private readonly Lock _gate = new();
+
     private readonly string _path;
 
     /// <summary>The earlier reservations that maps still show.</summary>

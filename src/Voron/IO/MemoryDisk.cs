@@ -13,7 +13,9 @@ internal sealed class MemoryDisk : IDisk
     /// </summary>
     public const long DefaultReservation = 1L << 34;
 
+    // Protects the names of the files. Comes before the locks of their contents and of the lock table.
     private readonly Lock _gate = new();
+
     private readonly Dictionary<string, MemoryContent> _files = new(StringComparer.Ordinal);
     private readonly LockTable<MemoryContent> _locks = new();
     private readonly long _reservation;

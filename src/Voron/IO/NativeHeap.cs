@@ -8,7 +8,9 @@ namespace Voron.IO;
 /// </summary>
 internal sealed unsafe class NativeHeap : IDisposable
 {
+    // Protects the set of blocks. No other lock is taken while it is held.
     private readonly Lock _lock = new();
+
     private readonly HashSet<nint> _blocks = [];
 
     /// <summary>Enlarges a block, keeping its content, or allocates a new one.</summary>

@@ -10,7 +10,9 @@ internal sealed class CompletionRelay : IThreadPoolWorkItem
 {
     private static readonly TimeSpan IdleTime = TimeSpan.FromSeconds(10);
 
+    // Protects the queue, and whether the thread and the work item run. No other lock is taken while it is held.
     private readonly object _gate = new();
+
     private RelayedCompletion? _first;
     private RelayedCompletion? _last;
     private bool _hasThread;

@@ -10,7 +10,9 @@ namespace Voron.Primitives;
 /// </remarks>
 internal abstract class PooledCompletion : RelayedCompletion, IValueTaskSource
 {
+    // Protects the outcome and the way in which it is passed on. No other lock of the engine is taken while it is held.
     private readonly object _gate = new();
+
     private ManualResetValueTaskSourceCore<bool> _core = new() { RunContinuationsAsynchronously = true };
     private Action<object?>? _asTask;
     private object? _asTaskState;

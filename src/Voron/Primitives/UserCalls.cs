@@ -14,7 +14,9 @@ internal abstract class UserCalls<T> : IThreadPoolWorkItem
     /// <summary>The number of calls that may wait behind one that does not return. Further calls are lost, and counted.</summary>
     private const int MaxWaiting = 1 << 16;
 
+    // Protects the queue, and which thread makes its calls. No other lock is taken while it is held.
     private readonly object _lock = new();
+
     private readonly Queue<T> _waiting = new();
     private long _lost;
     private int _callingThread;

@@ -14,7 +14,10 @@ internal sealed unsafe class ChunkWarmer : IThreadPoolWorkItem, IDisposable
     private static readonly int MemoryPageBytes = Environment.SystemPageSize;
 
     private readonly int _chunkBytes;
+
+    // Protects the ready chunks and whether more are being made. Comes before the lock of the address space of a chunk.
     private readonly Lock _lock = new();
+
     private readonly Stack<ScratchChunk> _ready = new(MaxReady);
     private bool _isWarming;
     private bool _isClosed;

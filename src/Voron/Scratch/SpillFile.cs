@@ -10,7 +10,9 @@ namespace Voron.Scratch;
 /// </summary>
 internal sealed unsafe class SpillFile : ISpill
 {
+    // Protects the lists of parts, which a trim uses beside the holder of the writer. Comes before the locks of the file.
     private readonly Lock _lock = new();
+
     private readonly Func<IDisk>? _openDisk;
     private IDisk? _disk;
     private readonly List<SpillPart> _parts = [];

@@ -20,7 +20,10 @@ internal sealed unsafe class PosixDisk : IDisk
     private readonly SafeFileHandle _directory;
     private readonly ulong _mount;
     private readonly int _fileMode;
+
+    // Protects the list of held locks and their names, which a rename changes. No other lock is taken while it is held.
     private readonly Lock _gate = new();
+
     private readonly List<PosixLock> _locks = [];
 
     private PosixDisk(string path, bool readOnly, SafeFileHandle directory, PosixVolume volume, UnixFileMode fileMode)

@@ -10,7 +10,9 @@ internal sealed unsafe class PosixFile : SystemFile
     /// <summary>IOV_MAX of Linux and macOS.</summary>
     private const int MaxBlocks = 1024;
 
+    // Protects the change to buffered transfers, which one thread makes. Comes before the lock of the log, which records the change.
     private readonly Lock _gate = new();
+
     private readonly PosixVolume _volume;
     private readonly SafeFileHandle _handle;
     private readonly PosixCalls _calls;

@@ -14,7 +14,9 @@ internal sealed unsafe class PosixMap : FileMap
 
     private static readonly long PageLength = Environment.SystemPageSize;
 
+    // Protects the mapped range and the length. No other lock is taken while it is held.
     private readonly Lock _gate = new();
+
     private readonly DiskFile _file;
     private readonly SafeFileHandle _handle;
     private readonly long _reserved;

@@ -12,7 +12,9 @@ internal sealed class WindowsDisk : IDisk
     private const uint MoveWriteThrough = 8;
     private const int MaxTries = 1000;
 
+    // Protects the list of held locks and their names, which a rename changes. No other lock is taken while it is held.
     private readonly Lock _gate = new();
+
     private readonly List<WindowsLock> _locks = [];
 
     private WindowsDisk(string path, bool readOnly)

@@ -31,7 +31,9 @@ internal sealed unsafe class WindowsMap : FileMap
 
     private static readonly long PageLength = Environment.SystemPageSize;
 
+    // Protects the views, the reservation and the length. No other lock is taken while it is held.
     private readonly Lock _gate = new();
+
     private readonly DiskFile _file;
     private readonly SafeFileHandle _handle;
 
