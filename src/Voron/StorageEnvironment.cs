@@ -7,6 +7,7 @@ using Voron.Maintenance;
 using Voron.Opening;
 using Voron.Primitives;
 using Voron.Snapshots;
+using Voron.Testing;
 using Voron.Transactions;
 using Voron.Trees.Pages;
 

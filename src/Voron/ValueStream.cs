@@ -1,5 +1,6 @@
 using Voron.Format;
 using Voron.Primitives;
+using Voron.Testing;
 using Voron.Transactions;
 using Voron.Trees;
 using Voron.Trees.Pages;

@@ -6,6 +6,7 @@ using Voron.Paging;
 using Voron.Primitives;
 using Voron.Recovery;
 using Voron.Snapshots;
+using Voron.Testing;
 using Voron.Transactions;
 
 namespace Voron.Flushing;

@@ -2,6 +2,7 @@ using Voron.Format;
 using Voron.IO;
 using Voron.Journal;
 using Voron.Primitives;
+using Voron.Testing;
 using Voron.Transactions;
 
 namespace Voron.Flushing;

@@ -2,6 +2,7 @@ using System.Diagnostics.CodeAnalysis;
 using Voron.Paging;
 using Voron.Primitives;
 using Voron.Snapshots;
+using Voron.Testing;
 using Voron.Transactions;
 
 namespace Voron.Flushing;

@@ -1,5 +1,6 @@
 using Voron.Primitives;
 using Voron.Snapshots;
+using Voron.Testing;
 using Voron.Transactions;
 
 namespace Voron.Flushing;

@@ -3,6 +3,7 @@ using Voron.IO;
 using Voron.Paging;
 using Voron.Primitives;
 using Voron.Snapshots;
+using Voron.Testing;
 using Voron.Transactions;
 
 namespace Voron.Flushing;

@@ -5,6 +5,7 @@ using Voron.IO;
 using Voron.Journal;
 using Voron.Primitives;
 using Voron.Recovery;
+using Voron.Testing;
 using Voron.Transactions;
 
 namespace Voron.Flushing;

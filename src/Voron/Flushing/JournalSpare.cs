@@ -1,5 +1,6 @@
 using Voron.IO;
 using Voron.Primitives;
+using Voron.Testing;
 using Voron.Transactions;
 
 namespace Voron.Flushing;

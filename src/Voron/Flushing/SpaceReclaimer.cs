@@ -4,6 +4,7 @@ using Voron.FreeSpace;
 using Voron.IO;
 using Voron.Paging;
 using Voron.Primitives;
+using Voron.Testing;
 using Voron.Transactions;
 
 namespace Voron.Flushing;

@@ -1,4 +1,5 @@
 using Voron.Format;
+using Voron.Testing;
 
 namespace Voron.FreeSpace;
 
@@ -111,7 +112,7 @@ internal sealed unsafe class PossibleHoles
             var fillTo = Math.Min(end, Math.Max(to, bit + _filledAtOnce));
             if (end - fillTo < MinPages)
                 fillTo = end;
-            if (!Primitives.PlantedFault.LeaveHoles)
+            if (!Testing.PlantedFault.LeaveHoles)
                 _fill(start + fillFrom, fillTo - fillFrom);
             holes.Clear(fillFrom, fillTo);
         }

@@ -2,6 +2,7 @@ using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.Paging;
 using Voron.Primitives;
+using Voron.Testing;
 
 namespace Voron.FreeSpace;
 

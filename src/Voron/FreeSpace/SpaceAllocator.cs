@@ -1,5 +1,6 @@
 using Voron.Format;
 using Voron.Primitives;
+using Voron.Testing;
 
 namespace Voron.FreeSpace;
 

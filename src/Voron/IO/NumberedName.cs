@@ -1,5 +1,6 @@
 using System.Globalization;
 using Voron.Primitives;
+using Voron.Testing;
 
 namespace Voron.IO;
 

@@ -1,6 +1,7 @@
 using Voron.Format;
 using Voron.IO;
 using Voron.Primitives;
+using Voron.Testing;
 
 namespace Voron.Journal;
 

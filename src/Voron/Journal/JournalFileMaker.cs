@@ -3,6 +3,7 @@ using Microsoft.Extensions.Logging;
 using Voron.Format;
 using Voron.IO;
 using Voron.Primitives;
+using Voron.Testing;
 
 namespace Voron.Journal;
 

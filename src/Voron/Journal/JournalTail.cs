@@ -2,6 +2,7 @@ using System.Diagnostics;
 using Voron.Format;
 using Voron.IO;
 using Voron.Primitives;
+using Voron.Testing;
 
 namespace Voron.Journal;
 

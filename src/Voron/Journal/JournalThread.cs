@@ -1,5 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using Voron.Primitives;
+using Voron.Testing;
 
 namespace Voron.Journal;
 

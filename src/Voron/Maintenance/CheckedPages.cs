@@ -2,6 +2,7 @@ using Voron.Format;
 using Voron.Paging;
 using Voron.Primitives;
 using Voron.Snapshots;
+using Voron.Testing;
 using Voron.Transactions;
 
 namespace Voron.Maintenance;

@@ -2,6 +2,7 @@ using Voron.Format;
 using Voron.FreeSpace;
 using Voron.Primitives;
 using Voron.Snapshots;
+using Voron.Testing;
 using Voron.Transactions;
 using Voron.Trees;
 using Voron.Trees.Pages;

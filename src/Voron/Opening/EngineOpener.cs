@@ -8,6 +8,7 @@ using Voron.Primitives;
 using Voron.Recovery;
 using Voron.Scratch;
 using Voron.Snapshots;
+using Voron.Testing;
 using Voron.Transactions;
 using Voron.Trees;
 using Voron.Trees.KeyHeads;

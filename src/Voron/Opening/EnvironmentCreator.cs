@@ -9,6 +9,7 @@ using Voron.Journal;
 using Voron.Paging;
 using Voron.Primitives;
 using Voron.Recovery;
+using Voron.Testing;
 
 namespace Voron.Opening;
 

@@ -2,6 +2,7 @@ using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.IO;
 using Voron.Primitives;
+using Voron.Testing;
 
 namespace Voron.Paging;
 

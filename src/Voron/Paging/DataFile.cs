@@ -4,6 +4,7 @@ using System.Runtime.CompilerServices;
 using Voron.Format;
 using Voron.IO;
 using Voron.Primitives;
+using Voron.Testing;
 
 namespace Voron.Paging;
 

@@ -1,3 +1,5 @@
+using Voron.Testing;
+
 namespace Voron.Primitives;
 
 /// <summary>Completes tasks on behalf of the threads that commit.</summary>

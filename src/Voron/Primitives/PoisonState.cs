@@ -1,3 +1,5 @@
+using Voron.Testing;
+
 namespace Voron.Primitives;
 
 /// <summary>Records whether an environment may still write. Set once, by the first write or sync that failed.</summary>

@@ -1,4 +1,5 @@
 using System.Threading.Tasks.Sources;
+using Voron.Testing;
 
 namespace Voron.Primitives;
 

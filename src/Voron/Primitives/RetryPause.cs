@@ -1,3 +1,5 @@
+using Voron.Testing;
+
 namespace Voron.Primitives;
 
 /// <summary>

@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using Voron.Testing;
 
 namespace Voron.Primitives;
 

@@ -1,3 +1,5 @@
+using Voron.Testing;
+
 namespace Voron.Primitives;
 
 /// <summary>The only way in which the engine calls the user's code: observers and log.</summary>

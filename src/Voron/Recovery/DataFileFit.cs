@@ -2,6 +2,7 @@ using Voron.Format;
 using Voron.Journal;
 using Voron.Paging;
 using Voron.Primitives;
+using Voron.Testing;
 
 namespace Voron.Recovery;
 

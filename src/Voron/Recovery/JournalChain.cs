@@ -2,6 +2,7 @@ using Voron.Format;
 using Voron.IO;
 using Voron.Journal;
 using Voron.Primitives;
+using Voron.Testing;
 
 namespace Voron.Recovery;
 

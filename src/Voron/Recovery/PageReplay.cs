@@ -4,6 +4,7 @@ using Voron.Journal;
 using Voron.Paging;
 using Voron.Primitives;
 using Voron.Scratch;
+using Voron.Testing;
 
 namespace Voron.Recovery;
 

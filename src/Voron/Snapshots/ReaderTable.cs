@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Runtime.InteropServices;
 using Voron.IO;
 using Voron.Primitives;
+using Voron.Testing;
 
 namespace Voron.Snapshots;
 

@@ -4,6 +4,7 @@ using Voron.IO;
 using Voron.Paging;
 using Voron.Primitives;
 using Voron.Scratch;
+using Voron.Testing;
 using Voron.Trees;
 using Voron.Trees.KeyHeads;
 

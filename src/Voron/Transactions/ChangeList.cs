@@ -3,6 +3,7 @@ using System.Runtime.InteropServices;
 using Voron.IO;
 using Voron.Paging;
 using Voron.Primitives;
+using Voron.Testing;
 
 namespace Voron.Transactions;
 

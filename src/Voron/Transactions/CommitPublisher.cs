@@ -2,6 +2,7 @@ using Voron.Format;
 using Voron.Journal;
 using Voron.Primitives;
 using Voron.Snapshots;
+using Voron.Testing;
 
 namespace Voron.Transactions;
 

@@ -1,6 +1,7 @@
 using Voron.Format;
 using Voron.Journal;
 using Voron.Primitives;
+using Voron.Testing;
 
 namespace Voron.Transactions;
 

@@ -6,6 +6,7 @@ using Voron.Format;
 using Voron.FreeSpace;
 using Voron.Paging;
 using Voron.Primitives;
+using Voron.Testing;
 using Voron.Trees;
 using Voron.Trees.KeyHeads;
 using Voron.Trees.Pages;

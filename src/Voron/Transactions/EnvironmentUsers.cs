@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 using Voron.Primitives;
+using Voron.Testing;
 
 namespace Voron.Transactions;
 

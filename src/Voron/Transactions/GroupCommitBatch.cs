@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using Voron.Primitives;
+using Voron.Testing;
 
 namespace Voron.Transactions;
 

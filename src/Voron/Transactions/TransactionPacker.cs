@@ -3,6 +3,7 @@ using Voron.Format;
 using Voron.Journal;
 using Voron.Paging;
 using Voron.Primitives;
+using Voron.Testing;
 
 namespace Voron.Transactions;
 

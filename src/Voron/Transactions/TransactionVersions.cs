@@ -5,6 +5,7 @@ using Voron.Format;
 using Voron.Paging;
 using Voron.Primitives;
 using Voron.Scratch;
+using Voron.Testing;
 using Voron.Trees;
 using Voron.Trees.KeyHeads;
 

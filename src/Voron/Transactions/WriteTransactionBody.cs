@@ -2,6 +2,7 @@ using System.Diagnostics;
 using Voron.Format;
 using Voron.Journal;
 using Voron.Primitives;
+using Voron.Testing;
 using Voron.Trees;
 
 namespace Voron.Transactions;

@@ -2,6 +2,7 @@ using System.Diagnostics;
 using Voron.Format;
 using Voron.Paging;
 using Voron.Primitives;
+using Voron.Testing;
 using Voron.Trees.KeyHeads;
 using Voron.Trees.Pages;
 

@@ -2,6 +2,7 @@ using System.Runtime.CompilerServices;
 using Voron.Format;
 using Voron.Paging;
 using Voron.Primitives;
+using Voron.Testing;
 using Voron.Trees.Pages;
 
 namespace Voron.Trees;

@@ -1,4 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
+using Voron.Testing;
 using Voron.Torture.Harness;
 using Voron.Torture.Model;
 using Voron.Torture.Schedules;
@@ -281,7 +282,7 @@ internal sealed class MemoryFaultRun : IDisposable
             if (isAsync)
             {
                 ValueTask task = writing.CommitAsync();
-                Primitives.SchedulePoint.Current!.WaitUntil(() => task.IsCompleted, mayTimeOut: false);
+                Testing.SchedulePoint.Current!.WaitUntil(() => task.IsCompleted, mayTimeOut: false);
                 task.GetAwaiter().GetResult();
             }
             else
@@ -302,7 +303,7 @@ internal sealed class MemoryFaultRun : IDisposable
     private static void Rest()
     {
         int places = 0;
-        Primitives.SchedulePoint.Current!.WaitUntil(() => ++places > LongestRest, mayTimeOut: true);
+        Testing.SchedulePoint.Current!.WaitUntil(() => ++places > LongestRest, mayTimeOut: true);
     }
 
     // A transaction in which a change has failed half-way can only be rolled back.
@@ -341,7 +342,7 @@ internal sealed class MemoryFaultRun : IDisposable
         Exception? failure = null;
         foreach ((ValueTask task, MergedPart box) in tasks)
         {
-            Primitives.SchedulePoint.Current!.WaitUntil(() => task.IsCompleted, mayTimeOut: false);
+            Testing.SchedulePoint.Current!.WaitUntil(() => task.IsCompleted, mayTimeOut: false);
             try
             {
                 task.GetAwaiter().GetResult();

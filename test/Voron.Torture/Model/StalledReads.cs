@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using Voron.Primitives;
+using Voron.Testing;
 using Voron.Torture.Harness;
 
 namespace Voron.Torture.Model;

@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using Voron.Primitives;
+using Voron.Testing;
 using Voron.Torture.Harness;
 
 namespace Voron.Torture.Schedules;

@@ -1,6 +1,7 @@
 using System.Diagnostics.CodeAnalysis;
 using Voron.Flushing;
 using Voron.Primitives;
+using Voron.Testing;
 using Voron.Torture.Harness;
 using Voron.Torture.Memory;
 using Voron.Torture.Model;

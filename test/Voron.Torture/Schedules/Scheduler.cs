@@ -2,6 +2,7 @@ using System.Collections.Concurrent;
 using System.Text;
 using Voron.IO;
 using Voron.Primitives;
+using Voron.Testing;
 using Voron.Torture.Harness;
 
 namespace Voron.Torture.Schedules;

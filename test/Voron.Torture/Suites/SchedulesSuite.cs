@@ -1,4 +1,5 @@
 using Voron.Primitives;
+using Voron.Testing;
 using Voron.Torture.Harness;
 using Voron.Torture.Schedules;
 

@@ -1,5 +1,6 @@
 using System.Runtime.InteropServices;
 using Microsoft.Extensions.Logging;
+using Voron.Testing;
 using Microsoft.Win32.SafeHandles;
 using Voron.Primitives;
 

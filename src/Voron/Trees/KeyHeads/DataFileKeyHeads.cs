@@ -3,6 +3,7 @@ using System.Runtime.CompilerServices;
 using Voron.IO;
 using Voron.Paging;
 using Voron.Primitives;
+using Voron.Testing;
 using Voron.Trees.Pages;
 
 namespace Voron.Trees.KeyHeads;

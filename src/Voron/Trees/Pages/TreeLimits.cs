@@ -1,6 +1,7 @@
 using System.Diagnostics.CodeAnalysis;
 using Voron.Format;
 using Voron.Primitives;
+using Voron.Testing;
 
 namespace Voron.Trees.Pages;
 

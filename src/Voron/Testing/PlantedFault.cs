@@ -1,4 +1,5 @@
-namespace Voron.Primitives;
+
+namespace Voron.Testing;
 
 /// <summary>
 /// Deliberate faults that prove that the tests would detect them. Each is off, and the compiler folds it away, unless the process

@@ -1,4 +1,5 @@
-namespace Voron.Primitives;
+
+namespace Voron.Testing;
 
 /// <summary>The places where threads hand something over, publish, or read data that other threads have published.</summary>
 internal enum SchedulePlace

@@ -1,6 +1,6 @@
 using System.Runtime.CompilerServices;
 
-namespace Voron.Primitives;
+namespace Voron.Testing;
 
 /// <summary>
 /// Marks the places at which a test decides which thread continues, and wraps the primitives that threads wait with. The compiler folds

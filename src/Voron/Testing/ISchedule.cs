@@ -1,4 +1,5 @@
-namespace Voron.Primitives;
+
+namespace Voron.Testing;
 
 /// <summary>A test's replacement for the system's scheduler: only one of its threads runs at a time.</summary>
 internal interface ISchedule
