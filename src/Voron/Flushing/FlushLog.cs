@@ -7,35 +7,39 @@ internal static partial class FlushLog
 {
     [LoggerMessage(
         Level = LogLevel.Warning,
-        Message = "The read transaction of snapshot {SnapshotId}, open for {Age}, keeps {JournalBytes} bytes of journal and {ScratchBytes} bytes of scratch memory: half a limit is reached. Thread {ThreadId} opened it at: {OpenedAt}")]
+        Message = "The environment in '{Path}' has reached half a limit: the read transaction of snapshot {SnapshotId}, open for {Age}, keeps {JournalBytes} bytes of journal and {ScratchBytes} bytes of scratch memory. End it soon, or writers will be slowed. Thread {ThreadId} opened it at: {OpenedAt}")]
     public static partial void SlowReader(
-        ILogger logger, long snapshotId, TimeSpan age, long journalBytes, long scratchBytes, int threadId, string openedAt);
+        ILogger logger, string path, long snapshotId, TimeSpan age, long journalBytes, long scratchBytes, int threadId, string openedAt);
 
-    [LoggerMessage(Level = LogLevel.Warning, Message = "A background flush failed: {Reason}")]
-    public static partial void Failed(ILogger logger, string reason, Exception exception);
-
-    [LoggerMessage(
-        Level = LogLevel.Warning,
-        Message = "Unflushed pages could not be rewritten to make the journal shorter, so writers are slowed until an old reader ends: {Reason}")]
-    public static partial void NoJournalSnapshot(ILogger logger, string reason);
+    [LoggerMessage(Level = LogLevel.Warning, Message = "A background flush of the environment in '{Path}' failed, and will be tried again: {Reason}")]
+    public static partial void Failed(ILogger logger, string path, string reason, Exception exception);
 
     [LoggerMessage(
         Level = LogLevel.Warning,
-        Message = "A transaction found no room, and the flush that was to make some found none either; it is tried again later: {Reason}")]
-    public static partial void NoRoom(ILogger logger, string reason);
+        Message = "The flusher could not write a journal snapshot in '{Path}' to shorten the journal. Writers are slowed until an old read transaction ends: {Reason}")]
+    public static partial void NoJournalSnapshot(ILogger logger, string path, string reason);
 
-    [LoggerMessage(Level = LogLevel.Error, Message = "The environment in '{Path}' takes no more writes, and nothing is flushed any more, since one failed: {Reason}")]
+    [LoggerMessage(
+        Level = LogLevel.Warning,
+        Message = "A transaction in '{Path}' found no room, and a flush to make room found none either. The flusher tries again later: {Reason}")]
+    public static partial void NoRoom(ILogger logger, string path, string reason);
+
+    [LoggerMessage(
+        Level = LogLevel.Error,
+        Message = "The environment in '{Path}' refuses all writes and flushes nothing more, because a write failed. Close it and open it again: {Reason}")]
     public static partial void Ended(ILogger logger, string path, string reason, Exception exception);
 
-    [LoggerMessage(Level = LogLevel.Warning, Message = "Free space could not be given back to the file system: {Reason}")]
-    public static partial void NothingReclaimed(ILogger logger, string reason);
+    [LoggerMessage(Level = LogLevel.Warning, Message = "Free space of '{Path}' could not be given back to the file system: {Reason}")]
+    public static partial void NothingReclaimed(ILogger logger, string path, string reason);
 
-    [LoggerMessage(Level = LogLevel.Warning, Message = "The journal's last records could not be vouched for: {Reason}")]
-    public static partial void NoDurabilityMarker(ILogger logger, string reason);
+    [LoggerMessage(
+        Level = LogLevel.Warning,
+        Message = "The journal in '{Path}' could not record that its last commits are durable. They are, but recovery could not tell if they decayed on disk: {Reason}")]
+    public static partial void NoDurabilityMarker(ILogger logger, string path, string reason);
 
-    [LoggerMessage(Level = LogLevel.Warning, Message = "The data file could not be grown ahead; flushing goes on: {Reason}")]
-    public static partial void NoGrowth(ILogger logger, string reason);
+    [LoggerMessage(Level = LogLevel.Warning, Message = "The data file in '{Path}' could not be grown ahead of need. Flushing continues: {Reason}")]
+    public static partial void NoGrowth(ILogger logger, string path, string reason);
 
-    [LoggerMessage(Level = LogLevel.Warning, Message = "The next journal file could not be prepared ahead: {Reason}")]
-    public static partial void NoSpare(ILogger logger, string reason);
+    [LoggerMessage(Level = LogLevel.Warning, Message = "The next journal file in '{Path}' could not be prepared ahead of need: {Reason}")]
+    public static partial void NoSpare(ILogger logger, string path, string reason);
 }

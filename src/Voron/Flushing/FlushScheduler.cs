@@ -210,7 +210,7 @@ internal sealed class FlushScheduler : IBackPressure
             // Running out of memory is expected at each step, as it is when a caller flushes: the next tick tries again. A failure that has
             // poisoned the environment ends the thread, which logs it.
             if (!_context.Poison.IsPoisoned && _otherRetry.Failed())
-                FlushLog.Failed(_context.Logger, e.Message, e);
+                FlushLog.Failed(_context.Logger, _context.Disk.Path, e.Message, e);
         }
         catch (OperationCanceledException) when (_context.Closing.IsCancellationRequested)
         {
@@ -254,13 +254,13 @@ internal sealed class FlushScheduler : IBackPressure
             if (!pause.Failed())
                 return;
             if (pause == _growthRetry)
-                FlushLog.NoGrowth(_context.Logger, e.Message);
+                FlushLog.NoGrowth(_context.Logger, _context.Disk.Path, e.Message);
             else if (pause == _journalSnapshotRetry)
-                FlushLog.NoJournalSnapshot(_context.Logger, e.Message);
+                FlushLog.NoJournalSnapshot(_context.Logger, _context.Disk.Path, e.Message);
             else if (pause == _confirmRetry)
-                FlushLog.NoDurabilityMarker(_context.Logger, e.Message);
+                FlushLog.NoDurabilityMarker(_context.Logger, _context.Disk.Path, e.Message);
             else
-                FlushLog.Failed(_context.Logger, e.Message, e);
+                FlushLog.Failed(_context.Logger, _context.Disk.Path, e.Message, e);
         }
     }
 
@@ -336,7 +336,7 @@ internal sealed class FlushScheduler : IBackPressure
         {
             // The flush before it has succeeded, and the next one must not be delayed.
             if (_reclaimRetry.Failed())
-                FlushLog.NothingReclaimed(_context.Logger, e.Message);
+                FlushLog.NothingReclaimed(_context.Logger, _context.Disk.Path, e.Message);
         }
     }
 

@@ -21,7 +21,7 @@ internal static class JournalSpare
         catch (Exception e) when (e is DiskException or OutOfMemoryException)
         {
             // The commit that needs the file will report it.
-            FlushLog.NoSpare(context.Logger, e.Message);
+            FlushLog.NoSpare(context.Logger, context.Disk.Path, e.Message);
         }
     }
 }

@@ -35,7 +35,7 @@ internal sealed class RoomMaker(Engine context, Flusher flusher, Func<long, long
             // No room for the flush itself, which is paused. The caller fails for lack of room.
             _availableAtFailure = context.Disk.AvailableBytes;
             if (_roomRetry.Failed())
-                FlushLog.NoRoom(context.Logger, e.Message);
+                FlushLog.NoRoom(context.Logger, context.Disk.Path, e.Message);
             return false;
         }
     }

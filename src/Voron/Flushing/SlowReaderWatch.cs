@@ -55,7 +55,7 @@ internal sealed class SlowReaderWatch
     private void Report(SlowReaderReport report)
     {
         FlushLog.SlowReader(
-            _context.Logger, report.TransactionId, report.Age, report.JournalBytes, report.ScratchBytes, report.ThreadId,
+            _context.Logger, _context.Disk.Path, report.TransactionId, report.Age, report.JournalBytes, report.ScratchBytes, report.ThreadId,
             report.OpenedAt ?? "unknown");
         _context.Observers.Post(report);
     }

@@ -310,7 +310,7 @@ internal sealed class SpaceReclaimer
     private void ReportOnce(DiskException e)
     {
         if (Interlocked.Exchange(ref _isReported, 1) == 0)
-            FlushLog.NothingReclaimed(_context.Logger, e.Message);
+            FlushLog.NothingReclaimed(_context.Logger, _context.Disk.Path, e.Message);
     }
 
     private WriteTransactionBody BeginHeld()

@@ -66,10 +66,10 @@ internal static class StateStructure
         var start = header.ReplayStart;
         if (!IsNumber(start.Epoch) || !IsNumber(start.Sequence) || !IsNumber(start.Offset) || start.Offset % JournalFormat.Block != 0
             || (start.Epoch != 0 && start.Offset < JournalFormat.FirstRecordOffset))
-            return $"a journal from record {start.Sequence} on, at {start.Offset} of life {start.Epoch}";
+            return $"a journal from record {start.Sequence} on, at {start.Offset} of epoch {start.Epoch}";
         return IsNumber(header.JournalSnapshotNumber) && IsNumber(header.JournalSnapshotTransactionId) && IsNumber(header.JournalSnapshotLength)
             && header.JournalSnapshotLength % JournalFormat.Block == 0
             ? null
-            : $"rewrite file {header.JournalSnapshotNumber} of {header.JournalSnapshotLength} bytes as of transaction {header.JournalSnapshotTransactionId}";
+            : $"journal snapshot {header.JournalSnapshotNumber} of {header.JournalSnapshotLength} bytes as of transaction {header.JournalSnapshotTransactionId}";
     }
 }

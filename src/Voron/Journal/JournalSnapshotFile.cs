@@ -66,7 +66,7 @@ internal static unsafe class JournalSnapshotFile
         }
         catch (DiskException e)
         {
-            throw new StorageAccessException($"The files of '{disk.Path}' cannot be listed, to find a name for a rewrite file: {e.Message}", e);
+            throw new StorageAccessException($"The directory '{disk.Path}' cannot be listed to find an unused name for a journal snapshot: {e.Message}", e);
         }
 
         var taken = entries.Select(entry => NumberOf(entry.Name)).Where(number => number < MaxNewNumber).DefaultIfEmpty().Max();

@@ -84,7 +84,7 @@ internal static unsafe class JournalFileHeaderReader
         }
 
         if (!StateStructure.IsNumber(header->Epoch) || header->Epoch == 0)
-            throw new CorruptionException($"The header of '{path}' has a valid checksum and yet life number {header->Epoch}.");
+            throw new CorruptionException($"The header of '{path}' has a valid checksum, but its epoch is {header->Epoch}, which no journal file can have. Restore the whole directory from a backup.");
     }
 
     private static bool IsValid(byte* block)
