@@ -50,7 +50,7 @@ internal static class Program
     /// <summary>Prints to standard error, because the standard output of a child process carries its result.</summary>
     private static void PrintError(string message)
     {
-        IAnsiConsole console = AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(Console.Error) });
+        var console = AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(Console.Error) });
         console.MarkupLineInterpolated($"[red]{message}[/]");
     }
 }

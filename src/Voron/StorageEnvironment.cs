@@ -9,7 +9,6 @@ using Voron.Primitives;
 using Voron.Snapshots;
 using Voron.Testing;
 using Voron.Transactions;
-using Voron.Trees.Pages;
 
 namespace Voron;
 

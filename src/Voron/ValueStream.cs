@@ -1,5 +1,4 @@
 using Voron.Format;
-using Voron.Primitives;
 using Voron.Testing;
 using Voron.Transactions;
 using Voron.Trees;

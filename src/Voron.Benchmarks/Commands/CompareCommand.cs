@@ -20,7 +20,7 @@ internal static class CompareCommand
     public static Command Create()
     {
         var output = new OutputOptions();
-        Option<double> scale = CommonOptions.Scale();
+        var scale = CommonOptions.Scale();
         var rounds = new Option<int>("--rounds")
         {
             Description = "How often each workload is measured. The report shows medians.",
@@ -31,14 +31,14 @@ internal static class CompareCommand
             if (result.GetValueOrDefault<int>() < 1)
                 result.AddError("--rounds must be at least 1.");
         });
-        Option<string[]> engines = CommonOptions.Engines([.. EngineCatalog.Racing.Select(engine => engine.Name)]);
+        var engines = CommonOptions.Engines([.. EngineCatalog.Racing.Select(engine => engine.Name)]);
         var only = new Option<string[]>("--workloads", "--only")
         {
             Description = "Measures only these workloads and those that they need.",
             AllowMultipleArgumentsPerToken = true,
             HelpName = "WORKLOAD",
         };
-        Option<int> limit = CommonOptions.TimeLimit(
+        var limit = CommonOptions.TimeLimit(
             "Stops runs of reads, scans and concurrent callers after this many seconds. Rates are over the operations done. 0 means no limit.",
             DefaultLimitSeconds);
         var command = new Command("compare", "Measures Voron and its peers, each in its own process.") { scale, rounds, engines, only, limit };
@@ -50,7 +50,7 @@ internal static class CompareCommand
                 ComparisonPlan.Select([.. CommonOptions.SplitNames(parsed.GetValue(only) ?? [])], parsed.GetValue(scale)),
                 parsed.GetValue(rounds),
                 TimeSpan.FromSeconds(parsed.GetValue(limit)));
-            using MeasuringSession session = output.Begin(parsed);
+            using var session = output.Begin(parsed);
             await RunAsync(session, comparison, cancellationToken).ConfigureAwait(false);
         });
         return command;
@@ -58,15 +58,15 @@ internal static class CompareCommand
 
     private static async Task RunAsync(MeasuringSession session, Comparison comparison, CancellationToken cancellationToken)
     {
-        int installed = comparison.Engines.Count(engine => engine.IsInstalled());
+        var installed = comparison.Engines.Count(engine => engine.IsInstalled());
         if (installed == 0)
             throw new BenchmarkException("None of the chosen engines is installed on this machine.");
 
         // A store is removed when the last workload that needs it is done.
-        long largestStore = comparison.Steps.Max(step => step.Items * (ItemGenerator.KeyBytes + step.Workload.ValueBytes));
+        var largestStore = comparison.Steps.Max(step => step.Items * (ItemGenerator.KeyBytes + step.Workload.ValueBytes));
         DiskUsage.RequireFreeSpace(session.Area.Path, largestStore * SpaceFactor * installed);
         session.ProbeRawDevice();
-        List<RunResult> results = await MeasureAsync(session.Area, comparison, cancellationToken).ConfigureAwait(false);
+        var results = await MeasureAsync(session.Area, comparison, cancellationToken).ConfigureAwait(false);
 
         // Probed again, because figures from a device that changed its pace in between cannot be trusted.
         session.ProbeRawDevice();
@@ -81,10 +81,10 @@ internal static class CompareCommand
         var results = new List<RunResult>();
         await MeasuringSession.ShowProgressAsync(runs.Length, async progress =>
         {
-            foreach ((Comparison.Step step, EngineDescriptor engine, int round) in runs)
+            foreach ((var step, var engine, var round) in runs)
             {
                 progress.Description = Markup.Escape($"round {round + 1}, {step.Workload.Title}, {engine.Name}");
-                string path = area.StorePath(engine.Name, step.Workload.Store);
+                var path = area.StorePath(engine.Name, step.Workload.Store);
                 var request = new RunRequest(engine.Name, step.Workload, path, step.Items, step.Operations, round) { Limit = comparison.Limit };
                 double before = results.Count;
                 results.Add(await MeasuringProcess
@@ -100,12 +100,12 @@ internal static class CompareCommand
 
     private static IEnumerable<(Comparison.Step Step, EngineDescriptor Engine, int Round)> Runs(Comparison comparison)
     {
-        for (int round = 0; round < comparison.Rounds; round++)
+        for (var round = 0; round < comparison.Rounds; round++)
         {
-            foreach (Comparison.Step step in comparison.Steps)
+            foreach (var step in comparison.Steps)
             {
-                EngineDescriptor[] engines = comparison.EnginesOf(step);
-                for (int turn = 0; turn < engines.Length; turn++)
+                var engines = comparison.EnginesOf(step);
+                for (var turn = 0; turn < engines.Length; turn++)
                     yield return (step, engines[(turn + round) % engines.Length], round);
             }
         }

@@ -22,12 +22,12 @@ internal static class DeviceCommand
         output.AddTo(command);
         command.SetAction(async (parsed, _) =>
         {
-            using MeasuringSession session = output.Begin(parsed);
+            using var session = output.Begin(parsed);
             var time = TimeSpan.FromMilliseconds(parsed.GetValue(milliseconds));
             var cells = new List<DeviceMatrixCell>();
             await MeasuringSession.ShowProgressAsync(DeviceMatrix.Cells, progress =>
             {
-                foreach (DeviceMatrixCell cell in DeviceMatrix.Run(session.Area.Path, time))
+                foreach (var cell in DeviceMatrix.Run(session.Area.Path, time))
                 {
                     cells.Add(cell);
                     progress.Description = Name(cell);

@@ -36,9 +36,9 @@ internal sealed class MeasuringSession : IDisposable
     {
         try
         {
-            IReadOnlyList<ProbeResult> results = RawDeviceProbe.Run(Area.Path);
+            var results = RawDeviceProbe.Run(Area.Path);
             _rawDevice.AddRange(results);
-            foreach (ProbeResult result in results)
+            foreach (var result in results)
                 AnsiConsole.WriteLine(Describe(result));
         }
         catch (BenchmarkException error)

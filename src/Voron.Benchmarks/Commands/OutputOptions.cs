@@ -48,9 +48,9 @@ internal sealed class OutputOptions
     public static string CommandLine(IEnumerable<string> arguments)
     {
         var words = new List<string>();
-        foreach (string argument in arguments)
+        foreach (var argument in arguments)
         {
-            string? option = words.Count == 0 ? null : words[^1];
+            var option = words.Count == 0 ? null : words[^1];
             words.Add(option switch
             {
                 DirectoryName => "DIR",

@@ -46,10 +46,10 @@ internal static class RunOneCommand
                 throw new BenchmarkException("--items and --operations must be at least 1.");
             if (request.Workload.CreatesStore && request.Items != request.Operations)
                 throw new BenchmarkException("This workload inserts one item per operation: --items and --operations must be equal.");
-            using Stream errors = Console.OpenStandardError();
+            using var errors = Console.OpenStandardError();
             BenchmarkEngine? open = null;
             Action<BenchmarkEngine>? leaveOpen = request.Workload.EndsInCrash ? engine => open = engine : null;
-            RunResult result = WorkloadRunner.Run(request, new ProgressSignal(errors), leaveOpen);
+            var result = WorkloadRunner.Run(request, new ProgressSignal(errors), leaveOpen);
             Console.Out.WriteLine(JsonSerializer.Serialize(result, ResultFile.Json));
             if (leaveOpen is null)
                 return;

@@ -34,7 +34,7 @@ internal static class ScaleCommand
             DefaultValueFactory = _ => 10_000_000,
         };
         var min = new Option<long>("--min-items") { Description = "Items of the smallest store.", DefaultValueFactory = _ => FirstItems };
-        Option<string[]> engines = CommonOptions.Engines(EngineCatalog.Voron, EngineCatalog.Lmdb, EngineCatalog.RocksDb);
+        var engines = CommonOptions.Engines(EngineCatalog.Voron, EngineCatalog.Lmdb, EngineCatalog.RocksDb);
         var factor = new Option<double>("--beyond-memory")
         {
             Description = "Measures the largest store again with so little memory that its items are this many times larger; 0 for not at all. "
@@ -46,7 +46,7 @@ internal static class ScaleCommand
             Description = "Sets that memory, page cache included, in MiB instead of by --beyond-memory.",
             HelpName = "MIB",
         };
-        Option<int> limit = CommonOptions.TimeLimit(
+        var limit = CommonOptions.TimeLimit(
             "Stops gets, or puts, after this many seconds. The cost is over the operations done.", DefaultLimitSeconds);
         var command = new Command("scale", "Measures a get and a put as the store grows, and when it no longer fits into memory.")
         {
@@ -55,21 +55,21 @@ internal static class ScaleCommand
         output.AddTo(command);
         command.SetAction(async (parsed, cancellationToken) =>
         {
-            EngineDescriptor[] chosen = CommonOptions.FindEngines(parsed.GetRequiredValue(engines));
-            foreach (EngineDescriptor missing in chosen.Where(engine => !engine.IsInstalled()))
+            var chosen = CommonOptions.FindEngines(parsed.GetRequiredValue(engines));
+            foreach (var missing in chosen.Where(engine => !engine.IsInstalled()))
                 AnsiConsole.WriteLine($"{missing.Name}: not installed, {missing.InstallHint}");
-            long least = Math.Max(1, parsed.GetValue(min));
-            long items = Math.Max(least, parsed.GetValue(max));
-            long userBytes = items * (ItemGenerator.KeyBytes + ItemGenerator.ValueBytes);
-            double times = parsed.GetValue(factor);
-            long memoryBytes = parsed.GetValue(memory) > 0 ? parsed.GetValue(memory) << 20 : times > 0 ? (long)(userBytes / times) : 0;
+            var least = Math.Max(1, parsed.GetValue(min));
+            var items = Math.Max(least, parsed.GetValue(max));
+            var userBytes = items * (ItemGenerator.KeyBytes + ItemGenerator.ValueBytes);
+            var times = parsed.GetValue(factor);
+            var memoryBytes = parsed.GetValue(memory) > 0 ? parsed.GetValue(memory) << 20 : times > 0 ? (long)(userBytes / times) : 0;
             var plan = new Plan(
                 [.. chosen.Where(engine => engine.IsInstalled())], least, items, memoryBytes, TimeSpan.FromSeconds(parsed.GetValue(limit)));
 
-            using MeasuringSession session = output.Begin(parsed);
+            using var session = output.Begin(parsed);
             DiskUsage.RequireFreeSpace(session.Area.Path, userBytes * SpaceFactor);
             session.ProbeRawDevice();
-            List<ScaleRow> rows = await MeasureAsync(session.Area, plan, cancellationToken).ConfigureAwait(false);
+            var rows = await MeasureAsync(session.Area, plan, cancellationToken).ConfigureAwait(false);
             session.Finish(ScaleReport.Create(rows), [.. rows.SelectMany(row => row.Results)]);
             ScaleReport.RequireAgreement(rows);
         });
@@ -84,14 +84,14 @@ internal static class ScaleCommand
         long[] sizes = [.. plan.Sizes()];
         await MeasuringSession.ShowProgressAsync(sizes.Sum() * plan.Engines.Length, async progress =>
         {
-            foreach (long items in sizes)
+            foreach (var items in sizes)
             {
-                foreach (EngineDescriptor engine in plan.Engines)
+                foreach (var engine in plan.Engines)
                 {
                     var store = new Store(engine.Name, items, area.StorePath(engine.Name, WorkloadCatalog.ScaleLoad.Store), plan.Limit, progress);
-                    double before = progress.Value;
+                    var before = progress.Value;
                     progress.Description = string.Create(CultureInfo.InvariantCulture, $"{engine.Name}, {items:N0} items");
-                    ScaleRow row = await store.MeasureAsync(cancellationToken).ConfigureAwait(false);
+                    var row = await store.MeasureAsync(cancellationToken).ConfigureAwait(false);
                     rows.Add(row);
                     if (items == plan.MaxItems && plan.MemoryBytes > 0)
                     {
@@ -111,7 +111,7 @@ internal static class ScaleCommand
     {
         public IEnumerable<long> Sizes()
         {
-            for (long items = MinItems; items < MaxItems; items *= 10)
+            for (var items = MinItems; items < MaxItems; items *= 10)
                 yield return items;
             yield return MaxItems;
         }
@@ -122,12 +122,12 @@ internal static class ScaleCommand
     {
         public async Task<ScaleRow> MeasureAsync(CancellationToken cancellationToken)
         {
-            bool isSmall = Items <= CheckedItems;
-            RunResult load = await RunAsync(WorkloadCatalog.ScaleLoad, Items, isSmall, cancellationToken).ConfigureAwait(false);
+            var isSmall = Items <= CheckedItems;
+            var load = await RunAsync(WorkloadCatalog.ScaleLoad, Items, isSmall, cancellationToken).ConfigureAwait(false);
 
             // The scan before the gets brings the store into memory, as far as it fits.
-            RunResult get = await RunAsync(WorkloadCatalog.ScaleGet, Gets, checksStore: true, cancellationToken).ConfigureAwait(false);
-            RunResult put = await RunAsync(WorkloadCatalog.ScalePut, Puts, isSmall, cancellationToken).ConfigureAwait(false);
+            var get = await RunAsync(WorkloadCatalog.ScaleGet, Gets, checksStore: true, cancellationToken).ConfigureAwait(false);
+            var put = await RunAsync(WorkloadCatalog.ScalePut, Puts, isSmall, cancellationToken).ConfigureAwait(false);
             return new ScaleRow(Engine, Items, ScaleRow.AllMemory, load, get, put);
         }
 
@@ -135,18 +135,18 @@ internal static class ScaleCommand
         public async Task<ScaleRow?> MeasureAgainAsync(ScaleRow row, long memoryBytes, CancellationToken cancellationToken)
         {
             LinuxCalls.ForgetDirectory(Path);
-            using MemoryLimit? limit = MemoryLimit.TrySet(memoryBytes, AnsiConsole.WriteLine);
+            using var limit = MemoryLimit.TrySet(memoryBytes, AnsiConsole.WriteLine);
             if (limit is null)
                 return null;
-            RunResult get = await RunAsync(WorkloadCatalog.ScaleGet, Gets, checksStore: false, cancellationToken).ConfigureAwait(false);
-            RunResult put = await RunAsync(WorkloadCatalog.ScalePut, Puts, checksStore: false, cancellationToken).ConfigureAwait(false);
-            string memory = limit.Held ? limit.Description : "limit lost: the system ran out of memory";
+            var get = await RunAsync(WorkloadCatalog.ScaleGet, Gets, checksStore: false, cancellationToken).ConfigureAwait(false);
+            var put = await RunAsync(WorkloadCatalog.ScalePut, Puts, checksStore: false, cancellationToken).ConfigureAwait(false);
+            var memory = limit.Held ? limit.Description : "limit lost: the system ran out of memory";
             return row with { Memory = memory, Get = get, Put = put };
         }
 
         private Task<RunResult> RunAsync(WorkloadDefinition workload, long operations, bool checksStore, CancellationToken cancellationToken)
         {
-            double before = Progress.Value;
+            var before = Progress.Value;
 
             // Puts are of another round and thus of other keys, so that they do not find pages in memory that the gets read.
             var request = new RunRequest(Engine, workload, Path, Items, operations, Round: workload == WorkloadCatalog.ScalePut ? 1 : 0)

@@ -30,17 +30,17 @@ internal static class SeedsCommand
     public static Command Create()
     {
         var output = new OutputOptions();
-        Option<double> scale = CommonOptions.Scale();
+        var scale = CommonOptions.Scale();
         var command = new Command("seeds", "Repeats the published workloads and prints measured and published figures side by side.") { scale };
         output.AddTo(command);
         command.SetAction(async (parsed, cancellationToken) =>
         {
-            using MeasuringSession session = output.Begin(parsed);
-            RunRequest[] requests = Requests(session.Area, parsed.GetValue(scale));
-            long storedItems = requests.Where(request => request.Workload.CreatesStore).Sum(request => request.Items);
+            using var session = output.Begin(parsed);
+            var requests = Requests(session.Area, parsed.GetValue(scale));
+            var storedItems = requests.Where(request => request.Workload.CreatesStore).Sum(request => request.Items);
             DiskUsage.RequireFreeSpace(session.Area.Path, storedItems * (ItemGenerator.KeyBytes + ItemGenerator.ValueBytes) * SpaceFactor);
             session.ProbeRawDevice();
-            List<RunResult> results = await MeasureAsync(requests, cancellationToken).ConfigureAwait(false);
+            var results = await MeasureAsync(requests, cancellationToken).ConfigureAwait(false);
             session.Finish(SeedsReport.Create(results), results);
         });
         return command;
@@ -59,9 +59,9 @@ internal static class SeedsCommand
         var results = new List<RunResult>();
         await MeasuringSession.ShowProgressAsync(requests.Sum(request => request.Operations), async progress =>
         {
-            foreach (RunRequest request in requests)
+            foreach (var request in requests)
             {
-                double before = progress.Value;
+                var before = progress.Value;
                 progress.Description = string.Create(CultureInfo.InvariantCulture, $"{request.Workload.Title}, {request.Operations:N0}");
                 results.Add(await MeasuringProcess
                     .RunAsync(request, fraction => progress.Value = before + (fraction * request.Operations), cancellationToken)

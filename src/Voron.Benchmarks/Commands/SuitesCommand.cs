@@ -10,7 +10,7 @@ internal static class SuitesCommand
 {
     public static Command Create()
     {
-        Option<string?> markdown = OutputOptions.CreateMarkdown();
+        var markdown = OutputOptions.CreateMarkdown();
         var arguments = new Argument<string[]>("arguments")
         {
             Description = "Passed to BenchmarkDotNet, for example --filter '*' or --list flat.",
@@ -20,12 +20,12 @@ internal static class SuitesCommand
         var command = new Command("bdn", "Runs the BenchmarkDotNet suites.") { markdown, arguments };
         command.SetAction(parsed =>
         {
-            DateTimeOffset started = DateTimeOffset.UtcNow;
+            var started = DateTimeOffset.UtcNow;
             Summary[] summaries = [.. BenchmarkSwitcher.FromAssembly(typeof(SuitesCommand).Assembly).Run(parsed.GetValue(arguments) ?? [])];
             if (parsed.GetValue(markdown) is { } path)
             {
                 var report = new Report("The BenchmarkDotNet suites", [], [.. summaries.Select(TableOf)]);
-                string commandLine = OutputOptions.CommandLine(parsed.Tokens.Select(token => token.Value));
+                var commandLine = OutputOptions.CommandLine(parsed.Tokens.Select(token => token.Value));
                 File.WriteAllText(path, report.ToMarkdown(commandLine, started, MachineSummary.Describe(Directory.GetCurrentDirectory()), []));
             }
             string[] failed =

@@ -19,11 +19,11 @@ internal abstract class BenchmarkReader : IDisposable
     /// <returns>The number of keys found.</returns>
     public int GetEach(ItemBuffer keys, int count, ref ContentChecksum checksum)
     {
-        int found = 0;
-        ContentChecksum sum = checksum;
-        for (int i = 0; i < count; i++)
+        var found = 0;
+        var sum = checksum;
+        for (var i = 0; i < count; i++)
         {
-            if (!TryGet(keys.Key(i), out ReadOnlySpan<byte> value))
+            if (!TryGet(keys.Key(i), out var value))
                 continue;
             sum.Add(value);
             found++;

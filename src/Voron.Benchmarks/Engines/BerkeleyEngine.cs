@@ -44,7 +44,7 @@ internal sealed unsafe class BerkeleyEngine : BenchmarkEngine
     {
         get
         {
-            string version = Marshal.PtrToStringUTF8((nint)Version(null, null, null)) ?? "Berkeley DB";
+            var version = Marshal.PtrToStringUTF8((nint)Version(null, null, null)) ?? "Berkeley DB";
             return string.Create(
                 CultureInfo.InvariantCulture,
                 $"{version}; B-tree, default cache and page size; transactions, each commit syncs the log; checkpoint after "
@@ -74,7 +74,7 @@ internal sealed unsafe class BerkeleyEngine : BenchmarkEngine
         fixed (byte* keyData = key)
         {
             var nativeKey = BerkeleyValue.Input(keyData, key.Length);
-            int code = BerkeleyNative.Delete(_database, _write, &nativeKey, 0);
+            var code = BerkeleyNative.Delete(_database, _write, &nativeKey, 0);
             if (code != NotFound)
                 Check(code);
             return code == 0;
@@ -83,7 +83,7 @@ internal sealed unsafe class BerkeleyEngine : BenchmarkEngine
 
     public override void Commit()
     {
-        nint transaction = _write;
+        var transaction = _write;
         _write = 0;
         Check(CommitTransaction(transaction, 0));
         if (++_commits % CommitsBetweenCheckpointChecks == 0)

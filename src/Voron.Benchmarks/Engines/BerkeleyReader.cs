@@ -36,7 +36,7 @@ internal sealed unsafe class BerkeleyReader(nint database) : BenchmarkReader
             while (true)
             {
                 var nativeValue = BerkeleyValue.Output(_value, _valueCapacity);
-                int code = Get(database, 0, &nativeKey, &nativeValue, 0);
+                var code = Get(database, 0, &nativeKey, &nativeValue, 0);
                 if (code == Deadlock || TryGrow(code, nativeValue.Size))
                     continue;
                 value = new ReadOnlySpan<byte>(_value, (int)nativeValue.Size);
@@ -76,7 +76,7 @@ internal sealed unsafe class BerkeleyReader(nint database) : BenchmarkReader
         {
             var nativeKey = BerkeleyValue.Output(_key, FirstCapacity);
             var nativeValue = BerkeleyValue.Output(_value, _valueCapacity);
-            int code = MoveCursor(_cursor, &nativeKey, &nativeValue, operation);
+            var code = MoveCursor(_cursor, &nativeKey, &nativeValue, operation);
             if (TryGrow(code, nativeValue.Size))
                 continue;
             key = new ReadOnlySpan<byte>(_key, (int)nativeKey.Size);

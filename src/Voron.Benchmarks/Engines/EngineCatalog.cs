@@ -69,7 +69,7 @@ internal static class EngineCatalog
     /// <exception cref="BenchmarkException">The engine is not on this machine.</exception>
     public static EngineDescriptor Require(string name)
     {
-        EngineDescriptor engine = Find(name);
+        var engine = Find(name);
         return engine.IsInstalled()
             ? engine
             : throw new BenchmarkException($"{engine.Name} is not installed: {engine.InstallHint}.");

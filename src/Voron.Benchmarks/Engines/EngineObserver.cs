@@ -59,7 +59,7 @@ internal sealed class EngineObserver
     {
         if (!IsActive)
             return;
-        long ended = Stopwatch.GetTimestamp();
+        var ended = Stopwatch.GetTimestamp();
         lock (_flushLock)
         {
             _flushes.Add(new FlushInterval(ended - (long)(figures.Duration.TotalSeconds * Stopwatch.Frequency), ended));

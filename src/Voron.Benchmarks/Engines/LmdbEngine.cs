@@ -42,7 +42,7 @@ internal sealed unsafe class LmdbEngine : BenchmarkEngine
     {
         get
         {
-            string version = Marshal.PtrToStringUTF8((nint)Version(null, null, null)) ?? "LMDB";
+            var version = Marshal.PtrToStringUTF8((nint)Version(null, null, null)) ?? "LMDB";
             return string.Create(
                 CultureInfo.InvariantCulture,
                 $"{version}; map {MapBytes >> 30} GiB; flags 0: each commit synced, no writable map; unnamed database");
@@ -71,7 +71,7 @@ internal sealed unsafe class LmdbEngine : BenchmarkEngine
 
     public override void Commit()
     {
-        nint transaction = _write;
+        var transaction = _write;
         _write = 0;
         Check(CommitTransaction(transaction));
     }

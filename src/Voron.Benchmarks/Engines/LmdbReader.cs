@@ -40,7 +40,7 @@ internal sealed unsafe class LmdbReader(nint environment, uint database) : Bench
         {
             var nativeKey = new LmdbValue(keyData, key.Length);
             LmdbValue nativeValue;
-            int code = Get(_read, database, &nativeKey, &nativeValue);
+            var code = Get(_read, database, &nativeKey, &nativeValue);
             value = code == Success ? nativeValue.Span : default;
             return Found(code);
         }
@@ -74,7 +74,7 @@ internal sealed unsafe class LmdbReader(nint environment, uint database) : Bench
     {
         LmdbValue nativeKey;
         LmdbValue nativeValue;
-        int code = MoveCursor(_cursor, &nativeKey, &nativeValue, operation);
+        var code = MoveCursor(_cursor, &nativeKey, &nativeValue, operation);
         if (code == Success)
         {
             key = nativeKey.Span;

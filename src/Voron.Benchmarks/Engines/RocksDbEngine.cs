@@ -16,7 +16,7 @@ internal sealed unsafe class RocksDbEngine : BenchmarkEngine
 
     public RocksDbEngine(string directory)
     {
-        nint options = CreateOptions();
+        var options = CreateOptions();
         SetCreateIfMissing(options, 1);
         byte* error = null;
         _database = Open(options, directory, &error);
@@ -78,7 +78,7 @@ internal sealed unsafe class RocksDbEngine : BenchmarkEngine
     [DoesNotReturn]
     private static void Throw(byte* error)
     {
-        string? text = Marshal.PtrToStringUTF8((nint)error);
+        var text = Marshal.PtrToStringUTF8((nint)error);
         Free(error);
         throw new BenchmarkException($"RocksDB: {text}");
     }

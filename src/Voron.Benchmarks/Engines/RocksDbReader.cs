@@ -35,7 +35,7 @@ internal sealed unsafe class RocksDbReader(nint database) : BenchmarkReader
             _pinned = GetPinned(database, _options, keyData, (nuint)key.Length, &error);
         RocksDbEngine.Check(error);
         nuint length = 0;
-        byte* data = _pinned == 0 ? null : PinnedValue(_pinned, &length);
+        var data = _pinned == 0 ? null : PinnedValue(_pinned, &length);
         value = new ReadOnlySpan<byte>(data, (int)length);
         return data != null;
     }
@@ -86,8 +86,8 @@ internal sealed unsafe class RocksDbReader(nint database) : BenchmarkReader
         }
         nuint keyLength;
         nuint valueLength;
-        byte* keyData = IteratorKey(_iterator, &keyLength);
-        byte* valueData = IteratorValue(_iterator, &valueLength);
+        var keyData = IteratorKey(_iterator, &keyLength);
+        var valueData = IteratorValue(_iterator, &valueLength);
         key = new ReadOnlySpan<byte>(keyData, (int)keyLength);
         value = new ReadOnlySpan<byte>(valueData, (int)valueLength);
         return true;

@@ -15,7 +15,7 @@ internal sealed unsafe class SqliteConnection : IDisposable
     public SqliteConnection(string path)
     {
         nint handle;
-        int code = Open(path, &handle, OpenReadWrite | OpenCreate, 0);
+        var code = Open(path, &handle, OpenReadWrite | OpenCreate, 0);
         _handle = handle;
         Check(code);
         Check(SetBusyTimeout(handle, BusyMilliseconds));
@@ -36,7 +36,7 @@ internal sealed unsafe class SqliteConnection : IDisposable
     /// <summary>Runs a statement that returns no row.</summary>
     public void RunPrepared(nint statement)
     {
-        int code = Step(statement);
+        var code = Step(statement);
         _ = Reset(statement);
         if (code != Done)
             Throw(code);
@@ -45,7 +45,7 @@ internal sealed unsafe class SqliteConnection : IDisposable
     /// <returns>True if there is a row.</returns>
     public bool StepRow(nint statement)
     {
-        int code = Step(statement);
+        var code = Step(statement);
         if (code is not (Row or Done))
             Throw(code);
         return code == Row;
@@ -61,7 +61,7 @@ internal sealed unsafe class SqliteConnection : IDisposable
 
     public void Dispose()
     {
-        foreach (nint statement in _statements)
+        foreach (var statement in _statements)
             _ = Finish(statement);
         _ = Close(_handle);
     }

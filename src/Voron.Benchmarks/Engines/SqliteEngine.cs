@@ -45,7 +45,7 @@ internal sealed unsafe class SqliteEngine : BenchmarkEngine
         fixed (byte* keyData = key)
         {
             _connection.Check(BindBlob(_delete, 1, keyData, key.Length, 0));
-            bool found = _connection.StepRow(_delete);
+            var found = _connection.StepRow(_delete);
             _connection.Check(Reset(_delete));
             return found;
         }

@@ -44,7 +44,7 @@ internal sealed unsafe class SqliteReader : BenchmarkReader
         fixed (byte* keyData = key)
         {
             _connection.Check(BindBlob(_get, 1, keyData, key.Length, 0));
-            bool found = _connection.StepRow(_get);
+            var found = _connection.StepRow(_get);
             value = found ? SqliteConnection.Blob(_get, 0) : default;
             return found;
         }
@@ -74,7 +74,7 @@ internal sealed unsafe class SqliteReader : BenchmarkReader
 
     private bool Move(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
     {
-        bool found = _connection.StepRow(_scan);
+        var found = _connection.StepRow(_scan);
         key = found ? SqliteConnection.Blob(_scan, 0) : default;
         value = found ? SqliteConnection.Blob(_scan, 1) : default;
         return found;

@@ -26,7 +26,7 @@ internal sealed class VoronEngine : BenchmarkEngine
         _environment = StorageEnvironment.Open(directory, CreateOptions(observer, compression));
         if (HasTree())
             return;
-        using WriteTransaction transaction = _environment.BeginWrite();
+        using var transaction = _environment.BeginWrite();
         transaction.CreateTree(TreeName);
         transaction.Commit();
     }
@@ -39,11 +39,11 @@ internal sealed class VoronEngine : BenchmarkEngine
     {
         get
         {
-            string? version = typeof(StorageEnvironment).Assembly.GetName().Version?.ToString(3);
-            string commits = _inFlight.Length == 1
+            var version = typeof(StorageEnvironment).Assembly.GetName().Version?.ToString(3);
+            var commits = _inFlight.Length == 1
                 ? "each commit durable before the next transaction begins"
                 : string.Create(CultureInfo.InvariantCulture, $"commits pipelined, {_inFlight.Length} in flight");
-            string options = _compression == JournalCompression.Auto
+            var options = _compression == JournalCompression.Auto
                 ? "default options"
                 : $"{nameof(StorageOptions.JournalCompression)} {_compression}, other options default";
             return $"Voron {version}; {options}; {commits}";
@@ -69,7 +69,7 @@ internal sealed class VoronEngine : BenchmarkEngine
         }
         else
         {
-            ValueTask pending = _write.CommitAsync();
+            var pending = _write.CommitAsync();
             Wait(_nextSlot);
             _inFlight[_nextSlot] = pending;
             _nextSlot = (_nextSlot + 1) % _inFlight.Length;
@@ -80,7 +80,7 @@ internal sealed class VoronEngine : BenchmarkEngine
 
     public override void WaitForCommits()
     {
-        for (int slot = 0; slot < _inFlight.Length; slot++)
+        for (var slot = 0; slot < _inFlight.Length; slot++)
             Wait(slot);
     }
 
@@ -107,7 +107,7 @@ internal sealed class VoronEngine : BenchmarkEngine
 
     private bool HasTree()
     {
-        using ReadTransaction transaction = _environment.BeginRead();
+        using var transaction = _environment.BeginRead();
         return transaction.TryOpenTree(TreeName, out _);
     }
 
@@ -115,7 +115,7 @@ internal sealed class VoronEngine : BenchmarkEngine
     /// a task.</summary>
     private void Wait(int slot)
     {
-        ValueTask pending = _inFlight[slot];
+        var pending = _inFlight[slot];
         _inFlight[slot] = default;
         if (pending.IsCompleted)
             pending.GetAwaiter().GetResult();

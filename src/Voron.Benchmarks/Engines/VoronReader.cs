@@ -33,13 +33,13 @@ internal sealed class VoronReader(StorageEnvironment environment) : BenchmarkRea
     public override int GetMany(ItemBuffer keys, int count, ref ContentChecksum checksum)
     {
         _batch.Clear();
-        for (int i = 0; i < count; i++)
+        for (var i = 0; i < count; i++)
             _batch.Add(keys.Key(i));
-        int found = _tree.GetMany(_batch);
-        ContentChecksum sum = checksum;
-        for (int i = 0; i < count; i++)
+        var found = _tree.GetMany(_batch);
+        var sum = checksum;
+        for (var i = 0; i < count; i++)
         {
-            if (_batch.TryGetValue(i, out ReadOnlySpan<byte> value))
+            if (_batch.TryGetValue(i, out var value))
                 sum.Add(value);
         }
         checksum = sum;

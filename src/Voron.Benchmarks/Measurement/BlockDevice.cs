@@ -50,11 +50,11 @@ internal sealed class BlockDevice
         LinuxCalls.SyncAll();
         if (Find(directory) is not { } device)
             return;
-        long started = Stopwatch.GetTimestamp();
-        for (DeviceWrites? before = device.Read(); Stopwatch.GetElapsedTime(started) < RestLimit;)
+        var started = Stopwatch.GetTimestamp();
+        for (var before = device.Read(); Stopwatch.GetElapsedTime(started) < RestLimit;)
         {
             Thread.Sleep(Quiet);
-            DeviceWrites? now = device.Read();
+            var now = device.Read();
             if (now == before)
                 return;
             before = now;
@@ -66,9 +66,9 @@ internal sealed class BlockDevice
     {
         try
         {
-            string[] fields = File.ReadAllText(_statPath).Split((char[]?)null, StringSplitOptions.RemoveEmptyEntries);
-            long writes = long.Parse(fields[WritesCompletedField], CultureInfo.InvariantCulture);
-            long sectors = long.Parse(fields[SectorsWrittenField], CultureInfo.InvariantCulture);
+            var fields = File.ReadAllText(_statPath).Split((char[]?)null, StringSplitOptions.RemoveEmptyEntries);
+            var writes = long.Parse(fields[WritesCompletedField], CultureInfo.InvariantCulture);
+            var sectors = long.Parse(fields[SectorsWrittenField], CultureInfo.InvariantCulture);
             return new DeviceWrites(sectors * SectorBytes, writes);
         }
         catch (IOException)
@@ -79,11 +79,11 @@ internal sealed class BlockDevice
 
     private static BlockDevice? FromNumbers(uint major, uint minor)
     {
-        string link = string.Create(CultureInfo.InvariantCulture, $"/sys/dev/block/{major}:{minor}");
-        string statPath = Path.Combine(link, "stat");
+        var link = string.Create(CultureInfo.InvariantCulture, $"/sys/dev/block/{major}:{minor}");
+        var statPath = Path.Combine(link, "stat");
         if (major == 0 || !File.Exists(statPath))
             return null;
-        string name = Path.GetFileName(Directory.ResolveLinkTarget(link, returnFinalTarget: true)?.FullName) ?? link;
+        var name = Path.GetFileName(Directory.ResolveLinkTarget(link, returnFinalTarget: true)?.FullName) ?? link;
         return new BlockDevice(name, statPath);
     }
 }

@@ -30,11 +30,11 @@ internal static class DeviceFile
     /// <summary>Creates a file that is fresh, preallocated or zeroed, replacing one of that name.</summary>
     public static void Create(string path, FileState state, long fileBytes)
     {
-        using SafeFileHandle handle = File.OpenHandle(
+        using var handle = File.OpenHandle(
             path, FileMode.Create, FileAccess.ReadWrite, preallocationSize: state == FileState.Fresh ? 0 : fileBytes);
         if (state is FileState.Fresh or FileState.Preallocated)
             return;
-        byte[] zeros = new byte[ChunkBytes];
+        var zeros = new byte[ChunkBytes];
         for (long offset = 0; offset < fileBytes; offset += ChunkBytes)
             RandomAccess.Write(handle, zeros, offset);
         RandomAccess.FlushToDisk(handle);
@@ -48,10 +48,10 @@ internal static class DeviceFile
             return File.OpenHandle(path, FileMode.Open, FileAccess.ReadWrite, options: FileOptions.WriteThrough | WindowsNoBuffering);
         if (!OperatingSystem.IsLinux())
             throw new BenchmarkException("The bare device can be probed on Linux and Windows only.");
-        int descriptor = LinuxCalls.OpenUnbuffered(path);
+        var descriptor = LinuxCalls.OpenUnbuffered(path);
         if (descriptor < 0)
         {
-            string reason = Marshal.GetPInvokeErrorMessage(Marshal.GetLastPInvokeError());
+            var reason = Marshal.GetPInvokeErrorMessage(Marshal.GetLastPInvokeError());
             throw new BenchmarkException($"Cannot open {path} for unbuffered write-through writes: {reason}. Choose another --directory.");
         }
         return new SafeFileHandle(descriptor, ownsHandle: true);

@@ -17,18 +17,18 @@ internal static class DeviceMatrix
     /// <exception cref="BenchmarkException">The directory's file system has no unbuffered write-through.</exception>
     public static IEnumerable<DeviceMatrixCell> Run(string directory, TimeSpan timePerCell)
     {
-        string path = Path.Combine(directory, $"device-matrix-{Environment.ProcessId}.probe");
+        var path = Path.Combine(directory, $"device-matrix-{Environment.ProcessId}.probe");
         try
         {
-            foreach (FileState state in Enum.GetValues<FileState>())
+            foreach (var state in Enum.GetValues<FileState>())
             {
-                foreach (int size in Sizes)
+                foreach (var size in Sizes)
                 {
-                    foreach (int depth in Depths)
+                    foreach (var depth in Depths)
                     {
                         if (state != FileState.Recycled)
                             DeviceFile.Create(path, state, FileBytes);
-                        using SafeFileHandle handle = DeviceFile.OpenUnbuffered(path);
+                        using var handle = DeviceFile.OpenUnbuffered(path);
                         yield return Measure(handle, state, size, depth, timePerCell);
                     }
                 }
@@ -46,26 +46,26 @@ internal static class DeviceMatrix
         using var block = new NoiseBlock(size);
         var histograms = new LatencyHistogram[depth];
         long next = 0;
-        long started = Stopwatch.GetTimestamp();
+        var started = Stopwatch.GetTimestamp();
         ParallelCallers.Run(depth, thread =>
         {
             var histogram = histograms[thread] = new LatencyHistogram();
             while (Stopwatch.GetElapsedTime(started) < time)
             {
-                long offset = Interlocked.Add(ref next, size) - size;
+                var offset = Interlocked.Add(ref next, size) - size;
 
                 // A fresh or preallocated file must not be overwritten: it would no longer be in that state.
                 if (offset + size > FileBytes && state is (FileState.Fresh or FileState.Preallocated))
                     break;
-                long began = Stopwatch.GetTimestamp();
+                var began = Stopwatch.GetTimestamp();
                 RandomAccess.Write(handle, block.First(size), offset % FileBytes);
                 histogram.Record(Clock.Nanoseconds(began, Stopwatch.GetTimestamp()));
             }
         });
-        double seconds = Stopwatch.GetElapsedTime(started).TotalSeconds;
-        for (int i = 1; i < depth; i++)
+        var seconds = Stopwatch.GetElapsedTime(started).TotalSeconds;
+        for (var i = 1; i < depth; i++)
             histograms[0].Add(histograms[i]);
-        long writes = histograms[0].Count;
+        var writes = histograms[0].Count;
         return new DeviceMatrixCell(state, size, depth, writes, writes / seconds, writes * (double)size / seconds / 1e6, histograms[0].Summarise());
     }
 }

@@ -6,7 +6,7 @@ internal static class DiskUsage
     public static long AllocatedBytes(string directory)
     {
         long total = 0;
-        foreach (FileInfo file in new DirectoryInfo(directory).EnumerateFiles("*", SearchOption.AllDirectories))
+        foreach (var file in new DirectoryInfo(directory).EnumerateFiles("*", SearchOption.AllDirectories))
         {
             try
             {
@@ -26,7 +26,7 @@ internal static class DiskUsage
     /// <summary>Fails before a long run if the volume is clearly too small.</summary>
     public static void RequireFreeSpace(string directory, long neededBytes)
     {
-        long freeBytes = new DriveInfo(Path.GetFullPath(directory)).AvailableFreeSpace;
+        var freeBytes = new DriveInfo(Path.GetFullPath(directory)).AvailableFreeSpace;
         if (freeBytes < neededBytes)
         {
             throw new BenchmarkException(

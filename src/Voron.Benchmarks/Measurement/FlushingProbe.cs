@@ -26,20 +26,20 @@ internal static class FlushingProbe
         string directory, long recordBytes, long pauseNanoseconds, int writeBytes, long bytesBetweenSyncs)
     {
         const int Alignment = DeviceFile.Alignment;
-        int size = (int)Math.Clamp((recordBytes + Alignment - 1) / Alignment * Alignment, Alignment, LargestWriteBytes);
-        int bufferedSize = Math.Clamp(writeBytes, Alignment, LargestWriteBytes);
-        string records = Path.Combine(directory, $"flushing-records-{Environment.ProcessId}.probe");
-        string data = Path.Combine(directory, $"flushing-data-{Environment.ProcessId}.probe");
+        var size = (int)Math.Clamp((recordBytes + Alignment - 1) / Alignment * Alignment, Alignment, LargestWriteBytes);
+        var bufferedSize = Math.Clamp(writeBytes, Alignment, LargestWriteBytes);
+        var records = Path.Combine(directory, $"flushing-records-{Environment.ProcessId}.probe");
+        var data = Path.Combine(directory, $"flushing-data-{Environment.ProcessId}.probe");
         try
         {
             using var block = new NoiseBlock(LargestWriteBytes);
             DeviceFile.Create(records, FileState.Zeroed, RecordFileBytes);
             DeviceFile.Create(data, FileState.Zeroed, DataFileBytes);
-            using SafeFileHandle recordFile = DeviceFile.OpenUnbuffered(records);
-            using SafeFileHandle dataFile = File.OpenHandle(data, FileMode.Open, FileAccess.ReadWrite);
+            using var recordFile = DeviceFile.OpenUnbuffered(records);
+            using var dataFile = File.OpenHandle(data, FileMode.Open, FileAccess.ReadWrite);
             var histogram = new LatencyHistogram();
             long buffered = 0;
-            long started = Stopwatch.GetTimestamp();
+            var started = Stopwatch.GetTimestamp();
             ParallelCallers.Run(2, caller =>
             {
                 if (caller == 0)
@@ -47,7 +47,7 @@ internal static class FlushingProbe
                 else
                     buffered = WriteAndSync(dataFile, block.First(bufferedSize), bytesBetweenSyncs, started);
             });
-            double seconds = Stopwatch.GetElapsedTime(started).TotalSeconds;
+            var seconds = Stopwatch.GetElapsedTime(started).TotalSeconds;
             return new FlushingProbeResult(size, histogram.Count, buffered / seconds / 1e6, histogram.Summarise()!);
         }
         catch (Exception error) when (error is BenchmarkException or IOException)
@@ -67,9 +67,9 @@ internal static class FlushingProbe
         long offset = 0;
         do
         {
-            long began = Stopwatch.GetTimestamp();
+            var began = Stopwatch.GetTimestamp();
             RandomAccess.Write(file, record, offset);
-            long ended = Stopwatch.GetTimestamp();
+            var ended = Stopwatch.GetTimestamp();
             histogram.Record(Clock.Nanoseconds(began, ended));
             offset = Next(offset, record.Length, RecordFileBytes);
 

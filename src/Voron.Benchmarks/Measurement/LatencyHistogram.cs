@@ -28,7 +28,7 @@ internal sealed class LatencyHistogram
     /// <summary>Adds the durations that another thread has recorded, after that thread has finished.</summary>
     public void Add(LatencyHistogram other)
     {
-        for (int bucket = 0; bucket < _counts.Length; bucket++)
+        for (var bucket = 0; bucket < _counts.Length; bucket++)
             _counts[bucket] += other._counts[bucket];
         _total += other._total;
         _maxNanoseconds = Math.Max(_maxNanoseconds, other._maxNanoseconds);
@@ -41,9 +41,9 @@ internal sealed class LatencyHistogram
 
     private double PercentileMicroseconds(double fraction)
     {
-        long rank = (long)Math.Ceiling(_total * fraction);
+        var rank = (long)Math.Ceiling(_total * fraction);
         long seen = 0;
-        for (int bucket = 0; bucket < _counts.Length; bucket++)
+        for (var bucket = 0; bucket < _counts.Length; bucket++)
         {
             seen += _counts[bucket];
             if (seen >= rank)
@@ -57,7 +57,7 @@ internal sealed class LatencyHistogram
     {
         if (value < SubBuckets)
             return (int)value;
-        int shift = BitOperations.Log2(value) - SubBucketBits;
+        var shift = BitOperations.Log2(value) - SubBucketBits;
         return ((shift + 1) * SubBuckets) + (int)((value >> shift) - SubBuckets);
     }
 
@@ -65,7 +65,7 @@ internal sealed class LatencyHistogram
     {
         if (bucket < SubBuckets)
             return bucket;
-        int shift = (bucket / SubBuckets) - 1;
+        var shift = (bucket / SubBuckets) - 1;
         return ((long)((bucket % SubBuckets) + SubBuckets + 1) << shift) - 1;
     }
 }

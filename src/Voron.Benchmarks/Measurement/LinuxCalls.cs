@@ -31,8 +31,8 @@ internal static unsafe partial class LinuxCalls
     /// <returns>A file descriptor, or -1 with the error number in <see cref="Marshal.GetLastPInvokeError"/>.</returns>
     internal static int OpenUnbuffered(string path)
     {
-        bool isArm = RuntimeInformation.ProcessArchitecture is Architecture.Arm or Architecture.Arm64;
-        int openDirect = isArm ? 0x10000 : 0x4000;
+        var isArm = RuntimeInformation.ProcessArchitecture is Architecture.Arm or Architecture.Arm64;
+        var openDirect = isArm ? 0x10000 : 0x4000;
         return Open(path, OpenReadWrite | OpenDataSync | OpenCloseOnExec | openDirect, 0);
     }
 
@@ -58,9 +58,9 @@ internal static unsafe partial class LinuxCalls
         const int DontNeed = 4;
         if (!OperatingSystem.IsLinux())
             return;
-        foreach (string path in Directory.EnumerateFiles(directory, "*", SearchOption.AllDirectories))
+        foreach (var path in Directory.EnumerateFiles(directory, "*", SearchOption.AllDirectories))
         {
-            using SafeFileHandle file = File.OpenHandle(path, FileMode.Open, FileAccess.ReadWrite);
+            using var file = File.OpenHandle(path, FileMode.Open, FileAccess.ReadWrite);
             SyncData(file);
             _ = Advise((int)file.DangerousGetHandle(), 0, 0, DontNeed);
         }
@@ -69,7 +69,7 @@ internal static unsafe partial class LinuxCalls
     /// <summary>Allocates anonymous memory that cannot be swapped out, or returns zero if the system refuses.</summary>
     internal static nint LockMemory(nint bytes)
     {
-        nint address = Map(0, bytes, ProtectReadWrite, PrivateAnonymous, -1, 0);
+        var address = Map(0, bytes, ProtectReadWrite, PrivateAnonymous, -1, 0);
         if (address == -1)
             return 0;
         if (Lock(address, bytes) == 0)

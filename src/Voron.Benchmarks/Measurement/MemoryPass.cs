@@ -16,15 +16,15 @@ internal static unsafe class MemoryPass
     /// <summary>Returns millions of bytes of values per second.</summary>
     public static double Run(RunRequest request)
     {
-        int valueBytes = request.Workload.ValueBytes;
-        long items = Math.Clamp(MaxBytes / valueBytes, 1, request.Items);
-        byte* memory = (byte*)NativeMemory.AlignedAlloc((nuint)(items * valueBytes), Alignment);
+        var valueBytes = request.Workload.ValueBytes;
+        var items = Math.Clamp(MaxBytes / valueBytes, 1, request.Items);
+        var memory = (byte*)NativeMemory.AlignedAlloc((nuint)(items * valueBytes), Alignment);
         try
         {
             // Writes every page, because the system would map all untouched pages to one page of zeros.
             new Span<byte>(memory, (int)Math.Min(int.MaxValue, items * valueBytes)).Fill(0x5A);
             Pass(memory, request, items, valueBytes);
-            long started = Stopwatch.GetTimestamp();
+            var started = Stopwatch.GetTimestamp();
             Pass(memory, request, items, valueBytes);
             return (double)request.Operations * valueBytes / Stopwatch.GetElapsedTime(started).TotalSeconds / 1e6;
         }
@@ -39,7 +39,7 @@ internal static unsafe class MemoryPass
         ContentChecksum sum = default;
         for (long i = 0; i < request.Operations; i++)
         {
-            long item = ItemGenerator.PickItem(i, request.Round, items);
+            var item = ItemGenerator.PickItem(i, request.Round, items);
             sum.AddWhole(new ReadOnlySpan<byte>(memory + (item * valueBytes), valueBytes));
         }
         GC.KeepAlive(sum.Sum);

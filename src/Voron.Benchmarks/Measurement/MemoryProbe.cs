@@ -14,8 +14,8 @@ internal static class MemoryProbe
 
     public static MemoryProbeResult Run(long bytes, int threads, int steps = StepsPerThread)
     {
-        ulong[] buffer = GC.AllocateUninitializedArray<ulong>((int)Math.Clamp(bytes / sizeof(ulong), 1024, 1 << 28));
-        for (int i = 0; i < buffer.Length; i++)
+        var buffer = GC.AllocateUninitializedArray<ulong>((int)Math.Clamp(bytes / sizeof(ulong), 1024, 1 << 28));
+        for (var i = 0; i < buffer.Length; i++)
             buffer[i] = (ulong)i * 0x9E37_79B9_7F4A_7C15;
         return new MemoryProbeResult((long)buffer.Length * sizeof(ulong), threads, Rate(buffer, 1, steps), Rate(buffer, threads, steps));
     }
@@ -37,9 +37,9 @@ internal static class MemoryProbe
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static ulong Walk(ulong[] buffer, ulong state, int steps)
     {
-        for (int i = 0; i < steps; i++)
+        for (var i = 0; i < steps; i++)
         {
-            ulong place = Math.BigMul(state, (ulong)buffer.Length, out ulong rest);
+            var place = Math.BigMul(state, (ulong)buffer.Length, out var rest);
             state = (rest ^ buffer[place] ^ (ulong)i) * 0xD6E8_FEB8_6659_FD93;
         }
         return state;

@@ -17,7 +17,7 @@ internal sealed record MemoryUse(long ResidentBytes, long PeakResidentBytes, lon
     {
         const string Field = "RssAnon:";
         const string StatusFile = "/proc/self/status";
-        string? line = File.Exists(StatusFile)
+        var line = File.Exists(StatusFile)
             ? File.ReadLines(StatusFile).FirstOrDefault(text => text.StartsWith(Field, StringComparison.Ordinal))
             : null;
         return line is null

@@ -9,9 +9,9 @@ internal sealed record MountEntry(string MountPoint, string FileSystem, string S
     {
         if (!OperatingSystem.IsLinux() || !File.Exists("/proc/self/mountinfo"))
             return null;
-        string full = Path.GetFullPath(path);
+        var full = Path.GetFullPath(path);
         MountEntry? best = null;
-        foreach (string line in File.ReadLines("/proc/self/mountinfo"))
+        foreach (var line in File.ReadLines("/proc/self/mountinfo"))
         {
             // A later line with the same mount point hides the earlier one.
             if (Parse(line) is { } entry && Covers(entry.MountPoint, full) && entry.MountPoint.Length >= (best?.MountPoint.Length ?? 0))
@@ -23,8 +23,8 @@ internal sealed record MountEntry(string MountPoint, string FileSystem, string S
     /// <summary>The number of optional fields varies. A single dash ends them; file system and source follow.</summary>
     private static MountEntry? Parse(string line)
     {
-        string[] fields = line.Split(' ');
-        int dash = Array.IndexOf(fields, "-");
+        var fields = line.Split(' ');
+        var dash = Array.IndexOf(fields, "-");
         if (dash <= MountPointField || dash + 2 >= fields.Length)
             return null;
         return new MountEntry(fields[MountPointField].Replace("\\040", " ", StringComparison.Ordinal), fields[dash + 1], fields[dash + 2]);

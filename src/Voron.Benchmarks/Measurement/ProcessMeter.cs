@@ -23,8 +23,8 @@ internal sealed class ProcessMeter
 
     public ProcessUsage Stop()
     {
-        double wallSeconds = Stopwatch.GetElapsedTime(_startTimestamp).TotalSeconds;
-        double cpuSeconds = (CpuTime() - _startCpu).TotalSeconds;
+        var wallSeconds = Stopwatch.GetElapsedTime(_startTimestamp).TotalSeconds;
+        var cpuSeconds = (CpuTime() - _startCpu).TotalSeconds;
         return new ProcessUsage(wallSeconds, cpuSeconds, GC.GetTotalAllocatedBytes(precise: true) - _startAllocatedBytes);
     }
 

@@ -45,13 +45,13 @@ internal static class RawDeviceProbe
             return null;
         if (bytes <= sorted[0].WriteBytes)
             return sorted[0].MicrosecondsPerWrite;
-        for (int i = 1; i < sorted.Length; i++)
+        for (var i = 1; i < sorted.Length; i++)
         {
-            ProbeResult low = sorted[i - 1];
-            ProbeResult high = sorted[i];
+            var low = sorted[i - 1];
+            var high = sorted[i];
             if (bytes > high.WriteBytes)
                 continue;
-            double part = (bytes - low.WriteBytes) / (high.WriteBytes - low.WriteBytes);
+            var part = (bytes - low.WriteBytes) / (high.WriteBytes - low.WriteBytes);
             return low.MicrosecondsPerWrite + (part * (high.MicrosecondsPerWrite - low.MicrosecondsPerWrite));
         }
         return sorted[^1].MicrosecondsPerWrite * bytes / sorted[^1].WriteBytes;
@@ -59,12 +59,12 @@ internal static class RawDeviceProbe
 
     private static ProbeResult[] Run(string directory, int[] sizes, long fileBytes, TimeSpan timePerSize)
     {
-        string path = Path.Combine(directory, $"raw-device-{Environment.ProcessId}.probe");
+        var path = Path.Combine(directory, $"raw-device-{Environment.ProcessId}.probe");
         try
         {
             using var block = new NoiseBlock(LargestWriteBytes);
             DeviceFile.Create(path, FileState.Zeroed, fileBytes);
-            using SafeFileHandle handle = DeviceFile.OpenUnbuffered(path);
+            using var handle = DeviceFile.OpenUnbuffered(path);
             return Array.ConvertAll(sizes, size => Measure(handle, block, size, fileBytes, timePerSize));
         }
         finally
@@ -86,20 +86,20 @@ internal static class RawDeviceProbe
         }
 
         // The first tenth warms up.
-        long warming = Stopwatch.GetTimestamp();
+        var warming = Stopwatch.GetTimestamp();
         while (Stopwatch.GetElapsedTime(warming) < time / 10)
             Write();
-        long started = Stopwatch.GetTimestamp();
-        long last = started;
+        var started = Stopwatch.GetTimestamp();
+        var last = started;
         while (Stopwatch.GetElapsedTime(started, last) < time)
         {
             Write();
-            long now = Stopwatch.GetTimestamp();
+            var now = Stopwatch.GetTimestamp();
             histogram.Record(Clock.Nanoseconds(last, now));
             last = now;
         }
-        double seconds = Stopwatch.GetElapsedTime(started, last).TotalSeconds;
-        long writes = histogram.Count;
+        var seconds = Stopwatch.GetElapsedTime(started, last).TotalSeconds;
+        var writes = histogram.Count;
         return new ProbeResult(size, writes, seconds * 1e6 / writes, writes * (double)size / seconds / 1e6, histogram.Summarise()!);
     }
 }

@@ -16,7 +16,7 @@ internal sealed class RunningStatistics
     {
         _count++;
         _total += value;
-        double distance = value - _mean;
+        var distance = value - _mean;
         _mean += distance / _count;
         _squaredDistances += distance * (value - _mean);
         _max = Math.Max(_max, value);

@@ -30,10 +30,10 @@ internal static class NativeLibraries
     /// <summary>Returns true if the library is on this machine and has all of these exports.</summary>
     internal static bool Has(string library, params ReadOnlySpan<string> exports)
     {
-        nint handle = HandleOf(library);
+        var handle = HandleOf(library);
         if (handle == 0)
             return false;
-        foreach (string export in exports)
+        foreach (var export in exports)
         {
             if (!NativeLibrary.TryGetExport(handle, export, out _))
                 return false;
@@ -43,9 +43,9 @@ internal static class NativeLibraries
 
     private static nint Load(params ReadOnlySpan<string> names)
     {
-        foreach (string name in names)
+        foreach (var name in names)
         {
-            if (NativeLibrary.TryLoad(name, typeof(NativeLibraries).Assembly, null, out nint handle))
+            if (NativeLibrary.TryLoad(name, typeof(NativeLibraries).Assembly, null, out var handle))
                 return handle;
         }
         return 0;

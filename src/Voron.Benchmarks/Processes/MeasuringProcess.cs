@@ -22,22 +22,22 @@ internal static class MeasuringProcess
         {
             if (line.Data is null)
                 return;
-            if (ProgressSignal.TryParse(line.Data, out double fractionDone))
+            if (ProgressSignal.TryParse(line.Data, out var fractionDone))
                 onProgress?.Invoke(fractionDone);
             else
                 errors.AppendLine(line.Data);
         };
-        long started = Stopwatch.GetTimestamp();
+        var started = Stopwatch.GetTimestamp();
         process.Start();
         process.BeginErrorReadLine();
         try
         {
-            string output = await process.StandardOutput.ReadToEndAsync(cancellationToken).ConfigureAwait(false);
+            var output = await process.StandardOutput.ReadToEndAsync(cancellationToken).ConfigureAwait(false);
             await process.WaitForExitAsync(cancellationToken).ConfigureAwait(false);
-            bool hasResult = output.TrimEnd().EndsWith('}');
+            var hasResult = output.TrimEnd().EndsWith('}');
             if (process.ExitCode != 0 && !(request.Workload.EndsInCrash && hasResult))
                 throw Failure(request, $"{errors.ToString().Trim()} (exit code {process.ExitCode})");
-            RunResult result = JsonSerializer.Deserialize<RunResult>(output, ResultFile.Json)
+            var result = JsonSerializer.Deserialize<RunResult>(output, ResultFile.Json)
                 ?? throw Failure(request, "the process printed no result");
             return result with { ProcessSeconds = Stopwatch.GetElapsedTime(started).TotalSeconds };
         }
@@ -54,7 +54,7 @@ internal static class MeasuringProcess
 
     private static ProcessStartInfo StartInfo(RunRequest request)
     {
-        ProcessStartInfo start = StartInfo(
+        var start = StartInfo(
             "run-one",
             "--engine", request.Engine,
             "--workload", request.Workload.Name,
@@ -71,7 +71,7 @@ internal static class MeasuringProcess
     /// <summary>Starts this program with other arguments.</summary>
     public static ProcessStartInfo StartInfo(params ReadOnlySpan<string> arguments)
     {
-        string program = Environment.ProcessPath ?? throw new BenchmarkException("Cannot start a process for the run: the path of this program is unknown.");
+        var program = Environment.ProcessPath ?? throw new BenchmarkException("Cannot start a process for the run: the path of this program is unknown.");
         var start = new ProcessStartInfo(program)
         {
             RedirectStandardOutput = true,
@@ -86,7 +86,7 @@ internal static class MeasuringProcess
         // If this process was started as "dotnet Voron.Benchmarks.dll", the program is dotnet, whose first argument is the assembly.
         if (Path.GetFileNameWithoutExtension(program).Equals("dotnet", StringComparison.OrdinalIgnoreCase))
             start.ArgumentList.Add(Environment.GetCommandLineArgs()[0]);
-        foreach (string argument in arguments)
+        foreach (var argument in arguments)
             start.ArgumentList.Add(argument);
         return start;
     }

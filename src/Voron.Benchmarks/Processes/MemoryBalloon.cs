@@ -29,11 +29,11 @@ internal sealed class MemoryBalloon : IDisposable
     /// <summary>Returns null, and reports the reason, if the system does not allow memory to be locked.</summary>
     public static MemoryBalloon? TryStart(long bytesToLeave, Action<string> say)
     {
-        ProcessStartInfo start = MeasuringProcess.StartInfo("hold-memory", bytesToLeave.ToString(CultureInfo.InvariantCulture));
+        var start = MeasuringProcess.StartInfo("hold-memory", bytesToLeave.ToString(CultureInfo.InvariantCulture));
         start.RedirectStandardInput = true;
         var process = new Process { StartInfo = start };
         process.Start();
-        string? line = process.StandardOutput.ReadLine();
+        var line = process.StandardOutput.ReadLine();
         if (line is not null && line.StartsWith(Ready, StringComparison.Ordinal))
             return new MemoryBalloon(process, long.Parse(line.AsSpan(Ready.Length), CultureInfo.InvariantCulture));
         say($"No memory limit: {process.StandardError.ReadToEnd().Trim()}");
@@ -61,7 +61,7 @@ internal sealed class MemoryBalloon : IDisposable
         var chunks = new List<nint>();
         while (AvailableBytes() > bytesToLeave + ChunkBytes)
         {
-            nint chunk = LinuxCalls.LockMemory(ChunkBytes);
+            var chunk = LinuxCalls.LockMemory(ChunkBytes);
             if (chunk == 0)
                 throw new BenchmarkException("This user is not allowed to lock enough memory. Raise the limit that 'ulimit -l' shows.");
             chunks.Add(chunk);
@@ -70,14 +70,14 @@ internal sealed class MemoryBalloon : IDisposable
         while (Console.In.Read() >= 0)
         {
         }
-        foreach (nint chunk in chunks)
+        foreach (var chunk in chunks)
             LinuxCalls.UnlockMemory(chunk, ChunkBytes);
     }
 
     private static long AvailableBytes()
     {
         const string Field = "MemAvailable:";
-        string line = File.ReadLines("/proc/meminfo").First(text => text.StartsWith(Field, StringComparison.Ordinal));
+        var line = File.ReadLines("/proc/meminfo").First(text => text.StartsWith(Field, StringComparison.Ordinal));
         return long.Parse(line.Split((char[]?)null, StringSplitOptions.RemoveEmptyEntries)[1], CultureInfo.InvariantCulture) << 10;
     }
 }

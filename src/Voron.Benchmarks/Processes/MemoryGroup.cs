@@ -19,13 +19,13 @@ internal sealed class MemoryGroup : IDisposable
     /// <summary>Returns null, and reports the reason, if the system has no such groups or this user cannot create one.</summary>
     public static MemoryGroup? TryJoin(long bytes, Action<string> say)
     {
-        string controllers = Path.Combine(Root, "cgroup.controllers");
+        var controllers = Path.Combine(Root, "cgroup.controllers");
         if (!File.Exists(controllers) || !File.ReadAllText(controllers).Contains("memory", StringComparison.Ordinal))
         {
             say($"No memory limit by cgroup: {Root} is not a cgroup v2 hierarchy with a memory controller.");
             return null;
         }
-        string path = Path.Combine(Root, string.Create(CultureInfo.InvariantCulture, $"voron-benchmarks-{Environment.ProcessId}"));
+        var path = Path.Combine(Root, string.Create(CultureInfo.InvariantCulture, $"voron-benchmarks-{Environment.ProcessId}"));
         try
         {
             Directory.CreateDirectory(path);

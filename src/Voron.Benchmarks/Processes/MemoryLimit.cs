@@ -46,7 +46,7 @@ internal sealed class MemoryLimit : IDisposable
         }
         if (MemoryBalloon.TryStart(bytes, say) is not { } balloon)
             return null;
-        string description = string.Create(
+        var description = string.Create(
             CultureInfo.InvariantCulture, $"{bytes / MiB} MiB left by a balloon of {balloon.HeldBytes / MiB} MiB locked memory");
         return new MemoryLimit(null, balloon, description);
     }

@@ -28,12 +28,12 @@ internal sealed class ProgressSignal
     {
         if (_output is null)
             return;
-        long now = Stopwatch.GetTimestamp();
+        var now = Stopwatch.GetTimestamp();
         if (Stopwatch.GetElapsedTime(_lastTimestamp, now) < Interval)
             return;
         _lastTimestamp = now;
-        int length = Prefix.Length;
-        Utf8Formatter.TryFormat(done, _line.AsSpan(length), out int written);
+        var length = Prefix.Length;
+        Utf8Formatter.TryFormat(done, _line.AsSpan(length), out var written);
         length += written;
         _line[length++] = (byte)' ';
         Utf8Formatter.TryFormat(total, _line.AsSpan(length), out written);
@@ -48,10 +48,10 @@ internal sealed class ProgressSignal
         fractionDone = 0;
         if (!line.StartsWith(Prefix, StringComparison.Ordinal))
             return false;
-        string[] numbers = line[Prefix.Length..].Split(' ');
+        var numbers = line[Prefix.Length..].Split(' ');
         if (numbers.Length != 2
-            || !long.TryParse(numbers[0], CultureInfo.InvariantCulture, out long done)
-            || !long.TryParse(numbers[1], CultureInfo.InvariantCulture, out long total))
+            || !long.TryParse(numbers[0], CultureInfo.InvariantCulture, out var done)
+            || !long.TryParse(numbers[1], CultureInfo.InvariantCulture, out var total))
         {
             return false;
         }

@@ -68,13 +68,13 @@ internal sealed class ComparisonReport
 
     private IEnumerable<string[]> Rows(ComparisonTable form)
     {
-        foreach (Comparison.Step step in ReportedSteps)
+        foreach (var step in ReportedSteps)
         {
-            double? ours = _medians.Rate(step.Workload, EngineCatalog.Voron);
-            double? bestPeer = _medians.BestPeer(step.Workload)?.Rate;
-            foreach (EngineDescriptor engine in _comparison.AllEngines)
+            var ours = _medians.Rate(step.Workload, EngineCatalog.Voron);
+            var bestPeer = _medians.BestPeer(step.Workload)?.Rate;
+            foreach (var engine in _comparison.AllEngines)
             {
-                RunResult[] runs = _medians.Runs(step.Workload, engine.Name);
+                var runs = _medians.Runs(step.Workload, engine.Name);
                 if (runs.Length != 0 && form.Has(runs))
                 {
                     var figures = new RowFigures(_medians.Rate(step.Workload, engine.Name), ours, bestPeer);
@@ -94,11 +94,11 @@ internal sealed class ComparisonReport
         EngineDescriptor[] engines = [.. _comparison.AllEngines.Where(engine => engine.IsInstalled())];
         var totals = new double[engines.Length];
         var rows = new List<string[]>();
-        foreach (Comparison.Step step in _comparison.Steps)
+        foreach (var step in _comparison.Steps)
         {
-            double?[] seconds = Array.ConvertAll(
+            var seconds = Array.ConvertAll(
                 engines, engine => Medians.Of(_medians.Runs(step.Workload, engine.Name), run => run.ProcessSeconds));
-            for (int i = 0; i < engines.Length; i++)
+            for (var i = 0; i < engines.Length; i++)
                 totals[i] += seconds[i] ?? 0;
             rows.Add([step.Workload.Title, .. seconds.Select(figure => figure is null ? "" : Figures.Decimal(figure))]);
         }

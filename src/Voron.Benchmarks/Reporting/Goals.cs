@@ -69,13 +69,13 @@ internal sealed class Goals
     private void AddReads()
     {
         AtLeast(RandomRead, "to LMDB", Ratio(RandomRead, Ours, Lmdb), 1.8);
-        double? threads = _medians.Rate(RandomReadTwo, Ours) / _medians.Rate(RandomRead, Ours);
+        var threads = _medians.Rate(RandomReadTwo, Ours) / _medians.Rate(RandomRead, Ours);
         AtLeast(RandomReadTwo, "scaling, to that of a memory probe", threads / Of(RandomReadTwo, run => run.MemoryProbe?.Scaling), 1);
         AtLeast(RandomReadMany, "to LMDB's single gets", _medians.Rate(RandomReadMany, Ours) / _medians.Rate(RandomRead, Lmdb), 8);
         AtLeast(ScanForward, "to LMDB", Ratio(ScanForward, Ours, Lmdb), 1.6);
         AtLeast(ScanBackward, "to LMDB", Ratio(ScanBackward, Ours, Lmdb), 1.5);
         AtLeast(UpdateWhileReading, "writer, to LMDB's", Ratio(UpdateWhileReading, Ours, Lmdb), 4);
-        double? reader = Of(UpdateWhileReading, run => run.ReaderOperationsPerSecond);
+        var reader = Of(UpdateWhileReading, run => run.ReaderOperationsPerSecond);
         AtLeast(
             UpdateWhileReading, "reader, to LMDB's", reader / _medians.Of(UpdateWhileReading, Lmdb, run => run.ReaderOperationsPerSecond), 1.2);
     }
@@ -84,20 +84,20 @@ internal sealed class Goals
     {
         AtLeast(DeleteHalf, "to the best peer", ToBest(DeleteHalf, Ours), 1);
         AtLeast(InsertAgain, "to the best peer", ToBest(InsertAgain, Ours), 1);
-        double? store = Of(InsertAgain, run => run.AllocatedBytesClosed) / Of(DeleteHalf, run => run.AllocatedBytesBefore);
+        var store = Of(InsertAgain, run => run.AllocatedBytesClosed) / Of(DeleteHalf, run => run.AllocatedBytesBefore);
         AtMost(InsertAgain, "closed store, to the one before the deletes", store, 1, "x");
-        double? dataFile = Of(InsertAgain, run => run.DataFileBytesClosed) / Of(DeleteHalf, run => run.DataFileBytesBefore);
+        var dataFile = Of(InsertAgain, run => run.DataFileBytesClosed) / Of(DeleteHalf, run => run.DataFileBytesBefore);
         AtMost(InsertAgain, "closed data file, to the one before the deletes", dataFile, 1, "x");
     }
 
     private void AddLargeValues()
     {
-        foreach (WorkloadDefinition write in (ReadOnlySpan<WorkloadDefinition>)[Write16K, Write1M, Write64M])
+        foreach (var write in (ReadOnlySpan<WorkloadDefinition>)[Write16K, Write1M, Write64M])
         {
             AtLeast(write, "of the device's sequential rate", Of(write, ComparisonTables.SequentialShare) * 100, SequentialRatePercent, "%");
             AtLeast(write, "of its rate of durable writes that large", Of(write, DurableShare) * 100, SequentialRatePercent, "%");
         }
-        foreach (WorkloadDefinition read in (ReadOnlySpan<WorkloadDefinition>)[Read16K, Read1M, Read64M])
+        foreach (var read in (ReadOnlySpan<WorkloadDefinition>)[Read16K, Read1M, Read64M])
             AtLeast(read, "of a bare pass over memory", Of(read, ComparisonTables.MemoryShare) * 100, MemorySpeedPercent, "%");
     }
 
@@ -111,15 +111,15 @@ internal sealed class Goals
 
     private void AddJournal()
     {
-        foreach ((string engine, string journal, double random) in (ReadOnlySpan<(string, string, double)>)
+        foreach ((var engine, var journal, var random) in (ReadOnlySpan<(string, string, double)>)
             [(EngineCatalog.VoronLz4Journal, "compressed", 20), (EngineCatalog.VoronPlainJournal, "not compressed", 26)])
         {
-            foreach ((WorkloadDefinition workload, double kilobytes, double saved) in (ReadOnlySpan<(WorkloadDefinition, double, double)>)
+            foreach ((var workload, var kilobytes, var saved) in (ReadOnlySpan<(WorkloadDefinition, double, double)>)
                 [(SequentialInsert, 16, 80), (RandomInsert, random, 80), (RandomUpdate, 8, 90)])
             {
-                double? written = _medians.Of(workload, engine, run => run.Commits?.JournalBytes.Average / 1024);
+                var written = _medians.Of(workload, engine, run => run.Commits?.JournalBytes.Average / 1024);
                 AtMost(workload, $"journal, {journal}, KB a transaction", written, kilobytes);
-                double? percent = _medians.Of(workload, engine, run => (1 - run.JournalShareOfPages) * 100);
+                var percent = _medians.Of(workload, engine, run => (1 - run.JournalShareOfPages) * 100);
                 AtLeast(workload, $"journal, {journal}, less than whole pages by", percent, saved, "%");
             }
         }
@@ -129,33 +129,33 @@ internal sealed class Goals
     {
         AtMost(SequentialInsert, "device bytes a user byte", Of(SequentialInsert, ComparisonTables.DeviceBytesPerUserByte), 2.2);
         AtMost(RandomInsert, "device bytes a user byte", Of(RandomInsert, ComparisonTables.DeviceBytesPerUserByte), 6);
-        foreach (WorkloadDefinition workload in (ReadOnlySpan<WorkloadDefinition>)[RandomInsert, RandomUpdate])
+        foreach (var workload in (ReadOnlySpan<WorkloadDefinition>)[RandomInsert, RandomUpdate])
         {
             AtMost(workload, "seeks for 250 flushed pages", Of(workload, ComparisonTables.SeeksFor250Pages), 6);
             AtMost(workload, "flushed bytes, to pages written one by one", Of(workload, ComparisonTables.FlushedToPages), 1, "x");
         }
-        foreach (WorkloadDefinition workload in (ReadOnlySpan<WorkloadDefinition>)[SequentialInsert, RandomInsert, RandomUpdate])
+        foreach (var workload in (ReadOnlySpan<WorkloadDefinition>)[SequentialInsert, RandomInsert, RandomUpdate])
             AtMost(workload, "p99.9 of commits while flushing, to a bare probe's", Of(workload, ComparisonTables.FlushingRatio), 3, "x");
-        foreach (WorkloadDefinition workload in (ReadOnlySpan<WorkloadDefinition>)
+        foreach (var workload in (ReadOnlySpan<WorkloadDefinition>)
             [SequentialInsert, RandomInsert, RandomUpdate, SinglePut, SinglePutOnStore, DeleteHalf, InsertAgain])
         {
-            double? longest = _medians.Runs(workload, Ours).Max(run => run.CommitLatency?.MaxMicroseconds / 1e3);
+            var longest = _medians.Runs(workload, Ours).Max(run => run.CommitLatency?.MaxMicroseconds / 1e3);
             AtMost(workload, "longest commit of any round, ms", longest, 50);
         }
     }
 
     private void AddMemory()
     {
-        foreach (WorkloadDefinition workload in (ReadOnlySpan<WorkloadDefinition>)
+        foreach (var workload in (ReadOnlySpan<WorkloadDefinition>)
             [RandomRead, RandomReadMany, ScanForward, ScanBackward, SequentialInsert, RandomInsert, RandomUpdate, SinglePut])
         {
             AtMost(workload, "managed bytes an operation, steady", Of(workload, run => run.ManagedBytesPerOperation), NoManagedBytes);
         }
         AtMost(Callers64, "managed bytes a put in a group commit, steady", Of(Callers64, run => run.ManagedBytesPerOperation), 200);
-        long bound = (new StorageOptions().ScratchMemoryBytes >> 20) + RuntimeMiB;
-        foreach (WorkloadDefinition workload in (ReadOnlySpan<WorkloadDefinition>)[SequentialInsert, RandomInsert, RandomUpdate])
+        var bound = (new StorageOptions().ScratchMemoryBytes >> 20) + RuntimeMiB;
+        foreach (var workload in (ReadOnlySpan<WorkloadDefinition>)[SequentialInsert, RandomInsert, RandomUpdate])
         {
-            double? anonymous = Of(workload, run => run.Memory?.AnonymousBytes / (double)(1 << 20));
+            var anonymous = Of(workload, run => run.Memory?.AnonymousBytes / (double)(1 << 20));
             AtMost(workload, "memory beyond the map, MiB, scratch option and runtime", anonymous, bound);
         }
     }
@@ -168,7 +168,7 @@ internal sealed class Goals
 
     private void Add(WorkloadDefinition workload, string goal, double? figure, string unit, bool isMet)
     {
-        string measured = figure is null ? Figures.None : string.Create(CultureInfo.InvariantCulture, $"{figure:0.##}{unit}");
+        var measured = figure is null ? Figures.None : string.Create(CultureInfo.InvariantCulture, $"{figure:0.##}{unit}");
         _goals.Add(new GoalResult(workload.Title, goal, measured, figure is null ? null : isMet));
     }
 

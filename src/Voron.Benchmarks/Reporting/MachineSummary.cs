@@ -24,7 +24,7 @@ internal sealed record MachineSummary(
     private static string ProcessorName()
     {
         const string CpuInfo = "/proc/cpuinfo";
-        string? line = File.Exists(CpuInfo)
+        var line = File.Exists(CpuInfo)
             ? File.ReadLines(CpuInfo).FirstOrDefault(text => text.StartsWith("model name", StringComparison.Ordinal))
             : Environment.GetEnvironmentVariable("PROCESSOR_IDENTIFIER");
         return line?[(line.IndexOf(':', StringComparison.Ordinal) + 1)..].Trim() ?? Unknown;

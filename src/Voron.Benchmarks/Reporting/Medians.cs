@@ -21,7 +21,7 @@ internal sealed class Medians(IReadOnlyList<RunResult> results)
     public (string Engine, double Rate)? BestPeer(WorkloadDefinition workload, string? except = null)
     {
         (string Engine, double Rate)? best = null;
-        foreach (string engine in _engines.Where(engine => engine != except && !EngineCatalog.Find(engine).IsOurs))
+        foreach (var engine in _engines.Where(engine => engine != except && !EngineCatalog.Find(engine).IsOurs))
         {
             if (Rate(workload, engine) is { } rate && rate > (best?.Rate ?? 0))
                 best = (engine, rate);

@@ -17,9 +17,9 @@ internal sealed record Report(string Title, IReadOnlyList<string> Notes, IReadOn
 
     public void Write(IAnsiConsole console)
     {
-        foreach (string note in Notes)
+        foreach (var note in Notes)
             console.WriteLine(note);
-        foreach (ReportTable table in FilledTables)
+        foreach (var table in FilledTables)
             table.Write(console);
         if (Conclusion is not null)
             console.WriteLine(Conclusion);
@@ -39,9 +39,9 @@ internal sealed record Report(string Title, IReadOnlyList<string> Notes, IReadOn
         string[] notes = [.. rawDevice, .. Notes];
         if (notes.Length > 0)
             text.AppendLine();
-        foreach (string note in notes)
+        foreach (var note in notes)
             text.Append("- ").AppendLine(note);
-        foreach (ReportTable table in FilledTables)
+        foreach (var table in FilledTables)
             table.AppendMarkdown(text);
         if (Conclusion is not null)
             text.AppendLine().AppendLine(Conclusion);

@@ -8,13 +8,13 @@ internal sealed record ReportTable(string Title, int TextColumns, string[] Colum
 {
     public void Write(IAnsiConsole console)
     {
-        Table table = new Table().Border(TableBorder.Rounded).Title(new TableTitle($"[bold]{Markup.Escape(Title)}[/]"));
-        for (int i = 0; i < Columns.Length; i++)
+        var table = new Table().Border(TableBorder.Rounded).Title(new TableTitle($"[bold]{Markup.Escape(Title)}[/]"));
+        for (var i = 0; i < Columns.Length; i++)
         {
             var column = new TableColumn(Markup.Escape(Columns[i]));
             table.AddColumn(i < TextColumns ? column : column.RightAligned());
         }
-        foreach (string[] row in Rows)
+        foreach (var row in Rows)
             table.AddRow(Array.ConvertAll(row, Markup.Escape));
         console.Write(table);
     }
@@ -24,17 +24,17 @@ internal sealed record ReportTable(string Title, int TextColumns, string[] Colum
         text.AppendLine().Append("## ").AppendLine(Title).AppendLine();
         AppendRow(text, Columns);
         text.Append('|');
-        for (int i = 0; i < Columns.Length; i++)
+        for (var i = 0; i < Columns.Length; i++)
             text.Append(i < TextColumns ? "---|" : "---:|");
         text.AppendLine();
-        foreach (string[] row in Rows)
+        foreach (var row in Rows)
             AppendRow(text, row);
     }
 
     private static void AppendRow(StringBuilder text, string[] cells)
     {
         text.Append('|');
-        foreach (string cell in cells)
+        foreach (var cell in cells)
             text.Append(' ').Append(cell.Replace("|", "\\|", StringComparison.Ordinal)).Append(" |");
         text.AppendLine();
     }

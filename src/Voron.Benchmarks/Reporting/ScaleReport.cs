@@ -27,7 +27,7 @@ internal static class ScaleReport
     /// <exception cref="BenchmarkException">Two engines read different bytes from the same items.</exception>
     public static void RequireAgreement(IReadOnlyList<ScaleRow> rows)
     {
-        foreach (IGrouping<long, ScaleRow> size in
+        foreach (var size in
             rows.Where(row => row is { Memory: ScaleRow.AllMemory, Get.IsCut: false }).GroupBy(row => row.Items))
         {
             if (size.Select(row => row.Get.Checksum).Distinct().Count() > 1)

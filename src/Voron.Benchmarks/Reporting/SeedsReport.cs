@@ -23,7 +23,7 @@ internal static class SeedsReport
         ["workload", "items/s", "published", "ratio", "tx/s", "published", "tx p50 us", "tx p99 us", "tx max us", "managed B a tx", "seconds"],
         results.Select(result =>
         {
-            PublishedWorkload published = PublishedFigures.Of(WorkloadOf(result));
+            var published = PublishedFigures.Of(WorkloadOf(result));
             return (string[])
             [
                 WorkloadOf(result).Title,
@@ -45,11 +45,11 @@ internal static class SeedsReport
         ["workload", "transactions", "average", "max", "total", "std. deviation"],
         writes.SelectMany(result =>
         {
-            WorkloadDefinition workload = WorkloadOf(result);
+            var workload = WorkloadOf(result);
             var rows = new List<string[]> { PagesRow(workload.Title, result.Commits?.PagesChanged) };
             if (result.Commits is { } commits)
                 rows.Add(PagesRow("  of these, the first", commits.FirstPagesChanged));
-            PublishedWorkload published = PublishedFigures.Of(workload);
+            var published = PublishedFigures.Of(workload);
             if (published.PagesAverage is not null)
             {
                 rows.Add(
@@ -77,7 +77,7 @@ internal static class SeedsReport
 
     private static ReportTable Bytes(RunResult[] writes)
     {
-        string first = $"first {EngineObserver.PublishedTransactions:N0} tx";
+        var first = $"first {EngineObserver.PublishedTransactions:N0} tx";
         return Table(
             "Bytes",
             [
@@ -86,7 +86,7 @@ internal static class SeedsReport
             ],
             writes.Select(result =>
             {
-                PublishedWorkload published = PublishedFigures.Of(WorkloadOf(result));
+                var published = PublishedFigures.Of(WorkloadOf(result));
                 return (string[])
                 [
                     WorkloadOf(result).Title,

@@ -5,7 +5,6 @@ using Voron.Benchmarks.Workloads;
 using Voron.Format;
 using Voron.Journal;
 using Voron.Paging;
-using Voron.Trees;
 using Voron.Trees.Pages;
 
 namespace Voron.Benchmarks.Suites;
@@ -54,7 +53,7 @@ public unsafe class MicroSuite
         _compressedLength = Lz4Block.Compress(_page, PageSize, _compressed, 2 * PageSize);
         _versions = new VersionTable(TablePages);
         _versions.EnsureCapacity(TablePages);
-        for (int page = 0; page < TablePages; page++)
+        for (var page = 0; page < TablePages; page++)
             _versions.Push(page, transactionId: 5, level: 0, _page, pages: 1, default);
     }
 
@@ -100,9 +99,9 @@ public unsafe class MicroSuite
         ulong dirty = 0;
         var page = new WritablePage(bytes, &dirty, LineShift);
         SlottedPage.Initialize(page, PageSize);
-        for (int i = 0; i < EntriesPerPage; i++)
+        for (var i = 0; i < EntriesPerPage; i++)
         {
-            int offset = SlottedPage.MakeRoom<LeafPage>(page, PageSize, RecordBytes, newSlot: true);
+            var offset = SlottedPage.MakeRoom<LeafPage>(page, PageSize, RecordBytes, newSlot: true);
             SlottedPage.InsertSlot(page, i, offset);
             var record = (LeafRecordHeader*)(bytes + offset);
             record->KeyLengthAndKind = ItemGenerator.KeyBytes;

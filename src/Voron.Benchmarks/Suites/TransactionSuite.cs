@@ -47,25 +47,25 @@ public class TransactionSuite
     public long CursorStep()
     {
         long bytes = 0;
-        using ReadTransaction transaction = _environment!.BeginRead();
-        using Cursor cursor = transaction.OpenTree(TreeName).OpenCursor();
-        bool found = cursor.SeekFirst();
-        for (int i = 0; i < Steps && found; i++, found = cursor.MoveNext())
+        using var transaction = _environment!.BeginRead();
+        using var cursor = transaction.OpenTree(TreeName).OpenCursor();
+        var found = cursor.SeekFirst();
+        for (var i = 0; i < Steps && found; i++, found = cursor.MoveNext())
             bytes += cursor.Value.Length;
         return bytes;
     }
 
     private void Put(long first, int version, bool random)
     {
-        for (int i = 0; i < PutsPerTransaction; i++)
+        for (var i = 0; i < PutsPerTransaction; i++)
         {
-            long item = random ? ItemGenerator.PickItem(first + i, round: 0, Items) : first + i;
+            var item = random ? ItemGenerator.PickItem(first + i, round: 0, Items) : first + i;
             _buffer.SetKey(i, item);
             _buffer.SetValue(i, item, version);
         }
-        using WriteTransaction transaction = _environment!.BeginWrite();
-        WriteTree tree = transaction.CreateTree(TreeName);
-        for (int i = 0; i < PutsPerTransaction; i++)
+        using var transaction = _environment!.BeginWrite();
+        var tree = transaction.CreateTree(TreeName);
+        for (var i = 0; i < PutsPerTransaction; i++)
             tree.Put(_buffer.Key(i), _buffer.Value(i));
         transaction.Commit();
     }

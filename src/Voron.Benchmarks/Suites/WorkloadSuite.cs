@@ -38,9 +38,9 @@ public class WorkloadSuite
     [IterationSetup]
     public void Open()
     {
-        WorkloadDefinition workload = WorkloadCatalog.Find(Workload);
+        var workload = WorkloadCatalog.Find(Workload);
         _area = new WorkArea(Directory.GetCurrentDirectory());
-        string path = _area.StorePath(Engine, workload.Store);
+        var path = _area.StorePath(Engine, workload.Store);
         Directory.CreateDirectory(path);
         _engine = EngineCatalog.Require(Engine).Open(path, new EngineObserver());
         _request = new RunRequest(Engine, workload, path, Items, Items, Round: 0);

@@ -25,8 +25,8 @@ internal sealed class CommitLog(long capacity)
     public LatencySummary? During(IReadOnlyList<FlushInterval> flushes, out long commits)
     {
         var histogram = new LatencyHistogram();
-        int flush = 0;
-        for (int i = 0; i < _count; i++)
+        var flush = 0;
+        for (var i = 0; i < _count; i++)
         {
             while (flush < flushes.Count && flushes[flush].EndTimestamp < _endTimestamps[i])
                 flush++;

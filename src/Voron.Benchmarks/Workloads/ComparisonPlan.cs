@@ -58,11 +58,11 @@ internal static class ComparisonPlan
     public static Comparison.Step[] Select(IReadOnlyList<string> only, double scale)
     {
         WorkloadDefinition[] wanted = [.. only.Select(Find)];
-        foreach (WorkloadDefinition workload in wanted)
+        foreach (var workload in wanted)
         {
             if (Plan.All(step => step.Workload != workload))
             {
-                string names = string.Join(", ", Plan.Select(step => step.Workload.Name));
+                var names = string.Join(", ", Plan.Select(step => step.Workload.Name));
                 throw new BenchmarkException($"'{workload.Name}' is not part of the comparison. Choose from: {names}.");
             }
         }
@@ -88,8 +88,8 @@ internal static class ComparisonPlan
 
     private static Comparison.Step Scale((WorkloadDefinition Workload, long Items, long Operations) step, double scale, bool isReported)
     {
-        long items = Scaling.Apply(step.Items, scale, step.Workload.ValueBytes);
-        long operations = step.Workload.Kind is WorkloadKind.DeleteHalf or WorkloadKind.InsertAgain
+        var items = Scaling.Apply(step.Items, scale, step.Workload.ValueBytes);
+        var operations = step.Workload.Kind is WorkloadKind.DeleteHalf or WorkloadKind.InsertAgain
             ? WorkloadDefinition.EvenItems(items)
             : Scaling.Apply(step.Operations, scale, step.Workload.ValueBytes);
         return new Comparison.Step(step.Workload, items, operations, isReported);

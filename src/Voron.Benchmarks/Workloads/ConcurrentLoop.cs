@@ -14,21 +14,21 @@ internal static class ConcurrentLoop
 
     public static void Run(BenchmarkEngine engine, RunRequest request, TimedRun run)
     {
-        int callers = (int)Math.Min(request.Workload.Callers, request.Operations);
-        bool isAsync = engine.CreateCaller() is not null;
+        var callers = (int)Math.Min(request.Workload.Callers, request.Operations);
+        var isAsync = engine.CreateCaller() is not null;
         if (!isAsync)
             callers = Math.Min(callers, MaxThreads);
         run.Note = isAsync ? $"{callers} tasks" : $"{callers} threads";
         var histograms = new LatencyHistogram[callers];
-        for (int i = 0; i < callers; i++)
+        for (var i = 0; i < callers; i++)
             histograms[i] = new LatencyHistogram();
 
-        long started = Stopwatch.GetTimestamp();
+        var started = Stopwatch.GetTimestamp();
         var load = new Load(request, run, callers, started);
         if (isAsync)
         {
             var tasks = new Task[callers];
-            for (int i = 0; i < callers; i++)
+            for (var i = 0; i < callers; i++)
                 tasks[i] = CallAsync(engine.CreateCaller()!, load, i, histograms[i]);
             Task.WaitAll(tasks);
         }
@@ -38,7 +38,7 @@ internal static class ConcurrentLoop
         }
         run.AddEngineTime(started, Stopwatch.GetTimestamp());
         run.OperationsDone = histograms.Sum(histogram => histogram.Count);
-        foreach (LatencyHistogram histogram in histograms)
+        foreach (var histogram in histograms)
         {
             run.Commits.Add(histogram);
             run.Transactions.Add(histogram);
@@ -49,12 +49,12 @@ internal static class ConcurrentLoop
     {
         // All callers start on the thread pool, as requests to a service would.
         await Task.Yield();
-        ItemBuffer buffer = load.CreateBuffer();
+        var buffer = load.CreateBuffer();
         for (long item = first; load.HasTimeFor(item); item += load.Callers)
         {
             buffer.SetKey(0, item);
             buffer.SetValue(0, item, version: 0);
-            long began = Stopwatch.GetTimestamp();
+            var began = Stopwatch.GetTimestamp();
             await caller.PutAsync(buffer.KeyMemory(0), buffer.ValueMemory(0)).ConfigureAwait(false);
             latencies.Record(Clock.Nanoseconds(began, Stopwatch.GetTimestamp()));
             load.Report(first, item);
@@ -64,12 +64,12 @@ internal static class ConcurrentLoop
 
     private static void Call(BenchmarkEngine engine, Load load, int first, LatencyHistogram latencies)
     {
-        ItemBuffer buffer = load.CreateBuffer();
+        var buffer = load.CreateBuffer();
         for (long item = first; load.HasTimeFor(item); item += load.Callers)
         {
             buffer.SetKey(0, item);
             buffer.SetValue(0, item, version: 0);
-            long began = Stopwatch.GetTimestamp();
+            var began = Stopwatch.GetTimestamp();
             engine.PutDurable(buffer.Key(0), buffer.Value(0));
             latencies.Record(Clock.Nanoseconds(began, Stopwatch.GetTimestamp()));
             load.Report(first, item);

@@ -17,8 +17,8 @@ internal struct ContentChecksum
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Add(ReadOnlySpan<byte> value)
     {
-        ulong first = MemoryMarshal.Read<ulong>(value);
-        ulong last = MemoryMarshal.Read<ulong>(value[(ItemGenerator.RandomValueBytes - sizeof(ulong))..]);
+        var first = MemoryMarshal.Read<ulong>(value);
+        var last = MemoryMarshal.Read<ulong>(value[(ItemGenerator.RandomValueBytes - sizeof(ulong))..]);
         Sum = (BitOperations.RotateLeft(Sum, 5) ^ first ^ (last + (ulong)value.Length)) * Multiplier;
     }
 
@@ -36,8 +36,8 @@ internal struct ContentChecksum
     [MethodImpl(MethodImplOptions.AggressiveOptimization)]
     public void AddWhole(ReadOnlySpan<byte> value)
     {
-        Vector<ulong> sums = Vector<ulong>.Zero;
-        foreach (Vector<ulong> part in MemoryMarshal.Cast<byte, Vector<ulong>>(value))
+        var sums = Vector<ulong>.Zero;
+        foreach (var part in MemoryMarshal.Cast<byte, Vector<ulong>>(value))
             sums += part;
         Add(value);
         Sum += Vector.Sum(sums);

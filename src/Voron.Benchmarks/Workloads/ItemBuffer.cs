@@ -21,7 +21,7 @@ internal sealed class ItemBuffer
         // Pinned, so that passing a pointer to a native peer costs nothing.
         _keys = GC.AllocateArray<byte>(capacity * ItemGenerator.KeyBytes, pinned: true);
         _values = GC.AllocateArray<byte>(withValues ? capacity * valueBytes : 0, pinned: true);
-        for (int offset = 0; offset < _values.Length; offset += ItemGenerator.ValueBytes)
+        for (var offset = 0; offset < _values.Length; offset += ItemGenerator.ValueBytes)
         {
             // Half noise, half text throughout. The noise at the start of each value is rewritten for each item.
             ItemGenerator.WriteRandomValue(offset % valueBytes, 0, _values.AsSpan(offset));
@@ -41,9 +41,9 @@ internal sealed class ItemBuffer
 
     public void SetValue(int index, long item, int version)
     {
-        Span<byte> value = _values.AsSpan(index * _valueBytes, _valueBytes);
+        var value = _values.AsSpan(index * _valueBytes, _valueBytes);
         ItemGenerator.WriteRandomValue(item, version, value);
-        for (int offset = StampDistance; offset < value.Length; offset += StampDistance)
+        for (var offset = StampDistance; offset < value.Length; offset += StampDistance)
             BinaryPrimitives.WriteInt64LittleEndian(value[offset..], item + offset);
     }
 }

@@ -32,7 +32,7 @@ internal readonly struct ItemGenerator(KeyOrder order)
 
     public void WriteKey(long item, Span<byte> key)
     {
-        ulong number = (ulong)item;
+        var number = (ulong)item;
         if (order == KeyOrder.Sequential)
         {
             BinaryPrimitives.WriteUInt64BigEndian(key, KeyPrefix);
@@ -47,8 +47,8 @@ internal readonly struct ItemGenerator(KeyOrder order)
     /// <summary>Writes the noise half of version <paramref name="version"/> of an item's value.</summary>
     public static void WriteRandomValue(long item, int version, Span<byte> value)
     {
-        ulong state = Mix((ulong)item + (ValueSeed * (uint)(version + 1)));
-        for (int offset = 0; offset < RandomValueBytes; offset += sizeof(ulong))
+        var state = Mix((ulong)item + (ValueSeed * (uint)(version + 1)));
+        for (var offset = 0; offset < RandomValueBytes; offset += sizeof(ulong))
         {
             state += GoldenGamma;
             BinaryPrimitives.WriteUInt64LittleEndian(value[offset..], Mix(state));
@@ -58,7 +58,7 @@ internal readonly struct ItemGenerator(KeyOrder order)
     /// <summary>Returns the item for the <paramref name="operation"/>-th random operation of a round.</summary>
     public static long PickItem(long operation, int round, long itemCount)
     {
-        ulong random = Mix((ulong)operation + (PickSeed * (uint)(round + 1)));
+        var random = Mix((ulong)operation + (PickSeed * (uint)(round + 1)));
         return (long)Math.BigMul(random, (ulong)itemCount, out _);
     }
 

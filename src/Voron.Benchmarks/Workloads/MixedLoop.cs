@@ -16,7 +16,7 @@ internal static class MixedLoop
         var reading = new TimedRun(new ProgressSignal(null));
         long gets = 0;
         long puts = 0;
-        long started = Stopwatch.GetTimestamp();
+        var started = Stopwatch.GetTimestamp();
         ParallelCallers.Run(2, caller =>
         {
             if (caller == 0)
@@ -32,7 +32,7 @@ internal static class MixedLoop
 
     private static long Write(BenchmarkEngine engine, RunRequest request, TimedRun run, long started, TimeSpan time)
     {
-        int count = request.Workload.ItemsPerTransaction;
+        var count = request.Workload.ItemsPerTransaction;
         var buffer = new ItemBuffer(request.Workload.Keys, count, withValues: true);
         long done = 0;
         for (; Stopwatch.GetElapsedTime(started) < time; done += count)
@@ -41,7 +41,7 @@ internal static class MixedLoop
             WriteLoop.PutTransaction(engine, buffer, count, isSorted: false, run);
             run.Progress.Report((long)Stopwatch.GetElapsedTime(started).TotalMilliseconds, request.Operations);
         }
-        long waiting = Stopwatch.GetTimestamp();
+        var waiting = Stopwatch.GetTimestamp();
         engine.WaitForCommits();
         run.AddEngineTime(waiting, Stopwatch.GetTimestamp());
         return done;
@@ -49,7 +49,7 @@ internal static class MixedLoop
 
     private static long Read(BenchmarkEngine engine, RunRequest request, TimedRun run, long started, TimeSpan time)
     {
-        using BenchmarkReader reader = engine.CreateReader();
+        using var reader = engine.CreateReader();
         var buffer = new ItemBuffer(request.Workload.Keys, GetsPerTransaction, withValues: false);
         ContentChecksum ignored = default;
         long done = 0;

@@ -11,9 +11,9 @@ internal static class ParallelCallers
         using var start = new Barrier(threads);
         ExceptionDispatchInfo? failure = null;
         var all = new Thread[threads];
-        for (int i = 0; i < threads; i++)
+        for (var i = 0; i < threads; i++)
         {
-            int number = i;
+            var number = i;
             all[i] = new Thread(() =>
             {
                 start.SignalAndWait();
@@ -28,7 +28,7 @@ internal static class ParallelCallers
             });
             all[i].Start();
         }
-        foreach (Thread thread in all)
+        foreach (var thread in all)
             thread.Join();
         failure?.Throw();
     }

@@ -8,7 +8,7 @@ internal static class ReadLoop
 {
     public static void Run(BenchmarkEngine engine, RunRequest request, TimedRun run)
     {
-        using BenchmarkReader reader = engine.CreateReader();
+        using var reader = engine.CreateReader();
         ContentChecksum checksum = default;
         run.OperationsDone = Run(reader, request, firstOperation: 0, run, ref checksum);
         run.Checksum = checksum.Sum;
@@ -17,19 +17,19 @@ internal static class ReadLoop
     /// <summary>Divides the operations among threads, each with its own reader. The time of the slowest thread counts.</summary>
     public static void RunThreads(BenchmarkEngine engine, RunRequest request, TimedRun run)
     {
-        int threads = request.Workload.Callers;
-        RunRequest share = request with { Operations = request.Operations / threads };
+        var threads = request.Workload.Callers;
+        var share = request with { Operations = request.Operations / threads };
         var runs = new TimedRun[threads];
-        long[] done = new long[threads];
+        var done = new long[threads];
         var checksums = new ContentChecksum[threads];
         ParallelCallers.Run(threads, thread =>
         {
             runs[thread] = new TimedRun(thread == 0 ? run.Progress : new ProgressSignal(null)) { Limit = run.Limit };
-            using BenchmarkReader reader = engine.CreateReader();
+            using var reader = engine.CreateReader();
             done[thread] = Run(reader, share, thread * share.Operations, runs[thread], ref checksums[thread]);
         });
         ContentChecksum all = default;
-        foreach (ContentChecksum checksum in checksums)
+        foreach (var checksum in checksums)
             all.Add(in checksum);
         run.Checksum = all.Sum;
         run.Misses += runs.Sum(part => part.Misses);
@@ -40,13 +40,13 @@ internal static class ReadLoop
 
     private static long Run(BenchmarkReader reader, RunRequest request, long firstOperation, TimedRun run, ref ContentChecksum checksum)
     {
-        int capacity = (int)Math.Min(request.Workload.ItemsPerTransaction, request.Operations);
+        var capacity = (int)Math.Min(request.Workload.ItemsPerTransaction, request.Operations);
         var buffer = new ItemBuffer(request.Workload.Keys, capacity, withValues: false);
-        long started = Stopwatch.GetTimestamp();
+        var started = Stopwatch.GetTimestamp();
         long done = 0;
         while (done < request.Operations && !run.ShouldStop(started))
         {
-            int count = (int)Math.Min(capacity, request.Operations - done);
+            var count = (int)Math.Min(capacity, request.Operations - done);
             Fill(buffer, request, firstOperation + done, count);
             Transaction(reader, request.Workload, buffer, count, run, ref checksum);
             done += count;
@@ -59,17 +59,17 @@ internal static class ReadLoop
 
     public static void Fill(ItemBuffer buffer, RunRequest request, long done, int count)
     {
-        bool inOrder = request.Workload.Kind == WorkloadKind.GetInOrder;
-        for (int i = 0; i < count; i++)
+        var inOrder = request.Workload.Kind == WorkloadKind.GetInOrder;
+        for (var i = 0; i < count; i++)
             buffer.SetKey(i, inOrder ? (done + i) % request.Items : ItemGenerator.PickItem(done + i, request.Round, request.Items));
     }
 
     public static void Transaction(
         BenchmarkReader reader, WorkloadDefinition workload, ItemBuffer buffer, int count, TimedRun run, ref ContentChecksum checksum)
     {
-        long began = Stopwatch.GetTimestamp();
+        var began = Stopwatch.GetTimestamp();
         reader.Begin();
-        int found = workload.Kind == WorkloadKind.GetMany
+        var found = workload.Kind == WorkloadKind.GetMany
             ? reader.GetMany(buffer, count, ref checksum)
             : workload.ValueBytes > ItemGenerator.ValueBytes
                 ? GetWhole(reader, buffer, count, ref checksum)
@@ -82,10 +82,10 @@ internal static class ReadLoop
     /// <summary>Reads every byte of each large value, as an application would.</summary>
     private static int GetWhole(BenchmarkReader reader, ItemBuffer buffer, int count, ref ContentChecksum checksum)
     {
-        int found = 0;
-        for (int i = 0; i < count; i++)
+        var found = 0;
+        for (var i = 0; i < count; i++)
         {
-            if (!reader.TryGet(buffer.Key(i), out ReadOnlySpan<byte> value))
+            if (!reader.TryGet(buffer.Key(i), out var value))
                 continue;
             checksum.AddWhole(value);
             found++;

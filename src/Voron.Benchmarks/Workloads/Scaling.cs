@@ -10,7 +10,7 @@ internal static class Scaling
 
     public static long Apply(long count, double scale, int itemBytes = 1)
     {
-        long smallest = Math.Min(SmallestCount, (SmallestBytes + itemBytes - 1) / itemBytes);
+        var smallest = Math.Min(SmallestCount, (SmallestBytes + itemBytes - 1) / itemBytes);
         return Math.Max(Math.Min(count, smallest), (long)(count * scale));
     }
 }

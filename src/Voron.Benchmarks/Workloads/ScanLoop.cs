@@ -10,14 +10,14 @@ internal static class ScanLoop
     /// <summary>Scans <paramref name="operations"/> items and starts over whenever it reaches the end of the store.</summary>
     public static void Run(BenchmarkEngine engine, long operations, bool backward, TimedRun run)
     {
-        using BenchmarkReader reader = engine.CreateReader();
-        long started = Stopwatch.GetTimestamp();
+        using var reader = engine.CreateReader();
+        var started = Stopwatch.GetTimestamp();
         ContentChecksum checksum = default;
-        long left = operations;
+        var left = operations;
         reader.Begin();
         while (left > 0 && !run.ShouldStop(started))
         {
-            long before = left;
+            var before = left;
             left = backward ? Backward(reader, left, ref checksum) : Forward(reader, left, ref checksum);
             if (left == before)
                 throw new BenchmarkException("The scan found an empty store.");
@@ -35,11 +35,11 @@ internal static class ScanLoop
     /// <exception cref="BenchmarkException">The store has another number of items.</exception>
     public static ulong CheckStore(BenchmarkEngine engine, long expectedItems, bool keysOnly = false)
     {
-        using BenchmarkReader reader = engine.CreateReader();
+        using var reader = engine.CreateReader();
         ContentChecksum checksum = default;
         ulong keys = 0;
         reader.Begin();
-        long count = keysOnly ? CountKeys(reader, ref keys) : long.MaxValue - Forward(reader, long.MaxValue, ref checksum);
+        var count = keysOnly ? CountKeys(reader, ref keys) : long.MaxValue - Forward(reader, long.MaxValue, ref checksum);
         reader.End();
         return count == expectedItems
             ? keysOnly ? keys : checksum.Sum
@@ -50,7 +50,7 @@ internal static class ScanLoop
     private static long CountKeys(BenchmarkReader reader, ref ulong sum)
     {
         long count = 0;
-        for (bool found = reader.MoveFirst(out ReadOnlySpan<byte> key, out _); found; found = reader.MoveNext(out key, out _))
+        for (var found = reader.MoveFirst(out var key, out _); found; found = reader.MoveNext(out key, out _))
         {
             sum = (sum * 31) + MemoryMarshal.Read<ulong>(key[(ItemGenerator.KeyBytes - sizeof(ulong))..]);
             count++;
@@ -60,8 +60,8 @@ internal static class ScanLoop
 
     private static long Forward(BenchmarkReader reader, long left, ref ContentChecksum checksum)
     {
-        ContentChecksum sum = checksum;
-        bool found = reader.MoveFirst(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value);
+        var sum = checksum;
+        var found = reader.MoveFirst(out var key, out var value);
         while (found)
         {
             sum.Add(key, value);
@@ -75,8 +75,8 @@ internal static class ScanLoop
 
     private static long Backward(BenchmarkReader reader, long left, ref ContentChecksum checksum)
     {
-        ContentChecksum sum = checksum;
-        bool found = reader.MoveLast(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value);
+        var sum = checksum;
+        var found = reader.MoveLast(out var key, out var value);
         while (found)
         {
             sum.Add(key, value);

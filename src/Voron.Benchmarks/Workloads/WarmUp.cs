@@ -23,7 +23,7 @@ internal static class WarmUp
 
     public static void Run(EngineDescriptor descriptor, RunRequest request)
     {
-        string directory = request.Directory + ".warm-up";
+        var directory = request.Directory + ".warm-up";
         Delete(directory);
         Directory.CreateDirectory(directory);
         try
@@ -38,10 +38,10 @@ internal static class WarmUp
 
     private static void Run(EngineDescriptor descriptor, string directory, RunRequest request)
     {
-        WorkloadDefinition creator = WorkloadCatalog.CreatorOf(request.Workload);
-        int valueBytes = Math.Min(MaxValueBytes, request.Workload.ValueBytes);
-        int items = (int)Math.Min(MaxItems, MaxStoreBytes / valueBytes);
-        RunRequest fill = request with
+        var creator = WorkloadCatalog.CreatorOf(request.Workload);
+        var valueBytes = Math.Min(MaxValueBytes, request.Workload.ValueBytes);
+        var items = (int)Math.Min(MaxItems, MaxStoreBytes / valueBytes);
+        var fill = request with
         {
             Workload = creator with
             {
@@ -54,10 +54,10 @@ internal static class WarmUp
             Operations = items,
         };
         var ignored = new TimedRun(new ProgressSignal(null));
-        using (BenchmarkEngine engine = descriptor.Open(directory, new EngineObserver()))
+        using (var engine = descriptor.Open(directory, new EngineObserver()))
         {
             WorkloadLoops.Run(engine, fill, ignored);
-            long started = Stopwatch.GetTimestamp();
+            var started = Stopwatch.GetTimestamp();
             do
             {
                 Repeat(engine, request, items, valueBytes, ignored);
@@ -67,9 +67,9 @@ internal static class WarmUp
         }
 
         // Opening an existing store, and reading data that an earlier process wrote, run code of their own.
-        for (int i = 0; i < OpeningTurns; i++)
+        for (var i = 0; i < OpeningTurns; i++)
         {
-            using BenchmarkEngine engine = descriptor.Open(directory, new EngineObserver());
+            using var engine = descriptor.Open(directory, new EngineObserver());
             if (!request.Workload.Writes)
                 Repeat(engine, request, items, valueBytes, ignored);
             ScanLoop.CheckStore(engine, items);
@@ -78,10 +78,10 @@ internal static class WarmUp
 
     private static void Repeat(BenchmarkEngine engine, RunRequest request, int items, int valueBytes, TimedRun ignored)
     {
-        int perTransaction = Math.Min(MaxPerTransaction, Math.Max(1, request.Workload.ItemsPerTransaction));
+        var perTransaction = Math.Min(MaxPerTransaction, Math.Max(1, request.Workload.ItemsPerTransaction));
 
         // Repeated inserts are no longer in order.
-        WorkloadDefinition workload = request.Workload with
+        var workload = request.Workload with
         {
             ItemsPerTransaction = perTransaction,
             ValueBytes = valueBytes,
@@ -90,7 +90,7 @@ internal static class WarmUp
 
         // A scan has no transactions to repeat, so it covers the whole store, which also warms the step from page to page.
         // Concurrent callers each repeat their turns.
-        int turns = TransactionsPerTurn * (workload.Kind == WorkloadKind.ConcurrentInsert ? workload.Callers : 1);
+        var turns = TransactionsPerTurn * (workload.Kind == WorkloadKind.ConcurrentInsert ? workload.Callers : 1);
         long operations = request.Workload.ItemsPerTransaction == 0 ? items : Math.Min(items, perTransaction * turns);
         if (workload.Kind == WorkloadKind.UpdateWhileReading)
             operations = MixedMilliseconds;
@@ -100,9 +100,9 @@ internal static class WarmUp
             return;
         }
         operations = WorkloadDefinition.EvenItems(items);
-        foreach (WorkloadKind kind in (ReadOnlySpan<WorkloadKind>)[WorkloadKind.DeleteHalf, WorkloadKind.InsertAgain])
+        foreach (var kind in (ReadOnlySpan<WorkloadKind>)[WorkloadKind.DeleteHalf, WorkloadKind.InsertAgain])
         {
-            WorkloadDefinition half = workload with { Kind = kind };
+            var half = workload with { Kind = kind };
             WorkloadLoops.Run(engine, request with { Workload = half, Items = items, Operations = operations }, ignored);
         }
     }

@@ -25,7 +25,7 @@ internal static class WorkloadRunner
     /// <param name="leaveOpen">If given, receives the open store, which then is not closed.</param>
     public static RunResult Run(RunRequest request, ProgressSignal progress, Action<BenchmarkEngine>? leaveOpen = null)
     {
-        EngineDescriptor descriptor = EngineCatalog.Require(request.Engine);
+        var descriptor = EngineCatalog.Require(request.Engine);
         WarmUp.Run(descriptor, request);
         PrepareDirectory(request);
         IReadOnlyList<ProbeResult> rawDevice = [];
@@ -35,17 +35,17 @@ internal static class WorkloadRunner
             rawDevice = RawDeviceProbe.RunQuick(request.Directory);
 
         var observer = new EngineObserver();
-        long dataFileBefore = DataFileBytes(descriptor, request.Directory) ?? 0;
-        long allocatedBefore = DiskUsage.AllocatedBytes(request.Directory);
-        long opening = Stopwatch.GetTimestamp();
-        BenchmarkEngine engine = descriptor.Open(request.Directory, observer);
-        long openNanoseconds = Clock.Nanoseconds(opening, Stopwatch.GetTimestamp());
+        var dataFileBefore = DataFileBytes(descriptor, request.Directory) ?? 0;
+        var allocatedBefore = DiskUsage.AllocatedBytes(request.Directory);
+        var opening = Stopwatch.GetTimestamp();
+        var engine = descriptor.Open(request.Directory, observer);
+        var openNanoseconds = Clock.Nanoseconds(opening, Stopwatch.GetTimestamp());
         try
         {
-            WorkloadDefinition workload = request.Workload;
+            var workload = request.Workload;
             if (!workload.CreatesStore && workload.Kind != WorkloadKind.Open && request.ChecksStore)
                 ScanLoop.CheckStore(engine, workload.ItemsBefore(request.Items));
-            RunResult result = Measure(request, engine, openNanoseconds, observer, progress) with
+            var result = Measure(request, engine, openNanoseconds, observer, progress) with
             {
                 RawDevice = rawDevice,
                 AllocatedBytesBefore = allocatedBefore,
@@ -73,37 +73,37 @@ internal static class WorkloadRunner
     private static RunResult Measure(
         RunRequest request, BenchmarkEngine engine, long openNanoseconds, EngineObserver observer, ProgressSignal progress)
     {
-        WorkloadDefinition workload = request.Workload;
+        var workload = request.Workload;
         var run = new TimedRun(progress)
         {
             CommitLog = workload.Writes && request.ChecksStore ? new CommitLog(request.Transactions) : null,
             Limit = request.Limit,
         };
         long? allocatedAtPublishedPoint = null;
-        DeviceWrites? device = BlockDevice.Find(request.Directory)?.Read();
+        var device = BlockDevice.Find(request.Directory)?.Read();
 
         observer.IsActive = true;
-        ProcessMeter meter = ProcessMeter.Start();
-        TimeSpan? writeTime = engine.CommitWriteTime;
+        var meter = ProcessMeter.Start();
+        var writeTime = engine.CommitWriteTime;
         WorkloadLoops.Run(engine, request, run, transaction =>
         {
             if (transaction == EngineObserver.PublishedTransactions)
                 allocatedAtPublishedPoint = DiskUsage.AllocatedBytes(request.Directory);
         });
         writeTime = engine.CommitWriteTime - writeTime;
-        ProcessUsage usage = meter.Stop();
-        MemoryUse memory = MemoryUse.Read();
+        var usage = meter.Stop();
+        var memory = MemoryUse.Read();
 
         if (run.Misses != 0)
             throw new BenchmarkException($"{request.Engine}: {run.Misses:N0} of {request.Operations:N0} operations did not find their item.");
         if (workload.Kind == WorkloadKind.Open)
             run.AddEngineTime(openNanoseconds);
-        long operations = run.OperationsDone ?? request.Operations;
-        ulong checksum = Checksum(request, engine, run, operations);
-        long allocatedBytes = DiskUsage.AllocatedBytes(request.Directory);
+        var operations = run.OperationsDone ?? request.Operations;
+        var checksum = Checksum(request, engine, run, operations);
+        var allocatedBytes = DiskUsage.AllocatedBytes(request.Directory);
         long beside = 0;
-        FlushInterval[] flushes = observer.FlushIntervals();
-        LatencySummary? besideFlushes = run.CommitLog?.During(flushes, out beside);
+        var flushes = observer.FlushIntervals();
+        var besideFlushes = run.CommitLog?.During(flushes, out beside);
         return new RunResult
         {
             Engine = request.Engine,
@@ -144,7 +144,7 @@ internal static class WorkloadRunner
     /// <summary>The checksum of the store after writes and openings, otherwise of what was read.</summary>
     private static ulong Checksum(RunRequest request, BenchmarkEngine engine, TimedRun run, long operations)
     {
-        WorkloadDefinition workload = request.Workload;
+        var workload = request.Workload;
         return (workload.Writes || workload.Kind == WorkloadKind.Open) && request.ChecksStore
             ? ScanLoop.CheckStore(engine, run.IsCut ? operations : workload.ItemsAfter(request.Items), workload.LeavesOwnValues)
             : run.Checksum;
@@ -161,7 +161,7 @@ internal static class WorkloadRunner
     /// <summary>Replaces the counters at the start of the run by the differences since then.</summary>
     private static RunResult WithBytesSince(RunRequest request, RunResult result)
     {
-        DeviceWrites? device = BlockDevice.Find(request.Directory)?.Read();
+        var device = BlockDevice.Find(request.Directory)?.Read();
         return result with
         {
             DeviceBytesWritten = device?.Bytes - result.DeviceBytesWritten,
@@ -175,7 +175,7 @@ internal static class WorkloadRunner
     {
         if (result.RawDevice.Count == 0 || result.Transactions == 0 || result.CommitLatency is null)
             return result;
-        double bytes = result.Commits?.JournalBytes.Average
+        var bytes = result.Commits?.JournalBytes.Average
             ?? (double)result.Operations / result.Transactions * result.BytesPerOperation;
         return result with
         {
@@ -188,13 +188,13 @@ internal static class WorkloadRunner
     {
         if (!ProbesDevice)
             return result;
-        bool isRead = request.Workload.Kind == WorkloadKind.Get && request.Workload.Callers == 1;
+        var isRead = request.Workload.Kind == WorkloadKind.Get && request.Workload.Callers == 1;
         if (isRead && request.Workload.ValueBytes > ItemGenerator.ValueBytes)
             return result with { MemoryPassMegabytesPerSecond = MemoryPass.Run(request with { Operations = result.Operations }) };
         if (result is not { CommitLatencyBesideFlushes: not null, Commits: { } commits, Flushes: { } flushes, CommitLatency: { } latency })
             return result;
-        double pauseNanoseconds = Math.Max(0, (result.TransactionLatency!.P50Microseconds - latency.P50Microseconds) * 1e3);
-        double writeBytes = flushes.Bytes.Total / Math.Max(1, flushes.Seeks.Total);
+        var pauseNanoseconds = Math.Max(0, (result.TransactionLatency!.P50Microseconds - latency.P50Microseconds) * 1e3);
+        var writeBytes = flushes.Bytes.Total / Math.Max(1, flushes.Seeks.Total);
         return result with
         {
             FlushingProbe = FlushingProbe.Run(
@@ -213,7 +213,7 @@ internal static class WorkloadRunner
             DeleteDirectory(request.Directory);
         else if (!Directory.Exists(request.Directory))
         {
-            string creator = WorkloadCatalog.CreatorOf(request.Workload).Name;
+            var creator = WorkloadCatalog.CreatorOf(request.Workload).Name;
             throw new BenchmarkException($"{request.Directory}: no store here yet. Run the workload {creator} first.");
         }
         Directory.CreateDirectory(request.Directory);

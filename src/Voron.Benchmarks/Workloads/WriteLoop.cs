@@ -9,19 +9,19 @@ internal static class WriteLoop
 {
     public static void Run(BenchmarkEngine engine, RunRequest request, TimedRun run, Action<long>? afterTransaction)
     {
-        WorkloadDefinition workload = request.Workload;
-        int capacity = (int)Math.Min(workload.ItemsPerTransaction, request.Operations);
-        bool deletes = workload.Kind == WorkloadKind.DeleteHalf;
+        var workload = request.Workload;
+        var capacity = (int)Math.Min(workload.ItemsPerTransaction, request.Operations);
+        var deletes = workload.Kind == WorkloadKind.DeleteHalf;
         var buffer = new ItemBuffer(workload.Keys, capacity, withValues: !deletes, workload.ValueBytes);
         long transaction = 0;
         long done = 0;
-        long started = Stopwatch.GetTimestamp();
+        var started = Stopwatch.GetTimestamp();
 
         // Cut short only if the store is not checked afterwards, because all engines must leave the same items.
-        bool canStop = !request.ChecksStore && workload.Kind == WorkloadKind.Update;
+        var canStop = !request.ChecksStore && workload.Kind == WorkloadKind.Update;
         while (done < request.Operations && !(canStop && run.ShouldStop(started)))
         {
-            int count = (int)Math.Min(capacity, request.Operations - done);
+            var count = (int)Math.Min(capacity, request.Operations - done);
             Fill(buffer, request, done, count);
             if (deletes)
                 DeleteTransaction(engine, buffer, count, run);
@@ -32,7 +32,7 @@ internal static class WriteLoop
             run.Progress.Report(done, request.Operations);
             run.Allocation.Report(done, request.Operations);
         }
-        long waiting = Stopwatch.GetTimestamp();
+        var waiting = Stopwatch.GetTimestamp();
         engine.WaitForCommits();
         run.AddEngineTime(waiting, Stopwatch.GetTimestamp());
         run.OperationsDone = done;
@@ -41,11 +41,11 @@ internal static class WriteLoop
 
     public static void Fill(ItemBuffer buffer, RunRequest request, long done, int count)
     {
-        WorkloadKind kind = request.Workload.Kind;
-        bool isUpdate = kind is WorkloadKind.Update or WorkloadKind.UpdateWhileReading;
-        for (int i = 0; i < count; i++)
+        var kind = request.Workload.Kind;
+        var isUpdate = kind is WorkloadKind.Update or WorkloadKind.UpdateWhileReading;
+        for (var i = 0; i < count; i++)
         {
-            long item = kind switch
+            var item = kind switch
             {
                 WorkloadKind.DeleteHalf or WorkloadKind.InsertAgain => (done + i) * 2,
                 _ when isUpdate => ItemGenerator.PickItem(done + i, request.Round, request.Items),
@@ -63,16 +63,16 @@ internal static class WriteLoop
 
     public static void PutTransaction(BenchmarkEngine engine, ItemBuffer buffer, int count, bool isSorted, TimedRun run)
     {
-        long began = Stopwatch.GetTimestamp();
+        var began = Stopwatch.GetTimestamp();
         engine.BeginWrite();
         if (isSorted)
         {
-            for (int i = 0; i < count; i++)
+            for (var i = 0; i < count; i++)
                 engine.Append(buffer.Key(i), buffer.Value(i));
         }
         else
         {
-            for (int i = 0; i < count; i++)
+            for (var i = 0; i < count; i++)
                 engine.Put(buffer.Key(i), buffer.Value(i));
         }
         Commit(engine, began, run);
@@ -80,9 +80,9 @@ internal static class WriteLoop
 
     private static void DeleteTransaction(BenchmarkEngine engine, ItemBuffer buffer, int count, TimedRun run)
     {
-        long began = Stopwatch.GetTimestamp();
+        var began = Stopwatch.GetTimestamp();
         engine.BeginWrite();
-        for (int i = 0; i < count; i++)
+        for (var i = 0; i < count; i++)
         {
             if (!engine.Delete(buffer.Key(i)))
                 run.Misses++;
@@ -92,11 +92,11 @@ internal static class WriteLoop
 
     private static void Commit(BenchmarkEngine engine, long began, TimedRun run)
     {
-        long committing = Stopwatch.GetTimestamp();
+        var committing = Stopwatch.GetTimestamp();
         engine.Commit();
-        long ended = Stopwatch.GetTimestamp();
+        var ended = Stopwatch.GetTimestamp();
         run.AddEngineTime(began, ended);
-        long nanoseconds = Clock.Nanoseconds(committing, ended);
+        var nanoseconds = Clock.Nanoseconds(committing, ended);
         run.Commits.Record(nanoseconds);
         run.CommitLog?.Add(ended, nanoseconds);
         run.Transactions.Record(Clock.Nanoseconds(began, ended));

@@ -1,4 +1,3 @@
-using Voron.Flushing;
 using Voron.Recovery;
 
 namespace Voron.Diagnostics;

@@ -1,6 +1,5 @@
 using System.Diagnostics;
 using Voron.Paging;
-using Voron.Snapshots;
 using Voron.Transactions;
 
 namespace Voron.Diagnostics;

@@ -4,7 +4,6 @@ using Voron.IO;
 using Voron.Journal;
 using Voron.Paging;
 using Voron.Primitives;
-using Voron.Recovery;
 using Voron.Snapshots;
 using Voron.Testing;
 using Voron.Transactions;

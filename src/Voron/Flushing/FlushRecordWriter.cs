@@ -1,7 +1,6 @@
 using Voron.Format;
 using Voron.IO;
 using Voron.Journal;
-using Voron.Primitives;
 using Voron.Testing;
 using Voron.Transactions;
 

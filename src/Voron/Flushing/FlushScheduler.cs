@@ -1,7 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using Voron.Paging;
 using Voron.Primitives;
-using Voron.Snapshots;
 using Voron.Testing;
 using Voron.Transactions;
 

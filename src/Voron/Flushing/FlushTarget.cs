@@ -1,4 +1,3 @@
-using Voron.Primitives;
 using Voron.Snapshots;
 using Voron.Testing;
 using Voron.Transactions;

@@ -3,8 +3,6 @@ using System.Security.Cryptography;
 using Voron.Format;
 using Voron.IO;
 using Voron.Journal;
-using Voron.Primitives;
-using Voron.Recovery;
 using Voron.Testing;
 using Voron.Transactions;
 

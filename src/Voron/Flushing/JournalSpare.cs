@@ -1,5 +1,4 @@
 using Voron.IO;
-using Voron.Primitives;
 using Voron.Testing;
 using Voron.Transactions;
 

@@ -3,7 +3,6 @@ using System.Runtime.InteropServices;
 using Voron.FreeSpace;
 using Voron.IO;
 using Voron.Paging;
-using Voron.Primitives;
 using Voron.Testing;
 using Voron.Transactions;
 

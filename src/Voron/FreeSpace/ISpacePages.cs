@@ -1,6 +1,5 @@
 using Voron.Format;
 using Voron.Paging;
-using Voron.Trees;
 
 namespace Voron.FreeSpace;
 

@@ -2,7 +2,6 @@ using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.IO;
 using Voron.Paging;
-using Voron.Trees;
 
 namespace Voron.FreeSpace;
 

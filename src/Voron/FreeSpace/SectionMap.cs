@@ -1,7 +1,5 @@
 using System.Runtime.InteropServices;
 using Voron.Format;
-using Voron.Paging;
-using Voron.Primitives;
 using Voron.Testing;
 
 namespace Voron.FreeSpace;

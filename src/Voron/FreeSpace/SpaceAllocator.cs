@@ -1,5 +1,4 @@
 using Voron.Format;
-using Voron.Primitives;
 using Voron.Testing;
 
 namespace Voron.FreeSpace;

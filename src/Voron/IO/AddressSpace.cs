@@ -44,7 +44,7 @@ internal sealed unsafe class AddressSpace : IDisposable
     /// <exception cref="InsufficientMemoryException">There are not enough contiguous addresses.</exception>
     public static AddressSpace Reserve(nuint bytes)
     {
-        nuint length = RoundUp(Math.Max(bytes, 1), PageLength);
+        var length = RoundUp(Math.Max(bytes, 1), PageLength);
         byte* address = null;
         if (EngineMemory.Allows(length))
             address = OperatingSystem.IsWindows() ? WindowsMemory.TryReserve(length + 2 * Edge) : PosixMemory.TryReserve(length + 2 * Edge);
@@ -68,10 +68,10 @@ internal sealed unsafe class AddressSpace : IDisposable
             ObjectDisposedException.ThrowIf(_disposed, this);
             if (length <= _committed)
                 return;
-            nuint end = Math.Min(RoundUp(length, CommitStep), Length);
-            byte* start = Address + _committed;
-            nuint bytes = end - _committed;
-            bool isThere = EngineMemory.Allows(bytes)
+            var end = Math.Min(RoundUp(length, CommitStep), Length);
+            var start = Address + _committed;
+            var bytes = end - _committed;
+            var isThere = EngineMemory.Allows(bytes)
                 && (OperatingSystem.IsWindows() ? WindowsMemory.TryCommit(start, bytes) : PosixMemory.TryCommit(start, bytes));
             if (!isThere)
                 throw new InsufficientMemoryException($"No memory for {bytes} bytes more than the {_committed} in use.");
@@ -88,8 +88,8 @@ internal sealed unsafe class AddressSpace : IDisposable
         if (length > Length || offset > Length - length || offset + length > Committed)
             throw new ArgumentOutOfRangeException(nameof(offset), $"{length} bytes at {offset} are not within {Committed} bytes in use.");
 
-        nuint first = RoundUp(offset, PageLength);
-        nuint last = (offset + length) / PageLength * PageLength;
+        var first = RoundUp(offset, PageLength);
+        var last = (offset + length) / PageLength * PageLength;
         if (first >= last)
         {
             Clear(offset, length);
@@ -97,9 +97,9 @@ internal sealed unsafe class AddressSpace : IDisposable
         }
         Clear(offset, first - offset);
         Clear(last, offset + length - last);
-        byte* start = Address + first;
-        nuint bytes = last - first;
-        bool isTaken = EngineMemory.Allows(bytes)
+        var start = Address + first;
+        var bytes = last - first;
+        var isTaken = EngineMemory.Allows(bytes)
             && (OperatingSystem.IsWindows() ? WindowsMemory.TryReset(start, bytes) : PosixMemory.TryReset(start, bytes));
         if (!isTaken)
             throw new InsufficientMemoryException($"The system could not take {bytes} bytes back.");

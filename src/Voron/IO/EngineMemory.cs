@@ -148,7 +148,7 @@ internal static unsafe class EngineMemory
     /// <summary>The counterpart of <see cref="Note"/>; called before the address can be handed out again.</summary>
     public static void Freed(void* address)
     {
-        if (IsOn && address != null && Watched.TryRemove((nint)address, out IMemoryWatch? watch))
+        if (IsOn && address != null && Watched.TryRemove((nint)address, out var watch))
             watch.Freed((nint)address);
     }
 }

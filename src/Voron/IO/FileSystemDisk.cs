@@ -28,7 +28,7 @@ internal static class FileSystemDisk
         if (!Environment.Is64BitProcess)
             throw new PlatformNotSupportedException("Data files are mapped as a whole: a 64-bit process is needed.");
 
-        string full = Path.GetFullPath(directory);
+        var full = Path.GetFullPath(directory);
         var created = readOnly ? [] : CreateMissing(full, fileMode);
 
         if (OperatingSystem.IsWindows())
@@ -42,7 +42,7 @@ internal static class FileSystemDisk
     private static List<string> CreateMissing(string directory, UnixFileMode fileMode)
     {
         var created = new List<string>();
-        for (string? at = directory; at is not null && !Directory.Exists(at); at = Path.GetDirectoryName(at))
+        for (var at = directory; at is not null && !Directory.Exists(at); at = Path.GetDirectoryName(at))
             created.Add(at);
 
         if (created.Count == 0)

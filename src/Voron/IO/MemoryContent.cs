@@ -66,7 +66,7 @@ internal sealed unsafe class MemoryContent
             Buffer.MemoryCopy(source, _current.Space.Address + offset, length, length);
             foreach (var region in _outgrown)
             {
-                long inside = Math.Min(length, (long)region.Space.Committed - offset);
+                var inside = Math.Min(length, (long)region.Space.Committed - offset);
                 if (inside > 0)
                     Buffer.MemoryCopy(source, region.Space.Address + offset, inside, inside);
             }
@@ -172,7 +172,7 @@ internal sealed unsafe class MemoryContent
         _current.Space.Reset((nuint)offset, (nuint)length);
         foreach (var region in _outgrown)
         {
-            long inside = Math.Min(length, (long)region.Space.Committed - offset);
+            var inside = Math.Min(length, (long)region.Space.Committed - offset);
             if (inside > 0)
                 region.Space.Reset((nuint)offset, (nuint)inside);
         }

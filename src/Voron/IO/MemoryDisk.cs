@@ -56,7 +56,7 @@ internal sealed class MemoryDisk : IDisk
         using (Uninterrupted.Hold(_gate))
         {
             ObjectDisposedException.ThrowIf(_disposed, this);
-            bool exists = _files.TryGetValue(name, out var content);
+            var exists = _files.TryGetValue(name, out var content);
             if (open == DiskOpen.New)
             {
                 if (exists)

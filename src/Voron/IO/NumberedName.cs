@@ -1,5 +1,4 @@
 using System.Globalization;
-using Voron.Primitives;
 using Voron.Testing;
 
 namespace Voron.IO;
@@ -21,10 +20,10 @@ internal static class NumberedName
         if (name.Length < prefix.Length + MinDigits + suffix.Length
             || !name.StartsWith(prefix, StringComparison.Ordinal) || !name.EndsWith(suffix, StringComparison.Ordinal))
             return -1;
-        ReadOnlySpan<char> digits = name.AsSpan(prefix.Length, name.Length - prefix.Length - suffix.Length);
-        bool isCanonical = digits.Length == MinDigits || digits[0] != '0' || PlantedFault.AcceptAnySpelling;
+        var digits = name.AsSpan(prefix.Length, name.Length - prefix.Length - suffix.Length);
+        var isCanonical = digits.Length == MinDigits || digits[0] != '0' || PlantedFault.AcceptAnySpelling;
         return isCanonical && !digits.ContainsAnyExceptInRange('0', '9')
-            && long.TryParse(digits, NumberStyles.None, CultureInfo.InvariantCulture, out long number) && number > 0
+            && long.TryParse(digits, NumberStyles.None, CultureInfo.InvariantCulture, out var number) && number > 0
             ? number
             : -1;
     }

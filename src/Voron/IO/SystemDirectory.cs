@@ -10,7 +10,7 @@ internal static class SystemDirectory
     {
         try
         {
-            long bytes = new DriveInfo(directory).TotalSize;
+            var bytes = new DriveInfo(directory).TotalSize;
             return bytes > 0 ? bytes : long.MaxValue;
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException or ArgumentException)

@@ -39,7 +39,7 @@ internal static class SystemErrors
         const int pathNotFound = 3;
         const int accessDenied = 5;
         const int notSupported = 50;
-        string message = new System.ComponentModel.Win32Exception(error).Message;
+        var message = new System.ComponentModel.Win32Exception(error).Message;
         Exception exception = error switch
         {
             fileNotFound or pathNotFound => new FileNotFoundException(message),

@@ -1,4 +1,3 @@
-using Voron.Primitives;
 using Voron.Testing;
 
 namespace Voron.IO;
@@ -42,12 +41,12 @@ internal abstract unsafe class SystemFile : DiskFile
         DiskRules.CheckRead(offset);
         fixed (byte* start = destination)
         {
-            long at = offset;
-            byte* to = start;
+            var at = offset;
+            var to = start;
             nint left = destination.Length;
             while (left > 0)
             {
-                nint read = NeedsAlignment && !DiskRules.IsAligned(at, to, left)
+                var read = NeedsAlignment && !DiskRules.IsAligned(at, to, left)
                     ? ReadBounced(at, to, left)
                     : ReadSome(at, to, Math.Min(left, MaxTransfer));
                 if (read == 0)
@@ -74,7 +73,7 @@ internal abstract unsafe class SystemFile : DiskFile
     {
         while (length > 0)
         {
-            nint written = WriteSome(offset, source, (nint)Math.Min(length, MaxTransfer));
+            var written = WriteSome(offset, source, (nint)Math.Min(length, MaxTransfer));
             offset += written;
             source += written;
             length -= PlantedFault.StopAtPartialWrite ? length : written;
@@ -87,14 +86,14 @@ internal abstract unsafe class SystemFile : DiskFile
     /// </summary>
     protected void AllocateByWriting(long offset, long length)
     {
-        long oldLength = Length;
-        long end = Math.Max(oldLength, checked(offset + length));
-        byte* buffer = (byte*)EngineMemory.AllocateAligned(BounceLength, DiskRules.Alignment);
+        var oldLength = Length;
+        var end = Math.Max(oldLength, checked(offset + length));
+        var buffer = (byte*)EngineMemory.AllocateAligned(BounceLength, DiskRules.Alignment);
         try
         {
-            for (long at = offset / DiskRules.Alignment * DiskRules.Alignment; at < offset + length; at += BounceLength)
+            for (var at = offset / DiskRules.Alignment * DiskRules.Alignment; at < offset + length; at += BounceLength)
             {
-                long wanted = DiskRules.RoundUp(offset + length - at, DiskRules.Alignment);
+                var wanted = DiskRules.RoundUp(offset + length - at, DiskRules.Alignment);
                 var chunk = new Span<byte>(buffer, (int)Math.Min(BounceLength, wanted));
                 chunk.Clear();
                 if (at < oldLength)
@@ -115,13 +114,13 @@ internal abstract unsafe class SystemFile : DiskFile
 
     private nint ReadBounced(long offset, byte* destination, nint length)
     {
-        int skip = (int)(offset % DiskRules.Alignment);
-        int wanted = (int)Math.Min(BounceLength, DiskRules.RoundUp(skip + (long)length, DiskRules.Alignment));
-        byte* buffer = (byte*)EngineMemory.AllocateAligned(BounceLength, DiskRules.Alignment);
+        var skip = (int)(offset % DiskRules.Alignment);
+        var wanted = (int)Math.Min(BounceLength, DiskRules.RoundUp(skip + (long)length, DiskRules.Alignment));
+        var buffer = (byte*)EngineMemory.AllocateAligned(BounceLength, DiskRules.Alignment);
         try
         {
-            nint read = ReadSome(offset - skip, buffer, wanted);
-            nint useful = Math.Min(read - skip, length);
+            var read = ReadSome(offset - skip, buffer, wanted);
+            var useful = Math.Min(read - skip, length);
             if (useful <= 0)
                 return 0;
             new ReadOnlySpan<byte>(buffer + skip, (int)useful).CopyTo(new Span<byte>(destination, (int)useful));

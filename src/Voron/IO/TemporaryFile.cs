@@ -11,9 +11,9 @@ internal static class TemporaryFile
     /// <summary>Creates a file and deletes its name. A name that exists already belongs to another owner: the next one is tried.</summary>
     public static DiskFile Open(IDisk disk)
     {
-        for (int number = 0; ; number++)
+        for (var number = 0; ; number++)
         {
-            string name = NameOf(number);
+            var name = NameOf(number);
             DiskFile file;
             try
             {

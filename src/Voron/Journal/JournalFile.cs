@@ -1,6 +1,5 @@
 using Voron.Format;
 using Voron.IO;
-using Voron.Primitives;
 using Voron.Testing;
 
 namespace Voron.Journal;

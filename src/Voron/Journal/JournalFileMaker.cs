@@ -2,7 +2,6 @@ using System.Runtime.InteropServices;
 using Microsoft.Extensions.Logging;
 using Voron.Format;
 using Voron.IO;
-using Voron.Primitives;
 using Voron.Testing;
 
 namespace Voron.Journal;

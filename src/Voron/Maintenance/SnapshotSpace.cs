@@ -3,8 +3,6 @@ using Voron.FreeSpace;
 using Voron.Paging;
 using Voron.Primitives;
 using Voron.Snapshots;
-using Voron.Transactions;
-using Voron.Trees;
 
 namespace Voron.Maintenance;
 

@@ -1,5 +1,4 @@
 using Voron.Snapshots;
-using Voron.Transactions;
 using Voron.Trees;
 
 namespace Voron.Maintenance;

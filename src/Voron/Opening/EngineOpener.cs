@@ -1,5 +1,4 @@
 using Microsoft.Extensions.Logging;
-using Voron.Flushing;
 using Voron.Format;
 using Voron.IO;
 using Voron.Journal;
@@ -10,7 +9,6 @@ using Voron.Scratch;
 using Voron.Snapshots;
 using Voron.Testing;
 using Voron.Transactions;
-using Voron.Trees;
 using Voron.Trees.KeyHeads;
 
 namespace Voron.Opening;

@@ -1,13 +1,11 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.InteropServices;
 using System.Security.Cryptography;
-using Voron.Flushing;
 using Voron.Format;
 using Voron.FreeSpace;
 using Voron.IO;
 using Voron.Journal;
 using Voron.Paging;
-using Voron.Primitives;
 using Voron.Recovery;
 using Voron.Testing;
 

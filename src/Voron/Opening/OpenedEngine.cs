@@ -1,4 +1,3 @@
-using Voron.Flushing;
 using Voron.Paging;
 using Voron.Recovery;
 using Voron.Transactions;

@@ -1,7 +1,6 @@
 using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.IO;
-using Voron.Primitives;
 using Voron.Testing;
 
 namespace Voron.Paging;

@@ -233,7 +233,7 @@ internal sealed unsafe class DataFile : IDisposable
 
         try
         {
-            byte* buffer = stackalloc byte[PageSize];
+            var buffer = stackalloc byte[PageSize];
             File.Read(page << _pageShift, new Span<byte>(buffer, PageSize));
             var header = (PageHeader*)buffer;
             var claimed = header->Kind == PageKind.Overflow ? header->ExtentPages : 1L;

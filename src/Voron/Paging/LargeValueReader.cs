@@ -1,8 +1,6 @@
 using System.Numerics;
 using Voron.Format;
-using Voron.Paging;
 using Voron.Primitives;
-using Voron.Trees;
 
 namespace Voron.Paging;
 

@@ -1,7 +1,6 @@
 using System.Numerics;
 using Voron.Format;
 using Voron.IO;
-using Voron.Primitives;
 using Voron.Testing;
 
 namespace Voron.Paging;

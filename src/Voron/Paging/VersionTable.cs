@@ -1,7 +1,6 @@
 using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using Voron.IO;
-using Voron.Primitives;
 using Voron.Testing;
 
 namespace Voron.Paging;

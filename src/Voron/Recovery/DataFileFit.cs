@@ -1,7 +1,5 @@
 using Voron.Format;
-using Voron.Journal;
 using Voron.Paging;
-using Voron.Primitives;
 using Voron.Testing;
 
 namespace Voron.Recovery;

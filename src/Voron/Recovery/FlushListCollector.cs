@@ -1,5 +1,4 @@
 using Voron.Format;
-using Voron.Journal;
 using Voron.Scratch;
 
 namespace Voron.Recovery;

@@ -2,7 +2,6 @@ using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.Journal;
 using Voron.Paging;
-using Voron.Primitives;
 using Voron.Scratch;
 using Voron.Testing;
 

@@ -3,8 +3,6 @@ using System.Numerics;
 using Voron.Format;
 using Voron.Paging;
 using Voron.Primitives;
-using Voron.Transactions;
-using Voron.Trees;
 using Voron.Trees.KeyHeads;
 
 namespace Voron.Snapshots;

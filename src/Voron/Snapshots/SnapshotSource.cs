@@ -1,5 +1,4 @@
 using Voron.Paging;
-using Voron.Trees;
 using Voron.Trees.KeyHeads;
 
 namespace Voron.Snapshots;

@@ -2,7 +2,6 @@ using System.Diagnostics;
 using System.Runtime.InteropServices;
 using Voron.IO;
 using Voron.Paging;
-using Voron.Primitives;
 using Voron.Testing;
 
 namespace Voron.Transactions;

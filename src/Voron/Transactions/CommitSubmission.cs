@@ -1,6 +1,5 @@
 using Voron.Format;
 using Voron.Journal;
-using Voron.Primitives;
 using Voron.Testing;
 
 namespace Voron.Transactions;

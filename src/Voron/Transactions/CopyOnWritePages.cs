@@ -7,7 +7,6 @@ using Voron.FreeSpace;
 using Voron.Paging;
 using Voron.Primitives;
 using Voron.Testing;
-using Voron.Trees;
 using Voron.Trees.KeyHeads;
 using Voron.Trees.Pages;
 

@@ -1,5 +1,4 @@
 using Voron.Paging;
-using Voron.Primitives;
 using Voron.Testing;
 
 namespace Voron.Transactions;

@@ -8,7 +8,6 @@ using Voron.Paging;
 using Voron.Primitives;
 using Voron.Scratch;
 using Voron.Snapshots;
-using Voron.Trees;
 using Voron.Trees.KeyHeads;
 
 namespace Voron.Transactions;

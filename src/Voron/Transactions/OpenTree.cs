@@ -1,7 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 using Voron.Format;
-using Voron.Primitives;
 using Voron.Testing;
 using Voron.Trees;
 using Voron.Trees.Batches;

@@ -1,6 +1,4 @@
-using Voron.Primitives;
 using Voron.Testing;
-using Voron.Trees;
 using Voron.Trees.Batches;
 
 namespace Voron.Transactions;

@@ -1,6 +1,5 @@
 using System.Diagnostics;
 using Voron.Snapshots;
-using Voron.Trees;
 
 namespace Voron.Transactions;
 

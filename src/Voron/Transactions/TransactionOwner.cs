@@ -1,7 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 using Voron.Paging;
-using Voron.Trees;
 using Voron.Trees.KeyHeads;
 
 namespace Voron.Transactions;

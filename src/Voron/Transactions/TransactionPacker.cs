@@ -2,7 +2,6 @@ using System.Diagnostics;
 using Voron.Format;
 using Voron.Journal;
 using Voron.Paging;
-using Voron.Primitives;
 using Voron.Testing;
 
 namespace Voron.Transactions;

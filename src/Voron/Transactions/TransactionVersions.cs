@@ -6,7 +6,6 @@ using Voron.Paging;
 using Voron.Primitives;
 using Voron.Scratch;
 using Voron.Testing;
-using Voron.Trees;
 using Voron.Trees.KeyHeads;
 
 namespace Voron.Transactions;

@@ -1,4 +1,3 @@
-using Voron.Primitives;
 using Voron.Testing;
 
 namespace Voron.Transactions;

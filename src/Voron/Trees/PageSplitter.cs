@@ -3,7 +3,6 @@ using Voron.Format;
 using Voron.Paging;
 using Voron.Primitives;
 using Voron.Testing;
-using Voron.Trees.KeyHeads;
 using Voron.Trees.Pages;
 
 namespace Voron.Trees;

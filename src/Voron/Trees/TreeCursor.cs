@@ -1,7 +1,6 @@
 using System.Runtime.CompilerServices;
 using Voron.Format;
 using Voron.Paging;
-using Voron.Primitives;
 using Voron.Testing;
 using Voron.Trees.Pages;
 

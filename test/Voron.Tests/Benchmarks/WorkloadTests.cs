@@ -1,6 +1,5 @@
 using Voron.Benchmarks.Engines;
 using Voron.Benchmarks.Processes;
-using Voron.Benchmarks.Reporting;
 using Voron.Benchmarks.Workloads;
 
 namespace Voron.Tests.Benchmarks;
@@ -30,7 +29,7 @@ public sealed class WorkloadTests
     [Fact]
     public void A_missing_engine_says_what_to_install()
     {
-        foreach (EngineDescriptor engine in EngineCatalog.All.Where(engine => !engine.IsInstalled()))
+        foreach (var engine in EngineCatalog.All.Where(engine => !engine.IsInstalled()))
         {
             Action require = () => EngineCatalog.Require(engine.Name);
             require.Should().Throw<Voron.Benchmarks.BenchmarkException>().WithMessage("*not installed*");
@@ -51,13 +50,13 @@ public sealed class WorkloadTests
     private static void Compare(IEnumerable<WorkloadDefinition> workloads, long items)
     {
         using var directory = new TestDirectory();
-        foreach (WorkloadDefinition workload in workloads)
+        foreach (var workload in workloads)
         {
             var checksums = new Dictionary<string, string>();
-            foreach (EngineDescriptor engine in EngineCatalog.All.Where(engine => engine.IsInstalled()))
+            foreach (var engine in EngineCatalog.All.Where(engine => engine.IsInstalled()))
             {
-                string path = Path.Combine(directory.Path, engine.Name + "-" + workload.Store);
-                long operations = workload.Kind switch
+                var path = Path.Combine(directory.Path, engine.Name + "-" + workload.Store);
+                var operations = workload.Kind switch
                 {
                     WorkloadKind.UpdateWhileReading => 50,
                     WorkloadKind.Open => 1,
@@ -65,7 +64,7 @@ public sealed class WorkloadTests
                     _ => items,
                 };
                 var request = new RunRequest(engine.Name, workload, path, items, operations, Round: 0);
-                RunResult result = WorkloadRunner.Run(request, new ProgressSignal(null));
+                var result = WorkloadRunner.Run(request, new ProgressSignal(null));
                 result.EngineSeconds.Should().BePositive();
                 checksums.Add(engine.Name, result.Checksum);
             }
@@ -76,7 +75,7 @@ public sealed class WorkloadTests
     [Fact]
     public void A_goal_against_another_workload_brings_that_workload_along()
     {
-        Comparison.Step[] steps = ComparisonPlan.Select([WorkloadCatalog.Callers64.Name], scale: 1);
+        var steps = ComparisonPlan.Select([WorkloadCatalog.Callers64.Name], scale: 1);
         steps.Single(step => step.Workload == WorkloadCatalog.SinglePut).IsReported.Should().BeFalse();
         steps.Single(step => step.IsReported).Workload.Should().Be(WorkloadCatalog.Callers64);
     }
@@ -85,9 +84,9 @@ public sealed class WorkloadTests
     public void Variants_of_the_journal_run_where_journals_are_looked_at_and_lose_their_stores_then()
     {
         var comparison = new Comparison([EngineCatalog.Find(EngineCatalog.Voron)], ComparisonPlan.Select([], 1), Rounds: 1);
-        EngineDescriptor variant = EngineCatalog.Find(EngineCatalog.VoronPlainJournal);
-        Comparison.Step update = comparison.Steps.Single(step => step.Workload == WorkloadCatalog.RandomUpdate);
-        Comparison.Step read = comparison.Steps.Single(step => step.Workload == WorkloadCatalog.RandomRead);
+        var variant = EngineCatalog.Find(EngineCatalog.VoronPlainJournal);
+        var update = comparison.Steps.Single(step => step.Workload == WorkloadCatalog.RandomUpdate);
+        var read = comparison.Steps.Single(step => step.Workload == WorkloadCatalog.RandomRead);
         comparison.EnginesOf(update).Should().HaveCount(3).And.Contain(variant);
         comparison.EnginesOf(read).Should().NotContain(variant);
         comparison.IsLastOfStore(update, variant).Should().BeTrue();
@@ -114,7 +113,7 @@ public sealed class WorkloadTests
             // Long enough for sixteen first commits on a crowded machine.
             Limit = TimeSpan.FromSeconds(1),
         };
-        RunResult result = WorkloadRunner.Run(callers, new ProgressSignal(null));
+        var result = WorkloadRunner.Run(callers, new ProgressSignal(null));
         result.IsCut.Should().BeTrue();
         result.Operations.Should().BeInRange(1, 9_999_999);
         result.Note.Should().Contain("stopped");

@@ -1,4 +1,3 @@
-using Voron.Primitives;
 using Voron.Testing;
 using Voron.Tests.Faults;
 using Voron.Torture.Simulation;

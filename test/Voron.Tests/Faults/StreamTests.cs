@@ -1,7 +1,6 @@
 using System.Buffers;
 using System.IO.Pipelines;
 using Voron.Torture.Simulation;
-using Voron.Transactions;
 
 namespace Voron.Tests.Faults;
 

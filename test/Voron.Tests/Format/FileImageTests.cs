@@ -1,5 +1,4 @@
 using System.Runtime.InteropServices;
-using Voron.Flushing;
 using Voron.Format;
 using Voron.FreeSpace;
 using Voron.IO;

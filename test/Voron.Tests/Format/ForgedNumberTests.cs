@@ -33,7 +33,7 @@ public sealed class ForgedNumberTests
             Length = (long)Chunks * LargeExtentReference.ChunkBytes,
         };
         var readsSums = () => _ = LargeValueReader.Checksums(sums, reference).Length;
-        foreach (Action reads in (Action[])[() => readsValue(), () => readsSums()])
+        foreach (var reads in (Action[])[() => readsValue(), () => readsSums()])
         {
             if (isInside)
                 reads.Should().NotThrow();

@@ -43,7 +43,7 @@ public sealed unsafe class MalformedPageTests
     [MemberData(nameof(Names))]
     public void A_leaf_that_cannot_be_is_found(string name)
     {
-        using var leaf = new GuardedBuffer(MakeLeaf(out long number));
+        using var leaf = new GuardedBuffer(MakeLeaf(out var number));
         PageStructure.FindFault(leaf.Pointer, 1, number, PageSize).Should().BeNull("it has not been changed yet");
         Changes[name]((PageHeader*)leaf.Pointer, (ushort*)(leaf.Pointer + PageHeader.Size), leaf.Pointer);
         PageStructure.FindFault(leaf.Pointer, 1, number, PageSize).Should().NotBeNullOrEmpty();
@@ -60,7 +60,7 @@ public sealed unsafe class MalformedPageTests
         StateStructure.FindFault(state with { TransactionId = long.MaxValue }).Should().Contain("transaction id");
         StateStructure.FindFault(state with { PageCount = 2 }).Should().Contain("2 pages");
         StateStructure.FindFault(state with { PageCount = 1L << 33 }).Should().Contain("pages");
-        foreach (TreeHeader changed in (TreeHeader[])
+        foreach (var changed in (TreeHeader[])
         [
             tree with { RootPage = 100 }, tree with { RootPage = -1 }, tree with { RootPage = 0 }, tree with { Depth = 0 },
             tree with { Depth = StateStructure.MaxDepth + 1, BranchPages = 50 }, tree with { LeafPages = 0 }, tree with { LeafPages = 101 },
@@ -74,7 +74,7 @@ public sealed unsafe class MalformedPageTests
 
     private static OverflowReference* Overflow(byte* page, ushort slot)
     {
-        LeafRecordHeader* record = Record(page, slot);
+        var record = Record(page, slot);
         ((ValueKind)(record->KeyLengthAndKind >> LeafRecordHeader.KindShift)).Should().Be(ValueKind.Overflow);
         return (OverflowReference*)((byte*)(record + 1) + (record->KeyLengthAndKind & LeafRecordHeader.KeyLengthMask));
     }
@@ -85,12 +85,12 @@ public sealed unsafe class MalformedPageTests
         var disk = new SimulatedDisk();
         using (var environment = StorageEnvironment.Open(disk, FaultTestKit.Options()))
         {
-            for (int i = 0; i < 6; i++)
+            for (var i = 0; i < 6; i++)
                 FaultTestKit.Put(environment, i, FaultTestKit.Value(i, i == 0 ? 9_000 : 50 + i));
         }
 
-        byte[] file = disk.Contents("voron.data");
-        for (int start = 0; start < file.Length; start += PageSize)
+        var file = disk.Contents("voron.data");
+        for (var start = 0; start < file.Length; start += PageSize)
         {
             ReadOnlySpan<byte> page = file.AsSpan(start, PageSize);
             var header = MemoryMarshal.Read<PageHeader>(page);

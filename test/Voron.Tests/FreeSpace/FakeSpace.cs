@@ -2,7 +2,6 @@ using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.FreeSpace;
 using Voron.Paging;
-using Voron.Trees;
 
 namespace Voron.Tests.FreeSpace;
 

@@ -8,7 +8,7 @@ public sealed unsafe class AddressSpaceTests
     public void Memory_is_committed_in_place_as_zeros()
     {
         using var space = AddressSpace.Reserve(1 << 30);
-        nint address = (nint)space.Address;
+        var address = (nint)space.Address;
         space.Committed.Should().Be(0);
         space.EnsureCommitted(5_000);
         new Span<byte>(space.Address, 5_000).ContainsAnyExcept((byte)0).Should().BeFalse();

@@ -144,11 +144,11 @@ public abstract unsafe class DiskContract : IDisposable
         var random = new Random(count);
         var blocks = new IoBlock[count];
         var expected = new List<byte>();
-        for (int i = 0; i < count; i++)
+        for (var i = 0; i < count; i++)
         {
             // Empty blocks are legal, alone and in rows.
-            int length = i % 5 < 2 ? 0 : random.Next(1, 300);
-            int start = random.Next(buffer.Length - length);
+            var length = i % 5 < 2 ? 0 : random.Next(1, 300);
+            var start = random.Next(buffer.Length - length);
             blocks[i] = new IoBlock(buffer.Address + start, (nuint)length);
             expected.AddRange(buffer.Span.Slice(start, length).ToArray());
         }
@@ -192,7 +192,7 @@ public abstract unsafe class DiskContract : IDisposable
         using var file = Disk.Open("a", DiskOpen.New, DiskAccess.Buffered);
         file.Write(0, Bytes(16 * Block, 6));
         using var map = file.Map(16 * Block);
-        bool punched = file.TryPunchHole(4 * Block, 8 * Block);
+        var punched = file.TryPunchHole(4 * Block, 8 * Block);
         file.Length.Should().Be(16 * Block);
         var expected = Bytes(16 * Block, 6);
         if (punched)
@@ -209,7 +209,7 @@ public abstract unsafe class DiskContract : IDisposable
         using var file = Disk.Open("a", DiskOpen.New, DiskAccess.Buffered);
         file.Write(0, Bytes(length, 7));
         using var map = file.Map(length);
-        nint address = (nint)map.Address;
+        var address = (nint)map.Address;
         new ReadOnlySpan<byte>(map.Address, length).SequenceEqual(Bytes(length, 7)).Should().BeTrue();
 
         file.Write(100, "shown"u8);
@@ -247,7 +247,7 @@ public abstract unsafe class DiskContract : IDisposable
 
         map.Shrink(length);
         map.Length.Should().Be(length);
-        bool isCut = Error(() => file.SetLength(length)) == null;
+        var isCut = Error(() => file.SetLength(length)) == null;
         isCut.Should().Be(length == 0 || CutsMappedFiles);
         new ReadOnlySpan<byte>(map.Address, length).SequenceEqual(Bytes(1 << 20, 8).AsSpan(0, length)).Should().BeTrue();
         if (isCut)

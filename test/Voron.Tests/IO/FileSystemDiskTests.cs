@@ -33,7 +33,7 @@ public sealed unsafe class FileSystemDiskTests : DiskContract
     [Fact]
     public void A_link_to_the_directory_names_and_locks_the_same()
     {
-        string link = Path.Combine(_directory, "link");
+        var link = Path.Combine(_directory, "link");
         TestLinks.ToDirectory(link, Path.Combine(_directory, "data"));
         using var other = FileSystemDisk.Open(link, readOnly: false, NullLogger.Instance);
         other.Path.Should().Be(_disk.Path);
@@ -132,7 +132,7 @@ public sealed unsafe class FileSystemDiskTests : DiskContract
     [Fact]
     public void A_file_in_the_place_of_the_directory_is_refused()
     {
-        string path = Path.Combine(_directory, "file");
+        var path = Path.Combine(_directory, "file");
         File.WriteAllText(path, "");
         FluentActions.Invoking(() => FileSystemDisk.Open(path, readOnly: true, NullLogger.Instance)).Should().Throw<DiskException>();
         FluentActions.Invoking(() => FileSystemDisk.Open(path, readOnly: false, NullLogger.Instance)).Should().Throw<DiskException>();
@@ -142,7 +142,7 @@ public sealed unsafe class FileSystemDiskTests : DiskContract
     public void Memory_file_systems_warn_once_and_write_all_the_same()
     {
         Assert.SkipUnless(OperatingSystem.IsLinux(), "wants /dev/shm of Linux");
-        string path = $"/dev/shm/voron-io-{Guid.NewGuid():n}";
+        var path = $"/dev/shm/voron-io-{Guid.NewGuid():n}";
         var logger = new WarningCounter();
         try
         {
@@ -150,7 +150,7 @@ public sealed unsafe class FileSystemDiskTests : DiskContract
             disk.Open("buffered", DiskOpen.New, DiskAccess.Buffered).Dispose();
             logger.Warnings.Should().BeEmpty("buffered files ask for nothing special");
             using var buffer = new AlignedBuffer(4096, 3);
-            for (int i = 0; i < 3; i++)
+            for (var i = 0; i < 3; i++)
             {
                 using var file = disk.Open($"{i}", DiskOpen.New, DiskAccess.WriteThrough);
                 file.Write(0, buffer.Span);
@@ -174,8 +174,8 @@ public sealed unsafe class FileSystemDiskTests : DiskContract
         using var buffer = new AlignedBuffer(8 * 4096, 1);
         var blocks = new IoBlock[] { new(buffer.Address, 4096), new(buffer.Address + 8192, 8192) };
         Transfer();
-        long before = GC.GetAllocatedBytesForCurrentThread() - MemoryCase.ManagedBytes;
-        for (int i = 0; i < 20; i++)
+        var before = GC.GetAllocatedBytesForCurrentThread() - MemoryCase.ManagedBytes;
+        for (var i = 0; i < 20; i++)
             Transfer();
         (GC.GetAllocatedBytesForCurrentThread() - MemoryCase.ManagedBytes - before).Should().Be(0);
 

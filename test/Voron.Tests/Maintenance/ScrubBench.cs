@@ -1,6 +1,4 @@
 using Voron.IO;
-using Voron.Maintenance;
-using Voron.Primitives;
 using Voron.Tests.Faults;
 using Voron.Torture.Simulation;
 

@@ -22,7 +22,7 @@ public sealed class CrashImagesTests : IDisposable
     {
         using var file = NewSyncedFile("a", 4, 0);
         using var buffer = new AlignedBuffer(2 * Block, 7);
-        int before = _disk.TraceCount;
+        var before = _disk.TraceCount;
         using (var through = _disk.Open("a", DiskOpen.Existing, DiskAccess.WriteThrough))
             through.Write(Block, buffer.Span);
 
@@ -70,9 +70,9 @@ public sealed class CrashImagesTests : IDisposable
         images.Should().Contain(bytes => bytes.All(b => b == 1)).And.Contain(bytes => bytes.All(b => b == 2))
             .And.Contain(bytes => Mixed(bytes, 0, Block));
 
-        int beforeSync = _disk.TraceCount;
+        var beforeSync = _disk.TraceCount;
         file.Sync();
-        int afterSync = _disk.TraceCount;
+        var afterSync = _disk.TraceCount;
         All(beforeSync + 1).Should().Contain(image => image.Contents("a")[0] == 1, "the sync has not returned");
         foreach (var image in All(afterSync))
             image.Contents("a").Should().OnlyContain(b => b == 2);
@@ -107,7 +107,7 @@ public sealed class CrashImagesTests : IDisposable
         using var buffer = new AlignedBuffer(Block, 1);
         using var second = new AlignedBuffer(Block, 2);
         using var through = _disk.Open("a", DiskOpen.Existing, DiskAccess.WriteThrough);
-        int secondReturned = 0;
+        var secondReturned = 0;
         _disk.InProgress = _ =>
         {
             _disk.InProgress = null;
@@ -206,7 +206,7 @@ public sealed class CrashImagesTests : IDisposable
     [Fact]
     public void Names_are_lost_independently()
     {
-        for (int i = 0; i < 3; i++)
+        for (var i = 0; i < 3; i++)
             _disk.Open($"{i}", DiskOpen.New, DiskAccess.Buffered).Dispose();
         All(_disk.TraceCount).Select(Names).Distinct().Should().HaveCount(8);
     }
@@ -236,7 +236,7 @@ public sealed class CrashImagesTests : IDisposable
     {
         using var file = NewSyncedFile("a", 4, 0);
         using var buffer = new AlignedBuffer(4 * Block, 7);
-        int before = _disk.TraceCount;
+        var before = _disk.TraceCount;
         using var through = _disk.Open("a", DiskOpen.Existing, DiskAccess.WriteThrough);
         through.Write(0, buffer.Span);
         var images = new CrashImages(_disk);
@@ -294,7 +294,7 @@ public sealed class CrashImagesTests : IDisposable
         file.Write(Block, Filled(Block, 2));
         other.Write(Block, Filled(Block, 2));
         var images = new CrashImages(_disk);
-        int suspect = _disk.FileOf("a");
+        var suspect = _disk.FileOf("a");
         var found = Enumerable.Range(0, Images).Select(seed => images.Build(_disk.TraceCount, new Random(seed), id => id == suspect)).ToList();
         found.Should().OnlyContain(image => Is(image.Contents("a"), 0, Block, 1) && Is(image.Contents("a"), 2 * Block, 4 * Block, 1));
         found.Should().Contain(image => image.Contents("a").Any(b => b > 2));
@@ -342,7 +342,7 @@ public sealed class CrashImagesTests : IDisposable
         }
         var forward = new CrashImages(_disk);
         var contents = Enumerable.Range(0, _disk.TraceCount + 1).Select(cut => Dump(forward.Build(cut, new Random(cut)))).ToList();
-        for (int cut = _disk.TraceCount; cut >= 0; cut -= 5)
+        for (var cut = _disk.TraceCount; cut >= 0; cut -= 5)
             Dump(forward.Build(cut, new Random(cut))).Should().Be(contents[cut]);
         _disk.Count(TraceKind.Mark).Should().Be(49);
         _disk.Trace(_disk.TraceCount - 1).Kind.Should().Be(TraceKind.SyncEnd);
@@ -355,10 +355,10 @@ public sealed class CrashImagesTests : IDisposable
     [Fact]
     public void Random_histories_keep_what_was_synced_and_invent_nothing()
     {
-        int seed = int.TryParse(Environment.GetEnvironmentVariable("VORON_SEED"), out int given) ? given : Environment.TickCount;
+        var seed = int.TryParse(Environment.GetEnvironmentVariable("VORON_SEED"), out var given) ? given : Environment.TickCount;
         TestContext.Current.TestOutputHelper?.WriteLine($"seed {seed}");
         var random = new Random(seed);
-        for (int round = 0; round < 20; round++)
+        for (var round = 0; round < 20; round++)
             CheckRandomHistory(random, seed);
     }
 
@@ -376,8 +376,8 @@ public sealed class CrashImagesTests : IDisposable
         var images = new CrashImages(disk);
         for (byte i = 1; i < 60; i++)
         {
-            int offset = random.Next(length);
-            int count = random.Next(1, length - offset + 1);
+            var offset = random.Next(length);
+            var count = random.Next(1, length - offset + 1);
             if (random.Next(4) == 0)
             {
                 file.Sync();
@@ -385,11 +385,11 @@ public sealed class CrashImagesTests : IDisposable
                     values.RemoveRange(0, values.Count - 1);
             }
             file.Write(offset, Filled(count, i));
-            for (int at = offset; at < offset + count; at++)
+            for (var at = offset; at < offset + count; at++)
                 allowed[at].Add(i);
 
             var bytes = images.Build(disk.TraceCount, random).Contents("a");
-            int wrong = Enumerable.Range(0, length).FirstOrDefault(at => !allowed[at].Contains(bytes[at]), -1);
+            var wrong = Enumerable.Range(0, length).FirstOrDefault(at => !allowed[at].Contains(bytes[at]), -1);
             wrong.Should().Be(-1, "no byte of an image may be invented, after write {0} with seed {1}", i, seed);
             var lost = allowed.Select(values => values[0]).ToArray();
             images.BuildLost(disk.TraceCount).Contents("a").AsSpan().SequenceEqual(lost).Should().BeTrue("seed {0}", seed);

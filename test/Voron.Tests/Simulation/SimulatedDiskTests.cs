@@ -34,7 +34,7 @@ public sealed class SimulatedDiskTests : DiskContract
     public void A_planted_fault_happens_once_or_for_ever()
     {
         using var file = _disk.Open("a", DiskOpen.New, DiskAccess.Buffered);
-        int writes = 0;
+        var writes = 0;
         _disk.FailNext(call => call.Kind == DiskCallKind.Write && call.Name == "a" && ++writes == 2, DiskError.Failed);
         file.Write(0, "1"u8);
         Error(() => file.Write(0, "2"u8)).Should().Be(DiskError.Failed);
@@ -78,7 +78,7 @@ public sealed class SimulatedDiskTests : DiskContract
     public void A_read_only_disk_refuses_changes_and_makes_no_lock_file()
     {
         _disk.Open("a", DiskOpen.New, DiskAccess.Buffered).Dispose();
-        int before = _disk.TraceCount;
+        var before = _disk.TraceCount;
         _disk.IsReadOnly = true;
         using var file = _disk.Open("a", DiskOpen.Existing, DiskAccess.Buffered);
         Error(() => file.Write(0, "x"u8)).Should().Be(DiskError.AccessDenied);

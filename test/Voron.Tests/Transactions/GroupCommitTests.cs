@@ -182,7 +182,7 @@ public sealed class GroupCommitTests
         using var environment = StorageEnvironment.OpenInMemory(Options);
         var kept = default(WriteTransaction);
         Exception? inNext = null;
-        Task late = Task.CompletedTask;
+        var late = Task.CompletedTask;
         using var hasEnded = new ManualResetEventSlim();
         var tasks = QueueTogether(environment, 3, (writing, i) =>
         {

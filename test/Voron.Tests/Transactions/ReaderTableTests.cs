@@ -1,6 +1,5 @@
 using Voron.Format;
 using Voron.Snapshots;
-using Voron.Transactions;
 
 namespace Voron.Tests.Transactions;
 

@@ -3,7 +3,6 @@ using Voron.IO;
 using Voron.Paging;
 using Voron.Scratch;
 using Voron.Snapshots;
-using Voron.Transactions;
 
 namespace Voron.Tests.Transactions;
 

@@ -3,7 +3,6 @@ using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.Paging;
 using Voron.Primitives;
-using Voron.Trees;
 using Voron.Trees.KeyHeads;
 
 namespace Voron.Tests.Trees;

@@ -1,5 +1,4 @@
 using Voron.Paging;
-using Voron.Trees;
 using Voron.Trees.Pages;
 
 namespace Voron.Tests.Trees;

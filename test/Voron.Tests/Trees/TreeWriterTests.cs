@@ -1,5 +1,4 @@
 using Voron.Format;
-using Voron.Paging;
 using Voron.Primitives;
 using Voron.Trees;
 

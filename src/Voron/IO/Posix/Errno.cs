@@ -57,7 +57,7 @@ internal static class Errno
     /// <summary>Throws for the call that has just failed, unless a signal interrupted it: the caller must then repeat it.</summary>
     public static void ThrowUnlessInterrupted(string operation, string path)
     {
-        int errno = Marshal.GetLastPInvokeError();
+        var errno = Marshal.GetLastPInvokeError();
         if (errno != Interrupted)
             Throw(operation, path, errno);
     }

@@ -36,7 +36,7 @@ internal readonly record struct FileSystemKind(string? NetworkName, bool IsMemor
         }
 
         // The type is the first word of the description, on every 64-bit Linux.
-        long* description = stackalloc long[DescriptionLength / sizeof(long)];
+        var description = stackalloc long[DescriptionLength / sizeof(long)];
         if (Libc.FileSystem(directory, (byte*)description) != 0)
             Errno.Throw("open", path, Marshal.GetLastPInvokeError());
         return OfLinuxType((uint)*description);

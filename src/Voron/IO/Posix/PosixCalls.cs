@@ -53,7 +53,7 @@ internal unsafe class PosixCalls
         isWeaker = false;
         if (FullSync(handle) == 0)
             return true;
-        int errno = Marshal.GetLastPInvokeError();
+        var errno = Marshal.GetLastPInvokeError();
         if (errno != Errno.Invalid && errno != Errno.NotATerminal && !Errno.IsUnsupported(errno))
             return false;
         isWeaker = true;

@@ -1,8 +1,8 @@
 using System.Runtime.InteropServices;
 using Microsoft.Extensions.Logging;
-using Voron.Testing;
 using Microsoft.Win32.SafeHandles;
 using Voron.Primitives;
+using Voron.Testing;
 
 namespace Voron.IO.Posix;
 
@@ -58,8 +58,8 @@ internal sealed unsafe class PosixDisk : IDisk
         var calls = options.Calls;
         if (!readOnly)
             FileSizeSignal.Ignore();
-        string real = Resolve(path);
-        foreach (string directory in created)
+        var real = Resolve(path);
+        foreach (var directory in created)
         {
             using var parent = OpenPath(System.IO.Path.GetDirectoryName(directory)!);
             SyncDirectory(calls, parent, directory);
@@ -96,14 +96,14 @@ internal sealed unsafe class PosixDisk : IDisk
     public IReadOnlyList<DiskEntry> List()
     {
         // Lists the open directory itself, wherever its path leads by now.
-        string self = $"/proc/self/fd/{_directory.DangerousGetHandle()}";
+        var self = $"/proc/self/fd/{_directory.DangerousGetHandle()}";
         return SystemDirectory.List(!Platform.IsMac && Directory.Exists(self) ? self : Path);
     }
 
     public DiskFile Open(string name, DiskOpen open, DiskAccess access)
     {
-        string path = PathOf(name);
-        int flags = IsReadOnly ? Platform.ReadOnly : Platform.ReadWrite;
+        var path = PathOf(name);
+        var flags = IsReadOnly ? Platform.ReadOnly : Platform.ReadWrite;
         if (open == DiskOpen.New)
         {
             DiskRules.CheckWritable(IsReadOnly, "create", path);
@@ -120,10 +120,10 @@ internal sealed unsafe class PosixDisk : IDisk
     {
         DiskRules.CheckWritable(IsReadOnly, "create", Path);
         CheckLocks("create", Path);
-        string path = PathOf(TemporaryFile.NameOf(0));
+        var path = PathOf(TemporaryFile.NameOf(0));
         if (!Platform.IsMac)
         {
-            int descriptor = Libc.OpenAt(_directory, ".", Platform.Unnamed | Platform.ReadWrite | Platform.CloseOnExec, _fileMode);
+            var descriptor = Libc.OpenAt(_directory, ".", Platform.Unnamed | Platform.ReadWrite | Platform.CloseOnExec, _fileMode);
             if (descriptor >= 0)
                 return ToFile(new SafeFileHandle(descriptor, ownsHandle: true), path, isNew: true, DiskAccess.Buffered);
         }
@@ -132,8 +132,8 @@ internal sealed unsafe class PosixDisk : IDisk
 
     public void Rename(string source, string target)
     {
-        string from = PathOf(source);
-        string to = PathOf(target);
+        var from = PathOf(source);
+        var to = PathOf(target);
         DiskRules.CheckWritable(IsReadOnly, "rename", from);
         using (Uninterrupted.Hold(_gate))
         {
@@ -156,7 +156,7 @@ internal sealed unsafe class PosixDisk : IDisk
 
     public void Delete(string name)
     {
-        string path = PathOf(name);
+        var path = PathOf(name);
         DiskRules.CheckWritable(IsReadOnly, "delete", path);
         CheckLocks("delete", path);
         if (Libc.UnlinkAt(_directory, name, 0) != 0)
@@ -171,8 +171,8 @@ internal sealed unsafe class PosixDisk : IDisk
 
     public IDisposable Lock(string name, bool shared)
     {
-        string path = PathOf(name);
-        for (int tries = 0; tries < MaxTries; tries++)
+        var path = PathOf(name);
+        for (var tries = 0; tries < MaxTries; tries++)
         {
             var handle = OpenRegular(name, path, shared || IsReadOnly ? Platform.ReadOnly : Platform.ReadWrite, "lock");
             var taken = PosixLock.Take(_volume.Calls, Forget, name, path, handle, shared);
@@ -205,7 +205,7 @@ internal sealed unsafe class PosixDisk : IDisk
         {
             if (_volume.Kind.Overwriting == Overwriting.ElsewhereUnlessMarked && !IsReadOnly)
                 _volume.SeeThatItIsMarked(handle, path, isNew);
-            bool direct = access != DiskAccess.Buffered && _volume.TryMakeUnbuffered(handle);
+            var direct = access != DiskAccess.Buffered && _volume.TryMakeUnbuffered(handle);
             return new PosixFile(_volume, handle, path, access, IsReadOnly, direct);
         }
         catch
@@ -225,7 +225,7 @@ internal sealed unsafe class PosixDisk : IDisk
         {
             foreach (var held in _locks)
             {
-                string place = PathOf(held.Name);
+                var place = PathOf(held.Name);
                 if (!LeadsTo(held.Name, place, held.Identity) && !PlantedFault.ChangeForeignDirectory)
                 {
                     throw new DiskException(
@@ -242,7 +242,7 @@ internal sealed unsafe class PosixDisk : IDisk
     {
         try
         {
-            int result = Platform.IsMac
+            var result = Platform.IsMac
                 ? Libc.RenameExtendedMac(_directory, source, _directory, target, Platform.RenameNoReplaceMac)
                 : Libc.RenameExtended(_directory, source, _directory, target, Platform.RenameNoReplace);
             if (result == 0)
@@ -252,7 +252,7 @@ internal sealed unsafe class PosixDisk : IDisk
         {
             return false;
         }
-        int errno = Marshal.GetLastPInvokeError();
+        var errno = Marshal.GetLastPInvokeError();
         if (errno == Errno.Invalid || Errno.IsUnsupported(errno))
             return false;
         throw Errno.ToException("rename", PathOf(source), errno);
@@ -263,8 +263,8 @@ internal sealed unsafe class PosixDisk : IDisk
         while (true)
         {
             // If a pipe is in the file's place, a plain open would wait for its other end.
-            int careful = flags | Platform.CloseOnExec | Platform.NonBlocking | (PlantedFault.FollowLinks ? 0 : Platform.NoFollow);
-            int descriptor = Libc.OpenAt(_directory, name, careful, _fileMode);
+            var careful = flags | Platform.CloseOnExec | Platform.NonBlocking | (PlantedFault.FollowLinks ? 0 : Platform.NoFollow);
+            var descriptor = Libc.OpenAt(_directory, name, careful, _fileMode);
             if (descriptor >= 0)
             {
                 var handle = new SafeFileHandle(descriptor, ownsHandle: true);
@@ -315,7 +315,7 @@ internal sealed unsafe class PosixDisk : IDisk
     {
         while (true)
         {
-            int descriptor = Libc.Open(path, Platform.ReadOnly | Platform.CloseOnExec | Platform.NonBlocking, 0);
+            var descriptor = Libc.Open(path, Platform.ReadOnly | Platform.CloseOnExec | Platform.NonBlocking, 0);
             if (descriptor >= 0)
                 return new SafeFileHandle(descriptor, ownsHandle: true);
             Errno.ThrowUnlessInterrupted("open", path);
@@ -325,10 +325,10 @@ internal sealed unsafe class PosixDisk : IDisk
     private static string Resolve(string path)
     {
         const int MaxPath = 4096;
-        byte* buffer = stackalloc byte[MaxPath];
+        var buffer = stackalloc byte[MaxPath];
         if (Libc.RealPath(path, buffer) == null)
             Errno.Throw("open", path, Marshal.GetLastPInvokeError());
-        string real = Marshal.PtrToStringUTF8((nint)buffer)!;
+        var real = Marshal.PtrToStringUTF8((nint)buffer)!;
         if (!Directory.Exists(real))
             throw new DiskException(DiskError.Failed, "open", real, "it is not a directory");
         return real;

@@ -36,7 +36,7 @@ internal sealed unsafe class PosixFile : SystemFile
     {
         get
         {
-            long length = Libc.Seek(_handle, 0, Platform.SeekEnd);
+            var length = Libc.Seek(_handle, 0, Platform.SeekEnd);
             if (length < 0)
                 Errno.Throw("length", Path, Marshal.GetLastPInvokeError());
             return length;
@@ -94,9 +94,9 @@ internal sealed unsafe class PosixFile : SystemFile
 
         fixed (IoBlock* start = blocks)
         {
-            for (int next = 0; next < blocks.Length;)
+            for (var next = 0; next < blocks.Length;)
             {
-                int count = CountForOneCall(start + next, blocks.Length - next);
+                var count = CountForOneCall(start + next, blocks.Length - next);
                 long written = count == 1 ? 0 : WriteSome(offset, start + next, count);
                 offset += written;
 
@@ -108,7 +108,7 @@ internal sealed unsafe class PosixFile : SystemFile
                 }
                 if (count > 0)
                 {
-                    long left = (long)start[next].Length - written;
+                    var left = (long)start[next].Length - written;
                     WriteAll(offset, start[next++].Address + written, left);
                     offset += left;
                 }
@@ -120,7 +120,7 @@ internal sealed unsafe class PosixFile : SystemFile
     public override void Sync()
     {
         DiskRules.CheckWritable(IsReadOnly, "sync", Path);
-        bool metadata = Interlocked.Exchange(ref _metadataChanged, 0) != 0;
+        var metadata = Interlocked.Exchange(ref _metadataChanged, 0) != 0;
         while (!_volume.TrySync(_handle, metadata))
             Errno.ThrowUnlessInterrupted("sync", Path);
     }
@@ -144,8 +144,8 @@ internal sealed unsafe class PosixFile : SystemFile
     {
         while (true)
         {
-            bool direct = _direct;
-            nint read = _calls.Read(_handle, destination, (nuint)length, offset);
+            var direct = _direct;
+            var read = _calls.Read(_handle, destination, (nuint)length, offset);
             if (read >= 0)
                 return read;
             RecoverOrThrow("read", direct);
@@ -156,8 +156,8 @@ internal sealed unsafe class PosixFile : SystemFile
     {
         while (true)
         {
-            bool direct = _direct;
-            nint written = _calls.Write(_handle, source, (nuint)length, offset);
+            var direct = _direct;
+            var written = _calls.Write(_handle, source, (nuint)length, offset);
             if (written > 0)
                 return written;
             RecoverOrThrow("write", direct, written);
@@ -176,8 +176,8 @@ internal sealed unsafe class PosixFile : SystemFile
     {
         while (true)
         {
-            bool direct = _direct;
-            nint written = _calls.WriteVectored(_handle, blocks, count, offset);
+            var direct = _direct;
+            var written = _calls.WriteVectored(_handle, blocks, count, offset);
             if (written > 0)
                 return written;
             RecoverOrThrow("write", direct, written);
@@ -187,7 +187,7 @@ internal sealed unsafe class PosixFile : SystemFile
     private static int CountForOneCall(IoBlock* blocks, int available)
     {
         nuint bytes = 0;
-        int count = 0;
+        var count = 0;
         while (count < available && count < MaxBlocks && blocks[count].Length <= MaxTransfer - bytes)
             bytes += blocks[count++].Length;
 
@@ -199,7 +199,7 @@ internal sealed unsafe class PosixFile : SystemFile
     {
         while (_calls.Allocate(_handle, mode, offset, length) != 0)
         {
-            int errno = Marshal.GetLastPInvokeError();
+            var errno = Marshal.GetLastPInvokeError();
             if (Errno.IsUnsupported(errno))
                 return false;
             if (errno != Errno.Interrupted)
@@ -213,7 +213,7 @@ internal sealed unsafe class PosixFile : SystemFile
     /// </summary>
     private void RecoverOrThrow(string operation, bool wasDirect, nint result = -1)
     {
-        int errno = Marshal.GetLastPInvokeError();
+        var errno = Marshal.GetLastPInvokeError();
         if (result == 0)
             throw new DiskException(DiskError.Failed, operation, Path, "the system wrote nothing and gave no reason");
         if (errno == Errno.Interrupted)

@@ -36,29 +36,29 @@ internal readonly unsafe record struct PosixFileInfo(FileIdentity Identity, uint
     {
         if (TryGet(directory, name, out var info))
             return info;
-        int errno = Marshal.GetLastPInvokeError();
+        var errno = Marshal.GetLastPInvokeError();
         return errno == Errno.NoEntry ? null : throw Errno.ToException("inspect", path, errno);
     }
 
     private static bool TryGet(SafeFileHandle handle, string? name, out PosixFileInfo info)
     {
-        byte* bytes = stackalloc byte[StatxBytes];
+        var bytes = stackalloc byte[StatxBytes];
         new Span<byte>(bytes, StatxBytes).Clear();
         info = default;
         if (Platform.IsMac)
         {
-            int result = name is null ? Libc.Inspect(handle, bytes) : Libc.InspectAt(handle, name, bytes, Platform.NoFollowAtMac);
+            var result = name is null ? Libc.Inspect(handle, bytes) : Libc.InspectAt(handle, name, bytes, Platform.NoFollowAtMac);
             if (result != 0)
                 return false;
             info = new(new(*(uint*)bytes, *(ulong*)(bytes + StatInode)), *(ushort*)(bytes + StatMode), 0);
             return true;
         }
 
-        int flags = name is null ? Platform.EmptyPath : Platform.NoFollowAt;
+        var flags = name is null ? Platform.EmptyPath : Platform.NoFollowAt;
         if (Libc.InspectExtended(handle, name ?? "", flags, WantBasics | WantMount, bytes) != 0)
             return false;
-        ulong device = ((ulong)*(uint*)(bytes + StatxDevice) << 32) | *(uint*)(bytes + StatxDevice + sizeof(uint));
-        ulong mount = (*(uint*)(bytes + StatxMask) & WantMount) != 0 ? *(ulong*)(bytes + StatxMount) : 0;
+        var device = ((ulong)*(uint*)(bytes + StatxDevice) << 32) | *(uint*)(bytes + StatxDevice + sizeof(uint));
+        var mount = (*(uint*)(bytes + StatxMask) & WantMount) != 0 ? *(ulong*)(bytes + StatxMount) : 0;
         info = new(new(device, *(ulong*)(bytes + StatxInode)), *(ushort*)(bytes + StatxMode), mount);
         return true;
     }

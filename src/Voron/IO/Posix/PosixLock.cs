@@ -95,7 +95,7 @@ internal sealed unsafe class PosixLock : IDisposable
         var range = Range(shared ? ReadLock : WriteLock, Environment.ProcessId);
         while (Libc.Control(handle, Platform.SetDescriptionLock, &range) != 0)
         {
-            int errno = Marshal.GetLastPInvokeError();
+            var errno = Marshal.GetLastPInvokeError();
             if (errno == Errno.Invalid)
                 return false;
             if (errno == Errno.WouldBlock || errno == Errno.AccessDenied)
@@ -108,10 +108,10 @@ internal sealed unsafe class PosixLock : IDisposable
 
     private static void TakeWhole(SafeFileHandle handle, string path, bool shared)
     {
-        int operation = (shared ? Platform.LockShared : Platform.LockExclusive) | Platform.LockNonBlocking;
+        var operation = (shared ? Platform.LockShared : Platform.LockExclusive) | Platform.LockNonBlocking;
         while (Libc.Lock(handle, operation) != 0)
         {
-            int errno = Marshal.GetLastPInvokeError();
+            var errno = Marshal.GetLastPInvokeError();
             if (errno == Errno.WouldBlock)
                 throw Held(path, 0, errno);
             if (errno != Errno.Interrupted)
@@ -123,13 +123,13 @@ internal sealed unsafe class PosixLock : IDisposable
     private static long OwnerOf(SafeFileHandle handle, bool shared)
     {
         var range = Range(shared ? ReadLock : WriteLock, 1);
-        bool isKnown = Libc.Control(handle, Platform.GetDescriptionLock, &range) == 0 && range.Kind != NoLock && range.Start == RangeStart;
+        var isKnown = Libc.Control(handle, Platform.GetDescriptionLock, &range) == 0 && range.Kind != NoLock && range.Start == RangeStart;
         return isKnown ? range.Length : 0;
     }
 
     private static DiskException Held(string path, long owner, int errno)
     {
-        string holder = owner > 0 ? string.Create(CultureInfo.InvariantCulture, $"process {owner}") : "another process";
+        var holder = owner > 0 ? string.Create(CultureInfo.InvariantCulture, $"process {owner}") : "another process";
         return new DiskException(DiskError.Locked, "lock", path, "the lock is held by " + holder, errno);
     }
 

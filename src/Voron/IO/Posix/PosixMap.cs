@@ -62,7 +62,7 @@ internal sealed unsafe class PosixMap : FileMap
             ObjectDisposedException.ThrowIf(_disposed, this);
             DiskRules.CheckLengthInMap(length, Length);
             Length = length;
-            long end = DiskRules.RoundUp(length, PageLength);
+            var end = DiskRules.RoundUp(length, PageLength);
             if (end == _mapped)
                 return;
             if (!PosixMemory.TryHide(Address + end, (nuint)(_mapped - end)))
@@ -86,8 +86,8 @@ internal sealed unsafe class PosixMap : FileMap
 
     private long Reserve(long length)
     {
-        long least = Math.Max(PageLength, DiskRules.RoundUp(length, PageLength));
-        long wanted = Math.Max(least, DiskRules.RoundUp(Math.Max(MinReservation, checked(length * 8)), PageLength));
+        var least = Math.Max(PageLength, DiskRules.RoundUp(length, PageLength));
+        var wanted = Math.Max(least, DiskRules.RoundUp(Math.Max(MinReservation, checked(length * 8)), PageLength));
         while (true)
         {
             Address = EngineMemory.Allows((nuint)wanted) ? PosixMemory.TryReserve((nuint)wanted, wanted == least) : null;
@@ -102,19 +102,19 @@ internal sealed unsafe class PosixMap : FileMap
     /// <summary>Extends the map up to a length. Pages that are already mapped stay as they are, so their readers notice nothing.</summary>
     private void MapUpTo(long length)
     {
-        long fileLength = _file.Length;
+        var fileLength = _file.Length;
         if (length > fileLength)
             DiskRules.ThrowEndOfFile("map", _file.Path, 0, length, fileLength);
 
-        long end = DiskRules.RoundUp(length, PageLength);
+        var end = DiskRules.RoundUp(length, PageLength);
         if (end > _mapped)
         {
-            byte* start = Address + _mapped;
+            var start = Address + _mapped;
             var bytes = (nuint)(end - _mapped);
             if (!EngineMemory.Allows(bytes)
                 || Libc.Map(start, bytes, Platform.ProtectRead, Platform.MapShared | Platform.MapFixed, _handle, _mapped) == -1)
             {
-                int errno = Marshal.GetLastPInvokeError();
+                var errno = Marshal.GetLastPInvokeError();
 
                 // The failed call may have removed the reservation: reclaim the addresses before another map gets them.
                 PosixMemory.TryHide(start, bytes);

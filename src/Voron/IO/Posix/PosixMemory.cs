@@ -10,7 +10,7 @@ internal static unsafe class PosixMemory
     /// <summary>Reserves addresses without memory behind them. Returns null when there is no room for this number of addresses.</summary>
     public static byte* TryReserve(nuint length)
     {
-        nint address = Libc.MapAnonymous(null, length, Platform.ProtectNone, Hidden, -1, 0);
+        var address = Libc.MapAnonymous(null, length, Platform.ProtectNone, Hidden, -1, 0);
         return address == -1 ? null : (byte*)address;
     }
 
@@ -21,7 +21,7 @@ internal static unsafe class PosixMemory
     {
         if (leaveNothing)
             return TryReserve(length);
-        byte* address = TryReserve(length * 2);
+        var address = TryReserve(length * 2);
         if (address != null)
             Unmap(address + length, length);
         return address;
@@ -46,7 +46,7 @@ internal static unsafe class PosixMemory
 
     public static void Unmap(byte* address, nuint length)
     {
-        int result = Libc.Unmap(address, length);
+        var result = Libc.Unmap(address, length);
         System.Diagnostics.Debug.Assert(result == 0, $"munmap failed with error {Marshal.GetLastPInvokeError()}.");
     }
 }

@@ -12,7 +12,7 @@ internal sealed unsafe class PosixScratchMap : ScratchMap
     public PosixScratchMap(SafeFileHandle handle, string path, long offset, long length)
     {
         _length = (nuint)length;
-        nint address = !EngineMemory.Allows(_length) ? -1 : Libc.Map(null, _length, Platform.ProtectReadWrite, Platform.MapShared, handle, offset);
+        var address = !EngineMemory.Allows(_length) ? -1 : Libc.Map(null, _length, Platform.ProtectReadWrite, Platform.MapShared, handle, offset);
         if (address == -1)
             Errno.Throw("map", path, Marshal.GetLastPInvokeError());
         Address = (byte*)address;

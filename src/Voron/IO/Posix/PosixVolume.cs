@@ -74,7 +74,7 @@ internal sealed class PosixVolume
     /// <summary>Sets or clears O_DIRECT. Returns false on failure: the error number gives the reason.</summary>
     public static bool TrySetDirect(SafeFileHandle handle, bool on)
     {
-        int flags = Libc.Control(handle, Platform.GetFlags, 0);
+        var flags = Libc.Control(handle, Platform.GetFlags, 0);
         return flags >= 0
             && Libc.Control(handle, Platform.SetFlags, on ? flags | Platform.Direct : flags & ~Platform.Direct) >= 0;
     }
@@ -85,7 +85,7 @@ internal sealed class PosixVolume
     /// </summary>
     public bool TrySync(SafeFileHandle handle, bool metadata)
     {
-        bool isDone = Calls.TrySync(handle, metadata, out bool isWeaker);
+        var isDone = Calls.TrySync(handle, metadata, out var isWeaker);
         if (isWeaker && Interlocked.Exchange(ref _warnedOfSync, 1) == 0)
             IoLog.WeakSync(_logger, _path);
         return isDone;
@@ -97,7 +97,7 @@ internal sealed class PosixVolume
     /// </summary>
     public void SeeThatItIsMarked(SafeFileHandle handle, string path, bool isNew)
     {
-        bool isMarked = isNew ? Calls.TryMarkInPlace(handle) : Calls.IsMarkedInPlace(handle);
+        var isMarked = isNew ? Calls.TryMarkInPlace(handle) : Calls.IsMarkedInPlace(handle);
         if (!isMarked && Interlocked.Exchange(ref _warnedOfMarks, 1) == 0)
             IoLog.CopiesOnWrite(_logger, path, Kind.Name!);
     }

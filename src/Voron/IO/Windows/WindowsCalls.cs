@@ -18,7 +18,7 @@ internal unsafe class WindowsCalls
         fixed (long* from = input)
         fixed (long* to = output)
         {
-            bool done = Kernel32.DeviceControl(
+            var done = Kernel32.DeviceControl(
                 handle, code, from, (uint)input.Length * sizeof(long), to, (uint)output.Length * sizeof(long), &returned, 0);
             returnedBytes = (int)returned;
             return done ? 0 : Marshal.GetLastPInvokeError();

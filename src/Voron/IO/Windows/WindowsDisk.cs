@@ -35,9 +35,9 @@ internal sealed class WindowsDisk : IDisk
     {
         if (!Directory.Exists(path))
             throw new DiskException(DiskError.NotFound, "open", path, "there is no such directory");
-        string real = Directory.ResolveLinkTarget(path, returnFinalTarget: true)?.FullName ?? path;
-        string? root = System.IO.Path.GetPathRoot(real);
-        bool isShare = real.StartsWith(@"\\", StringComparison.Ordinal) && !real.StartsWith(@"\\?\", StringComparison.Ordinal);
+        var real = Directory.ResolveLinkTarget(path, returnFinalTarget: true)?.FullName ?? path;
+        var root = System.IO.Path.GetPathRoot(real);
+        var isShare = real.StartsWith(@"\\", StringComparison.Ordinal) && !real.StartsWith(@"\\?\", StringComparison.Ordinal);
         if (isShare || (root is { Length: 3 } && new DriveInfo(root).DriveType == DriveType.Network))
             throw new DiskException(DiskError.NotSupported, "open", real, "it is on a network file system; use a local one");
         return new WindowsDisk(real, readOnly);
@@ -51,15 +51,15 @@ internal sealed class WindowsDisk : IDisk
 
     public DiskFile Open(string name, DiskOpen open, DiskAccess access)
     {
-        string path = PathOf(name);
-        bool isNew = open == DiskOpen.New;
+        var path = PathOf(name);
+        var isNew = open == DiskOpen.New;
         if (isNew)
         {
             DiskRules.CheckWritable(IsReadOnly, "create", path);
             CheckLocks("create", path);
         }
-        uint flags = access == DiskAccess.Buffered ? 0 : WindowsHandles.NoBuffering;
-        uint disposition = isNew ? WindowsHandles.CreateNew : WindowsHandles.OpenExisting;
+        var flags = access == DiskAccess.Buffered ? 0 : WindowsHandles.NoBuffering;
+        var disposition = isNew ? WindowsHandles.CreateNew : WindowsHandles.OpenExisting;
         var handle = WindowsHandles.Open(path, disposition, IsReadOnly, flags, isNew ? "create" : "open");
         return new WindowsFile(handle, path, access, IsReadOnly);
     }
@@ -69,9 +69,9 @@ internal sealed class WindowsDisk : IDisk
     {
         DiskRules.CheckWritable(IsReadOnly, "create", Path);
         CheckLocks("create", Path);
-        for (int number = 0; ; number++)
+        for (var number = 0; ; number++)
         {
-            string path = PathOf(TemporaryFile.NameOf(number));
+            var path = PathOf(TemporaryFile.NameOf(number));
             try
             {
                 var handle = WindowsHandles.Open(path, WindowsHandles.CreateNew, false, WindowsHandles.DeleteOnClose, "create");
@@ -86,8 +86,8 @@ internal sealed class WindowsDisk : IDisk
 
     public void Rename(string source, string target)
     {
-        string from = PathOf(source);
-        string to = PathOf(target);
+        var from = PathOf(source);
+        var to = PathOf(target);
         DiskRules.CheckWritable(IsReadOnly, "rename", from);
         using (Uninterrupted.Hold(_gate))
         {
@@ -104,7 +104,7 @@ internal sealed class WindowsDisk : IDisk
 
     public void Delete(string name)
     {
-        string path = PathOf(name);
+        var path = PathOf(name);
         DiskRules.CheckWritable(IsReadOnly, "delete", path);
         CheckLocks("delete", path);
         if (!File.Exists(path))
@@ -123,8 +123,8 @@ internal sealed class WindowsDisk : IDisk
 
     public IDisposable Lock(string name, bool shared)
     {
-        string path = PathOf(name);
-        for (int tries = 0; tries < MaxTries; tries++)
+        var path = PathOf(name);
+        for (var tries = 0; tries < MaxTries; tries++)
         {
             var handle = WindowsHandles.Open(path, WindowsHandles.OpenExisting, shared || IsReadOnly, 0, "lock");
             var taken = WindowsLock.Take(Forget, name, path, handle, shared);
@@ -160,7 +160,7 @@ internal sealed class WindowsDisk : IDisk
         {
             foreach (var held in _locks)
             {
-                string place = PathOf(held.Name);
+                var place = PathOf(held.Name);
                 if (WindowsHandles.Find(place) != held.Identity)
                 {
                     throw new DiskException(

@@ -79,7 +79,7 @@ internal sealed unsafe class WindowsFile : SystemFile
         }
 
         // Punch nothing beyond the end: that would not move the end, but it would not be refused either.
-        long end = Math.Min(offset + length, Length);
+        var end = Math.Min(offset + length, Length);
         return offset >= end || TryControl("punch hole", SetZeroData, [offset, end]);
     }
 
@@ -112,7 +112,7 @@ internal sealed unsafe class WindowsFile : SystemFile
     public override FileMap Map(long length)
     {
         DiskRules.CheckMappable(Access, Path, length);
-        long fileLength = Length;
+        var fileLength = Length;
         if (length > fileLength)
             DiskRules.ThrowEndOfFile("map", Path, 0, length, fileLength);
         return new WindowsMap(this, _handle, length);
@@ -158,10 +158,10 @@ internal sealed unsafe class WindowsFile : SystemFile
     private void FillHoles(long offset, long end)
     {
         Span<long> ranges = stackalloc long[2 * RangesOfCall];
-        long at = offset;
+        var at = offset;
         while (at < end)
         {
-            int error = _calls.Control(_handle, QueryAllocatedRanges, [at, end - at], ranges, out int returnedBytes);
+            var error = _calls.Control(_handle, QueryAllocatedRanges, [at, end - at], ranges, out var returnedBytes);
             if (IsUnsupported(error))
             {
                 AllocateByWriting(at, end - at);
@@ -171,7 +171,7 @@ internal sealed unsafe class WindowsFile : SystemFile
             if (error != 0 && (error != MoreData || returnedBytes == 0))
                 throw Failed(error, "allocate");
             var found = ranges[..(returnedBytes / sizeof(long))];
-            for (int i = 0; i < found.Length; i += 2)
+            for (var i = 0; i < found.Length; i += 2)
             {
                 if (found[i] > at)
                     AllocateByWriting(at, found[i] - at);
@@ -190,7 +190,7 @@ internal sealed unsafe class WindowsFile : SystemFile
     /// <summary>Returns false when the file system does not support the call, or refuses it while the file is mapped.</summary>
     private bool TryControl(string operation, uint code, ReadOnlySpan<long> input)
     {
-        int error = _calls.Control(_handle, code, input, [], out _);
+        var error = _calls.Control(_handle, code, input, [], out _);
         return error switch
         {
             0 => true,

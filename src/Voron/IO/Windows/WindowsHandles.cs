@@ -33,7 +33,7 @@ internal static unsafe class WindowsHandles
     /// <summary>Opens or creates a file. Refuses names that lead to another file, such as a symbolic link.</summary>
     public static SafeFileHandle Open(string path, uint disposition, bool readOnly, uint flags, string operation)
     {
-        uint access = readOnly ? GenericRead : GenericRead | GenericWrite;
+        var access = readOnly ? GenericRead : GenericRead | GenericWrite;
         if ((flags & DeleteOnClose) != 0)
             access |= DeleteAccess;
         var handle = Kernel32.CreateFile(path, access, ShareEverything, null, disposition, flags | OpenReparsePoint, 0);
@@ -41,7 +41,7 @@ internal static unsafe class WindowsHandles
             throw Failed(handle, operation, path);
         try
         {
-            if (!TryGetTag(handle, out uint tag))
+            if (!TryGetTag(handle, out var tag))
                 return handle;
             if ((tag & NameSurrogate) != 0)
             {
@@ -63,12 +63,12 @@ internal static unsafe class WindowsHandles
 
     public static FileIdentity IdentityOf(SafeFileHandle handle, string path)
     {
-        ulong* identity = stackalloc ulong[IdentityWords];
+        var identity = stackalloc ulong[IdentityWords];
         if (Kernel32.GetFileInformationExtended(handle, IdentityKind, (uint*)identity, IdentityWords * sizeof(ulong)))
             return new FileIdentity(identity[0], identity[1], identity[2]);
 
         // A file system without such numbers has these 64-bit ones.
-        uint* information = stackalloc uint[InformationWords];
+        var information = stackalloc uint[InformationWords];
         if (!Kernel32.GetFileInformation(handle, information))
             throw SystemErrors.FromWindows(Marshal.GetLastPInvokeError(), "inspect", path);
         return new FileIdentity(information[VolumeWord], ((ulong)information[IndexHighWord] << 32) | information[IndexLowWord]);
@@ -86,8 +86,8 @@ internal static unsafe class WindowsHandles
 
     private static bool TryGetTag(SafeFileHandle handle, out uint tag)
     {
-        uint* information = stackalloc uint[2];
-        bool isPoint = Kernel32.GetFileInformationExtended(handle, AttributeTagKind, information, 2 * sizeof(uint))
+        var information = stackalloc uint[2];
+        var isPoint = Kernel32.GetFileInformationExtended(handle, AttributeTagKind, information, 2 * sizeof(uint))
             && (information[0] & ReparsePointAttribute) != 0;
         tag = isPoint ? information[1] : 0;
         return isPoint;
@@ -95,7 +95,7 @@ internal static unsafe class WindowsHandles
 
     private static DiskException Failed(SafeFileHandle handle, string operation, string path)
     {
-        int error = Marshal.GetLastPInvokeError();
+        var error = Marshal.GetLastPInvokeError();
         handle.Dispose();
         return SystemErrors.FromWindows(error, operation, path);
     }

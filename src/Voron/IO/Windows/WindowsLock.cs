@@ -52,7 +52,7 @@ internal sealed unsafe class WindowsLock : IDisposable
             var range = new WindowsLockRange { OffsetHigh = RangeStartHigh };
             if (Kernel32.LockFile(handle, shared ? FailImmediately : FailImmediately | Exclusive, 0, 1, 0, &range))
                 return new WindowsLock(forget, name, handle, identity, inProcess);
-            int error = Marshal.GetLastPInvokeError();
+            var error = Marshal.GetLastPInvokeError();
             throw error is LockViolation or IoPending
                 ? new DiskException(DiskError.Locked, "lock", path, "the lock is held by another process", error)
                 : SystemErrors.FromWindows(error, "lock", path);

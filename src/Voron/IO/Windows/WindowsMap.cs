@@ -116,8 +116,8 @@ internal sealed unsafe class WindowsMap : FileMap
 
     private void Reserve(long length)
     {
-        long least = Math.Max(Unit, DiskRules.RoundUp(length, Unit));
-        long wanted = Math.Max(least, DiskRules.RoundUp(Math.Max(MinReservation, checked(length * 8)), Unit));
+        var least = Math.Max(Unit, DiskRules.RoundUp(length, Unit));
+        var wanted = Math.Max(least, DiskRules.RoundUp(Math.Max(MinReservation, checked(length * 8)), Unit));
         while (true)
         {
             Address = EngineMemory.Allows((nuint)wanted) ? WindowsMemory.TryReserve((nuint)wanted) : null;
@@ -139,8 +139,8 @@ internal sealed unsafe class WindowsMap : FileMap
             return false;
 
         // Map up to the end of a unit if the file is long enough, so that the next view can begin there.
-        long end = Math.Min(CheckFileLength(length), DiskRules.RoundUp(length, Unit));
-        long wasReserved = _reserved;
+        var end = Math.Min(CheckFileLength(length), DiskRules.RoundUp(length, Unit));
+        var wasReserved = _reserved;
         ReleaseRest();
         try
         {
@@ -167,7 +167,7 @@ internal sealed unsafe class WindowsMap : FileMap
         var bytes = (nuint)(end - _mapped);
         if (!EngineMemory.Allows(bytes))
             throw Failed();
-        nint section = Kernel32.CreateFileMapping(_handle, null, PageReadOnly, (uint)(end >> 32), (uint)end, null);
+        var section = Kernel32.CreateFileMapping(_handle, null, PageReadOnly, (uint)(end >> 32), (uint)end, null);
         if (section == 0)
             throw Failed();
         try
@@ -192,7 +192,7 @@ internal sealed unsafe class WindowsMap : FileMap
 
     private long CheckFileLength(long length)
     {
-        long fileLength = _file.Length;
+        var fileLength = _file.Length;
         if (length > fileLength)
             DiskRules.ThrowEndOfFile("map", _file.Path, 0, length, fileLength);
         return fileLength;
@@ -200,7 +200,7 @@ internal sealed unsafe class WindowsMap : FileMap
 
     private void ReleaseRest()
     {
-        long start = DiskRules.RoundUp(_mapped, Unit);
+        var start = DiskRules.RoundUp(_mapped, Unit);
         if (_reserved > start)
             WindowsMemory.Release(Address + start, (nuint)(_reserved - start));
     }
@@ -208,20 +208,20 @@ internal sealed unsafe class WindowsMap : FileMap
     /// <summary>Reserves the addresses after the views up to <paramref name="end"/>, or none if another thread took them first.</summary>
     private void ReserveRest(long end)
     {
-        long start = DiskRules.RoundUp(_mapped, Unit);
-        bool isReserved = end > start && WindowsMemory.TryReserve(Address + start, (nuint)(end - start));
+        var start = DiskRules.RoundUp(_mapped, Unit);
+        var isReserved = end > start && WindowsMemory.TryReserve(Address + start, (nuint)(end - start));
         _reserved = isReserved ? end : start;
     }
 
     private static void Unmap(nint view)
     {
-        bool unmapped = Kernel32.UnmapViewOfFile((void*)view);
+        var unmapped = Kernel32.UnmapViewOfFile((void*)view);
         Debug.Assert(unmapped, "UnmapViewOfFile failed.");
     }
 
     private DiskException Failed()
     {
-        int error = Marshal.GetLastPInvokeError();
+        var error = Marshal.GetLastPInvokeError();
         return SystemErrors.From(new IOException(new Win32Exception(error).Message, unchecked((int)0x80070000) | error), "map", _file.Path);
     }
 }

@@ -25,7 +25,7 @@ internal static unsafe class WindowsMemory
     {
         if (EngineMemory.TryKeep(address, length))
             return;
-        bool released = Kernel32.VirtualFree(address, 0, ReleaseAll);
+        var released = Kernel32.VirtualFree(address, 0, ReleaseAll);
         System.Diagnostics.Debug.Assert(released, "VirtualFree failed.");
     }
 }

@@ -1,6 +1,5 @@
 using System.Runtime.CompilerServices;
 using Voron.IO;
-using Voron.Primitives;
 using Voron.Testing;
 
 namespace Voron.Trees.Pages;

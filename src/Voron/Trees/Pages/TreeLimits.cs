@@ -1,6 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
 using Voron.Format;
-using Voron.Primitives;
 using Voron.Testing;
 
 namespace Voron.Trees.Pages;
