@@ -1,35 +1,7 @@
-using System.Buffers.Binary;
 using System.Collections.Immutable;
-using System.Numerics;
-using System.Runtime.InteropServices;
 using System.Text;
 
 namespace Voron.Torture.Crashes;
-
-/// <summary>A value of the model: bytes that are derived from two numbers.</summary>
-internal sealed record ModelValue(int Seed, int Length)
-{
-    private ulong? _digest;
-
-    /// <summary>A digest that represents the value's bytes; computed once.</summary>
-    public ulong Digest => _digest ??= Crashes.Digest.Of(ToBytes());
-
-    public byte[] ToBytes()
-    {
-        var bytes = new byte[Length];
-        var state = ((ulong)(uint)Seed << 32 | (uint)Length) * 0x9E3779B97F4A7C15 + 1;
-        for (var at = 0; at < Length; at += 8)
-        {
-            state = (state ^ (state >> 29)) * 0xBF58476D1CE4E5B9;
-            // Strings of zeros, as in values that compress and pages that are diffed.
-            var word = (state >> 60) == 0 ? 0 : state;
-            for (var i = at; i < Math.Min(Length, at + 8); i++)
-                bytes[i] = (byte)(word >> (8 * (i - at)));
-        }
-
-        return bytes;
-    }
-}
 
 /// <summary>All trees with all of their entries, as of one commit. Immutable.</summary>
 internal sealed class Content
@@ -118,33 +90,5 @@ internal sealed class Content
         }
 
         return digest.Value;
-    }
-}
-
-/// <summary>A fast hash of 64 bits that depends on the order of the added values.</summary>
-internal struct Digest
-{
-    private const ulong Prime = 0x9FB21C651E98DF25;
-
-    public ulong Value { get; private set; }
-
-    public static ulong Of(ReadOnlySpan<byte> bytes)
-    {
-        var digest = new Digest();
-        digest.Add(bytes);
-        return digest.Value;
-    }
-
-    public void Add(ulong word) => Value = (BitOperations.RotateLeft(Value, 23) ^ word ^ 0x5851F42D4C957F2D) * Prime;
-
-    public void Add(ReadOnlySpan<byte> bytes)
-    {
-        Add((ulong)bytes.Length);
-        foreach (var word in MemoryMarshal.Cast<byte, ulong>(bytes))
-            Add(word);
-        Span<byte> rest = stackalloc byte[8];
-        rest.Clear();
-        bytes[(bytes.Length & ~7)..].CopyTo(rest);
-        Add(BinaryPrimitives.ReadUInt64LittleEndian(rest));
     }
 }

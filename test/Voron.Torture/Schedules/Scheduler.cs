@@ -7,14 +7,6 @@ using Voron.Torture.Harness;
 
 namespace Voron.Torture.Schedules;
 
-/// <summary>Decides which thread continues. Called only if there is a choice.</summary>
-internal interface IScheduleStrategy
-{
-    /// <param name="current">The thread that was running, if it can continue; null if it has ended or waits.</param>
-    /// <param name="candidates">At least two threads, in the order of their creation.</param>
-    ScheduledThread Choose(ScheduledThread? current, IReadOnlyList<ScheduledThread> candidates);
-}
-
 /// <summary>A place that a thread has reached.</summary>
 internal readonly record struct TraceStep(int Thread, SchedulePlace Place);
 
@@ -295,90 +287,3 @@ internal sealed class Scheduler(IScheduleStrategy strategy)
         }
     }
 }
-
-/// <summary>One of the threads of a schedule.</summary>
-internal sealed class ScheduledThread(Scheduler scheduler, int id, string name, object? owner) : ISchedule
-{
-    public int Id => id;
-
-    public string Name => name;
-
-    public object? Owner => owner;
-
-    public Turn Turn { get; } = new();
-
-    public SchedulePlace Place { get; set; }
-
-    /// <summary>The condition on which the thread continues; null while it need not wait.</summary>
-    public Func<bool>? Condition { get; set; }
-
-    public object? WaitsFor { get; set; }
-
-    public bool IsSignalled { get; set; }
-
-    public bool MayTimeOut { get; set; }
-
-    public bool IsTimedOut { get; set; }
-
-    public bool HasYielded { get; set; }
-
-    public bool HasEnded { get; set; }
-
-    public void Reach(SchedulePlace place) => scheduler.Reach(this, place);
-
-    public bool WaitUntil(Func<bool> condition, bool mayTimeOut) => scheduler.Wait(this, condition, mayTimeOut);
-
-    public bool WaitFor(object signalled, bool mayTimeOut)
-    {
-        IsSignalled = false;
-        WaitsFor = signalled;
-        bool isSignalled = scheduler.Wait(this, () => IsSignalled, mayTimeOut);
-        WaitsFor = null;
-        return isSignalled;
-    }
-
-    public void Signal(object signalled) => scheduler.Signal(signalled);
-
-    public void Spin() => scheduler.Spin(this);
-
-    public ThreadStart Adopt(ThreadStart work, object owner) => scheduler.Adopt(work, owner);
-
-    public void Queue(IThreadPoolWorkItem work) => scheduler.Queue(work);
-
-    public bool HaveEnded(object owner) => scheduler.HaveEnded(owner);
-}
-
-/// <summary>The right to run, which one thread hands to another.</summary>
-internal sealed class Turn
-{
-    private readonly object _gate = new();
-    private bool _isGiven;
-
-    public void Give()
-    {
-        lock (_gate)
-        {
-            _isGiven = true;
-            Monitor.Pulse(_gate);
-        }
-    }
-
-    public void Take() => TryTake(Timeout.InfiniteTimeSpan);
-
-    public bool TryTake(TimeSpan limit)
-    {
-        lock (_gate)
-        {
-            while (!_isGiven)
-            {
-                if (!Monitor.Wait(_gate, limit))
-                    return false;
-            }
-            _isGiven = false;
-            return true;
-        }
-    }
-}
-
-/// <summary>Thrown in a thread of a schedule that has ended with a failure, to end the thread.</summary>
-internal sealed class ScheduleAbandonedException() : Exception("The schedule has ended.");

@@ -1,0 +1,47 @@
+using System.Text.RegularExpressions;
+using Voron.Torture.Harness;
+
+namespace Voron.Torture.Crashes;
+
+/// <summary>Counts the events and images of a run of crash tests.</summary>
+internal sealed partial class CrashCounts
+{
+    public int Runs;
+    public int Commits;
+    public int Flushes;
+    public int JournalSnapshots;
+    public int Reclaimed;
+    public int Cuts;
+    public int CutsInEveryCombination;
+    public int CutsInManyCombinations;
+    public int CutsWithoutBudgetForCombinations;
+    public int AcknowledgedWithinPipelines;
+    public int EmptyCommits;
+    public int Images;
+    public int Lost;
+    public int Kept;
+    public int Mixed;
+    public int Combinations;
+    public int Killed;
+    public int ReadOnly;
+    public int WorkedOn;
+    public int SecondCuts;
+    public int ThirdCuts;
+    public int FourthCuts;
+    public int CutsWhileOpening;
+    public int WithGarbage;
+    public int GarbageSectors;
+    public int GarbageInUse;
+    public int Refused;
+
+    /// <summary>Adds all counts to the ledger.</summary>
+    public void AddTo(SuiteRun run)
+    {
+        run.Count(Images);
+        foreach (var field in typeof(CrashCounts).GetFields().Where(field => field.Name is not (nameof(Images) or nameof(Runs))))
+            run.Tally(Words().Replace(field.Name, " $0").Trim().ToLowerInvariant(), (int)field.GetValue(this)!);
+    }
+
+    [GeneratedRegex("[A-Z]")]
+    private static partial Regex Words();
+}

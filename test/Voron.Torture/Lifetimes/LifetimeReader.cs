@@ -1,0 +1,29 @@
+using Voron.Torture.Harness;
+
+namespace Voron.Torture.Lifetimes;
+
+/// <summary>A reader that keeps addresses of values, as spans do, until it ends.</summary>
+internal sealed unsafe class LifetimeReader(StorageEnvironment environment, string treeName) : IDisposable
+{
+    private readonly ReadTransaction _reading = environment.BeginRead();
+    private readonly List<(nint Address, byte[] Bytes)> _spans = [];
+
+    public void Hold(int key)
+    {
+        if (!_reading.TryOpenTree(treeName, out Tree tree) || !tree.TryGet(LifetimeKeys.Of(key), out ReadOnlySpan<byte> value))
+            return;
+        fixed (byte* address = value)
+            _spans.Add(((nint)address, value.ToArray()));
+    }
+
+    public void Check()
+    {
+        foreach ((nint address, byte[] bytes) in _spans)
+        {
+            BrokenPromiseException.Require(
+                new ReadOnlySpan<byte>((void*)address, bytes.Length).SequenceEqual(bytes), "A span of an open reader has changed.");
+        }
+    }
+
+    public void Dispose() => _reading.Dispose();
+}
