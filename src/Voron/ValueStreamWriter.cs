@@ -86,6 +86,7 @@ internal sealed class ValueStreamWriter : IPendingPut
     /// <inheritdoc/>
     public void Undo(Exception reason)
     {
+        _write.Puts.Exclusion.AssertHeld();
         _undone = reason;
         _pages = 0;
 
@@ -147,6 +148,7 @@ internal sealed class ValueStreamWriter : IPendingPut
     /// <inheritdoc/>
     public void ThrowIfUndone()
     {
+        _write.Puts.Exclusion.AssertHeld();
         if (_undone != null)
             throw _undone;
     }
@@ -202,6 +204,7 @@ internal sealed class ValueStreamWriter : IPendingPut
 
     private void WriteChunk(ReadOnlySpan<byte> bytes)
     {
+        _write.Puts.Exclusion.AssertHeld();
         PrepareRoom(_written + bytes.Length);
         try
         {

@@ -29,6 +29,11 @@ internal unsafe interface ISpacePages
     /// </summary>
     ulong* Holes(long section) => null;
 
+    /// <summary>Asserts that the caller holds the writer; does nothing where there is none. Called in debug builds only.</summary>
+    void AssertWriterHeld()
+    {
+    }
+
     /// <summary>True when any version of the page exists: it has changed hands since the last checkpoint.</summary>
     bool HasVersion(long page);
 }

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Voron.Format;
 
 namespace Voron.FreeSpace;
@@ -61,6 +62,8 @@ internal sealed unsafe class PossibleHoles
     /// </summary>
     public void NotePossible(long first, long pages)
     {
+        AssertWriterHeld();
+        Debug.Assert(first % _layout.PagesPerSection + pages <= _layout.PagesPerSection, "A range must lie in one section.");
         var bit = (int)(first % _layout.PagesPerSection);
         Make(_layout.SectionOf(first)).SetPossible(bit, bit + (int)pages);
     }
@@ -68,6 +71,7 @@ internal sealed unsafe class PossibleHoles
     /// <summary>Notes that the blocks of a range of pages have been given back.</summary>
     public void NotePunched(long first, long pages)
     {
+        AssertWriterHeld();
         var holes = Make(_layout.SectionOf(first));
         for (var bit = (int)(first % _layout.PagesPerSection); pages > 0; bit++, pages--)
             holes.SetPunched(bit);
@@ -77,6 +81,7 @@ internal sealed unsafe class PossibleHoles
     /// <exception cref="StorageFullException">There is no room.</exception>
     public void Fill(long first, long pages)
     {
+        AssertWriterHeld();
         var end = first + pages;
         while (first < end)
         {
@@ -92,6 +97,7 @@ internal sealed unsafe class PossibleHoles
     /// <summary>Notes that the file has been truncated: pages that it grows by again are given blocks at that time.</summary>
     public void NoteTruncated(long pages)
     {
+        AssertWriterHeld();
         _unknownPages = Math.Min(_unknownPages, pages);
         _lastSection = -1;
         foreach (var section in _sections.Keys.Where(section => section * _layout.PagesPerSection >= pages).ToArray())
@@ -117,6 +123,9 @@ internal sealed unsafe class PossibleHoles
         }
     }
 
+    [Conditional("DEBUG")]
+    private void AssertWriterHeld() => _map.AssertWriterHeld();
+
     private SectionHoles Make(long section)
     {
         if (Find(section) is { } found)
@@ -128,6 +137,7 @@ internal sealed unsafe class PossibleHoles
 
     private SectionHoles? Find(long section)
     {
+        AssertWriterHeld();
         if (section == _lastSection)
             return _last;
         if (!_sections.TryGetValue(section, out var holes))

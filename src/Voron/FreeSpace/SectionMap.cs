@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.Testing;
@@ -21,7 +22,15 @@ internal sealed unsafe class SectionMap
     public long SectionCount => (_pages.PageCount + _layout.PagesPerSection - 1) / _layout.PagesPerSection;
 
     /// <summary>Forgets the known map pages, after a rollback.</summary>
-    public void Forget() => _mapPages.Clear();
+    public void Forget()
+    {
+        AssertWriterHeld();
+        _mapPages.Clear();
+    }
+
+    /// <summary>In debug builds, asserts that the caller holds the writer, when these are the writer's pages.</summary>
+    [Conditional("DEBUG")]
+    public void AssertWriterHeld() => _pages.AssertWriterHeld();
 
     /// <summary>Returns the number of used pages in a section.</summary>
     public int UsedPages(long section) => *(ushort*)(_pages.ReadPage(MapPage(section / _layout.SectionsPerGroup)) + _layout.CountOffset(section));
@@ -44,6 +53,7 @@ internal sealed unsafe class SectionMap
     /// <returns>The first page.</returns>
     public long Extend(long pages)
     {
+        AssertWriterHeld();
         var first = _pages.PageCount;
         var end = first + pages;
         var firstGroup = (first + _layout.PagesPerGroup - 1) / _layout.PagesPerGroup;
@@ -128,6 +138,7 @@ internal sealed unsafe class SectionMap
     /// <summary>Returns the map page of a group.</summary>
     public long MapPage(long group)
     {
+        AssertWriterHeld();
         while (_mapPages.Count <= group)
             _mapPages.Add(PlantedFault.LocateAllMaps ? LocateMapPage(_mapPages.Count) : 0);
 
@@ -175,6 +186,7 @@ internal sealed unsafe class SectionMap
 
     private void Change(long first, long pages, bool used)
     {
+        AssertWriterHeld();
         var end = first + pages;
         while (first < end)
         {

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Voron.Format;
 using Voron.Testing;
 
@@ -59,6 +60,7 @@ internal sealed unsafe class SpaceAllocator
     /// <summary>To be called when a transaction begins.</summary>
     public void BeginTransaction()
     {
+        AssertWriterHeld();
         _runs.BeginTransaction();
         _untouchedExtents.BeginTransaction();
         _queue.BeginTransaction();
@@ -69,9 +71,11 @@ internal sealed unsafe class SpaceAllocator
     /// </summary>
     public void NoteDetached(ReadOnlySpan<long> pages)
     {
+        AssertWriterHeld();
         var last = -1L;
         foreach (var page in pages)
         {
+            Debug.Assert(_layout.SectionOf(page) >= last, "Pages must be detached in ascending order.");
             var section = _layout.SectionOf(page);
             if (section != last)
                 _untouchedExtents.NoteFreed(section);
@@ -82,6 +86,7 @@ internal sealed unsafe class SpaceAllocator
     /// <summary>To be called after any rollback.</summary>
     public void Forget()
     {
+        AssertWriterHeld();
         _map.Forget();
         _runs.Forget();
         _untouchedExtents.Forget();
@@ -93,7 +98,9 @@ internal sealed unsafe class SpaceAllocator
     /// <summary>Withholds a section from allocation while its blocks are being given back.</summary>
     public void Withhold(long section)
     {
-        _withheld.Add(section);
+        AssertWriterHeld();
+        var isAdded = _withheld.Add(section);
+        Debug.Assert(isAdded, "A section must be withheld only once.");
         if (_currentSection == section)
             _currentSection = -1;
     }
@@ -101,6 +108,7 @@ internal sealed unsafe class SpaceAllocator
     /// <summary>Makes a section available for allocation again.</summary>
     public void Offer(long section)
     {
+        AssertWriterHeld();
         _withheld.Remove(section);
         if (section < _map.SectionCount)
             _queue.Add(section, FreePages(section));
@@ -112,6 +120,7 @@ internal sealed unsafe class SpaceAllocator
     /// </summary>
     public void FindUntouched(long section, PossibleHoles holes, List<PageRange> ranges)
     {
+        AssertWriterHeld();
         if (_map.UsedPages(section) == _layout.PagesPerSection)
             return;
         var bitmap = _map.ReadBitmap(section);
@@ -141,6 +150,7 @@ internal sealed unsafe class SpaceAllocator
     /// <param name="near">A page of the asking tree, or 0.</param>
     public long AllocatePage(long near)
     {
+        AssertWriterHeld();
         if (_currentSection >= 0 && TryTakeFromCurrent(out var page))
             return page;
 
@@ -164,6 +174,7 @@ internal sealed unsafe class SpaceAllocator
     /// <param name="untouched">Takes only pages without any version: an older snapshot may read the pages that are about to be written.</param>
     public long AllocateExtent(long pages, bool untouched)
     {
+        AssertWriterHeld();
         var search = untouched ? _untouchedExtents : _runs;
         var first = search.Find(pages, _withheld, everywhere: false);
         if (first < 0)
@@ -187,6 +198,7 @@ internal sealed unsafe class SpaceAllocator
 
     public void Free(long first, long pages)
     {
+        AssertWriterHeld();
         if (first <= 0 || first > _pages.PageCount - pages)
             throw new CorruptionException($"Pages {first} to {first + pages - 1} cannot be freed: the environment has {_pages.PageCount} pages.");
         _map.SetFree(first, PlantedFault.FreeOneLess && pages > 1 ? pages - 1 : pages);
@@ -302,6 +314,9 @@ internal sealed unsafe class SpaceAllocator
             _freedSinceFruitlessScan = 0;
         return best;
     }
+
+    [Conditional("DEBUG")]
+    private void AssertWriterHeld() => _pages.AssertWriterHeld();
 
     private int FreePages(long section) =>
         _withheld.Count > 0 && _withheld.Contains(section) ? 0 : _layout.PagesPerSection - _map.UsedPages(section);

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Voron.Format;
 using Voron.FreeSpace;
 using Voron.Primitives;
@@ -64,6 +65,8 @@ internal sealed unsafe class ScrubPass(Engine context, ScrubPace pace) : ITreeCh
     /// <exception cref="OperationCanceledException">The pass must stop.</exception>
     public bool RunSlice(SnapshotPages snapshot)
     {
+        Debug.Assert(snapshot.Id >= _lastId, "A slice must have a newer snapshot than the slice before, or the same.");
+        Debug.Assert(_pages == null, "One slice at a time must run.");
         _lastId = snapshot.Id;
         _pages = new CheckedPages(context, snapshot, pace, Add);
         _space = new SectionMap(context.Layout, new SnapshotSpace(snapshot));
@@ -79,6 +82,7 @@ internal sealed unsafe class ScrubPass(Engine context, ScrubPace pace) : ITreeCh
         {
             // The path to the rest of this phase cannot be read.
             _owner = "";
+            Debug.Assert(_phase < Phase.Done, "A pass that is done reads nothing more.");
             Add($"{(_phase == Phase.Space ? "section map" : "catalog")}: {problem.Message}");
             _phase++;
         }
@@ -99,6 +103,7 @@ internal sealed unsafe class ScrubPass(Engine context, ScrubPace pace) : ITreeCh
                 _owner = "catalog";
                 if (!RunTree(snapshot, snapshot.State.Catalog, out var isSound))
                     return false;
+                Debug.Assert(_treeCount == 0 && _group == 0, "The catalog must come first.");
                 _phase = isSound ? Phase.Trees : Phase.Space;
                 break;
             case Phase.Trees:
@@ -203,6 +208,7 @@ internal sealed unsafe class ScrubPass(Engine context, ScrubPace pace) : ITreeCh
     private bool RunGroup()
     {
         var layout = context.Layout;
+        Debug.Assert(_phase == Phase.Space && !_isInTree, "The section maps must come after all trees.");
         _owner = "section map";
         if (_group * layout.PagesPerGroup >= _pages!.PageCount)
             return false;

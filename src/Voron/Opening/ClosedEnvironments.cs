@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Globalization;
 using System.Text;
 using Voron.IO;
@@ -54,6 +55,7 @@ internal static class ClosedEnvironments
 
     private static void Describe(Engine context, Writer? writer, StringBuilder text)
     {
+        Debug.Assert(Gate.IsHeldByCurrentThread, "No resource of the environment may be released while it is described.");
         var readers = context.Users.OpenReaders;
         var hasWriter = writer != null && context.Users.HasWriter;
         var open = new List<string>();

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Microsoft.Extensions.Logging;
 using Voron.Format;
 using Voron.IO;
@@ -202,6 +203,7 @@ internal static unsafe class EngineOpener
     private static void OpenJournal(
         Engine context, CommitPublisher publisher, CheckpointFile checkpoints, RecoveryResult recovered, Stack<IDisposable> owned)
     {
+        Debug.Assert(context.Journal == null && context.JournalFiles == null, "The journal must be opened once, after recovery.");
         JournalSnapshotFile.DeleteOthers(context.Disk, checkpoints);
         var options = context.Options;
         var files = new JournalFileSet(

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Voron.Flushing;
 using Voron.Maintenance;
 using Voron.Primitives;
@@ -51,6 +52,7 @@ internal sealed class EnvironmentCloser(
 
     private void ReleaseUsers(bool isWriterFree)
     {
+        Debug.Assert(_context.Closing.IsCancellationRequested, "Closing must be announced before users are refused.");
         try
         {
             _context.Users.Close();
@@ -82,6 +84,7 @@ internal sealed class EnvironmentCloser(
 
     private void CloseWriter(Writer slot, out bool isWriterFree)
     {
+        Debug.Assert(_context.Closing.IsCancellationRequested, "Closing must be announced before the writer is taken for the last time.");
         var isFree = false;
         try
         {

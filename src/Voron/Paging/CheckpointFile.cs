@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.IO;
@@ -101,6 +102,8 @@ internal sealed unsafe class CheckpointFile : IDisposable
     /// <summary>Writes the next checkpoint, with a number that was taken for it, into the older slot. Durable on return.</summary>
     public void Write(CheckpointHeader header, long number)
     {
+        Debug.Assert(number > Current.CheckpointNumber, "The numbers of checkpoints must rise.");
+        Debug.Assert(number <= _lastNumber, "The number of a checkpoint must be taken before it is written.");
         header.CheckpointNumber = number;
         WriteSlot(_nextSlot, header);
         if (!PlantedFault.OneCheckpointSlot)

@@ -59,6 +59,12 @@ internal sealed unsafe class DataFile : IDisposable
         }
     }
 
+    /// <inheritdoc cref="RetiredMaps.AssertHeld"/>
+    public Action? AssertHeld
+    {
+        set => _retiredMaps.AssertHeld = value;
+    }
+
     public DiskFile File { get; }
 
     /// <summary>
@@ -84,7 +90,11 @@ internal sealed unsafe class DataFile : IDisposable
     public byte* MapAddress => _map.Address;
 
     /// <summary>Returns the address of a page in the newest map. Only for the holder of the writer.</summary>
-    public byte* Address(long page) => _map.Address + (page << _pageShift);
+    public byte* Address(long page)
+    {
+        _retiredMaps.AssertWriterHeld();
+        return _map.Address + (page << _pageShift);
+    }
 
     public ulong Seed(long page) => Checksum.Seed(_environmentId, page);
 
@@ -149,6 +159,7 @@ internal sealed unsafe class DataFile : IDisposable
 
     private void CheckLengthHeld()
     {
+        _growth.AssertHeld(unless: PlantedFault.GrowSideBySide);
         try
         {
             var length = File.Length;
@@ -290,6 +301,7 @@ internal sealed unsafe class DataFile : IDisposable
     /// <exception cref="StorageAccessException">The file cannot be grown or mapped. Nothing has changed.</exception>
     public bool EnsureCapacity(long pages)
     {
+        _retiredMaps.AssertWriterHeld();
         if (pages <= CapacityPages)
             return false;
 
@@ -361,7 +373,9 @@ internal sealed unsafe class DataFile : IDisposable
     {
         using (_growth.Enter())
         {
-            Debug.Assert(pages < CapacityPages && !_retiredMaps.HasAny);
+            _retiredMaps.AssertWriterHeld();
+            Debug.Assert(pages < CapacityPages, "A file must have pages behind the place where it is cut.");
+            Debug.Assert(!_retiredMaps.HasAny, "No older map of the file may be in use when it is cut.");
             _map.Shrink(pages << _pageShift);
 
             // Applies even if the file keeps its tail, because the tail no longer has an address.

@@ -59,6 +59,9 @@ internal sealed unsafe class VersionTable : IDisposable
         _nodes = (VersionNode*)_nodeSpace.Address;
     }
 
+    /// <summary>Asserts that the caller holds the writer; null before there is a writer, and in tests of this class alone.</summary>
+    public Action? AssertHeld { get; set; }
+
     /// <summary>The number of pages with room for a head. Looking up a page at or beyond it is an error.</summary>
     public long PageCapacity { get; private set; }
 
@@ -93,6 +96,7 @@ internal sealed unsafe class VersionTable : IDisposable
     public long BeginDetach()
     {
         var number = _detachesBegun + 1;
+        Debug.Assert(Volatile.Read(ref _detachesEnded) < number, "A detach must begin before it ends.");
         Volatile.Write(ref _detachesBegun, number);
         return number;
     }
@@ -102,6 +106,7 @@ internal sealed unsafe class VersionTable : IDisposable
     /// </summary>
     public void EndDetach(long number)
     {
+        Debug.Assert(number <= Volatile.Read(ref _detachesBegun), "A detach must begin before it ends.");
         var ended = Volatile.Read(ref _detachesEnded);
         while (ended < number)
         {
@@ -115,6 +120,7 @@ internal sealed unsafe class VersionTable : IDisposable
     /// <summary>Makes room for the heads of the first <paramref name="pageCount"/> pages.</summary>
     public void EnsureCapacity(long pageCount)
     {
+        AssertWriterHeld();
         if (pageCount <= PageCapacity)
             return;
 
@@ -135,7 +141,7 @@ internal sealed unsafe class VersionTable : IDisposable
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool Find(long page, long snapshot, out PageVersion version)
     {
-        Debug.Assert(page >= 0 && page < PageCapacity);
+        Debug.Assert(page >= 0 && page < PageCapacity, "A page that is looked up must have a place for its chain.");
         if (Volatile.Read(ref _chains[page]) != 0)
             return Walk(page, snapshot, out version);
         version = default;
@@ -146,13 +152,18 @@ internal sealed unsafe class VersionTable : IDisposable
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public VersionNode* Newest(long page)
     {
-        Debug.Assert(page >= 0 && page < PageCapacity);
+        AssertWriterHeld();
+        Debug.Assert(page >= 0 && page < PageCapacity, "A page that is looked up must have a place for its chain.");
         var link = _chains[page];
         return link == 0 ? null : _nodes + (uint)link;
     }
 
     /// <summary>Returns the node that a link of a chain leads to, or null. Only for the holder of the writer.</summary>
-    public VersionNode* Follow(ulong link) => link == 0 ? null : _nodes + (uint)link;
+    public VersionNode* Follow(ulong link)
+    {
+        AssertWriterHeld();
+        return link == 0 ? null : _nodes + (uint)link;
+    }
 
     /// <summary>Prefetches the head of a page's chain.</summary>
     public void PrefetchChain(long page)
@@ -177,6 +188,7 @@ internal sealed unsafe class VersionTable : IDisposable
     /// <summary>Makes a version the newest one of its page. None of its lines is dirty.</summary>
     public VersionNode* Push(long page, long transactionId, int level, byte* frame, int pages, VersionFlags flags)
     {
+        AssertWriterHeld();
         var index = TakeNode();
         var node = _nodes + index;
         var older = _chains[page];
@@ -189,6 +201,7 @@ internal sealed unsafe class VersionTable : IDisposable
         node->Older = older;
         node->DirtyLines = 0;
         node->Page = page;
+        AssertFollows(node, older);
         node->SelfContainedSinceId = (flags & VersionFlags.SelfContained) != 0 ? transactionId : older != 0 ? Follow(older)->SelfContainedSinceId : 0;
         if (older == 0)
             CountChain(page, 1);
@@ -202,6 +215,7 @@ internal sealed unsafe class VersionTable : IDisposable
     /// <summary>Replaces the content of a version of the open transaction. Its previous frame belongs to the caller.</summary>
     public void Refill(VersionNode* node, byte* frame, int pages, VersionFlags flags)
     {
+        AssertWriterHeld();
         _frameCount += (frame != null ? 1 : 0) - (node->Frame != null ? 1 : 0);
         node->Frame = frame;
         node->Pages = pages;
@@ -211,7 +225,7 @@ internal sealed unsafe class VersionTable : IDisposable
     /// <summary>Marks a page's newest version as self-contained by the record of a transaction.</summary>
     public void SetSelfContained(VersionNode* node, long transactionId)
     {
-        Debug.Assert(Newest(node->Page) == node);
+        Debug.Assert(Newest(node->Page) == node, "Only the newest version of a page can be marked.");
         _pagesNeedingBase -= CountNeedingBase(node);
         node->SelfContainedSinceId = transactionId;
         _pagesNeedingBase += CountNeedingBase(node);
@@ -220,7 +234,7 @@ internal sealed unsafe class VersionTable : IDisposable
     /// <summary>Removes the newest version from its page and frees the node. The frame belongs to the caller.</summary>
     public void Pop(VersionNode* node)
     {
-        Debug.Assert(Newest(node->Page) == node);
+        Debug.Assert(Newest(node->Page) == node, "Only the newest version of a page can be popped.");
         Volatile.Write(ref _chains[node->Page], node->Older);
         _pagesNeedingBase -= CountNeedingBase(node);
         if (node->Older == 0)
@@ -238,7 +252,7 @@ internal sealed unsafe class VersionTable : IDisposable
     public void JoinWithOlder(VersionNode* node)
     {
         var older = Follow(node->Older);
-        Debug.Assert(older->TransactionId == node->TransactionId);
+        Debug.Assert(older->TransactionId == node->TransactionId, "Two versions can be joined only if they belong to one transaction.");
         Refill(older, node->Frame, node->Pages, node->Flags);
         older->DirtyLines = node->DirtyLines;
         var selfContainedSinceId = node->SelfContainedSinceId;
@@ -251,7 +265,7 @@ internal sealed unsafe class VersionTable : IDisposable
     /// </summary>
     public void Unlink(VersionNode* newer, VersionNode* node)
     {
-        Debug.Assert(Follow(newer->Older) == node);
+        Debug.Assert(Follow(newer->Older) == node, "A version must be unlinked from the version above it.");
         Volatile.Write(ref newer->Older, node->Older);
         Free(node);
     }
@@ -263,6 +277,8 @@ internal sealed unsafe class VersionTable : IDisposable
     /// <returns>The link of the first node that was cut off.</returns>
     public ulong TruncateChain(long page, VersionNode* newer)
     {
+        AssertWriterHeld();
+        Debug.Assert(newer == null || newer->Page == page, "A chain must be cut behind a version of its own page.");
         ulong link;
         if (newer != null)
         {
@@ -287,6 +303,7 @@ internal sealed unsafe class VersionTable : IDisposable
     /// <summary>Frees a node that no chain leads to any more.</summary>
     public void Free(VersionNode* node)
     {
+        Debug.Assert(Newest(node->Page) != node, "A node must leave its chain before it is freed.");
         Volatile.Write(ref node->Generation, node->Generation + (PlantedFault.KeepGeneration ? 0u : 1u));
         Volatile.WriteBarrier();
         node->NextFree = _freeNode;
@@ -332,8 +349,25 @@ internal sealed unsafe class VersionTable : IDisposable
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void EnsureNodes(int count)
     {
+        AssertWriterHeld();
         if (_nextNode + count > _nodeCapacity)
             GrowNodes(count);
+    }
+
+    [Conditional("DEBUG")]
+    private void AssertWriterHeld() => AssertHeld?.Invoke();
+
+    [Conditional("DEBUG")]
+    private void AssertFollows(VersionNode* node, ulong older)
+    {
+        if (older == 0 || PlantedFault.WrapTransactionIds)
+            return;
+        var below = Follow(older);
+        Debug.Assert(below->Page == node->Page, "A chain must have the versions of one page.");
+        Debug.Assert(
+            below->TransactionId < node->TransactionId
+            || (below->TransactionId == node->TransactionId && below->SavepointStamp <= node->SavepointStamp),
+            "A version must be newer than the one below it: of a later transaction, or of the same one.");
     }
 
     private uint TakeNode()

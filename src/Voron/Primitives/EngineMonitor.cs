@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using Voron.Testing;
 
@@ -39,6 +40,10 @@ internal sealed class EngineMonitor(LockRank rank)
     }
 
     public void PulseAll() => SchedulePoint.PulseAll(this);
+
+    /// <inheritdoc cref="EngineLock.AssertHeld"/>
+    [Conditional("DEBUG")]
+    public void AssertHeld() => Debug.Assert(Monitor.IsEntered(this), $"{rank} is not held");
 
     public readonly ref struct Scope(EngineMonitor monitor)
     {

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Voron.Primitives;
 
 namespace Voron.Scratch;
@@ -60,6 +61,8 @@ internal sealed unsafe class ChunkWarmer : IThreadPoolWorkItem, IDisposable
             using (Uninterrupted.Hold(_lock))
             {
                 // There is room: only one thread adds chunks at a time, and it starts and goes on only below the maximum.
+                Debug.Assert(_isWarming, "One thread at a time must add chunks, from the request on until it stops.");
+                Debug.Assert(_ready.Count < MaxReady, "There must be room for another chunk.");
                 var isKept = chunk != null && !_isClosed;
                 if (isKept)
                     _ready.Push(chunk!);

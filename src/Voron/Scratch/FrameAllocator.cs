@@ -56,6 +56,9 @@ internal sealed unsafe class FrameAllocator : IDisposable
     /// </summary>
     public bool Parks { get; init; } = EngineMemory.IsGuarded;
 
+    /// <summary>Asserts that the caller holds the writer; null before there is a writer, and in tests of this class alone.</summary>
+    public Action? AssertHeld { get; set; }
+
     /// <summary>Bytes in use by page versions.</summary>
     public long UsedBytes { get; private set; }
 
@@ -76,6 +79,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
     /// <summary>Rents a frame of one page. Its previous content is still in it.</summary>
     public byte* Rent()
     {
+        AssertWriterHeld();
         if (_freeFrames == 0 && _coldExtents[0] != 0)
         {
             _freeFrames = _coldExtents[0];
@@ -102,9 +106,11 @@ internal sealed unsafe class FrameAllocator : IDisposable
 
     public void Return(byte* frame)
     {
-        Debug.Assert(frame != null);
+        AssertWriterHeld();
+        Debug.Assert(frame != null, "A version without a frame has nothing to return.");
         FreeFrames.Push(ref _freeFrames, frame, _pageSize);
         UsedBytes -= _pageSize;
+        Debug.Assert(UsedBytes >= 0, "A frame must be returned only once.");
         if (EngineMemory.IsGuarded && Parks)
             Park(MaxParked);
     }
@@ -112,6 +118,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
     /// <summary>Rents contiguous memory for several pages, not zeroed.</summary>
     public byte* RentExtent(int pages)
     {
+        AssertWriterHeld();
         if (pages == 1)
             return Rent();
 
@@ -156,6 +163,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
 
     public void ReturnExtent(byte* run, int pages)
     {
+        AssertWriterHeld();
         if (pages == 1)
         {
             Return(run);
@@ -163,11 +171,12 @@ internal sealed unsafe class FrameAllocator : IDisposable
         }
 
         UsedBytes -= (long)pages << _pageShift;
+        Debug.Assert(UsedBytes >= 0, "An extent must be returned only once.");
         var extentClass = ExtentClass(pages);
         if (extentClass >= PooledExtentClasses)
         {
             var removed = _largeExtents.Remove((nint)run);
-            Debug.Assert(removed);
+            Debug.Assert(removed, "A large extent must be returned only once.");
             ReservedBytes -= (long)pages << _pageShift;
             EngineMemory.FreeAligned(run);
             return;
@@ -179,6 +188,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
     /// <summary>Returns the most bytes that were in use at once since the last call.</summary>
     public long TakePeak()
     {
+        AssertWriterHeld();
         var peak = _peakBytes;
         _peakBytes = UsedBytes;
         return peak;
@@ -187,6 +197,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
     /// <summary>Takes all free memory out of the allocator, for <see cref="FrameTrim"/> to examine without the writer.</summary>
     public FrameTrim BeginTrim()
     {
+        AssertWriterHeld();
         _warmer.Trim();
         if (EngineMemory.IsGuarded && Parks)
             Park(0);
@@ -210,7 +221,9 @@ internal sealed unsafe class FrameAllocator : IDisposable
     /// <summary>Takes back the frames that a trim has kept, and forgets the chunks that it emptied.</summary>
     public void EndTrim(FrameTrim trim)
     {
-        Debug.Assert(Array.TrueForAll(_coldExtents, list => list == 0));
+        AssertWriterHeld();
+        trim.AssertHasRun();
+        Debug.Assert(Array.TrueForAll(_coldExtents, list => list == 0), "One trim at a time must be under way.");
         foreach (var chunk in trim.Emptied)
         {
             _chunks.Remove(chunk);
@@ -258,6 +271,9 @@ internal sealed unsafe class FrameAllocator : IDisposable
             _freeFrames = rested;
         }
     }
+
+    [Conditional("DEBUG")]
+    private void AssertWriterHeld() => AssertHeld?.Invoke();
 
     // Extents come in powers of two pages, so that a returned one serves the next of its class.
     private static int ExtentClass(int pages) => BitOperations.Log2((uint)pages - 1) + 1;

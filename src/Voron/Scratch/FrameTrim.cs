@@ -1,3 +1,5 @@
+using System.Diagnostics;
+
 namespace Voron.Scratch;
 
 /// <summary>The free memory of an allocator, taken out to find the chunks that are entirely free and can go back to the system.</summary>
@@ -18,6 +20,7 @@ internal sealed unsafe class FrameTrim
     private readonly ISpill? _spill;
     private readonly long[] _free;
     private readonly bool[] _goes;
+    private bool _hasRun;
 
     /// <param name="lists">The heads of the free lists: for each extent class the warm one, then the cold one.</param>
     public FrameTrim(int pageSize, int chunkBytes, nint[] lists, ScratchChunk[] chunks, ISpill? spill)
@@ -43,6 +46,8 @@ internal sealed unsafe class FrameTrim
     /// <summary>Empties chunks that are entirely free, spilled ones first, but no more than <paramref name="excessBytes"/>.</summary>
     public void Run(long excessBytes)
     {
+        Debug.Assert(!_hasRun, "A trim must run only once.");
+        _hasRun = true;
         for (var i = 0; i < _lists.Length; i++)
         {
             for (var at = _lists[i]; at != 0; at = FreeFrames.Next(at))
@@ -72,6 +77,10 @@ internal sealed unsafe class FrameTrim
                 ReleaseMemory(_chunks[i]);
         }
     }
+
+    /// <summary>In debug builds, asserts that the frames have been examined.</summary>
+    [Conditional("DEBUG")]
+    public void AssertHasRun() => Debug.Assert(_hasRun, "A trim must run before its frames are taken back.");
 
     private static void ReleaseMemory(ScratchChunk chunk)
     {

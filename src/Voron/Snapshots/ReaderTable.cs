@@ -77,6 +77,7 @@ internal sealed unsafe class ReaderTable : IDisposable
                 Volatile.Write(ref _slotCount, slot + 1);
             }
 
+            Debug.Assert(Volatile.Read(ref _slots[slot].SnapshotPlusOne) == 0, "A slot must not be registered when it is taken.");
             _takenSlots++;
             _engineSlots += forEngine ? 1 : 0;
             return slot;
@@ -87,9 +88,12 @@ internal sealed unsafe class ReaderTable : IDisposable
     {
         using (_slotsLock.Enter())
         {
+            Debug.Assert(Volatile.Read(ref _slots[slot].SnapshotPlusOne) == 0, "A slot must be released before it is returned.");
             _freeSlots.Push(slot);
             _takenSlots--;
             _engineSlots -= forEngine ? 1 : 0;
+            Debug.Assert(_takenSlots >= _engineSlots && _engineSlots >= 0, "No slot may be returned that was not taken.");
+            Debug.Assert(_takenSlots + _freeSlots.Count == _slotCount, "Each slot must be either taken or free.");
         }
     }
 
@@ -99,6 +103,7 @@ internal sealed unsafe class ReaderTable : IDisposable
     public void NoteOrigin(int slotIndex, StackTrace? openedAt, int thread)
     {
         var slot = _slots + slotIndex;
+        Debug.Assert(Volatile.Read(ref slot->SnapshotPlusOne) == 0, "The origin of a reader must be noted before it is registered.");
         slot->BeganTick = Environment.TickCount64;
         slot->ThreadId = thread;
         if (openedAt != null && _origins == null)
@@ -132,6 +137,7 @@ internal sealed unsafe class ReaderTable : IDisposable
             Volatile.Write(ref slot->ConfirmedUse, 0);
             Volatile.Write(ref slot->Uses, slot->Uses + 1);
             Volatile.WriteBarrier();
+            Debug.Assert(state.Sequence >= slot->Sequence, "A slot must be registered with states in rising order.");
             slot->State = state;
             slot->Sequence = state.Sequence;
             Volatile.Write(ref slot->SnapshotPlusOne, state.State.TransactionId + 1);
@@ -150,6 +156,7 @@ internal sealed unsafe class ReaderTable : IDisposable
 
         // The map that was read first may have been retired before the slot was stored.
         _ring.Read(out var newest);
+        Debug.Assert(newest.Sequence >= slot->Sequence, "The newest state must not be older than the one that was registered.");
         slot->State.Map = newest.Map;
         return &slot->State;
     }
@@ -178,6 +185,8 @@ internal sealed unsafe class ReaderTable : IDisposable
             horizon = seen;
         }
 
+        Debug.Assert(Volatile.Read(ref _horizon) >= published, "The horizon must be raised to the published snapshot before the slots are scanned.");
+        Debug.Assert(Volatile.Read(ref _horizon) <= _ring.PublishedId, "The horizon must not be above the published snapshot.");
         SchedulePoint.Reach(SchedulePlace.HorizonRaised);
         if (!PlantedFault.ScanBeforeHorizon)
             Collect(readers, lastSlot);
@@ -229,6 +238,9 @@ internal sealed unsafe class ReaderTable : IDisposable
     {
         var mine = _slots + slotIndex;
         var theirs = _slots + other.Slot;
+        Debug.Assert(
+            Volatile.Read(ref mine->SnapshotPlusOne) > other.Snapshot,
+            "A registered slot must join only a reader with an older snapshot, or the same.");
         var uses = Volatile.Read(ref theirs->Uses);
         if (Volatile.Read(ref theirs->ConfirmedUse) != uses && !PlantedFault.JoinUnconfirmed)
             return false;

@@ -1,7 +1,9 @@
+using System.Diagnostics;
 using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.IO;
 using Voron.Primitives;
+using Voron.Testing;
 
 namespace Voron.Snapshots;
 
@@ -71,6 +73,9 @@ internal sealed unsafe class StateRing : IDisposable
         using (_publication.Enter())
         {
             Read(out var next);
+            Debug.Assert(
+                state.TransactionId > next.State.TransactionId || PlantedFault.WrapTransactionIds,
+                "States must be published in the order of their transactions.");
             next.State = state;
             next.JournalEnd = journalEnd;
             return Store(next);
@@ -93,10 +98,21 @@ internal sealed unsafe class StateRing : IDisposable
 
     public void Dispose() => EngineMemory.FreeAligned(_slots);
 
+    // The constructor stores the first state before any other thread knows the ring.
+    [Conditional("DEBUG")]
+    private void AssertPublicationHeld()
+    {
+        if (_sequence != 0)
+            _publication.AssertHeld();
+    }
+
     private long Store(in PublishedState state)
     {
+        AssertPublicationHeld();
         var sequence = _sequence + 1;
+        Debug.Assert(sequence > state.Sequence, "The sequences of published states must rise.");
         var slot = _slots + (sequence & (Slots - 1));
+        Debug.Assert(slot->Sequence < sequence, "A place in the ring must hold an older state, which is replaced.");
         Volatile.Write(ref slot->Sequence, Changing);
         Volatile.WriteBarrier();
         slot->State = state.State;

@@ -56,12 +56,19 @@ internal sealed unsafe class VersionReclaimer
 
     /// <summary>Makes sure that <paramref name="pages"/> calls of <see cref="AddSuperseded"/> allocate no memory.</summary>
     /// <exception cref="OutOfMemoryException">There is no memory; nothing has changed.</exception>
-    public void EnsureRoom(int pages) => _superseded.EnsureRoom(pages);
+    public void EnsureRoom(int pages)
+    {
+        AssertWriterHeld();
+        _superseded.EnsureRoom(pages);
+    }
 
     /// <summary>Notes that a page which already had a version got another one in a submitted transaction.</summary>
     public void AddSuperseded(long page, long successorId)
     {
         AssertWriterHeld();
+        Debug.Assert(
+            _superseded.Count == 0 || _superseded[_superseded.Count - 1].SuccessorId <= successorId || PlantedFault.WrapTransactionIds,
+            "Superseded pages must be noted in the order of the transactions.");
         _superseded.Add(new SupersededPage(page, successorId));
     }
 
@@ -92,6 +99,7 @@ internal sealed unsafe class VersionReclaimer
     public long Detach(ReadOnlySpan<long> pages, long flushedId, byte* map)
     {
         AssertWriterHeld();
+        Debug.Assert(flushedId <= _ring.PublishedId, "Only versions of published transactions can have been flushed.");
         var frames = _freeLists.TryPop(out var pooled) ? pooled : new NativeList<DetachedFrame>(_heap);
         try
         {
@@ -152,6 +160,9 @@ internal sealed unsafe class VersionReclaimer
     {
         SchedulePoint.Reach(SchedulePlace.VersionsDetached);
         var sequence = _ring.Republish(map);
+        Debug.Assert(
+            _detached.Count == 0 || _detached[^1].Sequence < sequence,
+            "Versions must be detached in the order of the states that are published for it.");
         if (frames.Count > 0)
             _detached.Add(new DetachedFrames(sequence, frames));
         else
@@ -179,6 +190,7 @@ internal sealed unsafe class VersionReclaimer
                 return;
             }
 
+            Debug.Assert(older->TransactionId <= superseded.SuccessorId, "A version must be older than the one that has superseded it.");
             var frame = older->Frame;
             var pages = older->Pages;
             _versions.Unlink(node, older);
@@ -191,6 +203,7 @@ internal sealed unsafe class VersionReclaimer
     private void ReclaimDetached()
     {
         OldestSequence = _ring.Sequence;
+        Debug.Assert(_readers.Horizon <= _ring.PublishedId, "The horizon of readers must not be above the published snapshot.");
         foreach (var reader in _active)
             OldestSequence = Math.Min(OldestSequence, reader.Sequence);
 

@@ -60,7 +60,11 @@ internal sealed unsafe class ChangeList(NativeHeap heap)
     }
 
     /// <summary>Begins a savepoint, whose stamp is above those of all versions so far.</summary>
-    public void BeginSavepoint(int stamp) => _savepoints.Add(new Savepoint(stamp, _changes.Count));
+    public void BeginSavepoint(int stamp)
+    {
+        Debug.Assert(stamp > _savepoints[^1].Stamp, "The stamp of a savepoint must be above those of the savepoints around it.");
+        _savepoints.Add(new Savepoint(stamp, _changes.Count));
+    }
 
     /// <summary>
     /// Ends a savepoint and those inside it; call it until it returns false. Each call yields a version to be joined with the version that
@@ -118,7 +122,7 @@ internal sealed unsafe class ChangeList(NativeHeap heap)
 
             if (change.Savepoint >= 0)
             {
-                Debug.Assert(savepoints[change.Savepoint].FirstCover == last);
+                Debug.Assert(savepoints[change.Savepoint].FirstCover == last, "The versions of a savepoint must be taken back from the newest to the oldest.");
                 savepoints[change.Savepoint].FirstCover = change.Next;
             }
 
@@ -137,7 +141,7 @@ internal sealed unsafe class ChangeList(NativeHeap heap)
     /// <summary>Returns all versions, without holes. No savepoint is open.</summary>
     public ReadOnlySpan<PageChange> Compact()
     {
-        Debug.Assert(_savepoints.Count == 1);
+        Debug.Assert(_savepoints.Count == 1, "No savepoint may be open when the changes are packed.");
         if (_holes > 0)
             TakeHolesOut();
         return _changes.AsSpan();

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Voron.Format;
 using Voron.Journal;
 using Voron.Testing;
@@ -29,6 +30,10 @@ internal sealed class CommitSubmission
     /// <exception cref="EnvironmentPoisonedException">A write failed, now or earlier.</exception>
     public long Submit(WriteScope write, CommitCompletion? completion)
     {
+        _context.AssertWriterHeld();
+        Debug.Assert(
+            write.Pages.State.TransactionId == _writer.Submitted.TransactionId + 1,
+            "The id of a transaction must follow that of the last submitted one.");
         var journal = _context.Journal!;
         var reserve = FlushReserve();
         var entry = _packer.Pack(write.Pages);
@@ -50,12 +55,26 @@ internal sealed class CommitSubmission
     /// <summary>Tells the reclaimer which versions the submitted transaction has superseded. Allocates nothing.</summary>
     public unsafe void NoteSuperseded(WriteScope write)
     {
+        _context.AssertWriterHeld();
         foreach (var change in write.Pages.FinalChanges())
         {
             var node = (Paging.VersionNode*)change.Node;
             if (node->Older != 0)
                 _writer.VersionReclaimer.AddSuperseded(node->Page, node->TransactionId);
         }
+    }
+
+    /// <summary>In debug builds, asserts that a record which was just submitted comes after everything before it.</summary>
+    /// <remarks>The record may be durable already, and its state published. No later one can be: the writer is held.</remarks>
+    [Conditional("DEBUG")]
+    public void AssertOrder(WriteScope write, long sequence)
+    {
+        _context.AssertWriterHeld();
+        Debug.Assert(sequence > _writer.SubmittedSequence, "The sequence of a transaction's record must be above that of the last one.");
+        Debug.Assert(write.Pages.State.TransactionId > _writer.Submitted.TransactionId, "The submitted state must be the newest so far.");
+        var published = _context.Ring.PublishedId;
+        Debug.Assert(published <= write.Pages.State.TransactionId, "No state may be published before its transaction is submitted.");
+        Debug.Assert(_context.Readers.Horizon <= published, "The horizon of readers must not be above the published snapshot.");
     }
 
     // The record stays valid across a flush: the base of its differences is then in the data file, unchanged.

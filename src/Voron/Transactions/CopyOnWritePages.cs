@@ -107,7 +107,8 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     public void Begin(in EnvironmentState submitted)
     {
         _context.AssertWriterHeld();
-        Debug.Assert(_directExtents.Count == 0 && _marks.Count == 0);
+        Debug.Assert(_directExtents.Count == 0 && _marks.Count == 0, "The last transaction must have ended.");
+        Debug.Assert(Stage is not { HasBytes: true }, "No write of a value may outlive its transaction.");
         if (submitted.TransactionId >= StateStructure.MaxTransactionId && !PlantedFault.WrapTransactionIds)
         {
             throw new StorageFullException(
@@ -293,6 +294,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
 
     public void AddDirectExtent(long firstPage, long pages, in DirectExtent run)
     {
+        _context.AssertWriterHeld();
         Distrust(firstPage, pages);
         _directExtents.Add(new WrittenExtent(firstPage, (uint)pages, run, -1));
     }
@@ -315,6 +317,8 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     WritablePage ISpacePages.ModifyPage(long page) => Modify(new PageNumber(page));
 
     WritablePage ISpacePages.AddPage(long page, PageKind kind) => AddPage(page, kind);
+
+    void ISpacePages.AssertWriterHeld() => _context.AssertWriterHeld();
 
     bool ISpacePages.HasVersion(long page) => page < _versions.PageCapacity && _versions.HasVersion(page);
 
@@ -339,6 +343,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     public void Release(int mark)
     {
         _context.AssertWriterHeld();
+        Debug.Assert(mark <= _marks.Count, "Only savepoints that are open can end.");
         _changes.EndSavepoints(mark, mark == 0 ? 0 : _marks[mark - 1].Stamp);
         _marks.RemoveRange(mark, _marks.Count - mark);
     }
@@ -386,7 +391,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     /// <summary>Releases the changes, which have been submitted.</summary>
     public void End()
     {
-        Debug.Assert(Stage is not { HasBytes: true });
+        Debug.Assert(Stage is not { HasBytes: true }, "All values must have been written before the transaction ends.");
         EndLists();
     }
 
@@ -399,7 +404,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         var flags = VersionFlags.None;
         if (node != null && node->TransactionId == _changes.Id)
         {
-            Debug.Assert((node->Flags & VersionFlags.Extent) == 0);
+            Debug.Assert((node->Flags & VersionFlags.Extent) == 0, "An extent must be copied as a whole.");
             flags = node->Flags & VersionFlags.New;
             dirtyLines = PlantedFault.DiffAgainstSavepoint ? 0 : node->DirtyLines;
         }

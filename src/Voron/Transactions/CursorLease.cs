@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 using Voron.Trees;
@@ -27,6 +28,7 @@ internal sealed class CursorLease(TransactionTree tree, CursorLease.FreeList unu
     /// <summary>Opens the cursor, which is not in use.</summary>
     public void Open()
     {
+        Debug.Assert(Volatile.Read(ref _state) == Free, "A cursor must be closed before it is opened again.");
         Cursor.Open(tree.State, tree.Owner.Pages, canChange: tree.Owner.Write != null);
         Volatile.Write(ref _state, Opened);
     }
@@ -77,6 +79,7 @@ internal sealed class CursorLease(TransactionTree tree, CursorLease.FreeList unu
         /// <summary>Takes back a cursor that has been closed.</summary>
         public void Add(CursorLease cursor)
         {
+            Debug.Assert(Volatile.Read(ref cursor._state) == Free, "A cursor must be closed before it can be taken again.");
             CursorLease? first;
             do
             {

@@ -13,6 +13,7 @@ internal sealed unsafe class DataFileGrowth(Engine context)
     /// <summary>Grows the data file when it has fewer pages than requested, by more than requested if there is room.</summary>
     public void EnsureCapacity(long pageCount)
     {
+        _context.AssertWriterHeld();
         if (pageCount > _dataFile.PageLimit && pageCount <= _context.Layout.MaxPageCount)
             throw AddressPlan.Exceeded(_context.Disk.Path, pageCount, _dataFile.PageLimit);
         if (pageCount > _context.Layout.MaxPageCount)

@@ -59,6 +59,7 @@ internal sealed class EnvironmentUsers
     public void Close()
     {
         SchedulePoint.Reach(SchedulePlace.Closing);
+        Debug.Assert(Volatile.Read(ref _users) >= Environment, "An environment must be closed only once.");
         Remove(Environment);
     }
 
@@ -115,14 +116,21 @@ internal sealed class EnvironmentUsers
     private void Remove(long kind)
     {
         var left = Interlocked.Add(ref _users, -kind);
-        Debug.Assert(left >= 0);
+        Debug.Assert(left >= 0, "No user may be removed that was not counted.");
+        Debug.Assert((left & (Writer - 1)) <= int.MaxValue, "No reader may be removed that was not counted.");
+
+        // More than one for a moment: a transaction releases the writer before it is no longer counted.
+        Debug.Assert(((left & (Call - 1)) / Writer) <= sbyte.MaxValue, "No write transaction may be removed that was not counted.");
         if (left >= Environment)
             return;
         var releases = left == 0 && Interlocked.Exchange(ref _isReleased, 1) == 0;
         try
         {
             if (releases)
+            {
+                Debug.Assert(Volatile.Read(ref _users) == 0, "Everything must be released by the last user, after which there is none.");
                 Released?.Invoke();
+            }
         }
         finally
         {

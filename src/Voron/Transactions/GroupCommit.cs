@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 using Voron.Primitives;
 using Voron.Testing;
@@ -130,6 +131,7 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
         {
             if (!_isOffered)
                 return;
+            AssertLed();
             _isOffered = false;
         }
 
@@ -186,6 +188,8 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
     {
         using (_queue.Hold())
         {
+            AssertLed();
+            Debug.Assert(!_isOffered, "The lead must not be on offer while a caller has it.");
             if (_queue.Head == null)
             {
                 _isLed = false;
@@ -208,6 +212,8 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
         {
             using (_queue.Hold())
             {
+                AssertLed();
+                Debug.Assert(!_isOffered, "The lead must not be on offer while a thread has it.");
                 if (_queue.Head == null)
                 {
                     _isLed = false;
@@ -225,6 +231,8 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
         bool isOffered, isForThread = false, wakes = false;
         using (_queue.Hold())
         {
+            AssertLed();
+            Debug.Assert(!_isOffered, "The lead must be offered only once.");
             isOffered = !_isStopped;
             if (isOffered)
             {
@@ -253,6 +261,13 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
             SchedulePoint.Queue(this);
     }
 
+    [Conditional("DEBUG")]
+    private void AssertLed()
+    {
+        _queue.AssertHeld();
+        Debug.Assert(_isLed, "Batches must have a leader, or an offer to lead, from the first operation on until the queue is empty.");
+    }
+
     private void WakeThread()
     {
         using (_queue.Hold())
@@ -266,6 +281,7 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
 
     private Thread? StartThread()
     {
+        _queue.AssertHeld();
         try
         {
             var thread = new Thread(RunThread) { IsBackground = true, Name = "Voron group commit" };
@@ -298,6 +314,7 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
                 takes = _isOffered && (_isForThread || hasStood || _isStopped);
                 if (takes)
                 {
+                    AssertLed();
                     if (!_isForThread)
                         _offersToThread = OffersWithoutPool;
                     _isOffered = false;

@@ -52,6 +52,7 @@ internal sealed class GroupCommitBatch
     /// <returns>Whether the thread was interrupted meanwhile.</returns>
     public bool Run(Func<WriteTransactionBody> begin, GroupCommitOperation? own)
     {
+        Debug.Assert(_run.Count == 0 && _own == null, "One thread at a time, the leader, must run batches.");
         var isInterrupted = false;
         _own = own;
         WriteTransactionBody body;
@@ -201,6 +202,7 @@ internal sealed class GroupCommitBatch
 
     private void RunInside(WriteTransactionBody body, GroupCommitOperation operation)
     {
+        Debug.Assert(Volatile.Read(ref _threadId) == 0, "One operation at a time must run.");
         Volatile.Write(ref _threadId, Environment.CurrentManagedThreadId);
         try
         {

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Voron.Primitives;
 using Voron.Testing;
 
@@ -58,6 +59,7 @@ internal sealed class GroupCommitOperation : PooledCompletion
         GroupCommitOperation? rented;
         using (Uninterrupted.Hold(PoolLock))
             Pool.TryPop(out rented);
+        Debug.Assert(rented == null || rented._state == Finished, "An operation of the pool must have finished.");
         rented ??= new GroupCommitOperation();
         rented._withdraw = withdraw;
         rented._call = call;
@@ -110,6 +112,7 @@ internal sealed class GroupCommitOperation : PooledCompletion
     {
         using (Uninterrupted.Hold(Gate))
         {
+            Debug.Assert(IsBlocking && !_leads, "Only a caller that blocks, and does not lead yet, can be made the leader.");
             _leads = true;
             SchedulePoint.PulseAll(Gate);
         }
@@ -131,6 +134,7 @@ internal sealed class GroupCommitOperation : PooledCompletion
     /// <summary>Runs the operation in the execution context of its caller, on the thread that runs the batch.</summary>
     public void Run(WriteTransactionBody body)
     {
+        Debug.Assert(Volatile.Read(ref _state) != Queued, "An operation must be started before it is run.");
         if (_context == null)
         {
             _call!(_operation!, body);
@@ -159,6 +163,7 @@ internal sealed class GroupCommitOperation : PooledCompletion
 
     protected override void Return()
     {
+        Debug.Assert(_state == Finished && !IsInQueue, "An operation must have finished, and left the queue, before it is used again.");
         _operation = null;
         _context = null;
         _withdraw = null;

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Voron.Primitives;
 
 namespace Voron.Transactions;
@@ -10,6 +11,7 @@ namespace Voron.Transactions;
 internal sealed class GroupCommitQueue
 {
     private readonly Lock _lock = new();
+    private GroupCommitOperation? _head;
     private GroupCommitOperation? _tail;
     private int _count;
     private int _boundedCount;
@@ -21,18 +23,31 @@ internal sealed class GroupCommitQueue
     public int BoundedCount => Volatile.Read(ref _boundedCount);
 
     /// <summary>The next operation, or null. Used by the holder of the lock.</summary>
-    public GroupCommitOperation? Head { get; private set; }
+    public GroupCommitOperation? Head
+    {
+        get
+        {
+            AssertHeld();
+            return _head;
+        }
+    }
 
     /// <summary>Takes the lock, until the result is disposed.</summary>
     public Uninterrupted.LockScope Hold() => Uninterrupted.Hold(_lock);
 
+    /// <summary>In debug builds, asserts that this thread holds the lock.</summary>
+    [Conditional("DEBUG")]
+    public void AssertHeld() => Debug.Assert(_lock.IsHeldByCurrentThread, "The lock of the group commit's queue must be held by this thread.");
+
     /// <summary>Adds an operation at the end. Used by the holder of the lock.</summary>
     public void Append(GroupCommitOperation operation)
     {
+        AssertHeld();
+        Debug.Assert(!operation.IsInQueue, "An operation must be queued only once.");
         operation.Ahead = _tail;
         operation.Behind = null;
         if (_tail == null)
-            Head = operation;
+            _head = operation;
         else
             _tail.Behind = operation;
         _tail = operation;
@@ -57,7 +72,7 @@ internal sealed class GroupCommitQueue
             GroupCommitOperation? next;
             using (Hold())
             {
-                next = Head;
+                next = _head;
                 if (next == null)
                     return null;
                 Unlink(next);
@@ -75,21 +90,24 @@ internal sealed class GroupCommitQueue
             return;
         using (Hold())
         {
+            Debug.Assert(!operation.IsInQueue, "An operation that was started must have left the queue.");
             operation.Ahead = null;
-            operation.Behind = Head;
-            if (Head == null)
+            operation.Behind = _head;
+            if (_head == null)
                 _tail = operation;
             else
-                Head.Ahead = operation;
-            Head = operation;
+                _head.Ahead = operation;
+            _head = operation;
             Note(operation, 1);
         }
     }
 
     private void Unlink(GroupCommitOperation operation)
     {
+        AssertHeld();
+        Debug.Assert(operation.IsInQueue, "Only an operation in the queue can leave it.");
         if (operation.Ahead == null)
-            Head = operation.Behind;
+            _head = operation.Behind;
         else
             operation.Ahead.Behind = operation.Behind;
         if (operation.Behind == null)
@@ -106,5 +124,7 @@ internal sealed class GroupCommitQueue
         _count += difference;
         if (!operation.IsBlocking)
             _boundedCount += difference;
+        Debug.Assert(_count >= _boundedCount && _boundedCount >= 0, "Operations must be counted as often as they leave the queue.");
+        Debug.Assert((_count == 0) == (_head == null), "The queue must be empty when it counts no operations.");
     }
 }

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using System.Runtime.ExceptionServices;
 using System.Runtime.InteropServices;
@@ -156,6 +157,7 @@ internal sealed unsafe class LargeValueStage
 
         public void Clear()
         {
+            Debug.Assert(Volatile.Read(ref _armed) == 0, "A piece must have been written, or cancelled, before it is filled again.");
             EngineMemory.Spoil(new Span<byte>(_start, Length));
             _parts.Clear();
             Length = 0;
@@ -169,6 +171,7 @@ internal sealed unsafe class LargeValueStage
 
         public void Arm()
         {
+            Debug.Assert(Volatile.Read(ref _armed) == 0, "A piece must be given to the disk only once.");
             _failure = null;
             _isWritten = false;
             Volatile.Write(ref _armed, 1);
@@ -224,6 +227,7 @@ internal sealed unsafe class LargeValueStage
 
         private void WaitForWriter(ref bool isInterrupted)
         {
+            Debug.Assert(Monitor.IsEntered(_parts), "The lock of the piece must be held.");
             try
             {
                 Monitor.Wait(_parts);
@@ -238,6 +242,7 @@ internal sealed unsafe class LargeValueStage
         {
             using (Uninterrupted.Hold(_parts))
             {
+                Debug.Assert(!_isWritten, "A piece must be written, or cancelled, only once.");
                 _isWritten = true;
                 Monitor.Pulse(_parts);
             }

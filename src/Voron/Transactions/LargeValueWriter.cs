@@ -35,6 +35,7 @@ internal sealed unsafe class LargeValueWriter
     /// <summary>Sets the value of a key.</summary>
     public void Put(TreeState tree, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
+        _context.AssertWriterHeld();
         var pages = LargeValues.PageCount(_context.PageSize, value.Length);
         var first = _writePages.AllocateUntouchedExtent(pages);
         var chunks = (int)LargeValues.ChunkCount(value.Length);
@@ -55,6 +56,7 @@ internal sealed unsafe class LargeValueWriter
     /// <returns>Its checksum.</returns>
     public ulong WriteChunk(long firstPage, long chunk, ReadOnlySpan<byte> bytes)
     {
+        _context.AssertWriterHeld();
         var page = LargeValues.ChunkPage(firstPage, chunk, _pageShift);
         var seed = _context.DataFile.Seed(page);
 
@@ -74,11 +76,16 @@ internal sealed unsafe class LargeValueWriter
     }
 
     /// <summary>Makes sure that all chunks have been written. They are durable after a sync.</summary>
-    public void Finish() => _writePages.Stage?.Finish();
+    public void Finish()
+    {
+        _context.AssertWriterHeld();
+        _writePages.Stage?.Finish();
+    }
 
     /// <summary>Reads back bytes of a chunk that was written in this transaction, before the last <see cref="Finish"/>.</summary>
     public void ReadChunk(long firstPage, long chunk, Span<byte> bytes)
     {
+        _context.AssertWriterHeld();
         try
         {
             _context.DataFile.File.Read(LargeValues.ChunkPage(firstPage, chunk, _pageShift) << _pageShift, bytes);
@@ -92,6 +99,7 @@ internal sealed unsafe class LargeValueWriter
     /// <summary>Makes a written extent the value of a key.</summary>
     public void Attach(TreeState tree, ReadOnlySpan<byte> key, long firstPage, long pages, long length, ReadOnlySpan<ulong> checksums)
     {
+        _context.AssertWriterHeld();
         var reference = new LargeExtentReference { FirstPage = firstPage, Length = length, Checksums = checksums[0] };
         if (!reference.IsOneChunk)
         {

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 using Voron.Format;
@@ -63,6 +64,8 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
 
     public void Open(ReadOnlySpan<byte> name, in TreeHeader header, int index)
     {
+        // A rollback to a savepoint closes trees, but leaves them their buffers, which are empty then.
+        Debug.Assert(!HasPuts && (_puts?.Count ?? 0) == 0, "A tree must be opened without waiting puts.");
         SetName(name);
         Index = index;
         SavedStamp = _log?.Stamp ?? 0;
@@ -84,11 +87,13 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
             return false;
         }
 
+        Owner.Write!.AssertWriterHeld();
         _puts ??= Owner.Write!.Buffers.Rent(this);
         if (!_puts.TryAdd(key, value))
         {
             ApplyPuts();
-            _puts.TryAdd(key, value);
+            var isAdded = _puts.TryAdd(key, value);
+            Debug.Assert(isAdded, "A buffer whose puts were applied must have room for another put.");
         }
 
         Pending |= Work.Puts;
@@ -102,6 +107,7 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
             return;
         Pending &= ~Work.Puts;
         var write = Owner.Write!;
+        write.AssertWriterHeld();
         try
         {
             _puts!.Apply(write.Pages, StateAsIs, write.Buffers.MayGrow);

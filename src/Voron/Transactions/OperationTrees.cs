@@ -1,3 +1,5 @@
+using System.Diagnostics;
+using Voron.Primitives;
 using Voron.Testing;
 
 namespace Voron.Transactions;
@@ -19,6 +21,7 @@ internal sealed class OperationTrees
     public void Begin()
     {
         End();
+        Debug.Assert(Number == 0, "An operation must begin after the last one has ended.");
         Number = ++_last;
     }
 

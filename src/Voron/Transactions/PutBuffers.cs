@@ -1,4 +1,7 @@
+using System.Diagnostics;
+using Voron.Primitives;
 using Voron.Testing;
+using Voron.Trees;
 using Voron.Trees.Batches;
 
 namespace Voron.Transactions;
@@ -47,6 +50,7 @@ internal sealed class PutBuffers
         }
 
         _owners[index]?.TakeBuffer();
+        Debug.Assert(_buffers[index].Count == 0, "A buffer must have no puts when it passes to another tree.");
         _owners[index] = tree;
         return _buffers[index];
     }

@@ -36,6 +36,7 @@ internal sealed class ReadTransactionBody : TransactionBody
 
     public void Begin(StackTrace? openedAt)
     {
+        Debug.Assert(Volatile.Read(ref _open) == 0, "The last transaction must have ended before another one begins.");
         _openedAt = openedAt;
         _thread = Environment.CurrentManagedThreadId;
         SetShared(false);

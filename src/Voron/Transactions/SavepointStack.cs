@@ -1,3 +1,5 @@
+using System.Diagnostics;
+using Voron.Primitives;
 using Voron.Testing;
 
 namespace Voron.Transactions;
@@ -24,10 +26,19 @@ internal sealed class SavepointStack
     public long NextId() => _nextId++;
 
     /// <summary>Adds the innermost savepoint.</summary>
-    public void Add(in SavepointFrame frame) => _frames.Add(frame);
+    public void Add(in SavepointFrame frame)
+    {
+        Debug.Assert(_frames.Count == 0 || frame.Id > _frames[^1].Id, "The ids of savepoints must rise from the outermost to the innermost.");
+        Debug.Assert(_frames.Count == 0 || frame.Stamp > _frames[^1].Stamp, "The stamps of savepoints must rise from the outermost to the innermost.");
+        _frames.Add(frame);
+    }
 
     /// <summary>Removes the savepoints from an index on.</summary>
-    public void Truncate(int count) => _frames.RemoveRange(count, _frames.Count - count);
+    public void Truncate(int count)
+    {
+        Debug.Assert(count <= _frames.Count, "Only savepoints that are open can end.");
+        _frames.RemoveRange(count, _frames.Count - count);
+    }
 
     /// <summary>Removes all savepoints, at the end of the transaction.</summary>
     public void Clear()

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Voron.Format;
 using Voron.Paging;
 using Voron.Trees;
@@ -38,6 +39,7 @@ internal abstract class TransactionBody : TransactionOwner
 
     protected void BeginGeneration(in TreeHeader catalog)
     {
+        Debug.Assert((Generation & 1) == 0 && _treeCount == 0, "The last transaction must have ended, with its trees.");
         Generation++;
         Catalog.Load(catalog);
     }
@@ -51,6 +53,7 @@ internal abstract class TransactionBody : TransactionOwner
     /// <summary>Ends all handles of the transaction, including those of its trees and cursors: they throw from here on.</summary>
     protected void CloseHandles()
     {
+        Debug.Assert((Generation & 1) != 0, "Only the handles of an open transaction can end.");
         Generation++;
         for (var i = 0; i < _treeCount; i++)
             _trees[i].CloseHandles();

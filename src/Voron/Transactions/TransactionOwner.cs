@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 using Voron.Paging;
@@ -65,9 +66,14 @@ internal abstract class TransactionOwner
     public void Leave(bool isShared)
     {
         if (isShared)
+        {
+            Debug.Assert(Volatile.Read(ref _sharedInside) == 1, "Only the call that has taken the mark may remove it.");
             Volatile.Write(ref _sharedInside, 0);
+        }
         else
+        {
             Volatile.Write(ref _isInside, false);
+        }
     }
 
     /// <summary>As <see cref="Enter"/>, for calls that change the transaction's open trees and cursors: never lets two threads in.</summary>
@@ -115,7 +121,11 @@ internal abstract class TransactionOwner
     /// <summary>Returns true for one thread at a time: only that thread changes the transaction's open trees and cursors.</summary>
     protected bool TryBeBusy() => Interlocked.Exchange(ref _isBusy, 1) == 0;
 
-    protected void NoLongerBusy() => Volatile.Write(ref _isBusy, 0);
+    protected void NoLongerBusy()
+    {
+        Debug.Assert(Volatile.Read(ref _isBusy) == 1, "Only the thread that changes the transaction's trees may end that.");
+        Volatile.Write(ref _isBusy, 0);
+    }
 
     public void ThrowIfEnded(long generation)
     {

@@ -20,6 +20,7 @@ internal sealed unsafe class TransactionPacker
     /// <summary>Packs all changes. The entry belongs to the caller, which submits it or returns it.</summary>
     public JournalEntry Pack(CopyOnWritePages writePages)
     {
+        _context.AssertWriterHeld();
         var journal = _context.Journal!;
         var entry = journal.Rent();
         JournalEntry? compressed = null;

@@ -67,7 +67,9 @@ internal sealed unsafe class TransactionVersions
     /// <summary>Starts a transaction.</summary>
     public void Begin(long id)
     {
+        _context.AssertWriterHeld();
         Debug.Assert(_changes.Count == 0, "The last transaction must have ended.");
+        Debug.Assert(id >= _id, "The ids of transactions must not fall: that of one that was rolled back is used again.");
         _id = id;
         _stamp = _innermostStamp = 0;
         _changedBytes = 0;
@@ -98,11 +100,15 @@ internal sealed unsafe class TransactionVersions
     /// <summary>Adds the newest version of a page.</summary>
     public VersionNode* Push(long page, byte* frame, int pages, VersionFlags flags, ulong dirtyLines)
     {
+        _context.AssertWriterHeld();
         var node = _versions.Push(page, _id, _stamp, frame, pages, flags);
 
         // Readers see the node already, but only the writer uses its dirty lines.
         node->DirtyLines = dirtyLines;
         var older = _versions.Follow(node->Older);
+        Debug.Assert(
+            older == null || older->TransactionId < _id || older->SavepointStamp < _innermostStamp || PlantedFault.WrapTransactionIds,
+            "A page must be copied only when its version is older than the transaction, or than its innermost savepoint.");
         _changes.Add(node, older != null && older->TransactionId == _id ? older->SavepointStamp : ChangeList.CoversNothing);
         _changedBytes += (long)pages << _pageShift;
         return node;
@@ -139,7 +145,7 @@ internal sealed unsafe class TransactionVersions
             return;
         }
 
-        Debug.Assert((node->Flags & VersionFlags.Tombstone) == 0);
+        Debug.Assert((node->Flags & VersionFlags.Tombstone) == 0, "A page must not be freed twice in one transaction.");
         Refill(node, null, 0, VersionFlags.Tombstone);
     }
 
@@ -159,6 +165,8 @@ internal sealed unsafe class TransactionVersions
     /// <param name="innermostStamp">The stamp of the innermost savepoint that stays open; 0 when there is none.</param>
     public void EndSavepoints(int mark, int innermostStamp)
     {
+        _context.AssertWriterHeld();
+        Debug.Assert(innermostStamp <= _innermostStamp, "The savepoint that stays open must be around those that end.");
         while (_changes.TryEndSavepoint(mark, out var node))
             Join(node);
         _innermostStamp = innermostStamp;
@@ -170,6 +178,7 @@ internal sealed unsafe class TransactionVersions
     /// <param name="changedBytes">The value that <see cref="ChangedBytes"/> had when it began.</param>
     public void RollBackTo(int mark, int stamp, long changedBytes)
     {
+        Debug.Assert(stamp <= _innermostStamp && stamp > 0, "A rollback must end in a savepoint that is open.");
         Pop(PlantedFault.RollBackNeighbours ? -1 : mark);
         _changedBytes = changedBytes;
         _innermostStamp = stamp;
@@ -193,7 +202,7 @@ internal sealed unsafe class TransactionVersions
         }
 
         _versions.Refill(node, frame, pages, flags);
-        Debug.Assert((flags & VersionFlags.SelfContained) != 0);
+        Debug.Assert((flags & VersionFlags.SelfContained) != 0, "A version that is filled again must need no base page.");
         _versions.SetSelfContained(node, _id);
     }
 
@@ -213,10 +222,12 @@ internal sealed unsafe class TransactionVersions
     /// <summary>Removes the versions made since a savepoint, or all of them when it is -1.</summary>
     private void Pop(int mark)
     {
+        _context.AssertWriterHeld();
         while (_changes.TryTakeBack(mark, out var node))
         {
             if (PlantedFault.KeepPageInRollback && mark >= 0 && _changes.IsFirstOf(mark))
                 continue;
+            Debug.Assert(node->TransactionId == _id, "A rollback must remove only versions of its own transaction.");
             if (node->Frame != null)
             {
                 ForgetKeyHeads(node);

@@ -29,12 +29,16 @@ internal sealed class TreeLog
     /// <summary>Begins a savepoint.</summary>
     public void Begin(int stamp)
     {
-        Debug.Assert(stamp > Stamp);
+        Debug.Assert(stamp > Stamp, "The stamps of savepoints must rise.");
         Stamp = stamp;
     }
 
     /// <summary>Saves the current state of a tree.</summary>
-    public void Save(in SavedTree tree) => _entries.Add(tree);
+    public void Save(in SavedTree tree)
+    {
+        Debug.Assert(tree.EarlierStamp < Stamp, "A tree must be saved only once within a savepoint, and only while there is one.");
+        _entries.Add(tree);
+    }
 
     /// <summary>Gets an entry. Entries are restored from the newest to the oldest.</summary>
     public SavedTree this[int index] => _entries[index];
@@ -42,6 +46,8 @@ internal sealed class TreeLog
     /// <summary>Removes the entries from an index on, which have been restored. Their savepoint stays open.</summary>
     public void Truncate(int count, int stamp)
     {
+        Debug.Assert(stamp <= Stamp && stamp > 0, "A rollback must end in a savepoint that is open.");
+        Debug.Assert(count <= _entries.Count, "A savepoint must begin within the entries that were saved.");
         _entries.RemoveRange(count, _entries.Count - count);
         _countAfterSweep = Math.Min(_countAfterSweep, count);
         Stamp = stamp;
@@ -52,6 +58,7 @@ internal sealed class TreeLog
     /// <param name="stamp">Its stamp; 0 when there is none.</param>
     public void Release(int first, int stamp)
     {
+        Debug.Assert(stamp < Stamp, "The savepoint that stays open must be older than those that end.");
         Stamp = stamp;
         if (stamp == 0)
         {

@@ -1,3 +1,5 @@
+using System.Diagnostics;
+using Voron.Primitives;
 using Voron.Testing;
 
 namespace Voron.Transactions;
@@ -8,8 +10,11 @@ namespace Voron.Transactions;
 /// </summary>
 internal sealed class WriteScope
 {
+    private readonly Engine _context;
+
     public WriteScope(Engine context, CopyOnWritePages pages)
     {
+        _context = context;
         Pages = pages;
         LargeValues = new LargeValueWriter(context, pages);
     }
@@ -46,9 +51,14 @@ internal sealed class WriteScope
     /// <summary>Notes that the changes of the failed operation have been undone.</summary>
     public void Mend() => BrokenBy = null;
 
+    /// <inheritdoc cref="Engine.AssertWriterHeld"/>
+    [Conditional("DEBUG")]
+    public void AssertWriterHeld() => _context.AssertWriterHeld();
+
     /// <exception cref="InvalidOperationException">An operation has failed midway.</exception>
     public void ThrowIfBroken()
     {
+        AssertWriterHeld();
         if (BrokenBy != null)
         {
             throw new InvalidOperationException(

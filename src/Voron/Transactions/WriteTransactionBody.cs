@@ -76,6 +76,9 @@ internal sealed class WriteTransactionBody : TransactionBody
     /// <summary>Starts a transaction. The writer is held. Called by <see cref="WriteTransactionPool"/> only.</summary>
     public void Begin(StackTrace? openedAt)
     {
+        _writer.AssertHeld();
+        Debug.Assert(Volatile.Read(ref _open) == 0, "The last transaction must have ended before another one begins.");
+        Debug.Assert(_savepoints.Count == 0 && _log.Count == 0, "No savepoint of the last transaction may be left.");
         _writer.VersionReclaimer.Reclaim();
         if (_context.DataFile.HasRetiredMaps)
             _context.DataFile.ReleaseMaps(_writer.VersionReclaimer.OldestSequence);
@@ -131,6 +134,7 @@ internal sealed class WriteTransactionBody : TransactionBody
 
     public OpenTree? OpenTree(ReadOnlySpan<byte> name)
     {
+        _writer.AssertHeld();
         var open = FindOpen(name);
         if (open != null)
             return _operation.Note(open);
@@ -351,6 +355,7 @@ internal sealed class WriteTransactionBody : TransactionBody
 
         // The record is under way: from here on, nothing is undone and nothing asks for memory.
         _submission.NoteSuperseded(Scope);
+        _submission.AssertOrder(Scope, sequence);
         _writer.Submitted = WritePages.State;
         _writer.SubmittedSequence = sequence;
         End(committed: true);
@@ -385,6 +390,7 @@ internal sealed class WriteTransactionBody : TransactionBody
 
     private void End(bool committed)
     {
+        Debug.Assert(Volatile.Read(ref _open) == 0, "A transaction must be claimed before it ends.");
         if (committed)
             WritePages.End();
         else

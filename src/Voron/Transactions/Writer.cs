@@ -21,7 +21,12 @@ internal sealed class Writer
     {
         _context = context;
         _lock = context.WriterLock = new WriterLock();
-        versionReclaimer.AssertHeld = () => AssertHeld();
+        Action assertHeld = () => AssertHeld();
+        versionReclaimer.AssertHeld = assertHeld;
+        context.Versions.AssertHeld = assertHeld;
+        context.Frames.AssertHeld = assertHeld;
+        context.DataFile.AssertHeld = assertHeld;
+        context.BranchKeyHeads.AssertHeld = assertHeld;
         VersionReclaimer = versionReclaimer;
         WritePages = new CopyOnWritePages(context);
         versionReclaimer.Space = WritePages.Space;
@@ -59,6 +64,7 @@ internal sealed class Writer
     /// <summary>Notes the origin of the transaction that begins.</summary>
     public void NoteOrigin(StackTrace? openedAt)
     {
+        AssertHeld();
         Volatile.Write(ref _openedAt, openedAt);
         Volatile.Write(ref _beganTick, Environment.TickCount64);
         Volatile.Write(ref _beganBy, Environment.CurrentManagedThreadId);
@@ -96,6 +102,7 @@ internal sealed class Writer
     /// <summary>Runs the queued errands. The caller holds the writer.</summary>
     public void RunErrands()
     {
+        AssertHeld();
         while (_errands.TryDequeue(out var errand))
         {
             try

@@ -107,6 +107,7 @@ internal sealed class WriterEntrance
 
     private WriteTransactionBody BeginHeld()
     {
+        _writer.AssertHeld();
         try
         {
             SchedulePoint.Reach(SchedulePlace.WriterTaken);

@@ -102,6 +102,9 @@ internal sealed class WriterLock
     [Conditional("DEBUG")]
     public void AssertHeld() => Debug.Assert(!_isFree(), "Only the holder of the writer may call this, but the writer is free.");
 
+    [Conditional("DEBUG")]
+    private void AssertQueueHeld() => Debug.Assert(_queueLock.IsHeldByCurrentThread, "The lock of the writer's queue must be held by this thread.");
+
     private bool TryTake() => Volatile.Read(ref _isHeld) == 0 && Interlocked.CompareExchange(ref _isHeld, 1, 0) == 0;
 
     private bool Wait(TimeSpan timeout, CancellationToken cancellationToken)
@@ -216,6 +219,7 @@ internal sealed class WriterLock
 
     private void Remove(Waiter waiter)
     {
+        AssertQueueHeld();
         waiter.IsOver = true;
         if (waiter.Node.List == null)
             return;
@@ -225,6 +229,9 @@ internal sealed class WriterLock
 
     private void Grant(Waiter waiter)
     {
+        AssertQueueHeld();
+        Debug.Assert(!waiter.IsOver && !waiter.IsGranted, "The writer must go to a caller that still waits.");
+        Debug.Assert(!_isFree(), "The writer must be taken before it is handed to a waiting caller.");
         Remove(waiter);
         waiter.IsGranted = true;
         waiter.Wake();
@@ -233,6 +240,8 @@ internal sealed class WriterLock
     // Called under the queue's lock. The caller either gives up the writer, or has left a place that may have been woken because of it.
     private void HandOn(bool isHeld)
     {
+        AssertQueueHeld();
+        Debug.Assert(!isHeld || !_isFree(), "The writer must be held by the caller that hands it on.");
         var first = _queue.First?.Value;
         if (first != null && HasPriority(first))
         {

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Voron.Format;
 
 namespace Voron.Transactions;
@@ -47,6 +48,7 @@ internal sealed class WrittenExtents
     {
         // Ensured first, so that nothing is noted if there is no memory for it.
         _extents.EnsureCapacity(_extents.Count + 1);
+        Debug.Assert(_inUse?.ContainsKey(run.FirstPage) != true, "No two extents in use may begin at the same page.");
         (_inUse ??= [])[run.FirstPage] = _extents.Count;
         _extents.Add(run);
     }
@@ -56,6 +58,9 @@ internal sealed class WrittenExtents
     {
         if (_inUse == null || !_inUse.TryGetValue(firstPage, out var index))
             return;
+        Debug.Assert(
+            _freed.Count == 0 || _extents[_freed[^1]].FreedAtStamp <= stamp,
+            "Extents must be freed in the order of the savepoints' stamps.");
         _freed.Add(index);
         _inUse.Remove(firstPage);
         _extents[index] = _extents[index] with { FreedAtStamp = stamp };

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Voron.Format;
 using Voron.Primitives;
 using Voron.Trees.KeyHeads;
@@ -132,6 +133,7 @@ internal sealed class TreeState
 
     internal void Attach(TreeCursor cursor)
     {
+        Debug.Assert(!cursor.IsAttached && cursor.State == this, "A cursor must be in the list of its own tree, and only once.");
         cursor.NextOfTree = _firstCursor;
         cursor.PreviousOfTree = null;
         if (_firstCursor != null)
@@ -142,6 +144,7 @@ internal sealed class TreeState
 
     internal void Detach(TreeCursor cursor)
     {
+        Debug.Assert(cursor.IsAttached, "Only a cursor in the list can leave it.");
         if (cursor.PreviousOfTree != null)
             cursor.PreviousOfTree.NextOfTree = cursor.NextOfTree;
         else

@@ -1,4 +1,5 @@
 using Voron.Primitives;
+using Voron.Testing;
 
 namespace Voron.Torture.Schedules;
 

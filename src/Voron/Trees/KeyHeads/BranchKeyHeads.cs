@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using Voron.IO;
 using Voron.Paging;
@@ -50,9 +51,13 @@ internal sealed unsafe class BranchKeyHeads : IDisposable
         _slots = (int*)_slotSpace.Address;
     }
 
+    /// <summary>Asserts that the caller holds the writer; null before there is a writer, and in tests of this class alone.</summary>
+    public Action? AssertHeld { get; set; }
+
     /// <summary>Drops the entry of a page.</summary>
     public void Invalidate(PageNumber page)
     {
+        AssertWriterHeld();
         if (IsCovered(page))
             _slots[page.Value] = 0;
     }
@@ -61,6 +66,7 @@ internal sealed unsafe class BranchKeyHeads : IDisposable
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public KeyHeadsEntry* Find(PageNumber page)
     {
+        AssertWriterHeld();
         if (!IsCovered(page))
             return null;
         var slot = _slots[page.Value];
@@ -78,6 +84,8 @@ internal sealed unsafe class BranchKeyHeads : IDisposable
     /// <summary>Adds a separator and a child, just added to the page, to the entry taken earlier, and gives the entry back.</summary>
     public void Free(KeyHeadsEntry* entry, PageNumber page, int index, byte* key, int keyLength, PageNumber child)
     {
+        AssertWriterHeld();
+        Debug.Assert(!IsCovered(page) || _slots[page.Value] == 0, "The entry of a page must be taken before the page changes.");
         var count = entry->Count;
         if (count + 1 >= _maxEntries || count == 0 || entry->ComparePrefix(key, keyLength) != 0)
             return;
@@ -96,10 +104,14 @@ internal sealed unsafe class BranchKeyHeads : IDisposable
             _slots[page.Value] = SlotOf(entry);
     }
 
+    [Conditional("DEBUG")]
+    private void AssertWriterHeld() => AssertHeld?.Invoke();
+
     /// <summary>Builds the entry of a branch.</summary>
     /// <exception cref="CorruptionException">The branch claims to have more children than there is room for, or none.</exception>
     public KeyHeadsEntry* Build(PageNumber page, byte* branch)
     {
+        AssertWriterHeld();
         var separators = SlottedPage.Count(branch) - 1;
         if ((uint)separators >= (uint)_maxEntries)
             PageErrors.ThrowChildren(page, separators + 1);

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Numerics;
 using System.Runtime.CompilerServices;
 using Voron.IO;
@@ -206,7 +207,7 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
         }
         finally
         {
-            Volatile.Write(ref entry->Sequence, sequence + 2);
+            End(entry, sequence);
         }
     }
 
@@ -226,7 +227,7 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
         }
         finally
         {
-            Volatile.Write(ref entry->Sequence, sequence + 2);
+            End(entry, sequence);
         }
     }
 
@@ -263,6 +264,13 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
         return true;
     }
 
+    // Ends the writing of an entry that began at an even sequence, and has been this thread's alone since then.
+    private static void End(KeyHeadsEntry* entry, uint sequence)
+    {
+        Debug.Assert((sequence & 1) == 0 && Volatile.Read(ref entry->Sequence) == sequence + 1, "Only the thread that writes an entry may end that.");
+        Volatile.Write(ref entry->Sequence, sequence + 2);
+    }
+
     private static void Invalidate(KeyHeadsEntry* entry, PageNumber page)
     {
         // No thread can be building an entry of this page now. If another page's entry is being built here, wait for it.
@@ -274,7 +282,7 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
             {
                 if (entry->Page == page.Value)
                     entry->Page = 0;
-                Volatile.Write(ref entry->Sequence, sequence + 2);
+                End(entry, sequence);
                 return;
             }
 
