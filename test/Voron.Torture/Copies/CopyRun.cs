@@ -79,7 +79,8 @@ internal sealed class CopyRun(SuiteRun run)
     {
         var a = FilesAt(older);
         var b = FilesAt(newer);
-        var names = a.Names.Union(b.Names).ToArray();
+        var pair = new Pair(older, newer, a, b);
+        var names = pair.Names;
         Open(a, _cuts.Allowed(older), $"all of {older}", mayBeRefused: false);
         Open(b, _cuts.Allowed(newer), $"all of {newer}", mayBeRefused: false);
 
@@ -93,7 +94,7 @@ internal sealed class CopyRun(SuiteRun run)
                 break;
             var parts = i < mixtures && mixtures == subsets ? _choices.Choose(i, subsets) : _choices.Next(subsets);
             var left = i < mixtures ? 0 : _choices.Next(subsets) & _choices.Next(subsets);
-            Mix(older, newer, a, b, names, parts, left);
+            Mix(pair, parts, left);
             _choices.Forget(drawn);
         }
 
@@ -101,8 +102,10 @@ internal sealed class CopyRun(SuiteRun run)
         CopyInOrder(older, newer);
     }
 
-    private void Mix(int older, int newer, FileSet a, FileSet b, string[] names, long ofNewer, long left)
+    private void Mix(Pair pair, long ofNewer, long left)
     {
+        var (older, newer, a, b) = pair;
+        var names = pair.Names;
         var set = a.With(b, names.Where((_, i) => (ofNewer >> i & 1) != 0));
         foreach (var name in names.Where((_, i) => (left >> i & 1) != 0))
             set.Remove(name);
@@ -220,4 +223,15 @@ internal sealed class CopyRun(SuiteRun run)
         set.Contains(name) == other.Contains(name) && (!set.Contains(name) || ReferenceEquals(set[name], other[name]));
 
     private static bool IsJournal(string name) => name.StartsWith(Voron.Journal.JournalFile.NamePrefix, StringComparison.Ordinal);
+
+    /// <summary>The files at two moments between which a copy is made.</summary>
+    /// <param name="Older">The number of calls in the trace at the earlier moment.</param>
+    /// <param name="Newer">The number of calls in the trace at the later moment.</param>
+    /// <param name="A">The files at the earlier moment.</param>
+    /// <param name="B">The files at the later moment.</param>
+    private sealed record Pair(int Older, int Newer, FileSet A, FileSet B)
+    {
+        /// <summary>The names of all files of either moment.</summary>
+        public string[] Names { get; } = [.. A.Names.Union(B.Names)];
+    }
 }

@@ -51,17 +51,18 @@ internal static unsafe class SystemCallRun
             {
                 long offset = choices.Next(FileBytes / unit) * (long)unit;
                 int length = (int)Math.Min(FileBytes - offset, (choices.Next(unit == 1 ? 70_000 : 20) + 1L) * unit);
+                var block = new IoBlock(memory, (nuint)length);
                 new Random(choices.Next()).NextBytes(new Span<byte>(memory, length));
                 switch (choices.Next(5))
                 {
                     case 0:
-                        Write(choices, file, calls, offset, memory, length, unit);
+                        Write(choices, file, calls, offset, block, unit);
                         break;
                     case 1:
                         file.Write(offset, new ReadOnlySpan<byte>(memory, length));
                         break;
                     case 2:
-                        WriteInBlocks(choices, file, offset, memory, length, unit);
+                        WriteInBlocks(choices, file, offset, block, unit);
                         break;
                     case 3:
                         file.Sync();
@@ -87,30 +88,31 @@ internal static unsafe class SystemCallRun
     }
 
     // A real error is reported, and the same call without the error does everything.
-    private static void Write(Tape choices, DiskFile file, UnreliableCalls calls, long offset, byte* memory, int length, int unit)
+    private static void Write(Tape choices, DiskFile file, UnreliableCalls calls, long offset, IoBlock block, int unit)
     {
         calls.NextWriteError = choices.Next(2) == 0 ? InputOutput : NoSpace;
         DiskError expected = calls.NextWriteError == NoSpace ? DiskError.NoSpace : DiskError.Failed;
         try
         {
-            WriteInBlocks(choices, file, offset, memory, length, unit);
+            WriteInBlocks(choices, file, offset, block, unit);
         }
         catch (DiskException e)
         {
             BrokenPromiseException.Require(e.Error == expected, $"The system reported {expected}, and the file {e.Error}.");
-            file.Write(offset, new ReadOnlySpan<byte>(memory, length));
+            file.Write(offset, new ReadOnlySpan<byte>(block.Address, (int)block.Length));
             return;
         }
         throw new BrokenPromiseException("A write failed, and this was not reported.");
     }
 
-    private static void WriteInBlocks(Tape choices, DiskFile file, long offset, byte* memory, int length, int unit)
+    private static void WriteInBlocks(Tape choices, DiskFile file, long offset, IoBlock whole, int unit)
     {
+        int length = (int)whole.Length;
         var blocks = new List<IoBlock>();
         for (int at = 0; at < length;)
         {
             int part = Math.Min(length - at, (choices.Next(Math.Max(1, length / unit / 3)) + 1) * unit);
-            blocks.Add(new IoBlock(memory + at, (nuint)part));
+            blocks.Add(new IoBlock(whole.Address + at, (nuint)part));
             at += part;
         }
         file.WriteVectored(offset, CollectionsMarshal.AsSpan(blocks));

@@ -31,17 +31,16 @@ internal sealed class PendingParts
         }
         foreach (var file in state.Files.Values.Where(file => file.Pending.Count > 0))
         {
-            var found = new FileParts { LengthChoice = parts._choices.Count };
+            var found = new FileParts { File = file, LengthChoice = parts._choices.Count };
             parts._files.Add(file, found);
             int lengths = file.Pending.Count(change => change.IsLength);
             parts._choices.Add(lengths + 1);
             parts.Count += lengths;
-            var touched = new HashSet<(long, int)>();
             foreach (var (change, index) in file.Pending.Select((change, index) => (change, index)))
             {
                 foreach (var fragment in change.Fragments)
                 {
-                    AddSectors(parts, found, file, index, fragment, sectorSize, touched);
+                    parts.AddSectors(found, index, fragment, sectorSize);
                     if (parts.Count > limit)
                         return null;
                 }
@@ -71,21 +70,20 @@ internal sealed class PendingParts
     }
 
     // A sector that a write leaves unchanged can be omitted, unless another write may have changed it before.
-    private static void AddSectors(
-        PendingParts parts, FileParts found, DurableFile file, int change, Fragment fragment, int sectorSize, HashSet<(long, int)> touched)
+    private void AddSectors(FileParts found, int change, Fragment fragment, int sectorSize)
     {
         var before = new byte[sectorSize];
         var after = new byte[sectorSize];
         for (int sector = fragment.Start / sectorSize * sectorSize; sector < fragment.End; sector += sectorSize)
         {
             var part = fragment.Part(Math.Max(fragment.Start, sector), Math.Min(fragment.End, sector + sectorSize));
-            file.Content.Read(part.Block * BlockContent.BlockSize + part.Start, before.AsSpan(0, part.Length));
+            found.File.Content.Read(part.Block * BlockContent.BlockSize + part.Start, before.AsSpan(0, part.Length));
             part.CopyTo(after.AsSpan(0, part.Length), 0);
-            if (!touched.Contains((part.Block, sector)) && before.AsSpan(0, part.Length).SequenceEqual(after.AsSpan(0, part.Length)))
+            if (!found.Touched.Contains((part.Block, sector)) && before.AsSpan(0, part.Length).SequenceEqual(after.AsSpan(0, part.Length)))
                 continue;
-            touched.Add((part.Block, sector));
-            found.Sectors.Add((change, parts._choices.Count, part));
-            parts.Add(2);
+            found.Touched.Add((part.Block, sector));
+            found.Sectors.Add((change, _choices.Count, part));
+            Add(2);
         }
     }
 
@@ -104,9 +102,14 @@ internal sealed class PendingParts
 
     private sealed class FileParts
     {
+        public required DurableFile File { get; init; }
+
         public required int LengthChoice { get; init; }
 
         /// <summary>The sectors, in the order of the changes.</summary>
         public List<(int Change, int Choice, Fragment Fragment)> Sectors { get; } = [];
+
+        /// <summary>The sectors that a pending write may change, by block and start.</summary>
+        public HashSet<(long Block, int Start)> Touched { get; } = [];
     }
 }

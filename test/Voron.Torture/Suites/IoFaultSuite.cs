@@ -74,7 +74,7 @@ internal sealed class IoFaultSuite : Suite
             call = run.Choices.Choose(call, MaxCalls);
             variant = run.Choices.Choose(variant, Variants.Length);
             run.Tell($"{Variants[variant].Name} at call {call} of step {tag}");
-            Fail(run, options, start, steps, tag, call, Variants[variant]);
+            Fail(run, options, start, steps, new Fault(tag, call, Variants[variant]));
             run.Choices.Forget(drawn);
         }
     }
@@ -118,8 +118,9 @@ internal sealed class IoFaultSuite : Suite
         }
     }
 
-    private static void Fail(SuiteRun run, StorageOptions options, Start start, List<Step> steps, int tag, int call, Variant variant)
+    private static void Fail(SuiteRun run, StorageOptions options, Start start, List<Step> steps, Fault fault)
     {
+        (int tag, int call, Variant variant) = fault;
         SimulatedDisk disk = start.MakeDisk();
         bool isArmed = false;
         int seen = 0;
@@ -225,6 +226,9 @@ internal sealed class IoFaultSuite : Suite
     }
 
     private sealed record Step(int Tag, long[] Script, List<DiskCallKind> Calls);
+
+    /// <summary>A call that fails: its number within a step of the workload, and the way in which it fails.</summary>
+    private readonly record struct Fault(int Tag, int Call, Variant Variant);
 
     /// <summary>A way to fail.</summary>
     private sealed record Variant(string Name, DiskError Error, bool IsForEver, bool DropsDirty)

@@ -62,7 +62,8 @@ internal sealed class MemoryFaultSuite : Suite
         }
 
         var counting = new MemoryWatch();
-        using (var world = new MemoryFaultRun(script, options, keys, inMemory, counting))
+        var workload = new Workload(script, options, keys, inMemory);
+        using (MemoryFaultRun world = workload.Begin(counting))
             world.Run();
         int allocations = (int)Math.Min(counting.AskedUntilThen, MaxAllocations);
         run.Tally("allocations", allocations);
@@ -74,17 +75,16 @@ internal sealed class MemoryFaultSuite : Suite
                 return;
             int allocation = choices.Choose(Math.Min(turn / 2, MaxAllocations - 1), MaxAllocations);
             bool forEver = choices.Choose(turn % 2, 2) == 1;
-            Fail(run, script, options, keys, inMemory, allocation, forEver);
+            Fail(run, workload, allocation, forEver);
             choices.Forget(drawn);
         }
     }
 
-    private static void Fail(
-        SuiteRun run, List<MemoryOperation> script, StorageOptions options, int keys, bool inMemory, int allocation, bool forEver)
+    private static void Fail(SuiteRun run, Workload workload, int allocation, bool forEver)
     {
         var watch = new MemoryWatch();
         watch.FailAt(allocation, forEver);
-        using var world = new MemoryFaultRun(script, options, keys, inMemory, watch);
+        using MemoryFaultRun world = workload.Begin(watch);
         try
         {
             world.Run();
@@ -92,7 +92,7 @@ internal sealed class MemoryFaultSuite : Suite
         catch (Exception e)
         {
             run.Tell($"allocation {allocation} {(forEver ? "and all after it fail" : "fails")}: {e.GetType().Name}");
-            foreach (string line in Origin(script, options, keys, inMemory, allocation, forEver))
+            foreach (string line in Origin(workload, allocation, forEver))
                 run.Tell(line);
             throw;
         }
@@ -106,15 +106,14 @@ internal sealed class MemoryFaultSuite : Suite
     }
 
     // The place of the failure is determined in a second run, since that is slow.
-    private static IEnumerable<string> Origin(
-        List<MemoryOperation> script, StorageOptions options, int keys, bool inMemory, int allocation, bool forEver)
+    private static IEnumerable<string> Origin(Workload workload, int allocation, bool forEver)
     {
         var watch = new MemoryWatch { TracksOrigins = true };
         watch.FailAt(allocation, forEver);
         string told = "it does not fail a second time";
         try
         {
-            using var world = new MemoryFaultRun(script, options, keys, inMemory, watch);
+            using MemoryFaultRun world = workload.Begin(watch);
             world.Run();
         }
         catch (Exception e)
@@ -122,5 +121,11 @@ internal sealed class MemoryFaultSuite : Suite
             told = e.Message;
         }
         return [.. (watch.RefusedAt ?? "").Split('\n').Where(line => line.Contains("Voron", StringComparison.Ordinal)).Take(16), told];
+    }
+
+    /// <summary>The operations of a case and the environment on which they run, the same for each allocation that fails.</summary>
+    private sealed record Workload(List<MemoryOperation> Script, StorageOptions Options, int Keys, bool InMemory)
+    {
+        public MemoryFaultRun Begin(MemoryWatch watch) => new(Script, Options, Keys, InMemory, watch);
     }
 }
