@@ -219,15 +219,8 @@ public sealed class HandleTests : IDisposable
                             () => cursor.Delete(),
                             () => _ = cursor.Key.Length,
                             () => stream!.ReadByte(),
-                            () => batch.TryGetValue(0, out _),
-                            () => escaped.CreateTree("never"),
-                            () => escaped.OpenTree("t"),
-                            () => escaped.DeleteTree("t"),
-                            () => escaped.RenameTree("t", "u"),
-                            () => escaped.GetTreeNames(),
-                            () => escaped.BeginNested(),
-                            () => escaped.CreateSavepoint(),
-                            () => _ = escaped.TransactionId);
+                            () => batch.TryGetValue(0, out _));
+                        Ended(escaped);
                         FluentActions.Invoking(() => savepoint.Rollback()).Should().Throw<InvalidOperationException>();
                         escaped.Dispose();
                         cursor.Dispose();
@@ -249,6 +242,16 @@ public sealed class HandleTests : IDisposable
         foreach (var call in calls)
             call.Should().Throw<InvalidOperationException>().WithMessage("*'doomed'*deleted*");
     }
+
+    private static void Ended(WriteTransaction escaped) => Ended(
+        () => escaped.CreateTree("never"),
+        () => escaped.OpenTree("t"),
+        () => escaped.DeleteTree("t"),
+        () => escaped.RenameTree("t", "u"),
+        () => escaped.GetTreeNames(),
+        () => escaped.BeginNested(),
+        () => escaped.CreateSavepoint(),
+        () => _ = escaped.TransactionId);
 
     private static void Ended(params Action[] calls)
     {
