@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Checks the models of docs/proofs with spin, and that spin finds each fault that can be planted in them.
+# Checks the models of docs/correctness with spin, and that spin finds each fault that can be planted in them.
 # "--deep" takes more transactions, readers and crashes: some ten minutes and 10 GB of memory instead of seconds.
 # Wants spin and a C compiler: apt-get install spin gcc libc6-dev
 set -euo pipefail
-cd "$(dirname "$0")/../docs/proofs"
+cd "$(dirname "$0")/../docs/correctness"
 models=$PWD
 
 for program in spin gcc; do
