@@ -1,10 +1,8 @@
-using System.Buffers.Binary;
 using Voron;
 using Voron.KillTarget;
 
-// Works until it is killed. Each report on standard output has eight bytes: zeros when the environment is open, the number of a commit when
-// it is acknowledged, and a phase, negative, before it begins.
-using var output = Console.OpenStandardOutput();
+// Works until it is killed.
+using var reports = new KillReports(Console.OpenStandardOutput());
 if (Environment.GetEnvironmentVariable(KillWorkload.FaultVariable) is { } fault)
     AppContext.SetData("Voron.PlantedFault", fault);
 
@@ -13,7 +11,7 @@ if (Environment.GetEnvironmentVariable(KillWorkload.FaultVariable) is { } fault)
 if (args is ["hold", var held])
 {
     using var kept = StorageEnvironment.Open(held, KillWorkload.Options());
-    Tell(0);
+    reports.Tell(0);
     Thread.Sleep(Timeout.Infinite);
     return;
 }
@@ -41,82 +39,4 @@ if (args is ["cut", var cut, var what])
 
 if (Console.In.ReadLine() is not { } directory || Console.In.ReadLine() is not { } seed)
     return;
-var random = new Random(int.Parse(seed, System.Globalization.CultureInfo.InvariantCulture));
-while (true)
-{
-    TellPhase(KillPhase.Opening);
-    using var environment = StorageEnvironment.Open(directory, KillWorkload.Options());
-    Tell(0);
-    var next = KillWorkload.Newest(environment) + 1;
-    for (var left = random.Next(10, 80); left > 0; left--)
-        next = Work(environment, next);
-    TellPhase(KillPhase.Closing);
-}
-
-long Work(StorageEnvironment environment, long next)
-{
-    switch (random.Next(14))
-    {
-        case 0:
-            TellPhase(KillPhase.Flushing);
-            environment.Flush();
-            return next;
-        case 1:
-            using (environment.BeginRead())
-            {
-                next = Commit(environment, next, KillPhase.Committing);
-                TellPhase(KillPhase.JournalSnapshot);
-                environment.Internals.WriteJournalSnapshot();
-            }
-
-            return next;
-        case 2:
-            TellPhase(KillPhase.Reclaiming);
-            environment.ReclaimSpace();
-            return next;
-        case < 6:
-            return Pipeline(environment, next);
-        default:
-            return Commit(environment, next, KillWorkload.IsLarge(next) ? KillPhase.Growing : KillPhase.Committing);
-    }
-}
-
-long Commit(StorageEnvironment environment, long number, KillPhase phase)
-{
-    TellPhase(phase);
-    using var writing = environment.BeginWrite();
-    KillWorkload.Apply(writing, number);
-    writing.Commit();
-    Tell(number);
-    return number + 1;
-}
-
-long Pipeline(StorageEnvironment environment, long next)
-{
-    TellPhase(KillPhase.Pipelining);
-    var commits = new Task[KillWorkload.MaxUnderWay];
-    for (var i = 0; i < commits.Length; i++)
-    {
-        using var writing = environment.BeginWrite();
-        KillWorkload.Apply(writing, next + i);
-        commits[i] = writing.CommitAsync().AsTask();
-    }
-
-    foreach (var commit in commits)
-    {
-        commit.GetAwaiter().GetResult();
-        Tell(next++);
-    }
-
-    return next;
-}
-
-void TellPhase(KillPhase phase) => Tell(-(long)phase);
-
-void Tell(long number)
-{
-    Span<byte> bytes = stackalloc byte[sizeof(long)];
-    BinaryPrimitives.WriteInt64LittleEndian(bytes, number);
-    output.Write(bytes);
-    output.Flush();
-}
+new KillWorker(reports, int.Parse(seed, System.Globalization.CultureInfo.InvariantCulture)).Run(directory);

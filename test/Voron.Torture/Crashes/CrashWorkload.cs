@@ -19,7 +19,7 @@ internal sealed class CrashWorkload : IDisposable
     private readonly Tape _random;
     private readonly StorageOptions _options;
     private readonly CrashCounts _counts;
-    private readonly List<(ReadTransaction Transaction, Content Expected)> _readers = [];
+    private readonly CrashReaders _readers = new();
     private readonly HeldWrite _held;
     private readonly List<Pipelined> _pipeline = [];
     private StorageEnvironment? _environment;
@@ -81,8 +81,7 @@ internal sealed class CrashWorkload : IDisposable
     /// <summary>Closes the environment properly.</summary>
     public void Close()
     {
-        while (_readers.Count > 0)
-            EndReader(0);
+        _readers.EndAll();
         if (_random.Next(2) == 1)
             PrepareSpare();
         _environment!.Dispose();
@@ -93,9 +92,7 @@ internal sealed class CrashWorkload : IDisposable
     public void Dispose()
     {
         _held.Release();
-        foreach (var (transaction, _) in _readers)
-            transaction.Dispose();
-        _readers.Clear();
+        _readers.Dispose();
         _environment?.Dispose();
         _environment = null;
         _held.Dispose();
@@ -143,12 +140,12 @@ internal sealed class CrashWorkload : IDisposable
                 break;
             case < 90:
                 _run.Tell("begin a reader");
-                BeginReader(Newest);
+                _readers.Begin(_environment!, Newest);
                 break;
             case < 96:
                 _run.Tell("end a reader");
                 if (_readers.Count > 0)
-                    EndReader(_random.Next(_readers.Count));
+                    _readers.End(_random.Next(_readers.Count));
                 break;
             case < 98:
                 _run.Tell("verify");
@@ -175,7 +172,7 @@ internal sealed class CrashWorkload : IDisposable
             case 2:
                 _run.Tell("commit that deletes large values");
                 if (_random.Next(2) == 1)
-                    BeginReader(Newest);
+                    _readers.Begin(_environment!, Newest);
                 Commit(writing => writing.DeleteBulk());
                 if (_random.Next(2) == 1)
                     Reclaim();
@@ -186,10 +183,7 @@ internal sealed class CrashWorkload : IDisposable
                 break;
             default:
                 if (_random.Next(2) == 1)
-                {
-                    while (_readers.Count > 0)
-                        EndReader(0);
-                }
+                    _readers.EndAll();
                 Reclaim();
                 break;
         }
@@ -199,7 +193,7 @@ internal sealed class CrashWorkload : IDisposable
     {
         _run.Tell("reclaim");
         _counts.Reclaimed += _environment!.ReclaimSpace() > 0 ? 1 : 0;
-        CheckReaders();
+        _readers.Check();
     }
 
     private void Commit(int operations) => Commit(writing => writing.Change(operations));
@@ -246,7 +240,7 @@ internal sealed class CrashWorkload : IDisposable
             }
 
             if (_random.Next(2) == 0)
-                BeginReader(durable);
+                _readers.Begin(_environment!, durable);
             if (_random.Next(2) == 0)
                 flusher = StartFlush(e => failure = e);
         }
@@ -265,7 +259,7 @@ internal sealed class CrashWorkload : IDisposable
         Acknowledge();
         if (failure != null)
             throw new CrashViolationException($"A flush beside commits failed: {failure.Message}", failure);
-        CheckReaders();
+        _readers.Check();
     }
 
     private void CommitBehind()
@@ -388,31 +382,11 @@ internal sealed class CrashWorkload : IDisposable
             _counts.Flushes++;
         if (_random.Next(4) == 3)
             PrepareSpare();
-        CheckReaders();
+        _readers.Check();
     }
 
     // Does the work of the flusher's thread, which these environments do not have.
     private void PrepareSpare() => Voron.Flushing.JournalSpare.Prepare(_environment!.Internals.Engine);
-
-    private void BeginReader(Content expected)
-    {
-        if (_readers.Count < 3)
-            _readers.Add((_environment!.BeginRead(), expected));
-    }
-
-    private void EndReader(int index)
-    {
-        var (transaction, expected) = _readers[index];
-        ContentCheck.CheckReader(transaction, expected);
-        transaction.Dispose();
-        _readers.RemoveAt(index);
-    }
-
-    private void CheckReaders()
-    {
-        foreach (var (transaction, expected) in _readers)
-            ContentCheck.CheckReader(transaction, expected);
-    }
 
     private void Submit(Content content)
     {

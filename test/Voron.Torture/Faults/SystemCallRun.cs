@@ -124,7 +124,8 @@ internal static unsafe class SystemCallRun
         Content content = Content.Empty;
         for (int round = 0; round < 2; round++)
         {
-            using (var environment = StorageEnvironment.Open(PosixDisk.Open(directory, false, [], NullLogger.Instance, new() { Calls = calls }), options))
+            IDisk disk = PosixDisk.Open(directory, false, [], NullLogger.Instance, new() { Calls = calls });
+            using (var environment = StorageEnvironment.Open(disk, options))
             {
                 for (int i = choices.Next(3, 12); choices.GoesOn(i > 0); i--)
                 {

@@ -51,12 +51,12 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
     private static readonly nuint SystemPage = (nuint)Environment.SystemPageSize;
 
     private readonly Action<string> _report;
-    private readonly ConcurrentDictionary<nint, Block> _blocks = new();
+    private readonly ConcurrentDictionary<nint, GuardedBlock> _blocks = new();
 
     // Taken without interruption, like the engine's locks, so that no work under it ends half done: the engine frees memory while it is being closed.
     private readonly Lock _gate = new();
-    private readonly Queue<Block> _held = new();
-    private readonly Dictionary<nint, Block> _heldByAddress = [];
+    private readonly Queue<GuardedBlock> _held = new();
+    private readonly Dictionary<nint, GuardedBlock> _heldByAddress = [];
     private readonly Queue<(nint Address, nuint Bytes)> _kept = new();
     private long _heldBytes;
     private ulong _keptAddresses;
@@ -108,7 +108,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
     /// <param name="isQuick">True to skip the blocks that are held back if they were checked a moment ago.</param>
     public void Sweep(bool isQuick = false)
     {
-        foreach (Block block in _blocks.Values)
+        foreach (GuardedBlock block in _blocks.Values)
         {
             // The block may be freed meanwhile, which checks it too.
             using (Uninterrupted.Hold(block))
@@ -123,7 +123,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
             if (!Protects && (!isQuick || now - _swept > SweepInterval))
             {
                 _swept = now;
-                foreach (Block block in _held)
+                foreach (GuardedBlock block in _held)
                     CheckFreed(block);
             }
         }
@@ -137,7 +137,8 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
     public string? Leaked(long before, long after)
     {
         long now = Environment.TickCount64;
-        Block[] leaked = [.. _blocks.Values.Where(block => block.Number > after && block.Number <= before && now - block.Since > LeakPatience)];
+        GuardedBlock[] leaked =
+            [.. _blocks.Values.Where(block => block.Number > after && block.Number <= before && now - block.Since > LeakPatience)];
         return leaked.Length == 0 ? null : $"{leaked.Length} blocks are not freed, among them {leaked.MinBy(block => block.Number)}.";
     }
 
@@ -146,7 +147,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
 
     void* IMemoryGuard.Allocate(nuint bytes, nuint alignment, bool isZeroed)
     {
-        Block block = Take(bytes, alignment);
+        GuardedBlock block = Take(bytes, alignment);
         if (isZeroed)
             NativeMemory.Clear((void*)block.Address, bytes);
         else
@@ -159,7 +160,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
         nuint old = 0;
         if (block != null)
         {
-            if (!_blocks.TryGetValue((nint)block, out Block? known))
+            if (!_blocks.TryGetValue((nint)block, out GuardedBlock? known))
                 Report($"A block is resized that is {Describe((nint)block)}.");
             else
                 old = known.Bytes;
@@ -176,7 +177,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
     {
         if (address == null)
             return;
-        if (!_blocks.TryRemove((nint)address, out Block? block))
+        if (!_blocks.TryRemove((nint)address, out GuardedBlock? block))
         {
             Report($"A block is freed that is {Describe((nint)address)}.");
             return;
@@ -198,7 +199,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
         ManagedBytes += GC.GetAllocatedBytesForCurrentThread() - before;
     }
 
-    void IMemoryGuard.Reserved(byte* address, nuint bytes) => Note(new Block((nint)address, bytes, (nint)address, bytes) { IsRange = true });
+    void IMemoryGuard.Reserved(byte* address, nuint bytes) => Note(new GuardedBlock((nint)address, bytes, (nint)address, bytes) { IsRange = true });
 
     bool IMemoryGuard.TryKeep(byte* address, nuint bytes)
     {
@@ -277,23 +278,23 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
         return (first, last > first ? (nuint)(last - first) : 0);
     }
 
-    private Block Take(nuint bytes, nuint alignment)
+    private GuardedBlock Take(nuint bytes, nuint alignment)
     {
         long before = GC.GetAllocatedBytesForCurrentThread();
-        Block block = TakeBlock(bytes, alignment);
+        GuardedBlock block = TakeBlock(bytes, alignment);
         ManagedBytes += GC.GetAllocatedBytesForCurrentThread() - before;
         return block;
     }
 
-    private Block TakeBlock(nuint bytes, nuint alignment)
+    private GuardedBlock TakeBlock(nuint bytes, nuint alignment)
     {
-        Block? block = Protects && alignment <= SystemPage ? TryMap(bytes, Math.Max(alignment, 16)) : null;
+        GuardedBlock? block = Protects && alignment <= SystemPage ? TryMap(bytes, Math.Max(alignment, 16)) : null;
         if (block is null)
         {
             nuint front = Math.Max(alignment, CanaryBytes);
             nuint rawBytes = checked(front + bytes + CanaryBytes);
             var raw = (nint)NativeMemory.AlignedAlloc(rawBytes, front);
-            block = new Block(raw + (nint)front, bytes, raw, rawBytes);
+            block = new GuardedBlock(raw + (nint)front, bytes, raw, rawBytes);
         }
         block.IsAligned = alignment != 0;
         FillCanaries(block);
@@ -302,7 +303,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
     }
 
     // The end of the block is as near to the end of the page as its alignment allows.
-    private static Block? TryMap(nuint bytes, nuint alignment)
+    private static GuardedBlock? TryMap(nuint bytes, nuint alignment)
     {
         nuint inner = (Math.Max(bytes, 1) + SystemPage - 1) & ~(SystemPage - 1);
         byte* raw = PosixMemory.TryReserve(inner + (2 * SystemPage));
@@ -314,10 +315,10 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
             return null;
         }
         nuint padded = (bytes + alignment - 1) & ~(alignment - 1);
-        return new Block((nint)(raw + SystemPage + inner - padded), bytes, (nint)raw, inner + (2 * SystemPage)) { IsMapped = true };
+        return new GuardedBlock((nint)(raw + SystemPage + inner - padded), bytes, (nint)raw, inner + (2 * SystemPage)) { IsMapped = true };
     }
 
-    private void Note(Block block)
+    private void Note(GuardedBlock block)
     {
         block.Number = Interlocked.Increment(ref _taken);
         block.Since = Environment.TickCount64;
@@ -326,7 +327,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
         _blocks[block.Address] = block;
     }
 
-    private void Hold(Block block)
+    private void Hold(GuardedBlock block)
     {
         using (Uninterrupted.Hold(_gate))
         {
@@ -335,7 +336,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
             _heldBytes += (long)block.RawBytes;
             while (_held.Count > MaxHeldBlocks || _heldBytes > MaxHeldBytes)
             {
-                Block oldest = _held.Dequeue();
+                GuardedBlock oldest = _held.Dequeue();
                 _heldByAddress.Remove(oldest.Address);
                 _heldBytes -= (long)oldest.RawBytes;
                 Release(oldest);
@@ -343,7 +344,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
         }
     }
 
-    private void Release(Block block)
+    private void Release(GuardedBlock block)
     {
         if (block.IsMapped)
         {
@@ -354,7 +355,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
         NativeMemory.AlignedFree((void*)block.Raw);
     }
 
-    private void CheckFreed(Block block)
+    private void CheckFreed(GuardedBlock block)
     {
         if (block.IsMapped)
             return;
@@ -363,14 +364,14 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
         CheckCanaries(block);
     }
 
-    private static void FillCanaries(Block block)
+    private static void FillCanaries(GuardedBlock block)
     {
         (nint front, int frontBytes, nint back, int backBytes) = Canaries(block);
         new Span<byte>((void*)front, frontBytes).Fill(Canary);
         new Span<byte>((void*)back, backBytes).Fill(Canary);
     }
 
-    private void CheckCanaries(Block block)
+    private void CheckCanaries(GuardedBlock block)
     {
         if (block.IsRange)
             return;
@@ -381,7 +382,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
             Report($"A byte was written {behind + 1} behind the end of {block}.");
     }
 
-    private static (nint Front, int FrontBytes, nint Back, int BackBytes) Canaries(Block block)
+    private static (nint Front, int FrontBytes, nint Back, int BackBytes) Canaries(GuardedBlock block)
     {
         nint first = block.IsMapped ? block.Raw + (nint)SystemPage : block.Raw;
         nint end = block.Raw + (nint)block.RawBytes - (block.IsMapped ? (nint)SystemPage : 0);
@@ -414,7 +415,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
     private string Describe(nint address)
     {
         using (Uninterrupted.Hold(_gate))
-            return _heldByAddress.TryGetValue(address, out Block? block) ? $"freed already: {block}" : $"none, at 0x{address:X}";
+            return _heldByAddress.TryGetValue(address, out GuardedBlock? block) ? $"freed already: {block}" : $"none, at 0x{address:X}";
     }
 
     private void Report(string what)
@@ -422,35 +423,5 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
         int number = Interlocked.Increment(ref _reports);
         if (number <= MaxReports)
             _report($"{what}{(number == MaxReports ? " No more is reported." : "")}\n{Environment.StackTrace}");
-    }
-
-    private sealed class Block(nint address, nuint bytes, nint raw, nuint rawBytes)
-    {
-        public nint Address => address;
-
-        public nuint Bytes => bytes;
-
-        /// <summary>The start of the memory with the canaries.</summary>
-        public nint Raw => raw;
-
-        public nuint RawBytes => rawBytes;
-
-        public bool IsAligned { get; set; }
-
-        /// <summary>True if the block has its own memory pages, between two inaccessible ones.</summary>
-        public bool IsMapped { get; init; }
-
-        /// <summary>True for an address range without canaries.</summary>
-        public bool IsRange { get; init; }
-
-        public bool IsFreed { get; set; }
-
-        public long Number { get; set; }
-
-        public long Since { get; set; }
-
-        public string? Origin { get; set; }
-
-        public override string ToString() => $"block {Number} of {Bytes} bytes{(Origin is null ? "" : $", taken {Origin}")}";
     }
 }

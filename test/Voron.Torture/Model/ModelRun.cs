@@ -6,36 +6,23 @@ namespace Voron.Torture.Model;
 internal sealed class ModelRun : IDisposable
 {
     private const int MaxReaders = 6;
-    private const string OverwrittenName = "overwritten";
-
-    /// <summary>The number of overwritten values, relative to those that are live or wait for a flush.</summary>
-    private const int OverwriteFactor = 8;
-
-    /// <summary>The allowed growth of the file, relative to the bytes of values that are live or wait for a flush.</summary>
-    private const int MaxGrowth = 2;
-
-    /// <summary>Pages in addition to values: those of trees and of section maps.</summary>
-    private const int OtherPages = 64;
-
-    /// <summary>In milliseconds.</summary>
-    private const long FlushPatience = 30_000;
 
     private readonly ModelSettings _settings;
     private readonly Random _random;
     private readonly ModelObserver _observer;
-    private readonly Dictionary<long, ModelState> _states = [];
+    private readonly ModelVersions _versions = new();
+    private readonly LargeOverwrites _overwrites;
     private readonly List<ModelReader> _readers = [];
     private readonly List<Task> _commits = [];
     private ModelPlace _place;
     private StorageEnvironment _environment;
-    private ModelState _state = ModelState.Empty;
-    private long _acknowledged;
 
     public ModelRun(ModelSettings settings, Random random, ModelObserver observer)
     {
         _settings = settings;
         _observer = observer;
         _random = random;
+        _overwrites = new LargeOverwrites(settings, random, History, _versions);
         _place = new ModelPlace(settings.InMemory);
         try
         {
@@ -48,7 +35,7 @@ internal sealed class ModelRun : IDisposable
         }
 
         using var reading = _environment.BeginRead();
-        _states[reading.TransactionId] = _state;
+        _versions.Add(reading.TransactionId);
         _observer.Restart(reading.TransactionId);
     }
 
@@ -98,7 +85,7 @@ internal sealed class ModelRun : IDisposable
                 break;
             case < 830:
                 if (_readers.Count < MaxReaders)
-                    _readers.Add(BeginRead());
+                    _readers.Add(_versions.BeginRead(_environment, History));
                 else
                     CheckReader(_readers[_random.Next(MaxReaders)], close: true);
                 break;
@@ -147,10 +134,10 @@ internal sealed class ModelRun : IDisposable
     {
         History.Add("reclaim space");
         BrokenPromiseException.Require(_environment.ReclaimSpace() >= 0, "less than nothing was given back");
-        var newest = _states.Keys.Max();
+        var newest = _versions.NewestId;
         using var reading = _environment.BeginRead();
         if (reading.TransactionId == newest + 1)
-            _states[reading.TransactionId] = _state;
+            _versions.Add(reading.TransactionId);
     }
 
     private void Write()
@@ -161,7 +148,7 @@ internal sealed class ModelRun : IDisposable
         {
             var id = transaction.TransactionId;
             History.Note($"begin {id}");
-            var writer = new ModelWriter(_settings, _random, History, transaction, _state);
+            var writer = new ModelWriter(_settings, _random, History, transaction, _versions.Newest);
             writer.Run(_random.Next(12) == 0 ? _random.Next(200) : _random.Next(1, 25), simple: false);
             if (_random.Next(40) == 0)
             {
@@ -189,7 +176,7 @@ internal sealed class ModelRun : IDisposable
 
     private void Commit(WriteTransaction transaction, long id, ModelState state)
     {
-        var isNew = state != _state;
+        var isNew = state != _versions.Newest;
         try
         {
             if (_random.Next(40) == 0)
@@ -205,7 +192,8 @@ internal sealed class ModelRun : IDisposable
             {
                 History.Add("commit");
                 transaction.Commit();
-                _acknowledged = isNew ? id : _acknowledged;
+                if (isNew)
+                    _versions.Acknowledge(id);
             }
         }
         catch (StorageFullException) when (_settings.Options.MaxTransactionBytes < 16 << 20)
@@ -214,9 +202,7 @@ internal sealed class ModelRun : IDisposable
             return;
         }
 
-        _state = state;
-        _states[id] = state;
-        _states.Remove(id - 200);
+        _versions.Add(id, state);
         if (_commits.Count > 8)
             Settle();
     }
@@ -227,7 +213,7 @@ internal sealed class ModelRun : IDisposable
         foreach (var commit in _commits)
             commit.GetAwaiter().GetResult();
         _commits.Clear();
-        _observer.Check(_acknowledged, 0);
+        _observer.Check(_versions.Acknowledged, 0);
     }
 
     private WriteTransaction BeginWrite()
@@ -273,14 +259,14 @@ internal sealed class ModelRun : IDisposable
         BrokenPromiseException.Require(
             statistics.OpenReaders == _readers.Count, $"{statistics.OpenReaders} readers are counted, and {_readers.Count} are open");
         BrokenPromiseException.Require(
-            statistics is { IsPoisoned: false, LeakedReaders: 0, LeakedWriters: 0 } && statistics.PublishedTransactionId >= _acknowledged
+            statistics is { IsPoisoned: false, LeakedReaders: 0, LeakedWriters: 0 } && statistics.PublishedTransactionId >= _versions.Acknowledged
             && statistics.CheckpointTransactionId <= statistics.PublishedTransactionId && statistics.PageSize == _settings.Options.PageSize,
             $"the statistics do not fit: {statistics}");
         BrokenPromiseException.Require(
             ReferenceEquals(_environment.Options, _settings.Options) && _environment.Path.Length > 0
             && _environment.MaxKeyLength == _settings.Options.PageSize / 4 - 64, "the environment has other options than it was given");
         if (!_settings.Background)
-            _observer.Check(_acknowledged, statistics.Flushes);
+            _observer.Check(_versions.Acknowledged, statistics.Flushes);
     }
 
     private void WriteMerged()
@@ -290,7 +276,7 @@ internal sealed class ModelRun : IDisposable
             return;
         History.Note("group commit");
         Settle();
-        var state = _state;
+        var state = _versions.Newest;
         ModelEscape? escaped = null;
         var tasks = new List<Task>();
         for (var i = _random.Next(1, 12); i > 0; i--)
@@ -324,91 +310,19 @@ internal sealed class ModelRun : IDisposable
             }
         }
 
-        _state = state;
         using var reading = _environment.BeginRead();
-        _states[reading.TransactionId] = _state;
-        _acknowledged = reading.TransactionId;
-        new ModelReader(reading, _state).CheckSome(History, _random);
+        _versions.Add(reading.TransactionId, state);
+        _versions.Acknowledge(reading.TransactionId);
+        new ModelReader(reading, _versions.Newest).CheckSome(History, _random);
     }
 
-    // Large values are written to pages that no snapshot has: the pages of overwritten values become usable after a flush, and have to be
-    // reused.
     private void OverwriteLarge()
     {
         Settle();
         CloseReaders();
-        var keys = _random.Next(1, 5);
-        var length = _settings.Options.LargeValueBytes + _random.Next(100_000);
-        var between = _random.Next(1, 6);
-        History.Note($"overwrite {keys} values of {length} bytes, with a flush after {between}");
-        FlushAll();
-        var before = _environment.GetStatistics().PageCount;
-        for (var i = 0; i < OverwriteFactor * (keys + between); i++)
-        {
-            OverwriteLarge(i % keys, length);
-            if (i % between == 0)
-                FlushAll();
-        }
-
-        FlushAll();
-        long bytes = keys + between;
-        bytes *= length;
-        var grown = (_environment.GetStatistics().PageCount - before) * _settings.Options.PageSize;
-        var most = MaxGrowth * bytes + OtherPages * _settings.Options.PageSize;
-        BrokenPromiseException.Require(
-            grown <= most,
-            $"Of {keys} values of {length} bytes, overwritten {OverwriteFactor} times and flushed after {between}, the file grew by {grown} bytes, more than {most}.");
+        _overwrites.Make(_environment);
         CheckNow();
-        using var deleting = _environment.BeginWrite();
-        var id = deleting.TransactionId;
-        deleting.DeleteTree(OverwrittenName);
-        deleting.Commit();
-        Take(id, _state.Drop(OverwrittenName));
-    }
-
-    // A scrub holds a snapshot for a slice of its work, longer if its thread gets no processor, and holds flushes back meanwhile.
-    private void FlushAll()
-    {
-        long started = Environment.TickCount64;
-        while (true)
-        {
-            _environment.Flush();
-            EnvironmentStatistics statistics = _environment.GetStatistics();
-            if (statistics.CheckpointTransactionId == statistics.PublishedTransactionId)
-                return;
-            BrokenPromiseException.Require(
-                Environment.TickCount64 - started < FlushPatience,
-                $"No flush goes beyond transaction {statistics.CheckpointTransactionId} of {statistics.PublishedTransactionId}, and no reader is open.");
-            Thread.Sleep(1);
-        }
-    }
-
-    private void OverwriteLarge(int key, int length)
-    {
-        History.Add("overwrite");
-        var entry = Pad.Draw(_random, [(byte)key], length);
-        using var writing = _environment.BeginWrite();
-        var id = writing.TransactionId;
-        writing.CreateTree(OverwrittenName).Put(entry.Key, entry.Value);
-        writing.Commit();
-        Take(id, _state.Create(OverwrittenName).Put(OverwrittenName, entry));
-    }
-
-    private void Take(long id, ModelState state)
-    {
-        _acknowledged = id;
-        _state = state;
-        _states[id] = state;
-        _states.Remove(id - 200);
-    }
-
-    private ModelReader BeginRead()
-    {
-        var transaction = _environment.BeginRead();
-        History.Note($"begin to read {transaction.TransactionId}");
-        if (transaction.TransactionId < _acknowledged || !_states.TryGetValue(transaction.TransactionId, out var state))
-            throw new ModelMismatchException($"a reader sees transaction {transaction.TransactionId}, and {_acknowledged} has been acknowledged");
-        return new ModelReader(transaction, state);
+        _overwrites.Delete(_environment);
     }
 
     private void CheckReader(ModelReader reader, bool close)
@@ -432,10 +346,10 @@ internal sealed class ModelRun : IDisposable
 
     private void CheckNow()
     {
-        var reader = BeginRead();
+        var reader = _versions.BeginRead(_environment, History);
         try
         {
-            if (reader.State != _state)
+            if (reader.State != _versions.Newest)
                 throw new ModelMismatchException($"a reader sees transaction {reader.Transaction.TransactionId}, which is not the last");
             reader.CheckAll(History);
         }
@@ -496,7 +410,7 @@ internal sealed class ModelRun : IDisposable
         using (var environment = _place.Open(new StorageOptions { ReadOnly = true, PageSize = _settings.Options.PageSize }))
         {
             using var reading = environment.BeginRead();
-            new ModelReader(reading, _state).CheckAll(History);
+            new ModelReader(reading, _versions.Newest).CheckAll(History);
             Crashes.ContentCheck.Verify(environment);
         }
 
@@ -507,14 +421,12 @@ internal sealed class ModelRun : IDisposable
     {
         _environment = _place.Open(_settings.Options);
         using var reading = _environment.BeginRead();
-        _states.Clear();
-        _states[reading.TransactionId] = _state;
-        _acknowledged = reading.TransactionId;
+        _versions.Restart(reading.TransactionId);
         _observer.Restart(reading.TransactionId);
         var recovery = _environment.Recovery;
         BrokenPromiseException.Require(
             recovery.TransactionId == reading.TransactionId && recovery is { DroppedRecords: 0, DroppedFile: null }, $"the opening found {recovery}");
-        new ModelReader(reading, _state).CheckAll(History);
+        new ModelReader(reading, _versions.Newest).CheckAll(History);
         if (_random.Next(3) == 0)
             Verify();
     }
@@ -522,8 +434,8 @@ internal sealed class ModelRun : IDisposable
     private void CheckPublished()
     {
         using var reading = _environment.BeginRead();
-        if (reading.TransactionId < _acknowledged)
-            throw new ModelMismatchException($"transaction {_acknowledged} was acknowledged, and a reader sees {reading.TransactionId}");
+        if (reading.TransactionId < _versions.Acknowledged)
+            throw new ModelMismatchException($"transaction {_versions.Acknowledged} was acknowledged, and a reader sees {reading.TransactionId}");
     }
 
     private sealed class PlannedException : Exception;

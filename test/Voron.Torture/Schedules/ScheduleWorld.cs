@@ -25,7 +25,7 @@ internal sealed class ScheduleWorld
     private readonly BlockWatch? _blocks;
     private readonly FailingJournal? _failing;
     private readonly MemoryWatch _memory = new();
-    private readonly List<Pending> _pending = [];
+    private readonly List<PendingCommit> _pending = [];
     private readonly List<Left> _killed = [];
     private StorageEnvironment? _environment;
     private bool _isOpen;
@@ -219,7 +219,7 @@ internal sealed class ScheduleWorld
         _model.Leave(id, state);
         if (scripted.Kind == ScriptedKind.CommitAsync)
         {
-            var pending = new Pending(id, fails: false);
+            var pending = new PendingCommit(id, fails: false);
             pending.Task = writing.CommitAsync();
             _pending.Add(pending);
             return;
@@ -261,7 +261,7 @@ internal sealed class ScheduleWorld
             Commit(writing, id);
             return;
         }
-        var pending = new Pending(id, fails: false);
+        var pending = new PendingCommit(id, fails: false);
         pending.Task = writing.CommitAsync();
         _pending.Add(pending);
     }
@@ -296,7 +296,7 @@ internal sealed class ScheduleWorld
         for (int i = 0; i < scripted.Times; i++)
         {
             bool fails = scripted.Kind == ScriptedKind.MergeFailing && i == scripted.Times - 1;
-            var pending = new Pending(0, fails);
+            var pending = new PendingCommit(0, fails);
             int keys = scripted.Keys << i;
             pending.Task = Environment.WriteAsync(writing =>
             {
@@ -330,7 +330,7 @@ internal sealed class ScheduleWorld
     {
         while (_pending.Count > 0)
         {
-            Pending pending = _pending[0];
+            PendingCommit pending = _pending[0];
             SchedulePoint.Current!.WaitUntil(() => pending.IsCompleted, mayTimeOut: false);
             LookAtPending();
         }
@@ -340,11 +340,11 @@ internal sealed class ScheduleWorld
     private void LookAtPending()
     {
         long newest = _pending.Where(pending => !pending.IsMerged && pending.IsCompleted).Select(pending => pending.Id).DefaultIfEmpty().Max();
-        Pending? late = _pending.Find(pending => !pending.IsMerged && pending.Id < newest && !pending.IsCompleted);
+        PendingCommit? late = _pending.Find(pending => !pending.IsMerged && pending.Id < newest && !pending.IsCompleted);
         BrokenPromiseException.Require(late is null, $"Commit {newest} is acknowledged before commit {late?.Id}.");
         for (int i = _pending.Count - 1; i >= 0; i--)
         {
-            Pending pending = _pending[i];
+            PendingCommit pending = _pending[i];
             if (!pending.IsCompleted)
                 continue;
             _pending.RemoveAt(i);
@@ -433,44 +433,4 @@ internal sealed class ScheduleWorld
 
     /// <summary>The files that a killed process would leave, and the promises that they must keep.</summary>
     private readonly record struct Left(ModelPlace Place, long Acknowledged, long Newest);
-
-    private sealed class PlannedException : Exception;
-
-    /// <summary>A commit that no thread awaits yet.</summary>
-    private sealed class Pending(long id, bool fails)
-    {
-        private bool _isDone;
-        private ValueTask _task;
-
-        public long Id { get; set; } = id;
-
-        public bool IsMerged { get; } = id == 0;
-
-        public ValueTask Task
-        {
-            set => _task = value;
-        }
-
-        public bool IsCompleted => _isDone || _task.IsCompleted;
-
-        /// <summary>Takes the result of the task; returns true if the transaction was committed.</summary>
-        public bool Complete(bool isClosing)
-        {
-            _isDone = true;
-            try
-            {
-                _task.GetAwaiter().GetResult();
-                BrokenPromiseException.Require(!fails, "An operation that throws is acknowledged.");
-                return true;
-            }
-            catch (PlannedException) when (fails)
-            {
-                return false;
-            }
-            catch (ObjectDisposedException) when (isClosing && IsMerged)
-            {
-                return false;
-            }
-        }
-    }
 }

@@ -81,7 +81,7 @@ internal sealed class SlowIoSuite : Suite
             work.Add(DrawWork(run, choices.Next(1, 6)));
         }
         if (work.Count > 0 && plan[SlowPhase.Work].Holds.Any(hold => hold.Kind is DiskCallKind.Punch or DiskCallKind.SetLength))
-            work[0].AddRange([SlowRun.UseAndFreeStep, SlowRun.ReclaimStep]);
+            work[0].AddRange([SlowWork.UseAndFreeStep, SlowWork.ReclaimStep]);
         slow.Prepare(before, isKilled);
         run.Tally(isKilled ? "killed before" : "closed before");
         slow.Make(plan, work, choices.Next(3) == 2, choices);
@@ -97,7 +97,7 @@ internal sealed class SlowIoSuite : Suite
             run.Choices.Mark();
             if (!run.Choices.GoesOn(count > 0))
                 return work;
-            work.Add(run.Choices.Next(SlowRun.Steps));
+            work.Add(run.Choices.Next(SlowWork.Steps));
             run.Tell($"work {work[^1]}");
         }
     }

@@ -1,0 +1,79 @@
+namespace Voron.KillTarget;
+
+/// <summary>Works on an environment until the process is killed.</summary>
+internal sealed class KillWorker(KillReports reports, int seed)
+{
+    private readonly Random _random = new(seed);
+
+    public void Run(string directory)
+    {
+        while (true)
+        {
+            reports.TellPhase(KillPhase.Opening);
+            using var environment = StorageEnvironment.Open(directory, KillWorkload.Options());
+            reports.Tell(0);
+            var next = KillWorkload.Newest(environment) + 1;
+            for (var left = _random.Next(10, 80); left > 0; left--)
+                next = Work(environment, next);
+            reports.TellPhase(KillPhase.Closing);
+        }
+    }
+
+    private long Work(StorageEnvironment environment, long next)
+    {
+        switch (_random.Next(14))
+        {
+            case 0:
+                reports.TellPhase(KillPhase.Flushing);
+                environment.Flush();
+                return next;
+            case 1:
+                using (environment.BeginRead())
+                {
+                    next = Commit(environment, next, KillPhase.Committing);
+                    reports.TellPhase(KillPhase.JournalSnapshot);
+                    environment.Internals.WriteJournalSnapshot();
+                }
+
+                return next;
+            case 2:
+                reports.TellPhase(KillPhase.Reclaiming);
+                environment.ReclaimSpace();
+                return next;
+            case < 6:
+                return Pipeline(environment, next);
+            default:
+                return Commit(environment, next, KillWorkload.IsLarge(next) ? KillPhase.Growing : KillPhase.Committing);
+        }
+    }
+
+    private long Commit(StorageEnvironment environment, long number, KillPhase phase)
+    {
+        reports.TellPhase(phase);
+        using var writing = environment.BeginWrite();
+        KillWorkload.Apply(writing, number);
+        writing.Commit();
+        reports.Tell(number);
+        return number + 1;
+    }
+
+    private long Pipeline(StorageEnvironment environment, long next)
+    {
+        reports.TellPhase(KillPhase.Pipelining);
+        var commits = new Task[KillWorkload.MaxUnderWay];
+        for (var i = 0; i < commits.Length; i++)
+        {
+            using var writing = environment.BeginWrite();
+            KillWorkload.Apply(writing, next + i);
+            commits[i] = writing.CommitAsync().AsTask();
+        }
+
+        foreach (var commit in commits)
+        {
+            commit.GetAwaiter().GetResult();
+            reports.Tell(next++);
+        }
+
+        return next;
+    }
+}

@@ -1,0 +1,28 @@
+namespace Voron.Torture.SlowIo;
+
+/// <summary>The calls that are made while others take long.</summary>
+internal enum SlowCall
+{
+    Dispose,
+    Flush,
+    ReclaimSpace,
+    Verify,
+    Write,
+    WriteLarge,
+    WriteStream,
+    WriteMerged,
+    WriteAsync,
+    CommitAsync,
+    RollBack,
+    Nested,
+    BeginWrite,
+    BeginWriteAsync,
+    BeginRead,
+    ReadCursor,
+    ReadRange,
+    ReadStreams,
+    ReadBatch,
+    GetStatistics,
+    Rewrite,
+    TrimMemory,
+}
