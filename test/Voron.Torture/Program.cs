@@ -24,7 +24,7 @@ internal static class Program
         if (!args.Contains("scale"))
             EngineSetup.GuardMemory();
         TemporaryPlace.Take();
-        RootCommand root = TortureCommand.Create();
+        var root = TortureCommand.Create();
         if (Console.IsOutputRedirected)
             AnsiConsole.Profile.Width = RedirectedWidth;
         try

@@ -24,12 +24,12 @@ internal static class BoundaryCases
 
     private static IEnumerable<(string Name, Action Run)> Make()
     {
-        foreach (int size in PageSizes)
+        foreach (var size in PageSizes)
         {
             yield return ($"lengths of keys, pages of {size}", () => KeyLengths(size));
             yield return ($"lengths of values, short key, pages of {size}", () => ValueLengths(size, 1));
             yield return ($"lengths of values, longest key, pages of {size}", () => ValueLengths(size, MaxKey(size)));
-            foreach (int order in new[] { 0, 1, 2 })
+            foreach (var order in new[] { 0, 1, 2 })
                 yield return ($"a leaf exactly full, order {order}, pages of {size}", () => FullLeaf(size, order));
             yield return ($"a leaf exactly full by an update, pages of {size}", () => FullLeafByUpdate(size));
             yield return ($"a branch exactly full, pages of {size}", () => FullBranch(size));
@@ -39,7 +39,7 @@ internal static class BoundaryCases
         yield return ("thousands of trees in one transaction", () => ManyTrees(4_000, 4_000));
         yield return ("thousands of trees, a few in each transaction", () => ManyTrees(3_000, 50));
         yield return ("options", OptionBoundaries.Options);
-        foreach ((string name, Action run) in SpaceBoundaries.All.Concat(NumberBoundaries.All))
+        foreach ((var name, var run) in SpaceBoundaries.All.Concat(NumberBoundaries.All))
             yield return (name, run);
     }
 
@@ -48,20 +48,20 @@ internal static class BoundaryCases
     private static void KeyLengths(int pageSize)
     {
         using var place = new BoundaryPlace(pageSize);
-        int max = place.Environment.MaxKeyLength;
+        var max = place.Environment.MaxKeyLength;
         Require(max == MaxKey(pageSize), $"the longest key has {max} bytes");
-        SortedDictionary<byte[], byte[]> entries = NewEntries();
-        foreach (int length in new[] { 1, 2, max - 1, max })
+        var entries = NewEntries();
+        foreach (var length in new[] { 1, 2, max - 1, max })
         {
-            foreach (byte fill in new byte[] { 0, 127, 255 })
+            foreach (var fill in new byte[] { 0, 127, 255 })
                 entries[Key(length, fill)] = Value(length, 20);
         }
         place.Write(writing =>
         {
-            WriteTree tree = writing.CreateTree("t");
-            foreach ((byte[] key, byte[] value) in entries)
+            var tree = writing.CreateTree("t");
+            foreach ((var key, var value) in entries)
                 tree.Put(key, value);
-            foreach (byte[] bad in new[] { [], Key(max + 1), Key(70_000) })
+            foreach (var bad in new[] { [], Key(max + 1), Key(70_000) })
             {
                 Throws<ArgumentException>(() => tree.Put(bad, [1]), $"a key of {bad.Length} bytes");
                 Throws<ArgumentException>(() => tree.Insert(bad, [1]), $"a key of {bad.Length} bytes");
@@ -69,7 +69,7 @@ internal static class BoundaryCases
                 Throws<ArgumentException>(
                     () => tree.PutAsync(bad, new MemoryStream([1])).AsTask().GetAwaiter().GetResult(), $"a key of {bad.Length} bytes");
                 Require(!tree.TryGet(bad, out _) && !tree.Contains(bad) && !tree.Delete(bad), $"there is a key of {bad.Length} bytes");
-                using Cursor cursor = tree.OpenCursor();
+                using var cursor = tree.OpenCursor();
                 Require(!cursor.SeekExact(bad), $"a cursor finds a key of {bad.Length} bytes");
             }
         });
@@ -79,7 +79,7 @@ internal static class BoundaryCases
     private static void ValueLengths(int pageSize, int keyLength)
     {
         using var place = new BoundaryPlace(pageSize);
-        int inline = ((pageSize - Header) / 2) - LeafRecordBytes - SlotBytes - keyLength;
+        var inline = ((pageSize - Header) / 2) - LeafRecordBytes - SlotBytes - keyLength;
         int[] lengths =
         [
             .. new[]
@@ -90,18 +90,18 @@ internal static class BoundaryCases
                     ChunkBytes - 1, ChunkBytes, ChunkBytes + 1, (2 * ChunkBytes) - 1, 2 * ChunkBytes, (2 * ChunkBytes) + 1, 1 << 20,
                 }.Where(length => length >= 0).Distinct().Order(),
         ];
-        SortedDictionary<byte[], byte[]> entries = NewEntries();
-        byte[] key = Key(keyLength);
+        var entries = NewEntries();
+        var key = Key(keyLength);
         // Puts a value of each length after one of each other length, under the same key: the new value replaces the old one.
-        foreach (int before in lengths)
+        foreach (var before in lengths)
         {
-            foreach (int after in lengths.Where(length => Math.Abs(length - before) <= 2 || length % 7 == before % 7))
+            foreach (var after in lengths.Where(length => Math.Abs(length - before) <= 2 || length % 7 == before % 7))
             {
                 place.Write(writing =>
                 {
-                    WriteTree tree = writing.CreateTree("t");
+                    var tree = writing.CreateTree("t");
                     tree.Put(key, Value(before, before));
-                    bool found = tree.TryGet(key, out ReadOnlySpan<byte> read);
+                    var found = tree.TryGet(key, out var read);
                     Require(found && read.SequenceEqual(Value(before, before)), $"a value of {before} bytes is wrong");
                     tree.Put(key, Value(after + 1, after));
                     found = tree.TryGet(key, out read);
@@ -113,7 +113,7 @@ internal static class BoundaryCases
         }
         place.Write(writing =>
         {
-            WriteTree tree = writing.OpenTree("t");
+            var tree = writing.OpenTree("t");
             Require(tree.Reserve(key, 0).Length == 0, "no room of 0 bytes");
             Require(tree.Reserve(key, LargeValueBytes - 1).Length == LargeValueBytes - 1, "no room of the most bytes");
             Throws<ArgumentOutOfRangeException>(() => tree.Reserve(key, LargeValueBytes), "room for a large value");
@@ -121,28 +121,28 @@ internal static class BoundaryCases
             Require(tree.Delete(key), "the key cannot be deleted");
         });
         place.Verify();
-        using ReadTransaction reading = place.Environment.BeginRead();
-        TreeStatistics statistics = reading.OpenTree("t").Statistics;
+        using var reading = place.Environment.BeginRead();
+        var statistics = reading.OpenTree("t").Statistics;
         Require(statistics is { Entries: 0, LeafPages: 0, Depth: 0 }, $"an empty tree has {statistics}");
     }
 
     /// <summary>Checks that records that fill a leaf to the last byte stay in one leaf, and that one byte more makes two.</summary>
     private static void FullLeaf(int pageSize, int order)
     {
-        foreach (int more in new[] { -1, 0, 1 })
+        foreach (var more in new[] { -1, 0, 1 })
         {
             using var place = new BoundaryPlace(pageSize);
-            SortedDictionary<byte[], byte[]> entries = NewEntries();
-            int left = pageSize - Header + more;
-            for (int i = 0; left > 0; i++)
+            var entries = NewEntries();
+            var left = pageSize - Header + more;
+            for (var i = 0; left > 0; i++)
             {
-                int size = left >= 2 * pageSize / 8 ? pageSize / 8 : left;
-                byte[] key = new byte[4];
+                var size = left >= 2 * pageSize / 8 ? pageSize / 8 : left;
+                var key = new byte[4];
                 BinaryPrimitives.WriteInt32BigEndian(key, i);
                 entries[key] = Value(i, size - LeafRecordBytes - SlotBytes - key.Length);
                 left -= size;
             }
-            IEnumerable<KeyValuePair<byte[], byte[]>> ordered = order switch
+            var ordered = order switch
             {
                 0 => entries,
                 1 => entries.Reverse(),
@@ -150,10 +150,10 @@ internal static class BoundaryCases
             };
             place.Write(writing =>
             {
-                WriteTree tree = writing.CreateTree("t");
-                foreach ((byte[] key, byte[] value) in ordered)
+                var tree = writing.CreateTree("t");
+                foreach ((var key, var value) in ordered)
                     tree.Put(key, value);
-                long leaves = tree.Statistics.LeafPages;
+                var leaves = tree.Statistics.LeafPages;
                 Require(leaves == (more > 0 ? 2 : 1), $"with {more} bytes more than a leaf holds there are {leaves}");
             });
             place.Check("t", entries);
@@ -163,24 +163,24 @@ internal static class BoundaryCases
     private static void FullLeafByUpdate(int pageSize)
     {
         using var place = new BoundaryPlace(pageSize);
-        SortedDictionary<byte[], byte[]> entries = NewEntries();
-        int quarter = (pageSize - Header) / 4;
-        int overhead = LeafRecordBytes + SlotBytes + 1;
-        for (int i = 0; i < 4; i++)
+        var entries = NewEntries();
+        var quarter = (pageSize - Header) / 4;
+        var overhead = LeafRecordBytes + SlotBytes + 1;
+        for (var i = 0; i < 4; i++)
             entries[[(byte)i]] = Value(i, (quarter / 2) - overhead);
         place.Write(writing =>
         {
-            foreach ((byte[] key, byte[] value) in entries)
+            foreach ((var key, var value) in entries)
                 writing.CreateTree("t").Put(key, value);
         });
         // The values grow one after the other until the page is full to the last byte; then one of them grows by one more byte.
-        for (int i = 0; i < 4; i++)
+        for (var i = 0; i < 4; i++)
             Update((byte)i, quarter - overhead);
-        using (ReadTransaction reading = place.Environment.BeginRead())
+        using (var reading = place.Environment.BeginRead())
             Require(reading.OpenTree("t").Statistics.LeafPages == 1, "a leaf that is exactly full was divided");
         place.Check("t", entries);
         Update(2, quarter - overhead + 1);
-        using (ReadTransaction reading = place.Environment.BeginRead())
+        using (var reading = place.Environment.BeginRead())
             Require(reading.OpenTree("t").Statistics.LeafPages == 2, "a leaf has more than it can hold");
         place.Check("t", entries);
 
@@ -194,36 +194,36 @@ internal static class BoundaryCases
     /// <summary>Checks that separators can fill a branch to the last byte, and that one byte more divides it.</summary>
     private static void FullBranch(int pageSize)
     {
-        foreach (int more in new[] { -1, 0, 1 })
+        foreach (var more in new[] { -1, 0, 1 })
         {
             using var place = new BoundaryPlace(pageSize, LargestInLeaf);
-            int prefix = MaxKey(pageSize) - 4;
-            int entry = BranchRecordBytes + SlotBytes + prefix + 4;
-            int left = pageSize - Header - BranchRecordBytes - SlotBytes + more;
-            int count = left / entry;
+            var prefix = MaxKey(pageSize) - 4;
+            var entry = BranchRecordBytes + SlotBytes + prefix + 4;
+            var left = pageSize - Header - BranchRecordBytes - SlotBytes + more;
+            var count = left / entry;
             // The last separator takes the rest: it is shorter, and sorts behind the others.
             while (left - (count * entry) < BranchRecordBytes + SlotBytes + 2)
                 count--;
             left -= count * entry;
-            SortedDictionary<byte[], byte[]> entries = NewEntries();
-            int half = (pageSize - Header) / 2;
+            var entries = NewEntries();
+            var half = (pageSize - Header) / 2;
             // Two records fill a leaf, so every second key becomes a separator.
-            for (int i = 0; i < 2 * (count + 1); i++)
+            for (var i = 0; i < 2 * (count + 1); i++)
             {
-                byte[] key = Key(prefix + 4, (byte)'x');
+                var key = Key(prefix + 4, (byte)'x');
                 BinaryPrimitives.WriteInt32BigEndian(key.AsSpan(prefix), i);
                 entries[key] = Value(i, half - LeafRecordBytes - SlotBytes - key.Length);
             }
-            byte[] last = Key(left - BranchRecordBytes - SlotBytes, (byte)'x');
+            var last = Key(left - BranchRecordBytes - SlotBytes, (byte)'x');
             last[^1] = (byte)'y';
             Require(last.Length <= MaxKey(pageSize), "the separators do not fill a branch");
             entries[last] = Value(1, 10);
             place.Write(writing =>
             {
-                WriteTree tree = writing.CreateTree("t");
-                foreach ((byte[] key, byte[] value) in entries)
+                var tree = writing.CreateTree("t");
+                foreach ((var key, var value) in entries)
                     tree.Put(key, value);
-                long branches = tree.Statistics.BranchPages;
+                var branches = tree.Statistics.BranchPages;
                 Require(branches == (more > 0 ? 3 : 1), $"with {more} bytes more than a branch holds there are {branches}");
             });
             place.Check("t", entries);
@@ -235,25 +235,25 @@ internal static class BoundaryCases
         using var place = new BoundaryPlace(pageSize);
         place.Write(writing =>
         {
-            WriteTree tree = writing.CreateTree("t");
-            for (int i = 0; i < 2_000; i += 2)
+            var tree = writing.CreateTree("t");
+            for (var i = 0; i < 2_000; i += 2)
                 tree.Put(Number(i), Value(i, 40));
         });
-        for (int pass = 0; pass < 2; pass++)
+        for (var pass = 0; pass < 2; pass++)
         {
-            using ReadTransaction reading = place.Environment.BeginRead();
-            Tree tree = reading.OpenTree("t");
+            using var reading = place.Environment.BeginRead();
+            var tree = reading.OpenTree("t");
             var batch = new LookupBatch();
-            foreach (int count in new[] { 0, 1, 31, 32, 33, 63, 64, 65, 1_000 })
+            foreach (var count in new[] { 0, 1, 31, 32, 33, 63, 64, 65, 1_000 })
             {
                 batch.Clear();
-                for (int i = 0; i < count; i++)
+                for (var i = 0; i < count; i++)
                     batch.Add(Number(i * 1999 / Math.Max(1, count)));
-                int found = tree.GetMany(batch);
-                for (int i = 0; i < count; i++)
+                var found = tree.GetMany(batch);
+                for (var i = 0; i < count; i++)
                 {
-                    int number = i * 1999 / Math.Max(1, count);
-                    bool has = batch.TryGetValue(i, out ReadOnlySpan<byte> value);
+                    var number = i * 1999 / Math.Max(1, count);
+                    var has = batch.TryGetValue(i, out var value);
                     Require(has == (number % 2 == 0) && (!has || value.SequenceEqual(Value(number, 40))), $"key {i} of {count} is wrong");
                     found -= has ? 1 : 0;
                 }
@@ -271,9 +271,9 @@ internal static class BoundaryCases
         string[] bad = ["", new('x', 256), new('é', 128), "\uD800", "a\uDC00b"];
         place.Write(writing =>
         {
-            foreach (string name in good)
+            foreach (var name in good)
                 writing.CreateTree(name).Put([1], Encoding.UTF8.GetBytes(name));
-            foreach (string name in bad)
+            foreach (var name in bad)
             {
                 Throws<ArgumentException>(() => writing.CreateTree(name), $"a name of {name.Length} characters");
                 Throws<ArgumentException>(() => writing.OpenTree(name), $"a name of {name.Length} characters");
@@ -283,11 +283,11 @@ internal static class BoundaryCases
         });
         place.Reopen();
         place.Verify();
-        using ReadTransaction reading = place.Environment.BeginRead();
+        using var reading = place.Environment.BeginRead();
         Require(reading.GetTreeNames().ToHashSet().SetEquals(good), "the names have changed");
-        foreach (string name in good)
+        foreach (var name in good)
         {
-            bool found = reading.OpenTree(name).TryGet([1], out ReadOnlySpan<byte> value);
+            var found = reading.OpenTree(name).TryGet([1], out var value);
             Require(found && value.SequenceEqual(Encoding.UTF8.GetBytes(name)), $"the tree '{name}' has the content of another");
         }
     }
@@ -295,11 +295,11 @@ internal static class BoundaryCases
     private static void ManyTrees(int count, int perTransaction)
     {
         using var place = new BoundaryPlace(4096);
-        for (int from = 0; from < count; from += perTransaction)
+        for (var from = 0; from < count; from += perTransaction)
         {
             place.Write(writing =>
             {
-                for (int i = from; i < Math.Min(count, from + perTransaction); i++)
+                for (var i = from; i < Math.Min(count, from + perTransaction); i++)
                     writing.CreateTree(Name(i)).Put(Number(i), Value(i, 30));
             });
         }
@@ -309,7 +309,7 @@ internal static class BoundaryCases
         CheckTrees(place, count, i => true);
         place.Write(writing =>
         {
-            for (int i = 0; i < count; i += 2)
+            for (var i = 0; i < count; i += 2)
                 Require(writing.DeleteTree(Name(i)), $"there is no tree {i}");
         });
         place.Reopen();
@@ -320,21 +320,21 @@ internal static class BoundaryCases
 
         static void CheckTrees(BoundaryPlace place, int count, Func<int, bool> isThere)
         {
-            using ReadTransaction reading = place.Environment.BeginRead();
+            using var reading = place.Environment.BeginRead();
             Require(reading.GetTreeNames().SequenceEqual(Enumerable.Range(0, count).Where(isThere).Select(Name)), "the names of the trees are wrong");
-            for (int i = 0; i < count; i++)
+            for (var i = 0; i < count; i++)
             {
-                bool opened = reading.TryOpenTree(Name(i), out Tree tree);
+                var opened = reading.TryOpenTree(Name(i), out var tree);
                 Require(opened == isThere(i), $"tree {i} {(opened ? "is still there" : "is missing")}");
                 if (opened)
-                    Require(tree.TryGet(Number(i), out ReadOnlySpan<byte> value) && value.SequenceEqual(Value(i, 30)), $"tree {i} has a wrong value");
+                    Require(tree.TryGet(Number(i), out var value) && value.SequenceEqual(Value(i, 30)), $"tree {i} has a wrong value");
             }
         }
     }
 
     private static byte[] Number(int number)
     {
-        byte[] key = new byte[8];
+        var key = new byte[8];
         BinaryPrimitives.WriteInt64BigEndian(key, number);
         return key;
     }

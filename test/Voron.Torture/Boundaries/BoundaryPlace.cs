@@ -37,14 +37,14 @@ internal sealed class BoundaryPlace : IDisposable
 
     public void Write(Action<WriteTransaction> change)
     {
-        using WriteTransaction writing = Environment.BeginWrite();
+        using var writing = Environment.BeginWrite();
         change(writing);
         writing.Commit();
     }
 
     public void Verify()
     {
-        VerificationReport report = Environment.Verify();
+        var report = Environment.Verify();
         Require(report.IsSound, $"Verify finds {string.Join("; ", report.Problems.Take(5))}");
     }
 
@@ -67,14 +67,14 @@ internal sealed class BoundaryPlace : IDisposable
 
     public static byte[] Key(int length, byte fill = (byte)'k')
     {
-        byte[] key = new byte[length];
+        var key = new byte[length];
         key.AsSpan().Fill(fill);
         return key;
     }
 
     public static byte[] Value(int seed, int length)
     {
-        byte[] value = new byte[length];
+        var value = new byte[length];
         new Random(seed).NextBytes(value);
         return value;
     }
@@ -98,28 +98,28 @@ internal sealed class BoundaryPlace : IDisposable
 
     private void CheckNow(string tree, IReadOnlyDictionary<byte[], byte[]> entries)
     {
-        using ReadTransaction reading = Environment.BeginRead();
-        Tree opened = reading.OpenTree(tree);
+        using var reading = Environment.BeginRead();
+        var opened = reading.OpenTree(tree);
         Require(opened.Count == entries.Count, $"'{tree}' counts {opened.Count} entries of {entries.Count}");
-        foreach ((byte[] key, byte[] value) in entries)
+        foreach ((var key, var value) in entries)
         {
-            bool found = opened.TryGet(key, out ReadOnlySpan<byte> actual);
+            var found = opened.TryGet(key, out var actual);
             Require(found && actual.SequenceEqual(value), $"'{tree}' is wrong for a key of {key.Length}, value of {value.Length} bytes");
-            if (!opened.TryOpenStream(key, out Stream? stream))
+            if (!opened.TryOpenStream(key, out var stream))
                 throw new BrokenPromiseException($"there is no stream of {value.Length} bytes");
             using (stream)
             {
                 Require(stream.Length == value.Length, $"a stream has {stream.Length} bytes of {value.Length}");
-                byte[] streamed = new byte[value.Length];
+                var streamed = new byte[value.Length];
                 stream.ReadExactly(streamed);
                 Require(streamed.AsSpan().SequenceEqual(value), $"a stream has other bytes than its value of {value.Length}");
                 Require(stream.ReadByte() < 0, "a stream continues beyond its end");
             }
         }
-        int scanned = 0;
-        foreach (TreeEntry entry in opened.GetEntries())
+        var scanned = 0;
+        foreach (var entry in opened.GetEntries())
         {
-            bool isKnown = entries.TryGetValue(entry.Key.ToArray(), out byte[]? value);
+            var isKnown = entries.TryGetValue(entry.Key.ToArray(), out var value);
             Require(isKnown && entry.Value.SequenceEqual(value), "a scan finds an entry that was not put");
             scanned++;
         }

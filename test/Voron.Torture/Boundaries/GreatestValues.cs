@@ -19,7 +19,7 @@ internal static class GreatestValues
 
     private static IEnumerable<(string Name, Action Run)> Make()
     {
-        foreach (long length in new[] { Most, Most - 1 })
+        foreach (var length in new[] { Most, Most - 1 })
         {
             yield return ($"a value of {length} bytes from a stream that does not know its length", () => FromStream(length, isSeekable: false));
             yield return ($"a value of {length} bytes in one piece", () => InOnePiece((int)length));
@@ -36,12 +36,12 @@ internal static class GreatestValues
 
     private static unsafe void InOnePiece(int length) => Run(environment =>
     {
-        byte* memory = (byte*)NativeMemory.Alloc((nuint)length);
+        var memory = (byte*)NativeMemory.Alloc((nuint)length);
         try
         {
             var value = new Span<byte>(memory, length);
             Pattern.Fill(0, value);
-            using WriteTransaction writing = environment.BeginWrite();
+            using var writing = environment.BeginWrite();
             writing.CreateTree(TreeName).Put(Key, value);
             writing.Commit();
         }
@@ -58,9 +58,9 @@ internal static class GreatestValues
         const int before = 100_000;
         Put(environment, before, isSeekable: true);
         Throws<ArgumentException>(() => Put(environment, Most + 1, isSeekable: true), "a stream that is too long");
-        using (WriteTransaction writing = environment.BeginWrite())
+        using (var writing = environment.BeginWrite())
         {
-            WriteTree tree = writing.OpenTree(TreeName);
+            var tree = writing.OpenTree(TreeName);
             Throws<ArgumentException>(
                 () => tree.PutAsync(Key, new Pattern(Most + 1, isSeekable: false)).AsTask().GetAwaiter().GetResult(),
                 "a stream that goes on too long");
@@ -73,9 +73,9 @@ internal static class GreatestValues
 
     private static void Put(StorageEnvironment environment, long length, bool isSeekable)
     {
-        using WriteTransaction writing = environment.BeginWrite();
-        WriteTree tree = writing.CreateTree(TreeName);
-        long put = tree.PutAsync(Key, new Pattern(length, isSeekable)).AsTask().GetAwaiter().GetResult();
+        using var writing = environment.BeginWrite();
+        var tree = writing.CreateTree(TreeName);
+        var put = tree.PutAsync(Key, new Pattern(length, isSeekable)).AsTask().GetAwaiter().GetResult();
         Require(put == length, $"{put} bytes of {length} were put");
         writing.Commit();
     }
@@ -83,27 +83,27 @@ internal static class GreatestValues
     /// <summary>Puts a value, checks it before and after reopening, deletes it and checks that all of its pages are free.</summary>
     private static void Run(Func<StorageEnvironment, long> put)
     {
-        string directory = Directory.CreateTempSubdirectory("voron-greatest-").FullName;
+        var directory = Directory.CreateTempSubdirectory("voron-greatest-").FullName;
         var options = new StorageOptions { BackgroundFlush = false, ScrubInterval = Timeout.InfiniteTimeSpan };
         try
         {
             long length;
-            using (StorageEnvironment environment = StorageEnvironment.Open(directory, options))
+            using (var environment = StorageEnvironment.Open(directory, options))
             {
                 length = put(environment);
                 Check(environment, length);
             }
-            using (StorageEnvironment environment = StorageEnvironment.Open(directory, options))
+            using (var environment = StorageEnvironment.Open(directory, options))
             {
                 Check(environment, length);
                 CheckSound(environment);
-                using (WriteTransaction writing = environment.BeginWrite())
+                using (var writing = environment.BeginWrite())
                 {
                     Require(writing.OpenTree(TreeName).Delete(Key), "the value cannot be deleted");
                     writing.Commit();
                 }
                 environment.Flush();
-                long used = CheckSound(environment);
+                var used = CheckSound(environment);
                 Require(used * environment.GetStatistics().PageSize < 1 << 20, $"{used} pages are used when nothing is left");
             }
         }
@@ -115,17 +115,17 @@ internal static class GreatestValues
 
     private static long CheckSound(StorageEnvironment environment)
     {
-        VerificationReport report = environment.Verify();
+        var report = environment.Verify();
         Require(report.IsSound, $"Verify finds {string.Join("; ", report.Problems.Take(5))}");
         return report.UsedPages;
     }
 
     private static void Check(StorageEnvironment environment, long length)
     {
-        using ReadTransaction reading = environment.BeginRead();
-        Tree tree = reading.OpenTree(TreeName);
+        using var reading = environment.BeginRead();
+        var tree = reading.OpenTree(TreeName);
         Require(tree.Count == 1, $"there are {tree.Count} values");
-        if (!tree.TryOpenStream(Key, out Stream? stream))
+        if (!tree.TryOpenStream(Key, out var stream))
             throw new Harness.BrokenPromiseException("there is no stream of the value");
         var buffer = new byte[1 << 20];
         var expected = new byte[buffer.Length];
@@ -134,7 +134,7 @@ internal static class GreatestValues
             Require(stream.Length == length, $"the stream has {stream.Length} bytes of {length}");
             for (long at = 0; at < length;)
             {
-                int part = (int)Math.Min(buffer.Length, length - at);
+                var part = (int)Math.Min(buffer.Length, length - at);
                 stream.ReadExactly(buffer, 0, part);
                 Pattern.Fill(at, expected.AsSpan(0, part));
                 Require(buffer.AsSpan(0, part).SequenceEqual(expected.AsSpan(0, part)), $"the stream has other bytes between {at} and {at + part}");
@@ -142,11 +142,11 @@ internal static class GreatestValues
             }
             Require(stream.ReadByte() < 0, "the stream continues beyond its end");
         }
-        bool found = tree.TryGet(Key, out ReadOnlySpan<byte> value);
+        var found = tree.TryGet(Key, out var value);
         Require(found && value.Length == length, $"the value has {value.Length} bytes of {length}");
-        for (int at = 0; at < value.Length; at += Math.Min(expected.Length, value.Length - at))
+        for (var at = 0; at < value.Length; at += Math.Min(expected.Length, value.Length - at))
         {
-            Span<byte> part = expected.AsSpan(0, Math.Min(expected.Length, value.Length - at));
+            var part = expected.AsSpan(0, Math.Min(expected.Length, value.Length - at));
             Pattern.Fill(at, part);
             Require(value.Slice(at, part.Length).SequenceEqual(part), $"the value has other bytes behind {at}");
         }
@@ -180,8 +180,8 @@ internal static class GreatestValues
         {
             while (!target.IsEmpty)
             {
-                int from = (int)(offset % Period);
-                int part = Math.Min(Period - from, target.Length);
+                var from = (int)(offset % Period);
+                var part = Math.Min(Period - from, target.Length);
                 Bytes.AsSpan(from, part).CopyTo(target);
                 target = target[part..];
                 offset += part;
@@ -192,7 +192,7 @@ internal static class GreatestValues
 
         public override int Read(Span<byte> buffer)
         {
-            int count = (int)Math.Min(buffer.Length, length - _position);
+            var count = (int)Math.Min(buffer.Length, length - _position);
             Fill(_position, buffer[..count]);
             _position += count;
             return count;

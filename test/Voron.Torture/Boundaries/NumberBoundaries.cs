@@ -21,15 +21,15 @@ internal static class NumberBoundaries
         {
             yield return ("the last transaction ids", LastTransactions);
             yield return ("the last tree id", LastTree);
-            foreach (long id in new[] { StateStructure.MaxTransactionId + 1, long.MaxValue, -1, long.MinValue })
+            foreach (var id in new[] { StateStructure.MaxTransactionId + 1, long.MaxValue, -1, long.MinValue })
                 yield return ($"transaction id {id} in the header", () => Refused(TransactionIdOffset, id));
-            foreach (long number in new[] { StateStructure.MaxTransactionId, StateStructure.MaxTransactionId + 1000 })
+            foreach (var number in new[] { StateStructure.MaxTransactionId, StateStructure.MaxTransactionId + 1000 })
             {
                 yield return ($"checkpoint number {number}", () => GoesOn(Forge(48, number)));
                 yield return ($"epoch of the journal {number}", () => GoesOn(ForgeEpochs(number)));
                 yield return ($"sequence of records {number}", () => GoesOn(Forge(192, number)));
             }
-            foreach (int place in new[] { 48, 64, 176, 184, 192, 208, 216, 224 })
+            foreach (var place in new[] { 48, 64, 176, 184, 192, 208, 216, 224 })
             {
                 yield return ($"the highest number at byte {place} of the header", () => Refused(place, long.MaxValue));
                 yield return ($"a negative number at byte {place} of the header", () => Refused(place, -1));
@@ -40,19 +40,19 @@ internal static class NumberBoundaries
     private static void LastTransactions()
     {
         const int left = 3;
-        ImageDisk disk = Forge(TransactionIdOffset, StateStructure.MaxTransactionId - left);
+        var disk = Forge(TransactionIdOffset, StateStructure.MaxTransactionId - left);
         try
         {
-            for (int pass = 0; pass < 2; pass++)
+            for (var pass = 0; pass < 2; pass++)
             {
-                using StorageEnvironment environment = StorageEnvironment.Open(disk, StoreMaker.Options(TornPageProtection.Checksums));
-                for (int i = 0; i < left && pass == 0; i++)
+                using var environment = StorageEnvironment.Open(disk, StoreMaker.Options(TornPageProtection.Checksums));
+                for (var i = 0; i < left && pass == 0; i++)
                 {
-                    using WriteTransaction writing = environment.BeginWrite();
+                    using var writing = environment.BeginWrite();
                     writing.CreateTree("last").Put([(byte)i], [1]);
                     writing.Commit();
                 }
-                string message = Throws<StorageFullException>(() => environment.BeginWrite(), "a transaction behind the last id").Message;
+                var message = Throws<StorageFullException>(() => environment.BeginWrite(), "a transaction behind the last id").Message;
                 Require(message.Contains("transaction ids", StringComparison.Ordinal), $"the message does not say why: {message}");
                 Throws<StorageFullException>(
                     () => environment.BeginWriteAsync().AsTask().GetAwaiter().GetResult(), "a transaction behind the last id");
@@ -61,7 +61,7 @@ internal static class NumberBoundaries
                     "an operation behind the last id");
                 environment.Flush();
                 Require(environment.Verify().IsSound, "it is not sound");
-                using ReadTransaction reading = environment.BeginRead();
+                using var reading = environment.BeginRead();
                 Require(reading.TransactionId == StateStructure.MaxTransactionId, $"transaction {reading.TransactionId} is the last");
                 Require(reading.OpenTree("last").Count == left, "the writes of the last transactions are missing");
             }
@@ -74,14 +74,14 @@ internal static class NumberBoundaries
 
     private static void LastTree()
     {
-        ImageDisk disk = Forge(NextTreeIdOffset, uint.MaxValue - 1);
+        var disk = Forge(NextTreeIdOffset, uint.MaxValue - 1);
         try
         {
-            using StorageEnvironment environment = StorageEnvironment.Open(disk, StoreMaker.Options(TornPageProtection.Checksums));
-            using (WriteTransaction writing = environment.BeginWrite())
+            using var environment = StorageEnvironment.Open(disk, StoreMaker.Options(TornPageProtection.Checksums));
+            using (var writing = environment.BeginWrite())
             {
                 writing.CreateTree("last").Put([1], [1]);
-                string message = Throws<StorageFullException>(() => writing.CreateTree("no"), "a tree behind the last id").Message;
+                var message = Throws<StorageFullException>(() => writing.CreateTree("no"), "a tree behind the last id").Message;
                 Require(message.Contains("tree ids", StringComparison.Ordinal), $"the message does not say why: {message}");
                 writing.CreateTree("last").Put([2], [2]);
                 writing.Commit();
@@ -99,17 +99,17 @@ internal static class NumberBoundaries
     {
         try
         {
-            for (int pass = 0; pass < 3; pass++)
+            for (var pass = 0; pass < 3; pass++)
             {
-                using StorageEnvironment environment = StorageEnvironment.Open(disk, StoreMaker.Options(TornPageProtection.Checksums));
-                for (int i = 0; i < 4; i++)
+                using var environment = StorageEnvironment.Open(disk, StoreMaker.Options(TornPageProtection.Checksums));
+                for (var i = 0; i < 4; i++)
                 {
-                    using WriteTransaction writing = environment.BeginWrite();
+                    using var writing = environment.BeginWrite();
                     writing.CreateTree("after").Put([(byte)pass, (byte)i], [1]);
                     writing.Commit();
                     environment.Flush();
                 }
-                using ReadTransaction reading = environment.BeginRead();
+                using var reading = environment.BeginRead();
                 Require(reading.OpenTree("after").Count == (pass + 1) * 4, "the written entries are missing");
                 Require(environment.Verify().IsSound, "it is not sound");
             }
@@ -122,11 +122,11 @@ internal static class NumberBoundaries
 
     private static void Refused(int field, long number)
     {
-        ImageDisk disk = Forge(field, number);
+        var disk = Forge(field, number);
         try
         {
-            long before = disk.Changes;
-            string message = Throws<CorruptionException>(
+            var before = disk.Changes;
+            var message = Throws<CorruptionException>(
                 () => StorageEnvironment.Open(disk, StoreMaker.Options(TornPageProtection.Checksums)).Dispose(), $"{number} at byte {field}").Message;
             Require(message.Contains(ForgedStore.HeaderFile, StringComparison.Ordinal), $"the message does not name the file: {message}");
             Require(disk.Changes == before, "an opening that failed has changed a file");
@@ -140,12 +140,12 @@ internal static class NumberBoundaries
     // The environment has been closed and needs nothing from its journal, so the numbers can be arbitrary.
     private static ImageDisk Forge(int field, long number)
     {
-        StoreImage closed = StoreMaker.Closed();
+        var closed = StoreMaker.Closed();
         var store = new ForgedStore(closed.Files.Without(name => name.StartsWith("journal-", StringComparison.Ordinal)));
-        Span<byte> header = store.Bytes(ForgedStore.HeaderFile);
-        for (int slot = 0; slot < CheckpointHeader.Slots; slot++)
+        var header = store.Bytes(ForgedStore.HeaderFile);
+        for (var slot = 0; slot < CheckpointHeader.Slots; slot++)
         {
-            Span<byte> target = header[(slot * JournalFormat.Block)..];
+            var target = header[(slot * JournalFormat.Block)..];
             // Without a journal, replay starts before any position.
             target.Slice(160, JournalPosition.Size).Clear();
             BinaryPrimitives.WriteUInt32LittleEndian(target[232..], 0);
@@ -159,11 +159,11 @@ internal static class NumberBoundaries
     private static ImageDisk ForgeEpochs(long number)
     {
         var store = new ForgedStore(StoreMaker.Closed().Files);
-        Span<byte> header = store.Bytes(ForgedStore.HeaderFile);
-        long more = number - BinaryPrimitives.ReadInt64LittleEndian(header[EpochOffset..]);
-        for (int slot = 0; slot < CheckpointHeader.Slots; slot++)
+        var header = store.Bytes(ForgedStore.HeaderFile);
+        var more = number - BinaryPrimitives.ReadInt64LittleEndian(header[EpochOffset..]);
+        for (var slot = 0; slot < CheckpointHeader.Slots; slot++)
             Add(header[((slot * JournalFormat.Block) + EpochOffset)..], more);
-        foreach (string journal in store.Journals)
+        foreach (var journal in store.Journals)
         {
             Add(store.Bytes(journal)[JournalEpochOffset..], more);
             Add(store.Bytes(journal)[(JournalFormat.Block + JournalEpochOffset)..], more);

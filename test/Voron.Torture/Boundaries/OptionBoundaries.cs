@@ -21,10 +21,10 @@ internal static class OptionBoundaries
             new() { FlushInterval = TimeSpan.FromTicks(1) },
             new() { SlowReaderInterval = TimeSpan.FromTicks(1) }, new() { PageSize = 65536 },
         ];
-        foreach (StorageOptions options in good)
+        foreach (var options in good)
         {
-            using StorageEnvironment environment = StorageEnvironment.OpenInMemory(options);
-            using (WriteTransaction writing = environment.BeginWrite())
+            using var environment = StorageEnvironment.OpenInMemory(options);
+            using (var writing = environment.BeginWrite())
             {
                 writing.CreateTree("t").Put([1], new byte[20_000]);
                 writing.Commit();
@@ -52,7 +52,7 @@ internal static class OptionBoundaries
             new() { JournalCompression = (JournalCompression)3 },
             new() { TornPageProtection = (TornPageProtection)2 },
         ];
-        foreach (StorageOptions options in bad)
+        foreach (var options in bad)
         {
             Throws<ArgumentException>(options.Validate, "options behind their limit");
             Throws<ArgumentException>(() => StorageEnvironment.OpenInMemory(options).Dispose(), "options behind their limit");

@@ -1,5 +1,4 @@
 using Voron.Format;
-using Voron.Transactions;
 using static Voron.Torture.Boundaries.BoundaryPlace;
 
 namespace Voron.Torture.Boundaries;
@@ -20,15 +19,15 @@ internal static class SpaceBoundaries
     {
         get
         {
-            foreach (int bits in new[] { 31, 32 })
+            foreach (var bits in new[] { 31, 32 })
             {
-                foreach (int size in new[] { 4096, 65536 })
+                foreach (var size in new[] { 4096, 65536 })
                     yield return ($"behind 2^{bits} bytes of the data file, pages of {size}", () => Behind(size, (1L << bits) / size));
             }
             var small = new SectionMapLayout(4096);
-            foreach (int more in new[] { -3, -2, -1, 0, 1, 2 })
+            foreach (var more in new[] { -3, -2, -1, 0, 1, 2 })
                 yield return ($"the end of a group of sections and {more} pages", () => Behind(4096, small.PagesPerGroup + more));
-            foreach (int more in new[] { -1, 0, 1 })
+            foreach (var more in new[] { -1, 0, 1 })
                 yield return ($"the end of a section and {more} pages", () => Behind(4096, small.PagesPerSection + more));
             yield return ("several groups at once", () => Behind(4096, (5 * small.PagesPerGroup) - 2));
         }
@@ -38,13 +37,13 @@ internal static class SpaceBoundaries
     private static void Behind(int pageSize, long page)
     {
         using var place = new BoundaryPlace(pageSize);
-        SortedDictionary<byte[], byte[]> entries = NewEntries();
+        var entries = NewEntries();
         Put(place, entries, 0);
         long first = 0;
         long pages = 0;
         place.Write(writing =>
         {
-            CopyOnWritePages writePages = writing.Body.WritePages;
+            var writePages = writing.Body.WritePages;
             // Starts a few pages before the boundary, so that the next values lie on both sides of it.
             pages = page - writePages.State.PageCount - 4;
             if (pages > 0)
@@ -57,7 +56,7 @@ internal static class SpaceBoundaries
         place.Environment.Flush();
         place.Reopen();
         Put(place, entries, 2);
-        for (long at = first; at < first + pages; at += FreedAtOnce)
+        for (var at = first; at < first + pages; at += FreedAtOnce)
         {
             place.Write(writing => writing.Body.WritePages.FreeExtent(new Primitives.PageNumber(at), (int)Math.Min(FreedAtOnce, first + pages - at)));
             place.Environment.Flush();
@@ -65,7 +64,7 @@ internal static class SpaceBoundaries
         place.Check(TreeName, entries);
         place.Environment.ReclaimSpace();
         place.Check(TreeName, entries);
-        foreach (byte[] key in entries.Keys.Where(key => key.Length > 1).ToList())
+        foreach (var key in entries.Keys.Where(key => key.Length > 1).ToList())
         {
             place.Write(writing => Require(writing.OpenTree(TreeName).Delete(key), "a key is missing"));
             entries.Remove(key);
@@ -80,8 +79,8 @@ internal static class SpaceBoundaries
         int[] lengths = [10, 500, 3_000, 9_000, 20_000, 70_000, 150_000];
         place.Write(writing =>
         {
-            WriteTree tree = writing.CreateTree(TreeName);
-            for (int i = 0; i < lengths.Length * 4; i++)
+            var tree = writing.CreateTree(TreeName);
+            for (var i = 0; i < lengths.Length * 4; i++)
             {
                 byte[] key = [round, (byte)i];
                 entries[key] = Value((round * 100) + i, lengths[i % lengths.Length]);

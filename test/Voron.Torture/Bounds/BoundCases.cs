@@ -39,22 +39,22 @@ internal static class BoundCases
     private static void CannotGrow(BoundPlace place)
     {
         DiskError[] errors = [DiskError.Failed, DiskError.AccessDenied, DiskError.NotSupported];
-        DiskError error = errors[place.Run.Choices.Next(errors.Length)];
-        int bytes = 1_000 + place.Run.Choices.Next(4_000);
+        var error = errors[place.Run.Choices.Next(errors.Length)];
+        var bytes = 1_000 + place.Run.Choices.Next(4_000);
         var options = new StorageOptions
         {
             FlushThresholdBytes = 64 << 10,
             FlushInterval = TimeSpan.FromMilliseconds(1),
             ScrubInterval = Timeout.InfiniteTimeSpan,
         };
-        using StorageEnvironment environment = StorageEnvironment.Open(place.Disk, options);
+        using var environment = StorageEnvironment.Open(place.Disk, options);
         BoundPlace.Put(environment, 0, 500);
         place.Disk.FailNext(call => call.Kind == DiskCallKind.Allocate && call.Name == BoundPlace.DataFile, error, forever: true);
         Exception? failure = null;
-        for (int i = 1; failure is null && i < 20_000; i++)
+        for (var i = 1; failure is null && i < 20_000; i++)
             failure = Catch(() => BoundPlace.Put(environment, i, bytes));
         BrokenPromiseException.Require(failure is StorageAccessException, $"A file that cannot grow ({error}) gave {failure?.Message ?? "no failure"}");
-        for (int i = 0; i < 5; i++)
+        for (var i = 0; i < 5; i++)
         {
             BoundPlace.Put(environment, 0, 500);
             BoundPlace.WaitUntilFlushed(environment, $"The data file cannot grow ({error})");
@@ -66,11 +66,11 @@ internal static class BoundCases
 
     private static void SnapshotThatDoesNotFit(BoundPlace place)
     {
-        int count = 1_000 + place.Run.Choices.Next(4_000);
-        using StorageEnvironment environment = StorageEnvironment.Open(place.Disk, BoundPlace.Manual(4 << 20));
+        var count = 1_000 + place.Run.Choices.Next(4_000);
+        using var environment = StorageEnvironment.Open(place.Disk, BoundPlace.Manual(4 << 20));
         BoundPlace.PutMany(environment, count, 1_000, 0);
         environment.Flush();
-        using ReadTransaction reading = environment.BeginRead();
+        using var reading = environment.BeginRead();
         BoundPlace.PutMany(environment, count, 1_000, 1);
         long written = 0;
         place.Disk.FailNext(
@@ -100,10 +100,10 @@ internal static class BoundCases
             JournalCompression = JournalCompression.Never,
             ScrubInterval = Timeout.InfiniteTimeSpan,
         };
-        using StorageEnvironment environment = StorageEnvironment.Open(place.Disk, options);
+        using var environment = StorageEnvironment.Open(place.Disk, options);
         BoundPlace.Put(environment, 0, 10);
         BoundPlace.WaitUntilFlushed(environment, "A first value");
-        int attempts = 0;
+        var attempts = 0;
         using var attempted = new ManualResetEventSlim();
         place.Disk.FailNext(
             call =>
@@ -116,8 +116,8 @@ internal static class BoundCases
             },
             DiskError.Failed,
             forever: true);
-        using ReadTransaction reading = environment.BeginRead();
-        for (int i = 0; environment.GetStatistics().LiveJournalBytes < 800 << 10; i++)
+        using var reading = environment.BeginRead();
+        for (var i = 0; environment.GetStatistics().LiveJournalBytes < 800 << 10; i++)
             BoundPlace.Put(environment, i, 9_000 + place.Run.Choices.Next(5_000));
         BrokenPromiseException.Require(attempted.Wait(TimeSpan.FromSeconds(20)), "No journal snapshot was tried, with the journal near its limit.");
 
@@ -128,7 +128,7 @@ internal static class BoundCases
 
     private static void NothingUnflushed(BoundPlace place)
     {
-        long fileBytes = 1L << (20 + place.Run.Choices.Next(5));
+        var fileBytes = 1L << (20 + place.Run.Choices.Next(5));
         long limit = 256 << 10;
         var options = new StorageOptions
         {
@@ -140,29 +140,29 @@ internal static class BoundCases
             JournalCompression = JournalCompression.Never,
             ScrubInterval = Timeout.InfiniteTimeSpan,
         };
-        using StorageEnvironment environment = StorageEnvironment.Open(place.Disk, options);
-        for (int i = 0; i < 40; i++)
+        using var environment = StorageEnvironment.Open(place.Disk, options);
+        for (var i = 0; i < 40; i++)
         {
             BoundPlace.Put(environment, i, 20_000);
             BoundPlace.WaitUntilFlushed(environment, $"A journal limit of {limit} bytes beside files of {fileBytes}");
         }
 
         // A commit may come between the checkpoint and the moment at which the journal is counted again.
-        long waits = environment.GetStatistics().BackPressureWaits;
+        var waits = environment.GetStatistics().BackPressureWaits;
         BrokenPromiseException.Require(waits < 5, $"Everything was flushed before each commit, and {waits} of 40 were made to wait.");
     }
 
     private static void ManyJournals(BoundPlace place)
     {
-        int commits = 60 + place.Run.Choices.Next(60);
-        using StorageEnvironment environment = StorageEnvironment.Open(place.Disk, BoundPlace.Manual());
-        for (int i = 0; i < commits; i++)
+        var commits = 60 + place.Run.Choices.Next(60);
+        using var environment = StorageEnvironment.Open(place.Disk, BoundPlace.Manual());
+        for (var i = 0; i < commits; i++)
             BoundPlace.Put(environment, i, 40_000);
-        int live = environment.Internals.Engine.JournalFiles!.LiveCount;
+        var live = environment.Internals.Engine.JournalFiles!.LiveCount;
         BrokenPromiseException.Require(live > commits / 2, $"{commits} commits have left {live} live journal files: the case tests nothing.");
         RequireFewOpen(place, $"With {live} live journal files");
         environment.Flush();
-        for (int i = 0; i < commits; i++)
+        for (var i = 0; i < commits; i++)
             BoundPlace.Put(environment, i, 40_000);
         RequireFewOpen(place, "When released journal files are used again");
     }
@@ -178,12 +178,12 @@ internal static class BoundCases
             JournalCompression = JournalCompression.Never,
             ScrubInterval = Timeout.InfiniteTimeSpan,
         };
-        using StorageEnvironment environment = StorageEnvironment.Open(place.Disk, options);
+        using var environment = StorageEnvironment.Open(place.Disk, options);
         BoundPlace.Put(environment, 0, 10);
         environment.Flush();
-        using ReadTransaction reading = environment.BeginRead();
-        int most = 0;
-        for (int i = MaxHeldFiles + 200 + place.Run.Choices.Next(100); i > 0; i--)
+        using var reading = environment.BeginRead();
+        var most = 0;
+        for (var i = MaxHeldFiles + 200 + place.Run.Choices.Next(100); i > 0; i--)
         {
             BoundPlace.Put(environment, i % 10, 40_000);
             most = Math.Max(most, environment.Internals.Engine.JournalFiles!.LiveCount);
@@ -194,21 +194,21 @@ internal static class BoundCases
 
     private static void RecoveryOfManyJournals(BoundPlace place)
     {
-        int commits = 40 + place.Run.Choices.Next(60);
+        var commits = 40 + place.Run.Choices.Next(60);
         long fileBytes = 64 << place.Run.Choices.Next(6) << 10;
-        StorageEnvironment environment = StorageEnvironment.Open(place.Disk, BoundPlace.Manual(fileBytes));
-        for (int i = 0; i < commits; i++)
+        var environment = StorageEnvironment.Open(place.Disk, BoundPlace.Manual(fileBytes));
+        for (var i = 0; i < commits; i++)
             BoundPlace.Put(environment, i, 10_000 + place.Run.Choices.Next((int)fileBytes));
-        int live = environment.Internals.Engine.JournalFiles!.LiveCount;
+        var live = environment.Internals.Engine.JournalFiles!.LiveCount;
         BoundPlace.Kill(environment);
 
         var windows = new WindowWatch();
-        int open = 0;
+        var open = 0;
         place.Disk.FailNext(_ => (open = Math.Max(open, place.Disk.OpenFiles)) < 0, DiskError.Failed, forever: true);
         using (windows.Watch())
             environment = StorageEnvironment.Open(place.Disk, BoundPlace.Manual(fileBytes));
         place.Disk.ClearFaults();
-        using StorageEnvironment opened = environment;
+        using var opened = environment;
         BrokenPromiseException.Require(opened.Recovery.ReplayedRecords >= commits, $"{opened.Recovery.ReplayedRecords} of {commits} records were replayed.");
         BrokenPromiseException.Require(
             windows is { Most: 1, Now: 0 }, $"A recovery of {live} journal files had {windows.Most} windows at once, and has {windows.Now} now.");
@@ -217,7 +217,7 @@ internal static class BoundCases
 
     private static void AddressesUnderLimit(BoundPlace place)
     {
-        long limit = (long)(1 + place.Run.Choices.Next(64)) << 30;
+        var limit = (long)(1 + place.Run.Choices.Next(64)) << 30;
         var addresses = new AddressLimit(limit);
         Exception? failure;
         StorageEnvironment? environment = null;
@@ -239,32 +239,32 @@ internal static class BoundCases
 
         // Two of 32 groups, times 34 of 4,096 sections that a search reads: the rest of a store of this size must stay unread.
         const long MaxRead = 200 * 4096;
-        int values = 120 + place.Run.Choices.Next(40);
+        var values = 120 + place.Run.Choices.Next(40);
         var disk = new SparseDisk((long)(values + 4) * ValueBytes);
         try
         {
-            using (StorageEnvironment filled = StorageEnvironment.Open(disk, BoundPlace.Manual(4 << 20)))
+            using (var filled = StorageEnvironment.Open(disk, BoundPlace.Manual(4 << 20)))
             {
-                byte[] value = new byte[ValueBytes];
-                for (int i = 0; i < values; i++)
+                var value = new byte[ValueBytes];
+                for (var i = 0; i < values; i++)
                 {
-                    using WriteTransaction writing = filled.BeginWrite();
+                    using var writing = filled.BeginWrite();
                     writing.CreateTree("values").Put([(byte)i], value);
                     writing.Commit();
                 }
             }
 
-            using StorageEnvironment environment = StorageEnvironment.Open(disk, BoundPlace.Manual(4 << 20));
-            long before = disk.ReadBytes;
+            using var environment = StorageEnvironment.Open(disk, BoundPlace.Manual(4 << 20));
+            var before = disk.ReadBytes;
             BoundPlace.Put(environment, 1, 100);
-            using (WriteTransaction writing = environment.BeginWrite())
+            using (var writing = environment.BeginWrite())
             {
                 writing.CreateTree("values").Put([255, 1], new byte[1 << 20]);
                 writing.Commit();
             }
 
-            long read = disk.ReadBytes - before;
-            long groups = environment.GetStatistics().PageCount / environment.Internals.Engine.Layout.PagesPerGroup;
+            var read = disk.ReadBytes - before;
+            var groups = environment.GetStatistics().PageCount / environment.Internals.Engine.Layout.PagesPerGroup;
             BrokenPromiseException.Require(
                 read <= MaxRead, $"The first transactions after an opening have read {read} bytes of a store of {groups} groups of sections.");
         }
@@ -276,7 +276,7 @@ internal static class BoundCases
 
     private static void RequireFewOpen(BoundPlace place, string when)
     {
-        int open = place.Disk.OpenFiles;
+        var open = place.Disk.OpenFiles;
         BrokenPromiseException.Require(open <= MaxOpenFiles, $"{when}, {open} files are open.");
     }
 

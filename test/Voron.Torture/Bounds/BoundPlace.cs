@@ -28,7 +28,7 @@ internal sealed class BoundPlace(SuiteRun run)
 
     public static void Put(StorageEnvironment environment, int key, int bytes)
     {
-        using WriteTransaction writing = environment.BeginWrite();
+        using var writing = environment.BeginWrite();
         Put(writing, key, bytes);
         writing.Commit();
     }
@@ -37,9 +37,9 @@ internal sealed class BoundPlace(SuiteRun run)
 
     public static void PutMany(StorageEnvironment environment, int count, int bytes, int seed)
     {
-        using WriteTransaction writing = environment.BeginWrite();
-        WriteTree tree = writing.CreateTree(TreeName);
-        for (int i = 0; i < count; i++)
+        using var writing = environment.BeginWrite();
+        var tree = writing.CreateTree(TreeName);
+        for (var i = 0; i < count; i++)
             tree.Put(Key(i), Value(seed + i, bytes));
         writing.Commit();
     }
@@ -53,7 +53,7 @@ internal sealed class BoundPlace(SuiteRun run)
 
     public static void WaitUntilFlushed(StorageEnvironment environment, string what)
     {
-        long start = Stopwatch.GetTimestamp();
+        var start = Stopwatch.GetTimestamp();
         while (environment.GetStatistics() is var now && now.CheckpointTransactionId != now.PublishedTransactionId)
         {
             BrokenPromiseException.Require(
@@ -65,7 +65,7 @@ internal sealed class BoundPlace(SuiteRun run)
 
     public static void ShouldBeSound(StorageEnvironment environment)
     {
-        VerificationReport report = environment.Verify();
+        var report = environment.Verify();
         BrokenPromiseException.Require(report.IsSound, report.ToString());
     }
 
@@ -73,7 +73,7 @@ internal sealed class BoundPlace(SuiteRun run)
 
     private static byte[] Value(int seed, int bytes)
     {
-        byte[] value = new byte[bytes];
+        var value = new byte[bytes];
         new Random(seed).NextBytes(value);
         return value;
     }

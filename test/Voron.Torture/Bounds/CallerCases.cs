@@ -21,22 +21,22 @@ internal static class CallerCases
     /// </summary>
     public static void TurnOfBlockedCaller(BoundPlace place)
     {
-        TimeSpan hold = TimeSpan.FromMicroseconds(300 + place.Run.Choices.Next(1_000));
-        int most = (int)(Barging / hold) + 3;
-        using StorageEnvironment environment = StorageEnvironment.Open(place.Disk, BoundPlace.Manual());
-        bool hasHadTurn = false;
+        var hold = TimeSpan.FromMicroseconds(300 + place.Run.Choices.Next(1_000));
+        var most = (int)(Barging / hold) + 3;
+        using var environment = StorageEnvironment.Open(place.Disk, BoundPlace.Manual());
+        var hasHadTurn = false;
         var caller = new Thread(() =>
         {
             using (environment.BeginWrite())
                 Volatile.Write(ref hasHadTurn, true);
         });
-        WriteTransaction writing = environment.BeginWrite();
+        var writing = environment.BeginWrite();
         caller.Start();
         WaitUntilQueued(environment);
-        int passed = 0;
+        var passed = 0;
         for (; passed <= most && !Volatile.Read(ref hasHadTurn); passed++)
         {
-            long start = Stopwatch.GetTimestamp();
+            var start = Stopwatch.GetTimestamp();
             while (Stopwatch.GetElapsedTime(start) < hold)
                 Thread.SpinWait(20);
             writing.Dispose();
@@ -51,8 +51,8 @@ internal static class CallerCases
     /// <summary>All threads of the pool block on writes: nothing that ends their waits may be queued behind them in the pool.</summary>
     public static void BlockedPool(BoundPlace place)
     {
-        bool merges = place.Run.Choices.Next(2) == 0;
-        using StorageEnvironment environment = StorageEnvironment.Open(place.Disk, BoundPlace.Manual(4 << 20));
+        var merges = place.Run.Choices.Next(2) == 0;
+        using var environment = StorageEnvironment.Open(place.Disk, BoundPlace.Manual(4 << 20));
         BoundPlace.Put(environment, 0, 10);
 
         // Delays writes so that no record is written before its caller waits; otherwise there would be nothing left to wait for.
@@ -65,19 +65,19 @@ internal static class CallerCases
             },
             DiskError.Failed);
         using var done = new CountdownEvent(Callers);
-        int failed = 0;
+        var failed = 0;
         using (environment.BeginWrite())
         {
-            for (int i = 0; i < Callers; i++)
+            for (var i = 0; i < Callers; i++)
                 ThreadPool.UnsafeQueueUserWorkItem(Write, i, preferLocal: false);
         }
 
-        bool inTime = done.Wait(Patience);
-        int then = Callers - done.CurrentCount;
+        var inTime = done.Wait(Patience);
+        var then = Callers - done.CurrentCount;
         if (!inTime)
         {
             // Adds enough threads for all callers, so that they end before the environment does.
-            ThreadPool.GetMinThreads(out int threads, out int ports);
+            ThreadPool.GetMinThreads(out var threads, out var ports);
             ThreadPool.SetMinThreads(Callers + 50, ports);
             done.Wait();
             ThreadPool.SetMinThreads(threads, ports);
@@ -107,14 +107,14 @@ internal static class CallerCases
 
     private static void Commit(StorageEnvironment environment, int caller)
     {
-        using WriteTransaction writing = environment.BeginWrite();
+        using var writing = environment.BeginWrite();
         BoundPlace.Put(writing, caller, 100);
         writing.CommitAsync().AsTask().Wait();
     }
 
     private static void WaitUntilQueued(StorageEnvironment environment)
     {
-        long start = Stopwatch.GetTimestamp();
+        var start = Stopwatch.GetTimestamp();
         while (!environment.Internals.Engine.WriterLock!.HasQueue)
         {
             BrokenPromiseException.Require(Stopwatch.GetElapsedTime(start) < Patience, "The writer is taken, and a second caller does not wait for it.");

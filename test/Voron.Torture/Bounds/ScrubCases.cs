@@ -1,6 +1,4 @@
 using Voron.IO;
-using Voron.Maintenance;
-using Voron.Primitives;
 using Voron.Torture.Harness;
 using Voron.Torture.Simulation;
 
@@ -11,20 +9,20 @@ internal static class ScrubCases
 {
     public static void Slices(BoundPlace place)
     {
-        int count = 1_000 + place.Run.Choices.Next(3_000);
-        using (StorageEnvironment filled = StorageEnvironment.Open(place.Disk, BoundPlace.Manual(4 << 20)))
+        var count = 1_000 + place.Run.Choices.Next(3_000);
+        using (var filled = StorageEnvironment.Open(place.Disk, BoundPlace.Manual(4 << 20)))
             BoundPlace.PutMany(filled, count, 1_000, 0);
         StorageEnvironment? environment = null;
         using var opened = new ManualResetEventSlim();
         using var done = new ManualResetEventSlim();
         string? wrong = null;
-        int waits = 0;
+        var waits = 0;
         var clock = new SlicedClock(() =>
         {
             opened.Wait();
             BoundPlace.Put(environment!, waits++, 100);
             environment!.Flush();
-            EnvironmentStatistics now = environment.GetStatistics();
+            var now = environment.GetStatistics();
             if (now.CheckpointTransactionId != now.PublishedTransactionId)
                 wrong ??= $"After {waits} slices {now.CheckpointTransactionId} of {now.PublishedTransactionId} transactions are flushed.";
         });
@@ -40,7 +38,7 @@ internal static class ScrubCases
         using (environment)
         {
             BrokenPromiseException.Require(done.Wait(TimeSpan.FromSeconds(60)), "A scrub does not end.");
-            long pages = environment.GetStatistics().PageCount;
+            var pages = environment.GetStatistics().PageCount;
             BrokenPromiseException.Require(wrong is null, wrong ?? "");
             BrokenPromiseException.Require(waits >= pages / 64, $"A scrub of {pages} pages ended its snapshot {waits} times.");
         }
@@ -53,8 +51,8 @@ internal static class ScrubCases
     {
         const int BytesPerSecond = 1 << 20;
         const int MaxAhead = 400 << 10;
-        int count = 1_000 + place.Run.Choices.Next(3_000);
-        using (StorageEnvironment filled = StorageEnvironment.Open(place.Disk, BoundPlace.Manual(4 << 20)))
+        var count = 1_000 + place.Run.Choices.Next(3_000);
+        using (var filled = StorageEnvironment.Open(place.Disk, BoundPlace.Manual(4 << 20)))
             BoundPlace.PutMany(filled, count, 1_000, 0);
         using var done = new ManualResetEventSlim();
         var clock = new SlicedClock(() => { });
@@ -79,7 +77,7 @@ internal static class ScrubCases
             ScrubClock = clock,
             ScrubObserver = _ => done.Set(),
         };
-        using StorageEnvironment environment = StorageEnvironment.Open(place.Disk, options);
+        using var environment = StorageEnvironment.Open(place.Disk, options);
         BrokenPromiseException.Require(done.Wait(TimeSpan.FromSeconds(60)), "A scrub does not end.");
         BrokenPromiseException.Require(read >= count * 900L, $"A scrub has read {read} bytes of {count} values of 1,000 bytes.");
         BrokenPromiseException.Require(ahead <= MaxAhead, $"A scrub of {BytesPerSecond} bytes a second has read {ahead} bytes before their time.");

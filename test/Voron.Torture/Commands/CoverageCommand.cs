@@ -25,20 +25,20 @@ internal static class CoverageCommand
         var command = new Command("coverage", "Lists the branches of the engine that the tests have not taken.") { file, folders, markdown };
         command.SetAction(parsed =>
         {
-            List<SourceLine> lines = Load(parsed.GetRequiredValue(file));
-            string[] listed = parsed.GetValue(folders) ?? [];
-            Table table = new Table().Border(TableBorder.Rounded).AddColumns(Columns);
+            var lines = Load(parsed.GetRequiredValue(file));
+            var listed = parsed.GetValue(folders) ?? [];
+            var table = new Table().Border(TableBorder.Rounded).AddColumns(Columns);
             var text = new StringBuilder();
             text.AppendLine($"| {string.Join(" | ", Columns)} |").AppendLine("|---|---:|---:|---:|---:|");
-            foreach (IGrouping<string, SourceLine> folder in lines.GroupBy(line => line.Folder).OrderBy(group => group.Key, StringComparer.Ordinal))
+            foreach (var folder in lines.GroupBy(line => line.Folder).OrderBy(group => group.Key, StringComparer.Ordinal))
             {
-                string[] row = Row(folder);
+                var row = Row(folder);
                 table.AddRow(row);
                 text.AppendLine($"| {string.Join(" | ", row)} |");
             }
             AnsiConsole.Write(table);
             text.AppendLine();
-            foreach (string missing in Missing(lines, listed))
+            foreach (var missing in Missing(lines, listed))
             {
                 Console.WriteLine(missing);
                 text.AppendLine($"- {missing}");
@@ -66,10 +66,10 @@ internal static class CoverageCommand
 
     private static SourceLine Parse(string file, XElement line)
     {
-        int at = file.Replace('\\', '/').LastIndexOf("src/Voron/", StringComparison.Ordinal);
-        string name = at < 0 ? file : file[(at + "src/Voron/".Length)..];
-        int taken = 0;
-        int branches = 0;
+        var at = file.Replace('\\', '/').LastIndexOf("src/Voron/", StringComparison.Ordinal);
+        var name = at < 0 ? file : file[(at + "src/Voron/".Length)..];
+        var taken = 0;
+        var branches = 0;
 
         // The attribute has the form "50% (1/2)".
         if ((string?)line.Attribute("condition-coverage") is { } coverage && coverage.Split('(', '/', ')') is [_, var some, var all, ..])
@@ -82,8 +82,8 @@ internal static class CoverageCommand
 
     private static string[] Row(IGrouping<string, SourceLine> folder)
     {
-        int lines = folder.Count();
-        int branches = folder.Sum(line => line.Branches);
+        var lines = folder.Count();
+        var branches = folder.Sum(line => line.Branches);
         return
         [
             folder.Key.Length == 0 ? "(root)" : folder.Key,

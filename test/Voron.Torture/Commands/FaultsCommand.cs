@@ -19,11 +19,11 @@ internal static class FaultsCommand
         var command = new Command("faults", "Plants each fault of the catalog in the engine, and shows which suite finds it.") { names, seed, markdown };
         command.SetAction(parsed =>
         {
-            string[] chosen = parsed.GetValue(names) ?? [];
+            var chosen = parsed.GetValue(names) ?? [];
             FaultCase[] faults = chosen.Length == 0 ? [.. PlantedFaultCatalog.All] : [.. chosen.Select(PlantedFaultCatalog.Find)];
-            List<FaultOutcome> outcomes = Hunt(faults, parsed.GetValue(seed));
+            var outcomes = Hunt(faults, parsed.GetValue(seed));
             Write(outcomes);
-            bool isClean = Control(outcomes, parsed.GetValue(seed));
+            var isClean = Control(outcomes, parsed.GetValue(seed));
             if (parsed.GetValue(markdown) is { } path)
                 File.WriteAllText(path, ToMarkdown(outcomes));
             return isClean && outcomes.All(outcome => outcome.Finding is not null) ? 0 : Program.ExitFailure;
@@ -39,8 +39,8 @@ internal static class FaultsCommand
             .Columns(new TaskDescriptionColumn(), new ProgressBarColumn(), new PercentageColumn(), new RemainingTimeColumn())
             .Start(context =>
             {
-                ProgressTask task = context.AddTask("faults", maxValue: faults.Length);
-                foreach (FaultCase fault in faults)
+                var task = context.AddTask("faults", maxValue: faults.Length);
+                foreach (var fault in faults)
                 {
                     task.Description = fault.Name;
                     outcomes.Add(FaultHunt.Run(fault, seed));
@@ -53,11 +53,11 @@ internal static class FaultsCommand
     // A finding that a suite makes with the same runs in a sound engine would have been made with any fault.
     private static bool Control(List<FaultOutcome> outcomes, long seed)
     {
-        bool isClean = true;
+        var isClean = true;
         foreach (var hunts in outcomes.GroupBy(outcome => (outcome.Fault.Suite, Seed: outcome.Fault.Seed ?? seed)))
         {
-            long cases = hunts.Max(outcome => outcome.Cases);
-            string? finding = FaultHunt.RunControl(hunts.Key.Suite, cases, hunts.Key.Seed);
+            var cases = hunts.Max(outcome => outcome.Cases);
+            var finding = FaultHunt.RunControl(hunts.Key.Suite, cases, hunts.Key.Seed);
             isClean &= finding is null;
             Console.WriteLine($"{hunts.Key.Suite} without a fault, the same runs: {finding ?? "nothing found"}.");
         }
@@ -66,12 +66,12 @@ internal static class FaultsCommand
 
     private static void Write(List<FaultOutcome> outcomes)
     {
-        Table table = new Table().Border(TableBorder.Rounded).AddColumns(Columns);
-        foreach (FaultOutcome outcome in outcomes)
+        var table = new Table().Border(TableBorder.Rounded).AddColumns(Columns);
+        foreach (var outcome in outcomes)
             table.AddRow([.. Cells(outcome).Select(Markup.Escape)]);
         AnsiConsole.Write(table);
         Console.WriteLine($"{outcomes.Count(outcome => outcome.Finding is not null)} of {outcomes.Count} planted faults were found.");
-        foreach (FaultOutcome missed in outcomes.Where(outcome => outcome.Finding is null))
+        foreach (var missed in outcomes.Where(outcome => outcome.Finding is null))
             Console.WriteLine($"{missed.Fault.Name} was not found by {missed.Fault.Suite}: a hole in the suite.");
     }
 
@@ -90,7 +90,7 @@ internal static class FaultsCommand
         var text = new StringBuilder();
         text.AppendLine($"| {string.Join(" | ", Columns)} |");
         text.AppendLine("|---|---|---|---:|---:|---|");
-        foreach (FaultOutcome outcome in outcomes)
+        foreach (var outcome in outcomes)
             text.AppendLine($"| {string.Join(" | ", Cells(outcome).Select(cell => cell.Replace("|", "\\|", StringComparison.Ordinal)))} |");
         return text.ToString();
     }

@@ -25,25 +25,25 @@ internal static class FillCommand
     private static int Run(string directory, bool isUnmarked)
     {
         Directory.CreateDirectory(directory);
-        (long stored, bool isPoisoned, string end) = Fill(directory, isUnmarked);
+        (var stored, var isPoisoned, var end) = Fill(directory, isUnmarked);
         Console.WriteLine($"{stored} items stored, then {end}");
         long deleted = 0;
-        int openings = 0;
-        string last = "";
+        var openings = 0;
+        var last = "";
         while (openings < Openings && deleted < stored)
         {
             openings++;
-            (long more, last) = Delete(directory, isUnmarked);
+            (var more, last) = Delete(directory, isUnmarked);
             deleted += more;
         }
-        bool isRight = !isPoisoned && deleted == stored;
+        var isRight = !isPoisoned && deleted == stored;
         Console.WriteLine($"{deleted} of {stored} items deleted in {openings} openings{last}; poisoned {(isPoisoned ? "yes" : "no")}");
         return isRight ? 0 : Program.ExitFailure;
     }
 
     private static (long Stored, bool IsPoisoned, string End) Fill(string directory, bool isUnmarked)
     {
-        using StorageEnvironment environment = Open(directory, isUnmarked);
+        using var environment = Open(directory, isUnmarked);
         var value = new byte[ValueBytes];
         long stored = 0;
         try
@@ -51,8 +51,8 @@ internal static class FillCommand
             // Small items lie between the large ones, so that some go through the journal and are overwritten by flushes.
             for (; ; stored++)
             {
-                using WriteTransaction writing = environment.BeginWrite();
-                WriteTree tree = writing.CreateTree(TreeName);
+                using var writing = environment.BeginWrite();
+                var tree = writing.CreateTree(TreeName);
                 new Random((int)stored).NextBytes(value);
                 tree.Put(Key(stored), stored % 3 == 0 ? value : value.AsSpan(0, 3_000));
                 writing.Commit();
@@ -72,7 +72,7 @@ internal static class FillCommand
     {
         using var file = new FileStream(Path.Combine(directory, "rest"), FileMode.Create, FileAccess.Write, FileShare.None, bufferSize: 0);
         var bytes = new byte[1 << 16];
-        for (int length = bytes.Length; length >= 512; length /= 2)
+        for (var length = bytes.Length; length >= 512; length /= 2)
         {
             try
             {
@@ -95,12 +95,12 @@ internal static class FillCommand
         long deleted = 0;
         try
         {
-            using StorageEnvironment environment = Open(directory, isUnmarked);
+            using var environment = Open(directory, isUnmarked);
             while (true)
             {
-                using WriteTransaction writing = environment.BeginWrite();
-                WriteTree tree = writing.CreateTree(TreeName);
-                using (Cursor cursor = tree.OpenCursor())
+                using var writing = environment.BeginWrite();
+                var tree = writing.CreateTree(TreeName);
+                using (var cursor = tree.OpenCursor())
                 {
                     if (!cursor.SeekFirst())
                         break;

@@ -21,7 +21,7 @@ internal static class LedgerCommand
         var command = new Command("ledger", "Sums up the runs and their results.") { file, markdown };
         command.SetAction(parsed =>
         {
-            string path = parsed.GetRequiredValue(file);
+            var path = parsed.GetRequiredValue(file);
             if (!File.Exists(path))
                 throw new TortureException($"{path} does not exist.");
             string[][] rows =
@@ -31,10 +31,10 @@ internal static class LedgerCommand
                     .GroupBy(result => (result.Suite, Version: result.EngineVersion))
                     .Select(group => Row(group.Key.Suite, group.Key.Version, [.. group])),
             ];
-            Table table = new Table().Border(TableBorder.Rounded).AddColumns(Columns);
+            var table = new Table().Border(TableBorder.Rounded).AddColumns(Columns);
             var text = new StringBuilder();
             text.AppendLine($"| {string.Join(" | ", Columns)} |").AppendLine("|---|---|---|---:|---:|---:|---|---:|---:|---|");
-            foreach (string[] row in rows)
+            foreach (var row in rows)
             {
                 table.AddRow([.. row.Select(Markup.Escape)]);
                 text.AppendLine($"| {string.Join(" | ", row)} |");
@@ -48,7 +48,7 @@ internal static class LedgerCommand
 
     private static string[] Row(string suite, string version, SuiteResult[] results)
     {
-        (long runs, long cases) = Ledger.Distinct(results);
+        (var runs, var cases) = Ledger.Distinct(results);
         string[] seeds = [.. results.Select(result => result.Seed.ToString(CultureInfo.InvariantCulture)).Distinct()];
         return
         [

@@ -11,11 +11,11 @@ internal static class ResultTable
 
     public static void Write(IReadOnlyList<SuiteResult> results)
     {
-        Table table = new Table().Border(TableBorder.Rounded);
+        var table = new Table().Border(TableBorder.Rounded);
         table.AddColumns("suite", "engine", "seed", "runs", "cases", "unit", "seconds", "failures", "also counted");
-        foreach (SuiteResult result in results)
+        foreach (var result in results)
         {
-            string tallies = string.Join(", ", result.Tallies.Select(tally => $"{tally.Key} {Number(tally.Value)}"));
+            var tallies = string.Join(", ", result.Tallies.Select(tally => $"{tally.Key} {Number(tally.Value)}"));
             table.AddRow(
                 result.Suite,
                 Markup.Escape(result.EngineVersion.Split('+')[0]),
@@ -28,9 +28,9 @@ internal static class ResultTable
                 Markup.Escape(tallies));
         }
         AnsiConsole.Write(table);
-        foreach (SuiteResult result in results.Where(result => result.NotCovered.Count > 0).DistinctBy(result => result.Suite))
+        foreach (var result in results.Where(result => result.NotCovered.Count > 0).DistinctBy(result => result.Suite))
             Console.WriteLine($"{result.Suite} does not cover: {string.Join("; ", result.NotCovered)}");
-        foreach (Failure failure in results.SelectMany(result => result.Failures))
+        foreach (var failure in results.SelectMany(result => result.Failures))
             Tell(failure);
     }
 
@@ -40,7 +40,7 @@ internal static class ResultTable
         Console.WriteLine($"{failure.Suite} failed in run {failure.Run} of seed {failure.Seed}: {failure.Message}");
         if (failure.Script is { } script && failure.Attempts > 0)
             Console.WriteLine($"{failure.Choices} choices were shrunk to {script.Count} in {failure.Attempts} attempts.");
-        foreach (string step in failure.Steps.TakeLast(ShownSteps))
+        foreach (var step in failure.Steps.TakeLast(ShownSteps))
             Console.WriteLine($"  {step}");
         Console.WriteLine($"Run it again with {failure.Replay}");
     }

@@ -37,7 +37,7 @@ internal static class TortureCommand
         {
             suite, count, first, replay, asFound, fault, minutes, most, shared,
         };
-        Common common = Common.AddTo(root);
+        var common = Common.AddTo(root);
         root.Subcommands.Add(CreateAll());
         root.Subcommands.Add(CreateList());
         root.Subcommands.Add(LedgerCommand.Create());
@@ -56,8 +56,8 @@ internal static class TortureCommand
                 throw new TortureException("Choose a suite with --suite NAME, or all suites with 'all'; 'list' names them.");
             if (parsed.GetValue(fault) is { } planted)
                 EngineSetup.Plant(planted);
-            Suite chosen = SuiteCatalog.Find(name);
-            RunPlan plan = common.PlanOf(parsed) with
+            var chosen = SuiteCatalog.Find(name);
+            var plan = common.PlanOf(parsed) with
             {
                 Count = parsed.GetValue(count) ?? RunPlan.Full,
                 First = parsed.GetValue(first),
@@ -67,7 +67,7 @@ internal static class TortureCommand
             };
             if (parsed.GetValue(shared) is { } directory)
                 return RunForCaller(chosen, plan with { MarksFile = SuiteProcess.MarksFile(directory) }, SuiteProcess.LedgerFile(directory));
-            SuiteResult result = RunWithProgress(chosen, plan, onProgress => new SuiteRunner(chosen, plan).Run(onProgress));
+            var result = RunWithProgress(chosen, plan, onProgress => new SuiteRunner(chosen, plan).Run(onProgress));
             if (parsed.GetValue(common.Ledger) is { } ledger)
                 Ledger.Add(ledger, [result]);
             return Finish([result]);
@@ -84,22 +84,22 @@ internal static class TortureCommand
             HelpName = "MINUTES",
         };
         var command = new Command("all", "Runs every suite in turn.") { minutes };
-        Common common = Common.AddTo(command);
+        var common = Common.AddTo(command);
         command.SetAction(parsed =>
         {
             var results = new List<SuiteResult>();
-            string ledger = parsed.GetValue(common.Ledger) ?? Path.Combine(parsed.GetRequiredValue(common.Failures), DefaultLedger);
-            foreach (Suite unfit in SuiteCatalog.All.Where(suite => suite.UnfitHere is not null))
+            var ledger = parsed.GetValue(common.Ledger) ?? Path.Combine(parsed.GetRequiredValue(common.Failures), DefaultLedger);
+            foreach (var unfit in SuiteCatalog.All.Where(suite => suite.UnfitHere is not null))
                 Console.WriteLine($"{unfit.Name} is NOT RUN: it {unfit.UnfitHere}.");
             Suite[] suites = [.. SuiteCatalog.All.Where(suite => suite.UnfitHere is null)];
             var sequence = new SuiteSequence(suites, TimeSpan.FromMinutes(parsed.GetValue(minutes)), RunInProcess);
-            foreach (SuiteResult result in sequence.Run(_ => common.PlanOf(parsed)))
+            foreach (var result in sequence.Run(_ => common.PlanOf(parsed)))
             {
                 // Saved at once, so that a later crash cannot lose it.
                 Ledger.Add(ledger, [result]);
                 results.Add(result);
             }
-            int exit = Finish(results);
+            var exit = Finish(results);
             Console.WriteLine($"Added to {ledger}.");
             return exit;
         });
@@ -109,9 +109,9 @@ internal static class TortureCommand
     private static (SuiteResult Result, long? GoOnAt) RunInProcess(Suite suite, RunPlan plan)
     {
         // The process ends on its own, unless the engine blocks all of it.
-        TimeSpan limit = plan.TimeLimit.GetValueOrDefault() + suite.RunLimit + plan.ShrinkTime + Grace;
+        var limit = plan.TimeLimit.GetValueOrDefault() + suite.RunLimit + plan.ShrinkTime + Grace;
         SuiteProcessEnd? end = null;
-        SuiteResult result = RunWithProgress(suite, plan, onProgress =>
+        var result = RunWithProgress(suite, plan, onProgress =>
         {
             end = new SuiteProcess(suite, plan).Run(limit, onProgress);
             return end.ResultOrDeath();
@@ -122,7 +122,7 @@ internal static class TortureCommand
     private static int RunForCaller(Suite suite, RunPlan plan, string ledger)
     {
         SuiteProcess.EndWithCaller();
-        SuiteResult result = new SuiteRunner(suite, plan).Run(SuiteProcess.ReportProgress);
+        var result = new SuiteRunner(suite, plan).Run(SuiteProcess.ReportProgress);
         Ledger.Add(ledger, [result]);
         return result.Failures.Count > 0 ? Program.ExitFailure : 0;
     }
@@ -132,8 +132,8 @@ internal static class TortureCommand
         var command = new Command("list", "Names the suites.");
         command.SetAction(_ =>
         {
-            Table table = new Table().Border(TableBorder.Rounded).AddColumns("suite", "work", "unit", "in tests", "full run");
-            foreach (Suite suite in SuiteCatalog.All)
+            var table = new Table().Border(TableBorder.Rounded).AddColumns("suite", "work", "unit", "in tests", "full run");
+            foreach (var suite in SuiteCatalog.All)
                 table.AddRow(suite.Name, suite.Summary, suite.Unit, Number(suite.TestCount), Number(suite.FullCount));
             AnsiConsole.Write(table);
         });
@@ -150,7 +150,7 @@ internal static class TortureCommand
             .Columns(new TaskDescriptionColumn(), new ProgressBarColumn(), new PercentageColumn(), new RemainingTimeColumn())
             .Start(context =>
             {
-                ProgressTask task = context.AddTask(suite.Name, maxValue: 1);
+                var task = context.AddTask(suite.Name, maxValue: 1);
                 result = run(done => task.Value = done);
             });
         return result!;
@@ -162,8 +162,8 @@ internal static class TortureCommand
             EngineSetup.Plant(fault);
         if (failure.Guard)
             EngineSetup.ProtectMemory();
-        Attempt attempt = SuiteRunner.Replay(SuiteCatalog.Find(failure.Suite), failure, asFound);
-        foreach (string step in attempt.Run.Steps)
+        var attempt = SuiteRunner.Replay(SuiteCatalog.Find(failure.Suite), failure, asFound);
+        foreach (var step in attempt.Run.Steps)
             Console.WriteLine(step);
         Console.WriteLine(!attempt.HasEnded ? "It does not end." : attempt.Thrown is null ? "It does not fail." : attempt.Thrown.ToString());
         return attempt.HasEnded && attempt.Thrown is null ? 0 : Program.ExitFailure;

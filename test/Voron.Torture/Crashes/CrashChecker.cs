@@ -32,7 +32,7 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
     {
         counts.Runs++;
         var disk = new SimulatedDisk { ExtendableMaps = _choices.Next(3) < 2, MapsSeeUnbufferedWrites = _choices.Next(4) < 3 };
-        bool images = plan.Disk == CrashDisk.GarbageWithImages || (plan.Disk == CrashDisk.Any && _choices.Next(2) == 1);
+        var images = plan.Disk == CrashDisk.GarbageWithImages || (plan.Disk == CrashDisk.Any && _choices.Next(2) == 1);
         _spoilsData = plan.Disk != CrashDisk.Any || (images && _choices.Next(2) == 1);
         _spoilsOthers = _choices.Next(2) == 1;
         _reclaims = plan.Reclaims && _choices.Next(2) == 1;
@@ -47,13 +47,13 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
     /// <param name="level">The level of the plan.</param>
     private void WorkOn(SimulatedDisk disk, IReadOnlyList<Content> found, IReadOnlyList<Content>? before, int level)
     {
-        CrashLevel depth = plan.Levels[level];
+        var depth = plan.Levels[level];
         using var workload = new CrashWorkload(disk, run, _options, counts) { Overlaps = _choices.Next(2) == 1, Reclaims = _reclaims };
-        Content content = workload.Open(found);
+        var content = workload.Open(found);
         var cuts = new CutPoints(disk, workload.History, before ?? [content]);
         Examine(cuts, depth.OpeningCuts, level);
-        int steps = _choices.Next(depth.MinSteps, depth.MaxSteps + 1);
-        for (int i = 0; ; i++)
+        var steps = _choices.Next(depth.MinSteps, depth.MaxSteps + 1);
+        for (var i = 0; ; i++)
         {
             _choices.Mark();
             if (!_choices.GoesOn(i < steps))
@@ -73,22 +73,22 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
     {
         if (cuts == CrashLevel.All)
             return cuts;
-        int chance = _choices.Next(Math.Max(1, steps));
+        var chance = _choices.Next(Math.Max(1, steps));
         return (cuts > 0 && isLast) || chance >= steps - cuts ? 1 + (cuts / (steps + 1)) : 0;
     }
 
     private void Examine(CutPoints cuts, int wanted, int level)
     {
-        IReadOnlyList<int> found = cuts.Advance();
-        for (int turn = 0; ; turn++)
+        var found = cuts.Advance();
+        for (var turn = 0; ; turn++)
         {
-            int drawn = _choices.Drawn.Count;
+            var drawn = _choices.Drawn.Count;
             _choices.Mark();
             if (!_choices.GoesOn(turn < Math.Min(wanted, found.Count) && !run.Stop.IsCancellationRequested))
                 return;
             if (found.Count > 0)
             {
-                int cut = found[wanted < found.Count ? _choices.Next(found.Count) : _choices.Choose(turn, found.Count)];
+                var cut = found[wanted < found.Count ? _choices.Next(found.Count) : _choices.Choose(turn, found.Count)];
                 if (plan.Disk == CrashDisk.Any || cuts.IsWritingData(cut))
                     ExamineCut(cuts, cut, level);
             }
@@ -99,13 +99,13 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
     private void ExamineCut(CutPoints cuts, int cut, int level)
     {
         counts.Cuts++;
-        int images = cuts.Images.PendingAt(cut) == 0 ? 1 : plan.ImagesPerCut;
-        int sectorSize = 512;
-        int combinations = 0;
+        var images = cuts.Images.PendingAt(cut) == 0 ? 1 : plan.ImagesPerCut;
+        var sectorSize = 512;
+        var combinations = 0;
         if (level == 0 && images > 1 && plan.EveryCombinationOneIn > 0 && _choices.Next(plan.EveryCombinationOneIn) == plan.EveryCombinationOneIn - 1)
         {
             sectorSize = _choices.Next(2) == 0 ? 512 : 4096;
-            PendingParts? parts = cuts.Images.PartsAt(cut, sectorSize, MaxParts);
+            var parts = cuts.Images.PartsAt(cut, sectorSize, MaxParts);
             combinations = parts?.Combinations ?? RandomSubsets;
             if (combinations > _combinationsLeft)
             {
@@ -124,9 +124,9 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
             _combinationsLeft -= combinations;
         }
 
-        for (int i = 0; ; i++)
+        for (var i = 0; ; i++)
         {
-            int drawn = _choices.Drawn.Count;
+            var drawn = _choices.Drawn.Count;
             _choices.Mark();
             if (!_choices.GoesOn(i < images + combinations))
                 return;
@@ -141,16 +141,16 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
     /// <param name="turn">The image to examine; the default leaves everything to chance.</param>
     private void ExamineImage(CutPoints cuts, int cut, int level, Turn turn)
     {
-        int least = plan.KillsFirst && level == 0 ? Killed : plan.Disk == CrashDisk.Any ? 0 : BrokenOff;
-        int count = plan.KillsFirst && level == 0 ? 2 : Kinds - least;
-        int kind = least + (turn.Kind == 0 ? _choices.Next(count) : _choices.Choose(turn.Kind - least, count));
-        SimulatedDisk image = Make(cuts, cut, kind, turn, out int garbage);
-        bool isKilled = kind is Killed or BrokenOff;
+        var least = plan.KillsFirst && level == 0 ? Killed : plan.Disk == CrashDisk.Any ? 0 : BrokenOff;
+        var count = plan.KillsFirst && level == 0 ? 2 : Kinds - least;
+        var kind = least + (turn.Kind == 0 ? _choices.Next(count) : _choices.Choose(turn.Kind - least, count));
+        var image = Make(cuts, cut, kind, turn, out var garbage);
+        var isKilled = kind is Killed or BrokenOff;
         Count(level, garbage, cuts.IsOpening(cut));
-        IReadOnlyList<Content> allowed = cuts.Allowed(cut);
-        string path = $"cut at {cuts.Describe(cut)}, {Name(kind)}";
+        var allowed = cuts.Allowed(cut);
+        var path = $"cut at {cuts.Describe(cut)}, {Name(kind)}";
         run.Tell(path);
-        int oneIn = level + 1 < plan.Levels.Count ? plan.Levels[level].GoOnOneIn : 0;
+        var oneIn = level + 1 < plan.Levels.Count ? plan.Levels[level].GoOnOneIn : 0;
         try
         {
             if (plan.Disk == CrashDisk.GarbageWithChecksums)
@@ -162,7 +162,7 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
         }
         catch (Exception e) when (e is not TapeRunOutException)
         {
-            string message = e is CrashViolationException ? e.Message : $"{e.GetType().Name}: {e.Message}";
+            var message = e is CrashViolationException ? e.Message : $"{e.GetType().Name}: {e.Message}";
             throw new CrashViolationException($"{message} / {path}", e is CrashViolationException { InnerException: { } inner } ? inner : e);
         }
     }
@@ -185,17 +185,17 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
                 counts.Killed++;
                 return cuts.Images.BuildKilled(cut, new Random(_choices.Next()));
             case Combined:
-                int size = _choices.Choose(turn.SectorSize == 4096 ? 1 : 0, 2) == 1 ? 4096 : 512;
+                var size = _choices.Choose(turn.SectorSize == 4096 ? 1 : 0, 2) == 1 ? 4096 : 512;
                 if (cuts.Images.PartsAt(cut, size, MaxParts) is not { } parts)
                     break;
                 counts.Combinations++;
-                int combinations = parts.Combinations;
-                int combination = turn.SectorSize == 0 ? _choices.Next(combinations) : _choices.Choose(turn.Combination, combinations);
+                var combinations = parts.Combinations;
+                var combination = turn.SectorSize == 0 ? _choices.Next(combinations) : _choices.Choose(turn.Combination, combinations);
                 return cuts.Images.BuildCombination(cut, parts, combination);
         }
 
         counts.Mixed++;
-        int dataFile = cuts.DataFile;
+        var dataFile = cuts.DataFile;
         var image = cuts.Images.Build(cut, new Random(_choices.Next()), file => file == dataFile ? _spoilsData : _spoilsOthers);
         garbage = cuts.Images.GarbageSectors;
         return image;

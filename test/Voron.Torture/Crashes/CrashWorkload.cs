@@ -311,7 +311,7 @@ internal sealed class CrashWorkload : IDisposable
             return;
         lock (_pipeline)
         {
-            int acknowledged = _pipeline.Where(commit => commit.Task.IsCompletedSuccessfully).Select(commit => commit.Pinned).DefaultIfEmpty().Max();
+            var acknowledged = _pipeline.Where(commit => commit.Task.IsCompletedSuccessfully).Select(commit => commit.Pinned).DefaultIfEmpty().Max();
             if (acknowledged <= _acknowledged)
                 return;
             _counts.AcknowledgedWithinPipelines++;

@@ -28,10 +28,10 @@ internal sealed class CutPoints(SimulatedDisk disk, List<Content> history, IRead
     /// </summary>
     public IReadOnlyList<int> Advance()
     {
-        int count = disk.TraceCount;
+        var count = disk.TraceCount;
         if (_marks.Count == 0)
             _marks.Add(null);
-        for (int i = _marks.Count - 1; i < count; i++)
+        for (var i = _marks.Count - 1; i < count; i++)
             _marks.Add(disk.Trace(i).Marker as CrashMark ?? _marks[^1]);
         if (_next <= count)
             Images.StartAt(_next);
@@ -51,7 +51,7 @@ internal sealed class CutPoints(SimulatedDisk disk, List<Content> history, IRead
     public IReadOnlyList<Content> Allowed(int cut)
     {
         var mark = _marks[cut];
-        for (int next = cut; next + 1 < _marks.Count && disk.Trace(next).Marker is CrashMark later; next++)
+        for (var next = cut; next + 1 < _marks.Count && disk.Trace(next).Marker is CrashMark later; next++)
         {
             mark = mark is null
                 ? later
@@ -61,7 +61,7 @@ internal sealed class CutPoints(SimulatedDisk disk, List<Content> history, IRead
             return before;
 
         // Commits that changed nothing are acknowledged without any write.
-        int newest = Math.Max(mark.Acknowledged, mark.Submitted);
+        var newest = Math.Max(mark.Acknowledged, mark.Submitted);
         return history.GetRange(mark.Acknowledged, newest - mark.Acknowledged + 1);
     }
 

@@ -24,10 +24,10 @@ internal sealed unsafe class ForgedStore
 
     public ForgedStore(StoreFiles files)
     {
-        foreach ((string name, byte[] bytes) in files.All)
+        foreach ((var name, var bytes) in files.All)
             _files[name] = bytes;
-        CheckpointHeader header = Read<CheckpointHeader>(HeaderFile, 0);
-        CheckpointHeader other = Read<CheckpointHeader>(HeaderFile, JournalFormat.Block);
+        var header = Read<CheckpointHeader>(HeaderFile, 0);
+        var other = Read<CheckpointHeader>(HeaderFile, JournalFormat.Block);
         _environmentId = header.EnvironmentId;
         PageCount = Math.Max(header.State.PageCount, other.State.PageCount);
         _extentStarts = new long[PageCount];
@@ -35,11 +35,11 @@ internal sealed unsafe class ForgedStore
             _extentStarts[page] = page;
         for (long page = 0; page < PageCount; page++)
         {
-            PageHeader run = Page(page);
-            for (long inner = page + 1; run.Kind == PageKind.Overflow && inner < Math.Min(PageCount, page + run.ExtentPages); inner++)
+            var run = Page(page);
+            for (var inner = page + 1; run.Kind == PageKind.Overflow && inner < Math.Min(PageCount, page + run.ExtentPages); inner++)
                 _extentStarts[inner] = page;
         }
-        foreach (string name in _files.Keys.Where(name => JournalFile.IndexOf(name) >= 0 || name.StartsWith("rewrite-", StringComparison.Ordinal)))
+        foreach (var name in _files.Keys.Where(name => JournalFile.IndexOf(name) >= 0 || name.StartsWith("rewrite-", StringComparison.Ordinal)))
             FindRecords(name);
         _records.Sort((left, right) => Read(left).Sequence.CompareTo(Read(right).Sequence));
     }
@@ -79,11 +79,11 @@ internal sealed unsafe class ForgedStore
     /// <summary>Makes all checksums and the chain of records right again.</summary>
     public void Seal()
     {
-        foreach (long page in _pages)
+        foreach (var page in _pages)
             SealPage(_extentStarts[page]);
-        for (int slot = 0; slot < CheckpointHeader.Slots && _changed.Contains(HeaderFile); slot++)
+        for (var slot = 0; slot < CheckpointHeader.Slots && _changed.Contains(HeaderFile); slot++)
             SealBlock(HeaderFile, slot * JournalFormat.Block, CheckpointHeader.FileMagic);
-        foreach (string journal in Journals.Where(_changed.Contains))
+        foreach (var journal in Journals.Where(_changed.Contains))
         {
             SealBlock(journal, 0, JournalFormat.FileMagic);
             SealBlock(journal, JournalFormat.Block, JournalFormat.FileMagic);
@@ -95,8 +95,8 @@ internal sealed unsafe class ForgedStore
     /// <summary>Returns the payload of a record as stored in the file; empty if its length leads out of the file.</summary>
     public Span<byte> Payload((string File, int Offset) record)
     {
-        long length = Read(record).StoredLength;
-        int from = record.Offset + RecordHeader.Size;
+        var length = Read(record).StoredLength;
+        var from = record.Offset + RecordHeader.Size;
         return length >= 0 && length <= _files[record.File].Length - from ? Bytes(record.File).Slice(from, (int)length) : [];
     }
 
@@ -105,11 +105,11 @@ internal sealed unsafe class ForgedStore
 
     private void FindRecords(string name)
     {
-        byte[] bytes = _files[name];
-        int offset = name.StartsWith("rewrite-", StringComparison.Ordinal) ? 0 : JournalFormat.FirstRecordOffset;
+        var bytes = _files[name];
+        var offset = name.StartsWith("rewrite-", StringComparison.Ordinal) ? 0 : JournalFormat.FirstRecordOffset;
         while (offset + JournalFormat.Block <= bytes.Length)
         {
-            RecordHeader record = Read<RecordHeader>(name, offset);
+            var record = Read<RecordHeader>(name, offset);
             if (record.Marker != JournalFormat.RecordMarker || record.Offset != offset)
             {
                 offset += JournalFormat.Block;
@@ -122,18 +122,18 @@ internal sealed unsafe class ForgedStore
 
     private void SealPage(long page)
     {
-        PageHeader header = Page(page);
+        var header = Page(page);
         long pages = header.Kind == PageKind.Overflow && header.ExtentPages > 1 && header.ExtentPages <= (_files[DataFile].Length / PageSize) - page
             ? header.ExtentPages
             : 1;
-        Span<byte> bytes = Bytes(DataFile).Slice((int)(page * PageSize), (int)pages * PageSize);
-        ulong checksum = Checksum.Compute(bytes[PageHeader.UnjournaledBytes..], Checksum.Seed(_environmentId, page));
+        var bytes = Bytes(DataFile).Slice((int)(page * PageSize), (int)pages * PageSize);
+        var checksum = Checksum.Compute(bytes[PageHeader.UnjournaledBytes..], Checksum.Seed(_environmentId, page));
         BinaryPrimitives.WriteUInt64LittleEndian(bytes, checksum);
     }
 
     private void SealBlock(string file, int offset, ulong magic)
     {
-        Span<byte> block = Bytes(file).Slice(offset, JournalFormat.Block);
+        var block = Bytes(file).Slice(offset, JournalFormat.Block);
         if (BinaryPrimitives.ReadUInt64LittleEndian(block) == magic)
             BinaryPrimitives.WriteUInt64LittleEndian(block[8..], Checksum.Compute(block[16..], magic));
     }
@@ -142,13 +142,13 @@ internal sealed unsafe class ForgedStore
     private void SealRecords()
     {
         var old = new Dictionary<ulong, ulong>();
-        foreach ((string file, int offset) in _records)
+        foreach ((var file, var offset) in _records)
         {
             fixed (byte* bytes = Bytes(file)[offset..])
             {
                 var record = (RecordHeader*)bytes;
-                ulong before = record->Checksum;
-                if (old.TryGetValue(record->PreviousChecksum, out ulong changed))
+                var before = record->Checksum;
+                if (old.TryGetValue(record->PreviousChecksum, out var changed))
                     record->PreviousChecksum = changed;
                 if (record->StoredLength < 0 || record->StoredLength > Bytes(file).Length - offset - RecordHeader.Size)
                     continue;
@@ -156,12 +156,12 @@ internal sealed unsafe class ForgedStore
                 old[before] = record->Checksum;
             }
         }
-        for (int slot = 0; slot < CheckpointHeader.Slots; slot++)
+        for (var slot = 0; slot < CheckpointHeader.Slots; slot++)
         {
             fixed (byte* bytes = Bytes(HeaderFile)[(slot * JournalFormat.Block)..])
             {
                 var header = (CheckpointHeader*)bytes;
-                if (!old.TryGetValue(header->ReplayStart.Checksum, out ulong changed) || changed == header->ReplayStart.Checksum)
+                if (!old.TryGetValue(header->ReplayStart.Checksum, out var changed) || changed == header->ReplayStart.Checksum)
                     continue;
                 header->ReplayStart.Checksum = changed;
                 SealBlock(HeaderFile, slot * JournalFormat.Block, CheckpointHeader.FileMagic);

@@ -52,17 +52,17 @@ internal sealed class Forger(ForgedStore store, Random random)
 
     private string ChangeHeader()
     {
-        int field = 16 + (random.Next(60) * 4);
-        int size = random.Next(3) == 0 ? 4 : 8;
-        string what = "";
+        var field = 16 + (random.Next(60) * 4);
+        var size = random.Next(3) == 0 ? 4 : 8;
+        var what = "";
         // Mostly both copies are changed: the engine passes over one bad copy if the other is better.
-        int slots = random.Next(4) == 0 ? 1 + random.Next(2) : 3;
+        var slots = random.Next(4) == 0 ? 1 + random.Next(2) : 3;
         long value = 0;
-        for (int slot = 0; slot < CheckpointHeader.Slots; slot++)
+        for (var slot = 0; slot < CheckpointHeader.Slots; slot++)
         {
             if ((slots & (1 << slot)) == 0)
                 continue;
-            Span<byte> target = store.Bytes(ForgedStore.HeaderFile)[((slot * JournalFormat.Block) + field)..];
+            var target = store.Bytes(ForgedStore.HeaderFile)[((slot * JournalFormat.Block) + field)..];
             if (what.Length == 0)
                 value = NewValue(Get(target, size));
             Set(target, size, value);
@@ -75,10 +75,10 @@ internal sealed class Forger(ForgedStore store, Random random)
     {
         if (store.Journals.Count == 0)
             return ChangeHeader();
-        string name = store.Journals[random.Next(store.Journals.Count)];
-        int field = 16 + (random.Next(50) * 4);
-        int size = random.Next(2) == 0 ? 4 : 8;
-        long value = NewValue(Get(store.Bytes(name)[field..], size));
+        var name = store.Journals[random.Next(store.Journals.Count)];
+        var field = 16 + (random.Next(50) * 4);
+        var size = random.Next(2) == 0 ? 4 : 8;
+        var value = NewValue(Get(store.Bytes(name)[field..], size));
         Set(store.Bytes(name)[field..], size, value);
         Set(store.Bytes(name)[(JournalFormat.Block + field)..], size, value);
         return $"header of {name}, byte {field}: {size} bytes become {value}";
@@ -88,11 +88,11 @@ internal sealed class Forger(ForgedStore store, Random random)
     {
         if (store.Records.Count == 0)
             return ChangeTreeRecord();
-        (string name, int offset) = store.Records[random.Next(store.Records.Count)];
-        int field = random.Next(4) == 0 ? 64 + random.Next(4) : 16 + (random.Next(44) * 4);
-        int size = field % 4 != 0 || field == 64 ? 1 : random.Next(2) == 0 ? 4 : 8;
-        Span<byte> target = store.Bytes(name)[(offset + field)..];
-        long value = NewValue(Get(target, size));
+        (var name, var offset) = store.Records[random.Next(store.Records.Count)];
+        var field = random.Next(4) == 0 ? 64 + random.Next(4) : 16 + (random.Next(44) * 4);
+        var size = field % 4 != 0 || field == 64 ? 1 : random.Next(2) == 0 ? 4 : 8;
+        var target = store.Bytes(name)[(offset + field)..];
+        var value = NewValue(Get(target, size));
         Set(target, size, value);
         return $"record at {offset} of {name}, byte {field}: {size} bytes become {value}";
     }
@@ -101,18 +101,18 @@ internal sealed class Forger(ForgedStore store, Random random)
     {
         if (store.Records.Count == 0)
             return ChangeSlot();
-        (string File, int Offset) record = store.Records[random.Next(store.Records.Count)];
-        RecordHeader header = store.Read(record);
-        Span<byte> payload = store.Payload(record);
+        var record = store.Records[random.Next(store.Records.Count)];
+        var header = store.Read(record);
+        var payload = store.Payload(record);
         if (payload.Length < 24)
             return ChangeRecord();
-        int at = random.Next(payload.Length - 8);
+        var at = random.Next(payload.Length - 8);
         if (header.Kind == RecordKind.FlushList)
             at = random.Next(payload.Length / 8) * 8;
         else if ((header.Flags & RecordFlags.Compressed) == 0 && random.Next(3) > 0)
             at = EntryAt(payload, random.Next((int)Math.Min(header.EntryCount, 200)));
-        int size = 1 << random.Next(4);
-        long value = NewValue(Get(payload[at..], size));
+        var size = 1 << random.Next(4);
+        var value = NewValue(Get(payload[at..], size));
         Set(payload[at..], size, value);
         return $"payload of record {header.Sequence} at {record.Offset} of {record.File}, byte {at}: {size} bytes become {value}";
     }
@@ -120,10 +120,10 @@ internal sealed class Forger(ForgedStore store, Random random)
     /// <summary>Returns the beginning of the entry with the given number, or some byte of its first sixteen.</summary>
     private int EntryAt(Span<byte> payload, int number)
     {
-        int at = 0;
-        for (int i = 0; i < number; i++)
+        var at = 0;
+        for (var i = 0; i < number; i++)
         {
-            int size = (payload[at] & CompactPageEntry.Mark) != 0 ? CompactPageEntry.Size : PageEntry.Size;
+            var size = (payload[at] & CompactPageEntry.Mark) != 0 ? CompactPageEntry.Size : PageEntry.Size;
             if (at + PageEntry.Size >= payload.Length)
                 break;
             long length = size == PageEntry.Size
@@ -138,8 +138,8 @@ internal sealed class Forger(ForgedStore store, Random random)
 
     private string ChangePageHeader()
     {
-        long page = random.NextInt64(store.PageCount);
-        (int field, int size) = random.Next(8) switch
+        var page = random.NextInt64(store.PageCount);
+        (var field, var size) = random.Next(8) switch
         {
             0 => (32, 8),
             1 => (40, 1),
@@ -150,27 +150,27 @@ internal sealed class Forger(ForgedStore store, Random random)
             6 => (56, 8),
             _ => (32 + random.Next(32), 1),
         };
-        Span<byte> target = store.ChangePage(page)[field..];
-        long value = NewValue(Get(target, size));
+        var target = store.ChangePage(page)[field..];
+        var value = NewValue(Get(target, size));
         Set(target, size, value);
         return $"page {page}, byte {field}: {size} bytes become {value}";
     }
 
     private string ChangeSlot()
     {
-        if (!TryTreePage(out long page, out int count))
+        if (!TryTreePage(out var page, out var count))
             return ChangePageHeader();
-        Span<byte> bytes = store.ChangePage(page);
-        int slot = PageHeader.Size + (2 * random.Next(count));
+        var bytes = store.ChangePage(page);
+        var slot = PageHeader.Size + (2 * random.Next(count));
         if (random.Next(3) == 0)
         {
-            int other = PageHeader.Size + (2 * random.Next(count));
-            long first = Get(bytes[slot..], 2);
+            var other = PageHeader.Size + (2 * random.Next(count));
+            var first = Get(bytes[slot..], 2);
             Set(bytes[slot..], 2, Get(bytes[other..], 2));
             Set(bytes[other..], 2, first);
             return $"page {page}: the slots at {slot} and {other} change places";
         }
-        long value = NewValue(Get(bytes[slot..], 2));
+        var value = NewValue(Get(bytes[slot..], 2));
         Set(bytes[slot..], 2, value);
         return $"page {page}: the slot at {slot} becomes {value}";
     }
@@ -178,10 +178,10 @@ internal sealed class Forger(ForgedStore store, Random random)
     /// <summary>Changes lengths, kinds, children and references of a record.</summary>
     private string ChangeTreeRecord()
     {
-        if (!TryTreePage(out long page, out int count))
+        if (!TryTreePage(out var page, out var count))
             return ChangePageHeader();
-        Span<byte> bytes = store.ChangePage(page);
-        int record = (int)Get(bytes[(PageHeader.Size + (2 * random.Next(count)))..], 2);
+        var bytes = store.ChangePage(page);
+        var record = (int)Get(bytes[(PageHeader.Size + (2 * random.Next(count)))..], 2);
         if (record < PageHeader.Size || record > ForgedStore.PageSize - 32)
             return ChangePageHeader();
         int field;
@@ -192,7 +192,7 @@ internal sealed class Forger(ForgedStore store, Random random)
         }
         else
         {
-            int key = (int)Get(bytes[record..], 2) & LeafRecordHeader.KeyLengthMask;
+            var key = (int)Get(bytes[record..], 2) & LeafRecordHeader.KeyLengthMask;
             (field, size) = random.Next(4) switch
             {
                 0 => (0, 2),
@@ -203,7 +203,7 @@ internal sealed class Forger(ForgedStore store, Random random)
         }
         if (record + field + size > ForgedStore.PageSize)
             return ChangePageHeader();
-        long value = NewValue(Get(bytes[(record + field)..], size));
+        var value = NewValue(Get(bytes[(record + field)..], size));
         Set(bytes[(record + field)..], size, value);
         return $"page {page}: the record at {record}, byte {field}: {size} bytes become {value}";
     }
@@ -211,25 +211,25 @@ internal sealed class Forger(ForgedStore store, Random random)
     /// <summary>Makes a child or an extent refer to another existing page: cycles, shared pages, pages of other kinds.</summary>
     private string LinkElsewhere()
     {
-        for (int attempt = 0; attempt < 20; attempt++)
+        for (var attempt = 0; attempt < 20; attempt++)
         {
-            if (!TryTreePage(out long page, out int count))
+            if (!TryTreePage(out var page, out var count))
                 continue;
-            ReadOnlySpan<byte> bytes = store.PageBytes(page);
-            int record = (int)Get(bytes[(PageHeader.Size + (2 * random.Next(count)))..], 2);
+            var bytes = store.PageBytes(page);
+            var record = (int)Get(bytes[(PageHeader.Size + (2 * random.Next(count)))..], 2);
             if (record < PageHeader.Size || record > ForgedStore.PageSize - 32)
                 continue;
-            int field = 2;
+            var field = 2;
             if ((PageKind)bytes[40] == PageKind.Leaf)
             {
-                int head = (int)Get(bytes[record..], 2);
+                var head = (int)Get(bytes[record..], 2);
                 field = 4 + (head & LeafRecordHeader.KeyLengthMask);
                 if (head >> LeafRecordHeader.KindShift == 0)
                     continue;
             }
             if (record + field + 8 > ForgedStore.PageSize)
                 continue;
-            long target = random.Next(4) == 0 ? page : random.NextInt64(store.PageCount);
+            var target = random.Next(4) == 0 ? page : random.NextInt64(store.PageCount);
             Set(store.ChangePage(page)[(record + field)..], 8, target);
             return $"page {page}: the record at {record} leads to page {target}";
         }
@@ -239,8 +239,8 @@ internal sealed class Forger(ForgedStore store, Random random)
     /// <summary>Gives a page the content of another, under its own number.</summary>
     private string CopyPage()
     {
-        long source = random.NextInt64(store.PageCount);
-        long target = random.NextInt64(store.PageCount);
+        var source = random.NextInt64(store.PageCount);
+        var target = random.NextInt64(store.PageCount);
         store.PageBytes(source).CopyTo(store.ChangePage(target));
         if (random.Next(8) > 0)
             Set(store.ChangePage(target)[32..], 8, target);
@@ -249,16 +249,16 @@ internal sealed class Forger(ForgedStore store, Random random)
 
     private string ChangeMap()
     {
-        long page = random.NextInt64(3);
-        Span<byte> bytes = store.ChangePage(page);
-        int field = random.Next(3) switch
+        var page = random.NextInt64(3);
+        var bytes = store.ChangePage(page);
+        var field = random.Next(3) switch
         {
             0 => 64 + random.Next(160),
             1 => 64 + (8 * random.Next(4)),
             _ => new SectionMapLayout(ForgedStore.PageSize).CountsOffset + (2 * random.Next(3)),
         };
-        int size = page < 2 ? 8 : 1 + random.Next(2);
-        long value = NewValue(Get(bytes[field..], size));
+        var size = page < 2 ? 8 : 1 + random.Next(2);
+        var value = NewValue(Get(bytes[field..], size));
         Set(bytes[field..], size, value);
         return $"page {page} of the section map, byte {field}: {size} bytes become {value}";
     }
@@ -266,52 +266,52 @@ internal sealed class Forger(ForgedStore store, Random random)
     /// <summary>Changes a tree header, in the catalog or, for the catalog itself, in the state.</summary>
     private string ChangeTreeHeader()
     {
-        (int field, int size) = random.Next(8) switch
+        (var field, var size) = random.Next(8) switch
         {
             < 5 and var word => (8 * word, 8),
             5 or 6 => (40, 2),
             _ => (44, 4),
         };
-        for (int attempt = 0; attempt < 30; attempt++)
+        for (var attempt = 0; attempt < 30; attempt++)
         {
-            long page = random.NextInt64(3, store.PageCount);
-            ReadOnlySpan<byte> bytes = store.PageBytes(page);
+            var page = random.NextInt64(3, store.PageCount);
+            var bytes = store.PageBytes(page);
             if ((PageKind)bytes[40] != PageKind.Leaf)
                 continue;
-            int count = (int)Get(bytes[48..], 2);
-            int record = count is > 0 and < 100 ? (int)Get(bytes[(PageHeader.Size + (2 * random.Next(count)))..], 2) : 0;
+            var count = (int)Get(bytes[48..], 2);
+            var record = count is > 0 and < 100 ? (int)Get(bytes[(PageHeader.Size + (2 * random.Next(count)))..], 2) : 0;
             if (record < PageHeader.Size || record > ForgedStore.PageSize - 4 || Get(bytes[(record + 2)..], 2) != TreeHeader.Size)
                 continue;
-            int at = record + 4 + ((int)Get(bytes[record..], 2) & LeafRecordHeader.KeyLengthMask) + field;
+            var at = record + 4 + ((int)Get(bytes[record..], 2) & LeafRecordHeader.KeyLengthMask) + field;
             if (at + size > ForgedStore.PageSize)
                 continue;
-            long value = NewValue(Get(bytes[at..], size));
+            var value = NewValue(Get(bytes[at..], size));
             Set(store.ChangePage(page)[at..], size, value);
             return $"page {page}: a tree header at {at - field}, byte {field}: {size} bytes become {value}";
         }
-        long old = Get(store.Bytes(ForgedStore.HeaderFile)[(80 + field)..], size);
-        long next = NewValue(old);
-        for (int slot = 0; slot < CheckpointHeader.Slots; slot++)
+        var old = Get(store.Bytes(ForgedStore.HeaderFile)[(80 + field)..], size);
+        var next = NewValue(old);
+        for (var slot = 0; slot < CheckpointHeader.Slots; slot++)
             Set(store.Bytes(ForgedStore.HeaderFile)[((slot * JournalFormat.Block) + 80 + field)..], size, next);
         return $"the catalog's tree header, byte {field}: {size} bytes become {next}";
     }
 
     private string ChangeBytes()
     {
-        long page = random.NextInt64(store.PageCount);
-        Span<byte> bytes = store.ChangePage(page);
-        int from = random.Next(32, ForgedStore.PageSize);
-        int length = Math.Min(1 + random.Next(40), ForgedStore.PageSize - from);
+        var page = random.NextInt64(store.PageCount);
+        var bytes = store.ChangePage(page);
+        var from = random.Next(32, ForgedStore.PageSize);
+        var length = Math.Min(1 + random.Next(40), ForgedStore.PageSize - from);
         random.NextBytes(bytes.Slice(from, length));
         return $"page {page}: {length} bytes from {from} on are random";
     }
 
     private bool TryTreePage(out long page, out int count)
     {
-        for (int attempt = 0; attempt < 20; attempt++)
+        for (var attempt = 0; attempt < 20; attempt++)
         {
             page = random.NextInt64(3, store.PageCount);
-            PageHeader header = store.Page(page);
+            var header = store.Page(page);
             count = Math.Min((int)header.EntryCount, 1000);
             // There are many leaves, but the branches lead to other pages.
             if (count > 0 && header.Kind == PageKind.Branch)

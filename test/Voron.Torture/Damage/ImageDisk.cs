@@ -33,9 +33,9 @@ internal sealed unsafe class ImageDisk : IDisk
     {
         _isLent = isLent;
         _isGuarded = isGuarded && !OperatingSystem.IsWindows();
-        foreach ((string name, byte[] bytes) in files.All)
+        foreach ((var name, var bytes) in files.All)
         {
-            Content content = Add(name);
+            var content = Add(name);
             content.SetLength(name, bytes.Length);
             bytes.CopyTo(new Span<byte>(content.Bytes, bytes.Length));
         }
@@ -86,7 +86,7 @@ internal sealed unsafe class ImageDisk : IDisk
         DiskRules.CheckName(name);
         lock (_gate)
         {
-            bool exists = _files.TryGetValue(name, out Content? content);
+            var exists = _files.TryGetValue(name, out var content);
             if (open == DiskOpen.New)
             {
                 if (exists)
@@ -108,7 +108,7 @@ internal sealed unsafe class ImageDisk : IDisk
     {
         lock (_gate)
         {
-            if (!_files.TryGetValue(source, out Content? content))
+            if (!_files.TryGetValue(source, out var content))
                 throw NotFound("rename", source);
             if (_files.ContainsKey(target))
                 throw new DiskException(DiskError.AlreadyExists, "rename", PathOf(source), $"there is a file '{target}'");
@@ -135,7 +135,7 @@ internal sealed unsafe class ImageDisk : IDisk
     public IDisposable Lock(string name, bool shared)
     {
         lock (_gate)
-            return _locks.Take(_files.TryGetValue(name, out Content? content) ? content : throw NotFound("lock", name), shared, PathOf(name));
+            return _locks.Take(_files.TryGetValue(name, out var content) ? content : throw NotFound("lock", name), shared, PathOf(name));
     }
 
     public void Dispose()
@@ -149,7 +149,7 @@ internal sealed unsafe class ImageDisk : IDisk
     {
         lock (_gate)
         {
-            foreach (Content content in _contents)
+            foreach (var content in _contents)
                 content.Free();
             _contents.Clear();
             _files.Clear();
@@ -209,7 +209,7 @@ internal sealed unsafe class ImageDisk : IDisk
 
         private void Guard(long from)
         {
-            long open = DiskRules.RoundUp(from, DiskRules.Alignment);
+            var open = DiskRules.RoundUp(from, DiskRules.Alignment);
             Protect(Bytes, open, Platform.ProtectReadWrite);
             Protect(Bytes + open, FileRoom - open, Platform.ProtectNone);
         }
@@ -222,10 +222,10 @@ internal sealed unsafe class ImageDisk : IDisk
 
         private static byte* Take()
         {
-            if (Buffers.TryTake(out nint buffer))
+            if (Buffers.TryTake(out var buffer))
                 return (byte*)buffer;
             // The system zeroes this memory at the first access, so it is not touched here.
-            nint bytes = (nint)NativeMemory.AllocZeroed(FileRoom + DiskRules.Alignment);
+            var bytes = (nint)NativeMemory.AllocZeroed(FileRoom + DiskRules.Alignment);
             return (byte*)((bytes + DiskRules.Alignment - 1) & -DiskRules.Alignment);
         }
     }
@@ -293,7 +293,7 @@ internal sealed unsafe class ImageDisk : IDisk
 
         public override void WriteVectored(long offset, ReadOnlySpan<IoBlock> blocks)
         {
-            foreach (ref readonly IoBlock block in blocks)
+            foreach (ref readonly var block in blocks)
             {
                 Write(offset, block.Address, (long)block.Length);
                 offset += (long)block.Length;

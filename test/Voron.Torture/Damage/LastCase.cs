@@ -13,9 +13,9 @@ internal sealed class LastCase : IDisposable
 
     public LastCase(string suite, long seed, long run)
     {
-        string directory = System.IO.Path.Combine(System.IO.Path.GetTempPath(), "voron-torture");
+        var directory = System.IO.Path.Combine(System.IO.Path.GetTempPath(), "voron-torture");
         Directory.CreateDirectory(directory);
-        string path = System.IO.Path.Combine(directory, $"{suite}-{Environment.ProcessId}-{run}.last");
+        var path = System.IO.Path.Combine(directory, $"{suite}-{Environment.ProcessId}-{run}.last");
 
         // The system must not delete the file: Windows would do that when the process dies, too.
         _file = new FileStream(path, FileMode.Create, FileAccess.Write, FileShare.Read, bufferSize: 0);

@@ -28,8 +28,8 @@ internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random r
 
     public void Run()
     {
-        IReadOnlySet<ulong> usual = UsualStretches.Value;
-        long before = GC.GetAllocatedBytesForCurrentThread();
+        var usual = UsualStretches.Value;
+        var before = GC.GetAllocatedBytesForCurrentThread();
         var meter = new MemoryMeter();
         var disk = new ImageDisk(files, isLent: true, isGuarded: true);
         EngineMemory.Watch = meter;
@@ -43,7 +43,7 @@ internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random r
             EngineMemory.Watch = null;
             disk.Free();
         }
-        long allocated = GC.GetAllocatedBytesForCurrentThread() - before;
+        var allocated = GC.GetAllocatedBytesForCurrentThread() - before;
         BrokenPromiseException.Require(allocated < MaxManagedBytes, $"{allocated} bytes were allocated for a store of a few hundred thousand");
         BrokenPromiseException.Require(
             meter.Most < MaxNativeBytes, $"{meter.Most} bytes of native memory were in use for a store of a few hundred thousand");
@@ -55,7 +55,7 @@ internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random r
     private static IReadOnlySet<ulong> MeasureStretches()
     {
         var meter = new MemoryMeter();
-        IMemoryWatch? outer = EngineMemory.Watch;
+        var outer = EngineMemory.Watch;
         EngineMemory.Watch = meter;
         try
         {
@@ -72,9 +72,9 @@ internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random r
     {
         Try(() =>
         {
-            using StorageEnvironment environment = StorageEnvironment.Open(disk, Options());
+            using var environment = StorageEnvironment.Open(disk, Options());
             Read(environment);
-            for (int i = 0; writes && i < 2; i++)
+            for (var i = 0; writes && i < 2; i++)
                 Write(environment);
             if (writes)
                 Try(() => environment.Flush());
@@ -87,7 +87,7 @@ internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random r
                 Read(environment);
             }
 
-            long scratch = environment.GetStatistics().ScratchReservedBytes;
+            var scratch = environment.GetStatistics().ScratchReservedBytes;
             BrokenPromiseException.Require(scratch < MaxScratchBytes, $"{scratch} bytes of scratch memory");
         });
     }
@@ -105,7 +105,7 @@ internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random r
 
     private StorageOptions Options()
     {
-        StorageOptions plain = StoreMaker.Options(image.Form);
+        var plain = StoreMaker.Options(image.Form);
         return new StorageOptions
         {
             BackgroundFlush = false,
@@ -123,8 +123,8 @@ internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random r
 
     private void Read(StorageEnvironment environment) => Try(() =>
     {
-        using ReadTransaction reading = environment.BeginRead();
-        foreach (string name in Names(reading.GetTreeNames))
+        using var reading = environment.BeginRead();
+        foreach (var name in Names(reading.GetTreeNames))
             Try(() => ReadTree(reading, name));
     });
 
@@ -138,14 +138,14 @@ internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random r
 
     private void ReadTree(ReadTransaction reading, string name)
     {
-        if (!reading.TryOpenTree(name, out Tree tree))
+        if (!reading.TryOpenTree(name, out var tree))
             return;
         _ = tree.Statistics;
-        IReadOnlyList<(byte[] Key, byte[] Value)> entries = EntriesOf(name);
-        for (int i = 0; i < Math.Min(entries.Count, 8); i++)
+        var entries = EntriesOf(name);
+        for (var i = 0; i < Math.Min(entries.Count, 8); i++)
         {
-            byte[] key = entries[random.Next(entries.Count)].Key;
-            Try(() => Touch(tree.TryGet(key, out ReadOnlySpan<byte> value) ? value : default));
+            var key = entries[random.Next(entries.Count)].Key;
+            Try(() => Touch(tree.TryGet(key, out var value) ? value : default));
             Try(() => tree.Contains([.. key, 0]));
         }
         Try(() => ReadMany(tree, entries));
@@ -159,35 +159,35 @@ internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random r
     private static void ReadMany(Tree tree, IReadOnlyList<(byte[] Key, byte[] Value)> entries)
     {
         var batch = new LookupBatch();
-        foreach ((byte[] key, _) in entries.Take(50))
+        foreach ((var key, _) in entries.Take(50))
             batch.Add(key);
         tree.GetMany(batch);
-        for (int i = 0; i < batch.Count; i++)
+        for (var i = 0; i < batch.Count; i++)
         {
-            if (batch.TryGetValue(i, out ReadOnlySpan<byte> value))
+            if (batch.TryGetValue(i, out var value))
                 Touch(value);
         }
     }
 
     private void Scan(Tree tree, bool forward)
     {
-        using Cursor cursor = tree.OpenCursor();
+        using var cursor = tree.OpenCursor();
         while (forward ? cursor.MoveNext() : cursor.MovePrevious())
         {
             Touch(cursor.Key);
             // One value may lead nowhere while the later ones are sound.
-            Cursor at = cursor;
+            var at = cursor;
             Try(() => Touch(at.Value));
         }
     }
 
     private static void ReadStream(Tree tree, byte[] key)
     {
-        if (!tree.TryOpenStream(key, out Stream? stream))
+        if (!tree.TryOpenStream(key, out var stream))
             return;
         using (stream)
         {
-            byte[] buffer = new byte[10_000];
+            var buffer = new byte[10_000];
             stream.ReadExactly(buffer, 0, (int)Math.Min(buffer.Length, stream.Length));
             stream.Position = Math.Max(0, stream.Length - 100);
             stream.ReadExactly(buffer, 0, (int)Math.Min(100, stream.Length));
@@ -196,12 +196,12 @@ internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random r
 
     private void Seek(Tree tree, IReadOnlyList<(byte[] Key, byte[] Value)> entries)
     {
-        using Cursor cursor = tree.OpenCursor();
-        for (int i = 0; i < 10; i++)
+        using var cursor = tree.OpenCursor();
+        for (var i = 0; i < 10; i++)
         {
-            byte[] key = entries.Count == 0 ? [1] : entries[random.Next(entries.Count)].Key;
-            bool found = random.Next(3) switch { 0 => cursor.Seek(key), 1 => cursor.SeekForPrevious(key), _ => cursor.SeekExact(key) };
-            for (int step = random.Next(20); found && step > 0; step--)
+            var key = entries.Count == 0 ? [1] : entries[random.Next(entries.Count)].Key;
+            var found = random.Next(3) switch { 0 => cursor.Seek(key), 1 => cursor.SeekForPrevious(key), _ => cursor.SeekExact(key) };
+            for (var step = random.Next(20); found && step > 0; step--)
                 found = random.Next(2) == 0 ? cursor.MoveNext() : cursor.MovePrevious();
         }
     }
@@ -209,9 +209,9 @@ internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random r
     /// <summary>Performs one transaction. After an operation that throws, it is rolled back, as its caller must do.</summary>
     private void Write(StorageEnvironment environment) => Try(() =>
     {
-        using WriteTransaction writing = environment.BeginWrite();
-        List<string> names = Names(writing.GetTreeNames);
-        for (int i = random.Next(1, 12); i > 0; i--)
+        using var writing = environment.BeginWrite();
+        var names = Names(writing.GetTreeNames);
+        for (var i = random.Next(1, 12); i > 0; i--)
             Change(writing, names[random.Next(names.Count)]);
         if (random.Next(5) > 0)
             writing.Commit();
@@ -219,13 +219,13 @@ internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random r
 
     private void Change(WriteTransaction writing, string name)
     {
-        WriteTree tree = writing.CreateTree(name);
-        IReadOnlyList<(byte[] Key, byte[] Value)> entries = EntriesOf(name);
-        byte[] known = entries.Count == 0 ? NewKey() : entries[random.Next(entries.Count)].Key;
+        var tree = writing.CreateTree(name);
+        var entries = EntriesOf(name);
+        var known = entries.Count == 0 ? NewKey() : entries[random.Next(entries.Count)].Key;
         switch (random.Next(14))
         {
             case 0:
-                for (int i = 0; i < 60; i++)
+                for (var i = 0; i < 60; i++)
                     tree.Put(NewKey(), new byte[random.Next(300)]);
                 break;
             case 1:
@@ -244,11 +244,11 @@ internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random r
                 DeleteSome(tree);
                 break;
             case 6:
-                foreach ((byte[] key, _) in entries.Skip(random.Next(100)).Take(60))
+                foreach ((var key, _) in entries.Skip(random.Next(100)).Take(60))
                     tree.Delete(key);
                 break;
             case 7:
-                Savepoint savepoint = writing.CreateSavepoint();
+                var savepoint = writing.CreateSavepoint();
                 tree.Put(known, new byte[random.Next(4000)]);
                 tree.Delete(entries.Count == 0 ? known : entries[0].Key);
                 savepoint.Rollback();
@@ -270,15 +270,15 @@ internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random r
                 tree.Insert(known, new byte[10]);
                 break;
             default:
-                Touch(tree.TryGet(known, out ReadOnlySpan<byte> value) ? value : default);
+                Touch(tree.TryGet(known, out var value) ? value : default);
                 break;
         }
     }
 
     private void DeleteSome(WriteTree tree)
     {
-        using Cursor cursor = tree.OpenCursor();
-        for (int i = 0; i < 200 && cursor.MoveNext(); i++)
+        using var cursor = tree.OpenCursor();
+        for (var i = 0; i < 200 && cursor.MoveNext(); i++)
         {
             if (random.Next(3) > 0)
                 cursor.Delete();
@@ -290,7 +290,7 @@ internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random r
 
     private byte[] NewKey()
     {
-        byte[] key = new byte[random.Next(4, 200)];
+        var key = new byte[random.Next(4, 200)];
         BinaryPrimitives.WriteInt32BigEndian(key, random.Next());
         return key;
     }

@@ -48,7 +48,7 @@ internal sealed class MemoryMeter : IMemoryWatch
     {
         lock (_gate)
         {
-            if (_blocks.Remove(address, out long bytes))
+            if (_blocks.Remove(address, out var bytes))
                 _bytes -= bytes;
         }
     }

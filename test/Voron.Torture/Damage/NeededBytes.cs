@@ -1,7 +1,6 @@
 using Voron.Format;
 using Voron.Primitives;
 using Voron.Snapshots;
-using Voron.Transactions;
 using Voron.Trees;
 using Voron.Trees.Pages;
 
@@ -28,9 +27,9 @@ internal sealed unsafe class NeededBytes
     public static NeededBytes Of(StorageEnvironment environment, long length)
     {
         var needed = new NeededBytes(length);
-        using ReadTransaction reading = environment.BeginRead();
-        SnapshotPages snapshot = reading.Body.Snapshot;
-        foreach (TreeHeader header in TreesOf(snapshot))
+        using var reading = environment.BeginRead();
+        var snapshot = reading.Body.Snapshot;
+        foreach (var header in TreesOf(snapshot))
             needed.AddLargeValues(environment, snapshot, header);
         needed.AddPages(environment, snapshot);
         return needed;
@@ -42,9 +41,9 @@ internal sealed unsafe class NeededBytes
     /// <param name="ranges">The ranges to search.</param>
     public long FirstChanged(ReadOnlySpan<byte> before, ReadOnlySpan<byte> now, IReadOnlyList<(long Offset, long Length)> ranges)
     {
-        foreach ((long offset, long length) in ranges)
+        foreach ((var offset, var length) in ranges)
         {
-            for (long at = offset; at < Math.Min(offset + length, before.Length); at++)
+            for (var at = offset; at < Math.Min(offset + length, before.Length); at++)
             {
                 if (_isNeeded[at] && (at >= now.Length || before[(int)at] != now[(int)at]))
                     return at;
@@ -58,7 +57,7 @@ internal sealed unsafe class NeededBytes
         var trees = new List<TreeHeader>();
         var cursor = new TreeCursor();
         cursor.Open(new TreeState(snapshot.State.Catalog), snapshot);
-        for (bool found = cursor.SeekFirst(); found; found = cursor.MoveNext())
+        for (var found = cursor.SeekFirst(); found; found = cursor.MoveNext())
             trees.Add(Catalog.ToHeader(cursor.Key, cursor.Value, snapshot.State.PageCount));
         cursor.Close();
         return trees;
@@ -67,14 +66,14 @@ internal sealed unsafe class NeededBytes
     // Large values occupy pages without a header: the checksums beside the reference cover the value and nothing else.
     private void AddLargeValues(StorageEnvironment environment, SnapshotPages snapshot, TreeHeader header)
     {
-        int pageSize = environment.Options.PageSize;
+        var pageSize = environment.Options.PageSize;
         var cursor = new TreeCursor();
         cursor.Open(new TreeState(header), snapshot);
-        for (bool found = cursor.SeekFirst(); found; found = cursor.MoveNext())
+        for (var found = cursor.SeekFirst(); found; found = cursor.MoveNext())
         {
             if (LeafPage.Kind(cursor.Record) != ValueKind.LargeExtent)
                 continue;
-            LargeExtentReference reference = *(LargeExtentReference*)LeafPage.InlineBytes(cursor.Record);
+            var reference = *(LargeExtentReference*)LeafPage.InlineBytes(cursor.Record);
             Add(reference.FirstPage * pageSize, (reference.FirstPage * pageSize) + reference.Length);
             for (long page = 0; page * pageSize < reference.Length; page++)
                 _large.Add(reference.FirstPage + page);
@@ -84,11 +83,11 @@ internal sealed unsafe class NeededBytes
 
     private void AddPages(StorageEnvironment environment, SnapshotPages snapshot)
     {
-        int pageSize = environment.Options.PageSize;
-        byte* bitmap = BitmapOf(snapshot);
+        var pageSize = environment.Options.PageSize;
+        var bitmap = BitmapOf(snapshot);
         for (long page = 0; page < snapshot.State.PageCount; page++)
         {
-            bool isUsed = (bitmap[page / 8] & (1 << (int)(page % 8))) != 0;
+            var isUsed = (bitmap[page / 8] & (1 << (int)(page % 8))) != 0;
             if (!isUsed || _large.Contains(page) || environment.Internals.Engine.Versions.Find(page, snapshot.Id, out _))
                 continue;
             var header = (PageHeader*)snapshot.Read(new PageNumber(page));
@@ -102,14 +101,14 @@ internal sealed unsafe class NeededBytes
     // The root names the directory, which names the map; see the file format. These environments have one section.
     private static byte* BitmapOf(SnapshotPages snapshot)
     {
-        long directory = *(long*)(snapshot.Read(new PageNumber(0)) + PageHeader.Size);
-        long map = *(long*)(snapshot.Read(new PageNumber(directory)) + PageHeader.Size);
+        var directory = *(long*)(snapshot.Read(new PageNumber(0)) + PageHeader.Size);
+        var map = *(long*)(snapshot.Read(new PageNumber(directory)) + PageHeader.Size);
         return snapshot.Read(new PageNumber(map)) + PageHeader.Size;
     }
 
     private void Add(long from, long end)
     {
-        for (long at = from; at < Math.Min(end, _isNeeded.Length); at++)
+        for (var at = from; at < Math.Min(end, _isNeeded.Length); at++)
             _isNeeded[at] = true;
     }
 }

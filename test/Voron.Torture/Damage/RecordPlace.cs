@@ -6,7 +6,7 @@ internal readonly record struct RecordPlace(string File, long Offset, long Lengt
 {
     public bool IsHit(string file, IReadOnlyList<(long Offset, long Length)> ranges)
     {
-        (string own, long from, long end) = (File, Offset, Offset + Length);
+        (var own, var from, var end) = (File, Offset, Offset + Length);
         return own == file && ranges.Any(range => range.Offset < end && range.Offset + range.Length > from);
     }
 }

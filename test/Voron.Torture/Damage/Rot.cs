@@ -35,7 +35,7 @@ internal readonly record struct Rot(int Image, string File, RotKind Kind, long N
     /// <summary>Returns the number of different damages of a kind to a file.</summary>
     public static long CountOf(RotKind kind, long length, bool hasForeign)
     {
-        long blocks = (length + BlockBytes - 1) / BlockBytes;
+        var blocks = (length + BlockBytes - 1) / BlockBytes;
         return kind switch
         {
             RotKind.Bit => length * 8,
@@ -54,18 +54,18 @@ internal readonly record struct Rot(int Image, string File, RotKind Kind, long N
     /// <returns>The ranges that were damaged.</returns>
     public IReadOnlyList<(long Offset, long Length)> Apply(ImageDisk disk, byte[] original, byte[]? foreign)
     {
-        Span<byte> bytes = disk.Bytes(File);
+        var bytes = disk.Bytes(File);
         switch (Kind)
         {
             case RotKind.Bit:
                 Turn(disk);
                 return [(Number / 8, 1)];
             case RotKind.ZeroedBlock:
-                Span<byte> zeroed = BlockOf(bytes, Number);
+                var zeroed = BlockOf(bytes, Number);
                 zeroed.Clear();
                 return [(Number * BlockBytes, zeroed.Length)];
             case RotKind.SwappedBlocks:
-                (long first, long second) = PairOf(Number);
+                (var first, var second) = PairOf(Number);
                 BlockOf(original, second).CopyTo(BlockOf(bytes, first));
                 BlockOf(original, first).CopyTo(BlockOf(bytes, second));
                 return [(first * BlockBytes, BlockBytes), (second * BlockBytes, BlockBytes)];
@@ -73,11 +73,11 @@ internal readonly record struct Rot(int Image, string File, RotKind Kind, long N
                 disk.Replace(File, original.AsSpan(0, (int)(Number * CutBytes)));
                 return [(Number * CutBytes, original.Length)];
             case RotKind.ForeignBlock:
-                Span<byte> target = BlockOf(bytes, Number);
+                var target = BlockOf(bytes, Number);
                 target.Clear();
                 if (Number * BlockBytes < foreign!.Length)
                 {
-                    Span<byte> source = BlockOf(foreign, Number);
+                    var source = BlockOf(foreign, Number);
                     source[..Math.Min(source.Length, target.Length)].CopyTo(target);
                 }
                 return [(Number * BlockBytes, target.Length)];
@@ -104,7 +104,7 @@ internal readonly record struct Rot(int Image, string File, RotKind Kind, long N
     /// <summary>Returns a pair by its number, in the order (0, 1), (0, 2), (1, 2), (0, 3), ...</summary>
     private static (long First, long Second) PairOf(long number)
     {
-        long second = (long)((1 + Math.Sqrt(1 + (8.0 * number))) / 2);
+        var second = (long)((1 + Math.Sqrt(1 + (8.0 * number))) / 2);
         while (second * (second - 1) / 2 > number)
             second--;
         while ((second + 1) * second / 2 <= number)

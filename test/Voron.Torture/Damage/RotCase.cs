@@ -33,9 +33,9 @@ internal sealed partial class RotCase(StoreImage image, Rot rot, IReadOnlyList<(
     /// more.</param>
     public RotOutcome Run(ImageDisk disk, bool writable)
     {
-        long needed = rot.File == ForgedStore.DataFile ? image.Needed.FirstChanged(image.Files[rot.File], disk.Bytes(rot.File), hit) : -1;
+        var needed = rot.File == ForgedStore.DataFile ? image.Needed.FirstChanged(image.Files[rot.File], disk.Bytes(rot.File), hit) : -1;
         disk.IsReadOnly = !writable;
-        (RotOutcome outcome, long? id) = Judge(disk, writable, image.LastTransaction);
+        (var outcome, var id) = Judge(disk, writable, image.LastTransaction);
         BrokenPromiseException.Require(
             outcome != RotOutcome.Harmless || needed < 0,
             $"byte {needed % ForgedStore.PageSize} of page {needed / ForgedStore.PageSize} has changed, something depends on it, and it is not reported");
@@ -44,7 +44,7 @@ internal sealed partial class RotCase(StoreImage image, Rot rot, IReadOnlyList<(
 
         // Damage that was reported and not repaired has to be reported again: the closing flush must not have given it a valid checksum.
         disk.IsReadOnly = true;
-        (RotOutcome again, _) = Judge(disk, writable: false, id ?? image.LastTransaction);
+        (var again, _) = Judge(disk, writable: false, id ?? image.LastTransaction);
         BrokenPromiseException.Require(id is not null || again == RotOutcome.Told, "an opening for writing is refused, and one for reading finds nothing");
         BrokenPromiseException.Require(
             outcome != RotOutcome.Harmless || again == RotOutcome.Harmless, "harmless damage is reported after the environment was closed");
@@ -56,7 +56,7 @@ internal sealed partial class RotCase(StoreImage image, Rot rot, IReadOnlyList<(
     private (RotOutcome Outcome, long? Id) Judge(ImageDisk disk, bool writable, long newest)
     {
         var log = new InformationLog();
-        long before = disk.Changes;
+        var before = disk.Changes;
         StorageEnvironment environment;
         try
         {
@@ -71,19 +71,19 @@ internal sealed partial class RotCase(StoreImage image, Rot rot, IReadOnlyList<(
         }
         using (environment)
         {
-            long id = environment.Recovery.TransactionId;
-            RotOutcome outcome = RotOutcome.Harmless;
+            var id = environment.Recovery.TransactionId;
+            var outcome = RotOutcome.Harmless;
             if (id != newest)
             {
                 BrokenPromiseException.Require(newest == image.LastTransaction, $"transaction {newest} was the newest, and {id} is after a close");
                 outcome = JudgeDropped(environment, log);
             }
             IReadOnlyList<string> faults;
-            using (ReadTransaction reading = environment.BeginRead())
+            using (var reading = environment.BeginRead())
                 faults = image.Contents[id].Compare(reading);
-            foreach (string fault in faults)
+            foreach (var fault in faults)
                 BrokenPromiseException.Require(Place().IsMatch(fault), $"no place is named: {fault}");
-            VerificationReport report = environment.Verify();
+            var report = environment.Verify();
             BrokenPromiseException.Require(faults.Count == 0 || !report.IsSound, $"Verify finds nothing where reading reports {string.Join("; ", faults)}");
             return (faults.Count > 0 || !report.IsSound ? RotOutcome.Told : outcome, id);
         }
@@ -93,21 +93,21 @@ internal sealed partial class RotCase(StoreImage image, Rot rot, IReadOnlyList<(
     // is left, it is reported by its id. A file that has become shorter, or has been replaced, is reported as such and excuses nothing.
     private RotOutcome JudgeDropped(StorageEnvironment environment, InformationLog log)
     {
-        RecoveryReport recovery = environment.Recovery;
-        long firstMissing = recovery.TransactionId + 1;
+        var recovery = environment.Recovery;
+        var firstMissing = recovery.TransactionId + 1;
         IReadOnlyList<RecordPlace> missing = [.. image.Records.SkipWhile(record => record.TransactionId != firstMissing)];
-        int most = rot.Kind switch
+        var most = rot.Kind switch
         {
             RotKind.Cut or RotKind.ForeignFile => 0,
             RotKind.SwappedBlocks => 2,
             _ => 1,
         };
-        int transactions = missing.Count(record => record.TransactionId != 0);
+        var transactions = missing.Count(record => record.TransactionId != 0);
         BrokenPromiseException.Require(
             transactions > 0 && transactions <= most && missing.All(record => record.IsHit(rot.File, hit)),
             $"transaction {image.LastTransaction} was acknowledged, and {recovery.TransactionId} was found: {recovery}");
-        bool isTold = recovery is { DroppedRecords: > 0 } && recovery.DroppedFile is not null && log.HasDropped;
-        long header = missing[0].Offset;
+        var isTold = recovery is { DroppedRecords: > 0 } && recovery.DroppedFile is not null && log.HasDropped;
+        var header = missing[0].Offset;
         if (rot.Kind != RotKind.Bit && hit.Any(range => range.Offset <= header && range.Offset + range.Length > header))
         {
             BrokenPromiseException.Require(isTold || transactions < 2, $"{transactions} transactions are missing, and this is not reported: {recovery}");
@@ -116,7 +116,7 @@ internal sealed partial class RotCase(StoreImage image, Rot rot, IReadOnlyList<(
         BrokenPromiseException.Require(isTold, $"the missing record is not reported, or not in the log: {recovery}");
 
         // The damaged bit may belong to the id, or to the kind.
-        bool hitsId = rot.Kind == RotKind.Bit && hit[0].Offset - header is 64 or (>= 88 and < 96);
+        var hitsId = rot.Kind == RotKind.Bit && hit[0].Offset - header is 64 or (>= 88 and < 96);
         BrokenPromiseException.Require(
             recovery.FirstDroppedTransactionId == firstMissing || hitsId, $"the missing transaction is not named: {recovery}");
         return RotOutcome.Told;

@@ -16,10 +16,10 @@ internal sealed class RotList
     public RotList(IReadOnlyList<StoreImage> images)
     {
         Images = images;
-        for (int group = 0; group < _groups.Length; group++)
+        for (var group = 0; group < _groups.Length; group++)
         {
-            long before = Count;
-            for (int i = 0; i < images.Count; i++)
+            var before = Count;
+            for (var i = 0; i < images.Count; i++)
                 AddImage(group, i);
             _groups[group] = Count - before;
         }
@@ -33,17 +33,17 @@ internal sealed class RotList
     {
         get
         {
-            int low = 0;
-            int high = _segments.Count - 1;
+            var low = 0;
+            var high = _segments.Count - 1;
             while (low < high)
             {
-                int middle = (low + high + 1) / 2;
+                var middle = (low + high + 1) / 2;
                 if (_segments[middle].From <= number)
                     low = middle;
                 else
                     high = middle - 1;
             }
-            (long from, int image, string file, RotKind kind) = _segments[low];
+            (var from, var image, var file, var kind) = _segments[low];
             return new Rot(image, file, kind, number - from);
         }
     }
@@ -54,9 +54,9 @@ internal sealed class RotList
     /// </summary>
     public long Pick(long place, long seed)
     {
-        long first = Math.Min(_groups[0], (place + Period - 1) / Period);
-        long second = Math.Min(_groups[1], (place + Period - 1 - SecondAt) / Period);
-        long third = Math.Min(_groups[2], (place + Period - 1 - ThirdAt) / Period);
+        var first = Math.Min(_groups[0], (place + Period - 1) / Period);
+        var second = Math.Min(_groups[1], (place + Period - 1 - SecondAt) / Period);
+        var third = Math.Min(_groups[2], (place + Period - 1 - ThirdAt) / Period);
         if (place % Period == 0 && first < _groups[0])
             return EvenSpread.At(first, seed, _groups[0]);
         if (place % Period == SecondAt && second < _groups[1])
@@ -71,12 +71,12 @@ internal sealed class RotList
 
     private void AddImage(int group, int image)
     {
-        StoreFiles foreign = ForeignOf(image).Files;
-        foreach ((string file, byte[] bytes) in Images[image].Files.All)
+        var foreign = ForeignOf(image).Files;
+        foreach ((var file, var bytes) in Images[image].Files.All)
         {
-            foreach (RotKind kind in Enum.GetValues<RotKind>())
+            foreach (var kind in Enum.GetValues<RotKind>())
             {
-                long count = Rot.CountOf(kind, bytes.Length, foreign.Has(file));
+                var count = Rot.CountOf(kind, bytes.Length, foreign.Has(file));
                 if (count == 0 || GroupOf(file, kind) != group)
                     continue;
                 _segments.Add((Count, image, file, kind));

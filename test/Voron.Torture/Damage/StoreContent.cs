@@ -12,10 +12,10 @@ internal sealed class StoreContent
     public static StoreContent Of(ReadTransaction reading)
     {
         var trees = new List<(string, IReadOnlyList<(byte[], byte[])>)>();
-        foreach (string name in reading.GetTreeNames())
+        foreach (var name in reading.GetTreeNames())
         {
             var entries = new List<(byte[], byte[])>();
-            foreach (TreeEntry entry in reading.OpenTree(name).GetEntries())
+            foreach (var entry in reading.OpenTree(name).GetEntries())
                 entries.Add((entry.Key.ToArray(), entry.Value.ToArray()));
             trees.Add((name, entries));
         }
@@ -31,7 +31,7 @@ internal sealed class StoreContent
         var told = new List<string>();
         if (!Try(told, () => CheckNames(reading.GetTreeNames())))
             return told;
-        foreach ((string name, IReadOnlyList<(byte[] Key, byte[] Value)> entries) in Trees)
+        foreach ((var name, var entries) in Trees)
         {
             // A page on the way may be damaged: the entries elsewhere must still be present.
             if (!Try(told, () => CheckScan(reading.OpenTree(name), entries)))
@@ -42,12 +42,12 @@ internal sealed class StoreContent
 
     private static void CheckEach(List<string> told, ReadTransaction reading, string name, IReadOnlyList<(byte[] Key, byte[] Value)> entries)
     {
-        foreach ((byte[] key, byte[] value) in entries)
+        foreach ((var key, var value) in entries)
         {
             Try(told, () =>
             {
-                bool found = reading.OpenTree(name).TryGet(key, out ReadOnlySpan<byte> actual);
-                string what = found ? "has a wrong value for" : "does not have";
+                var found = reading.OpenTree(name).TryGet(key, out var actual);
+                var what = found ? "has a wrong value for" : "does not have";
                 Require(found && actual.SequenceEqual(value), $"'{name}' {what} {Encoding.ASCII.GetString(key)}");
             });
         }
@@ -55,8 +55,8 @@ internal sealed class StoreContent
 
     private static void CheckScan(Tree tree, IReadOnlyList<(byte[] Key, byte[] Value)> entries)
     {
-        int at = 0;
-        foreach (TreeEntry entry in tree.GetEntries())
+        var at = 0;
+        foreach (var entry in tree.GetEntries())
         {
             Require(at < entries.Count && entry.Key.SequenceEqual(entries[at].Key), $"'{tree.Name}' has the wrong key {at}");
             Require(entry.Value.SequenceEqual(entries[at].Value), $"'{tree.Name}' has a wrong value at entry {at}");

@@ -123,7 +123,7 @@ internal sealed class StoreMaker : IDisposable
         maker.Fill();
         maker._environment.Flush();
         maker.Change(3);
-        StoreFiles killed = maker._disk.Copy();
+        var killed = maker._disk.Copy();
         using var second = new StoreMaker(maker, killed);
         second.Change(3);
         second._environment.Internals.ConfirmDurability();
@@ -137,7 +137,7 @@ internal sealed class StoreMaker : IDisposable
         _disk = new ImageDisk(files, isLent: true);
         _round = before._round;
         _pageCount = before._pageCount;
-        foreach ((long id, StoreContent content) in before._contents)
+        foreach ((var id, var content) in before._contents)
             _contents[id] = content;
         _environment = Open();
     }
@@ -151,7 +151,7 @@ internal sealed class StoreMaker : IDisposable
 
     private StorageEnvironment Open()
     {
-        StorageOptions plain = Options(_form);
+        var plain = Options(_form);
         return StorageEnvironment.Open(_disk, new StorageOptions
         {
             BackgroundFlush = false,
@@ -167,16 +167,16 @@ internal sealed class StoreMaker : IDisposable
 
     private StoreImage Take(string name)
     {
-        StoreFiles files = _disk.Copy();
+        var files = _disk.Copy();
         // The space that the file has gained ahead of need holds nothing that could be damaged.
-        byte[] data = files[ForgedStore.DataFile];
+        var data = files[ForgedStore.DataFile];
         files = files.With(ForgedStore.DataFile, data[..(int)Math.Min(data.Length, _pageCount * ForgedStore.PageSize)]);
-        long last = _contents.Keys.Max();
+        var last = _contents.Keys.Max();
         var store = new ForgedStore(files);
-        IEnumerable<RecordPlace> records = store.Records.Select(record =>
+        var records = store.Records.Select(record =>
         {
-            RecordHeader header = store.Read(record);
-            long id = header.Kind == RecordKind.Transaction ? header.State.TransactionId : 0;
+            var header = store.Read(record);
+            var id = header.Kind == RecordKind.Transaction ? header.State.TransactionId : 0;
             return new RecordPlace(record.File, record.Offset, header.AlignedLength, id);
         });
         return new StoreImage(name, files, last, _contents) { Form = _form, Records = [.. records], Needed = FindNeeded(files) };
@@ -185,7 +185,7 @@ internal sealed class StoreMaker : IDisposable
     private NeededBytes FindNeeded(StoreFiles files)
     {
         using var disk = new ImageDisk(files) { IsReadOnly = true };
-        using StorageEnvironment environment = StorageEnvironment.Open(disk, Options(_form, readOnly: true));
+        using var environment = StorageEnvironment.Open(disk, Options(_form, readOnly: true));
         return NeededBytes.Of(environment, files[ForgedStore.DataFile].Length);
     }
 
@@ -194,15 +194,15 @@ internal sealed class StoreMaker : IDisposable
     {
         Commit(writing =>
         {
-            WriteTree items = writing.CreateTree("items");
-            for (int i = 0; i < Keys; i++)
+            var items = writing.CreateTree("items");
+            for (var i = 0; i < Keys; i++)
                 items.Put(Key(i), Value(i, 90));
             writing.CreateTree("few").Put(Key(1), Value(1, 10));
             writing.CreateTree("empty");
         });
         Commit(writing =>
         {
-            WriteTree values = writing.CreateTree("values");
+            var values = writing.CreateTree("values");
             values.Put(Key(1), Value(1, 3_000));
             values.Put(Key(2), Value(2, 9_000));
             values.Put(Key(3), Value(3, 20_000));
@@ -211,8 +211,8 @@ internal sealed class StoreMaker : IDisposable
         });
         Commit(writing =>
         {
-            WriteTree wide = writing.CreateTree("wide");
-            for (int i = 0; i < 24; i++)
+            var wide = writing.CreateTree("wide");
+            for (var i = 0; i < 24; i++)
                 wide.Put([.. Key(i), .. Value(i, 700)], Value(i, 900));
             writing.OpenTree("values").Delete(Key(5));
         });
@@ -221,15 +221,15 @@ internal sealed class StoreMaker : IDisposable
     /// <summary>Commits transactions of each kind: few bytes, new pages, freed pages, extents, values that bypass the journal.</summary>
     private void Change(int transactions)
     {
-        for (int i = 0; i < transactions; i++)
+        for (var i = 0; i < transactions; i++)
         {
-            int round = ++_round;
+            var round = ++_round;
             Commit(writing =>
             {
-                WriteTree items = writing.OpenTree("items");
-                for (int k = 0; k < 6; k++)
+                var items = writing.OpenTree("items");
+                for (var k = 0; k < 6; k++)
                     items.Put(Key((round * 17) + (k * 31)), Value(round, 60 + k));
-                WriteTree values = writing.OpenTree("values");
+                var values = writing.OpenTree("values");
                 values.Put(Key(10 + round), Value(round, 6_000));
                 values.Put(Key(2), Value(round, 9_000 - round));
                 if (round % 2 == 0)
@@ -245,13 +245,13 @@ internal sealed class StoreMaker : IDisposable
 
     private void Commit(Action<WriteTransaction> change)
     {
-        using (WriteTransaction writing = _environment.BeginWrite())
+        using (var writing = _environment.BeginWrite())
         {
             change(writing);
             writing.Commit();
         }
         _pageCount = _environment.GetStatistics().PageCount;
-        using ReadTransaction reading = _environment.BeginRead();
+        using var reading = _environment.BeginRead();
         _contents[reading.TransactionId] = StoreContent.Of(reading);
     }
 
@@ -259,7 +259,7 @@ internal sealed class StoreMaker : IDisposable
 
     private static byte[] Value(int seed, int length)
     {
-        byte[] bytes = new byte[length];
+        var bytes = new byte[length];
         new Random(seed).NextBytes(bytes);
         return bytes;
     }

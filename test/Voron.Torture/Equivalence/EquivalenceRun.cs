@@ -31,7 +31,7 @@ internal sealed class EquivalenceRun(SuiteRun run, EquivalenceSettings settings,
     public void Run()
     {
         _environment = _place.Open(settings.ToOptions());
-        for (int i = 1; i <= Transactions && run.Choices.HasMore; i++)
+        for (var i = 1; i <= Transactions && run.Choices.HasMore; i++)
         {
             run.Step($"transaction {i}");
             Commit();
@@ -59,12 +59,12 @@ internal sealed class EquivalenceRun(SuiteRun run, EquivalenceSettings settings,
     {
         // Drawn in advance: operations of a group commit run elsewhere and later.
         List<Action<WriteTransaction>> changes = [];
-        for (int i = random.Next(1, 14); i > 0; i--)
+        for (var i = random.Next(1, 14); i > 0; i--)
             changes.Add(DrawChange());
 
         void ChangeAll(WriteTransaction writing)
         {
-            foreach (Action<WriteTransaction> change in changes)
+            foreach (var change in changes)
                 change(writing);
         }
 
@@ -73,7 +73,7 @@ internal sealed class EquivalenceRun(SuiteRun run, EquivalenceSettings settings,
             _underWay.Add(_environment.WriteAsync(ChangeAll).AsTask());
             return;
         }
-        using WriteTransaction writing = _environment.BeginWrite();
+        using var writing = _environment.BeginWrite();
         ChangeAll(writing);
         if (settings.Commits == CommitMode.Pipelined)
             _underWay.Add(writing.CommitAsync().AsTask());
@@ -83,8 +83,8 @@ internal sealed class EquivalenceRun(SuiteRun run, EquivalenceSettings settings,
 
     private Action<WriteTransaction> DrawChange()
     {
-        string name = Names[random.Next(Names.Length)];
-        ImmutableSortedDictionary<string, ModelValue> entries = _content.Trees.GetValueOrDefault(name, Content.EmptyTree);
+        var name = Names[random.Next(Names.Length)];
+        var entries = _content.Trees.GetValueOrDefault(name, Content.EmptyTree);
         switch (random.Next(20))
         {
             case 0 when _content.Trees.ContainsKey(name):
@@ -97,8 +97,8 @@ internal sealed class EquivalenceRun(SuiteRun run, EquivalenceSettings settings,
                 _content = _content.With(name, entries.RemoveRange(deleted));
                 return writing =>
                 {
-                    WriteTree tree = writing.OpenTree(name);
-                    foreach (string key in deleted)
+                    var tree = writing.OpenTree(name);
+                    foreach (var key in deleted)
                         BrokenPromiseException.Require(tree.Delete(Bytes(key)), $"'{name}' does not have '{key}'");
                 };
             default:
@@ -106,8 +106,8 @@ internal sealed class EquivalenceRun(SuiteRun run, EquivalenceSettings settings,
                 _content = _content.With(name, entries.SetItems(put.Select(entry => KeyValuePair.Create(entry.Key, entry.Value))));
                 return writing =>
                 {
-                    WriteTree tree = writing.CreateTree(name);
-                    foreach ((string key, ModelValue value) in put)
+                    var tree = writing.CreateTree(name);
+                    foreach ((var key, var value) in put)
                         tree.Put(Bytes(key), value.ToBytes());
                 };
         }
@@ -116,12 +116,12 @@ internal sealed class EquivalenceRun(SuiteRun run, EquivalenceSettings settings,
     /// <summary>Draws changes that a savepoint undoes.</summary>
     private Action<WriteTransaction> DrawRollback(string name, ImmutableSortedDictionary<string, ModelValue> entries)
     {
-        string deleted = entries.Keys.ElementAt(random.Next(entries.Count));
-        (string key, ModelValue value) = (DrawKey(entries), DrawValue());
+        var deleted = entries.Keys.ElementAt(random.Next(entries.Count));
+        (var key, var value) = (DrawKey(entries), DrawValue());
         return writing =>
         {
-            using Savepoint savepoint = writing.CreateSavepoint();
-            WriteTree tree = writing.OpenTree(name);
+            using var savepoint = writing.CreateSavepoint();
+            var tree = writing.OpenTree(name);
             tree.Delete(Bytes(deleted));
             tree.Put(Bytes(key), value.ToBytes());
             savepoint.Rollback();
@@ -132,7 +132,7 @@ internal sealed class EquivalenceRun(SuiteRun run, EquivalenceSettings settings,
     {
         if (entries.Count > 0 && random.Next(3) == 0)
             return entries.Keys.ElementAt(random.Next(entries.Count));
-        string number = (random.Next(2) == 0 ? _nextKey++ : random.Next(100_000)).ToString("D6", CultureInfo.InvariantCulture);
+        var number = (random.Next(2) == 0 ? _nextKey++ : random.Next(100_000)).ToString("D6", CultureInfo.InvariantCulture);
         return random.Next(12) switch
         {
             0 => number.PadRight(LongestKey, 'x'),
@@ -143,7 +143,7 @@ internal sealed class EquivalenceRun(SuiteRun run, EquivalenceSettings settings,
 
     private ModelValue DrawValue()
     {
-        int length = random.Next(100) switch
+        var length = random.Next(100) switch
         {
             < 70 => random.Next(300),
             < 85 => random.Next(4_000),
@@ -157,14 +157,14 @@ internal sealed class EquivalenceRun(SuiteRun run, EquivalenceSettings settings,
     private void Check()
     {
         Settle();
-        using ReadTransaction reading = _environment.BeginRead();
+        using var reading = _environment.BeginRead();
         ContentCheck.CheckReader(reading, _content);
         run.Tally("digests");
     }
 
     private void Settle()
     {
-        foreach (Task task in _underWay)
+        foreach (var task in _underWay)
             task.GetAwaiter().GetResult();
         _underWay.Clear();
     }
@@ -178,7 +178,7 @@ internal sealed class EquivalenceRun(SuiteRun run, EquivalenceSettings settings,
 
     private void EndReaders()
     {
-        foreach ((ReadTransaction reading, Content content) in _readers)
+        foreach ((var reading, var content) in _readers)
         {
             ContentCheck.CheckReader(reading, content);
             reading.Dispose();

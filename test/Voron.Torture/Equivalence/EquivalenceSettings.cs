@@ -49,7 +49,7 @@ internal sealed record EquivalenceSettings(
     {
         T Take<T>(T[] values)
         {
-            T value = values[number % values.Length];
+            var value = values[number % values.Length];
             number /= values.Length;
             return value;
         }

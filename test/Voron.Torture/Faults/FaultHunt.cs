@@ -26,9 +26,9 @@ internal static class FaultHunt
     {
         if (fault.UnfitHere is { } reason)
             return new FaultOutcome(fault, null, reason, 0, 0);
-        SuiteProcessEnd end = Run(fault.Suite, fault.Count, fault.Seed ?? seed, fault.Name, fault.Guard);
-        SuiteResult result = end.ResultOrDeath();
-        (string? finding, string? missed) = Judge(fault, result.Failures);
+        var end = Run(fault.Suite, fault.Count, fault.Seed ?? seed, fault.Name, fault.Guard);
+        var result = end.ResultOrDeath();
+        (var finding, var missed) = Judge(fault, result.Failures);
         return new FaultOutcome(fault, Shorten(finding), Shorten(missed), result.Cases, end.Time.TotalSeconds);
     }
 
@@ -50,7 +50,7 @@ internal static class FaultHunt
     {
         if (failures is not [var failure, ..])
             return (null, null);
-        bool isFound = failure.Kind switch
+        var isFound = failure.Kind switch
         {
             FailureKind.Broken => fault.Shows is null || failure.Message.Contains(fault.Shows, StringComparison.Ordinal),
             FailureKind.Hang => fault.Hangs,
@@ -63,7 +63,7 @@ internal static class FaultHunt
     private static SuiteProcessEnd Run(string suite, long count, long seed, string? fault, bool guard)
     {
         var plan = new RunPlan(count, seed) { Fault = fault, Guard = guard, ShrinkTime = TimeSpan.Zero };
-        SuiteProcessEnd end = new SuiteProcess(SuiteCatalog.Find(suite), plan).Run(Limit);
+        var end = new SuiteProcess(SuiteCatalog.Find(suite), plan).Run(Limit);
         if (end.Result is null && end.IsOver && end.ExitCode == Program.ExitWrongCall)
             throw new TortureException($"{suite} could not run: {end.Errors}");
         return end;

@@ -128,7 +128,7 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
         EndReaders();
         if (_environment is null)
             return;
-        int before = Changes.Sum(disk.Count);
+        var before = Changes.Sum(disk.Count);
         _environment.Dispose();
         _environment = null;
         BrokenPromiseException.Require(
@@ -158,7 +158,7 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
         if (left.FileOf(Paging.CheckpointFile.FileName) >= 0)
         {
             using var environment = StorageEnvironment.Open(left, options);
-            Content found = ContentCheck.Check(environment, allowed);
+            var found = ContentCheck.Check(environment, allowed);
             try
             {
                 found = Add(environment, found, "full");
@@ -190,7 +190,7 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
         if (Environment.GetStatistics().JournalWrites == 0)
             return;
         Environment.Flush();
-        EnvironmentStatistics statistics = Environment.GetStatistics();
+        var statistics = Environment.GetStatistics();
         BrokenPromiseException.Require(
             statistics.CheckpointTransactionId == statistics.PublishedTransactionId,
             $"Transaction {statistics.PublishedTransactionId} is published, and a flush has brought the data file to " +
@@ -201,7 +201,7 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
     private Content GoOn(SimulatedDisk left, IReadOnlyList<Content> allowed)
     {
         using var environment = StorageEnvironment.Open(left, options);
-        Content next = Add(environment, ContentCheck.Check(environment, allowed), "after");
+        var next = Add(environment, ContentCheck.Check(environment, allowed), "after");
         environment.Flush();
         ContentCheck.Check(environment, [next]);
         return next;
@@ -210,7 +210,7 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
     private static Content Add(StorageEnvironment environment, Content content, string key)
     {
         var value = new ModelValue(7, 3000);
-        using WriteTransaction writing = environment.BeginWrite();
+        using var writing = environment.BeginWrite();
         writing.CreateTree("alpha").Put(Encoding.ASCII.GetBytes(key), value.ToBytes());
         writing.Commit();
         return content.With("alpha", content.Trees.GetValueOrDefault("alpha", Content.EmptyTree).SetItem(key, value));
@@ -222,7 +222,7 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
         Attempt(
             () =>
             {
-                using WriteTransaction writing = Environment.BeginWrite();
+                using var writing = Environment.BeginWrite();
                 next = change(new ModelTransaction(writing, Acknowledged, choices)).Content;
                 writing.Commit();
                 Acknowledged = next;
@@ -233,25 +233,25 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
     // The second commit begins while the first may not be durable yet, and so must fail if the first fails.
     private void CommitTwoBehind(Tape choices)
     {
-        Content newest = Acknowledged;
+        var newest = Acknowledged;
         var commits = new List<(Task Task, Content Content)>();
-        for (int i = 0; i < 2; i++)
+        for (var i = 0; i < 2; i++)
         {
             Attempt(() =>
             {
-                using WriteTransaction writing = Environment.BeginWrite();
-                Content next = new ModelTransaction(writing, newest, choices).Touch().Change(choices.Next(3)).Content;
-                Task commit = writing.CommitAsync(CancellationToken.None).AsTask();
+                using var writing = Environment.BeginWrite();
+                var next = new ModelTransaction(writing, newest, choices).Touch().Change(choices.Next(3)).Content;
+                var commit = writing.CommitAsync(CancellationToken.None).AsTask();
                 if (commit is { IsFaulted: true, Exception.InnerException: not EnvironmentPoisonedException })
                     commit.GetAwaiter().GetResult();
                 commits.Add((commit, next));
                 newest = next;
             }, judge: false);
         }
-        bool hasFailed = false;
+        var hasFailed = false;
         foreach (var (task, content) in commits)
         {
-            bool done = false;
+            var done = false;
             Attempt(
                 () =>
                 {
@@ -278,7 +278,7 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
         {
             using (Environment.BeginWrite())
             {
-                for (int i = choices.Next(1, 4); choices.GoesOn(i > 0); i--)
+                for (var i = choices.Next(1, 4); choices.GoesOn(i > 0); i--)
                 {
                     var part = new MergedContents.Part();
                     tasks.Add((Environment.WriteAsync(writing => merged.Run(writing, part, choices)).AsTask(), part));
@@ -287,7 +287,7 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
         });
         long committed = 0;
         long unknown = 0;
-        foreach ((Task task, MergedContents.Part part) in tasks)
+        foreach ((var task, var part) in tasks)
         {
             Attempt(
                 () =>
@@ -371,7 +371,7 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
     private void CheckContent()
     {
         CheckReaders();
-        using ReadTransaction reading = Environment.BeginRead();
+        using var reading = Environment.BeginRead();
         ContentCheck.CheckReader(reading, Acknowledged);
     }
 
@@ -381,7 +381,7 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
     {
         if (_environment is null)
             return;
-        DiskException? before = disk.LastFault;
+        var before = disk.LastFault;
         try
         {
             check();
@@ -407,7 +407,7 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
             () => Environment.WriteAsync(_ => { }).AsTask().GetAwaiter().GetResult(),
             () => Environment.BeginWriteAsync().AsTask().GetAwaiter().GetResult().Dispose(),
         ];
-        foreach (Action call in refused)
+        foreach (var call in refused)
         {
             try
             {

@@ -15,15 +15,15 @@ internal sealed class MergedContents(Content initial)
     /// <summary>Makes random changes, in an operation.</summary>
     public void Run(WriteTransaction writing, Part part, Tape choices)
     {
-        long id = writing.TransactionId;
-        long generation = writing.Body.Generation;
-        foreach ((long earlier, Attempted attempted) in _attempts.ToArray())
+        var id = writing.TransactionId;
+        var generation = writing.Body.Generation;
+        foreach ((var earlier, var attempted) in _attempts.ToArray())
         {
             if (earlier != generation && attempted.TransactionId >= id)
                 _attempts.Remove(earlier);
         }
         part.Generation = generation;
-        Content content = new ModelTransaction(writing, After(generation), choices).Change(choices.Next(1, 4)).Content;
+        var content = new ModelTransaction(writing, After(generation), choices).Change(choices.Next(1, 4)).Content;
 
         // Waiting puts are applied here: if that fails, the operation fails and leaves nothing.
         writing.CreateSavepoint().Release();

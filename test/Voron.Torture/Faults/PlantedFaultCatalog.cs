@@ -1,5 +1,4 @@
 using System.Reflection;
-using Voron.Primitives;
 using Voron.Testing;
 using Voron.Torture.Harness;
 using Voron.Torture.Suites;

@@ -19,7 +19,7 @@ internal static unsafe class SystemCallRun
 
     public static void Make(SuiteRun run)
     {
-        string directory = Directory.CreateTempSubdirectory("voron-").FullName;
+        var directory = Directory.CreateTempSubdirectory("voron-").FullName;
         var calls = new UnreliableCalls(run.Choices.Next());
         try
         {
@@ -38,19 +38,19 @@ internal static unsafe class SystemCallRun
     // Compares one file with an array of bytes.
     private static void CheckFile(Tape choices, string directory, UnreliableCalls calls)
     {
-        using PosixDisk disk = PosixDisk.Open(directory, false, [], NullLogger.Instance, new() { Calls = calls });
-        DiskAccess access = choices.Next(2) == 0 ? DiskAccess.Buffered : DiskAccess.Unbuffered;
-        using DiskFile file = disk.Open("bytes", DiskOpen.New, access);
+        using var disk = PosixDisk.Open(directory, false, [], NullLogger.Instance, new() { Calls = calls });
+        var access = choices.Next(2) == 0 ? DiskAccess.Buffered : DiskAccess.Unbuffered;
+        using var file = disk.Open("bytes", DiskOpen.New, access);
         file.Allocate(0, FileBytes);
         var expected = new byte[FileBytes];
-        int unit = access == DiskAccess.Buffered ? 1 : DiskRules.Alignment;
-        byte* memory = (byte*)NativeMemory.AlignedAlloc(FileBytes, DiskRules.Alignment);
+        var unit = access == DiskAccess.Buffered ? 1 : DiskRules.Alignment;
+        var memory = (byte*)NativeMemory.AlignedAlloc(FileBytes, DiskRules.Alignment);
         try
         {
-            for (int i = 0; choices.GoesOn(i < FileOperations); i++)
+            for (var i = 0; choices.GoesOn(i < FileOperations); i++)
             {
-                long offset = choices.Next(FileBytes / unit) * (long)unit;
-                int length = (int)Math.Min(FileBytes - offset, (choices.Next(unit == 1 ? 70_000 : 20) + 1L) * unit);
+                var offset = choices.Next(FileBytes / unit) * (long)unit;
+                var length = (int)Math.Min(FileBytes - offset, (choices.Next(unit == 1 ? 70_000 : 20) + 1L) * unit);
                 var block = new IoBlock(memory, (nuint)length);
                 new Random(choices.Next()).NextBytes(new Span<byte>(memory, length));
                 switch (choices.Next(5))
@@ -91,7 +91,7 @@ internal static unsafe class SystemCallRun
     private static void Write(Tape choices, DiskFile file, UnreliableCalls calls, long offset, IoBlock block, int unit)
     {
         calls.NextWriteError = choices.Next(2) == 0 ? InputOutput : NoSpace;
-        DiskError expected = calls.NextWriteError == NoSpace ? DiskError.NoSpace : DiskError.Failed;
+        var expected = calls.NextWriteError == NoSpace ? DiskError.NoSpace : DiskError.Failed;
         try
         {
             WriteInBlocks(choices, file, offset, block, unit);
@@ -107,11 +107,11 @@ internal static unsafe class SystemCallRun
 
     private static void WriteInBlocks(Tape choices, DiskFile file, long offset, IoBlock whole, int unit)
     {
-        int length = (int)whole.Length;
+        var length = (int)whole.Length;
         var blocks = new List<IoBlock>();
-        for (int at = 0; at < length;)
+        for (var at = 0; at < length;)
         {
-            int part = Math.Min(length - at, (choices.Next(Math.Max(1, length / unit / 3)) + 1) * unit);
+            var part = Math.Min(length - at, (choices.Next(Math.Max(1, length / unit / 3)) + 1) * unit);
             blocks.Add(new IoBlock(whole.Address + at, (nuint)part));
             at += part;
         }
@@ -120,16 +120,16 @@ internal static unsafe class SystemCallRun
 
     private static void CheckEnvironment(Tape choices, string directory, UnreliableCalls calls)
     {
-        StorageOptions options = FaultRun.RandomOptions(choices);
-        Content content = Content.Empty;
-        for (int round = 0; round < 2; round++)
+        var options = FaultRun.RandomOptions(choices);
+        var content = Content.Empty;
+        for (var round = 0; round < 2; round++)
         {
             IDisk disk = PosixDisk.Open(directory, false, [], NullLogger.Instance, new() { Calls = calls });
             using (var environment = StorageEnvironment.Open(disk, options))
             {
-                for (int i = choices.Next(3, 12); choices.GoesOn(i > 0); i--)
+                for (var i = choices.Next(3, 12); choices.GoesOn(i > 0); i--)
                 {
-                    using (WriteTransaction writing = environment.BeginWrite())
+                    using (var writing = environment.BeginWrite())
                     {
                         content = new ModelTransaction(writing, content, choices).Change(choices.Next(1, 6)).Content;
                         writing.Commit();

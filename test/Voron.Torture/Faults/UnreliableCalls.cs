@@ -40,7 +40,7 @@ internal sealed unsafe class UnreliableCalls(int seed) : PosixCalls
             Short++;
 
             // Writes some of the blocks completely, or only a part of the first.
-            int whole = _random.Next(count);
+            var whole = _random.Next(count);
             if (whole > 0)
                 return base.WriteVectored(handle, blocks, whole, offset);
         }
@@ -84,7 +84,7 @@ internal sealed unsafe class UnreliableCalls(int seed) : PosixCalls
         {
             if (length <= 1 || _random.Next(3) != 0)
                 return length;
-            nuint shorter = length % Alignment == 0 && length > Alignment
+            var shorter = length % Alignment == 0 && length > Alignment
                 ? (nuint)_random.NextInt64(1, (long)length / Alignment) * Alignment
                 : length % Alignment == 0 ? length : (nuint)_random.NextInt64(1, (long)length);
             Short += shorter < length ? 1 : 0;

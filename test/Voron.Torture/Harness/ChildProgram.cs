@@ -13,10 +13,10 @@ public static class ChildProgram
     public static ProcessStartInfo Of(Assembly assembly)
     {
         ArgumentNullException.ThrowIfNull(assembly);
-        string? own = OwnRuntime(assembly.Location);
-        string? self = Environment.ProcessPath;
-        string? name = Path.GetFileNameWithoutExtension(self);
-        bool isHost = name?.Equals("dotnet", StringComparison.OrdinalIgnoreCase) == true;
+        var own = OwnRuntime(assembly.Location);
+        var self = Environment.ProcessPath;
+        var name = Path.GetFileNameWithoutExtension(self);
+        var isHost = name?.Equals("dotnet", StringComparison.OrdinalIgnoreCase) == true;
         if (name == Path.GetFileNameWithoutExtension(assembly.Location))
             own = self;
         var start = new ProcessStartInfo(own ?? (isHost ? self! : "dotnet"))
@@ -36,8 +36,8 @@ public static class ChildProgram
 
     private static string? OwnRuntime(string assembly)
     {
-        string program = Path.ChangeExtension(assembly, OperatingSystem.IsWindows() ? ".exe" : null);
-        string library = OperatingSystem.IsWindows() ? "coreclr.dll" : OperatingSystem.IsMacOS() ? "libcoreclr.dylib" : "libcoreclr.so";
+        var program = Path.ChangeExtension(assembly, OperatingSystem.IsWindows() ? ".exe" : null);
+        var library = OperatingSystem.IsWindows() ? "coreclr.dll" : OperatingSystem.IsMacOS() ? "libcoreclr.dylib" : "libcoreclr.so";
         return File.Exists(Path.Combine(AppContext.BaseDirectory, library)) && File.Exists(program) ? program : null;
     }
 }

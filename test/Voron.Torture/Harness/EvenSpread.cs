@@ -11,7 +11,7 @@ internal static class EvenSpread
     /// <param name="count">The number of numbers.</param>
     public static long At(long place, long seed, long count)
     {
-        long step = Math.Max(1, (long)(count * 0.6180339887498949));
+        var step = Math.Max(1, (long)(count * 0.6180339887498949));
         while (GreatestCommonDivisor(step, count) != 1)
             step++;
         return (long)((((Int128)place * step) + (Int128)((ulong)seed % (ulong)count)) % count);

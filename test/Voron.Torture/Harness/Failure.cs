@@ -64,7 +64,7 @@ internal sealed record Failure(
 
     public static Failure Load(string path)
     {
-        Failure failure = JsonSerializer.Deserialize<Failure>(File.ReadAllText(path), Ledger.Json)
+        var failure = JsonSerializer.Deserialize<Failure>(File.ReadAllText(path), Ledger.Json)
             ?? throw new TortureException($"{path} holds no failure.");
         return failure with { Path = path };
     }
@@ -72,7 +72,7 @@ internal sealed record Failure(
     public Failure Save(string directory)
     {
         Directory.CreateDirectory(directory);
-        string path = System.IO.Path.Combine(directory, $"{Suite}-{Seed}-{Run}.json");
+        var path = System.IO.Path.Combine(directory, $"{Suite}-{Seed}-{Run}.json");
         File.WriteAllText(path, JsonSerializer.Serialize(this, Ledger.Json));
         return this with { Path = path };
     }

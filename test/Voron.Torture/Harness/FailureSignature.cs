@@ -15,7 +15,7 @@ internal static partial class FailureSignature
     public static string Of(Exception exception)
     {
         var types = new StringBuilder(exception.GetType().Name);
-        Exception innermost = exception;
+        var innermost = exception;
         while (innermost.InnerException is { } inner)
         {
             innermost = inner;
@@ -36,8 +36,8 @@ internal static partial class FailureSignature
 
     private static string Plain(string message)
     {
-        string first = message.Split(["\n", "; ", " / "], 2, StringSplitOptions.None)[0].Trim();
-        string plain = Numbers().Replace(Quoted().Replace(first, "#"), "#");
+        var first = message.Split(["\n", "; ", " / "], 2, StringSplitOptions.None)[0].Trim();
+        var plain = Numbers().Replace(Quoted().Replace(first, "#"), "#");
         return Lists().Replace(plain, "#");
     }
 

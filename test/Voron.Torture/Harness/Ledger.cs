@@ -35,8 +35,8 @@ internal static class Ledger
     {
         if (Path.GetDirectoryName(path) is { Length: > 0 } directory)
             Directory.CreateDirectory(directory);
-        using FileStream held = Lock(path + ".lock");
-        string next = path + ".new";
+        using var held = Lock(path + ".lock");
+        var next = path + ".new";
         File.WriteAllText(next, JsonSerializer.Serialize(Load(path).Concat(results), Json));
         File.Move(next, path, overwrite: true);
     }
@@ -48,7 +48,7 @@ internal static class Ledger
     public static (long Runs, long Cases) Distinct(IEnumerable<SuiteResult> results)
     {
         (long Runs, long Cases) all = default;
-        foreach (IGrouping<(string Suite, bool IsEnumerated), SuiteResult> suite in results.GroupBy(result => (result.Suite, result.IsEnumerated)))
+        foreach (var suite in results.GroupBy(result => (result.Suite, result.IsEnumerated)))
         {
             (long Runs, long Cases)[] seeds = [.. suite.GroupBy(result => result.Seed).Select(DistinctOfSeed)];
             (long Runs, long Cases) sum = suite.Key.IsEnumerated
@@ -65,9 +65,9 @@ internal static class Ledger
         long end = 0;
         long runs = 0;
         double cases = 0;
-        foreach (SuiteResult result in results.OrderBy(result => result.FirstRun).ThenByDescending(result => result.Runs))
+        foreach (var result in results.OrderBy(result => result.FirstRun).ThenByDescending(result => result.Runs))
         {
-            long added = Math.Max(0, result.FirstRun + result.Runs - Math.Max(end, result.FirstRun));
+            var added = Math.Max(0, result.FirstRun + result.Runs - Math.Max(end, result.FirstRun));
             runs += added;
             cases += added == 0 ? 0 : (double)result.Cases * added / result.Runs;
             end = Math.Max(end, result.FirstRun + result.Runs);
@@ -78,7 +78,7 @@ internal static class Ledger
     // The lock file is not deleted: a process that deleted it could remove it just after another process has opened it.
     private static FileStream Lock(string path)
     {
-        long started = Stopwatch.GetTimestamp();
+        var started = Stopwatch.GetTimestamp();
         while (true)
         {
             try

@@ -38,14 +38,14 @@ internal sealed class RunMarks
     /// <summary>Loads the marks that a process has recorded, or had recorded when it died.</summary>
     public static Noted Load(string path)
     {
-        byte[] bytes = File.Exists(path) ? File.ReadAllBytes(path) : [];
+        var bytes = File.Exists(path) ? File.ReadAllBytes(path) : [];
         if (bytes.Length < (WorkersAt + MaxWorkers) * sizeof(long))
             return new Noted(0, 0, 0, []);
         long[] underWay =
         [
             .. Enumerable.Range(WorkersAt, MaxWorkers).Select(at => Get(bytes, at) - 1).Where(run => run >= 0).Order(),
         ];
-        long next = Math.Max(Get(bytes, NextAt), underWay is [.., var last] ? last + 1 : 0);
+        var next = Math.Max(Get(bytes, NextAt), underWay is [.., var last] ? last + 1 : 0);
         return new Noted(Get(bytes, RunsAt), Get(bytes, CasesAt), next, underWay);
     }
 

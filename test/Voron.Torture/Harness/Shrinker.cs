@@ -41,10 +41,10 @@ internal sealed class Shrinker(Suite suite, long index, long seed, string signat
 
     public void Run(IReadOnlyList<long> script)
     {
-        long started = Stopwatch.GetTimestamp();
+        var started = Stopwatch.GetTimestamp();
         if (!Fails(script))
             return;
-        TimeSpan enough = Patience + (Stopwatch.GetElapsedTime(started) * 4);
+        var enough = Patience + (Stopwatch.GetElapsedTime(started) * 4);
         _patience = enough < suite.RunLimit ? enough : suite.RunLimit;
         IReadOnlyList<long> before;
         do
@@ -52,9 +52,9 @@ internal sealed class Shrinker(Suite suite, long index, long seed, string signat
             before = _script;
             LeaveOutParts(() => _marks);
             LeaveOutParts(() => _rounds);
-            for (int length = LargestStretch; length > 0 && !IsOver; length /= 2)
+            for (var length = LargestStretch; length > 0 && !IsOver; length /= 2)
                 LeaveOut(length);
-            for (int i = 0; i < _script.Count && !IsOver; i++)
+            for (var i = 0; i < _script.Count && !IsOver; i++)
                 MakeSmall(i);
         }
         while (!_script.SequenceEqual(before) && !IsOver);
@@ -63,11 +63,11 @@ internal sealed class Shrinker(Suite suite, long index, long seed, string signat
     // Tries many at a time first, and from the end: the cause of a failure is mostly early, its setting late.
     private void LeaveOutParts(Func<IReadOnlyList<int>> marks)
     {
-        for (int count = Math.Max(1, marks().Count / 2); count > 0 && !IsOver; count /= 2)
+        for (var count = Math.Max(1, marks().Count / 2); count > 0 && !IsOver; count /= 2)
         {
-            for (int at = marks().Count - count; at >= 0 && !IsOver; at -= count)
+            for (var at = marks().Count - count; at >= 0 && !IsOver; at -= count)
             {
-                IReadOnlyList<int> now = marks();
+                var now = marks();
                 if (at + count <= now.Count)
                     _ = FailsWithout(now[at], at + count < now.Count ? now[at + count] : _script.Count);
             }
@@ -76,7 +76,7 @@ internal sealed class Shrinker(Suite suite, long index, long seed, string signat
 
     private void LeaveOut(int length)
     {
-        for (int at = _script.Count - length; at >= 0 && !IsOver; at -= length)
+        for (var at = _script.Count - length; at >= 0 && !IsOver; at -= length)
         {
             if (at + length <= _script.Count)
                 _ = FailsWithout(at, at + length);
@@ -101,7 +101,7 @@ internal sealed class Shrinker(Suite suite, long index, long seed, string signat
     {
         if (script.Count != _script.Count)
             return script.Count < _script.Count;
-        for (int i = 0; i < script.Count; i++)
+        for (var i = 0; i < script.Count; i++)
         {
             if (script[i] != _script[i])
                 return script[i] < _script[i];
@@ -114,7 +114,7 @@ internal sealed class Shrinker(Suite suite, long index, long seed, string signat
     {
         Attempts++;
         var tape = new Tape(script);
-        Attempt attempt = Attempt.Make(suite, index, seed, tape, Left < _patience ? Left : _patience);
+        var attempt = Attempt.Make(suite, index, seed, tape, Left < _patience ? Left : _patience);
         if (!attempt.HasEnded)
             _leftBehind++;
 

@@ -14,11 +14,11 @@ internal sealed class SplitMix(long seed)
     /// </summary>
     public long Below(long limit)
     {
-        ulong range = (ulong)limit;
-        ulong high = Math.BigMul(Next(), range, out ulong low);
+        var range = (ulong)limit;
+        var high = Math.BigMul(Next(), range, out var low);
         if (low < range)
         {
-            ulong uneven = unchecked(0 - range) % range;
+            var uneven = unchecked(0 - range) % range;
             while (low < uneven)
                 high = Math.BigMul(Next(), range, out low);
         }
@@ -29,7 +29,7 @@ internal sealed class SplitMix(long seed)
     {
         unchecked
         {
-            ulong mixed = _state += 0x9E3779B97F4A7C15;
+            var mixed = _state += 0x9E3779B97F4A7C15;
             mixed = (mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9;
             mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EB;
             return mixed ^ (mixed >> 31);

@@ -52,7 +52,7 @@ internal abstract class Suite
     /// <inheritdoc cref="Run"/>
     public void RunGuarded(SuiteRun run)
     {
-        MemoryCase memory = MemoryCase.Begin();
+        var memory = MemoryCase.Begin();
         Exception? thrown = null;
         try
         {

@@ -39,7 +39,7 @@ internal sealed class SuiteProcess(Suite suite, RunPlan plan)
     {
         var watch = new Thread(() =>
         {
-            using Stream input = Console.OpenStandardInput();
+            using var input = Console.OpenStandardInput();
             while (input.ReadByte() >= 0)
             {
             }
@@ -56,7 +56,7 @@ internal sealed class SuiteProcess(Suite suite, RunPlan plan)
     /// <param name="onProgress">Called with the completed fraction, from 0 to 1, a few times a second.</param>
     public SuiteProcessEnd Run(TimeSpan limit, Action<double>? onProgress = null)
     {
-        string shared = Directory.CreateTempSubdirectory("voron-suite-").FullName;
+        var shared = Directory.CreateTempSubdirectory("voron-suite-").FullName;
         SharedDirectory = shared;
         try
         {
@@ -70,17 +70,17 @@ internal sealed class SuiteProcess(Suite suite, RunPlan plan)
 
     private SuiteProcessEnd Run(string shared, TimeSpan limit, Action<double>? onProgress)
     {
-        DateTimeOffset date = DateTimeOffset.UtcNow;
-        long started = Stopwatch.GetTimestamp();
-        string temporary = Directory.CreateDirectory(Path.Combine(shared, TemporaryName)).FullName;
-        ProcessStartInfo start = StartInfo(Arguments(shared));
+        var date = DateTimeOffset.UtcNow;
+        var started = Stopwatch.GetTimestamp();
+        var temporary = Directory.CreateDirectory(Path.Combine(shared, TemporaryName)).FullName;
+        var start = StartInfo(Arguments(shared));
         TemporaryPlace.Give(start.Environment, temporary);
-        using Process process = Process.Start(start) ?? throw new TortureException($"No process can be started for {suite.Name}.");
+        using var process = Process.Start(start) ?? throw new TortureException($"No process can be started for {suite.Name}.");
         _process = process;
         process.OutputDataReceived += (_, told) => Listen(told.Data);
         process.BeginOutputReadLine();
-        Task<string> errors = process.StandardError.ReadToEndAsync();
-        bool isOver = false;
+        var errors = process.StandardError.ReadToEndAsync();
+        var isOver = false;
         while (!isOver && Stopwatch.GetElapsedTime(started) < limit)
         {
             isOver = process.WaitForExit(TickMilliseconds);
@@ -125,7 +125,7 @@ internal sealed class SuiteProcess(Suite suite, RunPlan plan)
     private void Listen(string? line)
     {
         if (line?.StartsWith(ProgressWord, StringComparison.Ordinal) == true
-            && double.TryParse(line.AsSpan(ProgressWord.Length), CultureInfo.InvariantCulture, out double done))
+            && double.TryParse(line.AsSpan(ProgressWord.Length), CultureInfo.InvariantCulture, out var done))
         {
             Volatile.Write(ref _progress, done);
         }
@@ -143,8 +143,8 @@ internal sealed class SuiteProcess(Suite suite, RunPlan plan)
     /// <summary>Returns how to start this same program with other arguments; next to the tests, it is not the running program.</summary>
     private static ProcessStartInfo StartInfo(List<string> arguments)
     {
-        ProcessStartInfo start = ChildProgram.Of(typeof(SuiteProcess).Assembly);
-        foreach (string argument in arguments)
+        var start = ChildProgram.Of(typeof(SuiteProcess).Assembly);
+        foreach (var argument in arguments)
             start.ArgumentList.Add(argument);
         return start;
     }

@@ -32,8 +32,8 @@ internal sealed record SuiteProcessEnd(
     {
         if (Result is not null)
             return Result;
-        IReadOnlyList<Failure> saved = Saved();
-        Failure death = Death();
+        var saved = Saved();
+        var death = Death();
         return new SuiteResult(
             Suite.Name, Suite.Unit, Ledger.EngineVersion, Date, Plan.Fault, Plan.Seed, Plan.First, Noted.Runs, Noted.Cases,
             Plan.Count == RunPlan.Full ? Suite.FullCount : Plan.Count, Suite.FullCount, false, Time.TotalSeconds, new Dictionary<string, long>(),
@@ -58,12 +58,12 @@ internal sealed record SuiteProcessEnd(
 
     private Failure Death()
     {
-        FailureKind kind = !IsOver ? FailureKind.Hang : ExitCode == Program.ExitWrongCall ? FailureKind.Machine : FailureKind.Death;
-        string how = kind == FailureKind.Hang
+        var kind = !IsOver ? FailureKind.Hang : ExitCode == Program.ExitWrongCall ? FailureKind.Machine : FailureKind.Death;
+        var how = kind == FailureKind.Hang
             ? $"The process had to be ended after {Time.TotalSeconds:0} s."
             : $"The process has ended with {ExitCode}.";
-        string where = Noted.UnderWay.Count == 0 ? "No run was under way." : $"Runs under way: {string.Join(", ", Noted.UnderWay)}.";
-        long run = Noted.UnderWay is [var first, ..] ? first : Math.Max(Noted.Next, Plan.First);
+        var where = Noted.UnderWay.Count == 0 ? "No run was under way." : $"Runs under way: {string.Join(", ", Noted.UnderWay)}.";
+        var run = Noted.UnderWay is [var first, ..] ? first : Math.Max(Noted.Next, Plan.First);
         return new Failure(
             Suite.Name, Plan.Fault, Ledger.EngineVersion, Plan.Seed, run, $"{how} {where}\n{Errors}".TrimEnd(), 0, 0, null, LastCases)
         {

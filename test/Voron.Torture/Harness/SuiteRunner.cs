@@ -47,9 +47,9 @@ internal sealed class SuiteRunner
     /// <param name="onProgress">Called with the completed fraction, from 0 to 1, a few times a second.</param>
     public SuiteResult Run(Action<double>? onProgress = null)
     {
-        DateTimeOffset date = DateTimeOffset.UtcNow;
+        var date = DateTimeOffset.UtcNow;
         Worker[] workers = [.. Enumerable.Range(0, _plan.Threads > 0 ? _plan.Threads : _suite.Threads).Select(number => new Worker(number))];
-        foreach (Worker worker in workers)
+        foreach (var worker in workers)
         {
             // A run that hangs must not keep the process alive.
             worker.Thread = new Thread(() => Work(worker), Attempt.StackBytes) { IsBackground = true, Name = _suite.Name };
@@ -88,8 +88,8 @@ internal sealed class SuiteRunner
     /// <param name="asFound">Whether to take the script as it was before it was shrunk.</param>
     public static Attempt Replay(Suite suite, Failure failure, bool asFound = false)
     {
-        IReadOnlyList<long>? script = asFound ? failure.Found?.Script ?? failure.Script : failure.Script;
-        Tape tape = script is not null ? new Tape(script) : new Tape(SeedOf(failure.Seed, failure.Run));
+        var script = asFound ? failure.Found?.Script ?? failure.Script : failure.Script;
+        var tape = script is not null ? new Tape(script) : new Tape(SeedOf(failure.Seed, failure.Run));
         return Attempt.Make(suite, failure.Run, failure.Seed, tape, suite.RunLimit);
     }
 
@@ -98,8 +98,8 @@ internal sealed class SuiteRunner
 
     private double Progress()
     {
-        double byCount = (double)Interlocked.Read(ref _cases) / Math.Max(1, _count);
-        double byTime = _plan.TimeLimit is { } limit && limit > TimeSpan.Zero ? Stopwatch.GetElapsedTime(_started) / limit : 0;
+        var byCount = (double)Interlocked.Read(ref _cases) / Math.Max(1, _count);
+        var byTime = _plan.TimeLimit is { } limit && limit > TimeSpan.Zero ? Stopwatch.GetElapsedTime(_started) / limit : 0;
         return Math.Min(1, Math.Max(byCount, byTime));
     }
 
@@ -123,10 +123,10 @@ internal sealed class SuiteRunner
 
     private static bool WaitForAll(Worker[] workers)
     {
-        long until = Stopwatch.GetTimestamp() + (long)(Tick.TotalSeconds * Stopwatch.Frequency);
-        foreach (Worker worker in workers)
+        var until = Stopwatch.GetTimestamp() + (long)(Tick.TotalSeconds * Stopwatch.Frequency);
+        foreach (var worker in workers)
         {
-            TimeSpan left = Stopwatch.GetElapsedTime(Stopwatch.GetTimestamp(), until);
+            var left = Stopwatch.GetElapsedTime(Stopwatch.GetTimestamp(), until);
             if (!worker.Thread!.Join(left > TimeSpan.Zero ? left : TimeSpan.Zero))
                 return false;
         }
@@ -137,7 +137,7 @@ internal sealed class SuiteRunner
     {
         while (!_stop.IsCancellationRequested && Interlocked.Read(ref _cases) < _count)
         {
-            long index = Interlocked.Increment(ref _next) - 1;
+            var index = Interlocked.Increment(ref _next) - 1;
             if (_suite.Runs is { } all && index >= all)
                 return;
             var tape = new Tape(SeedOf(_plan.Seed, index));
@@ -164,7 +164,7 @@ internal sealed class SuiteRunner
         lock (_gate)
         {
             _runs++;
-            foreach ((string what, long count) in run.Tallies)
+            foreach ((var what, var count) in run.Tallies)
                 _tallies[what] = _tallies.GetValueOrDefault(what) + count;
             _marks?.Note(_runs, Interlocked.Read(ref _cases), Interlocked.Read(ref _next));
         }
@@ -172,7 +172,7 @@ internal sealed class SuiteRunner
 
     private void Fail(SuiteRun run, Exception exception, Tape? tape, FailureKind kind)
     {
-        string signature = FailureSignature.Of(exception);
+        var signature = FailureSignature.Of(exception);
         lock (_gate)
         {
             if (_found.Count < _plan.MaxFailures && _found.All(known => known.Signature != signature))
@@ -208,11 +208,11 @@ internal sealed class SuiteRunner
         Failure[] found;
         lock (_gate)
             found = [.. _found];
-        long started = Stopwatch.GetTimestamp();
+        var started = Stopwatch.GetTimestamp();
         var shrunk = new List<Failure>();
-        for (int i = 0; i < found.Length; i++)
+        for (var i = 0; i < found.Length; i++)
         {
-            TimeSpan left = _plan.ShrinkTime - Stopwatch.GetElapsedTime(started);
+            var left = _plan.ShrinkTime - Stopwatch.GetElapsedTime(started);
             shrunk.Add(Shrink(found[i], left / (found.Length - i)));
         }
         return shrunk;

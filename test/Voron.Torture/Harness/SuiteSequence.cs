@@ -21,24 +21,24 @@ internal sealed class SuiteSequence(IReadOnlyList<Suite> suites, TimeSpan limit,
     /// <param name="planOf">Returns the plan of a suite; its time limit and number of failures are decided here.</param>
     public IEnumerable<SuiteResult> Run(Func<Suite, RunPlan> planOf)
     {
-        long started = Stopwatch.GetTimestamp();
-        for (int i = 0; i < suites.Count; i++)
+        var started = Stopwatch.GetTimestamp();
+        for (var i = 0; i < suites.Count; i++)
         {
-            TimeSpan share = (limit - Stopwatch.GetElapsedTime(started)) / (suites.Count - i);
-            foreach (SuiteResult result in Run(suites[i], planOf(suites[i]), share))
+            var share = (limit - Stopwatch.GetElapsedTime(started)) / (suites.Count - i);
+            foreach (var result in Run(suites[i], planOf(suites[i]), share))
                 yield return result;
         }
     }
 
     private IEnumerable<SuiteResult> Run(Suite suite, RunPlan plan, TimeSpan share)
     {
-        long started = Stopwatch.GetTimestamp();
-        int failures = 0;
-        TimeSpan left = share;
+        var started = Stopwatch.GetTimestamp();
+        var failures = 0;
+        var left = share;
         do
         {
-            RunPlan stretch = plan with { TimeLimit = left > MinShare ? left : MinShare, MaxFailures = MaxFailures - failures };
-            (SuiteResult result, long? goOnAt) = run(suite, stretch);
+            var stretch = plan with { TimeLimit = left > MinShare ? left : MinShare, MaxFailures = MaxFailures - failures };
+            (var result, var goOnAt) = run(suite, stretch);
             yield return result;
             failures += result.Failures.Count;
             if (goOnAt is not { } next)

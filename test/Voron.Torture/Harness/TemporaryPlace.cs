@@ -13,8 +13,8 @@ internal static class TemporaryPlace
     /// <summary>Creates the directory; from then on, <see cref="Path.GetTempPath"/> returns it.</summary>
     public static void Take()
     {
-        string directory = Directory.CreateTempSubdirectory("voron-torture-").FullName;
-        foreach (string variable in Variables)
+        var directory = Directory.CreateTempSubdirectory("voron-torture-").FullName;
+        foreach (var variable in Variables)
             Environment.SetEnvironmentVariable(variable, directory);
         AppDomain.CurrentDomain.ProcessExit += (_, _) => Delete(directory);
         Console.CancelKeyPress += (_, _) => Environment.Exit(ExitInterrupted);
@@ -23,7 +23,7 @@ internal static class TemporaryPlace
     /// <summary>Makes a process that is to be started use a directory of the caller for its temporary files.</summary>
     public static void Give(IDictionary<string, string?> environment, string directory)
     {
-        foreach (string variable in Variables)
+        foreach (var variable in Variables)
             environment[variable] = directory;
     }
 

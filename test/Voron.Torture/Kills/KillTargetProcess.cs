@@ -16,7 +16,7 @@ internal sealed class KillTargetProcess : IDisposable
     /// <param name="addressGibibytes">The limit of its address space, set by ulimit; 0 for no limit.</param>
     public KillTargetProcess(string? held = null, int addressGibibytes = 0)
     {
-        ProcessStartInfo start = ChildProgram.Of(typeof(KillWorkload).Assembly);
+        var start = ChildProgram.Of(typeof(KillWorkload).Assembly);
         start.Environment["DOTNET_TieredPGO"] = "0";
         start.Environment["DOTNET_gcServer"] = "0";
         if (addressGibibytes != 0)
@@ -26,7 +26,7 @@ internal sealed class KillTargetProcess : IDisposable
             start.ArgumentList.Clear();
             start.ArgumentList.Add("-c");
             start.ArgumentList.Add($"ulimit -v {(long)addressGibibytes << 20} && exec \"$0\" \"$@\"");
-            foreach (string part in program)
+            foreach (var part in program)
                 start.ArgumentList.Add(part);
 
             // The garbage collector reserves addresses too; this limits them.
@@ -104,7 +104,7 @@ internal sealed class KillTargetProcess : IDisposable
         Span<byte> bytes = stackalloc byte[sizeof(long)];
         if (_output.ReadAtLeast(bytes, bytes.Length, throwOnEndOfStream: false) < bytes.Length)
             return false;
-        long told = BinaryPrimitives.ReadInt64LittleEndian(bytes);
+        var told = BinaryPrimitives.ReadInt64LittleEndian(bytes);
         if (told < 0)
             Phase = (KillPhase)(-told);
         else if (told > 0)

@@ -25,7 +25,7 @@ internal static class VolumeCut
     {
         if (Command is null)
             return;
-        using Process process = Process.Start(Command, [what]);
+        using var process = Process.Start(Command, [what]);
         process.WaitForExit();
         if (process.ExitCode != 0)
             throw new TortureException($"'{Command} {what}' ended with {process.ExitCode}.");

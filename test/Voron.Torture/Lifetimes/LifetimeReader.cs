@@ -10,7 +10,7 @@ internal sealed unsafe class LifetimeReader(StorageEnvironment environment, stri
 
     public void Hold(int key)
     {
-        if (!_reading.TryOpenTree(treeName, out Tree tree) || !tree.TryGet(LifetimeKeys.Of(key), out ReadOnlySpan<byte> value))
+        if (!_reading.TryOpenTree(treeName, out var tree) || !tree.TryGet(LifetimeKeys.Of(key), out var value))
             return;
         fixed (byte* address = value)
             _spans.Add(((nint)address, value.ToArray()));
@@ -18,7 +18,7 @@ internal sealed unsafe class LifetimeReader(StorageEnvironment environment, stri
 
     public void Check()
     {
-        foreach ((nint address, byte[] bytes) in _spans)
+        foreach ((var address, var bytes) in _spans)
         {
             BrokenPromiseException.Require(
                 new ReadOnlySpan<byte>((void*)address, bytes.Length).SequenceEqual(bytes), "A span of an open reader has changed.");

@@ -42,7 +42,7 @@ internal sealed class LifetimeRun : IDisposable
 
     public void Work(int transactions)
     {
-        for (int i = 0; ; i++)
+        for (var i = 0; ; i++)
         {
             _choices.Mark();
             if (!_choices.GoesOn(i < transactions && !_run.Stop.IsCancellationRequested))
@@ -51,7 +51,7 @@ internal sealed class LifetimeRun : IDisposable
             Between();
             _run.Count();
         }
-        foreach (LifetimeReader reader in _readers)
+        foreach (var reader in _readers)
         {
             reader.Check();
             reader.Dispose();
@@ -64,7 +64,7 @@ internal sealed class LifetimeRun : IDisposable
 
     public void Dispose()
     {
-        foreach (LifetimeReader reader in _readers)
+        foreach (var reader in _readers)
             reader.Dispose();
         if (_environment is not null)
         {
@@ -79,8 +79,8 @@ internal sealed class LifetimeRun : IDisposable
         _writing = _environment.BeginWrite();
         _tree = _writing.CreateTree(TreeName);
         _content = new(_committed);
-        int steps = _choices.Next(4, 40);
-        for (int i = 0; ; i++)
+        var steps = _choices.Next(4, 40);
+        for (var i = 0; ; i++)
         {
             if (!_choices.GoesOn(i < steps))
                 break;
@@ -91,11 +91,11 @@ internal sealed class LifetimeRun : IDisposable
 
     private void Step()
     {
-        int key = _choices.Next(LifetimeKeys.Count);
+        var key = _choices.Next(LifetimeKeys.Count);
         switch (_choices.Next(16))
         {
             case 0 or 1:
-                LifetimeValue value = LifetimeValue.Draw(_choices);
+                var value = LifetimeValue.Draw(_choices);
                 _run.Step($"put {key}: {value.Length} bytes");
                 _tree.Put(LifetimeKeys.Of(key), value.Bytes());
                 _content[key] = value;
@@ -146,7 +146,7 @@ internal sealed class LifetimeRun : IDisposable
     {
         if (_puts.Count == 3)
             return;
-        LifetimeValue value = LifetimeValue.Draw(_choices);
+        var value = LifetimeValue.Draw(_choices);
         _run.Step($"put {key} by a stream: {value.Length} bytes");
         var put = new LifetimePut(_tree, key, value);
         _puts.Add(put);
@@ -158,7 +158,7 @@ internal sealed class LifetimeRun : IDisposable
     {
         if (_puts.Count == 0)
             return;
-        LifetimePut put = _puts[_choices.Next(_puts.Count)];
+        var put = _puts[_choices.Next(_puts.Count)];
         switch (_choices.Next(4))
         {
             case 0:
@@ -189,7 +189,7 @@ internal sealed class LifetimeRun : IDisposable
     private void OpenStream(int key)
     {
         _run.Step($"open a stream of {key}");
-        bool found = _tree.TryOpenStream(LifetimeKeys.Of(key), out Stream? stream);
+        var found = _tree.TryOpenStream(LifetimeKeys.Of(key), out var stream);
         BrokenPromiseException.Require(found == _content.ContainsKey(key), $"Key {key} {(found ? "is there" : "is missing")}.");
         if (found)
             _streams.Add(new LifetimeStream(stream!, key, _content[key]));
@@ -199,8 +199,8 @@ internal sealed class LifetimeRun : IDisposable
     {
         if (_savepoints.Count == 0)
             return;
-        int index = _choices.Next(_savepoints.Count);
-        (Savepoint savepoint, SortedDictionary<int, LifetimeValue> content) = _savepoints[index];
+        var index = _choices.Next(_savepoints.Count);
+        (var savepoint, var content) = _savepoints[index];
         switch (_choices.Next(3))
         {
             case 0:
@@ -210,7 +210,7 @@ internal sealed class LifetimeRun : IDisposable
                 _content = new(content);
                 EndPuts();
                 NoteChange(-1);
-                foreach (LifetimeStream stream in _streams)
+                foreach (var stream in _streams)
                     stream.MayEnd = true;
                 _tree = _writing.CreateTree(TreeName);
                 break;
@@ -232,12 +232,12 @@ internal sealed class LifetimeRun : IDisposable
         if (_cursors.Count < 3)
         {
             _run.Step($"open a cursor at {key}");
-            Cursor opened = _tree.OpenCursor();
+            var opened = _tree.OpenCursor();
             opened.Seek(LifetimeKeys.Of(key));
             _cursors.Add(opened);
             return;
         }
-        int index = _choices.Next(_cursors.Count);
+        var index = _choices.Next(_cursors.Count);
         _run.Step("move a cursor");
         try
         {
@@ -252,18 +252,18 @@ internal sealed class LifetimeRun : IDisposable
 
     private void CheckEntry(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
-        int number = key.Length == 2 ? key[1] - 'a' : -1;
+        var number = key.Length == 2 ? key[1] - 'a' : -1;
         BrokenPromiseException.Require(
-            _content.TryGetValue(number, out LifetimeValue expected) && value.SequenceEqual(expected.Bytes()),
+            _content.TryGetValue(number, out var expected) && value.SequenceEqual(expected.Bytes()),
             $"A cursor is at key {number}, with another value.");
     }
 
     private void End()
     {
-        bool commits = _choices.Next(3) != 0;
+        var commits = _choices.Next(3) != 0;
         if (commits && _puts.Count > 0)
         {
-            bool isAsync = _choices.Next(2) == 0;
+            var isAsync = _choices.Next(2) == 0;
             _run.Step("commit too early");
             IsRefused("a commit", () =>
             {
@@ -287,10 +287,10 @@ internal sealed class LifetimeRun : IDisposable
         }
         EndPuts();
         _savepoints.Clear();
-        foreach (LifetimeStream stream in _streams)
+        foreach (var stream in _streams)
             stream.Read(_choices, mustEnd: true);
         _streams.Clear();
-        foreach (Cursor cursor in _cursors)
+        foreach (var cursor in _cursors)
             RequireEnded(cursor);
         _cursors.Clear();
         CheckContent();
@@ -311,7 +311,7 @@ internal sealed class LifetimeRun : IDisposable
 
     private void EndPuts()
     {
-        foreach (LifetimePut put in _puts)
+        foreach (var put in _puts)
         {
             put.RequireEnd(_choices.Next(2) == 0);
             _run.Tally("puts ended while pending");
@@ -337,7 +337,7 @@ internal sealed class LifetimeRun : IDisposable
             case 2:
                 var reader = new LifetimeReader(_environment, TreeName);
                 _readers.Add(reader);
-                for (int i = 0; i < 4; i++)
+                for (var i = 0; i < 4; i++)
                     reader.Hold(_choices.Next(LifetimeKeys.Count));
                 break;
             case 3 when _readers.Count > 2:
@@ -346,7 +346,7 @@ internal sealed class LifetimeRun : IDisposable
                 _readers.RemoveAt(0);
                 break;
         }
-        foreach (LifetimeReader reader in _readers)
+        foreach (var reader in _readers)
             reader.Check();
     }
 
@@ -372,25 +372,25 @@ internal sealed class LifetimeRun : IDisposable
     /// <param name="isAny">False if only small waiting puts may have been applied, and nothing else.</param>
     private void NoteChange(int key, bool isAny = true)
     {
-        foreach (LifetimeStream stream in _streams)
+        foreach (var stream in _streams)
             stream.MayEnd |= !stream.IsLarge || (isAny && (key < 0 || stream.Key == key));
     }
 
     private void CheckContent()
     {
-        using (ReadTransaction reading = _environment.BeginRead())
+        using (var reading = _environment.BeginRead())
         {
-            bool found = reading.TryOpenTree(TreeName, out Tree tree);
+            var found = reading.TryOpenTree(TreeName, out var tree);
             BrokenPromiseException.Require(
                 (found ? tree.Count : 0) == _committed.Count, $"There are {(found ? tree.Count : 0)} entries where {_committed.Count} should be.");
-            foreach ((int key, LifetimeValue value) in _committed)
+            foreach ((var key, var value) in _committed)
             {
                 BrokenPromiseException.Require(
-                    tree.TryGet(LifetimeKeys.Of(key), out ReadOnlySpan<byte> bytes) && bytes.SequenceEqual(value.Bytes()),
+                    tree.TryGet(LifetimeKeys.Of(key), out var bytes) && bytes.SequenceEqual(value.Bytes()),
                     $"Key {key} has another value.");
             }
         }
-        VerificationReport report = _environment.Verify();
+        var report = _environment.Verify();
         BrokenPromiseException.Require(report.Problems.Count == 0, $"The structure is broken: {string.Join(" ", report.Problems.Take(3))}");
     }
 }

@@ -19,8 +19,8 @@ internal sealed class LifetimeStream(Stream stream, int key, LifetimeValue value
 
     public void Read(Random random, bool mustEnd = false)
     {
-        int at = random.Next(_bytes.Length + 1);
-        byte[] buffer = new byte[random.Next(1, 5_000)];
+        var at = random.Next(_bytes.Length + 1);
+        var buffer = new byte[random.Next(1, 5_000)];
         int read;
         try
         {

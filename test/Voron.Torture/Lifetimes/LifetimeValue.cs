@@ -14,7 +14,7 @@ internal readonly record struct LifetimeValue(int Seed, int Length)
 
     public byte[] Bytes()
     {
-        byte[] bytes = new byte[Length];
+        var bytes = new byte[Length];
         new Random(Seed).NextBytes(bytes);
         return bytes;
     }

@@ -20,12 +20,12 @@ internal sealed class BigTree
 
     public static void Change(WriteTransaction writing)
     {
-        WriteTree tree = writing.CreateTree(Name);
-        byte[] value = new byte[ValueBytes];
+        var tree = writing.CreateTree(Name);
+        var value = new byte[ValueBytes];
         Span<byte> key = stackalloc byte[sizeof(int)];
-        for (int i = 0; i < Keys; i++)
+        for (var i = 0; i < Keys; i++)
         {
-            int number = i * Step % Keys;
+            var number = i * Step % Keys;
             BinaryPrimitives.WriteInt32BigEndian(key, number);
             value.AsSpan().Fill(Fill(writing.TransactionId, number));
             tree.Put(key, value);
@@ -38,16 +38,16 @@ internal sealed class BigTree
     /// <exception cref="BrokenPromiseException">The tree differs from the state after the last transaction that the reader may see.</exception>
     public void Check(ReadTransaction reading, string who)
     {
-        long by = _changes.FindLast(id => id <= reading.TransactionId);
-        bool isThere = reading.TryOpenTree(Name, out Tree tree);
+        var by = _changes.FindLast(id => id <= reading.TransactionId);
+        var isThere = reading.TryOpenTree(Name, out var tree);
         BrokenPromiseException.Require(
             isThere == (by != 0), $"{who} at transaction {reading.TransactionId}: the large tree is {(isThere ? "there" : "missing")}.");
         if (!isThere)
             return;
-        int next = 0;
-        foreach (TreeEntry entry in tree.GetEntries())
+        var next = 0;
+        foreach (var entry in tree.GetEntries())
         {
-            bool isRight = BinaryPrimitives.ReadInt32BigEndian(entry.Key) == next
+            var isRight = BinaryPrimitives.ReadInt32BigEndian(entry.Key) == next
                 && entry.Value.Length == ValueBytes && entry.Value.IndexOfAnyExcept(Fill(by, next)) < 0;
             BrokenPromiseException.Require(
                 isRight, $"{who} at transaction {reading.TransactionId}: entry {next} of the large tree differs from the write of transaction {by}.");

@@ -108,7 +108,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
     /// <param name="isQuick">True to skip the blocks that are held back if they were checked a moment ago.</param>
     public void Sweep(bool isQuick = false)
     {
-        foreach (GuardedBlock block in _blocks.Values)
+        foreach (var block in _blocks.Values)
         {
             // The block may be freed meanwhile, which checks it too.
             using (Uninterrupted.Hold(block))
@@ -119,11 +119,11 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
         }
         using (Uninterrupted.Hold(_gate))
         {
-            long now = Environment.TickCount64;
+            var now = Environment.TickCount64;
             if (!Protects && (!isQuick || now - _swept > SweepInterval))
             {
                 _swept = now;
-                foreach (GuardedBlock block in _held)
+                foreach (var block in _held)
                     CheckFreed(block);
             }
         }
@@ -136,7 +136,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
     /// <param name="after">Another one: blocks taken by then are not checked.</param>
     public string? Leaked(long before, long after)
     {
-        long now = Environment.TickCount64;
+        var now = Environment.TickCount64;
         GuardedBlock[] leaked =
             [.. _blocks.Values.Where(block => block.Number > after && block.Number <= before && now - block.Since > LeakPatience)];
         return leaked.Length == 0 ? null : $"{leaked.Length} blocks are not freed, among them {leaked.MinBy(block => block.Number)}.";
@@ -147,7 +147,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
 
     void* IMemoryGuard.Allocate(nuint bytes, nuint alignment, bool isZeroed)
     {
-        GuardedBlock block = Take(bytes, alignment);
+        var block = Take(bytes, alignment);
         if (isZeroed)
             NativeMemory.Clear((void*)block.Address, bytes);
         else
@@ -160,7 +160,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
         nuint old = 0;
         if (block != null)
         {
-            if (!_blocks.TryGetValue((nint)block, out GuardedBlock? known))
+            if (!_blocks.TryGetValue((nint)block, out var known))
                 Report($"A block is resized that is {Describe((nint)block)}.");
             else
                 old = known.Bytes;
@@ -177,7 +177,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
     {
         if (address == null)
             return;
-        if (!_blocks.TryRemove((nint)address, out GuardedBlock? block))
+        if (!_blocks.TryRemove((nint)address, out var block))
         {
             Report($"A block is freed that is {Describe((nint)address)}.");
             return;
@@ -194,7 +194,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
         Fill((byte*)address, block.Bytes, Freed);
         if (block.IsMapped)
             PosixMemory.TryHide((byte*)block.Raw, block.RawBytes);
-        long before = GC.GetAllocatedBytesForCurrentThread();
+        var before = GC.GetAllocatedBytesForCurrentThread();
         Hold(block);
         ManagedBytes += GC.GetAllocatedBytesForCurrentThread() - before;
     }
@@ -212,7 +212,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
             _keptAddresses += bytes;
             while (_kept.Count > MaxKeptRanges || _keptAddresses > MaxKeptAddresses)
             {
-                (nint oldest, nuint length) = _kept.Dequeue();
+                (var oldest, var length) = _kept.Dequeue();
                 _keptAddresses -= length;
                 PosixMemory.Unmap((byte*)oldest, length);
             }
@@ -243,7 +243,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
         if (!Protects)
             return *address;
         Unprotect(address, PageBytes);
-        nint value = *address;
+        var value = *address;
         Protect(address);
         return value;
     }
@@ -273,26 +273,26 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
     private static (nint Start, nuint Length) Pages(void* start, nuint bytes)
     {
         var page = (nint)SystemPage;
-        nint first = ((nint)start + page - 1) & -page;
-        nint last = ((nint)start + (nint)bytes) & -page;
+        var first = ((nint)start + page - 1) & -page;
+        var last = ((nint)start + (nint)bytes) & -page;
         return (first, last > first ? (nuint)(last - first) : 0);
     }
 
     private GuardedBlock Take(nuint bytes, nuint alignment)
     {
-        long before = GC.GetAllocatedBytesForCurrentThread();
-        GuardedBlock block = TakeBlock(bytes, alignment);
+        var before = GC.GetAllocatedBytesForCurrentThread();
+        var block = TakeBlock(bytes, alignment);
         ManagedBytes += GC.GetAllocatedBytesForCurrentThread() - before;
         return block;
     }
 
     private GuardedBlock TakeBlock(nuint bytes, nuint alignment)
     {
-        GuardedBlock? block = Protects && alignment <= SystemPage ? TryMap(bytes, Math.Max(alignment, 16)) : null;
+        var block = Protects && alignment <= SystemPage ? TryMap(bytes, Math.Max(alignment, 16)) : null;
         if (block is null)
         {
-            nuint front = Math.Max(alignment, CanaryBytes);
-            nuint rawBytes = checked(front + bytes + CanaryBytes);
+            var front = Math.Max(alignment, CanaryBytes);
+            var rawBytes = checked(front + bytes + CanaryBytes);
             var raw = (nint)NativeMemory.AlignedAlloc(rawBytes, front);
             block = new GuardedBlock(raw + (nint)front, bytes, raw, rawBytes);
         }
@@ -305,8 +305,8 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
     // The end of the block is as near to the end of the page as its alignment allows.
     private static GuardedBlock? TryMap(nuint bytes, nuint alignment)
     {
-        nuint inner = (Math.Max(bytes, 1) + SystemPage - 1) & ~(SystemPage - 1);
-        byte* raw = PosixMemory.TryReserve(inner + (2 * SystemPage));
+        var inner = (Math.Max(bytes, 1) + SystemPage - 1) & ~(SystemPage - 1);
+        var raw = PosixMemory.TryReserve(inner + (2 * SystemPage));
         if (raw == null)
             return null;
         if (!PosixMemory.TryCommit(raw + SystemPage, inner))
@@ -314,7 +314,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
             PosixMemory.Unmap(raw, inner + (2 * SystemPage));
             return null;
         }
-        nuint padded = (bytes + alignment - 1) & ~(alignment - 1);
+        var padded = (bytes + alignment - 1) & ~(alignment - 1);
         return new GuardedBlock((nint)(raw + SystemPage + inner - padded), bytes, (nint)raw, inner + (2 * SystemPage)) { IsMapped = true };
     }
 
@@ -336,7 +336,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
             _heldBytes += (long)block.RawBytes;
             while (_held.Count > MaxHeldBlocks || _heldBytes > MaxHeldBytes)
             {
-                GuardedBlock oldest = _held.Dequeue();
+                var oldest = _held.Dequeue();
                 _heldByAddress.Remove(oldest.Address);
                 _heldBytes -= (long)oldest.RawBytes;
                 Release(oldest);
@@ -366,7 +366,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
 
     private static void FillCanaries(GuardedBlock block)
     {
-        (nint front, int frontBytes, nint back, int backBytes) = Canaries(block);
+        (var front, var frontBytes, var back, var backBytes) = Canaries(block);
         new Span<byte>((void*)front, frontBytes).Fill(Canary);
         new Span<byte>((void*)back, backBytes).Fill(Canary);
     }
@@ -375,7 +375,7 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
     {
         if (block.IsRange)
             return;
-        (nint front, int frontBytes, nint back, int backBytes) = Canaries(block);
+        (var front, var frontBytes, var back, var backBytes) = Canaries(block);
         if (new ReadOnlySpan<byte>((void*)front, frontBytes).LastIndexOfAnyExcept(Canary) is >= 0 and var before)
             Report($"A byte was written {frontBytes - before} before the beginning of {block}.");
         if (new ReadOnlySpan<byte>((void*)back, backBytes).IndexOfAnyExcept(Canary) is >= 0 and var behind)
@@ -384,10 +384,10 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
 
     private static (nint Front, int FrontBytes, nint Back, int BackBytes) Canaries(GuardedBlock block)
     {
-        nint first = block.IsMapped ? block.Raw + (nint)SystemPage : block.Raw;
-        nint end = block.Raw + (nint)block.RawBytes - (block.IsMapped ? (nint)SystemPage : 0);
+        var first = block.IsMapped ? block.Raw + (nint)SystemPage : block.Raw;
+        var end = block.Raw + (nint)block.RawBytes - (block.IsMapped ? (nint)SystemPage : 0);
         var front = (int)Math.Min(CanaryBytes, block.Address - first);
-        nint behind = block.Address + (nint)block.Bytes;
+        var behind = block.Address + (nint)block.Bytes;
         return (block.Address - front, front, behind, (int)Math.Min(CanaryBytes, end - behind));
     }
 
@@ -415,12 +415,12 @@ internal sealed unsafe class GuardedMemory : IMemoryGuard
     private string Describe(nint address)
     {
         using (Uninterrupted.Hold(_gate))
-            return _heldByAddress.TryGetValue(address, out GuardedBlock? block) ? $"freed already: {block}" : $"none, at 0x{address:X}";
+            return _heldByAddress.TryGetValue(address, out var block) ? $"freed already: {block}" : $"none, at 0x{address:X}";
     }
 
     private void Report(string what)
     {
-        int number = Interlocked.Increment(ref _reports);
+        var number = Interlocked.Increment(ref _reports);
         if (number <= MaxReports)
             _report($"{what}{(number == MaxReports ? " No more is reported." : "")}\n{Environment.StackTrace}");
     }

@@ -41,7 +41,7 @@ internal sealed class MemoryCase
     {
         lock (Gate)
         {
-            long taken = GuardedMemory.Current?.Taken ?? 0;
+            var taken = GuardedMemory.Current?.Taken ?? 0;
             if (Open.Count == 0)
                 Settled = Math.Max(Settled, FindsLeaks ? 0 : taken);
             var begun = new MemoryCase(taken);
@@ -81,7 +81,7 @@ internal sealed class MemoryCase
         RequireSound();
         if (!FindsLeaks)
             return;
-        long until = Environment.TickCount64 + (long)longest.TotalMilliseconds;
+        var until = Environment.TickCount64 + (long)longest.TotalMilliseconds;
         while (memory.HasAny(memory.Taken, Settled) && Environment.TickCount64 < until)
         {
             // Some of it is freed by finalizers.
@@ -96,8 +96,8 @@ internal sealed class MemoryCase
     // Blocks taken before the oldest open case began belong to cases that have ended.
     private static void FindLeaks()
     {
-        GuardedMemory? memory = GuardedMemory.Current;
-        long before = Open.Count == 0 ? memory?.Taken ?? 0 : Open.Min(open => open._begun);
+        var memory = GuardedMemory.Current;
+        var before = Open.Count == 0 ? memory?.Taken ?? 0 : Open.Min(open => open._begun);
         if (memory?.Leaked(before, Settled) is { } leaked)
         {
             Findings.Enqueue(leaked);

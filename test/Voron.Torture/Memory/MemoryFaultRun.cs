@@ -1,5 +1,4 @@
 using System.Diagnostics.CodeAnalysis;
-using Voron.Testing;
 using Voron.Torture.Harness;
 using Voron.Torture.Model;
 using Voron.Torture.Schedules;
@@ -70,7 +69,7 @@ internal sealed class MemoryFaultRun : IDisposable
         var scheduler = new Scheduler(new DepartingStrategy([])) { Memory = _watch };
         scheduler.Add("script", Work);
         scheduler.Run();
-        using (StorageEnvironment environment = _place.Open(_options))
+        using (var environment = _place.Open(_options))
             CheckAll(environment, "opened again at the end");
         Dispose();
         if (_watch.Leaked() is { } leak)
@@ -83,7 +82,7 @@ internal sealed class MemoryFaultRun : IDisposable
         if (_environment is { } left)
         {
             // Threads that have lost their turns may be stuck anywhere.
-            Task closing = Task.Run(() =>
+            var closing = Task.Run(() =>
             {
                 EndReader();
                 left.Dispose();
@@ -112,8 +111,8 @@ internal sealed class MemoryFaultRun : IDisposable
 
     private void Follow()
     {
-        bool isOpen = TryOpen();
-        foreach (MemoryOperation operation in _script)
+        var isOpen = TryOpen();
+        foreach (var operation in _script)
         {
             if (!isOpen)
                 break;
@@ -134,15 +133,15 @@ internal sealed class MemoryFaultRun : IDisposable
         DoUnguarded(new MemoryOperation(MemoryStep.Flush, 0, 0));
         EndReader();
         DoUnguarded(new MemoryOperation(MemoryStep.Flush, 0, 0));
-        for (int i = 0; i < 2; i++)
+        for (var i = 0; i < 2; i++)
         {
             DoUnguarded(new MemoryOperation(MemoryStep.Commit, 0b11, 0));
             DoUnguarded(new MemoryOperation(MemoryStep.Flush, 0, 0));
         }
         CheckAll(_environment!, "afterwards");
-        using (WriteTransaction writing = _environment!.BeginWrite())
+        using (var writing = _environment!.BeginWrite())
             writing.Dispose();
-        EnvironmentStatistics statistics = _environment.GetStatistics();
+        var statistics = _environment.GetStatistics();
         BrokenPromiseException.Require(
             statistics is { PageVersions: 0, ScratchBytes: 0 },
             $"All is flushed, and {statistics.PageVersions} versions and {statistics.ScratchBytes} bytes of scratch are still there.");
@@ -150,7 +149,7 @@ internal sealed class MemoryFaultRun : IDisposable
 
     private bool TryOpen()
     {
-        long before = _watch.Refused;
+        var before = _watch.Refused;
         try
         {
             _environment = _place.Open(_options);
@@ -167,7 +166,7 @@ internal sealed class MemoryFaultRun : IDisposable
     // poison the environment, since no half-finished write has reached the disk.
     private void Do(MemoryOperation operation)
     {
-        long before = _watch.Refused;
+        var before = _watch.Refused;
         try
         {
             DoUnguarded(operation);
@@ -230,9 +229,9 @@ internal sealed class MemoryFaultRun : IDisposable
 
     private void Write(MemoryOperation operation)
     {
-        using WriteTransaction writing = _environment!.BeginWrite();
-        long id = writing.TransactionId;
-        int[] state = _model.Begin(id);
+        using var writing = _environment!.BeginWrite();
+        var id = writing.TransactionId;
+        var state = _model.Begin(id);
         Savepoint? savepoint = null;
         if (operation.OnFailure == 2)
         {
@@ -240,7 +239,7 @@ internal sealed class MemoryFaultRun : IDisposable
             savepoint = writing.CreateSavepoint();
         }
         int[] before = [.. state];
-        bool isBig = operation.Step == MemoryStep.BigTransaction;
+        var isBig = operation.Step == MemoryStep.BigTransaction;
         try
         {
             if (isBig)
@@ -249,7 +248,7 @@ internal sealed class MemoryFaultRun : IDisposable
             if (operation.Step == MemoryStep.Savepoint)
             {
                 int[] kept = [.. state];
-                Savepoint inner = writing.CreateSavepoint();
+                var inner = writing.CreateSavepoint();
                 Change(writing, state, ~operation.Keys);
                 inner.Rollback();
                 state = kept;
@@ -281,7 +280,7 @@ internal sealed class MemoryFaultRun : IDisposable
         {
             if (isAsync)
             {
-                ValueTask task = writing.CommitAsync();
+                var task = writing.CommitAsync();
                 Testing.SchedulePoint.Current!.WaitUntil(() => task.IsCompleted, mayTimeOut: false);
                 task.GetAwaiter().GetResult();
             }
@@ -302,7 +301,7 @@ internal sealed class MemoryFaultRun : IDisposable
 
     private static void Rest()
     {
-        int places = 0;
+        var places = 0;
         Testing.SchedulePoint.Current!.WaitUntil(() => ++places > LongestRest, mayTimeOut: true);
     }
 
@@ -323,15 +322,15 @@ internal sealed class MemoryFaultRun : IDisposable
     private void Merge(int keys)
     {
         var tasks = new List<(ValueTask Task, MergedPart Id)>();
-        for (int i = 0; i < 2; i++)
+        for (var i = 0; i < 2; i++)
         {
             var box = new MergedPart();
-            int own = keys << i;
-            ValueTask task = _environment!.WriteAsync(writing =>
+            var own = keys << i;
+            var task = _environment!.WriteAsync(writing =>
             {
                 box.Id = writing.TransactionId;
                 box.IsLeft = false;
-                int[] state = _model.Begin(writing);
+                var state = _model.Begin(writing);
                 box.Generation = _model.Generation;
                 Change(writing, state, own);
                 _model.Leave(box.Id, state);
@@ -340,7 +339,7 @@ internal sealed class MemoryFaultRun : IDisposable
             tasks.Add((task, box));
         }
         Exception? failure = null;
-        foreach ((ValueTask task, MergedPart box) in tasks)
+        foreach ((var task, var box) in tasks)
         {
             Testing.SchedulePoint.Current!.WaitUntil(() => task.IsCompleted, mayTimeOut: false);
             try
@@ -361,8 +360,8 @@ internal sealed class MemoryFaultRun : IDisposable
 
     private void Change(WriteTransaction writing, int[] state, int keys)
     {
-        WriteTree tree = writing.CreateTree(ScheduleWorld.TreeName);
-        for (int key = 0; key < state.Length; key++)
+        var tree = writing.CreateTree(ScheduleWorld.TreeName);
+        for (var key = 0; key < state.Length; key++)
         {
             if ((keys & (1 << key)) == 0 && key < state.Length - 1)
                 continue;
@@ -377,7 +376,7 @@ internal sealed class MemoryFaultRun : IDisposable
     {
         if (_held is { } held)
             CheckContent(held, $"{who}, long open");
-        using ReadTransaction reading = _environment!.BeginRead();
+        using var reading = _environment!.BeginRead();
         CheckNewest(reading, who);
     }
 
@@ -396,9 +395,9 @@ internal sealed class MemoryFaultRun : IDisposable
 
     private void CheckAll(StorageEnvironment environment, string who)
     {
-        using ReadTransaction reading = environment.BeginRead();
+        using var reading = environment.BeginRead();
         CheckNewest(reading, who);
-        VerificationReport report = environment.Verify();
+        var report = environment.Verify();
         BrokenPromiseException.Require(report.IsSound, $"{who}: {report}");
     }
 

@@ -54,7 +54,7 @@ internal sealed class MemoryWatch : IMemoryWatch
 
     bool IMemoryWatch.Allows(nuint bytes)
     {
-        long number = Asked++;
+        var number = Asked++;
         if (_failAt < 0 || number < _failAt || (number > _failAt && !_forEver))
             return true;
         Refused++;

@@ -1,5 +1,4 @@
 using Voron.IO;
-using Voron.Journal;
 using Voron.Recovery;
 
 namespace Voron.Torture.Memory;
@@ -63,7 +62,7 @@ internal sealed class AddressLimit(long limit) : IMemoryWatch
     {
         lock (_live)
         {
-            if (_live.Remove(address, out long bytes))
+            if (_live.Remove(address, out var bytes))
                 _bytes -= bytes;
         }
     }

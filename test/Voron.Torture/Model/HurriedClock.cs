@@ -1,6 +1,3 @@
-using Voron.Maintenance;
-using Voron.Primitives;
-
 namespace Voron.Torture.Model;
 
 /// <summary>A clock on which every wait of the scrubber is a moment: its slices follow each other as closely as possible.</summary>

@@ -60,11 +60,11 @@ internal sealed class LargeOverwrites(ModelSettings settings, Random random, Mod
     // A scrub holds a snapshot for a slice of its work, longer if its thread gets no processor, and holds flushes back meanwhile.
     private static void FlushAll(StorageEnvironment environment)
     {
-        long started = Environment.TickCount64;
+        var started = Environment.TickCount64;
         while (true)
         {
             environment.Flush();
-            EnvironmentStatistics statistics = environment.GetStatistics();
+            var statistics = environment.GetStatistics();
             if (statistics.CheckpointTransactionId == statistics.PublishedTransactionId)
                 return;
             BrokenPromiseException.Require(

@@ -49,18 +49,18 @@ internal sealed class LongReaderRun(string directory, int keys, TornPageProtecti
     /// <param name="journals">The amount, as a multiple of the journal limit.</param>
     public void Hold(int journals, CancellationToken stop)
     {
-        using StorageEnvironment environment = StorageEnvironment.Open(directory, Options());
+        using var environment = StorageEnvironment.Open(directory, Options());
         Update(environment, ++_version, 0, keys);
-        using (ReadTransaction reading = environment.BeginRead())
+        using (var reading = environment.BeginRead())
         {
-            int held = _version;
-            EnvironmentStatistics before = environment.GetStatistics();
+            var held = _version;
+            var before = environment.GetStatistics();
             while (environment.GetStatistics().JournalBytes - before.JournalBytes < journals * JournalLimit && !stop.IsCancellationRequested)
             {
                 _version++;
-                for (int part = 0; part < Parts; part++)
+                for (var part = 0; part < Parts; part++)
                 {
-                    long begun = Stopwatch.GetTimestamp();
+                    var begun = Stopwatch.GetTimestamp();
                     Update(environment, _version, keys * part / Parts, keys * (part + 1) / Parts);
                     CommitTime += Stopwatch.GetElapsedTime(begun);
                     Commits++;
@@ -70,16 +70,16 @@ internal sealed class LongReaderRun(string directory, int keys, TornPageProtecti
                 CheckVersion(reading, held);
             }
 
-            EnvironmentStatistics statistics = environment.GetStatistics();
+            var statistics = environment.GetStatistics();
             JournalSnapshots += statistics.JournalSnapshots;
             if (!stop.IsCancellationRequested)
                 Require(statistics.JournalSnapshots >= journals / 2, $"{statistics.JournalSnapshots} journal snapshots kept the journal short while {journals} times its limit was written");
             Require(LargestJournal < MaxFileBytes, $"the journal's files have grown to {LargestJournal} bytes, with a limit of {JournalLimit}");
-            double rate = Commits / CommitTime.TotalSeconds;
+            var rate = Commits / CommitTime.TotalSeconds;
             Require(rate >= MinCommitsPerSecond, $"{rate:0.0} commits a second behind a reader");
             RequireSound(environment);
             CheckVersion(reading, held);
-            using ReadTransaction now = environment.BeginRead();
+            using var now = environment.BeginRead();
             CheckVersion(now, _version);
         }
         GoBack(environment);
@@ -90,12 +90,12 @@ internal sealed class LongReaderRun(string directory, int keys, TornPageProtecti
     /// </summary>
     public void ReopenWithJournalSnapshot(CancellationToken stop)
     {
-        StorageEnvironment environment = StorageEnvironment.Open(directory, Options());
+        var environment = StorageEnvironment.Open(directory, Options());
         Update(environment, ++_version, 0, keys);
-        using (ReadTransaction reading = environment.BeginRead())
+        using (var reading = environment.BeginRead())
         {
-            int held = _version;
-            long begun = Stopwatch.GetTimestamp();
+            var held = _version;
+            var begun = Stopwatch.GetTimestamp();
             while (environment.GetStatistics().JournalSnapshots < 2 && !stop.IsCancellationRequested)
             {
                 Update(environment, ++_version, 0, keys);
@@ -107,8 +107,8 @@ internal sealed class LongReaderRun(string directory, int keys, TornPageProtecti
             Require(Directory.GetFiles(directory, "rewrite-*").Length == 1 || stop.IsCancellationRequested, "there is not exactly one journal snapshot");
             CheckVersion(reading, held);
         }
-        using StorageEnvironment again = StorageEnvironment.Open(directory, Options());
-        using ReadTransaction now = again.BeginRead();
+        using var again = StorageEnvironment.Open(directory, Options());
+        using var now = again.BeginRead();
         CheckVersion(now, _version);
         RequireSound(again);
     }
@@ -121,9 +121,9 @@ internal sealed class LongReaderRun(string directory, int keys, TornPageProtecti
         Require(
             now.DataFileBytes <= before.DataFileBytes + Growth,
             $"a reader makes the data file grow from {before.DataFileBytes} to {now.DataFileBytes} bytes, in steps of {Growth}");
-        long versions = (MaxVersionsPerPage * now.PageCount) + VersionsUnderWay(now.PageCount);
+        var versions = (MaxVersionsPerPage * now.PageCount) + VersionsUnderWay(now.PageCount);
         Require(now.PageVersions <= versions, $"{now.PageVersions} versions of {now.PageCount} pages are kept");
-        long scratch = (versions + now.PageCount) * now.PageSize;
+        var scratch = (versions + now.PageCount) * now.PageSize;
         Require(now.ScratchBytes <= scratch, $"{now.ScratchBytes} bytes of scratch are in use for {now.PageCount} pages of {now.PageSize}");
         Require(
             now.ScratchReservedBytes <= ScratchMemory && now.SpilledBytes == 0,
@@ -135,22 +135,22 @@ internal sealed class LongReaderRun(string directory, int keys, TornPageProtecti
     // The flush after the reader's end writes everything to the data file; the next writer gives back the space that it kept.
     private void GoBack(StorageEnvironment environment)
     {
-        for (int i = 0; i < 2; i++)
+        for (var i = 0; i < 2; i++)
         {
             environment.Flush();
-            using WriteTransaction writing = environment.BeginWrite();
+            using var writing = environment.BeginWrite();
             writing.Dispose();
         }
-        EnvironmentStatistics statistics = environment.GetStatistics();
+        var statistics = environment.GetStatistics();
         Require(statistics is { PageVersions: 0, ScratchBytes: 0 }, $"{statistics.PageVersions} versions and {statistics.ScratchBytes} bytes of scratch remain");
         Require(statistics.LiveJournalBytes < JournalLimit, $"{statistics.LiveJournalBytes} bytes of journal remain");
         Require(Directory.GetFiles(directory, "rewrite-*").Length == 0, "a journal snapshot remains");
 
         // Memory that was unused for two periods is freed, except for the part that is kept ready.
-        for (int period = 0; period < 3; period++)
+        for (var period = 0; period < 3; period++)
             environment.Internals.TrimMemory();
         statistics = environment.GetStatistics();
-        long spare = 3L * environment.Internals.Engine.Frames.ChunkBytes;
+        var spare = 3L * environment.Internals.Engine.Frames.ChunkBytes;
         Require(statistics.ScratchReservedBytes <= spare, $"{statistics.ScratchReservedBytes} bytes of unused scratch memory remain");
         RequireSound(environment);
     }
@@ -160,7 +160,7 @@ internal sealed class LongReaderRun(string directory, int keys, TornPageProtecti
     {
         long bytes = 0;
         var files = new DirectoryInfo(directory);
-        foreach (FileInfo file in files.GetFiles("journal*").Concat(files.GetFiles("rewrite-*")))
+        foreach (var file in files.GetFiles("journal*").Concat(files.GetFiles("rewrite-*")))
         {
             try
             {
@@ -175,9 +175,9 @@ internal sealed class LongReaderRun(string directory, int keys, TornPageProtecti
 
     private static void Update(StorageEnvironment environment, int version, int from, int to)
     {
-        using WriteTransaction writing = environment.BeginWrite();
-        WriteTree tree = writing.CreateTree("updated");
-        for (int key = from; key < to; key++)
+        using var writing = environment.BeginWrite();
+        var tree = writing.CreateTree("updated");
+        for (var key = from; key < to; key++)
             tree.Put(BitConverter.GetBytes(key), Value(version, key));
         tree.Put([0, 0, 0, 0, 1], BitConverter.GetBytes(version));
         writing.Commit();
@@ -185,25 +185,25 @@ internal sealed class LongReaderRun(string directory, int keys, TornPageProtecti
 
     private void CheckVersion(ReadTransaction reading, int version)
     {
-        Tree tree = reading.OpenTree("updated");
+        var tree = reading.OpenTree("updated");
         Require(tree.Count == keys + 1, $"the tree has {tree.Count} items");
-        for (int key = 0; key < keys; key++)
+        for (var key = 0; key < keys; key++)
         {
-            bool isThere = tree.TryGet(BitConverter.GetBytes(key), out ReadOnlySpan<byte> value);
+            var isThere = tree.TryGet(BitConverter.GetBytes(key), out var value);
             Require(isThere && value.SequenceEqual(Value(version, key)), $"key {key} is not of version {version}");
         }
     }
 
     private static byte[] Value(int version, int key)
     {
-        byte[] value = new byte[100 + (key % 50)];
+        var value = new byte[100 + (key % 50)];
         new Random((version * 100_003) + key).NextBytes(value);
         return value;
     }
 
     private static void RequireSound(StorageEnvironment environment)
     {
-        VerificationReport report = environment.Verify();
+        var report = environment.Verify();
         Require(report.IsSound, report.ToString());
     }
 

@@ -73,7 +73,7 @@ internal sealed class ModelObserver
     {
         lock (_gate)
         {
-            long deadline = Environment.TickCount64 + (long)Patience.TotalMilliseconds;
+            var deadline = Environment.TickCount64 + (long)Patience.TotalMilliseconds;
             while (_problem is null && (_lastCommit < acknowledged || _flushes < flushes) && Environment.TickCount64 < deadline)
                 Monitor.Wait(_gate, Patience);
             if (_problem is null && _lastCommit < acknowledged)

@@ -81,7 +81,7 @@ internal sealed class ModelPlace : IDisposable
         {
             if (readOnly && open == DiskOpen.New)
                 throw new ModelMismatchException($"an environment that is open for reading only makes the file {name}");
-            DiskFile file = disk.Open(name, open, access);
+            var file = disk.Open(name, open, access);
             return watch is null ? file : watch(name, file);
         }
 

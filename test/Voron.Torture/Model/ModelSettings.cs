@@ -15,28 +15,28 @@ internal sealed record ModelSettings(StorageOptions Options, bool InMemory, int 
     /// <param name="observer">Receives the reports of commits, flushes and verifications.</param>
     public static ModelSettings Draw(Random random, ModelObserver observer)
     {
-        int pageSize = random.Next(2) == 0 ? 4096 : PageSizes[random.Next(PageSizes.Length)];
-        bool inMemory = random.Next(3) < 2;
-        int target = random.Next(pageSize <= 8192 ? 1_400 : 280) + (pageSize <= 8192 ? 100 : 20);
-        int trees = random.Next(4) == 3 ? ManyTrees : random.Next(1, 7);
-        int savepoints = random.Next(4) == 3 ? ManySavepoints : FewSavepoints;
-        int journal = random.Next(3) > 0 ? 64 << 10 : 1 << 20;
-        int journalFactor = random.Next(1, 3);
+        var pageSize = random.Next(2) == 0 ? 4096 : PageSizes[random.Next(PageSizes.Length)];
+        var inMemory = random.Next(3) < 2;
+        var target = random.Next(pageSize <= 8192 ? 1_400 : 280) + (pageSize <= 8192 ? 100 : 20);
+        var trees = random.Next(4) == 3 ? ManyTrees : random.Next(1, 7);
+        var savepoints = random.Next(4) == 3 ? ManySavepoints : FewSavepoints;
+        var journal = random.Next(3) > 0 ? 64 << 10 : 1 << 20;
+        var journalFactor = random.Next(1, 3);
         var compression = (JournalCompression)random.Next(3);
         var form = (TornPageProtection)random.Next(2);
-        bool verifyEveryRead = random.Next(3) == 2;
-        bool trackReaders = random.Next(6) == 5;
-        int largeValueBytes = random.Next(3) switch { 0 => 16 << 10, 1 => 64 << 10, _ => 100_000 };
-        int maxTransactionBytes = random.Next(8) == 7 ? 1 << 20 : 256 << 20;
-        int keyHeadCacheBytes = random.Next(3) switch { 0 => 80 << 20, 1 => 16 << 10, _ => 0 };
-        int scratchMemoryBytes = random.Next(3) == 2 ? 4 << 20 : 512 << 20;
-        int mergedBytes = random.Next(2) == 0 ? 4 << 20 : 1 << 14;
-        int growthBytes = random.Next(2) == 0 ? 64 << 20 : 1 << 20;
-        double freeFraction = random.Next(2) == 0 ? 0.25 : 0.9;
+        var verifyEveryRead = random.Next(3) == 2;
+        var trackReaders = random.Next(6) == 5;
+        var largeValueBytes = random.Next(3) switch { 0 => 16 << 10, 1 => 64 << 10, _ => 100_000 };
+        var maxTransactionBytes = random.Next(8) == 7 ? 1 << 20 : 256 << 20;
+        var keyHeadCacheBytes = random.Next(3) switch { 0 => 80 << 20, 1 => 16 << 10, _ => 0 };
+        var scratchMemoryBytes = random.Next(3) == 2 ? 4 << 20 : 512 << 20;
+        var mergedBytes = random.Next(2) == 0 ? 4 << 20 : 1 << 14;
+        var growthBytes = random.Next(2) == 0 ? 64 << 20 : 1 << 20;
+        var freeFraction = random.Next(2) == 0 ? 0.25 : 0.9;
 
         // A background flusher makes choices of its own, which no script records.
-        bool background = random.Next(4) == 3;
-        bool scrubs = random.Next(8) >= 4 && background;
+        var background = random.Next(4) == 3;
+        var scrubs = random.Next(8) >= 4 && background;
         var options = new StorageOptions
         {
             PageSize = pageSize,

@@ -1,5 +1,3 @@
-using Voron.Torture.Harness;
-
 namespace Voron.Torture.Model;
 
 /// <summary>The state of the model after each of the last transactions.</summary>

@@ -15,7 +15,7 @@ internal static class SafeDisposal
     {
         var thread = new Thread(() =>
         {
-            foreach (IDisposable? thing in things)
+            foreach (var thing in things)
             {
                 try
                 {

@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using Voron.Primitives;
 using Voron.Testing;
 using Voron.Torture.Harness;
 
@@ -74,12 +73,12 @@ internal sealed class StalledReads(StorageEnvironment environment, StallingDisk 
     {
         try
         {
-            for (int burst = 0; burst < Bursts && !_isOver; burst++)
+            for (var burst = 0; burst < Bursts && !_isOver; burst++)
             {
-                for (int i = 0; i < GetsPerBurst; i++)
+                for (var i = 0; i < GetsPerBurst; i++)
                 {
-                    long start = Stopwatch.GetTimestamp();
-                    using (ReadTransaction reading = Begin())
+                    var start = Stopwatch.GetTimestamp();
+                    using (var reading = Begin())
                         IsolationRun.Counted(reading);
                     _times.Add(Stopwatch.GetElapsedTime(start));
                 }

@@ -45,7 +45,7 @@ internal static class OptionLimits
     /// <summary>Draws options: one or a few at their limits, or all of them.</summary>
     public static StorageOptions Draw(SuiteRun run)
     {
-        Tape choices = run.Choices;
+        var choices = run.Choices;
         var options = new StorageOptions
         {
             BackgroundFlush = choices.Next(4) > 0,
@@ -54,11 +54,11 @@ internal static class OptionLimits
             CommitObserver = null,
         };
         run.Tell($"background flush {options.BackgroundFlush}, {options.JournalCompression}, {options.TornPageProtection}");
-        bool all = choices.Next(4) == 3;
-        for (int i = all ? Limits.Length : choices.Next(1, 4); i > 0 && choices.HasMore; i--)
+        var all = choices.Next(4) == 3;
+        for (var i = all ? Limits.Length : choices.Next(1, 4); i > 0 && choices.HasMore; i--)
         {
             choices.Mark();
-            (string name, object[] values) = Limits[all ? i - 1 : choices.Next(Limits.Length)];
+            (var name, var values) = Limits[all ? i - 1 : choices.Next(Limits.Length)];
             Draw(name, values);
         }
 
@@ -67,14 +67,14 @@ internal static class OptionLimits
             Draw(nameof(StorageOptions.JournalLimitBytes), [256 * KiB, 256 * KiB + 1, MiB, 4 * MiB - 1, 4 * MiB, 4 * MiB + 1]);
 
         // With a greater flush threshold, as the default is, the limit would be refused.
-        long limit = options.JournalLimitBytes;
+        var limit = options.JournalLimitBytes;
         if (limit < options.FlushThresholdBytes && choices.Next(4) > 0)
             Draw(nameof(StorageOptions.FlushThresholdBytes), [1L, limit / 4, limit]);
         return options;
 
         void Draw(string name, object[] values)
         {
-            object value = values[choices.Next(values.Length)];
+            var value = values[choices.Next(values.Length)];
             run.Step($"{name} = {value}");
 
             // Init-only properties can be set while an object is being created; this one is still being created.

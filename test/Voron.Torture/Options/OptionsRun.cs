@@ -44,7 +44,7 @@ internal sealed class OptionsRun(SuiteRun run)
     /// <returns>False if the options do not fit together.</returns>
     public bool Run()
     {
-        StorageOptions options = OptionLimits.Draw(run);
+        var options = OptionLimits.Draw(run);
         try
         {
             options.Validate();
@@ -58,7 +58,7 @@ internal sealed class OptionsRun(SuiteRun run)
         run.Tell(IsOnFiles ? "on files" : "in memory");
         _floor = IsOnFiles ? FloorOnFiles : Floor;
         using var place = new ModelPlace(inMemory: !IsOnFiles);
-        using (StorageEnvironment environment = place.Open(options))
+        using (var environment = place.Open(options))
         {
             ReachesLimit = options.JournalLimitBytes <= MaxReached;
             _bytesOfCommit = ReachesLimit ? Math.Min(4 * options.JournalLimitBytes / Commits, MaxOfCommit(options)) : 0;
@@ -72,7 +72,7 @@ internal sealed class OptionsRun(SuiteRun run)
             Commit(environment, "commits after space was given back");
             Check(environment);
         }
-        using (StorageEnvironment again = place.Open(new StorageOptions { BackgroundFlush = false }))
+        using (var again = place.Open(new StorageOptions { BackgroundFlush = false }))
             Check(again);
         return true;
     }
@@ -84,18 +84,18 @@ internal sealed class OptionsRun(SuiteRun run)
     private void Commit(StorageEnvironment environment, string what, int commits = Commits)
     {
         run.Tell(what);
-        long start = Stopwatch.GetTimestamp();
-        for (int i = 0; i < commits; i++)
+        var start = Stopwatch.GetTimestamp();
+        for (var i = 0; i < commits; i++)
         {
-            using WriteTransaction writing = environment.BeginWrite();
-            WriteTree tree = writing.CreateTree(TreeName);
+            using var writing = environment.BeginWrite();
+            var tree = writing.CreateTree(TreeName);
             Put(tree, run.Choices.Next(300, 1200));
-            for (long more = _bytesOfCommit; more > 0; more -= LongestJournaled)
+            for (var more = _bytesOfCommit; more > 0; more -= LongestJournaled)
                 Put(tree, (int)Math.Min(Math.Max(more, 300), LongestJournaled));
             writing.Commit();
         }
-        TimeSpan took = Stopwatch.GetElapsedTime(start);
-        double most = (double)Commits / _floor;
+        var took = Stopwatch.GetElapsedTime(start);
+        var most = (double)Commits / _floor;
         BrokenPromiseException.Require(took.TotalSeconds < most, $"{commits} {what} took {took.TotalSeconds:F1} s, where {most} s are allowed.");
     }
 
@@ -103,7 +103,7 @@ internal sealed class OptionsRun(SuiteRun run)
     private void Merge(StorageEnvironment environment, StorageOptions options)
     {
         run.Tell("operations that fit alone, in a group commit");
-        long pages = Math.Min(options.MaxTransactionBytes / options.PageSize / 4, 100);
+        var pages = Math.Min(options.MaxTransactionBytes / options.PageSize / 4, 100);
         var entries = new List<(int Key, byte[] Value)>[Operations];
         var largest = new long[Operations];
         Task[] tasks;
@@ -112,27 +112,27 @@ internal sealed class OptionsRun(SuiteRun run)
             tasks = [.. Enumerable.Range(0, Operations).Select(i =>
             {
                 entries[i] = [];
-                for (int entry = 0; entry < Math.Max(pages / 2, 1); entry++)
+                for (var entry = 0; entry < Math.Max(pages / 2, 1); entry++)
                     entries[i].Add((_next++, Value(1500)));
                 return environment.WriteAsync(writing =>
                 {
                     largest[i] = writing.Body.WritePages.ChangedBytes;
-                    WriteTree tree = writing.CreateTree(TreeName);
-                    foreach ((int key, byte[] value) in entries[i])
+                    var tree = writing.CreateTree(TreeName);
+                    foreach ((var key, var value) in entries[i])
                         tree.Put(Key(key), value);
                 }).AsTask();
             })];
         }
-        bool areAnswered = Task.WhenAll(tasks).ContinueWith(_ => { }, TaskScheduler.Default).Wait(Patience);
+        var areAnswered = Task.WhenAll(tasks).ContinueWith(_ => { }, TaskScheduler.Default).Wait(Patience);
         BrokenPromiseException.Require(areAnswered, "Operations of a group commit are not answered.");
-        for (int i = 0; i < Operations; i++)
+        for (var i = 0; i < Operations; i++)
         {
             BrokenPromiseException.Require(
                 tasks[i].IsCompletedSuccessfully, $"Operation {i} of {Operations} fits alone, and failed: {tasks[i].Exception?.InnerException?.Message}");
             BrokenPromiseException.Require(
                 largest[i] < options.MaxGroupCommitBytes,
                 $"Operation {i} was merged into a transaction that had changed {largest[i]} bytes, and MaxGroupCommitBytes is {options.MaxGroupCommitBytes}.");
-            foreach ((int key, byte[] value) in entries[i])
+            foreach ((var key, var value) in entries[i])
                 _expected[key] = value;
         }
     }
@@ -140,9 +140,9 @@ internal sealed class OptionsRun(SuiteRun run)
     private void PutLarge(StorageEnvironment environment)
     {
         run.Tell("large values");
-        foreach (int length in (int[])[16_383, 16_384, 16_385, 65_536, run.Choices.Next(20_000, 150_000)])
+        foreach (var length in (int[])[16_383, 16_384, 16_385, 65_536, run.Choices.Next(20_000, 150_000)])
         {
-            using WriteTransaction writing = environment.BeginWrite();
+            using var writing = environment.BeginWrite();
             Put(writing.OpenTree(TreeName), length);
             writing.Commit();
         }
@@ -153,10 +153,10 @@ internal sealed class OptionsRun(SuiteRun run)
         // The versions that the reader holds have to stay below the limit of page versions, at which writers are slowed until the reader
         // ends: pages that it could read from memory when it began, and those that commits change meanwhile.
         environment.Flush();
-        int commits = (int)Math.Clamp(options.ScratchLimitBytes / options.PageSize / 8, 1, Commits);
+        var commits = (int)Math.Clamp(options.ScratchLimitBytes / options.PageSize / 8, 1, Commits);
         _bytesOfCommit = Math.Min(_bytesOfCommit, options.ScratchLimitBytes / 8 / commits);
-        using ReadTransaction reading = environment.BeginRead();
-        int before = _expected.Count;
+        using var reading = environment.BeginRead();
+        var before = _expected.Count;
         Commit(environment, "commits beside a reader", commits);
         environment.Flush();
         BrokenPromiseException.Require(reading.OpenTree(TreeName).Count == before, "A snapshot has changed.");
@@ -165,10 +165,10 @@ internal sealed class OptionsRun(SuiteRun run)
     private void Delete(StorageEnvironment environment, StorageOptions options)
     {
         run.Tell("delete");
-        int most = (int)Math.Min(60, options.MaxTransactionBytes / options.PageSize / 4);
-        using WriteTransaction writing = environment.BeginWrite();
-        WriteTree tree = writing.OpenTree(TreeName);
-        foreach (int key in _expected.Keys.Where(key => key % 3 > 0).Take(most).ToList())
+        var most = (int)Math.Min(60, options.MaxTransactionBytes / options.PageSize / 4);
+        using var writing = environment.BeginWrite();
+        var tree = writing.OpenTree(TreeName);
+        foreach (var key in _expected.Keys.Where(key => key % 3 > 0).Take(most).ToList())
         {
             BrokenPromiseException.Require(tree.Delete(Key(key)), $"Key {key} is missing.");
             _expected.Remove(key);
@@ -179,31 +179,31 @@ internal sealed class OptionsRun(SuiteRun run)
     private void Check(StorageEnvironment environment)
     {
         run.Tell("check");
-        using (ReadTransaction reading = environment.BeginRead())
+        using (var reading = environment.BeginRead())
         {
-            Tree tree = reading.OpenTree(TreeName);
+            var tree = reading.OpenTree(TreeName);
             BrokenPromiseException.Require(tree.Count == _expected.Count, $"There are {tree.Count} entries, and should be {_expected.Count}.");
-            foreach ((int key, byte[] expected) in _expected)
+            foreach ((var key, var expected) in _expected)
             {
                 BrokenPromiseException.Require(
-                    tree.TryGet(Key(key), out ReadOnlySpan<byte> value) && value.SequenceEqual(expected), $"Key {key} has another value.");
+                    tree.TryGet(Key(key), out var value) && value.SequenceEqual(expected), $"Key {key} has another value.");
             }
         }
-        VerificationReport report = environment.Verify();
+        var report = environment.Verify();
         BrokenPromiseException.Require(report.IsSound, report.ToString());
         BrokenPromiseException.Require(!environment.GetStatistics().IsPoisoned, "The environment is poisoned.");
     }
 
     private void Put(WriteTree tree, int length)
     {
-        byte[] value = Value(length);
+        var value = Value(length);
         tree.Put(Key(_next), value);
         _expected[_next++] = value;
     }
 
     private byte[] Value(int length)
     {
-        byte[] value = new byte[length];
+        var value = new byte[length];
         new Random(run.Choices.Next()).NextBytes(value.AsSpan(0, length / 2));
         return value;
     }

@@ -49,7 +49,7 @@ internal sealed class PeakMemory : IDisposable
         if (!File.Exists(Status))
             return Environment.WorkingSet;
         string line = File.ReadLines(Status).First(line => line.StartsWith(Field, StringComparison.Ordinal));
-        string[] parts = line[Field.Length..].Split(' ', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries);
+        var parts = line[Field.Length..].Split(' ', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries);
         return long.Parse(parts[0], CultureInfo.InvariantCulture) << 10;
     }
 }

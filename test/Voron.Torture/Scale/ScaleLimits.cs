@@ -33,10 +33,10 @@ internal static class ScaleLimits
     /// <exception cref="BrokenPromiseException">The operation costs more.</exception>
     public static void Check(ScaleResult result, long pages, int trees)
     {
-        string operation = result.Operation;
+        var operation = result.Operation;
         if (operation.StartsWith("verify", StringComparison.Ordinal))
         {
-            long allowed = (pages / PagesPerVerifiedByte) + FixedVerification + ((long)trees * BytesPerTree);
+            var allowed = (pages / PagesPerVerifiedByte) + FixedVerification + ((long)trees * BytesPerTree);
             Require(result.Allocated, allowed, operation, "bytes of managed memory");
         }
         if (operation.StartsWith("open", StringComparison.Ordinal) || operation.StartsWith("first", StringComparison.Ordinal))

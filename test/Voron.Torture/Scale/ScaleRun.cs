@@ -1,6 +1,5 @@
 using System.Diagnostics;
 using Voron.Maintenance;
-using Voron.Primitives;
 using Voron.Torture.Harness;
 using Voron.Transactions;
 
@@ -83,10 +82,10 @@ internal sealed class ScaleRun(long bytes, int trees, int valueBytes = 4 << 20, 
     {
         GC.Collect();
         using var memory = new PeakMemory(_disk);
-        StallWatch? stalls = isWatched ? new StallWatch(_environment!) : null;
-        long read = _disk.ReadBytes;
-        long allocated = GC.GetAllocatedBytesForCurrentThread();
-        long start = Stopwatch.GetTimestamp();
+        var stalls = isWatched ? new StallWatch(_environment!) : null;
+        var read = _disk.ReadBytes;
+        var allocated = GC.GetAllocatedBytesForCurrentThread();
+        var start = Stopwatch.GetTimestamp();
         try
         {
             act();
@@ -96,7 +95,7 @@ internal sealed class ScaleRun(long bytes, int trees, int valueBytes = 4 << 20, 
             stalls?.Dispose();
         }
 
-        double seconds = Stopwatch.GetElapsedTime(start).TotalSeconds;
+        var seconds = Stopwatch.GetElapsedTime(start).TotalSeconds;
         allocated = GC.GetAllocatedBytesForCurrentThread() - allocated;
         var result = new ScaleResult(operation, seconds, allocated, memory.Most - _memoryBefore, _disk.ReadBytes - read)
         {
@@ -109,12 +108,12 @@ internal sealed class ScaleRun(long bytes, int trees, int valueBytes = 4 << 20, 
 
     private void Fill()
     {
-        byte[] value = new byte[valueBytes];
+        var value = new byte[valueBytes];
         for (long number = 0; number * valueBytes < bytes; number += FillBatch)
         {
-            using WriteTransaction writing = _environment!.BeginWrite();
-            WriteTree tree = writing.CreateTree("values");
-            for (long i = number; i < number + FillBatch; i++)
+            using var writing = _environment!.BeginWrite();
+            var tree = writing.CreateTree("values");
+            for (var i = number; i < number + FillBatch; i++)
                 tree.Put(Key(i), value);
             writing.Commit();
         }
@@ -124,9 +123,9 @@ internal sealed class ScaleRun(long bytes, int trees, int valueBytes = 4 << 20, 
     {
         for (long number = 0; number * valueBytes < bytes; number += FillBatch)
         {
-            using WriteTransaction writing = _environment!.BeginWrite();
-            WriteTree tree = writing.OpenTree("values");
-            for (long i = number; i < number + FillBatch; i++)
+            using var writing = _environment!.BeginWrite();
+            var tree = writing.OpenTree("values");
+            for (var i = number; i < number + FillBatch; i++)
             {
                 if (which(i))
                     tree.Delete(Key(i));
@@ -137,10 +136,10 @@ internal sealed class ScaleRun(long bytes, int trees, int valueBytes = 4 << 20, 
 
     private void MakeTrees()
     {
-        for (int first = 0; first < trees; first += TreeBatch)
+        for (var first = 0; first < trees; first += TreeBatch)
         {
-            using WriteTransaction writing = _environment!.BeginWrite();
-            for (int i = first; i < Math.Min(trees, first + TreeBatch); i++)
+            using var writing = _environment!.BeginWrite();
+            for (var i = first; i < Math.Min(trees, first + TreeBatch); i++)
                 writing.CreateTree($"tree {i:D8}").Put([1], [2]);
             writing.Commit();
         }
@@ -148,14 +147,14 @@ internal sealed class ScaleRun(long bytes, int trees, int valueBytes = 4 << 20, 
 
     private void PutSmall(string treeName)
     {
-        using WriteTransaction writing = _environment!.BeginWrite();
+        using var writing = _environment!.BeginWrite();
         writing.CreateTree(treeName).Put([1], [2]);
         writing.Commit();
     }
 
     private void PutLarge()
     {
-        using WriteTransaction writing = _environment!.BeginWrite();
+        using var writing = _environment!.BeginWrite();
         writing.OpenTree("values").Put(Key(0), new byte[valueBytes]);
         writing.Commit();
     }
@@ -163,11 +162,11 @@ internal sealed class ScaleRun(long bytes, int trees, int valueBytes = 4 << 20, 
     private void WriteUnflushed()
     {
         _environment!.Flush();
-        for (int batch = 0; batch < 10; batch++)
+        for (var batch = 0; batch < 10; batch++)
         {
-            using WriteTransaction writing = _environment.BeginWrite();
-            WriteTree tree = writing.CreateTree("small");
-            for (int i = 0; i < UnflushedKeys / 10; i++)
+            using var writing = _environment.BeginWrite();
+            var tree = writing.CreateTree("small");
+            for (var i = 0; i < UnflushedKeys / 10; i++)
                 tree.Put(Key((i * 7919L % UnflushedKeys) + batch), Key(i));
             writing.Commit();
         }
@@ -175,7 +174,7 @@ internal sealed class ScaleRun(long bytes, int trees, int valueBytes = 4 << 20, 
 
     private void Verify()
     {
-        VerificationReport report = _environment!.Verify();
+        var report = _environment!.Verify();
         if (!report.IsSound)
             throw new BrokenPromiseException($"The verification found: {report}");
     }
@@ -197,7 +196,7 @@ internal sealed class ScaleRun(long bytes, int trees, int valueBytes = 4 << 20, 
 
     private static byte[] Key(long number)
     {
-        byte[] key = new byte[sizeof(long)];
+        var key = new byte[sizeof(long)];
         System.Buffers.Binary.BinaryPrimitives.WriteInt64BigEndian(key, number);
         return key;
     }

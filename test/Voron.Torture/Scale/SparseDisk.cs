@@ -65,12 +65,12 @@ internal sealed class SparseDisk : IDisk
     public DiskFile Open(string name, DiskOpen open, DiskAccess access)
     {
         ThrowIfCut("open");
-        DiskFile file = _disk.Open(name, open, access);
+        var file = _disk.Open(name, open, access);
         if (name.StartsWith(DataFile, StringComparison.Ordinal))
             return new SparseFile(this, file, null);
         lock (_gate)
         {
-            if (!_written.TryGetValue(name, out Written? written))
+            if (!_written.TryGetValue(name, out var written))
                 _written[name] = written = new Written();
             return new SparseFile(this, file, written);
         }
@@ -84,7 +84,7 @@ internal sealed class SparseDisk : IDisk
         _disk.Rename(source, target);
         lock (_gate)
         {
-            if (_written.Remove(source, out Written? written))
+            if (_written.Remove(source, out var written))
                 _written[target] = written;
         }
     }
@@ -95,7 +95,7 @@ internal sealed class SparseDisk : IDisk
         _disk.Delete(name);
         lock (_gate)
         {
-            if (_written.Remove(name, out Written? written))
+            if (_written.Remove(name, out var written))
                 SetWritten(written, 0);
         }
     }
@@ -140,7 +140,7 @@ internal sealed class SparseDisk : IDisk
 
     private void SetContent(long block)
     {
-        ulong bit = 1UL << (int)block;
+        var bit = 1UL << (int)block;
         if ((Interlocked.Or(ref _content[block >> 6], bit) & bit) == 0)
             Interlocked.Increment(ref _contentBlocks);
     }
@@ -148,11 +148,11 @@ internal sealed class SparseDisk : IDisk
     // Forgets the blocks from the first up to, but not including, the end.
     private void Forget(long first, long end)
     {
-        for (long block = first; block < end;)
+        for (var block = first; block < end;)
         {
-            long next = Math.Min(end, (block | 63) + 1);
-            ulong mask = (next - block == 64 ? ulong.MaxValue : (1UL << (int)(next - block)) - 1) << (int)block;
-            ulong before = Interlocked.And(ref _content[block >> 6], ~mask);
+            var next = Math.Min(end, (block | 63) + 1);
+            var mask = (next - block == 64 ? ulong.MaxValue : (1UL << (int)(next - block)) - 1) << (int)block;
+            var before = Interlocked.And(ref _content[block >> 6], ~mask);
             Interlocked.Add(ref _contentBlocks, -BitOperations.PopCount(before & mask));
             block = next;
         }
@@ -160,8 +160,8 @@ internal sealed class SparseDisk : IDisk
 
     private bool IsZero(long offset, int length)
     {
-        long end = ((offset + length - 1) / Block) + 1;
-        for (long block = offset / Block; block < end; block++)
+        var end = ((offset + length - 1) / Block) + 1;
+        for (var block = offset / Block; block < end; block++)
         {
             if ((block & 63) == 0 && end - block >= 64 && Volatile.Read(ref _content[block >> 6]) == 0)
                 block += 63;
@@ -185,7 +185,7 @@ internal sealed class SparseDisk : IDisk
         public override void SetLength(long length)
         {
             disk.ThrowIfCut("set length");
-            long before = file.Length;
+            var before = file.Length;
             file.SetLength(length);
             if (written is not null)
                 disk.NoteLength(written, length);
@@ -235,7 +235,7 @@ internal sealed class SparseDisk : IDisk
                 file.Allocate(file.Length, offset + source.Length - file.Length);
             while (source.Length > 0)
             {
-                int length = (int)Math.Min(source.Length, Block - (offset % Block));
+                var length = (int)Math.Min(source.Length, Block - (offset % Block));
                 WriteBlock(offset, source[..length]);
                 offset += length;
                 source = source[length..];
@@ -244,7 +244,7 @@ internal sealed class SparseDisk : IDisk
 
         public override void WriteVectored(long offset, ReadOnlySpan<IoBlock> blocks)
         {
-            foreach (ref readonly IoBlock block in blocks)
+            foreach (ref readonly var block in blocks)
             {
                 Write(offset, new ReadOnlySpan<byte>(block.Address, checked((int)block.Length)));
                 offset += (long)block.Length;
@@ -259,7 +259,7 @@ internal sealed class SparseDisk : IDisk
 
         private void WriteBlock(long offset, ReadOnlySpan<byte> source)
         {
-            long block = offset / Block;
+            var block = offset / Block;
             if (!disk.HasContent(block) && source.IndexOfAnyExcept((byte)0) < 0)
                 return;
             disk.SetContent(block);

@@ -52,8 +52,8 @@ internal sealed class StallWatch : IDisposable
         {
             while (!_stops)
             {
-                long start = Stopwatch.GetTimestamp();
-                using (WriteTransaction writing = _environment.BeginWrite())
+                var start = Stopwatch.GetTimestamp();
+                using (var writing = _environment.BeginWrite())
                 {
                     BitConverter.TryWriteBytes(key, Commits % 1000);
                     writing.CreateTree("stall watch").Put(key, key);
@@ -73,7 +73,7 @@ internal sealed class StallWatch : IDisposable
     {
         while (!_stops)
         {
-            long start = Stopwatch.GetTimestamp();
+            var start = Stopwatch.GetTimestamp();
             Thread.Sleep(1);
             _sleptTicks = Math.Max(_sleptTicks, Stopwatch.GetTimestamp() - start);
         }

@@ -21,7 +21,7 @@ internal sealed class BlockWatch
     /// <exception cref="BrokenPromiseException">Some of the file's bytes have no blocks, or fewer bytes have blocks than are in use.</exception>
     public void Check(long length)
     {
-        int hole = _blocks.FindIndex(isThere => !isThere);
+        var hole = _blocks.FindIndex(isThere => !isThere);
         BrokenPromiseException.Require(hole < 0, $"The data file has {_blocks.Count * Unit} bytes, and those at {hole * Unit} have no blocks.");
         BrokenPromiseException.Require(
             _blocks.Count * Unit >= length, $"The data file has {_blocks.Count * Unit} bytes with blocks, and {length} are in use.");
@@ -29,7 +29,7 @@ internal sealed class BlockWatch
 
     private void Add(long offset, long length)
     {
-        for (long unit = offset / Unit; unit * Unit < offset + length; unit++)
+        for (var unit = offset / Unit; unit * Unit < offset + length; unit++)
         {
             while (_blocks.Count <= unit)
                 _blocks.Add(false);
@@ -73,7 +73,7 @@ internal sealed class BlockWatch
         public override void WriteVectored(long offset, ReadOnlySpan<IoBlock> blocks)
         {
             file.WriteVectored(offset, blocks);
-            foreach (IoBlock block in blocks)
+            foreach (var block in blocks)
             {
                 watch.Add(offset, (long)block.Length);
                 offset += (long)block.Length;

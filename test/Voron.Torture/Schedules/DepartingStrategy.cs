@@ -17,10 +17,10 @@ internal sealed class DepartingStrategy(IReadOnlyList<Preemption> preemptions) :
 
     public ScheduledThread Choose(ScheduledThread? current, IReadOnlyList<ScheduledThread> candidates)
     {
-        int decision = _others.Count;
+        var decision = _others.Count;
         _others.Add(candidates.Count - 1);
-        ScheduledThread usual = current ?? candidates[0];
-        foreach (Preemption preemption in preemptions)
+        var usual = current ?? candidates[0];
+        foreach (var preemption in preemptions)
         {
             if (preemption.Decision != decision || preemption.Other >= candidates.Count - 1)
                 continue;

@@ -1,4 +1,3 @@
-using Voron.Primitives;
 using Voron.Testing;
 using Voron.Torture.Harness;
 
@@ -70,7 +69,7 @@ internal sealed class DirectedStrategy(IReadOnlyList<Turning> turnings) : ISched
     {
         if (IsDone)
             return current ?? candidates[0];
-        Turning next = turnings[Taken];
+        var next = turnings[Taken];
         if (current is null)
             return Find(next.From, candidates) ?? candidates[0];
         if (current.Name != next.From || current.Place != next.Place || Find(next.To, candidates) is not { } to)
@@ -81,7 +80,7 @@ internal sealed class DirectedStrategy(IReadOnlyList<Turning> turnings) : ISched
 
     private static ScheduledThread? Find(string name, IReadOnlyList<ScheduledThread> candidates)
     {
-        foreach (ScheduledThread candidate in candidates)
+        foreach (var candidate in candidates)
         {
             if (candidate.Name == name)
                 return candidate;

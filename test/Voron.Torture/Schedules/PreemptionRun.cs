@@ -13,12 +13,12 @@ internal sealed class PreemptionRun(SuiteRun run, PreemptionUnit? unit)
 
     public void Run()
     {
-        using IEnumerator<Planned> plan = Plan().GetEnumerator();
+        using var plan = Plan().GetEnumerator();
         while (true)
         {
-            int drawn = run.Choices.Drawn.Count;
+            var drawn = run.Choices.Drawn.Count;
             run.Choices.Mark();
-            bool isPlanned = !run.Stop.IsCancellationRequested && plan.MoveNext();
+            var isPlanned = !run.Stop.IsCancellationRequested && plan.MoveNext();
             if (!run.Choices.GoesOn(isPlanned))
                 break;
             Make(isPlanned ? plan.Current : new Planned([], IsNew: true));
@@ -34,12 +34,12 @@ internal sealed class PreemptionRun(SuiteRun run, PreemptionUnit? unit)
     private void Make(Planned planned)
     {
         // Each is a choice like any other, so that a replayed script determines all of them.
-        int script = run.Choices.Choose(unit?.Script ?? 0, ScheduleScript.Small.Count);
-        int count = run.Choices.Choose(planned.Preemptions.Count, PreemptionUnits.MaxPreemptions + 1);
+        var script = run.Choices.Choose(unit?.Script ?? 0, ScheduleScript.Small.Count);
+        var count = run.Choices.Choose(planned.Preemptions.Count, PreemptionUnits.MaxPreemptions + 1);
         var preemptions = new List<Preemption>();
-        for (int i = 0; i < count; i++)
+        for (var i = 0; i < count; i++)
         {
-            Preemption next = i < planned.Preemptions.Count ? planned.Preemptions[i] : default;
+            var next = i < planned.Preemptions.Count ? planned.Preemptions[i] : default;
             preemptions.Add(new Preemption(
                 run.Choices.Choose(next.Decision, PreemptionUnits.MaxDecisions), run.Choices.Choose(next.Other, PreemptionUnits.MaxOthers)));
         }
@@ -58,16 +58,16 @@ internal sealed class PreemptionRun(SuiteRun run, PreemptionUnit? unit)
             yield break;
         List<Preemption> begin = all.Preemptions == 1 ? [] : [all.First];
         yield return new Planned(begin, IsNew: false);
-        int from = all.Preemptions == 1 ? 0 : all.First.Decision + 1;
+        var from = all.Preemptions == 1 ? 0 : all.First.Decision + 1;
         List<Preemption> next = [.. PreemptionUnits.Behind(from, _others)];
-        for (int i = 0; i < next.Count; i++)
+        for (var i = 0; i < next.Count; i++)
         {
             if (i % all.Parts != all.Part)
                 continue;
             yield return new Planned([.. begin, next[i]], IsNew: all.Preemptions < PreemptionUnits.MaxPreemptions);
             if (all.Preemptions < PreemptionUnits.MaxPreemptions)
                 continue;
-            foreach (Preemption third in PreemptionUnits.Behind(next[i].Decision + 1, [.. _others]))
+            foreach (var third in PreemptionUnits.Behind(next[i].Decision + 1, [.. _others]))
                 yield return new Planned([.. begin, next[i], third], IsNew: true);
         }
     }

@@ -52,17 +52,17 @@ internal static class PreemptionUnits
     /// </remarks>
     public static PreemptionUnit? At(long turn, long seed)
     {
-        Lists all = All.Value;
-        long place = turn / Slots;
-        int slot = (int)(turn % Slots);
+        var all = All.Value;
+        var place = turn / Slots;
+        var slot = (int)(turn % Slots);
         if (place < all.LengthOf(slot))
             return all.At(slot, place, seed);
 
         // The number of turns before this one that were left over by lists that had come to their end.
         long left = 0;
-        for (int other = 0; other < Slots - 1; other++)
+        for (var other = 0; other < Slots - 1; other++)
             left += Math.Max(0, place + (other < slot ? 1 : 0) - all.LengthOf(other));
-        long fromEnd = all.LargeTriples.Count - 1 - left;
+        var fromEnd = all.LargeTriples.Count - 1 - left;
         return slot != Slots - 1 && fromEnd > place ? all.At(Slots - 1, fromEnd, seed) : null;
     }
 
@@ -71,9 +71,9 @@ internal static class PreemptionUnits
     /// <param name="others">For each decision of that schedule, the number of other threads that could continue.</param>
     public static IEnumerable<Preemption> Behind(int from, IReadOnlyList<int> others)
     {
-        for (int decision = from; decision < Math.Min(others.Count, MaxDecisions); decision++)
+        for (var decision = from; decision < Math.Min(others.Count, MaxDecisions); decision++)
         {
-            for (int other = 0; other < Math.Min(others[decision], MaxOthers); other++)
+            for (var other = 0; other < Math.Min(others[decision], MaxOthers); other++)
                 yield return new Preemption(decision, other);
         }
     }
@@ -88,9 +88,9 @@ internal static class PreemptionUnits
         // The parts of one first preemption are far apart, so that a few units of a script cover many first preemptions.
         public PreemptionUnit At(long number)
         {
-            foreach ((int script, IReadOnlyList<Preemption> firsts) in scripts)
+            foreach ((var script, var firsts) in scripts)
             {
-                int parts = PartsOf(firsts, preemptions);
+                var parts = PartsOf(firsts, preemptions);
                 if (number < firsts.Count * (long)parts)
                     return new PreemptionUnit(script, preemptions, firsts[(int)(number % firsts.Count)], (int)(number / firsts.Count), parts);
                 number -= firsts.Count * (long)parts;
@@ -107,7 +107,7 @@ internal static class PreemptionUnits
         public Lists()
         {
             List<(int Script, IReadOnlyList<Preemption> Firsts)> scripts = [];
-            for (int script = 0; script < ScheduleScript.Small.Count; script++)
+            for (var script = 0; script < ScheduleScript.Small.Count; script++)
             {
                 var plain = new DepartingStrategy([]);
                 new ScheduleWorld(ScheduleScript.Small[script], plain).Run();
@@ -135,7 +135,7 @@ internal static class PreemptionUnits
 
         public PreemptionUnit At(int slot, long place, long seed)
         {
-            long number = EvenSpread.At(place, seed, LengthOf(slot));
+            var number = EvenSpread.At(place, seed, LengthOf(slot));
             return slot switch
             {
                 0 => new PreemptionUnit((int)number, 1, default, 0, 1),

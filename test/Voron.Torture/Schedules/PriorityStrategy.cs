@@ -26,8 +26,8 @@ internal sealed class PriorityStrategy : IScheduleStrategy
 
     public ScheduledThread Choose(ScheduledThread? current, IReadOnlyList<ScheduledThread> candidates)
     {
-        ScheduledThread highest = Highest(candidates);
-        int change = Array.IndexOf(_changes, _decisions++);
+        var highest = Highest(candidates);
+        var change = Array.IndexOf(_changes, _decisions++);
         if (change < 0)
             return highest;
         _priorities[highest.Id] = -1 - change;
@@ -36,8 +36,8 @@ internal sealed class PriorityStrategy : IScheduleStrategy
 
     private ScheduledThread Highest(IReadOnlyList<ScheduledThread> candidates)
     {
-        ScheduledThread highest = candidates[0];
-        foreach (ScheduledThread candidate in candidates)
+        var highest = candidates[0];
+        foreach (var candidate in candidates)
         {
             if (Priority(candidate) > Priority(highest))
                 highest = candidate;

@@ -21,7 +21,7 @@ internal sealed class RandomStrategy : IScheduleStrategy
             return candidates[_choices.Next(candidates.Count)];
         if (_choices.Next(_oneIn) < _oneIn - 1)
             return current;
-        int other = _choices.Next(candidates.Count - 1);
+        var other = _choices.Next(candidates.Count - 1);
         return candidates[other] == current ? candidates[^1] : candidates[other];
     }
 }

@@ -1,5 +1,4 @@
 using System.Buffers.Binary;
-using Voron.Primitives;
 using Voron.Testing;
 using Voron.Torture.Harness;
 
@@ -33,8 +32,8 @@ internal sealed class ScheduleModel(int keys)
     /// <summary>Puts a key with a new stamp or, now and then, deletes it; afterwards records the change in the state.</summary>
     public void Change(WriteTree tree, int[] state, int key)
     {
-        int stamp = ++_stamp;
-        bool isDeleted = state[key] != 0 && stamp % 5 == 0;
+        var stamp = ++_stamp;
+        var isDeleted = state[key] != 0 && stamp % 5 == 0;
         if (isDeleted)
             tree.Delete(KeyOf(key));
         else
@@ -50,7 +49,7 @@ internal sealed class ScheduleModel(int keys)
     /// </summary>
     public int[] Begin(WriteTransaction writing)
     {
-        long generation = writing.Body.Generation;
+        var generation = writing.Body.Generation;
         if (generation != Generation && _states.ContainsKey(writing.TransactionId))
             TakeBack(writing.TransactionId);
         Generation = generation;
@@ -96,7 +95,7 @@ internal sealed class ScheduleModel(int keys)
 
     public int[] StateOf(long id)
     {
-        if (_states.TryGetValue(id, out int[]? state))
+        if (_states.TryGetValue(id, out var state))
             return state;
         return _states.Last(known => known.Key < id).Value;
     }
@@ -104,8 +103,8 @@ internal sealed class ScheduleModel(int keys)
     /// <exception cref="BrokenPromiseException">The data read is not the data that the transaction left.</exception>
     public void Check(Tree tree, long id, int key, string who)
     {
-        int expected = StateOf(id)[key];
-        bool isThere = tree.TryGet(KeyOf(key), out ReadOnlySpan<byte> value);
+        var expected = StateOf(id)[key];
+        var isThere = tree.TryGet(KeyOf(key), out var value);
         BrokenPromiseException.Require(
             isThere == (expected != 0), $"{who} at transaction {id} {(isThere ? "finds" : "misses")} key {key}, which has the stamp {expected} there.");
         if (!isThere)
@@ -121,7 +120,7 @@ internal sealed class ScheduleModel(int keys)
 
     private static void CheckValue(ReadOnlySpan<byte> value, long id, int key, int expected, string who)
     {
-        int stamp = value.Length < sizeof(int) ? -1 : BinaryPrimitives.ReadInt32LittleEndian(value);
+        var stamp = value.Length < sizeof(int) ? -1 : BinaryPrimitives.ReadInt32LittleEndian(value);
         BrokenPromiseException.Require(stamp == expected, $"{who} at transaction {id} reads stamp {stamp} of key {key}, which has {expected} there.");
         BrokenPromiseException.Require(
             value.Length == LengthOf(key, stamp) && value[sizeof(int)..].IndexOfAnyExcept((byte)(stamp + key)) < 0,
@@ -131,17 +130,17 @@ internal sealed class ScheduleModel(int keys)
     /// <summary>Checks everything that a transaction reads, by key and also with a cursor.</summary>
     public void CheckAll(ReadTransaction reading, string who)
     {
-        long id = reading.TransactionId;
-        if (!reading.TryOpenTree(ScheduleWorld.TreeName, out Tree tree))
+        var id = reading.TransactionId;
+        if (!reading.TryOpenTree(ScheduleWorld.TreeName, out var tree))
         {
             CheckEmpty(id, who);
             return;
         }
-        for (int key = 0; key < keys; key++)
+        for (var key = 0; key < keys; key++)
             Check(tree, id, key, who);
-        int[] state = StateOf(id);
-        int count = 0;
-        foreach (TreeEntry entry in tree.GetEntries())
+        var state = StateOf(id);
+        var count = 0;
+        foreach (var entry in tree.GetEntries())
         {
             CheckValue(entry.Value, id, entry.Key[1], state[entry.Key[1]], who);
             count++;
@@ -157,7 +156,7 @@ internal sealed class ScheduleModel(int keys)
 
     public static byte[] ValueOf(int key, int stamp)
     {
-        byte[] value = new byte[LengthOf(key, stamp)];
+        var value = new byte[LengthOf(key, stamp)];
         value.AsSpan().Fill((byte)(stamp + key));
         BinaryPrimitives.WriteInt32LittleEndian(value, stamp);
         return value;

@@ -1,4 +1,3 @@
-using Voron.Primitives;
 using Voron.Testing;
 using Voron.Torture.Harness;
 
@@ -25,7 +24,7 @@ internal static class ScheduleRun
         }
         catch
         {
-            foreach (string line in world.Scheduler.TellTrace())
+            foreach (var line in world.Scheduler.TellTrace())
                 run.Step(line);
             throw;
         }
@@ -42,7 +41,7 @@ internal static class ScheduleRun
         run.Count();
         run.Tally("places", scheduler.Trace.Count);
         run.Tally("switches", scheduler.Switches);
-        foreach (SchedulePlace rare in Rare)
+        foreach (var rare in Rare)
             run.Tally($"with {rare}", scheduler.Trace.Any(step => step.Place == rare) ? 1 : 0);
     }
 }

@@ -115,12 +115,12 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
     /// <summary>Draws a random script.</summary>
     public static ScheduleScript Random(SuiteRun run)
     {
-        Tape choices = run.Choices;
-        bool cutsFile = choices.Next(64) == 63;
-        bool closes = choices.Next(10) == 9;
-        bool background = choices.Next(6) == 5;
-        bool fails = choices.Next(8) == 7;
-        int keys = choices.Next(3, MaxKeys + 1);
+        var choices = run.Choices;
+        var cutsFile = choices.Next(64) == 63;
+        var closes = choices.Next(10) == 9;
+        var background = choices.Next(6) == 5;
+        var fails = choices.Next(8) == 7;
+        var keys = choices.Next(3, MaxKeys + 1);
         long search = choices.Next(3) switch { 0 => 0, 1 => 1, _ => 1 << 16 };
         var script = new ScheduleScript([], [])
         {
@@ -133,10 +133,10 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
             $"{keys} keys, search memory {search}, flush threshold {script.Options.FlushThresholdBytes}, {script.Options.TornPageProtection}, "
             + $"reservation {script.Reservation}, ballast {script.Ballast}, {(background ? "flusher in the background" : "no flusher")}");
         var setup = new List<Scripted>();
-        for (int i = choices.Next(4); i > 0 && choices.HasMore; i--)
+        for (var i = choices.Next(4); i > 0 && choices.HasMore; i--)
             setup.Add(Draw(run, "setup", keys, false, [ScriptedKind.Commit, ScriptedKind.CommitAsync, ScriptedKind.Flush, ScriptedKind.Glance]));
         var threads = new List<IReadOnlyList<Scripted>>();
-        for (int thread = choices.Next(2, 5); thread > 0 && choices.HasMore; thread--)
+        for (var thread = choices.Next(2, 5); thread > 0 && choices.HasMore; thread--)
             threads.Add(DrawThread(run, $"thread {threads.Count}", keys, cutsFile, closes, threads.Count == 1));
         if (fails && threads.Count > 0)
             threads[0] = [.. threads[0].Take(1), new Scripted(ScriptedKind.FailWrites), .. threads[0].Skip(1)];
@@ -145,7 +145,7 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
 
     private static List<Scripted> DrawThread(SuiteRun run, string who, int keys, bool cutsFile, bool closes, bool isCloser)
     {
-        Tape choices = run.Choices;
+        var choices = run.Choices;
         ScriptedKind[] kinds = choices.Next(4) switch
         {
             0 => [ScriptedKind.Read, ScriptedKind.Glance, ScriptedKind.Read, ScriptedKind.Verify],
@@ -161,16 +161,16 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
         if (closes)
             kinds = [.. kinds.Except(Background), ScriptedKind.Commit];
         var scripted = new List<Scripted>();
-        for (int i = choices.Next(1, 5); i > 0 && choices.HasMore; i--)
+        for (var i = choices.Next(1, 5); i > 0 && choices.HasMore; i--)
             scripted.Add(Draw(run, who, keys, closes && isCloser && i == 1, kinds));
         return scripted;
     }
 
     private static Scripted Draw(SuiteRun run, string who, int keys, bool closes, ScriptedKind[] kinds)
     {
-        Tape choices = run.Choices;
+        var choices = run.Choices;
         choices.Mark();
-        ScriptedKind kind = closes ? ScriptedKind.Close : kinds[choices.Next(kinds.Length)];
+        var kind = closes ? ScriptedKind.Close : kinds[choices.Next(kinds.Length)];
         var drawn = new Scripted(kind, 1 + choices.Next((1 << keys) - 1), 1 + choices.Next(3));
         run.Step($"{who}: {drawn}");
         return drawn;

@@ -1,6 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
 using Voron.Flushing;
-using Voron.Primitives;
 using Voron.Testing;
 using Voron.Torture.Harness;
 using Voron.Torture.Memory;
@@ -53,7 +52,7 @@ internal sealed class ScheduleWorld
         {
             RunThreads();
             LookAgain(_place, _failing is { Fails: true } ? _model.Acknowledged : _model.Newest, _model.Newest, "reopened");
-            foreach (Left left in _killed)
+            foreach (var left in _killed)
                 LookAgain(left.Place, left.Acknowledged, left.Newest, "after a kill");
         }
         catch
@@ -63,7 +62,7 @@ internal sealed class ScheduleWorld
                 SafeDisposal.Dispose([_environment, .. _killed.Select(left => left.Place), _place]);
             throw;
         }
-        foreach (Left left in _killed)
+        foreach (var left in _killed)
             left.Place.Dispose();
         _place.Dispose();
         if (_memory.Leaked() is { } leak)
@@ -74,10 +73,10 @@ internal sealed class ScheduleWorld
     {
         _running = _script.Threads.Count;
         _scheduler.Add("opener", Open);
-        for (int i = 0; i < _script.Threads.Count; i++)
+        for (var i = 0; i < _script.Threads.Count; i++)
         {
-            IReadOnlyList<Scripted> thread = _script.Threads[i];
-            string who = $"thread {i}";
+            var thread = _script.Threads[i];
+            var who = $"thread {i}";
             _scheduler.Add(who, () => Work(who, thread), () => _isOpen);
         }
         _scheduler.Add("closer", Close, () => _running == 0 && _isOpen);
@@ -89,7 +88,7 @@ internal sealed class ScheduleWorld
         _environment = _place.Open(_script.Options, _blocks is not null ? _blocks.Watch : _failing is null ? null : _failing.Watch);
         if (_script.Ballast > 0)
             SinkBallast();
-        foreach (Scripted scripted in _script.Setup)
+        foreach (var scripted in _script.Setup)
             Do("setup", scripted);
         _isOpen = true;
     }
@@ -98,13 +97,13 @@ internal sealed class ScheduleWorld
     private void SinkBallast()
     {
         Do("setup", new Scripted(ScriptedKind.Commit, -1));
-        using (WriteTransaction writing = Environment.BeginWrite())
+        using (var writing = Environment.BeginWrite())
         {
             writing.CreateTree("ballast").Put([1], new byte[_script.Ballast]);
             _model.Leave(writing.TransactionId, _model.Begin(writing.TransactionId));
             writing.Commit();
         }
-        using (WriteTransaction writing = Environment.BeginWrite())
+        using (var writing = Environment.BeginWrite())
         {
             writing.DeleteTree("ballast");
             _model.Leave(writing.TransactionId, _model.Begin(writing.TransactionId));
@@ -115,7 +114,7 @@ internal sealed class ScheduleWorld
 
     private void Work(string who, IReadOnlyList<Scripted> thread)
     {
-        foreach (Scripted scripted in thread)
+        foreach (var scripted in thread)
         {
             try
             {
@@ -200,9 +199,9 @@ internal sealed class ScheduleWorld
 
     private void Write(Scripted scripted)
     {
-        using WriteTransaction writing = Environment.BeginWrite();
-        long id = writing.TransactionId;
-        int[] state = _model.Begin(id);
+        using var writing = Environment.BeginWrite();
+        var id = writing.TransactionId;
+        var state = _model.Begin(id);
         Change(writing, state, scripted.Keys);
         SchedulePoint.Reach(SchedulePlace.Script);
         if (scripted.Kind == ScriptedKind.RollBack)
@@ -210,7 +209,7 @@ internal sealed class ScheduleWorld
         if (scripted.Kind == ScriptedKind.Savepoint)
         {
             int[] kept = [.. state];
-            Savepoint savepoint = writing.CreateSavepoint();
+            var savepoint = writing.CreateSavepoint();
             Change(writing, state, ~scripted.Keys);
             savepoint.Rollback();
             savepoint.Release();
@@ -244,11 +243,11 @@ internal sealed class ScheduleWorld
     // Once the empty commit is acknowledged, every commit that it builds on must be durable and visible.
     private void WriteNothing(string who, bool waits)
     {
-        using WriteTransaction writing = Environment.BeginWrite();
-        long id = writing.TransactionId - 1;
-        if (writing.TryOpenTree(TreeName, out WriteTree tree))
+        using var writing = Environment.BeginWrite();
+        var id = writing.TransactionId - 1;
+        if (writing.TryOpenTree(TreeName, out var tree))
         {
-            for (int key = 0; key < _model.Keys; key++)
+            for (var key = 0; key < _model.Keys; key++)
                 _model.Check(tree, id, key, who);
         }
         else
@@ -284,8 +283,8 @@ internal sealed class ScheduleWorld
 
     private long Merge(WriteTransaction writing, int keys)
     {
-        long id = writing.TransactionId;
-        int[] state = _model.Begin(writing);
+        var id = writing.TransactionId;
+        var state = _model.Begin(writing);
         Change(writing, state, keys);
         _model.Leave(id, state);
         return id;
@@ -293,15 +292,15 @@ internal sealed class ScheduleWorld
 
     private void Merge(Scripted scripted)
     {
-        for (int i = 0; i < scripted.Times; i++)
+        for (var i = 0; i < scripted.Times; i++)
         {
-            bool fails = scripted.Kind == ScriptedKind.MergeFailing && i == scripted.Times - 1;
+            var fails = scripted.Kind == ScriptedKind.MergeFailing && i == scripted.Times - 1;
             var pending = new PendingCommit(0, fails);
-            int keys = scripted.Keys << i;
+            var keys = scripted.Keys << i;
             pending.Task = Environment.WriteAsync(writing =>
             {
                 pending.Id = writing.TransactionId;
-                int[] state = _model.Begin(writing);
+                var state = _model.Begin(writing);
                 Change(writing, state, keys);
                 if (fails)
                     throw new PlannedException();
@@ -315,9 +314,9 @@ internal sealed class ScheduleWorld
 
     private void Change(WriteTransaction writing, int[] state, int keys)
     {
-        WriteTree tree = writing.CreateTree(TreeName);
-        bool isChanged = false;
-        for (int key = 0; key < state.Length; key++)
+        var tree = writing.CreateTree(TreeName);
+        var isChanged = false;
+        for (var key = 0; key < state.Length; key++)
         {
             if ((keys & (1 << key)) == 0 && (key < state.Length - 1 || isChanged))
                 continue;
@@ -330,7 +329,7 @@ internal sealed class ScheduleWorld
     {
         while (_pending.Count > 0)
         {
-            PendingCommit pending = _pending[0];
+            var pending = _pending[0];
             SchedulePoint.Current!.WaitUntil(() => pending.IsCompleted, mayTimeOut: false);
             LookAtPending();
         }
@@ -339,12 +338,12 @@ internal sealed class ScheduleWorld
     // Commits complete in the order of their ids: an incomplete commit is out of order if a later one has completed.
     private void LookAtPending()
     {
-        long newest = _pending.Where(pending => !pending.IsMerged && pending.IsCompleted).Select(pending => pending.Id).DefaultIfEmpty().Max();
-        PendingCommit? late = _pending.Find(pending => !pending.IsMerged && pending.Id < newest && !pending.IsCompleted);
+        var newest = _pending.Where(pending => !pending.IsMerged && pending.IsCompleted).Select(pending => pending.Id).DefaultIfEmpty().Max();
+        var late = _pending.Find(pending => !pending.IsMerged && pending.Id < newest && !pending.IsCompleted);
         BrokenPromiseException.Require(late is null, $"Commit {newest} is acknowledged before commit {late?.Id}.");
-        for (int i = _pending.Count - 1; i >= 0; i--)
+        for (var i = _pending.Count - 1; i >= 0; i--)
         {
-            PendingCommit pending = _pending[i];
+            var pending = _pending[i];
             if (!pending.IsCompleted)
                 continue;
             _pending.RemoveAt(i);
@@ -363,8 +362,8 @@ internal sealed class ScheduleWorld
 
     private void Read(string who, int times)
     {
-        using ReadTransaction reading = BeginRead(who);
-        for (int i = 0; i < times; i++)
+        using var reading = BeginRead(who);
+        for (var i = 0; i < times; i++)
         {
             _model.CheckAll(reading, who);
             SchedulePoint.Reach(SchedulePlace.Script);
@@ -373,15 +372,15 @@ internal sealed class ScheduleWorld
 
     private void Glance(string who, int keys)
     {
-        for (int time = 0; time < LongestWait; time++)
+        for (var time = 0; time < LongestWait; time++)
         {
-            using ReadTransaction reading = BeginRead(who);
-            if (!reading.TryOpenTree(TreeName, out Tree tree))
+            using var reading = BeginRead(who);
+            if (!reading.TryOpenTree(TreeName, out var tree))
             {
                 _model.CheckEmpty(reading.TransactionId, who);
                 continue;
             }
-            for (int key = 0; key < _model.Keys; key++)
+            for (var key = 0; key < _model.Keys; key++)
             {
                 if ((keys & (1 << key)) != 0)
                     _model.Check(tree, reading.TransactionId, key, who);
@@ -391,9 +390,9 @@ internal sealed class ScheduleWorld
 
     private ReadTransaction BeginRead(string who)
     {
-        long least = Math.Max(_model.Acknowledged, _model.Seen);
-        ReadTransaction reading = Environment.BeginRead();
-        long id = reading.TransactionId;
+        var least = Math.Max(_model.Acknowledged, _model.Seen);
+        var reading = Environment.BeginRead();
+        var id = reading.TransactionId;
         BrokenPromiseException.Require(id >= least, $"{who} begins on transaction {id}, when {least} was acknowledged or seen before.");
         BrokenPromiseException.Require(id <= _model.Newest || _model.HasForeignTransactions, $"{who} begins on transaction {id}, which no thread has made.");
         _model.See(id);
@@ -414,9 +413,9 @@ internal sealed class ScheduleWorld
 
     private void LookAgain(ModelPlace place, long least, long most, string who)
     {
-        using StorageEnvironment environment = place.Open(ScheduleScript.OptionsWith());
-        using ReadTransaction reading = environment.BeginRead();
-        long id = reading.TransactionId;
+        using var environment = place.Open(ScheduleScript.OptionsWith());
+        using var reading = environment.BeginRead();
+        var id = reading.TransactionId;
         BrokenPromiseException.Require(
             id < _model.NotCommitted, $"{who}: transaction {id} is the newest, and transaction {_model.NotCommitted} was said not to be committed.");
         BrokenPromiseException.Require(
@@ -427,7 +426,7 @@ internal sealed class ScheduleWorld
 
     private static void RequireSound(StorageEnvironment environment, string who)
     {
-        VerificationReport report = environment.Verify();
+        var report = environment.Verify();
         BrokenPromiseException.Require(report.IsSound, $"{who}: {report}");
     }
 

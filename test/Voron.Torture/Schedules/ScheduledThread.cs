@@ -1,4 +1,3 @@
-using Voron.Primitives;
 using Voron.Testing;
 
 namespace Voron.Torture.Schedules;
@@ -39,7 +38,7 @@ internal sealed class ScheduledThread(Scheduler scheduler, int id, string name, 
     {
         IsSignalled = false;
         WaitsFor = signalled;
-        bool isSignalled = scheduler.Wait(this, () => IsSignalled, mayTimeOut);
+        var isSignalled = scheduler.Wait(this, () => IsSignalled, mayTimeOut);
         WaitsFor = null;
         return isSignalled;
     }

@@ -1,7 +1,6 @@
 using System.Collections.Concurrent;
 using System.Text;
 using Voron.IO;
-using Voron.Primitives;
 using Voron.Testing;
 using Voron.Torture.Harness;
 
@@ -49,7 +48,7 @@ internal sealed class Scheduler(IScheduleStrategy strategy)
     /// <param name="until">The condition on which the thread begins.</param>
     public void Add(string name, Action work, Func<bool>? until = null)
     {
-        ScheduledThread thread = Make(name, null);
+        var thread = Make(name, null);
         thread.Condition = until;
         Worker.Take(thread.Turn, () => Live(thread, work));
     }
@@ -57,7 +56,7 @@ internal sealed class Scheduler(IScheduleStrategy strategy)
     /// <summary>Runs the threads and returns when all of them have ended; throws the first exception that one of them threw.</summary>
     public void Run()
     {
-        ScheduledThread first = Next(null) ?? throw new BrokenPromiseException("Nobody can begin.");
+        var first = Next(null) ?? throw new BrokenPromiseException("Nobody can begin.");
         first.Turn.Give();
         if (!_over.TryTake(Limit))
         {
@@ -72,7 +71,7 @@ internal sealed class Scheduler(IScheduleStrategy strategy)
     public IEnumerable<string> TellTrace()
     {
         var line = new StringBuilder();
-        for (int i = 0; i < _trace.Count; i++)
+        for (var i = 0; i < _trace.Count; i++)
         {
             if (i == 0 || _trace[i].Thread != _trace[i - 1].Thread)
             {
@@ -90,7 +89,7 @@ internal sealed class Scheduler(IScheduleStrategy strategy)
         ThrowIfAbandoned();
         thread.Place = place;
         _trace.Add(new TraceStep(thread.Id, place));
-        foreach (ScheduledThread other in _threads)
+        foreach (var other in _threads)
         {
             if (other != thread)
                 other.HasYielded = false;
@@ -118,13 +117,13 @@ internal sealed class Scheduler(IScheduleStrategy strategy)
 
     internal void Signal(object signalled)
     {
-        foreach (ScheduledThread thread in _threads)
+        foreach (var thread in _threads)
             thread.IsSignalled |= thread.WaitsFor == signalled;
     }
 
     internal ThreadStart Adopt(ThreadStart work, object owner)
     {
-        ScheduledThread thread = Make(owner.GetType().Name, owner);
+        var thread = Make(owner.GetType().Name, owner);
         return () =>
         {
             thread.Turn.Take();
@@ -188,7 +187,7 @@ internal sealed class Scheduler(IScheduleStrategy strategy)
         if (_trace.Count > MaxSteps)
             Abandon(new BrokenPromiseException($"Nobody gets on.\n{Describe()}"));
         ThrowIfAbandoned();
-        ScheduledThread? next = Next(thread);
+        var next = Next(thread);
         if (next == thread)
             return;
         if (next is null)
@@ -205,19 +204,19 @@ internal sealed class Scheduler(IScheduleStrategy strategy)
     private ScheduledThread? Next(ScheduledThread? current)
     {
         _candidates.Clear();
-        foreach (ScheduledThread thread in _threads)
+        foreach (var thread in _threads)
         {
             if (!thread.HasEnded && !thread.HasYielded && (thread.Condition is null || thread.Condition()))
                 _candidates.Add(thread);
         }
         if (_candidates.Count == 0)
             _candidates.AddRange(_threads.Where(thread => !thread.HasEnded && thread.HasYielded));
-        bool timesOut = _candidates.Count == 0;
+        var timesOut = _candidates.Count == 0;
         if (timesOut)
             _candidates.AddRange(_threads.Where(thread => !thread.HasEnded && thread.MayTimeOut && thread.Condition is not null));
         if (_candidates.Count == 0)
             return null;
-        ScheduledThread next = _candidates.Count == 1
+        var next = _candidates.Count == 1
             ? _candidates[0]
             : strategy.Choose(current is not null && _candidates.Contains(current) ? current : null, _candidates);
         next.IsTimedOut = timesOut;
@@ -230,7 +229,7 @@ internal sealed class Scheduler(IScheduleStrategy strategy)
     {
         _failure ??= failure;
         _abandoned = true;
-        foreach (ScheduledThread thread in _threads)
+        foreach (var thread in _threads)
             thread.Turn.Give();
     }
 
@@ -243,9 +242,9 @@ internal sealed class Scheduler(IScheduleStrategy strategy)
     private string Describe()
     {
         var text = new StringBuilder();
-        foreach (ScheduledThread thread in _threads.Where(thread => !thread.HasEnded))
+        foreach (var thread in _threads.Where(thread => !thread.HasEnded))
         {
-            string waits = (thread.Condition is null ? "" : ", waits") + (thread.WaitsFor is { } what ? $" for {what}" : "");
+            var waits = (thread.Condition is null ? "" : ", waits") + (thread.WaitsFor is { } what ? $" for {what}" : "");
             text.AppendLine($"{thread.Name} was last at {thread.Place}{waits}.");
         }
         return text.ToString();
@@ -262,7 +261,7 @@ internal sealed class Scheduler(IScheduleStrategy strategy)
         /// <summary>Runs a job on an idle or new thread, once its turn comes.</summary>
         public static void Take(Turn turn, Action job)
         {
-            if (!Idle.TryTake(out Worker? worker))
+            if (!Idle.TryTake(out var worker))
             {
                 worker = new Worker();
                 new Thread(worker.Work) { IsBackground = true, Name = "scheduled" }.Start();

@@ -1,5 +1,3 @@
-using Voron.Testing;
-
 namespace Voron.Torture.Schedules;
 
 /// <summary>The right to run, which one thread hands to another.</summary>

@@ -50,15 +50,15 @@ internal sealed class BlockContent
     /// <summary>Returns the number of blocks within a range of bytes that are holes.</summary>
     public int CountHoles(long offset, long length)
     {
-        int holes = 0;
-        for (long i = offset / BlockSize; i * BlockSize < offset + length; i++)
+        var holes = 0;
+        for (var i = offset / BlockSize; i * BlockSize < offset + length; i++)
             holes += BlockAt(i) is null ? 1 : 0;
         return holes;
     }
 
     public void FillHoles(long offset, long length)
     {
-        for (long i = offset / BlockSize; i * BlockSize < offset + length; i++)
+        for (var i = offset / BlockSize; i * BlockSize < offset + length; i++)
         {
             if (BlockAt(i) is null)
                 SetBlock(i, ZeroBlock);
@@ -84,9 +84,9 @@ internal sealed class BlockContent
     /// <summary>Sets the length. Bytes that are cut off read as zeros if the file grows again.</summary>
     public void Cut(long length)
     {
-        for (long i = (length + BlockSize - 1) / BlockSize; i < _blocks.Length; i++)
+        for (var i = (length + BlockSize - 1) / BlockSize; i < _blocks.Length; i++)
             SetBlock(i, null);
-        int kept = (int)(length % BlockSize);
+        var kept = (int)(length % BlockSize);
         if (kept != 0)
             Apply(new Fragment(length / BlockSize, kept, BlockSize - kept, null, 0));
         Length = length;
@@ -97,8 +97,8 @@ internal sealed class BlockContent
     {
         while (destination.Length > 0)
         {
-            int start = (int)(offset % BlockSize);
-            int length = Math.Min(BlockSize - start, destination.Length);
+            var start = (int)(offset % BlockSize);
+            var length = Math.Min(BlockSize - start, destination.Length);
             if (BlockAt(offset / BlockSize) is { } block)
                 block.AsSpan(start, length).CopyTo(destination);
             else
@@ -145,8 +145,8 @@ internal readonly record struct Fragment(long Block, int Start, int Length, byte
         var fragments = new List<Fragment>(source.Length / BlockContent.BlockSize + 2);
         while (source.Length > 0)
         {
-            int start = (int)(offset % BlockContent.BlockSize);
-            int length = Math.Min(BlockContent.BlockSize - start, source.Length);
+            var start = (int)(offset % BlockContent.BlockSize);
+            var length = Math.Min(BlockContent.BlockSize - start, source.Length);
             fragments.Add(new Fragment(offset / BlockContent.BlockSize, start, length, source[..length].ToArray(), 0));
             offset += length;
             source = source[length..];
@@ -158,10 +158,10 @@ internal readonly record struct Fragment(long Block, int Start, int Length, byte
     public static List<Fragment> Zeros(long offset, long length)
     {
         var fragments = new List<Fragment>();
-        for (long end = offset + length; offset < end;)
+        for (var end = offset + length; offset < end;)
         {
-            int start = (int)(offset % BlockContent.BlockSize);
-            int part = (int)Math.Min(BlockContent.BlockSize - start, end - offset);
+            var start = (int)(offset % BlockContent.BlockSize);
+            var part = (int)Math.Min(BlockContent.BlockSize - start, end - offset);
             fragments.Add(new Fragment(offset / BlockContent.BlockSize, start, part, null, 0));
             offset += part;
         }

@@ -57,8 +57,8 @@ internal sealed class CrashChance
 
         var block = new byte[BlockContent.BlockSize];
         content.Read(fragment.Block * BlockContent.BlockSize, block);
-        bool changed = false;
-        for (int sector = fragment.Start / _sectorSize * _sectorSize; sector < fragment.End; sector += _sectorSize)
+        var changed = false;
+        for (var sector = fragment.Start / _sectorSize * _sectorSize; sector < fragment.End; sector += _sectorSize)
         {
             var part = fragment.Part(Math.Max(fragment.Start, sector), Math.Min(fragment.End, sector + _sectorSize));
             if (_random.NextDouble() < _torn)
@@ -79,8 +79,8 @@ internal sealed class CrashChance
     {
         var block = new byte[BlockContent.BlockSize];
         content.Read(fragment.Block * BlockContent.BlockSize, block);
-        int spoilt = 0;
-        for (int start = fragment.Start / _sectorSize * _sectorSize; start < fragment.End; start += _sectorSize)
+        var spoilt = 0;
+        for (var start = fragment.Start / _sectorSize * _sectorSize; start < fragment.End; start += _sectorSize)
         {
             if (_random.NextDouble() >= _spoilt)
                 continue;
@@ -108,8 +108,8 @@ internal sealed class CrashChance
     /// <returns>The number of spoilt blocks.</returns>
     public int SpoilNewBlocks((long Offset, long Length) range, BlockContent content)
     {
-        int spoilt = 0;
-        for (long i = range.Offset / BlockContent.BlockSize; i * BlockContent.BlockSize < range.Offset + range.Length; i++)
+        var spoilt = 0;
+        for (var i = range.Offset / BlockContent.BlockSize; i * BlockContent.BlockSize < range.Offset + range.Length; i++)
         {
             if (content.BlockAt(i) is not null || _random.NextDouble() >= _spoilt / 4)
                 continue;
@@ -124,7 +124,7 @@ internal sealed class CrashChance
     private void Tear(in Fragment part, byte[] block)
     {
         var sector = block.AsSpan(part.Start, part.Length);
-        int at = _random.Next(part.Length + 1);
+        var at = _random.Next(part.Length + 1);
         switch (_random.Next(3))
         {
             case 0:
@@ -136,7 +136,7 @@ internal sealed class CrashChance
             default:
                 var written = new byte[part.Length];
                 part.CopyTo(written, 0);
-                for (int i = 0; i < written.Length; i++)
+                for (var i = 0; i < written.Length; i++)
                 {
                     if (_random.Next(2) == 0)
                         sector[i] = written[i];

@@ -101,7 +101,7 @@ internal sealed class CrashImages(SimulatedDisk disk)
         var next = _state.Clone();
         foreach (var file in next.Files.Values)
         {
-            for (int i = 0; i < file.Pending.Count; i++)
+            for (var i = 0; i < file.Pending.Count; i++)
             {
                 var change = file.Pending[i];
                 if (random is not null && !change.Returned)
@@ -109,14 +109,14 @@ internal sealed class CrashImages(SimulatedDisk disk)
                 file.Pending[i] = change.ForNextProcess();
             }
         }
-        for (int i = 0; i < next.PendingNames.Count; i++)
+        for (var i = 0; i < next.PendingNames.Count; i++)
             next.PendingNames[i] = next.PendingNames[i] with { Sequence = -1 };
 
         var names = new Dictionary<string, int>(next.Names, StringComparer.Ordinal);
         foreach (var change in next.PendingNames)
             change.ApplyTo(names);
         var contents = new Dictionary<int, BlockContent>();
-        foreach (int id in names.Values)
+        foreach (var id in names.Values)
         {
             var file = next.FileOf(id);
             var content = file.Content.Clone();
@@ -179,8 +179,8 @@ internal sealed class CrashImages(SimulatedDisk disk)
     /// <returns>The number of sectors that hold garbage.</returns>
     private int ApplySome(DurableFile file, BlockContent content, CrashChance chance, bool leavesGarbage)
     {
-        int garbage = 0;
-        int lengths = chance.PrefixOf(file.Pending.Count(change => change.IsLength));
+        var garbage = 0;
+        var lengths = chance.PrefixOf(file.Pending.Count(change => change.IsLength));
         foreach (var change in file.Pending)
         {
             if (change.IsLength)
@@ -195,9 +195,9 @@ internal sealed class CrashImages(SimulatedDisk disk)
             var fate = chance.FateOfWrite();
             foreach (var fragment in change.Fragments)
             {
-                bool hadBytes = content.BlockAt(fragment.Block) is { } block && block != BlockContent.ZeroBlock;
+                var hadBytes = content.BlockAt(fragment.Block) is { } block && block != BlockContent.ZeroBlock;
                 chance.Apply(fate, fragment, content);
-                int spoilt = leavesGarbage ? chance.Spoil(fragment, content) : 0;
+                var spoilt = leavesGarbage ? chance.Spoil(fragment, content) : 0;
                 if (spoilt > 0 && hadBytes)
                     _spoilt.Add(file);
                 garbage += spoilt;

@@ -88,7 +88,7 @@ internal sealed class DurableState
 
     private void AddLength(int index, TraceEntry entry)
     {
-        bool allocates = entry.Kind == TraceKind.Allocate;
+        var allocates = entry.Kind == TraceKind.Allocate;
         FileOf(entry.File).Pending.Add(new PendingChange
         {
             Sequence = index,
@@ -111,7 +111,7 @@ internal sealed class DurableState
 
     private static void MakeWriteDurable(DurableFile file, int begin)
     {
-        int at = file.Pending.FindIndex(change => change.Sequence == begin && !change.IsLength);
+        var at = file.Pending.FindIndex(change => change.Sequence == begin && !change.IsLength);
         var write = file.Pending[at];
         file.Pending.RemoveAt(at);
         foreach (var older in file.Pending)
@@ -129,7 +129,7 @@ internal sealed class DurableState
 
     private static void ZeroBeyond(BlockContent content, long length)
     {
-        long before = content.Length;
+        var before = content.Length;
         content.Cut(length);
         content.Length = before;
     }
@@ -161,8 +161,8 @@ internal sealed class DurableState
         var one = new byte[1];
         file.Content.Read(entry.Offset, one);
         one[0] ^= (byte)(1 << (int)entry.Length);
-        long block = entry.Offset / BlockContent.BlockSize;
-        int start = (int)(entry.Offset % BlockContent.BlockSize);
+        var block = entry.Offset / BlockContent.BlockSize;
+        var start = (int)(entry.Offset % BlockContent.BlockSize);
         file.Content.Apply(new Fragment(block, start, 1, one, 0));
 
         foreach (var change in file.Pending)

@@ -65,7 +65,7 @@ internal sealed class PendingChange
         var left = new List<Fragment>(Fragments);
         foreach (var over in newer)
         {
-            for (int i = left.Count - 1; i >= 0; i--)
+            for (var i = left.Count - 1; i >= 0; i--)
             {
                 var mine = left[i];
                 if (mine.Block != over.Block || mine.End <= over.Start || over.End <= mine.Start)

@@ -17,7 +17,7 @@ internal sealed record PendingName(int Sequence, TraceKind Kind, string Name, st
                 directory[Target] = File;
                 break;
             case TraceKind.Delete:
-                if (directory.TryGetValue(Name, out int deleted) && deleted == File)
+                if (directory.TryGetValue(Name, out var deleted) && deleted == File)
                     directory.Remove(Name);
                 break;
         }

@@ -33,7 +33,7 @@ internal sealed class PendingParts
         {
             var found = new FileParts { File = file, LengthChoice = parts._choices.Count };
             parts._files.Add(file, found);
-            int lengths = file.Pending.Count(change => change.IsLength);
+            var lengths = file.Pending.Count(change => change.IsLength);
             parts._choices.Add(lengths + 1);
             parts.Count += lengths;
             foreach (var (change, index) in file.Pending.Select((change, index) => (change, index)))
@@ -55,9 +55,9 @@ internal sealed class PendingParts
     {
         if (!_files.TryGetValue(file, out var parts))
             return;
-        int lengths = Choice(parts.LengthChoice, combination);
-        int next = 0;
-        for (int i = 0; i < file.Pending.Count; i++)
+        var lengths = Choice(parts.LengthChoice, combination);
+        var next = 0;
+        for (var i = 0; i < file.Pending.Count; i++)
         {
             if (file.Pending[i].IsLength && lengths-- > 0)
                 file.Pending[i].ApplyTo(content);
@@ -74,7 +74,7 @@ internal sealed class PendingParts
     {
         var before = new byte[sectorSize];
         var after = new byte[sectorSize];
-        for (int sector = fragment.Start / sectorSize * sectorSize; sector < fragment.End; sector += sectorSize)
+        for (var sector = fragment.Start / sectorSize * sectorSize; sector < fragment.End; sector += sectorSize)
         {
             var part = fragment.Part(Math.Max(fragment.Start, sector), Math.Min(fragment.End, sector + sectorSize));
             found.File.Content.Read(part.Block * BlockContent.BlockSize + part.Start, before.AsSpan(0, part.Length));
@@ -95,7 +95,7 @@ internal sealed class PendingParts
 
     private int Choice(int index, int combination)
     {
-        for (int i = 0; i < index; i++)
+        for (var i = 0; i < index; i++)
             combination /= _choices[i];
         return combination % _choices[index];
     }

@@ -40,10 +40,10 @@ internal sealed class SimulatedDisk : IDisk
         foreach (var (name, file) in names)
         {
             _names.Add(name, file);
-            bool hasStuck = initial.Files.TryGetValue(file, out var known) && known.Pending.Exists(change => change.Stuck);
+            var hasStuck = initial.Files.TryGetValue(file, out var known) && known.Pending.Exists(change => change.Stuck);
             _inodes.Add(file, new SimulatedInode { File = file, Name = name, Content = contents[file], HasStuck = hasStuck });
         }
-        foreach (int file in initial.Files.Keys.Concat(_inodes.Keys))
+        foreach (var file in initial.Files.Keys.Concat(_inodes.Keys))
             _nextFile = Math.Max(_nextFile, file + 1);
     }
 
@@ -334,13 +334,13 @@ internal sealed class SimulatedDisk : IDisk
     /// <summary>Refuses calls that the disk does not allow, and makes planted faults happen. The caller holds the lock.</summary>
     internal void Enter(DiskCallKind kind, string name, long offset = 0, long length = 0)
     {
-        bool changes = kind is DiskCallKind.Create or DiskCallKind.Rename or DiskCallKind.Delete or DiskCallKind.SyncDirectory
+        var changes = kind is DiskCallKind.Create or DiskCallKind.Rename or DiskCallKind.Delete or DiskCallKind.SyncDirectory
             or DiskCallKind.SetLength or DiskCallKind.Allocate or DiskCallKind.Punch or DiskCallKind.Write or DiskCallKind.Sync;
         DiskRules.CheckWritable(IsReadOnly && changes, kind.ToString(), PathOf(name));
         if (_faultsAreSuspended)
             return;
         var call = new DiskCall(kind, name, offset, length);
-        for (int i = 0; i < _faults.Count; i++)
+        for (var i = 0; i < _faults.Count; i++)
         {
             var fault = _faults[i];
             if (!fault.Predicate(call))
@@ -378,7 +378,7 @@ internal sealed class SimulatedDisk : IDisk
         inode.HasStuck = false;
         Append(new TraceEntry(TraceKind.SyncDropped) { File = inode.File });
         var state = _initial.Clone();
-        for (int i = 0; i < _trace.Count; i++)
+        for (var i = 0; i < _trace.Count; i++)
             state.Advance(i, _trace[i]);
         var left = state.FileOf(inode.File);
         inode.Content = left.Content.Clone();
@@ -392,8 +392,8 @@ internal sealed class SimulatedDisk : IDisk
     {
         if (SpaceLimit == long.MaxValue)
             return;
-        long needed = (long)inode.Content.CountHoles(offset, length) * BlockContent.BlockSize;
-        long used = UsedBytesLocked();
+        var needed = (long)inode.Content.CountHoles(offset, length) * BlockContent.BlockSize;
+        var used = UsedBytesLocked();
         if (needed > SpaceLimit - used)
         {
             throw new DiskException(
@@ -403,7 +403,7 @@ internal sealed class SimulatedDisk : IDisk
 
     internal void DropWhenUnused(SimulatedInode inode)
     {
-        bool named = _names.TryGetValue(inode.Name, out int file) && file == inode.File;
+        var named = _names.TryGetValue(inode.Name, out var file) && file == inode.File;
         if (!named && inode.Handles == 0 && inode.Maps.Count == 0)
             _inodes.Remove(inode.File);
     }
@@ -418,7 +418,7 @@ internal sealed class SimulatedDisk : IDisk
     }
 
     private SimulatedInode Find(string name, string operation) =>
-        _names.TryGetValue(name, out int file)
+        _names.TryGetValue(name, out var file)
             ? _inodes[file]
             : throw new DiskException(DiskError.NotFound, operation, PathOf(name), "there is no such file");
 

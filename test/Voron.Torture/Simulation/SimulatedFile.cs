@@ -25,7 +25,7 @@ internal sealed unsafe class SimulatedFile(SimulatedDisk disk, SimulatedInode in
         lock (disk.Gate)
         {
             Enter(DiskCallKind.SetLength, 0, length);
-            long before = inode.Content.Length;
+            var before = inode.Content.Length;
             if (length < before)
                 inode.Content.Cut(length);
             inode.Content.Length = length;
@@ -43,7 +43,7 @@ internal sealed unsafe class SimulatedFile(SimulatedDisk disk, SimulatedInode in
             if (length == 0)
                 return;
             disk.TakeSpace(inode, offset, length);
-            long before = inode.Content.Length;
+            var before = inode.Content.Length;
             inode.Content.FillHoles(offset, length);
             inode.Content.Length = Math.Max(before, offset + length);
             disk.Append(new TraceEntry(TraceKind.Allocate)
@@ -161,10 +161,10 @@ internal sealed unsafe class SimulatedFile(SimulatedDisk disk, SimulatedInode in
     {
         int begin;
         TraceEntry entry;
-        bool through = Access == DiskAccess.WriteThrough;
+        var through = Access == DiskAccess.WriteThrough;
         lock (disk.Gate)
         {
-            long before = inode.Content.Length;
+            var before = inode.Content.Length;
             entry = new TraceEntry(TraceKind.Write)
             {
                 File = inode.File,

@@ -73,8 +73,8 @@ internal sealed unsafe class SimulatedMap : FileMap
     {
         while (length > 0)
         {
-            int part = (int)Math.Min(length, BlockContent.BlockSize - (offset % BlockContent.BlockSize));
-            byte[]? block = _inode.Content.BlockAt(offset / BlockContent.BlockSize);
+            var part = (int)Math.Min(length, BlockContent.BlockSize - (offset % BlockContent.BlockSize));
+            var block = _inode.Content.BlockAt(offset / BlockContent.BlockSize);
             if (offset < _shown || (block is not null && block != BlockContent.ZeroBlock))
                 _inode.Content.Read(offset, new Span<byte>(Address + offset, part));
             offset += part;

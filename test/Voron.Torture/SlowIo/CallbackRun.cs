@@ -63,7 +63,7 @@ internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDe
         _environment = StorageEnvironment.Open(_disk, Options(inBackground));
         ReadTransaction? reading = hasReader ? Environment.BeginRead() : null;
         List<Probe> workers = [.. Enumerable.Range(0, threads).Select(i => new Probe($"thread {i}", () => Work(commits)))];
-        foreach (Probe worker in workers)
+        foreach (var worker in workers)
         {
             // A caller whose own commit calls a blocking observer waits for it; other callers do not.
             worker.WaitUntilBlocked();
@@ -74,7 +74,7 @@ internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDe
         if (IsOperationBlocked)
             CheckBesideOperation(closesBeside);
         _mayReturn.Set();
-        foreach (Probe worker in workers.Append(other).Concat(_heldUp))
+        foreach (var worker in workers.Append(other).Concat(_heldUp))
         {
             worker.RequireEnd("when all callbacks have returned");
             RequireKnown(worker);
@@ -89,7 +89,7 @@ internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDe
         RequireKnown(closing);
         BrokenPromiseException.Require(_problem is null, _problem ?? "");
         BrokenPromiseException.Require(SpinWait.SpinUntil(() => _disk.HeldLocks == 0, Probe.Patience), "The environment stays locked.");
-        using StorageEnvironment again = StorageEnvironment.Open(_disk, new StorageOptions { BackgroundFlush = false });
+        using var again = StorageEnvironment.Open(_disk, new StorageOptions { BackgroundFlush = false });
         _ledger.Check(again, "opened again");
         run.Count(Volatile.Read(ref _done));
         run.Tally("acknowledged", _ledger.Acknowledged);
@@ -176,7 +176,7 @@ internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDe
 
     private void Work(int commits)
     {
-        for (int i = 0; i < commits; i++)
+        for (var i = 0; i < commits; i++)
         {
             if (i % 4 == 3)
                 Environment.Flush();
@@ -189,10 +189,10 @@ internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDe
 
     private void Write(bool wait)
     {
-        int key = _ledger.Add(4000);
+        var key = _ledger.Add(4000);
         _ledger.Commit(key, () =>
         {
-            using WriteTransaction writing = Environment.BeginWrite();
+            using var writing = Environment.BeginWrite();
             _ledger.Put(writing, key);
             if (wait)
                 writing.Commit();
@@ -203,7 +203,7 @@ internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDe
 
     private void Merge()
     {
-        int key = _ledger.Add(500);
+        var key = _ledger.Add(500);
         try
         {
             _ledger.Commit(key, () => Environment.WriteAsync(writing =>
@@ -223,8 +223,8 @@ internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDe
         // Actions of a callback trigger callbacks too.
         if (IsInside || _environment is null)
             return;
-        int number = Interlocked.Increment(ref _calls[(int)place]) - 1;
-        foreach ((CallbackPlace wanted, CallbackDeed deed, int at) in deeds)
+        var number = Interlocked.Increment(ref _calls[(int)place]) - 1;
+        foreach ((var wanted, var deed, var at) in deeds)
         {
             if (wanted != place || at != number)
                 continue;
@@ -252,7 +252,7 @@ internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDe
     private void Do(CallbackDeed deed, CallbackPlace place)
     {
         // In an operation that holds the writer, calls that would wait for it are refused.
-        bool isRefused = place == CallbackPlace.GroupCommitOperation
+        var isRefused = place == CallbackPlace.GroupCommitOperation
             && deed is CallbackDeed.Write or CallbackDeed.WriteAsync or CallbackDeed.Flush or CallbackDeed.ReclaimSpace or CallbackDeed.Dispose;
         try
         {
@@ -275,11 +275,11 @@ internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDe
                 Block(place);
                 break;
             case CallbackDeed.BeginRead:
-                using (ReadTransaction reading = Environment.BeginRead())
+                using (var reading = Environment.BeginRead())
                     _ = reading.GetTreeNames();
                 break;
             case CallbackDeed.Write:
-                using (WriteTransaction writing = Environment.BeginWrite())
+                using (var writing = Environment.BeginWrite())
                 {
                     writing.CreateTree("callback").Put([1], [2]);
                     writing.Commit();

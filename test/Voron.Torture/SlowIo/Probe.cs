@@ -60,8 +60,8 @@ internal sealed class Probe
     /// <summary>Waits until the thread seems to wait for something, or has ended.</summary>
     public void WaitUntilBlocked()
     {
-        long deadline = Environment.TickCount64 + (long)Patience.TotalMilliseconds;
-        for (int looks = 0; looks < LooksInARow && _thread.IsAlive && Environment.TickCount64 < deadline;)
+        var deadline = Environment.TickCount64 + (long)Patience.TotalMilliseconds;
+        for (var looks = 0; looks < LooksInARow && _thread.IsAlive && Environment.TickCount64 < deadline;)
         {
             looks = (_thread.ThreadState & ThreadState.WaitSleepJoin) != 0 ? looks + 1 : 0;
             Thread.Sleep(1);

@@ -118,7 +118,7 @@ internal sealed class SlowDisk(SimulatedDisk disk) : IDisk
         lock (_gate)
         {
             _underWay++;
-            foreach (HeldCall armed in _armed)
+            foreach (var armed in _armed)
                 armed.ToSkip -= armed.Hold.Kind == kind ? 1 : 0;
             held = _armed.Find(armed => armed.Hold.Kind == kind && armed.ToSkip < 0);
             if (held is not null)
@@ -142,10 +142,10 @@ internal sealed class SlowDisk(SimulatedDisk disk) : IDisk
 
     private static T Hold<T>(HeldCall held, Func<T> action)
     {
-        SlowHold hold = held.Hold;
+        var hold = held.Hold;
         if (!hold.HoldsAfter)
             Wait(held);
-        T result = hold.Fails && !hold.HoldsAfter ? throw Failure(held.Call) : action();
+        var result = hold.Fails && !hold.HoldsAfter ? throw Failure(held.Call) : action();
         if (hold.HoldsAfter)
             Wait(held);
         if (!hold.Fails || !hold.HoldsAfter)
@@ -214,7 +214,7 @@ internal sealed class SlowDisk(SimulatedDisk disk) : IDisk
 
         public override bool TryPunchHole(long offset, long length)
         {
-            bool isPunched = false;
+            var isPunched = false;
             Do(DiskCallKind.Punch, () => isPunched = file.TryPunchHole(offset, length));
             return isPunched;
         }
@@ -223,8 +223,8 @@ internal sealed class SlowDisk(SimulatedDisk disk) : IDisk
         {
             fixed (byte* start = destination)
             {
-                byte* at = start;
-                int length = destination.Length;
+                var at = start;
+                var length = destination.Length;
                 Do(DiskCallKind.Read, () => file.Read(offset, new Span<byte>(at, length)));
             }
         }
@@ -233,8 +233,8 @@ internal sealed class SlowDisk(SimulatedDisk disk) : IDisk
         {
             fixed (byte* start = source)
             {
-                byte* at = start;
-                int length = source.Length;
+                var at = start;
+                var length = source.Length;
                 Do(DiskCallKind.Write, () => file.Write(offset, new ReadOnlySpan<byte>(at, length)));
             }
         }
@@ -244,8 +244,8 @@ internal sealed class SlowDisk(SimulatedDisk disk) : IDisk
             // The engine must keep the blocks unchanged for as long as the call takes.
             fixed (IoBlock* start = blocks)
             {
-                IoBlock* at = start;
-                int count = blocks.Length;
+                var at = start;
+                var count = blocks.Length;
                 Do(DiskCallKind.Write, () => file.WriteVectored(offset, new ReadOnlySpan<IoBlock>(at, count)));
             }
         }
@@ -318,7 +318,7 @@ internal sealed class SlowDisk(SimulatedDisk disk) : IDisk
 
         public override bool TryExtend(long length)
         {
-            bool isExtended = false;
+            var isExtended = false;
             try
             {
                 _file.Do(DiskCallKind.ExtendMap, () => isExtended = _map.TryExtend(length));

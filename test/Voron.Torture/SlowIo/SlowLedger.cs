@@ -51,7 +51,7 @@ internal sealed class SlowLedger
     {
         lock (_gate)
         {
-            int key = _keys.Count;
+            var key = _keys.Count;
             _keys.Add(key, (Outcome.Unknown, length));
             return key;
         }
@@ -91,20 +91,20 @@ internal sealed class SlowLedger
     /// <exception cref="BrokenPromiseException">An acknowledged key is missing, or a refused one is present.</exception>
     public void Check(StorageEnvironment environment, string when)
     {
-        using ReadTransaction reading = environment.BeginRead();
-        bool hasTree = reading.TryOpenTree(TreeName, out Tree tree);
+        using var reading = environment.BeginRead();
+        var hasTree = reading.TryOpenTree(TreeName, out var tree);
         lock (_gate)
         {
-            foreach ((int key, (Outcome outcome, int _)) in _keys)
+            foreach ((var key, (var outcome, var _)) in _keys)
             {
                 ReadOnlySpan<byte> value = default;
-                bool isThere = hasTree && tree.TryGet(Key(key), out value);
+                var isThere = hasTree && tree.TryGet(Key(key), out value);
                 BrokenPromiseException.Require(isThere || outcome != Outcome.Acknowledged, $"{when}: key {key} was acknowledged, and is missing.");
                 BrokenPromiseException.Require(!isThere || outcome != Outcome.Refused, $"{when}: key {key} was reported as not committed, and is present.");
                 BrokenPromiseException.Require(!isThere || value.SequenceEqual(Value(key)), $"{when}: key {key} has another value.");
             }
         }
-        VerificationReport report = environment.Verify();
+        var report = environment.Verify();
         BrokenPromiseException.Require(report.IsSound, $"{when}: {report}");
     }
 
@@ -112,19 +112,19 @@ internal sealed class SlowLedger
     /// <exception cref="BrokenPromiseException">A value differs from the one that was put.</exception>
     public void Read(ReadTransaction reading, SlowReading how)
     {
-        if (!reading.TryOpenTree(TreeName, out Tree tree))
+        if (!reading.TryOpenTree(TreeName, out var tree))
             return;
         switch (how)
         {
             case SlowReading.Cursor:
-                using (Cursor cursor = tree.OpenCursor())
+                using (var cursor = tree.OpenCursor())
                 {
-                    for (bool found = cursor.SeekFirst(); found; found = cursor.MoveNext())
+                    for (var found = cursor.SeekFirst(); found; found = cursor.MoveNext())
                         CheckValue(cursor.Key, cursor.Value);
                 }
                 break;
             case SlowReading.Range:
-                foreach (TreeEntry entry in tree.GetEntries())
+                foreach (var entry in tree.GetEntries())
                     CheckValue(entry.Key, entry.Value);
                 break;
             case SlowReading.Streams:
@@ -139,24 +139,24 @@ internal sealed class SlowLedger
     /// <exception cref="BrokenPromiseException">One of these keys is missing.</exception>
     public void CheckHas(StorageEnvironment environment, IReadOnlyList<int> keys, string when)
     {
-        using ReadTransaction reading = environment.BeginRead();
-        bool hasTree = reading.TryOpenTree(TreeName, out Tree tree);
-        foreach (int key in keys)
+        using var reading = environment.BeginRead();
+        var hasTree = reading.TryOpenTree(TreeName, out var tree);
+        foreach (var key in keys)
         {
             ReadOnlySpan<byte> value = default;
-            bool isThere = hasTree && tree.TryGet(Key(key), out value);
+            var isThere = hasTree && tree.TryGet(Key(key), out value);
             BrokenPromiseException.Require(isThere, $"{when}: key {key} was acknowledged, and is missing.");
             BrokenPromiseException.Require(value.SequenceEqual(Value(key)), $"{when}: key {key} has another value.");
         }
-        VerificationReport report = environment.Verify();
+        var report = environment.Verify();
         BrokenPromiseException.Require(report.IsSound, $"{when}: {report}");
     }
 
     private void ReadStreams(Tree tree)
     {
-        foreach (int key in Keys())
+        foreach (var key in Keys())
         {
-            if (!tree.TryOpenStream(Key(key), out Stream? stream))
+            if (!tree.TryOpenStream(Key(key), out var stream))
                 continue;
             using var all = new MemoryStream();
             stream!.CopyTo(all);
@@ -168,12 +168,12 @@ internal sealed class SlowLedger
     private void ReadBatch(Tree tree)
     {
         var batch = new LookupBatch();
-        foreach (int key in Keys())
+        foreach (var key in Keys())
             batch.Add(Key(key));
         tree.GetMany(batch);
-        for (int i = 0; i < batch.Count; i++)
+        for (var i = 0; i < batch.Count; i++)
         {
-            if (batch.TryGetValue(i, out ReadOnlySpan<byte> value))
+            if (batch.TryGetValue(i, out var value))
                 CheckValue(batch.Key(i), value);
         }
     }
@@ -198,14 +198,14 @@ internal sealed class SlowLedger
         int length;
         lock (_gate)
             length = _keys[key].Length;
-        byte[] value = new byte[length];
+        var value = new byte[length];
         new Random(key).NextBytes(value);
         return value;
     }
 
     private static byte[] Key(int key)
     {
-        byte[] bytes = new byte[4];
+        var bytes = new byte[4];
         BinaryPrimitives.WriteInt32BigEndian(bytes, key);
         return bytes;
     }

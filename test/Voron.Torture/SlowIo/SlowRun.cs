@@ -36,9 +36,9 @@ internal sealed class SlowRun
         _work.Environment = StorageEnvironment.Open(_disk, _options);
         _work.Do(0);
         _work.Do(1);
-        foreach (int step in work)
+        foreach (var step in work)
             _work.Do(step);
-        SimulatedDisk? killed = isKilled ? new CrashImages(_disk).BuildKilled(_disk.TraceCount) : null;
+        var killed = isKilled ? new CrashImages(_disk).BuildKilled(_disk.TraceCount) : null;
         Environment.Dispose();
         _disk = killed ?? _disk;
     }
@@ -54,11 +54,11 @@ internal sealed class SlowRun
         ReadTransaction? held = keepsReader ? Environment.BeginRead() : null;
         List<Probe> workers = [.. work.Select((steps, i) => Start($"Thread {i}", () =>
         {
-            foreach (int step in steps)
+            foreach (var step in steps)
                 _work.Do(step);
         }))];
         During(SlowPhase.Work, plan[SlowPhase.Work], workers);
-        foreach (Probe worker in workers)
+        foreach (var worker in workers)
             Require(worker, "after the slow calls have returned");
         ReadHeld(held);
         Close(plan[SlowPhase.Closing], held);
@@ -70,20 +70,20 @@ internal sealed class SlowRun
         _work.Environment = null;
         _slow = new SlowDisk(_disk);
         _slow.Arm(plan.Holds);
-        Probe opening = Start("Open", () => _work.Environment = StorageEnvironment.Open(_slow, _options));
+        var opening = Start("Open", () => _work.Environment = StorageEnvironment.Open(_slow, _options));
         WaitUntilHeld(plan, [opening]);
         List<Probe> others = [];
         if (_slow.Held.Count > 0)
         {
             // Until the lock is taken, another opening may be first; after that it is refused.
-            foreach (SlowCall _ in plan.Meanwhile)
+            foreach (var _ in plan.Meanwhile)
                 others.Add(Start("Another Open", OpenBeside));
-            foreach (Probe other in others)
+            foreach (var other in others)
                 other.WaitUntilBlocked();
         }
         CountHeld(SlowPhase.Opening, plan);
         Release(plan, [opening]);
-        foreach (Probe probe in others.Append(opening))
+        foreach (var probe in others.Append(opening))
             Require(probe, "after the slow calls of an opening have returned", isOpening: true);
         if (_work.Environment is not null)
             return;
@@ -95,15 +95,15 @@ internal sealed class SlowRun
 
     private void OpenBeside()
     {
-        using StorageEnvironment other = StorageEnvironment.Open(_disk, _options);
-        int key = _ledger.Add(100);
+        using var other = StorageEnvironment.Open(_disk, _options);
+        var key = _ledger.Add(100);
         _ledger.Commit(key, () => _work.Commit(other, key));
     }
 
     private void Close(SlowPlan plan, ReadTransaction? held)
     {
         _slow!.Arm(plan.Holds);
-        Probe closing = Start(nameof(SlowCall.Dispose), Environment.Dispose);
+        var closing = Start(nameof(SlowCall.Dispose), Environment.Dispose);
         During(SlowPhase.Closing, plan, [closing]);
         Require(closing, "although no call to the disk takes long any more");
 
@@ -117,7 +117,7 @@ internal sealed class SlowRun
     {
         if (held is not { } reading)
             return;
-        foreach (SlowReading how in Enum.GetValues<SlowReading>())
+        foreach (var how in Enum.GetValues<SlowReading>())
         {
             try
             {
@@ -136,13 +136,13 @@ internal sealed class SlowRun
         WaitUntilHeld(plan, workers);
         if (_slow!.Held.Count > 0)
         {
-            foreach (SlowCall call in plan.Meanwhile)
+            foreach (var call in plan.Meanwhile)
                 Begin(call);
-            foreach (Probe probe in _probes)
+            foreach (var probe in _probes)
                 probe.WaitUntilBlocked();
 
             // No cut from here on may lose anything that has been acknowledged by now.
-            IReadOnlyList<int> keys = _ledger.AcknowledgedKeys;
+            var keys = _ledger.AcknowledgedKeys;
             _cuts.Add((_disk.TraceCount, keys));
         }
         CountHeld(phase, plan);
@@ -166,8 +166,8 @@ internal sealed class SlowRun
     // Calls of other threads meanwhile may be held too.
     private void CountHeld(SlowPhase phase, SlowPlan plan)
     {
-        IReadOnlyList<SlowDisk.HeldCall> held = _slow!.Held;
-        foreach (SlowDisk.HeldCall call in held)
+        var held = _slow!.Held;
+        foreach (var call in held)
         {
             _run.Tell($"{call.Call.Kind} of '{call.Call.Name}' takes long");
             _run.Tally($"slow {call.Call.Kind}");
@@ -183,14 +183,14 @@ internal sealed class SlowRun
         if (!plan.FailsOn)
             _disk.ClearFaults();
         _slow!.Disarm();
-        for (int order = plan.ReleaseOrder; _slow.Held is { Count: > 0 } held; order /= 4)
+        for (var order = plan.ReleaseOrder; _slow.Held is { Count: > 0 } held; order /= 4)
         {
             _slow.Release(held[order % held.Count]);
             Thread.Yield();
         }
         if (plan.FailsOn)
         {
-            foreach (Probe probe in waiting)
+            foreach (var probe in waiting)
                 probe.WaitUntilBlocked();
             _disk.ClearFaults();
         }
@@ -198,14 +198,14 @@ internal sealed class SlowRun
 
     private void Finish(Random random)
     {
-        foreach (Probe probe in _probes)
+        foreach (var probe in _probes)
             Require(probe, "although no call to the disk takes long any more");
         RequireQuiet("of a closed environment");
         _cuts.Add((_disk.TraceCount, _ledger.AcknowledgedKeys));
-        using (StorageEnvironment again = StorageEnvironment.Open(_disk, _options))
+        using (var again = StorageEnvironment.Open(_disk, _options))
             _ledger.Check(again, "opened again");
         var images = new CrashImages(_disk);
-        foreach ((int cut, IReadOnlyList<int> keys) in _cuts)
+        foreach ((var cut, var keys) in _cuts)
         {
             CheckImage(images.BuildLost(cut), keys, $"after a power cut at {cut} that lost as much as it could");
             CheckImage(images.Build(cut, new Random(random.Next())), keys, $"after a power cut at {cut}");
@@ -216,7 +216,7 @@ internal sealed class SlowRun
 
     private void CheckImage(SimulatedDisk image, IReadOnlyList<int> keys, string when)
     {
-        using StorageEnvironment environment = StorageEnvironment.Open(image, _options);
+        using var environment = StorageEnvironment.Open(image, _options);
         _ledger.CheckHas(environment, keys, when);
     }
 
@@ -235,7 +235,7 @@ internal sealed class SlowRun
     // have to hold there.
     private void OpenAtOnce()
     {
-        long deadline = System.Environment.TickCount64 + (long)Probe.Patience.TotalMilliseconds;
+        var deadline = System.Environment.TickCount64 + (long)Probe.Patience.TotalMilliseconds;
         while (true)
         {
             try
@@ -255,12 +255,12 @@ internal sealed class SlowRun
 
     private void Begin(SlowCall call)
     {
-        bool readIsSlow = _slow!.Held.Any(held => held.Hold.Kind == DiskCallKind.Read);
-        Probe probe = Start(call.ToString(), () => _work.Call(call));
+        var readIsSlow = _slow!.Held.Any(held => held.Hold.Kind == DiskCallKind.Read);
+        var probe = Start(call.ToString(), () => _work.Call(call));
         _probes.Add(probe);
 
         // None of these calls waits for the device: they end while it is slow.
-        bool isQuick = call is SlowCall.BeginRead or SlowCall.GetStatistics or SlowCall.BeginWrite or SlowCall.BeginWriteAsync;
+        var isQuick = call is SlowCall.BeginRead or SlowCall.GetStatistics or SlowCall.BeginWrite or SlowCall.BeginWriteAsync;
         if (isQuick && !readIsSlow)
             probe.RequireEnd($"while {string.Join(" and ", _slow.Held.Select(held => held.Call.Kind))} takes long");
     }
@@ -270,7 +270,7 @@ internal sealed class SlowRun
         probe.RequireEnd(when);
 
         // These are the only ways in which a call may be refused during failures and a close.
-        bool isKnown = probe.Thrown is null or ObjectDisposedException or EnvironmentPoisonedException or StorageAccessException
+        var isKnown = probe.Thrown is null or ObjectDisposedException or EnvironmentPoisonedException or StorageAccessException
             or StorageFullException or TimeoutException;
         if (!isKnown && !(isOpening && probe.Thrown is EnvironmentInUseException))
             throw new BrokenPromiseException($"{probe.Name} fails: {probe.Thrown}", probe.Thrown);

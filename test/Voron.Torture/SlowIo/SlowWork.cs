@@ -55,7 +55,7 @@ internal sealed class SlowWork(SlowLedger ledger)
                 Write(ledger.Add(30_000), ledger.PutStream);
                 break;
             case SlowCall.WriteMerged:
-                int key = ledger.Add(400);
+                var key = ledger.Add(400);
                 ledger.Commit(key, () => Opened.Write(writing => ledger.Put(writing, key)));
                 break;
             case SlowCall.WriteAsync:
@@ -91,7 +91,7 @@ internal sealed class SlowWork(SlowLedger ledger)
                 Opened.Internals.TrimMemory();
                 break;
             default:
-                using (ReadTransaction reading = Opened.BeginRead())
+                using (var reading = Opened.BeginRead())
                     ledger.Read(reading, (SlowReading)(call - SlowCall.ReadCursor));
                 break;
         }
@@ -112,7 +112,7 @@ internal sealed class SlowWork(SlowLedger ledger)
                 Write(ledger.Add(200), ledger.Put, wait: false);
                 break;
             case 3:
-                int key = ledger.Add(300);
+                var key = ledger.Add(300);
                 ledger.Commit(key, () => Opened.WriteAsync(writing => ledger.Put(writing, key)).AsTask().GetAwaiter().GetResult());
                 break;
             case 4:
@@ -139,14 +139,14 @@ internal sealed class SlowWork(SlowLedger ledger)
     /// <summary>Commits a key in an environment, which need not be that of the other calls.</summary>
     public void Commit(StorageEnvironment environment, int key)
     {
-        using WriteTransaction writing = environment.BeginWrite();
+        using var writing = environment.BeginWrite();
         ledger.Put(writing, key);
         writing.Commit();
     }
 
     private void Verify()
     {
-        VerificationReport report = Opened.Verify();
+        var report = Opened.Verify();
 
         // Data that cannot be read is a problem that the report has to contain.
         BrokenPromiseException.Require(report.IsSound || ReadFails, $"meanwhile: {report}");
@@ -154,24 +154,24 @@ internal sealed class SlowWork(SlowLedger ledger)
 
     private void RollBack()
     {
-        int refused = ledger.Add(30_000);
+        var refused = ledger.Add(30_000);
         ledger.Refuse(refused);
-        using WriteTransaction writing = Opened.BeginWrite();
+        using var writing = Opened.BeginWrite();
         ledger.Put(writing, refused);
     }
 
     private void WriteNested(WriteTransaction writing, int key)
     {
-        using (NestedTransaction undone = writing.BeginNested())
+        using (var undone = writing.BeginNested())
             writing.CreateTree("undone").Put([1], new byte[20_000]);
-        using NestedTransaction kept = writing.BeginNested();
+        using var kept = writing.BeginNested();
         ledger.Put(writing, key);
         kept.Commit();
     }
 
     private void Write(int key, Action<WriteTransaction, int> put, bool wait = true) => ledger.Commit(key, () =>
     {
-        using WriteTransaction writing = Opened.BeginWrite();
+        using var writing = Opened.BeginWrite();
         put(writing, key);
         if (wait)
             writing.Commit();
@@ -182,7 +182,7 @@ internal sealed class SlowWork(SlowLedger ledger)
     // Leaves whole sections free, to be given back.
     private void UseAndFree()
     {
-        using (WriteTransaction writing = Opened.BeginWrite())
+        using (var writing = Opened.BeginWrite())
         {
             writing.CreateTree("ballast").Put([1], new byte[5 << 20]);
             writing.Commit();
@@ -190,7 +190,7 @@ internal sealed class SlowWork(SlowLedger ledger)
 
         // Placed behind the ballast, so that the file is not only truncated.
         Do(1);
-        using (WriteTransaction writing = Opened.BeginWrite())
+        using (var writing = Opened.BeginWrite())
         {
             writing.DeleteTree("ballast");
             writing.Commit();

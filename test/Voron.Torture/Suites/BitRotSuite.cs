@@ -37,21 +37,21 @@ internal sealed class BitRotSuite : Suite
     public override void Run(SuiteRun run)
     {
         using var disks = new DiskSet(All.Value.Images);
-        RotList all = All.Value;
-        for (int turn = 0; turn < CasesPerRun && run.Choices.HasMore && !run.Stop.IsCancellationRequested; turn++)
+        var all = All.Value;
+        for (var turn = 0; turn < CasesPerRun && run.Choices.HasMore && !run.Stop.IsCancellationRequested; turn++)
         {
-            long place = (run.Index * CasesPerRun) + turn;
+            var place = (run.Index * CasesPerRun) + turn;
             if (place >= all.Count)
                 return;
             long number = run.Choices.Choose((int)all.Pick(place, run.Seed), (int)all.Count);
-            Rot rot = all[number];
-            StoreImage image = all.Images[rot.Image];
+            var rot = all[number];
+            var image = all.Images[rot.Image];
             run.Step($"{number}: '{image.Name}', {rot.Kind} {rot.Number} of {rot.File}");
-            byte[]? foreign = rot.Kind >= RotKind.ForeignBlock ? all.ForeignOf(rot.Image).Files[rot.File] : null;
-            bool writable = run.Choices.Choose(WritableTurn(number, run.Seed), WritableOneIn) == WritableOneIn - 1;
-            ImageDisk disk = disks.Take(rot.Image);
-            IReadOnlyList<(long Offset, long Length)> hit = rot.Apply(disk, image.Files[rot.File], foreign);
-            RotOutcome outcome = new RotCase(image, rot, hit).Run(disk, writable);
+            var foreign = rot.Kind >= RotKind.ForeignBlock ? all.ForeignOf(rot.Image).Files[rot.File] : null;
+            var writable = run.Choices.Choose(WritableTurn(number, run.Seed), WritableOneIn) == WritableOneIn - 1;
+            var disk = disks.Take(rot.Image);
+            var hit = rot.Apply(disk, image.Files[rot.File], foreign);
+            var outcome = new RotCase(image, rot, hit).Run(disk, writable);
             if (writable)
                 disks.Drop(rot.Image);
             else
@@ -82,7 +82,7 @@ internal sealed class BitRotSuite : Suite
 
         public void Dispose()
         {
-            for (int i = 0; i < _disks.Length; i++)
+            for (var i = 0; i < _disks.Length; i++)
                 Drop(i);
         }
     }

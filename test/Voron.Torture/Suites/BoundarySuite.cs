@@ -27,7 +27,7 @@ internal sealed class BoundarySuite : Suite
 
     public override void Run(SuiteRun run)
     {
-        (string name, Action attempt) = BoundaryCases.All[run.Choices.Choose((int)run.Index, BoundaryCases.All.Count)];
+        (var name, var attempt) = BoundaryCases.All[run.Choices.Choose((int)run.Index, BoundaryCases.All.Count)];
         run.Step(name);
         attempt();
         run.Count();

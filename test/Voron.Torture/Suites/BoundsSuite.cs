@@ -27,7 +27,7 @@ internal sealed class BoundsSuite : Suite
     public override void Run(SuiteRun run)
     {
         // The cases take turns: each has to come, however few are requested.
-        BoundCase bound = BoundCases.All[run.Choices.Choose((int)(run.Index % BoundCases.All.Count), BoundCases.All.Count)];
+        var bound = BoundCases.All[run.Choices.Choose((int)(run.Index % BoundCases.All.Count), BoundCases.All.Count)];
         run.Step(bound.Name);
         bound.Check(new BoundPlace(run));
         run.Count();

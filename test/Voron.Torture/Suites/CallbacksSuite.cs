@@ -29,10 +29,10 @@ internal sealed class CallbacksSuite : Suite
 
     public override void Run(SuiteRun run)
     {
-        Tape choices = run.Choices;
+        var choices = run.Choices;
         var deeds = new List<(CallbackPlace Place, CallbackDeed Deed, int At)>();
         run.Step("an environment");
-        for (int i = choices.Next(1, 4); ; i--)
+        for (var i = choices.Next(1, 4); ; i--)
         {
             choices.Mark();
             if (!choices.GoesOn(i > 0))
@@ -41,9 +41,9 @@ internal sealed class CallbacksSuite : Suite
             run.Tell($"call {deed.Item3} of the {deed.Item1}: {deed.Item2}");
             deeds.Add(deed);
         }
-        bool inBackground = choices.Next(2) == 1;
-        int commits = choices.Next(4, 30);
-        int threads = choices.Next(1, 4);
+        var inBackground = choices.Next(2) == 1;
+        var commits = choices.Next(4, 30);
+        var threads = choices.Next(1, 4);
         run.Step($"{threads} threads with {commits} commits each, {(inBackground ? "flushed in the background" : "flushed when asked for")}");
         new CallbackRun(deeds, run).Make(inBackground, threads, commits, choices.Next(2) == 1, choices.Next(4) == 3);
     }

@@ -37,12 +37,12 @@ internal sealed class DiskFullSuite : Suite
             Overwrite(run);
             return;
         }
-        StorageOptions options = FaultRun.RandomOptions(run.Choices);
-        List<long[]> steps = Probe(run, options, out long most);
-        int units = (int)Math.Min(MaxUnits - 1, most / Unit4K);
-        for (int size = (int)(run.Index % Stride); ; size += Stride)
+        var options = FaultRun.RandomOptions(run.Choices);
+        var steps = Probe(run, options, out var most);
+        var units = (int)Math.Min(MaxUnits - 1, most / Unit4K);
+        for (var size = (int)(run.Index % Stride); ; size += Stride)
         {
-            int drawn = run.Choices.Drawn.Count;
+            var drawn = run.Choices.Drawn.Count;
             run.Choices.Mark();
             if (!run.Choices.GoesOn(size <= units && !run.Stop.IsCancellationRequested))
                 return;
@@ -54,8 +54,8 @@ internal sealed class DiskFullSuite : Suite
     /// <summary>Overwrites large values that take a tenth of the disk again and again: the disk must never fill up.</summary>
     private static void Overwrite(SuiteRun run)
     {
-        int count = run.Choices.Next(1, 7);
-        int length = run.Choices.Next(1 << 20, 3 << 20) / count;
+        var count = run.Choices.Next(1, 7);
+        var length = run.Choices.Next(1 << 20, 3 << 20) / count;
         var options = new StorageOptions
         {
             BackgroundFlush = run.Choices.Next(2) == 1,
@@ -66,17 +66,17 @@ internal sealed class DiskFullSuite : Suite
         var disk = new SimulatedDisk { SpaceLimit = 10L * count * length };
         run.Tell($"{count} values of {length} bytes are overwritten on a disk of {disk.SpaceLimit} bytes");
         var seeds = new int[count];
-        using (StorageEnvironment environment = StorageEnvironment.Open(disk, options))
+        using (var environment = StorageEnvironment.Open(disk, options))
         {
-            for (int i = 0; ; i++)
+            for (var i = 0; ; i++)
             {
                 if (!run.Choices.GoesOn(i < 60))
                     break;
-                using WriteTransaction writing = environment.BeginWrite();
-                WriteTree tree = writing.CreateTree("items");
-                for (int more = run.Choices.Next(3); more >= 0; more--)
+                using var writing = environment.BeginWrite();
+                var tree = writing.CreateTree("items");
+                for (var more = run.Choices.Next(3); more >= 0; more--)
                 {
-                    int key = run.Choices.Next(count);
+                    var key = run.Choices.Next(count);
                     seeds[key] = run.Choices.Next(1, int.MaxValue);
                     tree.Put([(byte)key], Bytes(seeds[key], length));
                 }
@@ -85,27 +85,27 @@ internal sealed class DiskFullSuite : Suite
             }
             CheckValues(environment, seeds, length);
         }
-        using (StorageEnvironment reopened = StorageEnvironment.Open(disk, options))
+        using (var reopened = StorageEnvironment.Open(disk, options))
             CheckValues(reopened, seeds, length);
         run.Count();
     }
 
     private static void CheckValues(StorageEnvironment environment, int[] seeds, int length)
     {
-        using ReadTransaction reading = environment.BeginRead();
-        for (int key = 0; key < seeds.Length; key++)
+        using var reading = environment.BeginRead();
+        for (var key = 0; key < seeds.Length; key++)
         {
             if (seeds[key] == 0)
                 continue;
             BrokenPromiseException.Require(
-                reading.OpenTree("items").TryGet([(byte)key], out ReadOnlySpan<byte> value) && value.SequenceEqual(Bytes(seeds[key], length)),
+                reading.OpenTree("items").TryGet([(byte)key], out var value) && value.SequenceEqual(Bytes(seeds[key], length)),
                 $"Value {key} is wrong.");
         }
     }
 
     private static byte[] Bytes(int seed, int length)
     {
-        byte[] bytes = new byte[length];
+        var bytes = new byte[length];
         new Random(seed).NextBytes(bytes);
         return bytes;
     }
@@ -118,13 +118,13 @@ internal sealed class DiskFullSuite : Suite
         var steps = new List<long[]>();
         work.Open();
         most = disk.UsedBytes;
-        int count = run.Choices.Next(10, 30);
-        for (int i = 0; ; i++)
+        var count = run.Choices.Next(10, 30);
+        for (var i = 0; ; i++)
         {
             run.Choices.Mark();
             if (!run.Choices.GoesOn(i < count))
                 break;
-            int from = run.Choices.Drawn.Count;
+            var from = run.Choices.Drawn.Count;
             work.Step(run.Choices);
             steps.Add([.. run.Choices.Drawn.Skip(from)]);
             most = Math.Max(most, disk.UsedBytes);
@@ -143,14 +143,14 @@ internal sealed class DiskFullSuite : Suite
         {
             work.Open();
             CheckTold(disk, work, 0);
-            int stays = run.Choices.Next(4);
-            int full = work.IsOpen ? -1 : 0;
+            var stays = run.Choices.Next(4);
+            var full = work.IsOpen ? -1 : 0;
             run.Tally(work.IsOpen ? "opened" : "full before an environment was created");
-            for (int i = 0; i < steps.Count; i++)
+            for (var i = 0; i < steps.Count; i++)
             {
                 if (full >= 0 && full + stays <= i)
                     MakeRoom(disk, work);
-                int told = work.Told;
+                var told = work.Told;
                 work.Step(new Tape(steps[i]));
                 CheckTold(disk, work, told);
                 if (work.Told == told || full >= 0)
@@ -195,7 +195,7 @@ internal sealed class DiskFullSuite : Suite
         if (work.IsOpen && run.Choices.Next(2) == 0)
             work.CheckCanBeEmptied();
         var images = new CrashImages(disk);
-        SimulatedDisk left = run.Choices.Next(2) == 0
+        var left = run.Choices.Next(2) == 0
             ? images.BuildKilled(disk.TraceCount)
             : images.Build(disk.TraceCount, new Random(run.Choices.Next()));
         left.SpaceLimit = left.UsedBytes;

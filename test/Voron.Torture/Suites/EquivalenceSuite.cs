@@ -22,10 +22,10 @@ internal sealed class EquivalenceSuite : Suite
     {
         // The stride has no common factor with the count: a few runs cover something of everything, and all runs cover all.
         const int stride = 667;
-        int count = EquivalenceSettings.Count;
-        long first = (long)((ulong)run.Seed % (ulong)count);
-        int number = run.Choices.Choose((int)(((run.Index * stride) + first) % count), count);
-        EquivalenceSettings settings = EquivalenceSettings.Of(number);
+        var count = EquivalenceSettings.Count;
+        var first = (long)((ulong)run.Seed % (ulong)count);
+        var number = run.Choices.Choose((int)(((run.Index * stride) + first) % count), count);
+        var settings = EquivalenceSettings.Of(number);
         run.Step(settings.ToString());
         using var equivalence = new EquivalenceRun(run, settings, new CommonChoices(run.Choices, run.Seed));
         equivalence.Run();

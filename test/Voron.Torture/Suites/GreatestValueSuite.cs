@@ -32,7 +32,7 @@ internal sealed class GreatestValueSuite : Suite
 
     public override void Run(SuiteRun run)
     {
-        (string name, Action attempt) = GreatestValues.All[run.Choices.Choose((int)run.Index, GreatestValues.All.Count)];
+        (var name, var attempt) = GreatestValues.All[run.Choices.Choose((int)run.Index, GreatestValues.All.Count)];
         if (new DriveInfo(Path.GetTempPath()).AvailableFreeSpace < GreatestValues.NeededBytes)
         {
             run.Tally($"left out for lack of space: {name}");

@@ -52,9 +52,9 @@ internal sealed class IoFaultSuite : Suite
             SystemCallRun.Make(run);
             return;
         }
-        StorageOptions options = FaultRun.RandomOptions(run.Choices);
-        Start start = Start.Of(run, options);
-        List<Step> steps = Probe(run, options, start);
+        var options = FaultRun.RandomOptions(run.Choices);
+        var start = Start.Of(run, options);
+        var steps = Probe(run, options, start);
         (int Tag, int Call, int Variant)[] cases =
         [
             .. from step in steps
@@ -63,13 +63,13 @@ internal sealed class IoFaultSuite : Suite
                where Variants[variant].Fits(step.Calls[call])
                select (step.Tag, call, variant),
         ];
-        for (int turn = 0; ; turn++)
+        for (var turn = 0; ; turn++)
         {
-            int drawn = run.Choices.Drawn.Count;
+            var drawn = run.Choices.Drawn.Count;
             run.Choices.Mark();
             if (!run.Choices.GoesOn(turn < cases.Length && !run.Stop.IsCancellationRequested))
                 return;
-            (int tag, int call, int variant) = turn < cases.Length ? cases[turn] : default;
+            (var tag, var call, var variant) = turn < cases.Length ? cases[turn] : default;
             tag = run.Choices.Choose(tag, MaxSteps);
             call = run.Choices.Choose(call, MaxCalls);
             variant = run.Choices.Choose(variant, Variants.Length);
@@ -85,7 +85,7 @@ internal sealed class IoFaultSuite : Suite
     /// </summary>
     private static List<Step> Probe(SuiteRun run, StorageOptions options, Start start)
     {
-        SimulatedDisk disk = start.MakeDisk();
+        var disk = start.MakeDisk();
         var calls = new List<DiskCallKind>();
         disk.FailNext(
             call =>
@@ -97,13 +97,13 @@ internal sealed class IoFaultSuite : Suite
         using var work = new FaultRun(disk, options) { OnStep = run.Tell, Acknowledged = start.Content };
         var steps = new List<Step>();
         Add(Opening, 0, work.Open);
-        int count = run.Choices.Next(6, 16);
-        for (int i = 0; ; i++)
+        var count = run.Choices.Next(6, 16);
+        for (var i = 0; ; i++)
         {
             run.Choices.Mark();
             if (!run.Choices.GoesOn(i < count))
                 break;
-            int tag = FirstStep + run.Choices.Choose(i, MaxSteps - FirstStep);
+            var tag = FirstStep + run.Choices.Choose(i, MaxSteps - FirstStep);
             Add(tag, run.Choices.Drawn.Count, () => work.Step(run.Choices));
         }
         Add(Closing, run.Choices.Drawn.Count, work.Close);
@@ -120,15 +120,15 @@ internal sealed class IoFaultSuite : Suite
 
     private static void Fail(SuiteRun run, StorageOptions options, Start start, List<Step> steps, Fault fault)
     {
-        (int tag, int call, Variant variant) = fault;
-        SimulatedDisk disk = start.MakeDisk();
-        bool isArmed = false;
-        int seen = 0;
+        (var tag, var call, var variant) = fault;
+        var disk = start.MakeDisk();
+        var isArmed = false;
+        var seen = 0;
         DiskCall failed = default;
         disk.FailNext(
             made =>
             {
-                bool isIt = failed != default || (isArmed && seen++ == call);
+                var isIt = failed != default || (isArmed && seen++ == call);
                 if (!isIt || !variant.Fits(made.Kind))
                     return false;
                 failed = failed == default ? made : failed;
@@ -138,7 +138,7 @@ internal sealed class IoFaultSuite : Suite
         using var work = new FaultRun(disk, options) { Acknowledged = start.Content };
         try
         {
-            foreach (Step step in steps)
+            foreach (var step in steps)
             {
                 isArmed = step.Tag == tag;
                 var choices = new Tape(step.Script);
@@ -183,8 +183,8 @@ internal sealed class IoFaultSuite : Suite
                 work.CheckReopened(images.Build(disk.TraceCount, new Random(choices.Next())));
                 break;
             default:
-                SimulatedDisk seen = images.BuildKilled(disk.TraceCount);
-                Crashes.Content next = work.CheckReopened(seen);
+                var seen = images.BuildKilled(disk.TraceCount);
+                var next = work.CheckReopened(seen);
                 work.CheckReopened(new CrashImages(seen).Build(seen.TraceCount, new Random(choices.Next())), next);
                 break;
         }
@@ -207,8 +207,8 @@ internal sealed class IoFaultSuite : Suite
             var disk = new SimulatedDisk();
             using var work = new FaultRun(disk, options) { OnStep = run.Tell };
             work.Open();
-            int count = run.Choices.Next(3, 10);
-            for (int i = 0; ; i++)
+            var count = run.Choices.Next(3, 10);
+            for (var i = 0; ; i++)
             {
                 run.Choices.Mark();
                 if (!run.Choices.GoesOn(i < count))

@@ -46,19 +46,19 @@ internal sealed class IsolationSuite : Suite
 
     public override void Run(SuiteRun run)
     {
-        Tape choices = run.Choices;
+        var choices = run.Choices;
 
         // One to sixty-four threads in all; few are as likely as many.
-        int threads = 1 << choices.Next(MaxDoublings + 1);
+        var threads = 1 << choices.Next(MaxDoublings + 1);
         threads = Math.Max(1, threads - choices.Next(1 + (threads / 2)));
-        int readers = Math.Clamp(choices.Next(threads + 1), 1, Math.Max(1, threads - 1));
-        int merged = choices.Next(threads - readers + 1);
-        int writers = threads - readers - merged;
-        bool inMemory = run.Index % 3 != 2;
-        bool verifyEveryRead = choices.Next(4) == 3;
-        string how = (inMemory ? "in memory" : "on disk") + (verifyEveryRead ? ", verifying every read" : "");
+        var readers = Math.Clamp(choices.Next(threads + 1), 1, Math.Max(1, threads - 1));
+        var merged = choices.Next(threads - readers + 1);
+        var writers = threads - readers - merged;
+        var inMemory = run.Index % 3 != 2;
+        var verifyEveryRead = choices.Next(4) == 3;
+        var how = (inMemory ? "in memory" : "on disk") + (verifyEveryRead ? ", verifying every read" : "");
         run.Step($"{writers} writers, {merged} with group commits, {readers} readers, {how}");
-        long begun = Stopwatch.GetTimestamp();
+        var begun = Stopwatch.GetTimestamp();
         using (var disk = new StallingDisk())
         using (var place = new ModelPlace(inMemory))
             Run(run, place, disk, inMemory, verifyEveryRead, (writers, merged, readers));
@@ -70,27 +70,27 @@ internal sealed class IsolationSuite : Suite
     private static void Run(
         SuiteRun run, ModelPlace place, StallingDisk disk, bool inMemory, bool verifyEveryRead, (int Writers, int Merged, int Readers) threads)
     {
-        StorageOptions options = Options(verifyEveryRead);
+        var options = Options(verifyEveryRead);
         long acknowledged;
-        using (StorageEnvironment environment = place.Open(options, disk.Watch))
+        using (var environment = place.Open(options, disk.Watch))
         {
             var isolation = new IsolationRun(environment, run.Choices.Next(1 << 24));
             isolation.Prepare();
             isolation.Run(Third, threads.Writers, threads.Merged, threads.Readers);
 
             // Once behind an old reader, which holds the flusher back, and once with the flusher at work.
-            bool canHang = inMemory && threads.Writers + threads.Merged > 0;
+            var canHang = inMemory && threads.Writers + threads.Merged > 0;
             Action? stall = canHang ? () => ReadWhileStalled(run, environment, isolation, disk) : null;
-            using (ReadTransaction longest = environment.BeginRead())
+            using (var longest = environment.BeginRead())
             {
-                ulong before = IsolationRun.Judge(longest);
+                var before = IsolationRun.Judge(longest);
                 isolation.Run(Third, threads.Writers, threads.Merged, threads.Readers, stall);
                 BrokenPromiseException.Require(IsolationRun.Judge(longest) == before, $"The snapshot {longest.TransactionId} has changed.");
             }
             isolation.Run(Third, threads.Writers, threads.Merged, threads.Readers, stall);
             acknowledged = isolation.Acknowledged;
             Check(environment, acknowledged);
-            EnvironmentStatistics statistics = environment.GetStatistics();
+            var statistics = environment.GetStatistics();
             BrokenPromiseException.Require(statistics.Flushes > 0 || threads.Writers + threads.Merged == 0, "Nothing was flushed: the flusher does nothing.");
             CheckRate("snapshots are read", isolation.Snapshots, isolation.RunTime);
             if (threads.Writers + threads.Merged > 0)
@@ -99,7 +99,7 @@ internal sealed class IsolationSuite : Suite
             run.Tally("transactions", acknowledged);
             run.Tally("flushes", statistics.Flushes);
         }
-        using StorageEnvironment again = place.Open(options);
+        using var again = place.Open(options);
         Check(again, acknowledged);
     }
 
@@ -113,7 +113,7 @@ internal sealed class IsolationSuite : Suite
         Task? flush = null;
         try
         {
-            long begun = Stopwatch.GetTimestamp();
+            var begun = Stopwatch.GetTimestamp();
             while (disk.Waiting == 0)
             {
                 BrokenPromiseException.Require(Stopwatch.GetElapsedTime(begun) < Hanging, "No thread writes.");
@@ -127,7 +127,7 @@ internal sealed class IsolationSuite : Suite
                 Thread.Sleep(1);
             if (!flush.IsCompleted)
                 run.Tally("stalls of a flush too");
-            long snapshots = isolation.Snapshots;
+            var snapshots = isolation.Snapshots;
             var reads = new StalledReads(environment, disk);
             reads.Run();
             begun = Stopwatch.GetTimestamp();
@@ -152,11 +152,11 @@ internal sealed class IsolationSuite : Suite
 
     private static void Check(StorageEnvironment environment, long acknowledged)
     {
-        VerificationReport report = environment.Verify();
+        var report = environment.Verify();
         BrokenPromiseException.Require(report.IsSound, report.ToString());
-        using ReadTransaction reading = environment.BeginRead();
+        using var reading = environment.BeginRead();
         IsolationRun.Judge(reading);
-        long counted = IsolationRun.Counted(reading);
+        var counted = IsolationRun.Counted(reading);
         BrokenPromiseException.Require(counted == acknowledged, $"{acknowledged} transactions were acknowledged, and {counted} are there.");
     }
 

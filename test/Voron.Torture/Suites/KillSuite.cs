@@ -48,20 +48,20 @@ internal sealed class KillSuite : Suite
 
     public override void Run(SuiteRun run)
     {
-        string directory = VolumeCut.Volume is { } volume
+        var directory = VolumeCut.Volume is { } volume
             ? Directory.CreateDirectory(Path.Combine(volume, $"voron-kill-{run.Index}")).FullName
             : Directory.CreateTempSubdirectory("voron-kill-").FullName;
         var next = new KillTargetProcess();
         try
         {
             var ledger = new Ledger();
-            bool isLeft = false;
-            for (int kill = 0; kill < KillsPerRun && !run.Stop.IsCancellationRequested; kill++)
+            var isLeft = false;
+            for (var kill = 0; kill < KillsPerRun && !run.Stop.IsCancellationRequested; kill++)
             {
-                using KillTargetProcess target = next;
+                using var target = next;
                 next = new KillTargetProcess();
-                KillPhase wanted = isLeft ? KillPhase.Opening : Wanted[run.Choices.Next(Wanted.Length)];
-                if (!TryKill(run, target, directory, wanted, out long least))
+                var wanted = isLeft ? KillPhase.Opening : Wanted[run.Choices.Next(Wanted.Length)];
+                if (!TryKill(run, target, directory, wanted, out var least))
                     return;
                 ledger.Told(least, target.Acknowledged);
                 run.Count();
@@ -83,13 +83,13 @@ internal sealed class KillSuite : Suite
     /// <summary>Returns false if the run is to stop: then the process has been killed at an unknown place.</summary>
     private static bool TryKill(SuiteRun run, KillTargetProcess target, string directory, KillPhase wanted, out long least)
     {
-        int delay = run.Choices.Next(LongestDelayMicroseconds);
+        var delay = run.Choices.Next(LongestDelayMicroseconds);
         run.Step($"{wanted}, {delay} microseconds");
         target.Work(directory, run.Choices.Next());
         least = 0;
         if (!TryListen(run, target, wanted))
             return false;
-        long begun = Stopwatch.GetTimestamp();
+        var begun = Stopwatch.GetTimestamp();
         while (Stopwatch.GetElapsedTime(begun).TotalMicroseconds < delay)
             Thread.SpinWait(20);
 
@@ -107,10 +107,10 @@ internal sealed class KillSuite : Suite
     private static bool TryListen(SuiteRun run, KillTargetProcess target, KillPhase wanted)
     {
         using var limit = CancellationTokenSource.CreateLinkedTokenSource(run.Stop);
-        using CancellationTokenRegistration end = limit.Token.Register(target.End);
+        using var end = limit.Token.Register(target.End);
         try
         {
-            for (int told = 0; told < MaxTold && target.Phase != wanted; told++)
+            for (var told = 0; told < MaxTold && target.Phase != wanted; told++)
             {
                 limit.CancelAfter(Hanging);
                 target.Listen();
@@ -144,9 +144,9 @@ internal sealed class KillSuite : Suite
 
         public void Compare(SuiteRun run, string directory, int kill)
         {
-            using StorageEnvironment environment = StorageEnvironment.Open(directory, KillWorkload.Options());
+            using var environment = StorageEnvironment.Open(directory, KillWorkload.Options());
             run.Tally(environment.Recovery.ReplayedRecords > 0 ? "openings that replay" : "openings that find everything in the data file");
-            long newest = KillWorkload.Newest(environment);
+            var newest = KillWorkload.Newest(environment);
 
             // Of two processes that were killed one after the other, each may have had commits under way.
             BrokenPromiseException.Require(
@@ -159,13 +159,13 @@ internal sealed class KillSuite : Suite
             while (_at < newest)
                 Follow(++_at);
             CompareItems(environment, kill);
-            VerificationReport report = environment.Verify();
+            var report = environment.Verify();
             BrokenPromiseException.Require(report.IsSound, $"Kill {kill}: {report}");
         }
 
         private void Follow(long number)
         {
-            foreach ((long key, int length) in KillWorkload.Changes(number))
+            foreach ((var key, var length) in KillWorkload.Changes(number))
             {
                 if (length < 0)
                     _items.Remove(key);
@@ -176,17 +176,17 @@ internal sealed class KillSuite : Suite
 
         private void CompareItems(StorageEnvironment environment, int kill)
         {
-            using ReadTransaction reading = environment.BeginRead();
-            if (!reading.TryOpenTree(KillWorkload.TreeName, out Tree tree))
+            using var reading = environment.BeginRead();
+            if (!reading.TryOpenTree(KillWorkload.TreeName, out var tree))
             {
                 BrokenPromiseException.Require(_items.Count == 0, $"Kill {kill}: the tree is gone.");
                 return;
             }
             BrokenPromiseException.Require(tree.Count == _items.Count, $"Kill {kill}: {tree.Count} items are there, and {_items.Count} should be.");
-            foreach (TreeEntry entry in tree.GetEntries())
+            foreach (var entry in tree.GetEntries())
             {
-                long key = BinaryPrimitives.ReadInt64BigEndian(entry.Key);
-                bool isRight = _items.TryGetValue(key, out (long Number, int Length) item)
+                var key = BinaryPrimitives.ReadInt64BigEndian(entry.Key);
+                var isRight = _items.TryGetValue(key, out var item)
                     && entry.Value.SequenceEqual(KillWorkload.Value(item.Number, key, item.Length));
                 BrokenPromiseException.Require(isRight, $"Kill {kill}: key {key} does not hold what commit {item.Number} put there.");
             }

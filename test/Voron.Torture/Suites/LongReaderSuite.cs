@@ -38,15 +38,15 @@ internal sealed class LongReaderSuite : Suite
 
     public override void Run(SuiteRun run)
     {
-        Tape choices = run.Choices;
-        int keys = choices.Next(1_000, 4_000);
-        TornPageProtection form = run.Index % 3 == 2 ? TornPageProtection.FullPageImages : TornPageProtection.Checksums;
+        var choices = run.Choices;
+        var keys = choices.Next(1_000, 4_000);
+        var form = run.Index % 3 == 2 ? TornPageProtection.FullPageImages : TornPageProtection.Checksums;
 
         // The reader is held for longer and longer, as far as the time allows.
-        int journals = 6 + (int)Math.Min(run.Index * 2, MaxJournals);
+        var journals = 6 + (int)Math.Min(run.Index * 2, MaxJournals);
         run.Step($"{keys} keys, {journals} journals, {form}");
-        long begun = Stopwatch.GetTimestamp();
-        string directory = Directory.CreateTempSubdirectory("voron-reader-").FullName;
+        var begun = Stopwatch.GetTimestamp();
+        var directory = Directory.CreateTempSubdirectory("voron-reader-").FullName;
         try
         {
             var reader = new LongReaderRun(directory, keys, form);

@@ -30,14 +30,14 @@ internal sealed class MalformedSuite : Suite
     public override void Run(SuiteRun run)
     {
         using var last = new LastCase(Name, run.Seed, run.Index);
-        StoreImage image = Images.Value[run.Choices.Next(Images.Value.Count)];
+        var image = Images.Value[run.Choices.Next(Images.Value.Count)];
         var store = new ForgedStore(image.Files);
         var forger = new Forger(store, run.Choices);
         var changes = new List<string>();
-        for (int i = run.Choices.Next(4) == 0 ? run.Choices.Next(1, 5) : 1; i > 0; i--)
+        for (var i = run.Choices.Next(4) == 0 ? run.Choices.Next(1, 5) : 1; i > 0; i--)
             changes.Add(forger.Change());
         store.Seal();
-        string what = $"'{image.Name}': {string.Join("; ", changes)}";
+        var what = $"'{image.Name}': {string.Join("; ", changes)}";
         run.Step(what);
         last.Note(what);
         var malformed = new MalformedCase(image, store.Files, new Random(run.Choices.Next()));

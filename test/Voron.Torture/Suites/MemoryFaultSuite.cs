@@ -27,10 +27,10 @@ internal sealed class MemoryFaultSuite : Suite
 
     public override void Run(SuiteRun run)
     {
-        Tape choices = run.Choices;
-        int keys = choices.Next(4, 13);
-        bool inMemory = choices.Next(16) < 15;
-        bool inBackground = choices.Next(4) == 3;
+        var choices = run.Choices;
+        var keys = choices.Next(4, 13);
+        var inMemory = choices.Next(16) < 15;
+        var inBackground = choices.Next(4) == 3;
         var options = new StorageOptions
         {
             BackgroundFlush = inBackground,
@@ -50,7 +50,7 @@ internal sealed class MemoryFaultSuite : Suite
             $"{keys} keys, {(inMemory ? "in memory" : "on disk")}, {options.TornPageProtection}, compression {options.JournalCompression}, " +
             $"{(inBackground ? "flushed in the background" : "flushed when asked for")}");
         List<MemoryOperation> script = [];
-        for (int i = choices.Next(3, 14); ; i--)
+        for (var i = choices.Next(3, 14); ; i--)
         {
             choices.Mark();
             if (!choices.GoesOn(i > 0))
@@ -63,18 +63,18 @@ internal sealed class MemoryFaultSuite : Suite
 
         var counting = new MemoryWatch();
         var workload = new Workload(script, options, keys, inMemory);
-        using (MemoryFaultRun world = workload.Begin(counting))
+        using (var world = workload.Begin(counting))
             world.Run();
-        int allocations = (int)Math.Min(counting.AskedUntilThen, MaxAllocations);
+        var allocations = (int)Math.Min(counting.AskedUntilThen, MaxAllocations);
         run.Tally("allocations", allocations);
-        for (int turn = 0; ; turn++)
+        for (var turn = 0; ; turn++)
         {
-            int drawn = choices.Drawn.Count;
+            var drawn = choices.Drawn.Count;
             choices.Mark();
             if (!choices.GoesOn(turn < 2 * allocations && !run.Stop.IsCancellationRequested))
                 return;
-            int allocation = choices.Choose(Math.Min(turn / 2, MaxAllocations - 1), MaxAllocations);
-            bool forEver = choices.Choose(turn % 2, 2) == 1;
+            var allocation = choices.Choose(Math.Min(turn / 2, MaxAllocations - 1), MaxAllocations);
+            var forEver = choices.Choose(turn % 2, 2) == 1;
             Fail(run, workload, allocation, forEver);
             choices.Forget(drawn);
         }
@@ -84,7 +84,7 @@ internal sealed class MemoryFaultSuite : Suite
     {
         var watch = new MemoryWatch();
         watch.FailAt(allocation, forEver);
-        using MemoryFaultRun world = workload.Begin(watch);
+        using var world = workload.Begin(watch);
         try
         {
             world.Run();
@@ -92,7 +92,7 @@ internal sealed class MemoryFaultSuite : Suite
         catch (Exception e)
         {
             run.Tell($"allocation {allocation} {(forEver ? "and all after it fail" : "fails")}: {e.GetType().Name}");
-            foreach (string line in Origin(workload, allocation, forEver))
+            foreach (var line in Origin(workload, allocation, forEver))
                 run.Tell(line);
             throw;
         }
@@ -110,10 +110,10 @@ internal sealed class MemoryFaultSuite : Suite
     {
         var watch = new MemoryWatch { TracksOrigins = true };
         watch.FailAt(allocation, forEver);
-        string told = "it does not fail a second time";
+        var told = "it does not fail a second time";
         try
         {
-            using MemoryFaultRun world = workload.Begin(watch);
+            using var world = workload.Begin(watch);
             world.Run();
         }
         catch (Exception e)

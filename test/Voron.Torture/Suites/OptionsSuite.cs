@@ -34,7 +34,7 @@ internal sealed class OptionsSuite : Suite
         if (OptionLimits.Untried.ToList() is [var untried, ..])
             throw new TortureException($"The option {untried} has no values to be tried.");
         var settings = new OptionsRun(run);
-        bool fits = settings.Run();
+        var fits = settings.Run();
         run.Tally(fits ? "accepted" : "refused");
         if (settings.IsOnFiles)
             run.Tally("on files");

@@ -34,12 +34,12 @@ internal sealed class ScaleSuite : Suite
 
     public override void Run(SuiteRun run)
     {
-        long bytes = (768 + run.Choices.Next(512)) * Mebibyte;
-        int trees = 1 + run.Choices.Next(3_000);
-        int valueBytes = 1 << (19 + run.Choices.Next(4));
+        var bytes = (768 + run.Choices.Next(512)) * Mebibyte;
+        var trees = 1 + run.Choices.Next(3_000);
+        var valueBytes = 1 << (19 + run.Choices.Next(4));
         run.Step($"{bytes} bytes in values of {valueBytes}, {trees} trees");
         using var store = new ScaleRun(bytes, trees, valueBytes, PunchTime);
-        foreach (ScaleResult result in store.Run())
+        foreach (var result in store.Run())
         {
             run.Tell(result.ToRow());
             ScaleLimits.Check(result, store.Pages, trees);

@@ -1,4 +1,3 @@
-using Voron.Primitives;
 using Voron.Testing;
 using Voron.Torture.Harness;
 using Voron.Torture.Schedules;
@@ -52,7 +51,7 @@ internal sealed class SchedulesSuite : Suite
     {
         if (!SchedulePoint.IsOn)
             throw new TortureException($"The suite '{Name}' needs the engine's schedule points, which have to be switched on before the engine is used.");
-        PreemptionUnit? unit = run.Index % EnumerateOneIn == 0 ? PreemptionUnits.At(run.Index / EnumerateOneIn, run.Seed) : null;
+        var unit = run.Index % EnumerateOneIn == 0 ? PreemptionUnits.At(run.Index / EnumerateOneIn, run.Seed) : null;
         switch (run.Choices.Choose(unit is not null ? Units : run.Index - 1 < DirectedSchedule.All.Count ? Directed : Random, Kinds))
         {
             case Units:
@@ -69,19 +68,19 @@ internal sealed class SchedulesSuite : Suite
 
     private static void RunRandom(SuiteRun run)
     {
-        int small = run.Choices.Next(SmallOneIn * ScheduleScript.Small.Count);
-        bool isSmall = small < ScheduleScript.Small.Count;
-        ScheduleScript script = isSmall ? ScheduleScript.Small[small] : ScheduleScript.Random(run);
+        var small = run.Choices.Next(SmallOneIn * ScheduleScript.Small.Count);
+        var isSmall = small < ScheduleScript.Small.Count;
+        var script = isSmall ? ScheduleScript.Small[small] : ScheduleScript.Random(run);
         run.Step(isSmall ? $"script {small}" : "a random script");
-        bool byPriority = run.Choices.Next(2) == 1;
+        var byPriority = run.Choices.Next(2) == 1;
         var tape = run.Choices;
-        int before = tape.Drawn.Count;
-        ScheduleWorld world = ScheduleRun.Make(run, script, byPriority ? new PriorityStrategy(tape) : new RandomStrategy(tape), isNew: true);
+        var before = tape.Drawn.Count;
+        var world = ScheduleRun.Make(run, script, byPriority ? new PriorityStrategy(tape) : new RandomStrategy(tape), isNew: true);
         run.Tally(byPriority ? "by priority" : "at random");
         if (run.Index % TwiceOneIn != 1)
             return;
         var again = new Tape([.. tape.Drawn.Skip(before)]);
-        ScheduleWorld second = ScheduleRun.Make(run, script, byPriority ? new PriorityStrategy(again) : new RandomStrategy(again), isNew: false);
+        var second = ScheduleRun.Make(run, script, byPriority ? new PriorityStrategy(again) : new RandomStrategy(again), isNew: false);
         BrokenPromiseException.Require(
             world.Scheduler.Trace.SequenceEqual(second.Scheduler.Trace), "The same script and the same choices lead to another schedule: it cannot be replayed.");
         run.Tally("made twice");

@@ -46,8 +46,8 @@ internal sealed class SlowIoSuite : Suite
 
     public override void Run(SuiteRun run)
     {
-        Tape choices = run.Choices;
-        bool inBackground = choices.Next(4) == 3;
+        var choices = run.Choices;
+        var inBackground = choices.Next(4) == 3;
         var options = new StorageOptions
         {
             BackgroundFlush = inBackground,
@@ -63,8 +63,8 @@ internal sealed class SlowIoSuite : Suite
         };
         var slow = new SlowRun(options, run);
         run.Step($"{options.TornPageProtection}, {(inBackground ? "flushed in the background" : "flushed when asked for")}");
-        List<int> before = DrawWork(run, choices.Next(0, 5));
-        bool isKilled = choices.Next(2) == 1;
+        var before = DrawWork(run, choices.Next(0, 5));
+        var isKilled = choices.Next(2) == 1;
         var plan = new Dictionary<SlowPhase, SlowPlan>
         {
             [SlowPhase.Opening] = choices.Next(3) == 2 ? DrawPlan(run, SlowPhase.Opening) : SlowPlan.Quick,
@@ -72,7 +72,7 @@ internal sealed class SlowIoSuite : Suite
             [SlowPhase.Closing] = choices.Next(3) == 2 ? DrawPlan(run, SlowPhase.Closing) : SlowPlan.Quick,
         };
         var work = new List<List<int>>();
-        for (int i = choices.Next(1, 4); ; i--)
+        for (var i = choices.Next(1, 4); ; i--)
         {
             choices.Mark();
             if (!choices.GoesOn(i > 0))
@@ -104,10 +104,10 @@ internal sealed class SlowIoSuite : Suite
 
     private static SlowPlan DrawPlan(SuiteRun run, SlowPhase phase)
     {
-        Tape choices = run.Choices;
+        var choices = run.Choices;
         var holds = new List<SlowHold>();
         var meanwhile = new List<SlowCall>();
-        for (int i = choices.Next(1, 4); ; i--)
+        for (var i = choices.Next(1, 4); ; i--)
         {
             choices.Mark();
             if (!choices.GoesOn(i > 0))
@@ -115,21 +115,21 @@ internal sealed class SlowIoSuite : Suite
 
             // Every caller waits for journal writes: in half of the runs one is the first slow call. Beside it come calls that do not wait
             // for it.
-            bool isFirst = holds.Count == 0;
-            bool isLikely = phase == SlowPhase.Work && choices.Next(3) > 0;
-            DiskCallKind kind = !isLikely ? Slow[choices.Next(Slow.Length)] : isFirst ? DiskCallKind.Write : Likely[choices.Next(Likely.Length)].Kind;
-            int skip = choices.Next(2) == 0 || (isLikely && !isFirst) ? 0 : choices.Next(phase == SlowPhase.Opening ? 12 : 4);
+            var isFirst = holds.Count == 0;
+            var isLikely = phase == SlowPhase.Work && choices.Next(3) > 0;
+            var kind = !isLikely ? Slow[choices.Next(Slow.Length)] : isFirst ? DiskCallKind.Write : Likely[choices.Next(Likely.Length)].Kind;
+            var skip = choices.Next(2) == 0 || (isLikely && !isFirst) ? 0 : choices.Next(phase == SlowPhase.Opening ? 12 : 4);
             holds.Add(new SlowHold(kind, skip, choices.Next(2) == 1, choices.Next(4) == 3));
             if (isLikely && !isFirst)
                 meanwhile.AddRange(Likely.Where(likely => likely.Kind == kind).Select(likely => likely.Call));
         }
         DiskCallKind? failing = choices.Next(2) == 0 ? null : Failing[choices.Next(Failing.Length)];
-        bool failsOn = choices.Next(2) == 1;
+        var failsOn = choices.Next(2) == 1;
 
         // A value that is synced before its record does not wait for a journal write: its failure poisons the environment during one.
         if (phase == SlowPhase.Work && failing == DiskCallKind.Sync && holds.Any(hold => hold.Kind == DiskCallKind.Write))
             meanwhile.Add(SlowCall.WriteLarge);
-        for (int i = choices.Next(1, 8); ; i--)
+        for (var i = choices.Next(1, 8); ; i--)
         {
             choices.Mark();
             if (!choices.GoesOn(i > 0))

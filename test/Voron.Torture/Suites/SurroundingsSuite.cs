@@ -30,7 +30,7 @@ internal sealed class SurroundingsSuite : Suite
             throw new TortureException($"{Name} {reason}.");
         using var place = new SurroundedPlace(run);
         place.Work();
-        SurroundingEvent happening = SurroundingEvents.All[run.Choices.Next(SurroundingEvents.All.Count)];
+        var happening = SurroundingEvents.All[run.Choices.Next(SurroundingEvents.All.Count)];
         run.Step(happening.Name);
         happening.Happen(place);
         run.Count();

@@ -38,7 +38,7 @@ internal sealed class LoopVolume : IDisposable
     /// <summary>Makes the file system report an internal error and become read-only, as after an error of its device.</summary>
     public void Abort()
     {
-        if (!TryRun(out string reason, "mount", "-o", "remount,abort", Path))
+        if (!TryRun(out var reason, "mount", "-o", "remount,abort", Path))
             throw new TortureException($"The volume at '{Path}' cannot be aborted: {reason}");
     }
 
@@ -48,7 +48,7 @@ internal sealed class LoopVolume : IDisposable
     public void MountAgain()
     {
         Unmount();
-        if (!TryMount(out string reason))
+        if (!TryMount(out var reason))
             throw new TortureException($"'{_image}' cannot be mounted again: {reason}");
     }
 
@@ -58,7 +58,7 @@ internal sealed class LoopVolume : IDisposable
 
     private void Unmount()
     {
-        if (_isMounted && !TryRun(out string reason, "umount", Path))
+        if (_isMounted && !TryRun(out var reason, "umount", Path))
             throw new TortureException($"'{Path}' cannot be unmounted: {reason}");
         _isMounted = false;
     }
@@ -70,7 +70,7 @@ internal sealed class LoopVolume : IDisposable
         try
         {
             var start = new ProcessStartInfo(program, arguments) { RedirectStandardError = true, RedirectStandardOutput = true };
-            using Process process = Process.Start(start)!;
+            using var process = Process.Start(start)!;
             reason = process.StandardError.ReadToEnd().Trim();
             process.WaitForExit();
             return process.ExitCode == 0;

@@ -47,22 +47,22 @@ internal sealed class SurroundedPlace : IDisposable
     /// <summary>Creates an environment with some history, and closes it properly.</summary>
     public void Work()
     {
-        using StorageEnvironment environment = StorageEnvironment.Open(Path, Options());
-        for (int left = 1 + Run.Choices.Next(20); left > 0; left--)
+        using var environment = StorageEnvironment.Open(Path, Options());
+        for (var left = 1 + Run.Choices.Next(20); left > 0; left--)
             Commit(environment);
     }
 
     /// <summary>Commits one transaction, and now and then flushes.</summary>
     public void Commit(StorageEnvironment environment, bool mayFlush = true)
     {
-        int count = 1 + Run.Choices.Next(4);
+        var count = 1 + Run.Choices.Next(4);
         var changes = new List<(int Key, byte[] Value)>();
-        using (WriteTransaction writing = environment.BeginWrite())
+        using (var writing = environment.BeginWrite())
         {
-            WriteTree tree = writing.CreateTree(TreeName);
-            for (int i = 0; i < count; i++)
+            var tree = writing.CreateTree(TreeName);
+            for (var i = 0; i < count; i++)
             {
-                int key = Run.Choices.Next(MaxKeys);
+                var key = Run.Choices.Next(MaxKeys);
                 var value = new byte[1 + Run.Choices.Next(9_000)];
                 new Random(Run.Choices.Next()).NextBytes(value);
                 tree.Put(KeyOf(key), value);
@@ -70,7 +70,7 @@ internal sealed class SurroundedPlace : IDisposable
             }
             writing.Commit();
         }
-        foreach ((int key, byte[] value) in changes)
+        foreach ((var key, var value) in changes)
             _items[key] = value;
         if (_states.Count > 0)
             Remember();
@@ -81,10 +81,10 @@ internal sealed class SurroundedPlace : IDisposable
     /// <summary>Continues to work, and leaves the files as a killed process would.</summary>
     public void Kill()
     {
-        string next = Beside($"killed-{++_killed}");
-        using (StorageEnvironment environment = StorageEnvironment.Open(Path, Options()))
+        var next = Beside($"killed-{++_killed}");
+        using (var environment = StorageEnvironment.Open(Path, Options()))
         {
-            for (int left = 1 + Run.Choices.Next(12); left > 0; left--)
+            for (var left = 1 + Run.Choices.Next(12); left > 0; left--)
                 Commit(environment);
             CopyTo(next);
         }
@@ -96,8 +96,8 @@ internal sealed class SurroundedPlace : IDisposable
     /// </summary>
     public void KillConfirmed()
     {
-        string next = Beside($"killed-{++_killed}");
-        using (StorageEnvironment environment = StorageEnvironment.Open(Path, Options()))
+        var next = Beside($"killed-{++_killed}");
+        using (var environment = StorageEnvironment.Open(Path, Options()))
         {
             environment.Internals.ConfirmDurability();
             CopyTo(next);
@@ -108,17 +108,17 @@ internal sealed class SurroundedPlace : IDisposable
     public void CopyTo(string target)
     {
         Directory.CreateDirectory(target);
-        foreach (string file in Directory.GetFiles(Path))
+        foreach (var file in Directory.GetFiles(Path))
             File.WriteAllBytes(System.IO.Path.Combine(target, System.IO.Path.GetFileName(file)), ReadFile(file));
     }
 
     /// <summary>Adds a file that does not belong to the engine.</summary>
     public void AddForeign(string name)
     {
-        string path = FileOf(name);
+        var path = FileOf(name);
         if (File.Exists(path))
             return;
-        byte[] bytes = Encoding.UTF8.GetBytes("not the engine's: " + name);
+        var bytes = Encoding.UTF8.GetBytes("not the engine's: " + name);
         File.WriteAllBytes(path, bytes);
         Foreign[name] = bytes;
     }
@@ -128,19 +128,19 @@ internal sealed class SurroundedPlace : IDisposable
     {
         if (Run.Choices.Next(2) == 0)
         {
-            using StorageEnvironment reading = StorageEnvironment.Open(Path, Options(readOnly: true));
+            using var reading = StorageEnvironment.Open(Path, Options(readOnly: true));
             Compare(reading);
         }
-        for (int round = 0; round < 2; round++)
+        for (var round = 0; round < 2; round++)
         {
-            using StorageEnvironment environment = StorageEnvironment.Open(Path, Options());
+            using var environment = StorageEnvironment.Open(Path, Options());
             Compare(environment);
             Commit(environment);
             environment.Flush();
-            VerificationReport report = environment.Verify();
+            var report = environment.Verify();
             BrokenPromiseException.Require(report.IsSound, report.ToString());
         }
-        foreach ((string name, byte[] bytes) in Foreign)
+        foreach ((var name, var bytes) in Foreign)
         {
             BrokenPromiseException.Require(File.Exists(FileOf(name)), $"'{name}' does not belong to the engine, and is gone.");
             BrokenPromiseException.Require(ReadFile(FileOf(name)).AsSpan().SequenceEqual(bytes), $"'{name}' does not belong to the engine, and was changed.");
@@ -149,12 +149,12 @@ internal sealed class SurroundedPlace : IDisposable
 
     public void Compare(StorageEnvironment environment)
     {
-        using ReadTransaction reading = environment.BeginRead();
-        Tree tree = reading.OpenTree(TreeName);
+        using var reading = environment.BeginRead();
+        var tree = reading.OpenTree(TreeName);
         BrokenPromiseException.Require(tree.Count == _items.Count, $"There are {tree.Count} items, and {_items.Count} were acknowledged.");
-        foreach ((int key, byte[] value) in _items)
+        foreach ((var key, var value) in _items)
         {
-            bool isRight = tree.TryGet(KeyOf(key), out ReadOnlySpan<byte> found) && found.SequenceEqual(value);
+            var isRight = tree.TryGet(KeyOf(key), out var found) && found.SequenceEqual(value);
             BrokenPromiseException.Require(isRight, $"Item {key} differs from its acknowledged value.");
         }
     }
@@ -174,9 +174,9 @@ internal sealed class SurroundedPlace : IDisposable
         }
         using (environment)
         {
-            using ReadTransaction reading = environment.BeginRead();
-            Tree tree = reading.OpenTree(TreeName);
-            int missing = 0;
+            using var reading = environment.BeginRead();
+            var tree = reading.OpenTree(TreeName);
+            var missing = 0;
             while (missing < _states.Count && !IsState(tree, _states[^(missing + 1)]))
                 missing++;
             BrokenPromiseException.Require(missing < _states.Count, "The content was never committed.");
@@ -188,9 +188,9 @@ internal sealed class SurroundedPlace : IDisposable
     {
         if (tree.Count != items.Length)
             return false;
-        foreach ((int key, byte[] value) in items)
+        foreach ((var key, var value) in items)
         {
-            if (!tree.TryGet(KeyOf(key), out ReadOnlySpan<byte> found) || !found.SequenceEqual(value))
+            if (!tree.TryGet(KeyOf(key), out var found) || !found.SequenceEqual(value))
                 return false;
         }
         return true;
@@ -200,15 +200,15 @@ internal sealed class SurroundedPlace : IDisposable
     public static void ShouldBeRefused<TException>(string path, bool readOnly)
         where TException : VoronException
     {
-        SortedDictionary<string, byte[]> before = FilesOf(path);
+        var before = FilesOf(path);
         try
         {
             StorageEnvironment.Open(path, Options(readOnly)).Dispose();
         }
         catch (TException)
         {
-            SortedDictionary<string, byte[]> after = FilesOf(path);
-            bool isSame = before.Keys.SequenceEqual(after.Keys) && before.All(file => file.Value.AsSpan().SequenceEqual(after[file.Key]));
+            var after = FilesOf(path);
+            var isSame = before.Keys.SequenceEqual(after.Keys) && before.All(file => file.Value.AsSpan().SequenceEqual(after[file.Key]));
             BrokenPromiseException.Require(isSame, $"An opening that was refused has changed files in '{path}'.");
             return;
         }
@@ -222,7 +222,7 @@ internal sealed class SurroundedPlace : IDisposable
     public static SortedDictionary<string, byte[]> FilesOf(string path)
     {
         var files = new SortedDictionary<string, byte[]>(StringComparer.Ordinal);
-        foreach (string file in Directory.GetFiles(path))
+        foreach (var file in Directory.GetFiles(path))
             files.Add(System.IO.Path.GetFileName(file), ReadFile(file));
         return files;
     }

@@ -49,7 +49,7 @@ internal static class SurroundingEvents
     private static void SimilarFiles(SurroundedPlace place)
     {
         EndSomehow(place);
-        foreach (string name in SimilarNames)
+        foreach (var name in SimilarNames)
         {
             if (place.Run.Choices.Next(2) == 0)
                 place.AddForeign(name);
@@ -60,9 +60,9 @@ internal static class SurroundingEvents
     private static void RenamedJournal(SurroundedPlace place)
     {
         place.Kill();
-        string[] journals = Directory.GetFiles(place.Path, "journal-*.voron");
-        string journal = journals.Order(StringComparer.Ordinal).ElementAt(place.Run.Choices.Next(journals.Length));
-        string name = place.Run.Choices.Next(4) switch
+        var journals = Directory.GetFiles(place.Path, "journal-*.voron");
+        var journal = journals.Order(StringComparer.Ordinal).ElementAt(place.Run.Choices.Next(journals.Length));
+        var name = place.Run.Choices.Next(4) switch
         {
             0 => Path.GetFileName(journal) + ".new",
             1 => $"journal-{100 + place.Run.Choices.Next(100):D8}.voron.new",
@@ -79,7 +79,7 @@ internal static class SurroundingEvents
     private static void WithoutLockFile(SurroundedPlace place)
     {
         File.WriteAllText(place.FileOf("voron.lock"), "4711");
-        using (StorageEnvironment environment = StorageEnvironment.Open(place.Path, SurroundedPlace.Options(place.Run.Choices.Next(2) == 0)))
+        using (var environment = StorageEnvironment.Open(place.Path, SurroundedPlace.Options(place.Run.Choices.Next(2) == 0)))
         {
             File.Delete(place.FileOf("voron.lock"));
             SurroundedPlace.ShouldBeRefused<EnvironmentInUseException>(place.Path, readOnly: false);
@@ -105,12 +105,12 @@ internal static class SurroundingEvents
         else
         {
             // The header of another environment, which was never finished.
-            string other = place.Beside("other");
+            var other = place.Beside("other");
             StorageEnvironment.Open(other, SurroundedPlace.Options()).Dispose();
             File.Move(Path.Combine(other, Header), place.FileOf(UnfinishedHeader));
         }
         File.Delete(place.FileOf(Header));
-        SortedDictionary<string, byte[]> before = SurroundedPlace.FilesOf(place.Path);
+        var before = SurroundedPlace.FilesOf(place.Path);
         try
         {
             StorageEnvironment.Open(place.Path, SurroundedPlace.Options()).Dispose();
@@ -136,17 +136,17 @@ internal static class SurroundingEvents
 
     private static void SecondOpening(SurroundedPlace place)
     {
-        string link = place.Beside("link");
-        string copy = place.Beside("hard");
+        var link = place.Beside("link");
+        var copy = place.Beside("hard");
         Directory.CreateSymbolicLink(link, place.Path);
         Directory.CreateDirectory(copy);
-        foreach (string file in Directory.GetFiles(place.Path))
+        foreach (var file in Directory.GetFiles(place.Path))
             HardLink(file, Path.Combine(copy, Path.GetFileName(file)));
         if (place.Run.Choices.Next(2) == 0)
             Replace(Path.Combine(copy, Header));
-        using (StorageEnvironment environment = StorageEnvironment.Open(place.Path, SurroundedPlace.Options()))
+        using (var environment = StorageEnvironment.Open(place.Path, SurroundedPlace.Options()))
         {
-            foreach (string path in new[] { place.Path, link, copy, place.Path + "/../store" })
+            foreach (var path in new[] { place.Path, link, copy, place.Path + "/../store" })
                 SurroundedPlace.ShouldBeRefused<EnvironmentInUseException>(path, place.Run.Choices.Next(2) == 0);
             place.Commit(environment);
         }
@@ -155,15 +155,15 @@ internal static class SurroundingEvents
 
     private static void ReplacedHeader(SurroundedPlace place)
     {
-        using (StorageEnvironment environment = StorageEnvironment.Open(place.Path, SurroundedPlace.Options()))
+        using (var environment = StorageEnvironment.Open(place.Path, SurroundedPlace.Options()))
         {
-            string name = place.Run.Choices.Next(2) == 0 ? Header : Data;
+            var name = place.Run.Choices.Next(2) == 0 ? Header : Data;
             Replace(place.FileOf(name));
             List<string> names = [.. Directory.GetFiles(place.Path).Order(StringComparer.Ordinal)];
             try
             {
                 // More commits than the existing files have space for.
-                for (int i = 0; i < 300; i++)
+                for (var i = 0; i < 300; i++)
                     place.Commit(environment, mayFlush: false);
                 throw new BrokenPromiseException($"A writer whose {name} was replaced still creates files.");
             }
@@ -178,15 +178,15 @@ internal static class SurroundingEvents
 
     private static void RenamedDirectory(SurroundedPlace place)
     {
-        using (StorageEnvironment environment = StorageEnvironment.Open(place.Path, SurroundedPlace.Options()))
+        using (var environment = StorageEnvironment.Open(place.Path, SurroundedPlace.Options()))
         {
-            string moved = place.Beside("moved");
+            var moved = place.Beside("moved");
             Directory.Move(place.Path, moved);
             if (place.Run.Choices.Next(2) == 0)
                 Directory.CreateDirectory(place.Path);
-            string old = place.Path;
+            var old = place.Path;
             place.Path = moved;
-            for (int i = 0; i < 40; i++)
+            for (var i = 0; i < 40; i++)
                 place.Commit(environment);
             SurroundedPlace.ShouldBeRefused<EnvironmentInUseException>(moved, readOnly: false);
             BrokenPromiseException.Require(
@@ -198,9 +198,9 @@ internal static class SurroundingEvents
     private static void LinkedFile(SurroundedPlace place)
     {
         EndSomehow(place);
-        string[] files = Directory.GetFiles(place.Path);
-        string file = files.Order(StringComparer.Ordinal).ElementAt(place.Run.Choices.Next(files.Length));
-        string elsewhere = place.Beside("elsewhere");
+        var files = Directory.GetFiles(place.Path);
+        var file = files.Order(StringComparer.Ordinal).ElementAt(place.Run.Choices.Next(files.Length));
+        var elsewhere = place.Beside("elsewhere");
         File.Move(file, elsewhere);
         File.CreateSymbolicLink(file, elsewhere);
         SurroundedPlace.ShouldBeRefused<StorageAccessException>(place.Path, place.Run.Choices.Next(2) == 0);
@@ -212,8 +212,8 @@ internal static class SurroundingEvents
     private static void CutFile(SurroundedPlace place)
     {
         EndSomehow(place);
-        string[] files = Directory.GetFiles(place.Path);
-        string file = files.Order(StringComparer.Ordinal).ElementAt(place.Run.Choices.Next(files.Length));
+        var files = Directory.GetFiles(place.Path);
+        var file = files.Order(StringComparer.Ordinal).ElementAt(place.Run.Choices.Next(files.Length));
         using (var stream = new FileStream(file, FileMode.Open))
             stream.SetLength(stream.Length * place.Run.Choices.Next(100) / 100);
         try
@@ -229,8 +229,8 @@ internal static class SurroundingEvents
     private static void ReadersAndWriters(SurroundedPlace place)
     {
         EndSomehow(place);
-        using (StorageEnvironment first = StorageEnvironment.Open(place.Path, SurroundedPlace.Options(readOnly: true)))
-        using (StorageEnvironment second = StorageEnvironment.Open(place.Path, SurroundedPlace.Options(readOnly: true)))
+        using (var first = StorageEnvironment.Open(place.Path, SurroundedPlace.Options(readOnly: true)))
+        using (var second = StorageEnvironment.Open(place.Path, SurroundedPlace.Options(readOnly: true)))
         {
             SurroundedPlace.ShouldBeRefused<EnvironmentInUseException>(place.Path, readOnly: false);
             place.Compare(first);
@@ -242,14 +242,14 @@ internal static class SurroundingEvents
     private static void IdleOpenings(SurroundedPlace place)
     {
         EndSomehow(place);
-        for (int left = 12 + place.Run.Choices.Next(8); left > 0; left--)
+        for (var left = 12 + place.Run.Choices.Next(8); left > 0; left--)
             place.KillConfirmed();
-        using (StorageEnvironment idle = StorageEnvironment.Open(place.Path, SurroundedPlace.Options(background: true)))
+        using (var idle = StorageEnvironment.Open(place.Path, SurroundedPlace.Options(background: true)))
         {
-            int live = idle.Internals.Engine.JournalFiles!.LiveCount;
+            var live = idle.Internals.Engine.JournalFiles!.LiveCount;
             BrokenPromiseException.Require(live <= MaxLiveFiles, $"{live} journal files are live after openings without a transaction.");
             Thread.Sleep(LongerThanMarker);
-            long writes = idle.GetStatistics().JournalWrites;
+            var writes = idle.GetStatistics().JournalWrites;
             BrokenPromiseException.Require(writes == 0, $"An opening with nothing to confirm has written {writes} times to the journal.");
             place.Compare(idle);
         }
@@ -264,14 +264,14 @@ internal static class SurroundingEvents
 
     private static void Replace(string file)
     {
-        byte[] bytes = SurroundedPlace.ReadFile(file);
+        var bytes = SurroundedPlace.ReadFile(file);
         File.Delete(file);
         File.WriteAllBytes(file, bytes);
     }
 
     private static void HardLink(string file, string name)
     {
-        using Process link = Process.Start("ln", [file, name]);
+        using var link = Process.Start("ln", [file, name]);
         link.WaitForExit();
         if (link.ExitCode != 0)
             throw new TortureException($"There is no hard link '{name}'.");
