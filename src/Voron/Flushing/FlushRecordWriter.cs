@@ -93,7 +93,7 @@ internal sealed unsafe class FlushRecordWriter
         }
         catch (DiskException e)
         {
-            throw new StorageAccessException($"Page 0 of '{_context.DataFile.File.Path}' cannot be read, and nothing is flushed: {e.Message}", e);
+            throw new StorageAccessException($"Page 0 of '{_context.DataFile.File.Path}' cannot be read, so nothing is flushed: {e.Message}", e);
         }
         finally
         {

@@ -16,7 +16,7 @@ internal readonly record struct ReplayedJournal(long UnflushedBytes, bool IsDura
 /// The same thread prepares the next journal file, confirms the durability of an idle journal's tail, writes journal snapshots of pages
 /// that an old reader keeps out of the data file, and wakes writers that back-pressure has stopped.
 /// </remarks>
-[SuppressMessage("Design", "CA1001", Justification = "The event stays: commits that are still under way when the thread has ended set it.")]
+[SuppressMessage("Design", "CA1001", Justification = "The event is never disposed: commits that are still under way when the thread has ended set it.")]
 internal sealed class FlushScheduler : IBackPressure
 {
     private const int MaxJournalFiles = 48;

@@ -328,7 +328,7 @@ internal sealed unsafe class Flusher
         }
         catch (DiskException e) when (e.Error == DiskError.NoSpace)
         {
-            throw new StorageFullException($"The flush is paused: {e.Message}", e);
+            throw new StorageFullException($"The flush is paused, because the disk is full: {e.Message}", e);
         }
         catch (DiskException e)
         {

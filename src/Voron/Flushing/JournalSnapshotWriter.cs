@@ -29,7 +29,7 @@ internal static unsafe class JournalSnapshotWriter
         var most = MaxBytes(plan, context.PageSize);
         var available = context.Disk.AvailableBytes;
         if (most > available && !PlantedFault.SnapshotWhatFits)
-            throw new StorageFullException($"'{name}' may take {most} bytes, and '{context.Disk.Path}' has room for {available}.");
+            throw new StorageFullException($"'{name}' may take {most} bytes, but '{context.Disk.Path}' has room for only {available}.");
         using var entry = new JournalEntry(1 << 20);
         try
         {
@@ -51,7 +51,7 @@ internal static unsafe class JournalSnapshotWriter
         {
             JournalSnapshotFile.Delete(context.Disk, number);
             if (e.Error == DiskError.NoSpace)
-                throw new StorageFullException($"No room for '{name}': {e.Message}", e);
+                throw new StorageFullException($"There is no room for '{name}': {e.Message}", e);
             throw new StorageAccessException($"'{name}' could not be written: {e.Message}", e);
         }
         catch (OutOfMemoryException)

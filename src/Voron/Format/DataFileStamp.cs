@@ -37,7 +37,7 @@ internal static class DataFileStamp
     public static long NumberOf(ulong stamp) => (long)(stamp & NumberMask);
 
     public static string Describe(ulong stamp) =>
-        stamp == 0 ? "none" : (stamp & Unfinished) != 0 ? $"{NumberOf(stamp)}, unfinished" : $"{NumberOf(stamp)}";
+        stamp == 0 ? "none" : (stamp & Unfinished) != 0 ? $"{NumberOf(stamp)} (unfinished)" : $"{NumberOf(stamp)}";
 
     /// <summary>
     /// Returns true if each byte comes from one of the stamps, as in a sector that was being written when the power failed.

@@ -30,17 +30,17 @@ internal static unsafe class PageStructure
     {
         var header = (PageHeader*)page;
         if (header->PageNumber != number)
-            return $"it says that it is page {header->PageNumber}";
+            return $"its header has page number {header->PageNumber}";
         if (header->Kind == PageKind.Overflow)
         {
             return header->ExtentPages == pages && header->ExtentBytes is >= 0 and <= int.MaxValue
                 && pages == ExtentPages(pageSize, header->ExtentBytes)
                 ? null
-                : $"it begins a run of {header->ExtentPages} pages with {header->ExtentBytes} bytes, and {pages} are there";
+                : $"it begins an extent of {header->ExtentPages} pages with {header->ExtentBytes} bytes, but {pages} pages are present";
         }
 
         if (pages != 1)
-            return $"it is of kind {header->Kind}, and begins a run of {pages} pages";
+            return $"it is of kind {header->Kind}, but begins an extent of {pages} pages";
         return header->Kind switch
         {
             PageKind.Leaf => FindFault<Leaf>(page, pageSize),
@@ -57,7 +57,7 @@ internal static unsafe class PageStructure
         int count = header->EntryCount;
         var heapStart = header->HeapStart == 0 ? pageSize : header->HeapStart;
         if (count == 0 || PageHeader.Size + count * SlotBytes > heapStart || heapStart > pageSize)
-            return $"it claims {count} entries and a heap from {heapStart} on";
+            return $"it claims {count} entries and a heap from offset {heapStart} on";
 
         var words = pageSize / 64;
         var used = stackalloc ulong[words];
@@ -70,16 +70,16 @@ internal static unsafe class PageStructure
         {
             int start = slots[i];
             if (start < heapStart || start > pageSize - T.HeaderSize)
-                return $"slot {i} leads to {start}, outside of its heap from {heapStart} on";
+                return $"slot {i} leads to offset {start}, outside the heap from offset {heapStart} on";
             var record = page + start;
             var size = T.Size(record);
             if (size > pageSize - start || !TryTake(used, start, size))
-                return $"the record at {start} has {size} bytes, and ends behind the page or in another record";
+                return $"the record at offset {start} has {size} bytes, and extends past the page or into another record";
             if (!T.IsSound(record, i, pageSize))
-                return $"the record at {start} cannot be, as entry {i}";
+                return $"the record at offset {start} is not valid as entry {i}";
             var key = T.Key(record);
             if (i > 0 && before.SequenceCompareTo(key) >= 0)
-                return $"key {i} is not above the one before it";
+                return $"key {i} is not above the previous key";
             before = key;
             lowest = Math.Min(lowest, start);
             bytes += size;
@@ -87,7 +87,8 @@ internal static unsafe class PageStructure
 
         return lowest == heapStart && header->HoleBytes == pageSize - heapStart - bytes
             ? null
-            : $"it claims a heap from {heapStart} on with {header->HoleBytes} bytes of holes; its lowest record is at {lowest}, and all have {bytes} bytes";
+            : $"it claims a heap from offset {heapStart} on with {header->HoleBytes} bytes of holes, " +
+                $"but its lowest record is at offset {lowest}, and all records have {bytes} bytes";
     }
 
     /// <summary>Marks bytes as taken. Returns false if one of them already is.</summary>

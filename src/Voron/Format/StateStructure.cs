@@ -29,9 +29,9 @@ internal static class StateStructure
     public static string? FindFault(in EnvironmentState state)
     {
         if (state.TransactionId is < 0 or > MaxTransactionId)
-            return $"transaction id {state.TransactionId}";
+            return $"the impossible transaction id {state.TransactionId}";
         if (state.PageCount is < MinPages or > uint.MaxValue)
-            return $"a count of {state.PageCount} pages";
+            return $"an impossible count of {state.PageCount} pages";
         return FindFault(state.Catalog, state.PageCount) is { } fault ? $"a catalog with {fault}" : null;
     }
 
@@ -41,12 +41,12 @@ internal static class StateStructure
     public static string? FindFault(in TreeHeader tree, long pageCount)
     {
         if (tree.Depth > MaxDepth || tree.RootPage < 0 || tree.RootPage >= pageCount || tree.RootPage == 0 != (tree.Depth == 0))
-            return $"{tree.Depth} levels from page {tree.RootPage} on, of {pageCount}";
+            return $"{tree.Depth} levels from root page {tree.RootPage} on, in an environment of {pageCount} pages";
 
         // More leaves than pages would make a scan of linked pages endless.
         if (tree.LeafPages < 0 || tree.BranchPages < 0 || tree.OverflowPages < 0 || tree.LeafPages > pageCount
             || tree.BranchPages > pageCount - tree.LeafPages || tree.OverflowPages > pageCount - tree.LeafPages - tree.BranchPages)
-            return $"{tree.LeafPages} leaves, {tree.BranchPages} branches and {tree.OverflowPages} other pages, of {pageCount}";
+            return $"{tree.LeafPages} leaves, {tree.BranchPages} branches and {tree.OverflowPages} overflow pages, in an environment of {pageCount} pages";
         if (tree.Depth > 0 && (tree.LeafPages == 0 || tree.BranchPages < tree.Depth - 1))
             return $"{tree.Depth} levels, {tree.LeafPages} leaves and {tree.BranchPages} branches";
         return tree.EntryCount < 0 ? $"{tree.EntryCount} entries" : null;
@@ -56,20 +56,21 @@ internal static class StateStructure
     public static string? FindFault(in CheckpointHeader header)
     {
         if (!IsPageSize(header.PageSize))
-            return $"pages of {header.PageSize} bytes";
+            return $"an impossible page size of {header.PageSize} bytes";
         if (!IsNumber(header.CheckpointNumber) || header.CheckpointNumber == 0)
-            return $"checkpoint number {header.CheckpointNumber}";
+            return $"the impossible checkpoint number {header.CheckpointNumber}";
         if (FindFault(header.State) is { } fault)
             return fault;
         if (header.State.PageCount > new SectionMapLayout((int)header.PageSize).MaxPageCount)
-            return $"a count of {header.State.PageCount} pages";
+            return $"an impossible count of {header.State.PageCount} pages";
         var start = header.ReplayStart;
         if (!IsNumber(start.Epoch) || !IsNumber(start.Sequence) || !IsNumber(start.Offset) || start.Offset % JournalFormat.Block != 0
             || (start.Epoch != 0 && start.Offset < JournalFormat.FirstRecordOffset))
-            return $"a journal from record {start.Sequence} on, at {start.Offset} of epoch {start.Epoch}";
+            return $"an impossible replay start: record {start.Sequence} at offset {start.Offset} of epoch {start.Epoch}";
         return IsNumber(header.JournalSnapshotNumber) && IsNumber(header.JournalSnapshotTransactionId) && IsNumber(header.JournalSnapshotLength)
             && header.JournalSnapshotLength % JournalFormat.Block == 0
             ? null
-            : $"journal snapshot {header.JournalSnapshotNumber} of {header.JournalSnapshotLength} bytes as of transaction {header.JournalSnapshotTransactionId}";
+            : $"an impossible journal snapshot: number {header.JournalSnapshotNumber} of {header.JournalSnapshotLength} bytes " +
+                $"as of transaction {header.JournalSnapshotTransactionId}";
     }
 }

@@ -49,7 +49,7 @@ internal sealed unsafe class AddressSpace : IDisposable
         if (EngineMemory.Allows(length))
             address = OperatingSystem.IsWindows() ? WindowsMemory.TryReserve(length + 2 * Edge) : PosixMemory.TryReserve(length + 2 * Edge);
         if (address == null)
-            throw new InsufficientMemoryException($"No room to reserve {length} bytes of addresses.");
+            throw new InsufficientMemoryException($"The process has no {length} bytes of contiguous addresses left to reserve.");
         address += Edge;
         EngineMemory.Note(address, length);
         EngineMemory.Reserved(address - Edge, length + 2 * Edge);
@@ -74,7 +74,7 @@ internal sealed unsafe class AddressSpace : IDisposable
             var isThere = EngineMemory.Allows(bytes)
                 && (OperatingSystem.IsWindows() ? WindowsMemory.TryCommit(start, bytes) : PosixMemory.TryCommit(start, bytes));
             if (!isThere)
-                throw new InsufficientMemoryException($"No memory for {bytes} bytes more than the {_committed} in use.");
+                throw new InsufficientMemoryException($"There is no memory for {bytes} bytes in addition to the {_committed} in use.");
             Volatile.Write(ref _committed, end);
         }
     }
@@ -102,7 +102,7 @@ internal sealed unsafe class AddressSpace : IDisposable
         var isTaken = EngineMemory.Allows(bytes)
             && (OperatingSystem.IsWindows() ? WindowsMemory.TryReset(start, bytes) : PosixMemory.TryReset(start, bytes));
         if (!isTaken)
-            throw new InsufficientMemoryException($"The system could not take {bytes} bytes back.");
+            throw new InsufficientMemoryException($"The system could not take {bytes} bytes of memory back.");
     }
 
     public void Dispose()

@@ -39,7 +39,7 @@ internal static unsafe class DiskRules
     public static void CheckMappable(DiskAccess access, string path, long length)
     {
         if (access != DiskAccess.Buffered)
-            throw new InvalidOperationException($"'{path}' is open for write-through: only buffered files are mapped.");
+            throw new InvalidOperationException($"'{path}' is open for write-through, but only buffered files can be mapped.");
         if (length < 0)
             ThrowBadRange(0, length);
     }
@@ -47,7 +47,7 @@ internal static unsafe class DiskRules
     public static void CheckLengthInMap(long length, long mapped)
     {
         if (length < 0 || length > mapped)
-            throw new ArgumentOutOfRangeException(nameof(length), length, $"The map has {mapped} bytes.");
+            throw new ArgumentOutOfRangeException(nameof(length), length, $"The map has only {mapped} bytes.");
     }
 
     /// <summary>Throws unless the name is a plain file name: a path in a name would lead out of the directory.</summary>
@@ -67,14 +67,14 @@ internal static unsafe class DiskRules
     [DoesNotReturn]
     public static void ThrowEndOfFile(string operation, string path, long offset, long length, long fileLength) =>
         throw new DiskException(
-            DiskError.EndOfFile, operation, path, $"{length} bytes at offset {offset} are not within its {fileLength} bytes");
+            DiskError.EndOfFile, operation, path, $"{length} bytes at offset {offset} extend past its {fileLength} bytes");
 
     [DoesNotReturn]
     private static void ThrowBadRange(long offset, long length) =>
-        throw new ArgumentOutOfRangeException(nameof(offset), $"Offset {offset} and length {length} are no range of a file.");
+        throw new ArgumentOutOfRangeException(nameof(offset), $"Offset {offset} and length {length} are not a valid range of a file.");
 
     [DoesNotReturn]
     private static void ThrowBadTransfer(long offset, byte* address, long length) =>
         throw new ArgumentException(
-            $"Offset {offset}, length {length} and address 0x{(nuint)address:x} are not all multiples of {Alignment}, or negative.");
+            $"Offset {offset}, length {length} and address 0x{(nuint)address:x} must all be multiples of {Alignment}, and not negative.");
 }

@@ -124,11 +124,11 @@ internal static unsafe class EngineMemory
 
     /// <summary>Asks the watch for permission; called before memory is allocated by other means.</summary>
     /// <exception cref="OutOfMemoryException">There is no memory.</exception>
-    [SuppressMessage("Usage", "CA2201", Justification = "It is what the runtime throws in this place.")]
+    [SuppressMessage("Usage", "CA2201", Justification = "The runtime throws the same exception here.")]
     public static void Ask(nuint bytes)
     {
         if (IsOn && Watch is { } watch && !watch.Allows(bytes))
-            throw new OutOfMemoryException($"No memory for {bytes} bytes.");
+            throw new OutOfMemoryException($"There is no memory for {bytes} bytes.");
     }
 
     /// <summary>Like <see cref="Ask"/>, for callers that report missing memory through their result.</summary>

@@ -26,7 +26,7 @@ internal static class FileSystemDisk
         ArgumentException.ThrowIfNullOrEmpty(directory);
         ArgumentNullException.ThrowIfNull(logger);
         if (!Environment.Is64BitProcess)
-            throw new PlatformNotSupportedException("Data files are mapped as a whole: a 64-bit process is needed.");
+            throw new PlatformNotSupportedException("Voron needs a 64-bit process, because it maps data files as a whole.");
 
         var full = Path.GetFullPath(directory);
         var created = readOnly ? [] : CreateMissing(full, fileMode);

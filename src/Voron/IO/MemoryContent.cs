@@ -123,7 +123,7 @@ internal sealed unsafe class MemoryContent
             if (length > _length)
                 DiskRules.ThrowEndOfFile("map", _path, 0, length, _length);
             if (!EngineMemory.Allows((nuint)length))
-                throw new DiskException(DiskError.Failed, "map", _path, "there is no memory");
+                throw new DiskException(DiskError.Failed, "map", _path, "there is no memory for the map");
             _current.Maps++;
             return new MemoryMap(this, _current, length);
         }

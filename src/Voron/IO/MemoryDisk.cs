@@ -60,7 +60,7 @@ internal sealed class MemoryDisk : IDisk
             if (open == DiskOpen.New)
             {
                 if (exists)
-                    throw new DiskException(DiskError.AlreadyExists, "create", PathOf(name), "there is a file of that name");
+                    throw new DiskException(DiskError.AlreadyExists, "create", PathOf(name), "there is already a file of that name");
                 content = Create(name);
             }
             else if (!exists)
@@ -82,7 +82,7 @@ internal sealed class MemoryDisk : IDisk
             if (!_files.TryGetValue(source, out var content))
                 throw NotFound("rename", source);
             if (_files.ContainsKey(target))
-                throw new DiskException(DiskError.AlreadyExists, "rename", PathOf(source), $"there is a file '{target}'");
+                throw new DiskException(DiskError.AlreadyExists, "rename", PathOf(source), $"there is already a file '{target}'");
             _files.Remove(source);
             _files.Add(target, content);
         }

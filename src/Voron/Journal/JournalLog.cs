@@ -5,12 +5,12 @@ namespace Voron.Journal;
 /// <summary>The log messages of the journal.</summary>
 internal static partial class JournalLog
 {
-    [LoggerMessage(Level = LogLevel.Debug, Message = "Journal file {Name} of {LengthBytes} bytes made.")]
+    [LoggerMessage(Level = LogLevel.Debug, Message = "Created journal file {Name} with {LengthBytes} bytes.")]
     public static partial void FileMade(ILogger logger, string name, long lengthBytes);
 
     [LoggerMessage(
         Level = LogLevel.Information,
-        Message = "The journal ends behind transaction {TransactionId}. What follows, at offset {Offset} of {Name}, is of writes that were not finished, and was dropped: {Broken} broken record, {Whole} whole, from sequence {Sequence} on, with transactions {First} to {Last} by their headers.")]
+        Message = "The journal ends after transaction {TransactionId}. A tail of unfinished writes at offset {Offset} of {Name} was dropped: {Broken} broken and {Whole} intact record(s), from sequence {Sequence} on, with transactions {First} to {Last} according to their headers.")]
     public static partial void TailDropped(
         ILogger logger, long transactionId, long offset, string name, int broken, int whole, long sequence, long first, long last);
 

@@ -64,8 +64,8 @@ internal sealed class JournalTail
         catch (DiskException e)
         {
             if (e.Error == DiskError.NoSpace)
-                throw new StorageFullException($"No room for another journal file: {e.Message} The transaction was not committed.", e);
-            throw new StorageAccessException($"A journal file could not be made: {e.Message} The transaction was not committed.", e);
+                throw new StorageFullException($"There is no room for another journal file: {e.Message} The transaction was not committed.", e);
+            throw new StorageAccessException($"A journal file could not be created: {e.Message} The transaction was not committed.", e);
         }
 
         _seals = [];
@@ -78,7 +78,7 @@ internal sealed class JournalTail
         _submission.AssertHeld();
         var file = _current!;
         Debug.Assert(entry.Length > 0 && entry.Length % JournalFormat.Block == 0, "a record consists of whole blocks");
-        Debug.Assert(_offset >= JournalFormat.FirstRecordOffset && _offset % JournalFormat.Block == 0, "a record begins at a block behind the headers");
+        Debug.Assert(_offset >= JournalFormat.FirstRecordOffset && _offset % JournalFormat.Block == 0, "a record begins at a block after the headers");
         Debug.Assert(_offset + entry.Length <= file.Length, "a record ends within its file");
         entry.File = file;
         entry.Offset = _offset;

@@ -7,7 +7,7 @@ namespace Voron.Journal;
 /// <summary>The thread that leads for records without a waiting thread; started when it is first needed.</summary>
 /// <param name="submission">The submission lock: the thread is started under it, and not after <see cref="RefuseStart"/>.</param>
 /// <param name="run">The work of the thread, which ends when <see cref="IsStopping"/>.</param>
-[SuppressMessage("Design", "CA1001", Justification = "The event stays: a thread that has just submitted may still set it after the close.")]
+[SuppressMessage("Design", "CA1001", Justification = "The event is never disposed: a thread that has just submitted may still set it after the close.")]
 internal sealed class JournalThread(EngineLock submission, ThreadStart run)
 {
     private readonly AutoResetEvent _work = new(false);

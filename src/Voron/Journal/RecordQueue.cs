@@ -296,7 +296,7 @@ internal sealed class RecordQueue
 
     [DoesNotReturn]
     public static void ThrowClosed() => throw new ObjectDisposedException(
-        nameof(StorageEnvironment), "The environment was closed while this transaction was open. The transaction was not committed, and is rolled back.");
+        nameof(StorageEnvironment), "The environment was closed while this transaction was open. The transaction was not committed and is rolled back.");
 
     /// <summary>Asserts that the calling thread leads.</summary>
     [Conditional("DEBUG")]

@@ -55,8 +55,8 @@ internal static class AddressPlan
     }
 
     public static StorageFullException Exceeded(string path, long wanted, long reserved) => new(
-        $"The environment in '{path}' cannot grow to {wanted} pages: addresses for {reserved} were reserved when it was opened, by the size of the " +
-        "volume and the limit on the address space of the process. Close and open it again, or raise the limit (ulimit -v).");
+        $"The environment in '{path}' cannot grow to {wanted} pages: when it was opened, it reserved addresses for {reserved}, according to the " +
+        "size of the volume and the limit on the address space of the process. Close and open it again, or raise the limit (ulimit -v).");
 
     /// <summary>Returns the bytes of address space that the tables for a number of pages take.</summary>
     public static long Bytes(long pages) => pages * TableBytesPerPage + Nodes(pages) * VersionNode.Size;

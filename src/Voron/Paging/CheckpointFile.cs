@@ -139,7 +139,7 @@ internal sealed unsafe class CheckpointFile : IDisposable
     {
         const int bytes = CheckpointHeader.Slots * JournalFormat.Block;
         if (_file.Length < bytes)
-            throw new UnsupportedFormatException($"'{_file.Path}' is not the header file of an environment: it has {_file.Length} bytes, where there should be {bytes}.");
+            throw new UnsupportedFormatException($"'{_file.Path}' is not the header file of an environment: it has {_file.Length} bytes instead of at least {bytes}.");
 
         var found = -1;
         var hasMagic = false;
@@ -153,7 +153,7 @@ internal sealed unsafe class CheckpointFile : IDisposable
             if (header->Magic != CheckpointHeader.FileMagic || (header->Checksum != BlockChecksum(_block) && !PlantedFault.BelieveHeaders))
                 continue;
             if (header->Version != JournalFormat.Version)
-                throw new UnsupportedFormatException($"'{_file.Path}' has format version {header->Version}; this program knows version {JournalFormat.Version}.");
+                throw new UnsupportedFormatException($"'{_file.Path}' has format version {header->Version}, but this program knows only version {JournalFormat.Version}.");
             if (found >= 0 && header->CheckpointNumber <= Current.CheckpointNumber)
             {
                 Previous = *header;
@@ -170,11 +170,11 @@ internal sealed unsafe class CheckpointFile : IDisposable
             throw hasMagic
                 ? new CorruptionException($"Neither of the two copies of the header in '{_file.Path}' has a valid checksum.")
                 : new UnsupportedFormatException(
-                    $"'{_file.Path}' is not the header file of an environment: it begins with {magic:X16}, where {CheckpointHeader.FileMagic:X16} should be.");
+                    $"'{_file.Path}' is not the header file of an environment: it begins with {magic:X16} instead of {CheckpointHeader.FileMagic:X16}.");
         }
 
         if (StateStructure.FindFault(Current) is { } fault && !PlantedFault.BelieveStates)
-            throw new CorruptionException($"The header in '{_file.Path}' has a valid checksum and yet {fault}.");
+            throw new CorruptionException($"The header in '{_file.Path}' has a valid checksum, but contains {fault}.");
         _nextSlot = 1 - found;
     }
 

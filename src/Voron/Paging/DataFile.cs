@@ -166,7 +166,7 @@ internal sealed unsafe class DataFile : IDisposable
             var expected = CapacityPages << _pageShift;
             if (length >= expected || PlantedFault.IgnoreCut)
                 return;
-            _poison.Set(new CorruptionException($"'{File.Path}' has been cut while it was open: it has {length} bytes of {expected}."));
+            _poison.Set(new CorruptionException($"'{File.Path}' has been cut short while it was open: it has {length} bytes, but should have {expected}."));
         }
         catch (DiskException e)
         {
@@ -253,11 +253,11 @@ internal sealed unsafe class DataFile : IDisposable
             var expected = header->Checksum;
             var actual = pages == 1 ? ComputeChecksum(page, buffer, PageSize) : ReadExtentChecksum(page, buffer, pages, stop);
             if (expected != actual && !PlantedFault.BelievePages)
-                return $"Page {page} of '{File.Path}' is damaged: it carries the checksum {expected:X16}, its bytes have {actual:X16}.";
+                return $"Page {page} of '{File.Path}' is damaged: its checksum should be {expected:X16}, but is {actual:X16}.";
             if (PageHeader.HasSpareBytes(buffer, page) && !PlantedFault.BelieveSpareBytes)
-                return $"Page {page} of '{File.Path}' is damaged: bytes 8 to 31, which no checksum covers, are not the zeros that were written.";
+                return $"Page {page} of '{File.Path}' is damaged: bytes 8 to 31, which no checksum covers, should be zero, but are not.";
             return PageStructure.FindFault(buffer, pages, page, PageSize) is { } malformed && !PlantedFault.BelievePageStructure
-                ? $"Page {page} of '{File.Path}' is malformed, though its checksum is right: {malformed}."
+                ? $"Page {page} of '{File.Path}' is malformed, although its checksum is right: {malformed}."
                 : null;
         }
         catch (DiskException e)
@@ -332,7 +332,7 @@ internal sealed unsafe class DataFile : IDisposable
         }
         catch (DiskException e)
         {
-            throw new StorageAccessException($"'{File.Path}' has grown from {old} to {length} bytes, and these cannot be mapped: {e.Message}", e);
+            throw new StorageAccessException($"'{File.Path}' has grown from {old} to {length} bytes, but the new part cannot be mapped: {e.Message}", e);
         }
 
         CapacityPages = pages;
@@ -433,7 +433,7 @@ internal sealed unsafe class DataFile : IDisposable
         }
         catch (DiskException e) when (e.Error == DiskError.NoSpace)
         {
-            throw new StorageFullException($"No room to grow '{File.Path}' from {from} to {to} bytes: {e.Message}", e);
+            throw new StorageFullException($"There is no room to grow '{File.Path}' from {from} to {to} bytes: {e.Message}", e);
         }
         catch (DiskException e)
         {

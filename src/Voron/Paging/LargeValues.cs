@@ -44,7 +44,7 @@ internal static unsafe class LargeValues
     private static void VerifyChunk(DataFile file, long firstPage, long length, ReadOnlySpan<ulong> checksums, long chunk, int pageShift)
     {
         if (chunk >= checksums.Length)
-            throw new CorruptionException($"The value at page {firstPage} of '{file.File.Path}' has {length} bytes, and checksums for {checksums.Length} chunks only.");
+            throw new CorruptionException($"The value at page {firstPage} of '{file.File.Path}' has {length} bytes, but checksums for only {checksums.Length} chunks.");
 
         var page = ChunkPage(firstPage, chunk, pageShift);
         var bytes = (int)Math.Min(ChunkBytes, length - chunk * ChunkBytes);
@@ -57,7 +57,7 @@ internal static unsafe class LargeValues
             {
                 throw new CorruptionException(
                     $"Chunk {chunk} of the value at page {firstPage} of '{file.File.Path}' is damaged: its checksum should be " +
-                    $"{checksums[(int)chunk]:X16}, its bytes have {actual:X16}.");
+                    $"{checksums[(int)chunk]:X16}, but is {actual:X16}.");
             }
         }
         catch (DiskException e)

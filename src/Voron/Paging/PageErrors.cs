@@ -8,11 +8,11 @@ internal static class PageErrors
 {
     [DoesNotReturn]
     public static void ThrowBeyond(long page, long pageCount) =>
-        throw new CorruptionException($"Page {page} is named, and the environment has {pageCount} pages.");
+        throw new CorruptionException($"A reference leads to page {page}, but the environment has only {pageCount} pages.");
 
     [DoesNotReturn]
     public static void ThrowFreed(long page, VersionFlags flags) =>
-        throw new CorruptionException($"Page {page} is named, and it is {((flags & VersionFlags.InsideExtent) != 0 ? "inside an overflow run" : "free")}.");
+        throw new CorruptionException($"A reference leads to page {page}, which is {((flags & VersionFlags.InsideExtent) != 0 ? "inside an overflow extent" : "free")}.");
 
     [DoesNotReturn]
     public static void ThrowExtentBeyond(PageNumber page, uint pages, long pageCount) =>

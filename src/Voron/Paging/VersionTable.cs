@@ -406,8 +406,8 @@ internal sealed unsafe class VersionTable : IDisposable
     }
 
     private void ThrowTooMany() => throw new StorageFullException(
-        $"The environment holds {_maxNodes} versions of pages, the most that it has addresses for. The oldest open read transaction keeps them: " +
-        $"dispose it, then try again. With {nameof(StorageOptions.CaptureTransactionStacks)} the log says where it was begun.");
+        $"The environment holds {_maxNodes} page versions, the maximum that it has addresses for. The oldest open read transaction keeps them: " +
+        $"dispose it, then try again. With {nameof(StorageOptions.CaptureTransactionStacks)}, the log says where it was begun.");
 
     // Heads are made usable in steps, so that most calls find nothing left to do.
     private static long RoundUp(long pages) => (pages + 8191) & ~8191L;

@@ -62,6 +62,6 @@ internal sealed partial class GuardedLogger : UserCalls<Action<ILogger>>, ILogge
         }
     }
 
-    [LoggerMessage(Level = LogLevel.Warning, Message = "{Entries} entries were not logged, because the log did not return from one before them.")]
+    [LoggerMessage(Level = LogLevel.Warning, Message = "The logger did not return from an earlier entry, so {Entries} entries were not logged.")]
     private static partial void LogLost(ILogger logger, long entries);
 }

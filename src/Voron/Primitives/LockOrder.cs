@@ -54,5 +54,5 @@ internal static class LockOrder
     private static string Describe() =>
         string.Join(" and ", Enum.GetValues<LockRank>().Where(rank => (Held & (1u << (int)rank)) != 0));
 
-    private static void Throw(string what) => throw new UnreachableException($"The order of locks is broken: {what}.");
+    private static void Throw(string what) => throw new UnreachableException($"The order of locks is violated: {what}.");
 }

@@ -30,7 +30,7 @@ internal sealed class PoisonState
             ? "The transaction was not committed"
             : "The transaction may or may not have been committed";
         return new EnvironmentPoisonedException(
-            $"{what}: the environment in '{_path}' takes no more writes since one failed ({_cause?.Message}). Open it again to recover.",
+            $"{what}: the environment in '{_path}' takes no more writes because of a failure ({_cause?.Message}). Close it and open it again to recover.",
             outcome,
             _cause);
     }

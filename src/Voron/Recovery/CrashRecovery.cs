@@ -80,7 +80,8 @@ internal static class CrashRecovery
         if (state.PageCount > dataFile.CapacityPages)
         {
             throw new CorruptionException(
-                $"'{dataFile.File.Path}' has been cut: it has {dataFile.CapacityPages} pages, and transaction {state.TransactionId} needs {state.PageCount}.");
+                $"'{dataFile.File.Path}' has been cut short: it has {dataFile.CapacityPages} pages, " +
+                $"but transaction {state.TransactionId} needs {state.PageCount}.");
         }
     }
 

@@ -37,13 +37,13 @@ internal static class DataFileFit
         var isMadeAnew = lists.MayBeDamaged(0) || (header.JournalSnapshotNumber != 0 && lists.FlushNumbers.Count > 0);
         var fits = DataFileStamp.IsMixture(stamp, candidates) || IsOfOlderEngine(stamp, header, isStamped);
         if (!isMadeAnew && (!fits || lists.FlushNumbers.Count > 0) && file.TryVerify(0, out var cause) is { } fault)
-            throw DataFile.Failure($"{fault} So nothing says which checkpoint the file belongs to.", cause);
+            throw DataFile.Failure($"{fault} Recovery cannot tell which checkpoint the file belongs to.", cause);
         if (!fits && !PlantedFault.BelieveStamp && !(isMadeAnew && IsSpoilt(lists, file)))
         {
             throw new CorruptionException(
-                $"'{file.File.Path}' is not of the same moment as its header: it belongs to checkpoint {DataFileStamp.Describe(stamp)}, and the header is " +
-                $"checkpoint {header.CheckpointNumber} over a data file of checkpoint {DataFileStamp.Describe(candidates[0])}. Files of different copies " +
-                "have been mixed: restore all files of the environment from one copy.");
+                $"'{file.File.Path}' does not match its header: the file has checkpoint stamp {DataFileStamp.Describe(stamp)}, but the header of " +
+                $"checkpoint {header.CheckpointNumber} expects stamp {DataFileStamp.Describe(candidates[0])}. Files of different copies have been " +
+                "mixed. Restore all files of the environment from one copy.");
         }
 
         return highest;

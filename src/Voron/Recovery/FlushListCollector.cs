@@ -119,7 +119,7 @@ internal sealed unsafe class FlushListCollector : IRecordVisitor
     {
         using var payload = new RecordPayload(record, path);
         if (record->EntryCount > int.MaxValue || payload.Length != (long)record->EntryCount * FlushListEntry.Size)
-            throw payload.Malformed("a flush list of another length than its entries have");
+            throw payload.Malformed("a flush list whose length does not match its number of entries");
         var entries = new ReadOnlySpan<FlushListEntry>(payload.Bytes, (int)record->EntryCount);
 
         var flushId = record->State.TransactionId;
@@ -142,7 +142,7 @@ internal sealed unsafe class FlushListCollector : IRecordVisitor
         {
             var frame = _frames.Rent();
             if (!reader.TryRead(frame, out var page))
-                throw payload.Malformed($"as entry {i} of {record->EntryCount} no image of a page");
+                throw payload.Malformed($"no valid page image as entry {i} of {record->EntryCount}");
             if (_images.TryGetValue(page, out var known))
                 _frames.Return(known.FlushId > flushId ? frame : known.Frame);
             if (known.FlushId <= flushId)
@@ -150,7 +150,7 @@ internal sealed unsafe class FlushListCollector : IRecordVisitor
         }
 
         if (!reader.IsAtEnd)
-            throw payload.Malformed($"bytes behind its {record->EntryCount} images");
+            throw payload.Malformed($"extra bytes after its {record->EntryCount} images");
     }
 
     private static void Group(Dictionary<long, List<long>> groups, long flushId, long page)

@@ -137,7 +137,8 @@ internal sealed unsafe class JournalChain : IDisposable
             if (_files.Count == 0 || _files[0].Info.Header.Incarnation != _start.Incarnation)
             {
                 throw new CorruptionException(
-                    $"The journal file where replay starts (life {_start.Epoch}, incarnation {_start.Incarnation:X32}) is not in '{_path}'.");
+                    $"Replay starts in the journal file of epoch {_start.Epoch} (incarnation {_start.Incarnation:X32}), which is missing from '{_path}'. " +
+                    "Restore all files of the environment from one copy.");
             }
 
             (ends[0].LastSequence, ends[0].EndOffset) = (_start.Sequence, _start.Offset);
@@ -178,7 +179,7 @@ internal sealed unsafe class JournalChain : IDisposable
         if (_start.Offset <= JournalFormat.FirstRecordOffset || PlantedFault.BelieveStart || file.HoldsRecordBefore(_start))
             return;
         throw new CorruptionException(
-            $"Record {_start.Sequence}, behind which replay starts, is not in '{file.Path}' before offset {_start.Offset}: the header is newer than " +
+            $"Record {_start.Sequence}, after which replay starts, is missing from '{file.Path}' before offset {_start.Offset}: the header is newer than " +
             "this journal file. Restore all files of the environment from one copy.");
     }
 
@@ -244,7 +245,7 @@ internal sealed unsafe class JournalChain : IDisposable
                 && seal.LastSequence > position.Sequence)
             {
                 throw new CorruptionException(
-                    $"The journal breaks off behind record {position.Sequence}, but '{_files[i].Path}' held records up to {seal.LastSequence} when it was last recovered.");
+                    $"The journal breaks off after record {position.Sequence}, but '{_files[i].Path}' held records up to {seal.LastSequence} when it was last recovered.");
             }
         }
     }
@@ -276,8 +277,8 @@ internal sealed unsafe class JournalChain : IDisposable
                 if (record->DurableSequence > position.Sequence)
                 {
                     throw new CorruptionException(
-                        $"The journal breaks off behind record {position.Sequence} (offset {position.Offset} of life {position.Epoch}), but record " +
-                        $"{record->Sequence} at offset {offset} of '{file.Path}' says that everything up to {record->DurableSequence} had been durable.");
+                        $"The journal breaks off after record {position.Sequence} (offset {position.Offset} of epoch {position.Epoch}), but record " +
+                        $"{record->Sequence} at offset {offset} of '{file.Path}' says that all records up to {record->DurableSequence} were durable.");
                 }
 
                 dropped ??= new DroppedTail(file.Path, offset);

@@ -50,14 +50,14 @@ internal static unsafe class JournalFileHeaderReader
                 return first->Epoch > second->Epoch
                     ? null
                     : throw new CorruptionException(
-                        $"The header of '{file.Path}' is damaged: its copies speak of lives {first->Epoch} and {second->Epoch}.");
+                        $"The header of '{file.Path}' is damaged: its copies name different epochs, {first->Epoch} and {second->Epoch}.");
             }
 
             var header = first != null ? first : second;
 
             // A file has all its blocks before it has a header, and is never shortened.
             if (length < header->FileLength && !PlantedFault.BelieveCutJournals)
-                throw new CorruptionException($"'{file.Path}' has been cut: it has {length} bytes of {header->FileLength}.");
+                throw new CorruptionException($"'{file.Path}' has been cut short: it has {length} bytes, but was created with {header->FileLength}.");
 
             var seals = new ReadOnlySpan<JournalSeal>((byte*)header + JournalFileHeader.Size, (int)header->SealCount).ToArray();
             return new JournalFileInfo(name, length, *header, seals, first != null && second != null);
@@ -73,7 +73,7 @@ internal static unsafe class JournalFileHeaderReader
         if (header->Version != JournalFormat.Version)
         {
             throw new UnsupportedFormatException(
-                $"'{path}' has format version {header->Version}; this program knows version {JournalFormat.Version}.");
+                $"'{path}' has format version {header->Version}, but this program knows only version {JournalFormat.Version}.");
         }
 
         if (header->EnvironmentId != environmentId)

@@ -49,14 +49,15 @@ internal sealed unsafe record JournalInventory(IReadOnlyList<JournalFileInfo> Fi
             if (abandoned is not { } life)
             {
                 if (isNamed || (first.Marker == JournalFormat.RecordMarker && !PlantedFault.ForgetUnnamedJournals))
-                    throw new CorruptionException($"Neither copy of the header of '{file.Path}' is valid: a journal file is damaged.");
+                    throw new CorruptionException($"Neither copy of the header of '{file.Path}' is valid: the journal file is damaged.");
             }
             else if (life.Number >= checkpoint.ReplayStart.Epoch
                 && first.Marker == JournalFormat.RecordMarker && first.Incarnation == life.Incarnation)
             {
                 // A file is reused when its records are no longer needed, or when it never had any.
                 throw new CorruptionException(
-                    $"The header of '{file.Path}' is damaged: it ends life {life.Number}, whose records replay needs from life {checkpoint.ReplayStart.Epoch} on.");
+                    $"The header of '{file.Path}' is damaged: it ends epoch {life.Number}, " +
+                    $"but replay needs the records of all epochs from {checkpoint.ReplayStart.Epoch} on.");
             }
 
             withoutEpoch.Add(entry.Name);

@@ -19,11 +19,14 @@ internal static unsafe class JournalSnapshotReader
         try
         {
             if (reader.CountBytes() < checkpoint.JournalSnapshotLength)
-                throw new CorruptionException($"'{reader.Path}' has been cut: it has {reader.CountBytes()} bytes of {checkpoint.JournalSnapshotLength}.");
+            {
+                throw new CorruptionException(
+                    $"'{reader.Path}' has been cut short: it has {reader.CountBytes()} bytes, but the header expects {checkpoint.JournalSnapshotLength}.");
+            }
         }
         catch (DiskException e) when (e.Error == DiskError.NotFound)
         {
-            throw new CorruptionException($"The header names '{name}', and it is not in '{disk.Path}'.", e);
+            throw new CorruptionException($"The header names '{name}', which is missing from '{disk.Path}'. Restore all files of the environment from one copy.", e);
         }
 
         try
@@ -33,7 +36,11 @@ internal static unsafe class JournalSnapshotReader
             {
                 var record = reader.TryRead(offset);
                 if (record == null || record->Kind != RecordKind.JournalSnapshot || record->Sequence != ++sequence)
-                    throw new CorruptionException($"'{reader.Path}' is damaged at offset {offset} of {checkpoint.JournalSnapshotLength}: no valid record {sequence} there.");
+                {
+                    throw new CorruptionException(
+                        $"'{reader.Path}' is damaged at offset {offset} of {checkpoint.JournalSnapshotLength}: it has no valid record {sequence} there.");
+                }
+
                 if (StateStructure.FindFault(record->State) is { } fault)
                     throw RecordPayload.Malformed(record, reader.Path, fault);
                 visitor.Visit(record, reader.Path);

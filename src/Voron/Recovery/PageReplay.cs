@@ -49,17 +49,17 @@ internal sealed unsafe class PageReplay : IRecordVisitor
 
         var id = record->State.TransactionId;
         if (record->Kind == RecordKind.Transaction && id <= _state.TransactionId)
-            throw RecordPayload.Malformed(record, path, $"transaction {id} behind transaction {_state.TransactionId}");
+            throw RecordPayload.Malformed(record, path, $"transaction {id}, which does not come after transaction {_state.TransactionId}");
         using var payload = new RecordPayload(record, path);
         var at = payload.Bytes;
         var end = payload.Bytes + payload.Length;
         for (var i = 0u; i < record->EntryCount; i++)
         {
             if (!PageEntry.TryRead(at, end - at, out var entry, out var size))
-                throw payload.Malformed($"page entry {i} of {record->EntryCount} that ends behind it");
+                throw payload.Malformed($"page entry {i} of {record->EntryCount} that extends past its end");
             at += size;
             if (!Apply(entry, at, id))
-                throw payload.Malformed($"a page entry {i} (page {entry.Page}, kind {entry.Kind}) that cannot be applied");
+                throw payload.Malformed($"page entry {i} (page {entry.Page}, kind {entry.Kind}) that cannot be applied");
             at += entry.Length;
         }
 
@@ -84,20 +84,24 @@ internal sealed unsafe class PageReplay : IRecordVisitor
         }
 
         if (_lists.ImageCount > 0)
-            throw new CorruptionException($"The journal has {_lists.ImageCount} images of pages as of flushes between its transactions.");
+        {
+            throw new CorruptionException(
+                $"The journal of '{_dataFile.File.Path}' contains {_lists.ImageCount} page images of flushes whose transactions it does not contain.");
+        }
 
         foreach (var (number, page) in _pages)
         {
             if (page.Frame == null || number >= _state.PageCount)
                 continue;
             if (PageStructure.FindFault(page.Frame, page.Pages, number, _pageSize) is { } malformed)
-                throw new CorruptionException($"The journal makes page {number} of '{_dataFile.File.Path}' malformed: {malformed}.");
+                throw new CorruptionException($"After the replay of the journal, page {number} of '{_dataFile.File.Path}' is malformed: {malformed}.");
 
             // An extent is freed as a whole before its end is cut off.
             if (page.Pages > _state.PageCount - number)
             {
                 throw new CorruptionException(
-                    $"The journal makes page {number} of '{_dataFile.File.Path}' a run of {page.Pages} pages, and there are {_state.PageCount} pages in all.");
+                    $"After the replay of the journal, page {number} of '{_dataFile.File.Path}' begins an extent of {page.Pages} pages, " +
+                    $"but there are only {_state.PageCount} pages in all.");
             }
         }
 
@@ -227,15 +231,19 @@ internal sealed unsafe class PageReplay : IRecordVisitor
             if (!_pages.TryGetValue(page, out var replayed) || replayed.Frame == null || replayed.Pages != listed.Pages)
             {
                 if (replayed != null)
-                    replayed.Fault ??= $"Page {page} was flushed as of transaction {id}, and the journal has it as no page of that kind then.";
+                {
+                    replayed.Fault ??= $"A flush wrote page {page} of '{_dataFile.File.Path}' as of transaction {id}, " +
+                        "but the journal contains no matching version of the page.";
+                }
+
                 continue;
             }
 
             var actual = _dataFile.ComputeChecksum(page, replayed.Frame, (long)replayed.Pages * _pageSize);
             if (actual != listed.Checksum)
             {
-                replayed.Fault ??= $"Page {page} of '{_dataFile.File.Path}' is damaged: as of transaction {id} it should have the checksum " +
-                    $"{listed.Checksum:X16}, and has {actual:X16}.";
+                replayed.Fault ??= $"Page {page} of '{_dataFile.File.Path}' is damaged: as of transaction {id}, its checksum should be " +
+                    $"{listed.Checksum:X16}, but is {actual:X16}.";
             }
         }
     }

@@ -24,13 +24,13 @@ internal unsafe ref struct RecordPayload
         if ((record->Flags & RecordFlags.Compressed) == 0)
         {
             if (record->StoredLength != record->PayloadLength)
-                throw Malformed("two different lengths of an uncompressed payload");
+                throw Malformed("an uncompressed payload with two different lengths");
             return;
         }
 
         if (record->PayloadLength > int.MaxValue || record->StoredLength > int.MaxValue
             || record->PayloadLength / MaxExpansion > record->StoredLength)
-            throw Malformed($"a payload that grows from {record->StoredLength} to {record->PayloadLength} bytes");
+            throw Malformed($"a payload that would grow from {record->StoredLength} to {record->PayloadLength} bytes");
         _owned = (byte*)EngineMemory.Allocate((nuint)Math.Max(1, Length));
         if (Lz4Block.Decompress(Bytes, (int)record->StoredLength, _owned, (int)Length) != Length)
         {
@@ -50,7 +50,7 @@ internal unsafe ref struct RecordPayload
     public readonly CorruptionException Malformed(string what) => Malformed(_record, _path, what);
 
     public static CorruptionException Malformed(RecordHeader* record, string path, string what) =>
-        new($"Record {record->Sequence} at offset {record->Offset} of '{path}' has a valid checksum and yet {what}.");
+        new($"Record {record->Sequence} at offset {record->Offset} of '{path}' has a valid checksum, but contains {what}.");
 
     public void Dispose()
     {

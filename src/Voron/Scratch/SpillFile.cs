@@ -64,11 +64,11 @@ internal sealed unsafe class SpillFile : ISpill
         }
         catch (DiskException e) when (e.Error == DiskError.NoSpace)
         {
-            throw new StorageFullException($"Scratch memory is over its limit, and there is no room for more of it on disk: {e.Message}", e);
+            throw new StorageFullException($"Scratch memory is over its limit, and the disk has no room for its spill file: {e.Message}", e);
         }
         catch (DiskException e)
         {
-            throw new StorageAccessException($"Scratch memory is over its limit, and cannot go to disk: {e.Message}", e);
+            throw new StorageAccessException($"Scratch memory is over its limit, and cannot be moved to a spill file: {e.Message}", e);
         }
     }
 
@@ -111,7 +111,7 @@ internal sealed unsafe class SpillFile : ISpill
                 return part;
         }
 
-        throw new UnreachableException("What is given back is no chunk of the spill file.");
+        throw new UnreachableException("A chunk was given back that does not belong to the spill file.");
     }
 
     private sealed record SpillPart(ScratchMap Map, long Offset, int Bytes);

@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using Voron.Primitives;
 using Voron.Testing;
 
 namespace Voron.Transactions;

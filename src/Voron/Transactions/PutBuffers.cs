@@ -1,7 +1,5 @@
 using System.Diagnostics;
-using Voron.Primitives;
 using Voron.Testing;
-using Voron.Trees;
 using Voron.Trees.Batches;
 
 namespace Voron.Transactions;

@@ -227,7 +227,7 @@ public sealed class RegressionTests
         journals.Length.Should().BeGreaterThan(1);
         journals[0].AsSpan(0, JournalFormat.Block).CopyTo(journals[^1]);
         FluentActions.Invoking(() => StorageEnvironment.Open(FaultTestKit.DiskOf(files), FaultTestKit.Options()))
-            .Should().Throw<CorruptionException>().WithMessage("*copies speak of lives*");
+            .Should().Throw<CorruptionException>().WithMessage("*copies name different epochs*");
     }
 
     [Fact]

@@ -128,7 +128,7 @@ public sealed class FlushRetryTests
         attempted.Wait(Patience, TestContext.Current.CancellationToken).Should().BeTrue();
         attempted.Wait(Patience, TestContext.Current.CancellationToken).Should().BeTrue();
         Stopwatch.GetElapsedTime(start).Should().BeGreaterThan(TimeSpan.FromSeconds(2.5), "it waits a second, and then two");
-        logger.Warnings.Count(warning => warning.Contains("could not be rewritten", StringComparison.Ordinal)).Should().Be(1);
+        logger.Warnings.Count(warning => warning.Contains("could not write a journal snapshot", StringComparison.Ordinal)).Should().Be(1);
         environment.GetStatistics().IsPoisoned.Should().BeFalse();
     }
 

@@ -82,7 +82,7 @@ public sealed unsafe class FlushImageRecordsTests(ITestOutputHelper output)
         }
 
         Refuse(record => record.Header->EntryCount = 3, "entry 2 of 3");
-        Refuse(record => record.Header->EntryCount = 1, "behind its 1 images");
+        Refuse(record => record.Header->EntryCount = 1, "after its 1 images");
         Refuse(record => record.Header->State.PageCount = 4, "entry 1 of 2");
         Refuse(record => *(CompactPageEntry*)record.Payload = new CompactPageEntry(3, PageEntryKind.Diff, 100), "entry 0 of 2");
         Refuse(record => *(CompactPageEntry*)record.Payload = new CompactPageEntry(3, PageEntryKind.Zeros, ushort.MaxValue), "entry 0 of 2");

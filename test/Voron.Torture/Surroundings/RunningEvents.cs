@@ -23,20 +23,20 @@ internal static class RunningEvents
     // Reads continue, commits fail with an engine exception, and every acknowledged commit is present when the volume is back.
     private static void ReadOnlyVolume(SurroundedPlace place)
     {
-        using LoopVolume? volume = LoopVolume.TryMake(place.Beside("image"), place.Beside("volume"), out string reason);
+        using var volume = LoopVolume.TryMake(place.Beside("image"), place.Beside("volume"), out var reason);
         if (volume is null)
         {
             place.Run.Tally($"read-only volumes, not run: {reason}");
             return;
         }
-        string store = Path.Combine(volume.Path, "store");
+        var store = Path.Combine(volume.Path, "store");
         place.CopyTo(store);
         place.Path = store;
-        using (StorageEnvironment environment = StorageEnvironment.Open(place.Path, SurroundedPlace.Options()))
+        using (var environment = StorageEnvironment.Open(place.Path, SurroundedPlace.Options()))
         {
             place.Commit(environment);
             BrokenPromiseException.Require(!volume.TryMakeReadOnly(), "The system makes a volume read-only under files that are open for writing.");
-            for (int left = place.Run.Choices.Next(10); left > 0; left--)
+            for (var left = place.Run.Choices.Next(10); left > 0; left--)
                 place.Commit(environment);
             volume.Abort();
             ShouldRefuseCommits(place, environment);
@@ -50,21 +50,21 @@ internal static class RunningEvents
     {
         string file;
         bool isImmutable;
-        using (StorageEnvironment environment = StorageEnvironment.Open(place.Path, SurroundedPlace.Options()))
+        using (var environment = StorageEnvironment.Open(place.Path, SurroundedPlace.Options()))
         {
             place.Commit(environment);
-            string[] files = Directory.GetFiles(place.Path);
+            var files = Directory.GetFiles(place.Path);
             file = files.Order(StringComparer.Ordinal).ElementAt(place.Run.Choices.Next(files.Length));
             place.Run.Tell(Path.GetFileName(file));
             ChangeMode(file, "0400");
 
             // The mode prevents neither root nor an open file from writing; this attribute does.
-            isImmutable = LoopVolume.TryRun(out string reason, "chattr", "+i", file);
+            isImmutable = LoopVolume.TryRun(out var reason, "chattr", "+i", file);
             if (!isImmutable)
                 place.Run.Tally($"files made immutable, not run: {(Environment.IsPrivilegedProcess ? reason : "not root")}");
             try
             {
-                for (int i = 0; i < 60; i++)
+                for (var i = 0; i < 60; i++)
                     place.Commit(environment);
                 environment.Flush();
             }
@@ -74,7 +74,7 @@ internal static class RunningEvents
             }
             place.Compare(environment);
         }
-        if (isImmutable && !LoopVolume.TryRun(out string kept, "chattr", "-i", file))
+        if (isImmutable && !LoopVolume.TryRun(out var kept, "chattr", "-i", file))
             throw new TortureException($"'{file}' stays immutable: {kept}");
         if (File.Exists(file))
             ChangeMode(file, "0600");
@@ -84,17 +84,17 @@ internal static class RunningEvents
     // An access to a mapped page that is gone ends the process. Everything else is an exception, and no checkpoint refers to the missing part.
     private static void CutData(SurroundedPlace place)
     {
-        string store = place.Beside("cut");
-        string what = CutActions[place.Run.Choices.Next(CutActions.Length)];
-        ProcessStartInfo start = ChildProgram.Of(typeof(CutFile).Assembly);
+        var store = place.Beside("cut");
+        var what = CutActions[place.Run.Choices.Next(CutActions.Length)];
+        var start = ChildProgram.Of(typeof(CutFile).Assembly);
         start.ArgumentList.Add("cut");
         start.ArgumentList.Add(store);
         start.ArgumentList.Add(what);
         if (AppContext.GetData("Voron.PlantedFault") is string fault)
             start.Environment[KillWorkload.FaultVariable] = fault;
         start.Environment["DOTNET_DbgEnableMiniDump"] = "0";
-        using Process process = Process.Start(start) ?? throw new TortureException("The process that works on a cut file cannot be started.");
-        Task<string> errors = process.StandardError.ReadToEndAsync();
+        using var process = Process.Start(start) ?? throw new TortureException("The process that works on a cut file cannot be started.");
+        var errors = process.StandardError.ReadToEndAsync();
         if (process.StandardOutput.ReadLine() is var told && told != CutFile.Ready)
             throw new TortureException($"The process that works on a cut file said '{told}': {errors.Result}");
         long percent = place.Run.Choices.Next(100);
@@ -102,7 +102,7 @@ internal static class RunningEvents
             file.SetLength(file.Length * percent / 100 / 4096 * 4096);
         process.StandardInput.WriteLine();
         process.StandardInput.Flush();
-        string? end = process.StandardOutput.ReadLine();
+        var end = process.StandardOutput.ReadLine();
         process.WaitForExit();
         place.Run.Tell($"{what} after a cut to {percent}%: {end ?? $"ended with {process.ExitCode}"}");
         place.Run.Tally($"cut beside a process that would {what}: {end?.Split(':')[0] ?? $"exit code {process.ExitCode}"}");
@@ -110,7 +110,7 @@ internal static class RunningEvents
         {
             BrokenPromiseException.Require(
                 end?.StartsWith(nameof(EnvironmentPoisonedException), StringComparison.Ordinal) == true
-                && end.Contains("has been cut", StringComparison.Ordinal),
+                && end.Contains("has been cut short", StringComparison.Ordinal),
                 $"A flush to a file that was cut to {percent}% ended so: {end ?? $"exit code {process.ExitCode}"}");
         }
         if (what is "verify" or "unread")
@@ -121,7 +121,7 @@ internal static class RunningEvents
         // Every acknowledged commit is present, or the opening reports that it is not.
         try
         {
-            using StorageEnvironment environment = StorageEnvironment.Open(store, SurroundedPlace.Options());
+            using var environment = StorageEnvironment.Open(store, SurroundedPlace.Options());
             CutFile.Read(environment, what is "flush" or "close" ? 1 : 0);
         }
         catch (CorruptionException)
@@ -138,12 +138,12 @@ internal static class RunningEvents
     private static void RenamedJournals(SurroundedPlace place)
     {
         var renamed = new List<(string From, string To)>();
-        using (StorageEnvironment environment = StorageEnvironment.Open(place.Path, SurroundedPlace.Options()))
+        using (var environment = StorageEnvironment.Open(place.Path, SurroundedPlace.Options()))
         {
             place.Commit(environment);
-            foreach (string journal in ChooseJournals(place))
+            foreach (var journal in ChooseJournals(place))
             {
-                string other = journal + ".away";
+                var other = journal + ".away";
                 File.Move(journal, other);
                 renamed.Add((journal, other));
             }
@@ -151,14 +151,14 @@ internal static class RunningEvents
             place.Compare(environment);
             if (place.Run.Choices.Next(2) == 0)
             {
-                string killed = place.Beside("killed-renamed");
+                var killed = place.Beside("killed-renamed");
                 place.CopyTo(killed);
                 place.Path = killed;
             }
         }
-        foreach ((string from, string to) in renamed)
+        foreach ((var from, var to) in renamed)
         {
-            string name = place.FileOf(Path.GetFileName(from));
+            var name = place.FileOf(Path.GetFileName(from));
             BrokenPromiseException.Require(!File.Exists(name), $"'{name}' was renamed beside a writer, which created another of that name.");
             File.Move(place.FileOf(Path.GetFileName(to)), name);
         }
@@ -168,29 +168,29 @@ internal static class RunningEvents
     // Commits in the removed files cannot be found by a later opening: it finds an earlier state, or is refused.
     private static void RemovedJournals(SurroundedPlace place)
     {
-        using (StorageEnvironment environment = StorageEnvironment.Open(place.Path, SurroundedPlace.Options()))
+        using (var environment = StorageEnvironment.Open(place.Path, SurroundedPlace.Options()))
         {
             place.Remember();
             place.Commit(environment);
-            foreach (string journal in ChooseJournals(place))
+            foreach (var journal in ChooseJournals(place))
                 File.Delete(journal);
             CommitWhilePossible(place, environment);
             place.Compare(environment);
             if (place.Run.Choices.Next(2) == 0)
             {
-                string killed = place.Beside("killed-removed");
+                var killed = place.Beside("killed-removed");
                 place.CopyTo(killed);
                 place.Path = killed;
             }
         }
-        int missing = place.ShouldHaveSome();
-        string found = missing < 0 ? "refused" : missing == 0 ? "all is there" : "an earlier state";
+        var missing = place.ShouldHaveSome();
+        var found = missing < 0 ? "refused" : missing == 0 ? "all is there" : "an earlier state";
         place.Run.Tally($"removed journals: {found}");
     }
 
     private static void ChangeMode(string file, string mode)
     {
-        if (!LoopVolume.TryRun(out string reason, "chmod", mode, file))
+        if (!LoopVolume.TryRun(out var reason, "chmod", mode, file))
             throw new TortureException($"The mode of '{file}' cannot be changed: {reason}");
     }
 
@@ -206,7 +206,7 @@ internal static class RunningEvents
     {
         try
         {
-            for (int left = place.Run.Choices.Next(60); left > 0; left--)
+            for (var left = place.Run.Choices.Next(60); left > 0; left--)
                 place.Commit(environment);
         }
         catch (VoronException e)
@@ -219,7 +219,7 @@ internal static class RunningEvents
     {
         try
         {
-            for (int i = 0; i < MaxCommits; i++)
+            for (var i = 0; i < MaxCommits; i++)
                 place.Commit(environment, mayFlush: false);
             throw new BrokenPromiseException("A volume that is read-only takes commits.");
         }

@@ -72,7 +72,7 @@ internal sealed unsafe class PosixDisk : IDisk
             if (kind.NetworkName is { } network)
             {
                 throw new DiskException(
-                    DiskError.NotSupported, "open", real, $"it is on a file system that other machines share ({network}); use a local one");
+                    DiskError.NotSupported, "open", real, $"it is on a file system that other machines share ({network}). Use a local one");
             }
             if (kind.IsDoubtful)
                 IoLog.DoubtfulFileSystem(logger, real, kind.Name!);
@@ -142,7 +142,7 @@ internal sealed unsafe class PosixDisk : IDisk
             {
                 // The file system cannot check and rename in one step. Only the holder of the directory's lock creates such names.
                 if (PosixFileInfo.Find(_directory, target, to) is not null)
-                    throw new DiskException(DiskError.AlreadyExists, "rename", from, $"there is a file '{to}'");
+                    throw new DiskException(DiskError.AlreadyExists, "rename", from, $"there is already a file '{to}'");
                 if (Libc.RenameAt(_directory, source, _directory, target) != 0)
                     Errno.Throw("rename", from, Marshal.GetLastPInvokeError());
             }
@@ -186,7 +186,7 @@ internal sealed unsafe class PosixDisk : IDisk
             }
             taken.Dispose();
         }
-        throw new DiskException(DiskError.Failed, "lock", path, $"another file has taken its place {MaxTries} times");
+        throw new DiskException(DiskError.Failed, "lock", path, $"another file took its place {MaxTries} times in a row");
     }
 
     public void Dispose() => _directory.Dispose();
@@ -229,7 +229,7 @@ internal sealed unsafe class PosixDisk : IDisk
                 if (!LeadsTo(held.Name, place, held.Identity) && !PlantedFault.ChangeForeignDirectory)
                 {
                     throw new DiskException(
-                        DiskError.Failed, operation, path, $"'{place}' was removed or replaced while it was in use; nothing in the directory is changed any more");
+                        DiskError.Failed, operation, path, $"'{place}' was removed or replaced while it was in use. The engine changes nothing in the directory any more");
                 }
             }
         }
@@ -282,7 +282,7 @@ internal sealed unsafe class PosixDisk : IDisk
             if (Marshal.GetLastPInvokeError() == Errno.Loop)
             {
                 throw new DiskException(
-                    DiskError.Failed, operation, path, "it is a symbolic link, which is not followed; link or mount the whole directory instead", Errno.Loop);
+                    DiskError.Failed, operation, path, "it is a symbolic link, which is not followed. Link or mount the whole directory instead", Errno.Loop);
             }
             Errno.ThrowUnlessInterrupted(operation, path);
         }
@@ -296,7 +296,7 @@ internal sealed unsafe class PosixDisk : IDisk
         if (info.Mount != 0 && _mount != 0 && info.Mount != _mount)
         {
             throw new DiskException(
-                DiskError.Failed, operation, path, "it is mounted from elsewhere; the files of an environment stay on the volume of their directory");
+                DiskError.Failed, operation, path, "it is mounted from elsewhere. All files of an environment must be on the volume of their directory");
         }
     }
 

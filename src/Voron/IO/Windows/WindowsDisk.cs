@@ -39,7 +39,7 @@ internal sealed class WindowsDisk : IDisk
         var root = System.IO.Path.GetPathRoot(real);
         var isShare = real.StartsWith(@"\\", StringComparison.Ordinal) && !real.StartsWith(@"\\?\", StringComparison.Ordinal);
         if (isShare || (root is { Length: 3 } && new DriveInfo(root).DriveType == DriveType.Network))
-            throw new DiskException(DiskError.NotSupported, "open", real, "it is on a network file system; use a local one");
+            throw new DiskException(DiskError.NotSupported, "open", real, "it is on a network file system. Use a local one");
         return new WindowsDisk(real, readOnly);
     }
 
@@ -136,7 +136,7 @@ internal sealed class WindowsDisk : IDisk
             }
             taken.Dispose();
         }
-        throw new DiskException(DiskError.Failed, "lock", path, $"another file has taken its place {MaxTries} times");
+        throw new DiskException(DiskError.Failed, "lock", path, $"another file took its place {MaxTries} times in a row");
     }
 
     public void Dispose()
@@ -164,7 +164,7 @@ internal sealed class WindowsDisk : IDisk
                 if (WindowsHandles.Find(place) != held.Identity)
                 {
                     throw new DiskException(
-                        DiskError.Failed, operation, path, $"'{place}' was removed or replaced while it was in use; nothing in the directory is changed any more");
+                        DiskError.Failed, operation, path, $"'{place}' was removed or replaced while it was in use. The engine changes nothing in the directory any more");
                 }
             }
         }

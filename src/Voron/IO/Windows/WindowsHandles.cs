@@ -46,7 +46,7 @@ internal static unsafe class WindowsHandles
             if ((tag & NameSurrogate) != 0)
             {
                 throw new DiskException(
-                    DiskError.Failed, operation, path, "it is a symbolic link, which is not followed; link or mount the whole directory instead");
+                    DiskError.Failed, operation, path, "it is a symbolic link, which is not followed. Link or mount the whole directory instead");
             }
         }
         catch
