@@ -41,7 +41,7 @@ public readonly struct ReadTransaction : IDisposable
     /// <exception cref="KeyNotFoundException">There is no tree of that name in this snapshot.</exception>
     /// <exception cref="ArgumentException">The name is empty or has more than 255 bytes in UTF-8.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
-    public Tree OpenTree(string name) => TryOpenTree(name, out var tree) ? tree : throw TreeNames.Missing(name);
+    public Tree OpenTree(string name) => TryOpenTree(name, out var tree) ? tree : throw TreeNames.Missing(_body, name);
 
     /// <summary>Opens a tree; false when there is none of that name in this snapshot.</summary>
     /// <inheritdoc cref="OpenTree"/>

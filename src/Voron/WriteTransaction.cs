@@ -50,7 +50,7 @@ public readonly struct WriteTransaction : IDisposable
     /// <summary>Opens a tree.</summary>
     /// <exception cref="KeyNotFoundException">There is no tree of that name.</exception>
     /// <exception cref="ArgumentException">The name is empty or has more than 255 bytes in UTF-8.</exception>
-    public WriteTree OpenTree(string name) => TryOpenTree(name, out var tree) ? tree : throw TreeNames.Missing(name);
+    public WriteTree OpenTree(string name) => TryOpenTree(name, out var tree) ? tree : throw TreeNames.Missing(Body, name);
 
     /// <summary>Opens a tree; false when there is none of that name.</summary>
     public bool TryOpenTree(string name, out WriteTree tree)

@@ -6,6 +6,9 @@ namespace Voron.FreeSpace;
 /// <summary>The section maps' view of the open write transaction: they are pages of it like any others.</summary>
 internal unsafe interface ISpacePages
 {
+    /// <summary>The path of the file that holds the pages, for messages.</summary>
+    string FilePath { get; }
+
     /// <summary>Pages below this number have a bit. Rolled back with the transaction.</summary>
     long PageCount { get; set; }
 

@@ -31,6 +31,8 @@ internal sealed unsafe class InitialPages : ISpacePages, IDisposable
         }
     }
 
+    public string FilePath => "a new data file";
+
     public long PageCount { get; set; }
 
     public ReadOnlySpan<byte> Bytes => new(_pages, Count * _pageSize);

@@ -78,7 +78,8 @@ internal sealed unsafe class SectionMap
         while (true);
 
         if (end > _layout.MaxPageCount)
-            throw new StorageFullException($"The environment cannot grow to {end} pages of {_layout.PageSize} bytes: the maximum is {_layout.MaxPageCount} pages.");
+            throw new StorageFullException(
+                $"'{_pages.FilePath}' cannot grow to {end} pages of {_layout.PageSize} bytes: the maximum is {_layout.MaxPageCount} pages.");
         _pages.EnsureCapacity(end);
         _pages.EnsureBlocks(first, end - first);
         _pages.PageCount = end;
@@ -128,7 +129,7 @@ internal sealed unsafe class SectionMap
         if (!PlantedFault.BelieveDirectory && (directory <= 0 || directory >= _pages.PageCount || !IsMap(directory)))
         {
             throw new CorruptionException(
-                $"The root of the section map names page {directory} as the directory of group {group}, " +
+                $"The root of the section map of '{_pages.FilePath}' names page {directory} as the directory of group {group}, " +
                 $"but that page is not a section map, or is not among the {_pages.PageCount} pages.");
         }
 
@@ -156,7 +157,7 @@ internal sealed unsafe class SectionMap
         if (map <= 0 || map >= _pages.PageCount || !IsMap(map))
         {
             throw new CorruptionException(
-                $"The directory of section maps names page {map} as the map of group {group}, " +
+                $"The directory of section maps of '{_pages.FilePath}' names page {map} as the map of group {group}, " +
                 $"but that page is not a section map, or is not among the {_pages.PageCount} pages.");
         }
 
@@ -170,7 +171,7 @@ internal sealed unsafe class SectionMap
         if (!IsMap(page))
         {
             throw new CorruptionException(
-                $"Page {page} should name pages of the section map, but is of kind {((PageHeader*)_pages.ReadPage(page))->Kind}.");
+                $"Page {page} of '{_pages.FilePath}' should name pages of the section map, but is of kind {((PageHeader*)_pages.ReadPage(page))->Kind}.");
         }
 
         return *(long*)(_pages.ReadPage(page) + PageHeader.Size + index * sizeof(long));
@@ -205,12 +206,16 @@ internal sealed unsafe class SectionMap
         }
     }
 
-    private static void ChangeBits(byte* bitmap, long first, int from, int count, bool used)
+    private void ChangeBits(byte* bitmap, long first, int from, int count, bool used)
     {
         for (var bit = from; bit < from + count; bit++)
         {
             if (Bitmap.IsSet(bitmap, bit) == used)
-                throw new CorruptionException($"Page {first + bit - from} is {(used ? "already in use" : "already free")} in the section map.");
+                {
+                throw new CorruptionException(
+                    $"Page {first + bit - from} of '{_pages.FilePath}' is {(used ? "already in use" : "already free")} in the section map.");
+            }
+
             if (used)
                 Bitmap.Set(bitmap, bit);
             else

@@ -200,7 +200,11 @@ internal sealed unsafe class SpaceAllocator
     {
         AssertWriterHeld();
         if (first <= 0 || first > _pages.PageCount - pages)
-            throw new CorruptionException($"Pages {first} to {first + pages - 1} cannot be freed: the environment has {_pages.PageCount} pages.");
+            {
+            throw new CorruptionException(
+                $"Pages {first} to {first + pages - 1} of '{_pages.FilePath}' cannot be freed: the environment has {_pages.PageCount} pages.");
+        }
+
         _map.SetFree(first, PlantedFault.FreeOneLess && pages > 1 ? pages - 1 : pages);
         _freedSinceFruitlessScan += pages;
         for (var section = _layout.SectionOf(first); section <= _layout.SectionOf(first + pages - 1); section++)
@@ -270,7 +274,11 @@ internal sealed unsafe class SpaceAllocator
         if (bit < 0)
             bit = FindClear(bitmap, null, _layout.PagesPerSection);
         if (bit < 0)
-            throw new CorruptionException($"The section map counts free pages in section {_currentSection}, but the bitmap of the section has none.");
+            {
+            throw new CorruptionException(
+                $"The section map of '{_pages.FilePath}' counts free pages in section {_currentSection}, but the bitmap of the section has none.");
+        }
+
         return bit;
     }
 

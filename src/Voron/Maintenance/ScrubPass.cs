@@ -160,7 +160,7 @@ internal sealed unsafe class ScrubPass(Engine context, ScrubPace pace) : ITreeCh
             var found = _nameLength == 0 ? cursor.SeekFirst() : cursor.Seek(_name.AsSpan(0, _nameLength));
             if (found && _nameLength > 0 && cursor.Key.SequenceEqual(_name.AsSpan(0, _nameLength)))
             {
-                header = Catalog.ToHeader(cursor.Key, cursor.Value, snapshot.State.PageCount);
+                header = Catalog.ToHeader(cursor.Key, cursor.Value, snapshot.State.PageCount, snapshot.FilePath);
 
                 // A different id belongs to another tree of the same name, written since the pass came by.
                 if (_isInTree && header.TreeId == _treeId)
@@ -191,7 +191,7 @@ internal sealed unsafe class ScrubPass(Engine context, ScrubPace pace) : ITreeCh
     {
         try
         {
-            header = Catalog.ToHeader(cursor.Key, cursor.Value, snapshot.State.PageCount);
+            header = Catalog.ToHeader(cursor.Key, cursor.Value, snapshot.State.PageCount, snapshot.FilePath);
             _owner = $"tree '{Catalog.Decode(cursor.Key)}'";
             _treeId = header.TreeId;
             return true;

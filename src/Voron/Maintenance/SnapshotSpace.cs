@@ -9,6 +9,8 @@ namespace Voron.Maintenance;
 /// <summary>Read-only access to the section maps of a snapshot.</summary>
 internal sealed unsafe class SnapshotSpace(SnapshotPages snapshot) : ISpacePages
 {
+    public string FilePath => snapshot.FilePath;
+
     public long PageCount
     {
         get => snapshot.State.PageCount;

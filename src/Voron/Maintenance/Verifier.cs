@@ -107,7 +107,7 @@ internal sealed unsafe class Verifier : ITreeCheckHost
         for (var found = cursor.SeekFirst(); found; found = cursor.MoveNext())
         {
             _owner = $"tree '{Catalog.Decode(cursor.Key)}'";
-            var tree = Catalog.ToHeader(cursor.Key, cursor.Value, PageLimit);
+            var tree = Catalog.ToHeader(cursor.Key, cursor.Value, PageLimit, _snapshot.FilePath);
             _treeCount++;
             _entries += tree.EntryCount;
             CheckTree(_owner, tree);

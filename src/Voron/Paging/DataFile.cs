@@ -216,11 +216,9 @@ internal sealed unsafe class DataFile : IDisposable
     }
 
     /// <summary>
-    /// Returns the exception for a page that is not as it was written. A disk that cannot be read differs from a disk that holds other
-    /// bytes. A file that ends too early has lost bytes.
+    /// Returns the exception for a fault and its cause, both from <see cref="TryVerify(long, out Exception?)"/>. A disk that cannot be read
+    /// differs from a disk that holds other bytes. A file that ends too early has lost bytes.
     /// </summary>
-    /// <param name="fault">The fault, as returned by <see cref="TryVerify(long, out Exception?)"/>.</param>
-    /// <param name="cause">The disk failure, if there was one.</param>
     public static VoronException Failure(string fault, Exception? cause) => cause is DiskException { Error: not DiskError.EndOfFile }
         ? new StorageAccessException(fault, cause)
         : new CorruptionException(fault, cause);

@@ -43,11 +43,12 @@ internal readonly unsafe struct LargeValueReader(PageReader pages, DataFile file
         if (descriptor->Kind != PageKind.Overflow || descriptor->ExtentBytes != chunks * sizeof(ulong))
         {
             throw new CorruptionException(
-                $"Page {reference.ChecksumPage} should hold {chunks} checksums, but is of kind {descriptor->Kind} and holds {descriptor->ExtentBytes} bytes.");
+                $"Page {reference.ChecksumPage} of '{pages.FilePath}' should hold {chunks} checksums, but is of kind {descriptor->Kind} " +
+                $"and holds {descriptor->ExtentBytes} bytes.");
         }
 
         if (descriptor->ExtentPages > pages.PageCount - reference.ChecksumPage)
-            PageErrors.ThrowExtentBeyond(new PageNumber(reference.ChecksumPage), descriptor->ExtentPages, pages.PageCount);
+            PageErrors.ThrowExtentBeyond(pages, new PageNumber(reference.ChecksumPage), descriptor->ExtentPages);
         return new ReadOnlySpan<ulong>(descriptor + 1, (int)chunks);
     }
 }

@@ -7,16 +7,17 @@ namespace Voron.Paging;
 internal static class PageErrors
 {
     [DoesNotReturn]
-    public static void ThrowBeyond(long page, long pageCount) =>
-        throw new CorruptionException($"A reference leads to page {page}, but the environment has only {pageCount} pages.");
+    public static void ThrowBeyond(PageReader pages, long page) => throw new CorruptionException(
+        $"'{pages.FilePath}' is damaged: a reference leads to page {page}, but the environment has only {pages.PageCount} pages.");
 
     [DoesNotReturn]
-    public static void ThrowFreed(long page, VersionFlags flags) =>
-        throw new CorruptionException($"A reference leads to page {page}, which is {((flags & VersionFlags.InsideExtent) != 0 ? "inside an overflow extent" : "free")}.");
+    public static void ThrowFreed(PageReader pages, long page, VersionFlags flags) => throw new CorruptionException(
+        $"'{pages.FilePath}' is damaged: a reference leads to page {page}, which is " +
+        $"{((flags & VersionFlags.InsideExtent) != 0 ? "inside an overflow extent" : "free")}.");
 
     [DoesNotReturn]
-    public static void ThrowExtentBeyond(PageNumber page, uint pages, long pageCount) =>
-        throw new CorruptionException($"The overflow extent at page {page} has {pages} pages, but there are {pageCount} pages in all.");
+    public static void ThrowExtentBeyond(PageReader pages, PageNumber first, uint count) => throw new CorruptionException(
+        $"'{pages.FilePath}' is damaged: the overflow extent at page {first} has {count} pages, but there are {pages.PageCount} pages in all.");
 
     [DoesNotReturn]
     public static void ThrowChildren(PageNumber page, int children) =>

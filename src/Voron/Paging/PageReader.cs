@@ -9,6 +9,9 @@ internal abstract unsafe class PageReader
     /// <summary>The size of a page in bytes: a power of two from 4096 to 65536.</summary>
     public abstract int PageSize { get; }
 
+    /// <summary>The path of the file that holds the pages, for messages.</summary>
+    public abstract string FilePath { get; }
+
     /// <summary>The number of pages that exist: a tree cannot have more.</summary>
     public virtual long PageCount => uint.MaxValue;
 

@@ -46,6 +46,8 @@ internal sealed unsafe class SnapshotPages : PageReader
 
     public override int PageSize { get; }
 
+    public override string FilePath => _dataFile.File.Path;
+
     public override long PageCount => _pageCount;
 
     /// <summary>The id of the transaction whose state this is.</summary>
@@ -75,11 +77,11 @@ internal sealed unsafe class SnapshotPages : PageReader
     {
         var number = page.Value;
         if ((ulong)number >= (ulong)_pageCount)
-            PageErrors.ThrowBeyond(number, _pageCount);
+            PageErrors.ThrowBeyond(this, number);
         if (_versions.Find(number, _id, out var version))
         {
             if (version.Frame == null)
-                PageErrors.ThrowFreed(number, version.Flags);
+                PageErrors.ThrowFreed(this, number, version.Flags);
             return version.Frame;
         }
 

@@ -58,6 +58,8 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
 
     public override int PageSize { get; }
 
+    public override string FilePath => _dataFile.File.Path;
+
     public override long PageCount => _state.PageCount;
 
     /// <summary>The key heads with which the transaction's trees search, as the transaction has changed them.</summary>
@@ -127,12 +129,12 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     {
         var number = page.Value;
         if ((ulong)number >= (ulong)_state.PageCount)
-            PageErrors.ThrowBeyond(number, _state.PageCount);
+            PageErrors.ThrowBeyond(this, number);
         var node = _versions.Newest(number);
         if (node != null)
         {
             if (node->Frame == null)
-                PageErrors.ThrowFreed(number, node->Flags);
+                PageErrors.ThrowFreed(this, number, node->Flags);
             return node->Frame;
         }
 
@@ -192,7 +194,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         if (!_changes.IsWritable(node))
             node = Copy(page.Value, node);
         else if (node->Frame == null)
-            PageErrors.ThrowFreed(page.Value, node->Flags);
+            PageErrors.ThrowFreed(this, page.Value, node->Flags);
         _changes.ForgetKeyHeads(node);
         return new WritablePage(node->Frame, &node->DirtyLines, _lineShift);
     }
@@ -376,9 +378,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         _state = _begun;
     }
 
-    /// <summary>
-    /// Returns the changed pages in the order of their first change, each with its newest version. All savepoints end.
-    /// </summary>
+    /// <summary>Returns the changed pages in the order of their first change, each with its newest version. Ends all savepoints.</summary>
     public ReadOnlySpan<PageChange> FinalChanges()
     {
         Release(0);

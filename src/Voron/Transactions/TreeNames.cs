@@ -25,5 +25,6 @@ internal static class TreeNames
     }
 
     [SuppressMessage("Design", "CA1859", Justification = "An ordinary .NET exception, made in one place.")]
-    public static Exception Missing(string name) => new KeyNotFoundException($"There is no tree '{name}'.");
+    public static Exception Missing(TransactionBody body, string name) => new KeyNotFoundException(
+        $"There is no tree '{name}' in '{body.Pages.FilePath}'. {nameof(WriteTransaction)}.{nameof(WriteTransaction.CreateTree)} creates one.");
 }

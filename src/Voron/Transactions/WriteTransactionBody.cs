@@ -32,9 +32,7 @@ internal sealed class WriteTransactionBody : TransactionBody
     // 1 while a transaction is open: the caller that changes it to 0 ends the transaction.
     private int _open;
 
-    /// <param name="context">The engine.</param>
-    /// <param name="writer">The writer, which is held while a transaction is open.</param>
-    /// <param name="parking">The place of this object while no transaction is open.</param>
+    // The writer is held while a transaction is open, and the object is parked while none is.
     public WriteTransactionBody(Engine context, Writer writer, Parking<WriteTransactionBody> parking)
         : this(context, writer, parking, new TreeLog())
     {
@@ -57,7 +55,7 @@ internal sealed class WriteTransactionBody : TransactionBody
             ScheduleEndAbandoned();
     }
 
-    /// <summary>What changes go through.</summary>
+    /// <summary>The pages, the waiting puts and the failure, if any, of the open transaction.</summary>
     public WriteScope Scope { get; }
 
     /// <summary>Calls the user's observers and logger; no lock is held.</summary>

@@ -55,21 +55,22 @@ internal static class Catalog
             return false;
         }
 
-        header = ToHeader(name, value, reader.PageCount);
+        header = ToHeader(name, value, reader.PageCount, reader.FilePath);
         return true;
     }
 
     /// <summary>Returns the header in an entry of the catalog.</summary>
     /// <param name="pageCount">The number of pages that exist.</param>
+    /// <param name="path">The path of the data file, for messages.</param>
     /// <exception cref="CorruptionException">The value is not a header, or is an impossible one.</exception>
-    public static TreeHeader ToHeader(ReadOnlySpan<byte> name, ReadOnlySpan<byte> value, long pageCount)
+    public static TreeHeader ToHeader(ReadOnlySpan<byte> name, ReadOnlySpan<byte> value, long pageCount, string path)
     {
         if (value.Length != TreeHeader.Size)
-            ThrowHeaderSize(name, value.Length);
+            ThrowHeaderSize(name, value.Length, path);
 
         var header = MemoryMarshal.Read<TreeHeader>(value);
         if (StateStructure.FindFault(header, pageCount) is { } fault)
-            throw new CorruptionException($"The catalog entry of tree '{Show(name)}' has {fault}.");
+            throw new CorruptionException($"The catalog entry of tree '{Show(name)}' in '{path}' has {fault}.");
         return header;
     }
 
@@ -142,7 +143,7 @@ internal static class Catalog
         throw new ArgumentException($"There is already a tree named '{Decode(name)}'.", nameof(name));
 
     [DoesNotReturn]
-    private static void ThrowHeaderSize(ReadOnlySpan<byte> name, int length) =>
+    private static void ThrowHeaderSize(ReadOnlySpan<byte> name, int length, string path) =>
         throw new CorruptionException(
-            $"The catalog entry of tree '{Show(name)}' has {length} bytes, but a tree header has {TreeHeader.Size}.");
+            $"The catalog entry of tree '{Show(name)}' in '{path}' has {length} bytes, but a tree header has {TreeHeader.Size}.");
 }

@@ -66,7 +66,7 @@ internal unsafe struct CursorPath()
                 continue;
 
             _indexes[level] = index;
-            CountLeaf(step, leafPages);
+            CountLeaf(reader, step, leafPages);
             var leaf = DescendBelow(reader, level + 1, BranchPage.Child(branch, index), first: step > 0);
             PrefetchNeighbour(reader, step);
             return leaf;
@@ -91,11 +91,11 @@ internal unsafe struct CursorPath()
     }
 
     /// <summary>Counts the leaves passed, because a scan of a tree whose branches lead to each other would never end.</summary>
-    private void CountLeaf(int step, long leafPages)
+    private void CountLeaf(PageReader reader, int step, long leafPages)
     {
         _distance += step;
         if (Math.Abs(_distance) >= leafPages)
-            TreeErrors.ThrowLeaves(leafPages);
+            TreeErrors.ThrowLeaves(reader, leafPages);
     }
 
     /// <summary>Prefetches the leaf that comes next in a scan, so that it arrives while the current one is read.</summary>

@@ -34,7 +34,7 @@ internal static unsafe class LeafValue
         var kind = LeafPage.Kind(record);
         var length = Length(record);
         if (kind is not (ValueKind.Overflow or ValueKind.LargeExtent) || length is < 0 or > int.MaxValue)
-            TreeErrors.ThrowValueKind(kind, length);
+            TreeErrors.ThrowValueKind(reader, kind, length);
         if (kind == ValueKind.LargeExtent)
             return reader.ReadLarge(*(LargeExtentReference*)LeafPage.InlineBytes(record), 0, (int)length);
 

@@ -111,7 +111,7 @@ internal static unsafe class PageMerger
         if (!FitsComfortably(bytes, pageSize))
             return false;
 
-        path.CheckDistinct(leftNumber == path.Page(level) ? rightNumber : leftNumber);
+        path.CheckDistinct(writer, leftNumber == path.Page(level) ? rightNumber : leftNumber);
         var left = writer.Modify(leftNumber);
         if (isLeaf)
         {

@@ -31,7 +31,7 @@ internal static unsafe class PageSplitter
         var pageSize = writer.PageSize;
         var count = SlottedPage.Count(leaf.Bytes);
         var number = path.Page(path.LeafLevel);
-        path.CheckDistinct(PageNumber.None);
+        path.CheckDistinct(writer, PageNumber.None);
         var append = index == count && path.OnRightEdge;
         var at = append ? count : DivisionByBytes<LeafPage>(leaf.Bytes, index, size);
 
@@ -145,7 +145,7 @@ internal static unsafe class PageSplitter
     private static void GrowRoot(PageWriter writer, TreeState state, in NewChild child)
     {
         if (state.Depth >= TreeLimits.MaxDepth)
-            TreeErrors.ThrowDepth(state.Depth + 1);
+            TreeErrors.ThrowDepth(writer, state.Depth + 1);
 
         var root = writer.Allocate(PageKind.Branch, state.Root);
         SlottedPage.Initialize(root, writer.PageSize);

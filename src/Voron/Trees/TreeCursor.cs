@@ -282,7 +282,7 @@ internal sealed unsafe class TreeCursor
         if (tree.Root.IsNone)
             return End(first ? Place.AfterLast : Place.BeforeFirst);
 
-        tree.CheckDepth();
+        tree.CheckDepth(_reader!);
         var leaf = _path.DescendToEdge(_reader!, tree.Root, tree.Depth, first);
         Stand(leaf, first ? 0 : SlottedPage.Count(leaf) - 1);
         return true;
@@ -298,7 +298,7 @@ internal sealed unsafe class TreeCursor
         if (tree.Root.IsNone)
             return null;
 
-        tree.CheckDepth();
+        tree.CheckDepth(_reader!);
         fixed (byte* bytes = key)
         {
             var search = new SearchKey(bytes, key.Length);

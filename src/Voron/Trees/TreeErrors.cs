@@ -1,5 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using Voron.Format;
+using Voron.Paging;
 using Voron.Primitives;
 using Voron.Trees.Pages;
 
@@ -9,32 +10,33 @@ namespace Voron.Trees;
 internal static unsafe class TreeErrors
 {
     [DoesNotReturn]
-    public static void ThrowKind(PageNumber page, byte* bytes, PageKind expected) =>
+    public static void ThrowKind(PageReader reader, PageNumber page, byte* bytes, PageKind expected) =>
         throw new CorruptionException(
-            $"Page {page} should be of kind {expected} according to a link in a tree, but is of kind {((PageHeader*)bytes)->Kind} " +
+            $"Page {page} of '{reader.FilePath}' should be of kind {expected} according to a link in a tree, but is of kind {((PageHeader*)bytes)->Kind} " +
             $"and names itself page {((PageHeader*)bytes)->PageNumber}.");
 
     [DoesNotReturn]
-    public static void ThrowExtent(PageNumber page, byte* bytes, long expectedLength) =>
+    public static void ThrowExtent(PageReader reader, PageNumber page, byte* bytes, long expectedLength) =>
         throw new CorruptionException(
-            $"Page {page} should start an overflow extent with a value of {expectedLength} bytes, but is of kind " +
+            $"Page {page} of '{reader.FilePath}' should start an overflow extent with a value of {expectedLength} bytes, but is of kind " +
             $"{((PageHeader*)bytes)->Kind} with {((PageHeader*)bytes)->ExtentBytes} bytes.");
 
     [DoesNotReturn]
-    public static void ThrowDepth(int depth) =>
-        throw new CorruptionException($"A tree claims {depth} levels, but can have at most {TreeLimits.MaxDepth}.");
+    public static void ThrowDepth(PageReader reader, int depth) =>
+        throw new CorruptionException($"A tree in '{reader.FilePath}' claims {depth} levels, but can have at most {TreeLimits.MaxDepth}.");
 
     [DoesNotReturn]
-    public static void ThrowLeaves(long leaves) =>
-        throw new CorruptionException($"A tree has more leaves than the {leaves} that it claims: its branches form a cycle or share pages.");
+    public static void ThrowLeaves(PageReader reader, long leaves) =>
+        throw new CorruptionException(
+            $"A tree in '{reader.FilePath}' has more leaves than the {leaves} that it claims: its branches form a cycle or share pages.");
 
     [DoesNotReturn]
-    public static void ThrowShared(PageNumber page) =>
-        throw new CorruptionException($"Page {page} is linked to a tree twice.");
+    public static void ThrowShared(PageReader reader, PageNumber page) =>
+        throw new CorruptionException($"Page {page} of '{reader.FilePath}' is linked to a tree twice.");
 
     [DoesNotReturn]
-    public static void ThrowValueKind(ValueKind kind, long length) =>
-        throw new CorruptionException($"A leaf has a value of {length} bytes stored as {kind}, which is not possible.");
+    public static void ThrowValueKind(PageReader reader, ValueKind kind, long length) =>
+        throw new CorruptionException($"A leaf in '{reader.FilePath}' has a value of {length} bytes stored as {kind}, which is not possible.");
 
     [DoesNotReturn]
     public static void ThrowNoEntry() => throw new InvalidOperationException("The cursor is not on an entry.");

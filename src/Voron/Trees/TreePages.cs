@@ -21,12 +21,12 @@ internal static unsafe class TreePages
         var bytes = reader.Read(first);
         var header = (PageHeader*)bytes;
         if (header->Kind != PageKind.Overflow || header->ExtentBytes != length)
-            TreeErrors.ThrowExtent(first, bytes, length);
+            TreeErrors.ThrowExtent(reader, first, bytes, length);
 
         // The file, and so the map, may be longer or shorter than the page count: an extent that ends beyond that count has no
         // content there.
         if (header->ExtentPages > reader.PageCount - first.Value)
-            PageErrors.ThrowExtentBeyond(first, header->ExtentPages, reader.PageCount);
+            PageErrors.ThrowExtentBeyond(reader, first, header->ExtentPages);
         return bytes;
     }
 
@@ -35,7 +35,7 @@ internal static unsafe class TreePages
     {
         var bytes = reader.Read(page);
         if (((PageHeader*)bytes)->Kind != kind)
-            TreeErrors.ThrowKind(page, bytes, kind);
+            TreeErrors.ThrowKind(reader, page, bytes, kind);
 
         return bytes;
     }

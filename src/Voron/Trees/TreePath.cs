@@ -1,3 +1,4 @@
+using Voron.Paging;
 using Voron.Primitives;
 using Voron.Trees.Pages;
 
@@ -24,17 +25,17 @@ internal unsafe struct TreePath
     /// merged into itself.
     /// </summary>
     /// <exception cref="CorruptionException">The path contains a page twice, or contains <paramref name="other"/>.</exception>
-    public readonly void CheckDistinct(PageNumber other)
+    public readonly void CheckDistinct(PageReader reader, PageNumber other)
     {
         for (var level = 0; level <= LeafLevel; level++)
         {
             var page = Page(level);
             if (page == other)
-                TreeErrors.ThrowShared(page);
+                TreeErrors.ThrowShared(reader, page);
             for (var above = 0; above < level; above++)
             {
                 if (page == Page(above))
-                    TreeErrors.ThrowShared(page);
+                    TreeErrors.ThrowShared(reader, page);
             }
         }
     }

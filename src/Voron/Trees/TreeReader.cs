@@ -50,7 +50,7 @@ internal static unsafe class TreeReader
     public static void Descend(TreeState state, PageReader reader, in SearchKey key, out TreePath path)
     {
         Unsafe.SkipInit(out path);
-        state.CheckDepth();
+        state.CheckDepth(reader);
         var page = state.Root;
         var last = state.Depth - 1;
         var edge = true;

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using Voron.Format;
+using Voron.Paging;
 using Voron.Primitives;
 using Voron.Trees.KeyHeads;
 using Voron.Trees.Pages;
@@ -87,10 +88,10 @@ internal sealed class TreeState
     }
 
     /// <exception cref="CorruptionException">The tree claims no level, or more levels than a tree can have.</exception>
-    public void CheckDepth()
+    public void CheckDepth(PageReader reader)
     {
         if ((uint)(Depth - 1) >= TreeLimits.MaxDepth)
-            TreeErrors.ThrowDepth(Depth);
+            TreeErrors.ThrowDepth(reader, Depth);
     }
 
     public TreeHeader ToHeader() => new()

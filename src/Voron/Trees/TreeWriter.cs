@@ -96,7 +96,7 @@ internal static unsafe class TreeWriter
             return;
 
         state.PrepareForChange();
-        state.CheckDepth();
+        state.CheckDepth(writer);
         FreeBelow(writer, state, state.Root, state.Depth - 1);
         state.Root = PageNumber.None;
         state.Depth = 0;

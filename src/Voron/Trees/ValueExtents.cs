@@ -92,7 +92,7 @@ internal static unsafe class ValueExtents
         var page = new PageNumber(reference.ChecksumPage);
         var bytes = reader.Read(page);
         if (((PageHeader*)bytes)->Kind != PageKind.Overflow)
-            TreeErrors.ThrowKind(page, bytes, PageKind.Overflow);
+            TreeErrors.ThrowKind(reader, page, bytes, PageKind.Overflow);
 
         return (int)((PageHeader*)bytes)->ExtentPages;
     }

@@ -123,6 +123,8 @@ public sealed class ForgedNumberTests
 
         public override int PageSize => 4096;
 
+        public override string FilePath => "memory";
+
         public override long PageCount { get; }
 
         public override byte* Read(PageNumber page) => (byte*)Unsafe.AsPointer(ref _page[0]);

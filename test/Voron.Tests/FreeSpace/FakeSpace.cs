@@ -23,6 +23,8 @@ internal sealed unsafe class FakeSpace : ISpacePages, IDisposable
 
     public SectionMapLayout Layout { get; }
 
+    public string FilePath => "memory";
+
     public long PageCount { get; set; }
 
     public long Capacity { get; private set; }

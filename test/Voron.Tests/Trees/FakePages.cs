@@ -37,6 +37,8 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
 
     public override int PageSize => _pageSize;
 
+    public override string FilePath => "memory";
+
     /// <summary>For the trees over these pages.</summary>
     public TransactionKeyHeads KeyHeads { get; }
 

@@ -38,7 +38,7 @@ internal static unsafe class GroupSearch
     public static void FindLeaves(TreeState state, PageWriter writer, BranchKeyHeads heads, SearchKey* keys, int count, PageNumber* leaves)
     {
         Debug.Assert(count <= Width);
-        state.CheckDepth();
+        state.CheckDepth(writer);
         for (var i = 0; i < count; i++)
             leaves[i] = state.Root;
 
@@ -72,7 +72,7 @@ internal static unsafe class GroupSearch
     public static void FindRecords(TreeState state, PageReader reader, SearchKey* keys, int count, byte** records)
     {
         Debug.Assert(count <= Width);
-        state.CheckDepth();
+        state.CheckDepth(reader);
         var pages = stackalloc PageNumber[Width];
         for (var i = 0; i < count; i++)
             pages[i] = state.Root;
