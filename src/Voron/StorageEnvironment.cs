@@ -16,7 +16,7 @@ namespace Voron;
 /// An embedded store of ordered trees in a directory. It has one writer at a time and any number of readers, which never wait. Every commit
 /// is durable when it returns.
 /// </summary>
-/// <remarks>Several threads may call all members at once. There can be one environment per directory and process tree at a time.</remarks>
+/// <remarks>Several threads may call all members at once. A directory can be open in one environment at a time, in all processes.</remarks>
 public sealed partial class StorageEnvironment : IDisposable
 {
     private static readonly TimeSpan ReclaimPatience = TimeSpan.FromSeconds(5);

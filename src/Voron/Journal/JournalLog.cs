@@ -10,12 +10,12 @@ internal static partial class JournalLog
 
     [LoggerMessage(
         Level = LogLevel.Information,
-        Message = "The journal ends after transaction {TransactionId}. A tail of unfinished writes at offset {Offset} of {Name} was dropped: {Broken} broken and {Whole} intact record(s), from sequence {Sequence} on, with transactions {First} to {Last} according to their headers.")]
+        Message = "The journal ends after transaction {TransactionId}. A tail of unfinished writes at offset {Offset} of '{Path}' was dropped: {Broken} broken and {Whole} intact record(s), from sequence {Sequence} on, with transactions {First} to {Last} according to their headers.")]
     public static partial void TailDropped(
-        ILogger logger, long transactionId, long offset, string name, int broken, int whole, long sequence, long first, long last);
+        ILogger logger, long transactionId, long offset, string path, int broken, int whole, long sequence, long first, long last);
 
     [LoggerMessage(
         Level = LogLevel.Information,
-        Message = "Replayed {Records} record(s) up to transaction {TransactionId}: {Pages} page(s) in {Milliseconds} ms.")]
-    public static partial void Replayed(ILogger logger, long records, long transactionId, long pages, long milliseconds);
+        Message = "Recovered '{Path}': replayed {Records} record(s) with {Pages} page(s), up to transaction {TransactionId}, in {Milliseconds} ms.")]
+    public static partial void Replayed(ILogger logger, string path, long records, long transactionId, long pages, long milliseconds);
 }

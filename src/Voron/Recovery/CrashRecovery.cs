@@ -53,7 +53,7 @@ internal static class CrashRecovery
         target.Versions.EnsureCapacity(dataFile.CapacityPages);
         var pages = replay.PageCount;
         replay.Publish(target.Versions);
-        Log(logger, end, state, pages, start);
+        Log(logger, dataFile.File.Path, end, state, pages, start);
         return new RecoveryResult
         {
             State = state,
@@ -85,7 +85,7 @@ internal static class CrashRecovery
         }
     }
 
-    private static void Log(ILogger logger, JournalChainEnd end, in EnvironmentState state, long pages, long start)
+    private static void Log(ILogger logger, string path, JournalChainEnd end, in EnvironmentState state, long pages, long start)
     {
         if (end.Dropped is { } tail)
         {
@@ -97,7 +97,7 @@ internal static class CrashRecovery
         if (end.Records > 0)
         {
             var milliseconds = (long)Stopwatch.GetElapsedTime(start).TotalMilliseconds;
-            JournalLog.Replayed(logger, end.Records, state.TransactionId, pages, milliseconds);
+            JournalLog.Replayed(logger, path, end.Records, state.TransactionId, pages, milliseconds);
         }
     }
 }
