@@ -25,24 +25,26 @@ internal sealed class ReaderPool
     public ReadTransactionBody Rent()
     {
         _context.Users.AddReader();
-        ReadTransactionBody? body = null;
+        SnapshotPages? snapshot = null;
         try
         {
+            ReadTransactionBody? body = null;
             for (var i = 0; i < _pool.Length && body == null; i++)
             {
                 if (_pool[i] != null)
                     body = Interlocked.Exchange(ref _pool[i], null);
             }
 
-            body ??= new ReadTransactionBody(new SnapshotPages(_context.Snapshots), _return, _release);
+            snapshot = body?.Snapshot ?? new SnapshotPages(_context.Snapshots);
+            body ??= new ReadTransactionBody(snapshot, _return, _release);
             body.Begin(_context.Options.CaptureTransactionStacks ? new StackTrace(1, fNeedFileInfo: false) : null);
             return body;
         }
         catch
         {
-            // The snapshot may already have been registered; without a body there is no slot, and nothing can have been registered.
-            body?.Snapshot.End();
-            body?.Snapshot.Retire();
+            // A snapshot has a slot from its creation on, and may already have been registered.
+            snapshot?.End();
+            snapshot?.Retire();
             _context.Users.RemoveReader();
             throw;
         }
