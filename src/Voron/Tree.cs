@@ -31,6 +31,8 @@ public readonly struct Tree
         {
             var state = Opened.State;
             return new TreeStatistics(state.EntryCount, state.Depth, state.LeafPages, state.BranchPages, state.OverflowPages);
+    internal long Generation => _generation;
+
         }
     }
 

@@ -26,10 +26,10 @@ internal sealed unsafe class ValueStream : Stream
     private long _position;
 
     // The key is needed, and passed, only in a write transaction.
-    private ValueStream(OpenTree tree, byte[]? key, byte* bytes, long length, in LargeExtentReference large)
+    private ValueStream(OpenTree tree, long generation, byte[]? key, byte* bytes, long length, in LargeExtentReference large)
     {
         _tree = tree;
-        _generation = tree.Generation;
+        _generation = generation;
         _key = key;
         _changes = tree.State.ChangeCount;
         _rollbacks = tree.Owner.Write?.RollbackCount ?? 0;
@@ -67,7 +67,7 @@ internal sealed unsafe class ValueStream : Stream
         {
             // Checked again: the transaction may have ended before it was entered.
             tree.ThrowIfClosed(generation);
-            return Find(tree, key);
+            return Find(tree, generation, key);
         }
         finally
         {
@@ -75,7 +75,7 @@ internal sealed unsafe class ValueStream : Stream
         }
     }
 
-    private static ValueStream? Find(OpenTree tree, ReadOnlySpan<byte> key)
+    private static ValueStream? Find(OpenTree tree, long generation, ReadOnlySpan<byte> key)
     {
         var record = TreeReader.Find(tree.State, tree.Owner.Pages, key);
         if (record == null)
@@ -84,12 +84,12 @@ internal sealed unsafe class ValueStream : Stream
         if (LeafPage.Kind(record) == ValueKind.LargeExtent)
         {
             var reference = *(LargeExtentReference*)LeafPage.InlineBytes(record);
-            return new ValueStream(tree, kept, null, reference.Length - (PlantedFault.EndStreamEarly ? 1 : 0), reference);
+            return new ValueStream(tree, generation, kept, null, reference.Length - (PlantedFault.EndStreamEarly ? 1 : 0), reference);
         }
 
         var value = LeafValue.Read(tree.Owner.Pages, record);
         fixed (byte* bytes = value)
-            return new ValueStream(tree, kept, bytes, value.Length, default);
+            return new ValueStream(tree, generation, kept, bytes, value.Length, default);
     }
 
     public override int Read(Span<byte> buffer)

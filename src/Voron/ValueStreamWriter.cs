@@ -39,13 +39,14 @@ internal sealed class ValueStreamWriter : IPendingPut
     private Exception? _undone;
 
     /// <param name="tree">The tree that the value is put into, open for writing.</param>
+    /// <param name="generation">The generation of the handle through which the value is put.</param>
     /// <param name="maxBytes">The maximum length of the value; smaller in tests.</param>
-    public ValueStreamWriter(OpenTree tree, long maxBytes = MaxValueBytes)
+    public ValueStreamWriter(OpenTree tree, long generation, long maxBytes = MaxValueBytes)
     {
         _maxBytes = maxBytes;
         _write = tree.Owner.Write!;
         _tree = tree;
-        _generation = tree.Generation;
+        _generation = generation;
         _pageShift = BitOperations.Log2((uint)_write.Pages.PageSize);
     }
 

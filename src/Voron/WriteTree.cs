@@ -107,7 +107,7 @@ public readonly struct WriteTree
         ArgumentNullException.ThrowIfNull(value);
         var tree = _tree.Opened;
         TreeEditor.Begin(tree, key.Span);
-        return new ValueStreamWriter(tree).PutAsync(key, value, cancellationToken);
+        return new ValueStreamWriter(tree, _tree.Generation).PutAsync(key, value, cancellationToken);
     }
 
     /// <summary>Removes an entry; false when the tree does not have the key.</summary>

@@ -1,4 +1,6 @@
+using System.IO.Pipelines;
 using Voron.Torture.Simulation;
+using Voron.Transactions;
 
 namespace Voron.Tests.Faults;
 
@@ -28,6 +30,33 @@ public sealed class StreamLifetimeTests
         }
 
         return data;
+    }
+
+    /// <summary>The transaction may end between the check of the handle and the first step of the put.</summary>
+    [Fact]
+    public async Task A_put_through_the_handle_of_an_ended_transaction_stores_nothing_in_the_next()
+    {
+        using var environment = StorageEnvironment.Open(new SimulatedDisk(), FaultTestKit.Options());
+        FaultTestKit.Put(environment, 1, FaultTestKit.Value(1, 100));
+        OpenTree opened;
+        long generation;
+        using (var ended = environment.BeginWrite())
+        {
+            opened = ended.OpenTree(FaultTestKit.TreeName).ToTree().Opened;
+            generation = opened.Generation;
+        }
+
+        using var next = environment.BeginWrite();
+        next.OpenTree(FaultTestKit.TreeName).ToTree().Opened.Should().BeSameAs(opened, "the test is about an object that is used again");
+        foreach (var length in new[] { Small, LargeWithDescriptor })
+        {
+            var pipe = PipeReader.Create(new MemoryStream(FaultTestKit.Value(2, length)));
+            var put = async () => await new ValueStreamWriter(opened, generation).PutAsync(FaultTestKit.Key(2), pipe, CancellationToken.None);
+            await put.Should().ThrowAsync<ObjectDisposedException>();
+        }
+
+        next.Commit();
+        FaultTestKit.Get(environment, 2).Should().BeNull();
     }
 
     [Theory]

@@ -213,7 +213,7 @@ public sealed class StreamTests
     {
         var opened = tree.ToTree().Opened;
         var pipe = PipeReader.Create(new Unseekable(new Endless(length), 16_000));
-        return new ValueStreamWriter(opened, limit).PutAsync(FaultTestKit.Key(2), pipe, Cancellation);
+        return new ValueStreamWriter(opened, opened.Generation, limit).PutAsync(FaultTestKit.Key(2), pipe, Cancellation);
     }
 
     private static void CheckStream(Tree tree, int key, byte[] value)
