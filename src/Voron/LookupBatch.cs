@@ -80,7 +80,7 @@ public sealed unsafe class LookupBatch
     internal int LookUp(OpenTree tree, long generation)
     {
         _tree = null;
-        var state = tree.State;
+        var state = tree.SettledState();
         var reader = tree.Owner.Pages;
         var found = 0;
         for (int from = 0, count; from < Count; from += count)

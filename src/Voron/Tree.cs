@@ -18,23 +18,20 @@ public readonly struct Tree
         _generation = tree.Generation;
     }
 
-    /// <summary>The number of entries, which is known without a walk through the tree.</summary>
-    public long Count => Opened.State.EntryCount;
+    /// <summary>The number of entries, which is known without a walk through the tree. Puts that wait in the transaction count.</summary>
+    public long Count => Opened.SettledState().EntryCount;
 
     /// <summary>The name of the tree.</summary>
     public string Name => Catalog.Decode(Opened.Name);
 
-    /// <summary>The pages of the tree, by kind.</summary>
-    public TreeStatistics Statistics
+    /// <summary>Returns the number of entries, of levels, and of pages by kind. Applies the puts that wait in the transaction first.</summary>
+    public TreeStatistics GetStatistics()
     {
-        get
-        {
-            var state = Opened.State;
-            return new TreeStatistics(state.EntryCount, state.Depth, state.LeafPages, state.BranchPages, state.OverflowPages);
-    internal long Generation => _generation;
-
-        }
+        var state = Opened.SettledState();
+        return new TreeStatistics(state.EntryCount, state.Depth, state.LeafPages, state.BranchPages, state.OverflowPages);
     }
+
+    internal long Generation => _generation;
 
     internal OpenTree Opened
     {
@@ -62,7 +59,7 @@ public readonly struct Tree
         try
         {
             tree.ThrowIfClosed(_generation);
-            return TreeReader.TryGet(tree.State, owner.Pages, key, out value);
+            return TreeReader.TryGet(tree.SettledState(), owner.Pages, key, out value);
         }
         finally
         {
@@ -99,7 +96,7 @@ public readonly struct Tree
         try
         {
             tree.ThrowIfClosed(_generation);
-            return TreeReader.Contains(tree.State, owner.Pages, key);
+            return TreeReader.Contains(tree.SettledState(), owner.Pages, key);
         }
         finally
         {

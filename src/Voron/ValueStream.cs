@@ -31,7 +31,7 @@ internal sealed unsafe class ValueStream : Stream
         _tree = tree;
         _generation = generation;
         _key = key;
-        _changes = tree.State.ChangeCount;
+        _changes = tree.SettledState().ChangeCount;
         _rollbacks = tree.Owner.Write?.RollbackCount ?? 0;
         _bytes = bytes;
         _length = length;
@@ -77,7 +77,7 @@ internal sealed unsafe class ValueStream : Stream
 
     private static ValueStream? Find(OpenTree tree, long generation, ReadOnlySpan<byte> key)
     {
-        var record = TreeReader.Find(tree.State, tree.Owner.Pages, key);
+        var record = TreeReader.Find(tree.SettledState(), tree.Owner.Pages, key);
         if (record == null)
             return null;
         var kept = tree.Owner.Write != null ? key.ToArray() : null;
@@ -104,7 +104,7 @@ internal sealed unsafe class ValueStream : Stream
         try
         {
             _tree.ThrowIfClosed(_generation);
-            if (_key != null && _tree.State.ChangeCount != _changes)
+            if (_key != null && _tree.SettledState().ChangeCount != _changes)
                 FindAgain();
             var source = _bytes != null
                 ? new ReadOnlySpan<byte>(_bytes + _position, count)
@@ -124,7 +124,7 @@ internal sealed unsafe class ValueStream : Stream
         if (PlantedFault.ReadChangedValues)
             return;
         var hasEnded = _bytes != null || _tree.Owner.Write!.RollbackCount != _rollbacks;
-        var record = hasEnded ? null : TreeReader.Find(_tree.State, _tree.Owner.Pages, _key);
+        var record = hasEnded ? null : TreeReader.Find(_tree.SettledState(), _tree.Owner.Pages, _key);
         if (record == null || LeafPage.Kind(record) != ValueKind.LargeExtent || !IsSame(*(LargeExtentReference*)LeafPage.InlineBytes(record)))
         {
             throw new InvalidOperationException(
@@ -132,7 +132,7 @@ internal sealed unsafe class ValueStream : Stream
                 "was opened. In a write transaction, read a value before changing the tree, or open the stream again.");
         }
 
-        _changes = _tree.State.ChangeCount;
+        _changes = _tree.SettledState().ChangeCount;
     }
 
     private bool IsSame(in LargeExtentReference other) =>

@@ -223,7 +223,7 @@ internal sealed class ValueStreamWriter : IPendingPut
     private void PrepareRoom(long bytes)
     {
         _tree.ThrowIfClosed(_generation);
-        _ = _tree.State;
+        _ = _tree.SettledState();
         _write.ThrowIfBroken();
         try
         {
@@ -309,14 +309,14 @@ internal sealed class ValueStreamWriter : IPendingPut
             }
 
             _tree.ThrowIfClosed(_generation);
-            _ = _tree.State;
+            _ = _tree.SettledState();
             var used = (length + (1L << _pageShift) - 1) >> _pageShift;
             try
             {
                 if (used < _pages)
                     _write.Pages.FreeExtent(new PageNumber(_firstPage + used), checked((int)(_pages - used)));
                 _pages = 0;
-                _write.LargeValues.Attach(_tree.State, _key.Span, _firstPage, used, length, CollectionsMarshal.AsSpan(_checksums));
+                _write.LargeValues.Attach(_tree.SettledState(), _key.Span, _firstPage, used, length, CollectionsMarshal.AsSpan(_checksums));
             }
             catch (Exception e) when (_write.Break(e))
             {
@@ -335,7 +335,7 @@ internal sealed class ValueStreamWriter : IPendingPut
             try
             {
                 _tree.ThrowIfClosed(_generation);
-                _ = _tree.State;
+                _ = _tree.SettledState();
                 _write.Pages.FreeExtent(new PageNumber(_firstPage), checked((int)_pages));
             }
             catch (Exception e) when (_write.Break(e))

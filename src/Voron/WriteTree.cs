@@ -25,7 +25,7 @@ public readonly struct WriteTree
     public string Name => _tree.Name;
 
     /// <summary>The pages of the tree, by kind.</summary>
-    public TreeStatistics Statistics => _tree.Statistics;
+    public TreeStatistics GetStatistics() => _tree.GetStatistics();
 
     /// <summary>Returns the same tree, for code that only reads.</summary>
     public Tree AsReadOnly() => _tree;

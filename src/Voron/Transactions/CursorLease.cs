@@ -29,7 +29,7 @@ internal sealed class CursorLease(TransactionTree tree, CursorLease.FreeList unu
     public void Open()
     {
         Debug.Assert(Volatile.Read(ref _state) == Free, "A cursor must be closed before it is opened again.");
-        Cursor.Open(tree.State, tree.Owner.Pages, canChange: tree.Owner.Write != null);
+        Cursor.Open(tree.SettledState(), tree.Owner.Pages, canChange: tree.Owner.Write != null);
         Volatile.Write(ref _state, Opened);
     }
 
@@ -65,7 +65,7 @@ internal sealed class CursorLease(TransactionTree tree, CursorLease.FreeList unu
     {
         if (generation != Generation)
             ThrowClosed();
-        _ = tree.State;
+        _ = tree.SettledState();
     }
 
     [DoesNotReturn]

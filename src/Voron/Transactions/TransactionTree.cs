@@ -27,17 +27,14 @@ internal abstract class TransactionTree : ITreeOwner
 
     public TransactionOwner Owner { get; }
 
-    /// <summary>The tree with all waiting puts applied. Applying them may fail, as the puts themselves would have.</summary>
+    /// <summary>Applies all waiting puts and returns the state of the tree. Applying them may fail, as the puts themselves would have.</summary>
     /// <exception cref="InvalidOperationException">The tree has been deleted in this transaction.</exception>
-    public TreeState State
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public TreeState SettledState()
     {
-        [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        get
-        {
-            if (Pending != Work.None)
-                Settle();
-            return _state;
-        }
+        if (Pending != Work.None)
+            Settle();
+        return _state;
     }
 
     /// <summary>The tree without the waiting puts, available even if it has been deleted.</summary>

@@ -19,9 +19,9 @@ internal static class TreeEditor
         try
         {
             if (value.Length >= write.LargeValues.ThresholdBytes)
-                write.LargeValues.Put(tree.State, key, value);
+                write.LargeValues.Put(tree.SettledState(), key, value);
             else
-                TreeWriter.Put(write.Pages, tree.State, key, value);
+                TreeWriter.Put(write.Pages, tree.SettledState(), key, value);
         }
         catch (Exception e) when (write.Break(e))
         {
@@ -37,10 +37,10 @@ internal static class TreeEditor
         try
         {
             if (value.Length < write.LargeValues.ThresholdBytes)
-                return TreeWriter.Insert(write.Pages, tree.State, key, value);
-            if (TreeReader.Contains(tree.State, write.Pages, key))
+                return TreeWriter.Insert(write.Pages, tree.SettledState(), key, value);
+            if (TreeReader.Contains(tree.SettledState(), write.Pages, key))
                 return false;
-            write.LargeValues.Put(tree.State, key, value);
+            write.LargeValues.Put(tree.SettledState(), key, value);
             return true;
         }
         catch (Exception e) when (write.Break(e))
@@ -59,7 +59,7 @@ internal static class TreeEditor
         ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual(length, write.LargeValues.ThresholdBytes);
         try
         {
-            return TreeWriter.Reserve(write.Pages, tree.State, key, length);
+            return TreeWriter.Reserve(write.Pages, tree.SettledState(), key, length);
         }
         catch (Exception e) when (write.Break(e))
         {
@@ -74,7 +74,7 @@ internal static class TreeEditor
         write.ThrowIfBroken();
         try
         {
-            return TreeWriter.Delete(write.Pages, tree.State, key);
+            return TreeWriter.Delete(write.Pages, tree.SettledState(), key);
         }
         catch (Exception e) when (write.Break(e))
         {

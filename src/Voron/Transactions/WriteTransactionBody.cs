@@ -178,7 +178,7 @@ internal sealed class WriteTransactionBody : TransactionBody
         try
         {
             tree.BeforeChange();
-            Trees.Catalog.Delete(WritePages, Catalog, name, tree.State);
+            Trees.Catalog.Delete(WritePages, Catalog, name, tree.SettledState());
             SetDropped(tree, isDropped: true);
             return true;
         }
@@ -204,7 +204,7 @@ internal sealed class WriteTransactionBody : TransactionBody
             var newBytes = newName.ToArray();
             Trees.Catalog.Rename(WritePages, Catalog, name, newName);
             SetName(tree, newBytes);
-            tree.State.Changed = true;
+            tree.SettledState().Changed = true;
             return true;
         }
         catch (Exception e) when (Scope.Break(e))
@@ -418,8 +418,8 @@ internal sealed class WriteTransactionBody : TransactionBody
         for (var i = 0; i < TreeCount; i++)
         {
             var tree = TreeAt(i);
-            if (!tree.IsDropped && tree.State.Changed)
-                Trees.Catalog.Save(WritePages, Catalog, tree.Name, tree.State);
+            if (!tree.IsDropped && tree.SettledState().Changed)
+                Trees.Catalog.Save(WritePages, Catalog, tree.Name, tree.SettledState());
         }
     }
 

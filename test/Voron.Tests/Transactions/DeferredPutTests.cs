@@ -47,7 +47,7 @@ public sealed class DeferredPutTests : IDisposable
                     tree.Range([75], [78]).GetEnumerator().MoveNext().Should().BeTrue();
                     break;
                 case 8:
-                    tree.Statistics.Entries.Should().Be(90);
+                    tree.GetStatistics().Entries.Should().Be(90);
                     break;
                 default:
                     var batch = new LookupBatch();

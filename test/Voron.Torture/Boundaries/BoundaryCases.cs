@@ -122,7 +122,7 @@ internal static class BoundaryCases
         });
         place.Verify();
         using var reading = place.Environment.BeginRead();
-        var statistics = reading.OpenTree("t").Statistics;
+        var statistics = reading.OpenTree("t").GetStatistics();
         Require(statistics is { Entries: 0, LeafPages: 0, Depth: 0 }, $"an empty tree has {statistics}");
     }
 
@@ -153,7 +153,7 @@ internal static class BoundaryCases
                 var tree = writing.CreateTree("t");
                 foreach ((var key, var value) in ordered)
                     tree.Put(key, value);
-                var leaves = tree.Statistics.LeafPages;
+                var leaves = tree.GetStatistics().LeafPages;
                 Require(leaves == (more > 0 ? 2 : 1), $"with {more} bytes more than a leaf holds there are {leaves}");
             });
             place.Check("t", entries);
@@ -177,11 +177,11 @@ internal static class BoundaryCases
         for (var i = 0; i < 4; i++)
             Update((byte)i, quarter - overhead);
         using (var reading = place.Environment.BeginRead())
-            Require(reading.OpenTree("t").Statistics.LeafPages == 1, "a leaf that is exactly full was divided");
+            Require(reading.OpenTree("t").GetStatistics().LeafPages == 1, "a leaf that is exactly full was divided");
         place.Check("t", entries);
         Update(2, quarter - overhead + 1);
         using (var reading = place.Environment.BeginRead())
-            Require(reading.OpenTree("t").Statistics.LeafPages == 2, "a leaf has more than it can hold");
+            Require(reading.OpenTree("t").GetStatistics().LeafPages == 2, "a leaf has more than it can hold");
         place.Check("t", entries);
 
         void Update(byte key, int length)
@@ -223,7 +223,7 @@ internal static class BoundaryCases
                 var tree = writing.CreateTree("t");
                 foreach ((var key, var value) in entries)
                     tree.Put(key, value);
-                var branches = tree.Statistics.BranchPages;
+                var branches = tree.GetStatistics().BranchPages;
                 Require(branches == (more > 0 ? 3 : 1), $"with {more} bytes more than a branch holds there are {branches}");
             });
             place.Check("t", entries);

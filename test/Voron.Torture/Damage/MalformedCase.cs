@@ -140,7 +140,7 @@ internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random r
     {
         if (!reading.TryOpenTree(name, out var tree))
             return;
-        _ = tree.Statistics;
+        _ = tree.GetStatistics();
         var entries = EntriesOf(name);
         for (var i = 0; i < Math.Min(entries.Count, 8); i++)
         {

@@ -68,7 +68,7 @@ internal static class ModelReading
             at++;
         }
 
-        var statistics = tree.Statistics;
+        var statistics = tree.GetStatistics();
         if (at != entries.Count || statistics.Entries != entries.Count || (statistics.Depth == 0) != (entries.Count == 0)
             || (statistics.LeafPages == 0) != (entries.Count == 0) || (statistics.BranchPages > 0) != (statistics.Depth > 1))
             throw new ModelMismatchException($"tree '{tree.Name}' has {at} entries of {entries.Count}, and says {statistics}");
