@@ -183,8 +183,7 @@ internal sealed class SpaceReclaimer
             // If the data file holds the submitted state, nothing is unflushed, and so no flush is under way.
             var pageCount = _writer.Submitted.PageCount;
             var before = _context.DataFile.CapacityPages;
-            var isInDataFile = _flusher.CheckpointId == _writer.Submitted.TransactionId;
-            isInDataFile |= PlantedFault.TruncateUnflushed;
+            var isInDataFile = PlantedFault.TruncateUnflushed || _flusher.CheckpointId == _writer.Submitted.TransactionId;
             if (!isInDataFile || before - pageCount < MinCut(pageCount, isLower) || _context.DataFile.HasRetiredMaps)
                 return 0;
             _context.DataFile.Truncate(pageCount);

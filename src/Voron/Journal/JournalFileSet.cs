@@ -65,7 +65,10 @@ internal sealed class JournalFileSet : IDisposable
     /// The space that a file keeps free at its end for the records of a flush does not count: it may exceed all the rest, and no flush
     /// reduces it.
     /// </summary>
-    public long LiveRecordBytes => Volatile.Read(ref _filledBytes) + (Volatile.Read(ref _newest)?.LiveBytes ?? 0);
+    public long LiveRecordBytes => Volatile.Read(ref _filledBytes) + (Newest?.LiveBytes ?? 0);
+
+    /// <summary>The live file of the latest epoch, to which records are appended; null while replay would need no file.</summary>
+    public JournalFile? Newest => Volatile.Read(ref _newest);
 
     /// <summary>The number of files that replay would need.</summary>
     public int LiveCount => Volatile.Read(ref _liveCount);
@@ -130,13 +133,6 @@ internal sealed class JournalFileSet : IDisposable
         }
 
         return JournalFormat.FirstRecordOffset;
-    }
-
-    /// <summary>Returns the live file with that epoch, or null.</summary>
-    public JournalFile? FindLive(long epoch)
-    {
-        using (_lock.Enter())
-            return _live.Find(file => file.Epoch == epoch);
     }
 
     /// <summary>Makes the spare the current file, or a file prepared now.</summary>

@@ -86,7 +86,7 @@ internal sealed unsafe class JournalLeader
         foreach (var entry in _batch)
         {
             if (PlantedFault.AcknowledgeBeforePublish)
-                _queue.SetDurableEarly(entry.Sequence);
+                _queue.SetDurable(entry.Sequence);
             SchedulePoint.Reach(SchedulePlace.Publishing);
             _listener.OnRecordDurable(*entry.Header, entry.End, entry.Length);
             SchedulePoint.Reach(SchedulePlace.Published);

@@ -5,5 +5,4 @@ namespace Voron.Journal;
 /// <summary>The place where a journal continues after an opening.</summary>
 /// <param name="Position">The end of the last record.</param>
 /// <param name="Seals">The seals for the header of the first new file.</param>
-/// <param name="Current">The file that contains the position, if records may be appended to it at once; otherwise null.</param>
-internal readonly record struct JournalStart(JournalPosition Position, JournalSeal[] Seals, JournalFile? Current);
+internal readonly record struct JournalStart(JournalPosition Position, JournalSeal[] Seals);

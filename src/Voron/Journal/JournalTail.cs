@@ -23,7 +23,7 @@ internal sealed class JournalTail
         _submission = submission;
         _files = files;
         _seals = start.Seals;
-        _current = start.Current;
+        _current = PlantedFault.AppendToReplayedJournal ? files.Newest : null;
         _offset = start.Position.Offset;
     }
 
@@ -80,6 +80,7 @@ internal sealed class JournalTail
         Debug.Assert(entry.Length > 0 && entry.Length % JournalFormat.Block == 0, "a record consists of whole blocks");
         Debug.Assert(_offset >= JournalFormat.FirstRecordOffset && _offset % JournalFormat.Block == 0, "a record begins at a block after the headers");
         Debug.Assert(_offset + entry.Length <= file.Length, "a record ends within its file");
+        Debug.Assert(file == _files.Newest, "records are appended to the newest file");
         entry.File = file;
         entry.Offset = _offset;
         _offset += entry.Length;

@@ -181,9 +181,6 @@ internal sealed class RecordQueue
         Volatile.Write(ref _durableSequence, Math.Max(_durableSequence, sequence));
     }
 
-    /// <summary>Notes that a record counts as durable before it is; for planted faults.</summary>
-    public void SetDurableEarly(long sequence) => Volatile.Write(ref _durableSequence, sequence);
-
     /// <summary>
     /// Takes the empty commits that the durable records allow to be acknowledged. Those that arrive too late to be seen here are found by
     /// <see cref="TryEndLeading"/>.

@@ -211,10 +211,9 @@ internal static unsafe class EngineOpener
         owned.Push(files);
         files.Adopt(
             recovered.Files, recovered.WithoutEpoch, checkpoints.Current.ReplayStart, recovered.Unused, recovered.Ends);
-        var current = PlantedFault.AppendToReplayedJournal ? files.FindLive(recovered.End.Epoch) : null;
         context.JournalFiles = files;
         context.Journal = new JournalWriter(
-            files, context.Poison, publisher, context.EnvironmentId, new JournalStart(recovered.End, recovered.Seals, current));
+            files, context.Poison, publisher, context.EnvironmentId, new JournalStart(recovered.End, recovered.Seals));
         owned.Push(context.Journal);
     }
 

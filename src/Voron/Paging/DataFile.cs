@@ -17,7 +17,6 @@ internal sealed unsafe class DataFile : IDisposable
 {
     /// <summary>The name of the data file in the directory of its environment.</summary>
     public const string FileName = "voron.data";
-
     private const int ExtentPieceBytes = 64 << 10;
 
     private readonly EngineLock _sync = new(LockRank.DataSync);
@@ -159,7 +158,8 @@ internal sealed unsafe class DataFile : IDisposable
 
     private void CheckLengthHeld()
     {
-        _growth.AssertHeld(unless: PlantedFault.GrowSideBySide);
+        if (!PlantedFault.GrowSideBySide)
+            _growth.AssertHeld();
         try
         {
             var length = File.Length;

@@ -26,9 +26,8 @@ internal sealed class EngineLock(LockRank rank)
     }
 
     /// <summary>In debug builds, asserts that this thread holds the lock.</summary>
-    /// <param name="unless">True when a planted fault works without it.</param>
     [Conditional("DEBUG")]
-    public void AssertHeld(bool unless = false) => Debug.Assert(unless || _lock.IsHeldByCurrentThread, $"{rank} is not held");
+    public void AssertHeld() => Debug.Assert(_lock.IsHeldByCurrentThread, $"{rank} is not held");
 
     public readonly ref struct Scope(Lock held, LockRank rank)
     {

@@ -69,7 +69,8 @@ internal sealed unsafe class TransactionVersions
     {
         _context.AssertWriterHeld();
         Debug.Assert(_changes.Count == 0, "The last transaction must have ended.");
-        Debug.Assert(id >= _id, "The ids of transactions must not fall: that of one that was rolled back is used again.");
+        Debug.Assert(
+            id >= _id || PlantedFault.WrapTransactionIds, "The ids of transactions must not fall: that of one that was rolled back is used again.");
         _id = id;
         _stamp = _innermostStamp = 0;
         _changedBytes = 0;

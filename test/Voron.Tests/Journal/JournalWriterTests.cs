@@ -14,7 +14,7 @@ public sealed class JournalWriterTests
         var disk = new SimulatedDisk();
         var poison = new PoisonState("test");
         using var files = new JournalFileSet(disk, 1, 4096, 65536, 65536, NullLogger.Instance);
-        using var journal = new JournalWriter(files, poison, new Listener(), 1, new JournalStart(default, [], null));
+        using var journal = new JournalWriter(files, poison, new Listener(), 1, new JournalStart(default, []));
         Submit(journal, null);
         journal.Drain();
 
@@ -67,7 +67,7 @@ public sealed class JournalWriterTests
     {
         var listener = new Listener();
         using var files = new JournalFileSet(new SimulatedDisk(), 1, 4096, 65536, 65536, NullLogger.Instance);
-        using var journal = new JournalWriter(files, new PoisonState("test"), listener, 1, new JournalStart(default, [], null));
+        using var journal = new JournalWriter(files, new PoisonState("test"), listener, 1, new JournalStart(default, []));
         var first = CommitCompletion.Rent();
         var second = CommitCompletion.Rent();
         var empty = CommitCompletion.Rent();
