@@ -130,6 +130,7 @@ internal sealed unsafe class Flusher
     /// <exception cref="StorageFullException">No room for the flush; it is paused.</exception>
     public bool FlushForWriter()
     {
+        _writer.AssertHeld();
         FlushPlan? plan;
         long detach;
         using (_lock.Enter())

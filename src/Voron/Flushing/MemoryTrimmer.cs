@@ -110,6 +110,7 @@ internal sealed class MemoryTrimmer
     // Called by the holder of the writer. A second call, or one while another trim examines its frames, does nothing.
     private void PutBack()
     {
+        _writer.AssertHeld();
         if (_trim is not { } trim || !Volatile.Read(ref _hasRun))
             return;
         _trim = null;

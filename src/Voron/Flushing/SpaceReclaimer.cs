@@ -85,6 +85,7 @@ internal sealed class SpaceReclaimer
     /// <returns>The number of bytes given back.</returns>
     public long PunchForWriter(long bytes)
     {
+        _writer.AssertHeld();
         var writePages = _writer.WritePages;
         var sections = writePages.Space.Map.SectionCount;
         var detach = _context.Versions.DetachIsIncomplete ? -1 : _context.Versions.LastDetach;

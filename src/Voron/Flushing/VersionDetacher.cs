@@ -38,6 +38,7 @@ internal sealed unsafe class VersionDetacher(Engine context, Writer writer)
     /// <inheritdoc cref="Detach"/>
     public void DetachAsHolder(FlushPlan plan, long number)
     {
+        writer.AssertHeld();
         writer.VersionReclaimer.Detach(plan.Touched.AsSpan(), plan.Target.State.TransactionId, context.DataFile.MapAddress);
         context.Versions.EndDetach(number);
     }
