@@ -1,6 +1,5 @@
 using Voron.Format;
 using Voron.IO;
-using Voron.Paging;
 
 namespace Voron.Journal;
 
@@ -23,16 +22,16 @@ internal static unsafe class JournalSnapshotFile
     public static long NumberOf(string name) => NumberedName.Parse(name, Prefix, Suffix);
 
     /// <summary>Deletes the remains of unfinished journal snapshots, and those that neither slot of the header names any more.</summary>
-    public static void DeleteOthers(IDisk disk, CheckpointFile checkpoints)
+    /// <param name="current">The checkpoint.</param>
+    /// <param name="previous">The checkpoint before it, in the other slot; null when that slot is unreadable and may name any of them.</param>
+    public static void DeleteOthers(IDisk disk, in CheckpointHeader current, in CheckpointHeader? previous)
     {
-        // An unreadable slot may name any of them.
-        if (checkpoints.Previous is not { } previous)
+        if (previous is not { } other)
             return;
-        var current = checkpoints.Current.JournalSnapshotNumber;
         foreach (var entry in disk.List())
         {
             var number = NumberOf(entry.Name);
-            if (number > 0 && number != current && number != previous.JournalSnapshotNumber && IsOurs(disk, entry.Name))
+            if (number > 0 && number != current.JournalSnapshotNumber && number != other.JournalSnapshotNumber && IsOurs(disk, entry.Name))
                 TryDelete(disk, entry.Name);
         }
     }

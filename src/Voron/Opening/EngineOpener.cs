@@ -204,7 +204,7 @@ internal static unsafe class EngineOpener
         Engine context, CommitPublisher publisher, CheckpointFile checkpoints, RecoveryResult recovered, Stack<IDisposable> owned)
     {
         Debug.Assert(context.Journal == null && context.JournalFiles == null, "The journal must be opened once, after recovery.");
-        JournalSnapshotFile.DeleteOthers(context.Disk, checkpoints);
+        JournalSnapshotFile.DeleteOthers(context.Disk, checkpoints.Current, checkpoints.Previous);
         var options = context.Options;
         var files = new JournalFileSet(
             context.Disk, context.EnvironmentId, context.PageSize, options.InitialJournalFileBytes, options.MaxJournalFileBytes, context.Logger);

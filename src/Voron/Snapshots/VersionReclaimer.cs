@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using Voron.FreeSpace;
 using Voron.IO;
 using Voron.Paging;
 using Voron.Primitives;
@@ -46,7 +45,7 @@ internal sealed unsafe class VersionReclaimer
     public Action? AssertHeld { get; set; }
 
     /// <summary>Notified of pages that have lost their versions: those that are free can be written directly from then on.</summary>
-    public SpaceAllocator? Space { get; set; }
+    public Action<ReadOnlySpan<long>>? Detached { get; set; }
 
     /// <summary>The flusher's slot, scanned last.</summary>
     public int FlusherSlot { get; set; } = -1;
@@ -115,7 +114,7 @@ internal sealed unsafe class VersionReclaimer
         finally
         {
             if (!PlantedFault.ForgetFreedSpace)
-                Space?.NoteDetached(pages);
+                Detached?.Invoke(pages);
         }
 
         return Announce(frames, map);

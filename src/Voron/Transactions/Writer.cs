@@ -29,7 +29,7 @@ internal sealed class Writer
         context.BranchKeyHeads.AssertHeld = assertHeld;
         VersionReclaimer = versionReclaimer;
         WritePages = new CopyOnWritePages(context);
-        versionReclaimer.Space = WritePages.Space;
+        versionReclaimer.Detached = WritePages.Space.NoteDetached;
     }
 
     /// <inheritdoc cref="WriterLock.WaitsForLong"/>
