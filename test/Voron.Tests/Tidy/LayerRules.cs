@@ -1,15 +1,34 @@
 namespace Voron.Tests.Tidy;
 
-/// <summary>The layers of the engine in their order, and what breaks it. CONTRIBUTING.md has the table.</summary>
+/// <summary>The layers of the engine, which of them each may use, and the references that break this. CONTRIBUTING.md has the table.</summary>
 internal static class LayerRules
 {
     private const string Root = "";
 
-    /// <summary>The folders of src/Voron. Each uses only those before it, and the root uses all.</summary>
-    private static readonly string[] Layers =
+    /// <summary>The lowest layers, in their order: every layer may use them.</summary>
+    private static readonly string[] Lowest = ["Testing", "Primitives", "Format", "IO"];
+
+    /// <summary>The layers above them, from the bottom to the top, each with the layers that it uses. The root uses all.</summary>
+    private static readonly (string Layer, string[] Uses)[] Upper =
     [
-        "Testing", "Primitives", "Format", "IO", "Paging", "Scratch", "FreeSpace", "Journal", "Trees/Pages", "Trees/KeyHeads", "Trees",
-        "Trees/Batches", "Recovery", "Snapshots", "Transactions", "Flushing", "Maintenance", "Diagnostics", "Opening", Root,
+        ("Paging", []),
+        ("Scratch", []),
+        ("FreeSpace", ["Paging"]),
+        ("Journal", []),
+        ("Trees/Pages", ["Paging"]),
+        ("Trees/KeyHeads", ["Paging", "Trees/Pages"]),
+        ("Trees", ["Paging", "Trees/Pages", "Trees/KeyHeads"]),
+        ("Trees/Batches", ["Paging", "Trees/Pages", "Trees/KeyHeads", "Trees"]),
+        ("Recovery", ["Paging", "Scratch", "Journal"]),
+        ("Snapshots", ["Paging", "Scratch", "Trees/KeyHeads"]),
+        ("Transactions", ["Paging", "Scratch", "FreeSpace", "Journal", "Trees/Pages", "Trees/KeyHeads", "Trees", "Trees/Batches", "Snapshots"]),
+        ("Flushing", ["Paging", "Scratch", "FreeSpace", "Journal", "Snapshots", "Transactions"]),
+        ("Maintenance", ["Paging", "FreeSpace", "Trees/Pages", "Trees", "Snapshots", "Transactions"]),
+        ("Diagnostics", ["Paging", "Scratch", "Journal", "Trees/KeyHeads", "Recovery", "Snapshots", "Transactions"]),
+        ("Opening",
+        [
+            "Paging", "Scratch", "FreeSpace", "Journal", "Trees/KeyHeads", "Recovery", "Snapshots", "Transactions", "Flushing", "Maintenance",
+        ]),
     ];
 
     /// <summary>Folders that belong to the layer above them.</summary>
@@ -32,14 +51,26 @@ internal static class LayerRules
         || (!path.Contains('/') && path.EndsWith("Exception.cs", StringComparison.Ordinal));
 
     public static IReadOnlyList<string> FoldersThatAreNoLayer(IEnumerable<string> paths) =>
-        paths.Where(path => !IsShared(path)).Select(Folder).Distinct().Where(folder => Rank(folder) < 0).ToList();
+        paths.Where(path => !IsShared(path)).Select(Folder).Distinct().Where(folder => !IsLayer(folder)).ToList();
 
     public static string Namespace(string path) =>
         IsShared(path) || Folder(path) == Root ? "Voron" : "Voron." + Folder(path).Replace('/', '.');
 
-    /// <summary>References to a layer above, and those from shared files to anything but shared files.</summary>
-    public static IReadOnlyList<SourceReference> UpwardReferences(SourceGraph graph) =>
-        graph.References.Where(reference => IsUpward(reference.From, reference.To)).ToList();
+    /// <summary>References to a layer that the referring one may not use, and those from shared files to anything but shared files.</summary>
+    public static IReadOnlyList<SourceReference> ForbiddenReferences(SourceGraph graph) =>
+        graph.References.Where(reference => IsForbidden(reference.From, reference.To)).ToList();
+
+    /// <summary>The lines of the table that permit a layer to use one that is not below it.</summary>
+    public static IReadOnlyList<string> WrongPermissions() =>
+        Upper.SelectMany((line, at) => line.Uses.Except(Upper[..at].Select(below => below.Layer)).Select(used => $"{line.Layer} -> {used}"))
+            .ToList();
+
+    /// <summary>The permissions that no reference needs.</summary>
+    public static IReadOnlyList<string> UnusedPermissions(SourceGraph graph)
+    {
+        var used = graph.References.Select(reference => (From: Layer(reference.From), To: Layer(reference.To))).ToHashSet();
+        return Upper.SelectMany(line => line.Uses.Where(to => !used.Contains((line.Layer, to))).Select(to => $"{line.Layer} -> {to}")).ToList();
+    }
 
     /// <summary>The cycles of files that are not allowed, each with the references that form it, one a line.</summary>
     public static IReadOnlyList<string> ForbiddenCycles(SourceGraph graph) =>
@@ -51,14 +82,28 @@ internal static class LayerRules
         return $"{cycle.Count} files use each other: {string.Join(", ", cycle)}\n  {string.Join("\n  ", inside)}";
     }
 
-    private static bool IsUpward(string from, string to)
+    private static bool IsForbidden(string from, string to)
     {
         if (IsShared(to))
             return false;
-        return IsShared(from) || Rank(Folder(to)) > Rank(Folder(from));
+        if (IsShared(from))
+            return true;
+        var (user, used) = (Layer(from), Layer(to));
+        if (user == used || user == Root)
+            return false;
+        var rank = Array.IndexOf(Lowest, used);
+        if (rank >= 0)
+            return Array.IndexOf(Lowest, user) is var own && own >= 0 && own < rank;
+        return !Upper.Any(line => line.Layer == user && line.Uses.Contains(used));
     }
 
-    private static int Rank(string folder) => Array.IndexOf(Layers, PartsOfLayers.Contains(folder) ? Folder(folder) : folder);
+    private static bool IsLayer(string folder)
+    {
+        var layer = PartsOfLayers.Contains(folder) ? Folder(folder) : folder;
+        return layer == Root || Lowest.Contains(layer) || Upper.Any(line => line.Layer == layer);
+    }
+
+    private static string Layer(string path) => Folder(path) is var folder && PartsOfLayers.Contains(folder) ? Folder(folder) : Folder(path);
 
     private static string Folder(string path) => path[..Math.Max(0, path.LastIndexOf('/'))];
 }

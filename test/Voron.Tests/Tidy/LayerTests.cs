@@ -3,7 +3,7 @@ using Microsoft.CodeAnalysis.CSharp.Syntax;
 namespace Voron.Tests.Tidy;
 
 /// <summary>
-/// A folder of src/Voron uses only the folders before it in <see cref="LayerRules"/>, and no two files use each other. Without this, a part of
+/// A folder of src/Voron uses only the folders that <see cref="LayerRules"/> permits, and no two files use each other. Without this, a part of
 /// the engine could no longer be read or tested without those that are built on it.
 /// </summary>
 public sealed class LayerTests(LayerTests.Engine engine) : IClassFixture<LayerTests.Engine>
@@ -22,10 +22,17 @@ public sealed class LayerTests(LayerTests.Engine engine) : IClassFixture<LayerTe
     }
 
     [Fact]
-    public void A_layer_uses_only_layers_before_it()
+    public void A_layer_uses_only_the_layers_that_it_may_use()
     {
-        var found = LayerRules.UpwardReferences(engine.Graph);
-        Assert.True(found.Count == 0, Lines($"{found.Count} pairs of files break the order of the layers", found));
+        var found = LayerRules.ForbiddenReferences(engine.Graph);
+        Assert.True(found.Count == 0, Lines($"{found.Count} pairs of files break the rules of the layers", found));
+    }
+
+    [Fact]
+    public void The_table_of_layers_permits_no_cycle_and_nothing_that_is_not_used()
+    {
+        LayerRules.WrongPermissions().Should().BeEmpty();
+        LayerRules.UnusedPermissions(engine.Graph).Should().BeEmpty();
     }
 
     [Fact]
@@ -55,13 +62,25 @@ public sealed class LayerTests(LayerTests.Engine engine) : IClassFixture<LayerTe
             new("Format/Lower.cs", "namespace Voron.Format; class Lower { int Size => Voron.Trees.Upper.Width; }"),
             new("Trees/Upper.cs", "namespace Voron.Trees; class Upper { public const int Width = 8; Voron.Format.Lower? _lower = new(); }"),
         ]);
-        LayerRules.UpwardReferences(graph).Select(reference => reference.ToString())
+        LayerRules.ForbiddenReferences(graph).Select(reference => reference.ToString())
             .Should().Equal("Format/Lower.cs -> Trees/Upper.cs: Upper, Upper.Width");
         LayerRules.ForbiddenCycles(graph).Should().Equal("""
             2 files use each other: Format/Lower.cs, Trees/Upper.cs
               Format/Lower.cs -> Trees/Upper.cs: Upper, Upper.Width
               Trees/Upper.cs -> Format/Lower.cs: Lower
             """.ReplaceLineEndings("\n"));
+    }
+
+    [Fact]
+    public void A_reference_to_a_lower_layer_that_is_not_permitted_is_reported()
+    {
+        var graph = SourceGraph.Of(
+        [
+            new("Paging/Page.cs", "namespace Voron.Paging; class Page { }"),
+            new("Journal/Record.cs", "namespace Voron.Journal; class Record { Voron.Paging.Page? _page; }"),
+            new("Trees/Tree.cs", "namespace Voron.Trees; class Tree { Voron.Paging.Page? _page; }"),
+        ]);
+        LayerRules.ForbiddenReferences(graph).Select(reference => reference.ToString()).Should().Equal("Journal/Record.cs -> Paging/Page.cs: Page");
     }
 
     [Fact]
@@ -73,7 +92,7 @@ public sealed class LayerTests(LayerTests.Engine engine) : IClassFixture<LayerTe
             new("FlushReport.cs", "namespace Voron; class FlushReport { }"),
             new("Primitives/Clock.cs", "namespace Voron.Primitives; class Clock { StorageOptions? _options; }"),
         ]);
-        LayerRules.UpwardReferences(graph).Select(reference => reference.ToString())
+        LayerRules.ForbiddenReferences(graph).Select(reference => reference.ToString())
             .Should().Equal("StorageOptions.cs -> Primitives/Clock.cs: Clock");
     }
 
