@@ -33,7 +33,7 @@ internal sealed unsafe class ExtentSearch
 
     public void BeginTransaction() => _lowered.Clear();
 
-    /// <summary>To be called after a rollback: pages taken by the transaction are free again.</summary>
+    /// <summary>Notes a rollback: pages taken by the transaction are free again.</summary>
     public void Forget()
     {
         foreach (var section in _lowered)
@@ -62,10 +62,10 @@ internal sealed unsafe class ExtentSearch
     public long Find(long pages, HashSet<long> withheld, bool everywhere)
     {
         var sections = _map.SectionCount;
-        var looks = 0;
+        var examined = 0;
         for (var section = _bounds.Next(0, sections, pages); section >= 0; section = _bounds.Next(section + 1, sections, pages))
         {
-            if (_bounds.IsUnknown(section) && ++looks > MaxSectionsExamined && !everywhere)
+            if (_bounds.IsUnknown(section) && ++examined > MaxSectionsExamined && !everywhere)
                 return -1;
             var found = Measure(section, pages, withheld, out var longest);
             if (found >= 0)

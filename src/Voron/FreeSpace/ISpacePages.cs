@@ -23,7 +23,7 @@ internal unsafe interface ISpacePages
     /// <summary>Creates a page with a number chosen by the caller: zeroed, with its header.</summary>
     WritablePage AddPage(long page, PageKind kind);
 
-    /// <summary>Ensures that free pages that are about to be used have blocks: pages that were given back have none.</summary>
+    /// <summary>Ensures that free pages that are about to be used have blocks: pages that were returned have none.</summary>
     /// <exception cref="StorageFullException">There is no room.</exception>
     void EnsureBlocks(long firstPage, long pages);
 

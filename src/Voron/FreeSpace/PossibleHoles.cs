@@ -15,7 +15,7 @@ namespace Voron.FreeSpace;
 /// </remarks>
 internal sealed unsafe class PossibleHoles
 {
-    /// <summary>The length in bytes of the shortest range that is given back to the file system.</summary>
+    /// <summary>The length in bytes of the shortest range that is returned to the file system.</summary>
     public const int MinBytes = 64 << 10;
 
     /// <summary>A call that gives a page blocks also gives them to its neighbours, so that there are not too many calls.</summary>
@@ -42,7 +42,7 @@ internal sealed unsafe class PossibleHoles
         _filledAtOnce = FilledAtOnceBytes / layout.PageSize;
     }
 
-    /// <summary>The minimum number of pages in a range that is given back.</summary>
+    /// <summary>The minimum number of pages in a range that is returned.</summary>
     public int MinPages { get; }
 
     /// <summary>Returns the pages of a section that may have no blocks, a bit each as in its bitmap; null when all have blocks.</summary>
@@ -57,7 +57,7 @@ internal sealed unsafe class PossibleHoles
         _sections.TryGetValue(_layout.SectionOf(page), out var holes) && holes != null && holes.IsPunched((int)(page % _layout.PagesPerSection));
 
     /// <summary>
-    /// Notes that the blocks of a range of pages of one section are about to be given back: the call may fail although it has given back
+    /// Notes that the blocks of a range of pages of one section are about to be returned: the call may fail although it has returned
     /// all of them, or a part. The pages are free.
     /// </summary>
     public void NotePossible(long first, long pages)
@@ -68,7 +68,7 @@ internal sealed unsafe class PossibleHoles
         Make(_layout.SectionOf(first)).SetPossible(bit, bit + (int)pages);
     }
 
-    /// <summary>Notes that the blocks of a range of pages have been given back.</summary>
+    /// <summary>Notes that the blocks of a range of pages have been returned.</summary>
     public void NotePunched(long first, long pages)
     {
         AssertWriterHeld();

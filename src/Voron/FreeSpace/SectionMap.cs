@@ -211,7 +211,7 @@ internal sealed unsafe class SectionMap
         for (var bit = from; bit < from + count; bit++)
         {
             if (Bitmap.IsSet(bitmap, bit) == used)
-                {
+            {
                 throw new CorruptionException(
                     $"Page {first + bit - from} of '{_pages.FilePath}' is {(used ? "already in use" : "already free")} in the section map.");
             }

@@ -26,7 +26,7 @@ internal sealed class SectionQueue
 
     public void BeginTransaction() => _taken.Clear();
 
-    /// <summary>To be called after a rollback: pages taken by the transaction are free again.</summary>
+    /// <summary>Notes a rollback: pages taken by the transaction are free again.</summary>
     public void Forget()
     {
         foreach (var section in _taken)

@@ -14,7 +14,7 @@ namespace Voron.FreeSpace;
 /// </remarks>
 internal sealed unsafe class SpaceAllocator
 {
-    /// <summary>How far, in sections, a section may be from the tree's page to be preferred to all others.</summary>
+    /// <summary>The maximum distance, in sections, of a section from the tree's page to be preferred to all others.</summary>
     private const int NearSections = 16;
 
     /// <summary>From this many sections on, those with less than <see cref="WorthwhileFraction"/> free are left alone.</summary>
@@ -57,7 +57,7 @@ internal sealed unsafe class SpaceAllocator
     /// <summary>The number of sections examined by searches for free pages in a row, for tests.</summary>
     public long SectionsExamined => _runs.SectionsExamined + _untouchedExtents.SectionsExamined;
 
-    /// <summary>To be called when a transaction begins.</summary>
+    /// <summary>Notes that a transaction begins.</summary>
     public void BeginTransaction()
     {
         AssertWriterHeld();
@@ -83,7 +83,7 @@ internal sealed unsafe class SpaceAllocator
         }
     }
 
-    /// <summary>To be called after any rollback.</summary>
+    /// <summary>Notes a rollback, of a savepoint too.</summary>
     public void Forget()
     {
         AssertWriterHeld();
@@ -95,7 +95,7 @@ internal sealed unsafe class SpaceAllocator
         _freedSinceFruitlessScan = long.MaxValue / 2;
     }
 
-    /// <summary>Withholds a section from allocation while its blocks are being given back.</summary>
+    /// <summary>Withholds a section from allocation while its blocks are being returned.</summary>
     public void Withhold(long section)
     {
         AssertWriterHeld();
@@ -115,8 +115,8 @@ internal sealed unsafe class SpaceAllocator
     }
 
     /// <summary>
-    /// Adds the ranges of a section that can be given back: ranges of free pages that have not changed hands since the last checkpoint,
-    /// that are long enough, and that have not been given back in full already.
+    /// Adds the ranges of a section that can be returned: ranges of free pages that have not changed hands since the last checkpoint,
+    /// that are long enough, and that have not been returned in full already.
     /// </summary>
     public void FindUntouched(long section, PossibleHoles holes, List<PageRange> ranges)
     {
@@ -200,7 +200,7 @@ internal sealed unsafe class SpaceAllocator
     {
         AssertWriterHeld();
         if (first <= 0 || first > _pages.PageCount - pages)
-            {
+        {
             throw new CorruptionException(
                 $"Pages {first} to {first + pages - 1} of '{_pages.FilePath}' cannot be freed: the environment has {_pages.PageCount} pages.");
         }
@@ -259,7 +259,7 @@ internal sealed unsafe class SpaceAllocator
         return true;
     }
 
-    // Pages that were given back to the file system are taken after the other free pages.
+    // Pages that were returned to the file system are taken after the other free pages.
     private int FindClear(byte* bitmap, ulong* holes)
     {
         var bit = -1;
@@ -274,7 +274,7 @@ internal sealed unsafe class SpaceAllocator
         if (bit < 0)
             bit = FindClear(bitmap, null, _layout.PagesPerSection);
         if (bit < 0)
-            {
+        {
             throw new CorruptionException(
                 $"The section map of '{_pages.FilePath}' counts free pages in section {_currentSection}, but the bitmap of the section has none.");
         }
@@ -291,13 +291,13 @@ internal sealed unsafe class SpaceAllocator
     private long ChooseSection(long near)
     {
         var sections = _map.SectionCount;
-        var home = Math.Min(_layout.SectionOf(near), sections - 1);
+        var nearSection = Math.Min(_layout.SectionOf(near), sections - 1);
         for (var distance = 0; distance <= NearSections; distance++)
         {
-            if (home + distance < sections && FreePages(home + distance) >= _preferredFreePages)
-                return home + distance;
-            if (home - distance >= 0 && FreePages(home - distance) >= _preferredFreePages)
-                return home - distance;
+            if (nearSection + distance < sections && FreePages(nearSection + distance) >= _preferredFreePages)
+                return nearSection + distance;
+            if (nearSection - distance >= 0 && FreePages(nearSection - distance) >= _preferredFreePages)
+                return nearSection - distance;
         }
 
         var worthwhile = _layout.PagesPerSection / WorthwhileFraction;
