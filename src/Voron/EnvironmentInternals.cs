@@ -3,7 +3,7 @@ using Voron.Transactions;
 
 namespace Voron;
 
-/// <summary>What only tests do with an open environment.</summary>
+/// <summary>Members of an open environment that exist for tests.</summary>
 internal readonly struct EnvironmentInternals
 {
     private readonly Flusher? _flusher;

@@ -194,11 +194,11 @@ public sealed partial class StorageEnvironment : IDisposable
     }
 
     /// <summary>
-    /// Gives free space back to the file system: truncates the free end of the data file, and punches holes for other free ranges of 64 KiB
+    /// Returns free space to the file system: truncates the free end of the data file, and punches holes for other free ranges of 64 KiB
     /// and more. Keeps space that an open reader may still need.
     /// </summary>
-    /// <returns>The number of bytes given back; also 0 while another call, or the background thread, is giving space back.</returns>
-    /// <exception cref="TimeoutException">A write transaction was open for five seconds. Space given back before that stays given back.</exception>
+    /// <returns>The number of bytes returned; also 0 while another call, or the background thread, is returning space.</returns>
+    /// <exception cref="TimeoutException">A write transaction was open for five seconds. Space returned before that stays returned.</exception>
     /// <exception cref="EnvironmentPoisonedException">A write failed, now or earlier.</exception>
     public long ReclaimSpace()
     {

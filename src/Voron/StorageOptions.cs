@@ -187,10 +187,10 @@ public sealed class StorageOptions
     /// <summary>The time for which a group commit keeps taking more operations into its batch.</summary>
     internal TimeSpan MaxGroupCommitDuration { get; init; } = TimeSpan.FromMilliseconds(20);
 
-    /// <summary>The longest time for which a commit that finds no room looks for free pages to give back, while it holds the writer.</summary>
+    /// <summary>The longest time for which a commit that finds no room looks for free pages to return, while it holds the writer.</summary>
     internal TimeSpan LongestPunch { get; init; } = TimeSpan.FromMilliseconds(250);
 
-    /// <summary>The interval at which the flusher's thread checks whether free space can be given back to the file system.</summary>
+    /// <summary>The interval at which the flusher's thread checks whether free space can be returned to the file system.</summary>
     internal TimeSpan ReclaimInterval { get; init; } = TimeSpan.FromSeconds(30);
 
     /// <summary>Makes transactions journal each changed page in full, never as a difference; a reference for tests of differences.</summary>

@@ -115,7 +115,7 @@ public readonly struct WriteTransaction : IDisposable
         try
         {
             var isSubmitted = false;
-            body.Commit(tellsObservers: true, ref isSubmitted);
+            body.Commit(notifiesObservers: true, ref isSubmitted);
         }
         finally
         {

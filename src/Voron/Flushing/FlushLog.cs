@@ -29,7 +29,7 @@ internal static partial class FlushLog
         Message = "The environment in '{Path}' refuses all writes and flushes nothing more, because a write failed. Close it and open it again: {Reason}")]
     public static partial void Ended(ILogger logger, string path, string reason, Exception exception);
 
-    [LoggerMessage(Level = LogLevel.Warning, Message = "Free space of '{Path}' could not be given back to the file system: {Reason}")]
+    [LoggerMessage(Level = LogLevel.Warning, Message = "Free space of '{Path}' could not be returned to the file system: {Reason}")]
     public static partial void NothingReclaimed(ILogger logger, string path, string reason);
 
     [LoggerMessage(

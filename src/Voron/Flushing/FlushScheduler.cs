@@ -62,9 +62,9 @@ internal sealed class FlushScheduler : IBackPressure
     private volatile bool _spareWanted;
     private volatile bool _stopping;
 
-    /// <param name="reclaim">Gives free space back to the file system.</param>
+    /// <param name="reclaim">Returns free space to the file system.</param>
     /// <param name="punch">See <see cref="SpaceReclaimer.PunchForWriter"/>.</param>
-    /// <param name="trimmer">Gives memory back to the system.</param>
+    /// <param name="trimmer">Returns memory to the system.</param>
     /// <param name="replayed">The journal that recovery found.</param>
     public FlushScheduler(
         Engine context, Flusher flusher, Action reclaim, Func<long, long> punch, MemoryTrimmer trimmer, in ReplayedJournal replayed)

@@ -3,7 +3,7 @@ using Voron.Transactions;
 
 namespace Voron.Flushing;
 
-/// <summary>Gives back memory that is no longer needed: chunks of scratch, and buffers of large journal records.</summary>
+/// <summary>Returns memory that is no longer needed: chunks of scratch, and buffers of large journal records.</summary>
 /// <remarks>
 /// Runs on the scheduler's thread. The floor follows use: the peak use of the last two periods stays, with a chunk to spare. The writer is
 /// held for a moment to take the free lists out, and again to put the remaining frames back. Between the two, while every free frame is
@@ -35,7 +35,7 @@ internal sealed class MemoryTrimmer
         _putBack = PutBack;
     }
 
-    /// <summary>True while a trim may give something back, now or after a while without use.</summary>
+    /// <summary>True while a trim may return something, now or after a while without use.</summary>
     public bool IsWorthWaiting => HasExcess || _context.Journal!.HasLargeBuffers;
 
     private bool HasExcess => _context.Frames.ChunkTotalBytes > Spare + _context.Frames.UsedBytes;
@@ -49,7 +49,7 @@ internal sealed class MemoryTrimmer
             Trim();
     }
 
-    /// <summary>Ends a period: gives back memory that has not been in use for two periods.</summary>
+    /// <summary>Ends a period: returns memory that has not been in use for two periods.</summary>
     public void Trim()
     {
         using (_lock.Enter())
@@ -74,9 +74,9 @@ internal sealed class MemoryTrimmer
         long excess;
         try
         {
-            _writer.RunErrands();
+            _writer.RunDeferred();
 
-            // The frames of the last trim are still out if the call that puts them back did not get into the writer's errands.
+            // The frames of the last trim are still out if the call that puts them back did not get into the writer's queue.
             PutBack();
 
             // Reclaims versions held back by a reader that has ended since, without any write since then.

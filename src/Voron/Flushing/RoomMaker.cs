@@ -5,7 +5,7 @@ using Voron.Transactions;
 namespace Voron.Flushing;
 
 /// <summary>Makes room for the holder of the writer, whose open transaction has found none.</summary>
-/// <param name="punch">Gives blocks of free pages back to the file system.</param>
+/// <param name="punch">Returns blocks of free pages to the file system.</param>
 internal sealed class RoomMaker(Engine context, Flusher flusher, Func<long, long> punch)
 {
     // Used by the holder of the writer, concurrently with the flusher's thread.

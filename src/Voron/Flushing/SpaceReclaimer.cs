@@ -8,15 +8,15 @@ using Voron.Transactions;
 
 namespace Voron.Flushing;
 
-/// <summary>Gives free space back to the file system: truncates the end of the data file, and punches ranges of 64 KiB and more.</summary>
+/// <summary>Returns free space to the file system: truncates the end of the data file, and punches ranges of 64 KiB and more.</summary>
 /// <remarks>
-/// Gives back only pages that are free and untouched: free in the durable checkpoint and in the newest state, with no version, so that no
+/// Returns only pages that are free and untouched: free in the durable checkpoint and in the newest state, with no version, so that no
 /// snapshot reads them. Their sections are withheld from allocation from the check until the call has returned, a few at a time, so that
 /// there are always other sections to allocate from. <see cref="PossibleHoles"/> records a hole before it is made. The file is truncated
 /// only after a checkpoint with the smaller page count is durable, which also means that no snapshot reads beyond it.
 /// <para>
 /// The reclaimer holds no lock while it waits for the writer, and flushes go on meanwhile: a flush writes pages that have versions, and the
-/// space that is given back has none. One thread at a time gives space back; a second one has nothing to do. If the writer is taken when
+/// space that has been returned has none. One thread at a time returns space; a second one has nothing to do. If the writer is taken when
 /// the call has returned, its next holder offers the section again.
 /// </para>
 /// </remarks>
@@ -52,7 +52,7 @@ internal sealed class SpaceReclaimer
         _flusher = flusher;
     }
 
-    /// <summary>Gives back as much as possible, and returns the number of bytes; 0 when another thread is doing so.</summary>
+    /// <summary>Returns as much space as possible. The result is the number of bytes; 0 when another thread is doing so.</summary>
     /// <param name="patience">How long to wait for the writer each time it is needed.</param>
     /// <exception cref="TimeoutException">The writer was not free in time. The next call continues everything that was begun.</exception>
     /// <exception cref="OperationCanceledException">The environment is being closed.</exception>
@@ -82,7 +82,7 @@ internal sealed class SpaceReclaimer
     /// When all sections have been examined in vain, none is examined again before a flush has made other pages free.
     /// </remarks>
     /// <param name="bytes">The number of bytes that is enough.</param>
-    /// <returns>The number of bytes given back.</returns>
+    /// <returns>The number of bytes returned.</returns>
     public long PunchForWriter(long bytes)
     {
         _writer.AssertHeld();
@@ -156,7 +156,7 @@ internal sealed class SpaceReclaimer
         if (!isLower)
             return false;
         var isSubmitted = false;
-        body.Commit(tellsObservers: false, ref isSubmitted);
+        body.Commit(notifiesObservers: false, ref isSubmitted);
         return true;
     }
 
@@ -246,7 +246,7 @@ internal sealed class SpaceReclaimer
             _writer.WritePages.Space.Offer(section);
     }
 
-    // Withholds the next sections that have something to give back, from `next` on; then sets `next` to where to go on, or to -1.
+    // Withholds the next sections that have something to return, from `next` on; then sets `next` to where to go on, or to -1.
     private WithheldSlice Withhold(ref long next, TimeSpan patience)
     {
         var slice = new WithheldSlice([], []);
@@ -305,7 +305,7 @@ internal sealed class SpaceReclaimer
         }
     }
 
-    // Space that cannot be given back now costs nothing but itself, and is retried again and again.
+    // Space that cannot be returned now costs nothing but itself, and is retried again and again.
     private void ReportOnce(DiskException e)
     {
         if (Interlocked.Exchange(ref _isReported, 1) == 0)

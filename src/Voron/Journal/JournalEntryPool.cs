@@ -75,7 +75,7 @@ internal sealed class JournalEntryPool(EngineMonitor queueLock, PoisonState pois
         }
     }
 
-    /// <summary>Gives back an entry that was not submitted.</summary>
+    /// <summary>Takes back an entry that was not submitted.</summary>
     public void Return(JournalEntry entry)
     {
         using (queueLock.Enter())
@@ -92,7 +92,7 @@ internal sealed class JournalEntryPool(EngineMonitor queueLock, PoisonState pois
     public void Keep(JournalEntry entry)
     {
         Debug.Assert(Monitor.IsEntered(queueLock), "the free entries are guarded by the queue lock");
-        Debug.Assert(_free.Count < MaxEntries, "an entry is given back once");
+        Debug.Assert(_free.Count < MaxEntries, "an entry is returned once");
         if (_isClosed)
         {
             entry.Dispose();
@@ -143,7 +143,7 @@ internal sealed class JournalEntryPool(EngineMonitor queueLock, PoisonState pois
         }
     }
 
-    /// <summary>Frees the buffers; those still in use are freed when they are given back. The caller holds the queue lock.</summary>
+    /// <summary>Frees the buffers; those still in use are freed when they are returned. The caller holds the queue lock.</summary>
     public void Close()
     {
         Debug.Assert(Monitor.IsEntered(queueLock), "the free entries are guarded by the queue lock");

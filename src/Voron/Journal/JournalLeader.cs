@@ -37,8 +37,8 @@ internal sealed unsafe class JournalLeader
     /// <summary>
     /// Writes and acknowledges the next batch. The caller leads; it no longer does when the method returns, in every case.
     /// </summary>
-    /// <param name="tellsObservers">The caller notifies the observers itself.</param>
-    public void WriteBatch(bool tellsObservers)
+    /// <param name="notifiesObservers">The caller notifies the observers itself.</param>
+    public void WriteBatch(bool notifiesObservers)
     {
         _queue.AssertLeading();
         try
@@ -58,7 +58,7 @@ internal sealed unsafe class JournalLeader
         }
 
         Complete();
-        if (!tellsObservers)
+        if (!notifiesObservers)
             _listener.OnRecordWritten();
     }
 
@@ -71,7 +71,7 @@ internal sealed unsafe class JournalLeader
             {
                 Thread.WaitForWork();
                 while (_queue.TryLead())
-                    WriteBatch(tellsObservers: false);
+                    WriteBatch(notifiesObservers: false);
             }
         }
         catch (Exception e)

@@ -127,9 +127,9 @@ internal sealed unsafe class JournalWriter : IDisposable
     /// the caller learns its outcome.
     /// </summary>
     /// <param name="sequence">The record's sequence.</param>
-    /// <param name="tellsObservers">The caller notifies the observers when this method returns, so they need no thread-pool thread.</param>
+    /// <param name="notifiesObservers">The caller notifies the observers when this method returns, so they need no thread-pool thread.</param>
     /// <exception cref="EnvironmentPoisonedException">The write failed; the outcome says whether it had begun.</exception>
-    public void WaitUntilDurable(long sequence, bool tellsObservers = false)
+    public void WaitUntilDurable(long sequence, bool notifiesObservers = false)
     {
         if (PlantedFault.AcknowledgeBeforeWrite)
         {
@@ -141,7 +141,7 @@ internal sealed unsafe class JournalWriter : IDisposable
         try
         {
             while (_queue.DurableSequence < sequence && _queue.WaitUntilLeading(sequence, ref isInterrupted))
-                _leader.WriteBatch(tellsObservers);
+                _leader.WriteBatch(notifiesObservers);
         }
         finally
         {

@@ -68,14 +68,14 @@ internal ref struct RecordBuilder
     }
 
     /// <summary>Adds an extent whose content is already in the data file.</summary>
-    public unsafe void AddDirect(long firstPage, uint pages, in DirectExtent run)
+    public unsafe void AddDirect(long firstPage, uint pages, in DirectExtent value)
     {
         _entry.EnsureCapacity(_length + PageEntry.Size + DirectExtent.Size, _length);
         var entry = (PageEntry*)(_entry.Buffer + _length);
         entry->PageAndKind = PageEntry.Pack(firstPage, PageEntryKind.Direct);
         entry->Pages = pages;
         entry->Length = DirectExtent.Size;
-        *(DirectExtent*)(entry + 1) = run;
+        *(DirectExtent*)(entry + 1) = value;
         Close(entry);
     }
 

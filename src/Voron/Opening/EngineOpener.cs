@@ -78,8 +78,8 @@ internal static unsafe class EngineOpener
         var first = new PublishedState { State = recovered.State, JournalEnd = recovered.End, Map = dataFile.MapAddress };
         var ring = new StateRing(first);
         owned.Push(ring);
-        var heads = new BranchKeyHeads(layout.PageSize, dataFile.PageLimit);
-        owned.Push(heads);
+        var keyHeads = new BranchKeyHeads(layout.PageSize, dataFile.PageLimit);
+        owned.Push(keyHeads);
         var snapshots = MakeSnapshots(ring, dataFile, versions, options, owned);
         var context = new Engine
         {
@@ -93,7 +93,7 @@ internal static unsafe class EngineOpener
             Layout = layout,
             DataFile = dataFile,
             Versions = versions,
-            BranchKeyHeads = heads,
+            BranchKeyHeads = keyHeads,
             DataFileKeyHeads = snapshots.DataFileKeyHeads,
             Frames = frames,
             Ring = ring,
@@ -224,19 +224,19 @@ internal static unsafe class EngineOpener
             return;
         var snapshot = new SnapshotPages(context.Snapshots);
         snapshot.Begin();
-        foreach (var (firstPage, run) in recovered.DirectExtents)
-            VerifyDirectExtent(snapshot, firstPage, run);
+        foreach (var (firstPage, value) in recovered.DirectExtents)
+            VerifyDirectExtent(snapshot, firstPage, value);
         snapshot.End();
         snapshot.Retire();
     }
 
-    private static void VerifyDirectExtent(SnapshotPages snapshot, long firstPage, in DirectExtent run)
+    private static void VerifyDirectExtent(SnapshotPages snapshot, long firstPage, in DirectExtent value)
     {
-        var reference = new LargeExtentReference { FirstPage = firstPage, Length = run.Length, Checksums = run.Checksums };
-        if (run.Length is < 0 or > int.MaxValue)
-            throw new CorruptionException($"The journal has a value of {run.Length} bytes at page {firstPage}.");
-        if (run.Length > 0)
-            snapshot.ReadLarge(reference, 0, (int)run.Length);
+        var reference = new LargeExtentReference { FirstPage = firstPage, Length = value.Length, Checksums = value.Checksums };
+        if (value.Length is < 0 or > int.MaxValue)
+            throw new CorruptionException($"The journal has a value of {value.Length} bytes at page {firstPage}.");
+        if (value.Length > 0)
+            snapshot.ReadLarge(reference, 0, (int)value.Length);
     }
 
     private static void DisposeAll(Stack<IDisposable> owned)

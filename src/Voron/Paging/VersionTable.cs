@@ -11,9 +11,9 @@ namespace Voron.Paging;
 /// </summary>
 /// <remarks>
 /// Invariants:
-/// 1. Only the holder of the writer changes heads, links and nodes. Any thread may call <see cref="Find"/> at any time.
+/// 1. Only the holder of the writer changes chain heads, links and nodes. Any thread may call <see cref="Find"/> at any time.
 /// 2. A link holds a node's index in its low half and the node's generation in its high half; 0 is no link.
-/// 3. Freeing a node raises its generation before anything else in it changes, and a new head is stored after the whole of its
+/// 3. Freeing a node raises its generation before anything else in it changes, and a new chain head is stored after the whole of its
 ///    node. A walker that reads a node's fields and *then* still finds the link's generation has therefore read the fields of
 ///    one version.
 /// 4. Along a chain, transaction ids fall, or stay the same for versions of one transaction at different savepoint levels.
@@ -36,7 +36,7 @@ internal sealed unsafe class VersionTable : IDisposable
     private long _pagesNeedingBase;
     private long _frameCount;
 
-    /// <param name="maxPageCount">The maximum page count while the environment is open; address space is reserved for the heads.</param>
+    /// <param name="maxPageCount">The maximum page count while the environment is open; address space is reserved for the chain heads.</param>
     public VersionTable(long maxPageCount)
     {
         _maxNodes = AddressPlan.Nodes(maxPageCount);
@@ -62,7 +62,7 @@ internal sealed unsafe class VersionTable : IDisposable
     /// <summary>Asserts that the caller holds the writer; null before there is a writer, and in tests of this class alone.</summary>
     public Action? AssertHeld { get; set; }
 
-    /// <summary>The number of pages with room for a head. Looking up a page at or beyond it is an error.</summary>
+    /// <summary>The number of pages with room for a chain head. Looking up a page at or beyond it is an error.</summary>
     public long PageCapacity { get; private set; }
 
     /// <summary>The number of nodes in use.</summary>
@@ -117,7 +117,7 @@ internal sealed unsafe class VersionTable : IDisposable
         }
     }
 
-    /// <summary>Makes room for the heads of the first <paramref name="pageCount"/> pages.</summary>
+    /// <summary>Makes room for the chain heads of the first <paramref name="pageCount"/> pages.</summary>
     public void EnsureCapacity(long pageCount)
     {
         AssertWriterHeld();

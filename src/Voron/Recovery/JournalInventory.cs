@@ -46,17 +46,17 @@ internal sealed unsafe record JournalInventory(IReadOnlyList<JournalFileInfo> Fi
             }
 
             var first = FirstRecord(file);
-            if (abandoned is not { } life)
+            if (abandoned is not { } epoch)
             {
                 if (isNamed || (first.Marker == JournalFormat.RecordMarker && !PlantedFault.ForgetUnnamedJournals))
                     throw new CorruptionException($"Neither copy of the header of '{file.Path}' is valid: the journal file is damaged.");
             }
-            else if (life.Number >= checkpoint.ReplayStart.Epoch
-                && first.Marker == JournalFormat.RecordMarker && first.Incarnation == life.Incarnation)
+            else if (epoch.Number >= checkpoint.ReplayStart.Epoch
+                && first.Marker == JournalFormat.RecordMarker && first.Incarnation == epoch.Incarnation)
             {
                 // A file is reused when its records are no longer needed, or when it never had any.
                 throw new CorruptionException(
-                    $"The header of '{file.Path}' is damaged: it ends epoch {life.Number}, " +
+                    $"The header of '{file.Path}' is damaged: it ends epoch {epoch.Number}, " +
                     $"but replay needs the records of all epochs from {checkpoint.ReplayStart.Epoch} on.");
             }
 

@@ -152,11 +152,11 @@ internal sealed unsafe class PageReplay : IRecordVisitor
                     return Apply(new PageEntry { PageAndKind = PageEntry.Pack(page, PageEntryKind.Free), Pages = entry.Pages }, bytes, id);
                 var pages = (int)entry.Pages;
                 var frame = _frames.RentExtent(pages);
-                var run = Replace(page, new ReplayedPage { TransactionId = id, Frame = frame, Pages = pages, Flags = VersionFlags.Extent });
+                var extent = Replace(page, new ReplayedPage { TransactionId = id, Frame = frame, Pages = pages, Flags = VersionFlags.Extent });
                 for (var i = 1; i < pages; i++)
                     Replace(page + i, new ReplayedPage { TransactionId = id, Flags = VersionFlags.InsideExtent });
-                NativeMemory.Clear(run.Frame, (nuint)pages * (nuint)_pageSize);
-                return PageDiff.TryApplySparse(content, run.Frame, pages * _pageSize);
+                NativeMemory.Clear(extent.Frame, (nuint)pages * (nuint)_pageSize);
+                return PageDiff.TryApplySparse(content, extent.Frame, pages * _pageSize);
 
             case PageEntryKind.Free:
                 for (var freed = page; freed < end; freed++)

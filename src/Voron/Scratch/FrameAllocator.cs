@@ -123,10 +123,10 @@ internal sealed unsafe class FrameAllocator : IDisposable
             return Rent();
 
         // Counted only when it has been allocated: there may be no memory for it.
-        var run = TakeExtent(pages, ExtentClass(pages));
+        var extent = TakeExtent(pages, ExtentClass(pages));
         UsedBytes += (long)pages << _pageShift;
         _peakBytes = Math.Max(_peakBytes, UsedBytes);
-        return run;
+        return extent;
     }
 
     private byte* TakeExtent(int pages, int extentClass)
@@ -156,17 +156,17 @@ internal sealed unsafe class FrameAllocator : IDisposable
             AddChunk();
         }
 
-        var run = _chunkNext;
+        var extent = _chunkNext;
         _chunkNext += bytes;
-        return run;
+        return extent;
     }
 
-    public void ReturnExtent(byte* run, int pages)
+    public void ReturnExtent(byte* extent, int pages)
     {
         AssertWriterHeld();
         if (pages == 1)
         {
-            Return(run);
+            Return(extent);
             return;
         }
 
@@ -175,14 +175,14 @@ internal sealed unsafe class FrameAllocator : IDisposable
         var extentClass = ExtentClass(pages);
         if (extentClass >= PooledExtentClasses)
         {
-            var removed = _largeExtents.Remove((nint)run);
+            var removed = _largeExtents.Remove((nint)extent);
             Debug.Assert(removed, "A large extent must be returned only once.");
             ReservedBytes -= (long)pages << _pageShift;
-            EngineMemory.FreeAligned(run);
+            EngineMemory.FreeAligned(extent);
             return;
         }
 
-        FreeFrames.Push(ref _freeExtents[extentClass], run, (long)_pageSize << extentClass);
+        FreeFrames.Push(ref _freeExtents[extentClass], extent, (long)_pageSize << extentClass);
     }
 
     /// <summary>Returns the most bytes that were in use at once since the last call.</summary>
@@ -242,8 +242,8 @@ internal sealed unsafe class FrameAllocator : IDisposable
             chunk.Dispose();
         _emptyChunks.Clear();
         Array.Clear(_coldExtents);
-        foreach (var run in _largeExtents)
-            EngineMemory.FreeAligned((void*)run);
+        foreach (var extent in _largeExtents)
+            EngineMemory.FreeAligned((void*)extent);
         _chunks.Clear();
         _largeExtents.Clear();
         Array.Clear(_freeExtents);
@@ -281,10 +281,10 @@ internal sealed unsafe class FrameAllocator : IDisposable
     private byte* RentLargeExtent(int pages)
     {
         var bytes = (long)pages << _pageShift;
-        var run = EngineMemory.AllocateAligned((nuint)bytes, 4096);
-        _largeExtents.Add((nint)run);
+        var extent = EngineMemory.AllocateAligned((nuint)bytes, 4096);
+        _largeExtents.Add((nint)extent);
         ReservedBytes += bytes;
-        return (byte*)run;
+        return (byte*)extent;
     }
 
     private void AddChunk()

@@ -47,7 +47,7 @@ internal sealed unsafe class ScratchChunk : IDisposable
     }
 
     /// <summary>
-    /// Gives the memory back to the system. The addresses stay valid, and read as zeros. The caller ensures that none of it is in use.
+    /// Returns the memory to the system. The addresses stay valid, and read as zeros. The caller ensures that none of it is in use.
     /// </summary>
     /// <exception cref="InsufficientMemoryException">The system does not accept the memory.</exception>
     public void ReleaseMemory() => _space?.Reset((nuint)(Address - (nint)_space.Address), (nuint)Bytes);

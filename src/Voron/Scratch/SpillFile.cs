@@ -40,7 +40,7 @@ internal sealed unsafe class SpillFile : ISpill
             {
                 if (_free.TryPeek(out var free))
                 {
-                    // Its blocks were given back: without new ones, a write to the map ends the process when the disk is full.
+                    // Its blocks were returned: without new ones, a write to the map ends the process when the disk is full.
                     _file.Allocate(free.Offset, bytes);
                     _free.Pop();
                     return free.Map.Address;
@@ -111,7 +111,7 @@ internal sealed unsafe class SpillFile : ISpill
                 return part;
         }
 
-        throw new UnreachableException("A chunk was given back that does not belong to the spill file.");
+        throw new UnreachableException("A chunk was returned that does not belong to the spill file.");
     }
 
     private sealed record SpillPart(ScratchMap Map, long Offset, int Bytes);

@@ -226,7 +226,7 @@ internal static class PlantedFault
     public static readonly bool FailWithNeighbours = Name == nameof(FailWithNeighbours);
 
     /// <summary>A group-commit batch does not end when it has changed enough bytes.</summary>
-    public static readonly bool MergeWithoutEnd = Name == nameof(MergeWithoutEnd);
+    public static readonly bool GroupCommitWithoutEnd = Name == nameof(GroupCommitWithoutEnd);
 
     /// <summary>A commit that fails before it is submitted leaves its versions in the table.</summary>
     public static readonly bool KeepFailedVersions = Name == nameof(KeepFailedVersions);

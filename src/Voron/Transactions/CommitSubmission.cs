@@ -52,7 +52,7 @@ internal sealed class CommitSubmission
         }
     }
 
-    /// <summary>Tells the reclaimer which versions the submitted transaction has superseded. Allocates nothing.</summary>
+    /// <summary>Notifies the reclaimer of the versions that the submitted transaction has superseded. Allocates nothing.</summary>
     public unsafe void NoteSuperseded(WriteScope write)
     {
         _context.AssertWriterHeld();
@@ -143,9 +143,9 @@ internal sealed class CommitSubmission
 
     private static bool HasLiveDirectExtents(WriteScope write)
     {
-        foreach (var run in write.Pages.DirectExtents)
+        foreach (var extent in write.Pages.DirectExtents)
         {
-            if (!run.IsFreed)
+            if (!extent.IsFreed)
                 return true;
         }
 

@@ -2,5 +2,5 @@ using Voron.Format;
 
 namespace Voron.Transactions;
 
-/// <summary>Where a savepoint began.</summary>
+/// <summary>The place where a savepoint began.</summary>
 internal readonly record struct CopyOnWriteMark(int DirectExtents, int Stamp, EnvironmentState State, long ChangedBytes);

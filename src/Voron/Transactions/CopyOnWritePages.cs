@@ -294,11 +294,11 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         _space.Map.Extend(pages);
     }
 
-    public void AddDirectExtent(long firstPage, long pages, in DirectExtent run)
+    public void AddDirectExtent(long firstPage, long pages, in DirectExtent value)
     {
         _context.AssertWriterHeld();
         Distrust(firstPage, pages);
-        _directExtents.Add(new WrittenExtent(firstPage, (uint)pages, run, -1));
+        _directExtents.Add(new WrittenExtent(firstPage, (uint)pages, value, -1));
     }
 
     // If the section map is wrong and one of these pages belongs to a tree, its content must be verified before it is trusted. The pages are
@@ -427,7 +427,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         return new WritablePage(frame, &node->DirtyLines, _lineShift);
     }
 
-    // Gives back the memory that a large transaction needed.
+    // Returns the memory that a large transaction needed.
     private void EndLists()
     {
         _context.AssertWriterHeld();

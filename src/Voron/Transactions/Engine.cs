@@ -60,7 +60,7 @@ internal sealed class Engine
 
     public required ReaderTable Readers { get; init; }
 
-    /// <summary>Where snapshots find their pages, and register.</summary>
+    /// <summary>The parts in which snapshots find their pages, and register.</summary>
     public required SnapshotSource Snapshots { get; init; }
 
     /// <summary>Null when the environment is opened for reading only.</summary>

@@ -52,15 +52,15 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
     /// <param name="begin">Takes the writer and begins a transaction.</param>
     /// <param name="call">Calls a caller's operation with the transaction that it shares.</param>
     /// <param name="options">The limits of a batch and of the queue.</param>
-    /// <param name="merged">Called with the number of operations that a transaction contained.</param>
+    /// <param name="committed">Called with the number of operations that a transaction contained.</param>
     public GroupCommit(
-        Func<WriteTransactionBody> begin, Action<Delegate, WriteTransactionBody> call, StorageOptions options, Action<int> merged)
+        Func<WriteTransactionBody> begin, Action<Delegate, WriteTransactionBody> call, StorageOptions options, Action<int> committed)
     {
         _begin = begin;
         _call = call;
         _withdraw = _queue.Remove;
         _mostQueued = options.MaxQueuedOperations;
-        _batch = new GroupCommitBatch(_queue, options, merged);
+        _batch = new GroupCommitBatch(_queue, options, committed);
     }
 
     /// <summary>The number of operations that wait to be started.</summary>

@@ -27,7 +27,7 @@ internal sealed class GroupCommitBatch
     private readonly GroupCommitQueue _queue;
     private readonly long _maxBytes;
     private readonly TimeSpan _maxDuration;
-    private readonly Action<int> _merged;
+    private readonly Action<int> _committed;
     private readonly List<(GroupCommitOperation Operation, Exception? Failure)> _run = [];
     private int _most = MaxOperations;
     private int _succeeded;
@@ -35,12 +35,12 @@ internal sealed class GroupCommitBatch
     private int _interrupted;
     private GroupCommitOperation? _own;
 
-    public GroupCommitBatch(GroupCommitQueue queue, StorageOptions options, Action<int> merged)
+    public GroupCommitBatch(GroupCommitQueue queue, StorageOptions options, Action<int> committed)
     {
         _queue = queue;
         _maxBytes = options.MaxGroupCommitBytes;
         _maxDuration = options.MaxGroupCommitDuration;
-        _merged = merged;
+        _committed = committed;
     }
 
     /// <summary>True on the thread that is currently inside an operation.</summary>
@@ -104,8 +104,8 @@ internal sealed class GroupCommitBatch
         try
         {
             RunOperations(body, ref isInterrupted);
-            body.Commit(tellsObservers: false, ref isSubmitted);
-            _merged(_succeeded);
+            body.Commit(notifiesObservers: false, ref isSubmitted);
+            _committed(_succeeded);
         }
         catch (Exception e)
         {
@@ -119,7 +119,7 @@ internal sealed class GroupCommitBatch
         isInterrupted |= isForThread;
         if (failure == null)
             _interrupted = 0;
-        if (!isForThread && (failure == null || isSubmitted || _run.Count <= 1 || !IsForWantOfRoom(failure)))
+        if (!isForThread && (failure == null || isSubmitted || _run.Count <= 1 || !FailedForLackOfRoom(failure)))
         {
             Answer(failure);
             _most = Math.Min(_most * 2, MaxOperations);
@@ -142,11 +142,11 @@ internal sealed class GroupCommitBatch
         {
             if (!RunOne(body, operation, ref isInterrupted))
                 return;
-            var runs = body.WritePages.DirectExtents;
-            for (; largeExtents < runs.Count; largeExtents++)
-                largeBytes += runs[largeExtents].Run.Length;
-            largeExtents = runs.Count;
-            var isFull = body.WritePages.ChangedBytes + largeBytes >= _maxBytes && !PlantedFault.MergeWithoutEnd;
+            var extents = body.WritePages.DirectExtents;
+            for (; largeExtents < extents.Count; largeExtents++)
+                largeBytes += extents[largeExtents].Value.Length;
+            largeExtents = extents.Count;
+            var isFull = body.WritePages.ChangedBytes + largeBytes >= _maxBytes && !PlantedFault.GroupCommitWithoutEnd;
             if (isFull || Stopwatch.GetElapsedTime(start) >= _maxDuration)
                 return;
         }
@@ -185,7 +185,7 @@ internal sealed class GroupCommitBatch
 
         var isForThread = operation != _own && IsInterruption(failure) && operation.MayBeRunAgain();
         isInterrupted |= isForThread;
-        var isNeighboursFault = isForThread || (hasNeighbours && (IsForWantOfRoom(failure) || IsForWantOfRoom(body.Scope.BrokenBy)));
+        var isNeighboursFault = isForThread || (hasNeighbours && (FailedForLackOfRoom(failure) || FailedForLackOfRoom(body.Scope.BrokenBy)));
         try
         {
             body.RollbackToSavepoint(savepoint);
@@ -224,7 +224,7 @@ internal sealed class GroupCommitBatch
     }
 
     // Also true when the operation has wrapped such a failure in an exception of its own.
-    private static bool IsForWantOfRoom(Exception? failure)
+    private static bool FailedForLackOfRoom(Exception? failure)
     {
         for (; failure != null; failure = failure.InnerException)
         {

@@ -30,7 +30,7 @@ internal abstract class TransactionOwner
     /// <summary>The key heads of these pages.</summary>
     public TransactionKeyHeads KeyHeads { get; }
 
-    /// <summary>What changes go through; null in a read transaction.</summary>
+    /// <summary>The pages and pending puts that changes go through; null in a read transaction.</summary>
     public WriteScope? Write { get; }
 
     /// <summary>Odd while the transaction is open.</summary>

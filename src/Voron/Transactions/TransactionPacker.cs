@@ -31,10 +31,10 @@ internal sealed unsafe class TransactionPacker
             foreach (var change in writePages.FinalChanges())
                 AddChange(ref record, writePages, (VersionNode*)change.Node);
             AddFreed(ref record);
-            foreach (var run in writePages.DirectExtents)
+            foreach (var extent in writePages.DirectExtents)
             {
-                if (!run.IsFreed)
-                    record.AddDirect(run.FirstPage, run.Pages, run.Run);
+                if (!extent.IsFreed)
+                    record.AddDirect(extent.FirstPage, extent.Pages, extent.Value);
             }
 
             if (!ShouldCompress(journal))

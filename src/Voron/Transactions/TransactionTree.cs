@@ -16,7 +16,7 @@ internal abstract class TransactionTree : ITreeOwner
         _state = new TreeState(owner.KeyHeads, canChange ? this : null);
     }
 
-    /// <summary>What must be done before the state can be used.</summary>
+    /// <summary>Work to be done before the state can be used.</summary>
     [Flags]
     protected enum Work : byte
     {
@@ -40,7 +40,7 @@ internal abstract class TransactionTree : ITreeOwner
     /// <summary>The tree without the waiting puts, available even if it has been deleted.</summary>
     public TreeState StateAsIs => _state;
 
-    /// <summary>What stands between the state and its use.</summary>
+    /// <summary>The work that must be done before the state can be used.</summary>
     protected Work Pending { get; set; }
 
     /// <summary>Saves the state of the tree if a savepoint needs it and does not have it.</summary>

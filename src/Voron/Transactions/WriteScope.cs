@@ -4,7 +4,7 @@ using Voron.Testing;
 namespace Voron.Transactions;
 
 /// <summary>
-/// What the changes of the open write transaction go through: its pages, its waiting puts, and the failure that has broken it. One object per
+/// The parts through which the open write transaction changes trees: its pages, its waiting puts, and the failure that has broken it. One object per
 /// environment, used by the holder of the writer.
 /// </summary>
 internal sealed class WriteScope
@@ -48,7 +48,7 @@ internal sealed class WriteScope
     }
 
     /// <summary>Notes that the changes of the failed operation have been undone.</summary>
-    public void Mend() => BrokenBy = null;
+    public void ClearFailure() => BrokenBy = null;
 
     /// <inheritdoc cref="Engine.AssertWriterHeld"/>
     [Conditional("DEBUG")]

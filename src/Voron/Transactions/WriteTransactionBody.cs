@@ -82,7 +82,7 @@ internal sealed class WriteTransactionBody : TransactionBody
             _context.DataFile.ReleaseMaps(_writer.VersionReclaimer.OldestSequence);
         WritePages.Begin(_writer.Submitted);
         BeginGeneration(_writer.Submitted.Catalog);
-        Scope.Mend();
+        Scope.ClearFailure();
         _openedAt = openedAt;
         Volatile.Write(ref _open, 1);
     }
@@ -258,7 +258,7 @@ internal sealed class WriteTransactionBody : TransactionBody
             Restore(_log[i]);
         _log.Truncate(frame.FirstSavedTree, frame.Stamp);
         _savepoints.Truncate(index + 1);
-        Scope.Mend();
+        Scope.ClearFailure();
     }
 
     /// <summary>Ends the savepoint and those inside it, and keeps the changes.</summary>
@@ -288,15 +288,15 @@ internal sealed class WriteTransactionBody : TransactionBody
     public bool HasSavepoint(long id) => _savepoints.IndexOf(id) >= 0;
 
     /// <summary>Submits the transaction, and returns when its record is durable. The one place in which a thread waits for a commit.</summary>
-    /// <param name="tellsObservers">True to call the observers of commits when the record is durable.</param>
+    /// <param name="notifiesObservers">True to call the observers of commits when the record is durable.</param>
     /// <param name="isSubmitted">Set when the record is under way: from then on, the outcome is that of the record.</param>
     /// <inheritdoc cref="Submit"/>
-    public void Commit(bool tellsObservers, ref bool isSubmitted)
+    public void Commit(bool notifiesObservers, ref bool isSubmitted)
     {
         var journal = _context.Journal!;
         var sequence = Submit(null);
         isSubmitted = true;
-        journal.WaitUntilDurable(sequence, tellsObservers);
+        journal.WaitUntilDurable(sequence, notifiesObservers);
     }
 
     /// <summary>Submits the transaction, and returns a task that completes when its record is durable.</summary>

@@ -31,8 +31,8 @@ internal sealed class WriteTransactionPool
     public WriteTransactionBody Begin()
     {
         _writer.AssertHeld();
-        if (_writer.HasErrands)
-            _writer.RunErrands();
+        if (_writer.HasDeferred)
+            _writer.RunDeferred();
         _context.Users.AddWriter();
         try
         {

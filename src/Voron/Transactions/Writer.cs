@@ -12,7 +12,7 @@ internal sealed class Writer
 {
     private readonly Engine _context;
     private readonly WriterLock _lock;
-    private readonly ConcurrentQueue<Action> _errands = new();
+    private readonly ConcurrentQueue<Action> _deferred = new();
     private StackTrace? _openedAt;
     private long _beganTick;
     private int _beganBy;
@@ -58,8 +58,8 @@ internal sealed class Writer
     /// <remarks>Read without holding the writer, for messages: its parts may come from two transactions.</remarks>
     public WriterOrigin Origin => new(Volatile.Read(ref _openedAt), Volatile.Read(ref _beganTick), Volatile.Read(ref _beganBy));
 
-    /// <summary>True while errands wait to be run.</summary>
-    public bool HasErrands => !_errands.IsEmpty;
+    /// <summary>True while deferred actions wait to be run.</summary>
+    public bool HasDeferred => !_deferred.IsEmpty;
 
     /// <summary>Notes the origin of the transaction that begins.</summary>
     public void NoteOrigin(StackTrace? openedAt)
@@ -81,17 +81,17 @@ internal sealed class Writer
     }
 
     /// <summary>
-    /// Runs an errand as the holder of the writer, without waiting for the writer: at once when it is free, otherwise before the next transaction
-    /// begins. Errands that have not run when the environment is closed never run.
+    /// Runs an action as the holder of the writer, without waiting for the writer: at once when it is free, otherwise before the next transaction
+    /// begins. Actions that have not run when the environment is closed never run.
     /// </summary>
-    public void RunWhenFree(Action errand)
+    public void RunWhenFree(Action action)
     {
-        _errands.Enqueue(errand);
+        _deferred.Enqueue(action);
         if (!TryEnter(TimeSpan.Zero, CancellationToken.None))
             return;
         try
         {
-            RunErrands();
+            RunDeferred();
         }
         finally
         {
@@ -99,20 +99,20 @@ internal sealed class Writer
         }
     }
 
-    /// <summary>Runs the queued errands. The caller holds the writer.</summary>
-    public void RunErrands()
+    /// <summary>Runs the deferred actions. The caller holds the writer.</summary>
+    public void RunDeferred()
     {
         AssertHeld();
-        while (_errands.TryDequeue(out var errand))
+        while (_deferred.TryDequeue(out var action))
         {
             try
             {
-                errand();
+                action();
             }
             catch (OutOfMemoryException)
             {
                 // The next holder tries again.
-                _errands.Enqueue(errand);
+                _deferred.Enqueue(action);
                 return;
             }
         }

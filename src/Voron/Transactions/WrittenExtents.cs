@@ -5,7 +5,7 @@ namespace Voron.Transactions;
 
 /// <summary>An extent that the open transaction has written directly to the data file.</summary>
 /// <param name="FreedAtStamp">The savepoint stamp at which the same transaction freed it; -1 while it is in use.</param>
-internal readonly record struct WrittenExtent(long FirstPage, uint Pages, DirectExtent Run, int FreedAtStamp)
+internal readonly record struct WrittenExtent(long FirstPage, uint Pages, DirectExtent Value, int FreedAtStamp)
 {
     public bool IsFreed => FreedAtStamp >= 0;
 }
@@ -44,13 +44,13 @@ internal sealed class WrittenExtents
         }
     }
 
-    public void Add(in WrittenExtent run)
+    public void Add(in WrittenExtent extent)
     {
         // Ensured first, so that nothing is noted if there is no memory for it.
         _extents.EnsureCapacity(_extents.Count + 1);
-        Debug.Assert(_inUse?.ContainsKey(run.FirstPage) != true, "No two extents in use may begin at the same page.");
-        (_inUse ??= [])[run.FirstPage] = _extents.Count;
-        _extents.Add(run);
+        Debug.Assert(_inUse?.ContainsKey(extent.FirstPage) != true, "No two extents in use may begin at the same page.");
+        (_inUse ??= [])[extent.FirstPage] = _extents.Count;
+        _extents.Add(extent);
     }
 
     /// <summary>Notes that an extent has been freed; does nothing when no extent in use begins at the page.</summary>

@@ -236,7 +236,7 @@ internal sealed unsafe class TreeCursor
     }
 
     /// <summary>Sets the position to an entry. Nothing in this method fails.</summary>
-    private void Stand(byte* leaf, int index)
+    private void SetPlace(byte* leaf, int index)
     {
         _count = SlottedPage.Count(leaf);
         _index = index;
@@ -257,7 +257,7 @@ internal sealed unsafe class TreeCursor
         var at = exact ? index : ~index;
         if (at == SlottedPage.Count(leaf))
             return StepLeaf(1);
-        Stand(leaf, at);
+        SetPlace(leaf, at);
         return true;
     }
 
@@ -272,7 +272,7 @@ internal sealed unsafe class TreeCursor
         var at = exact ? index : ~index - 1;
         if (at < 0)
             return StepLeaf(-1);
-        Stand(leaf, at);
+        SetPlace(leaf, at);
         return true;
     }
 
@@ -284,7 +284,7 @@ internal sealed unsafe class TreeCursor
 
         tree.CheckDepth(_reader!);
         var leaf = _path.DescendToEdge(_reader!, tree.Root, tree.Depth, first);
-        Stand(leaf, first ? 0 : SlottedPage.Count(leaf) - 1);
+        SetPlace(leaf, first ? 0 : SlottedPage.Count(leaf) - 1);
         return true;
     }
 
@@ -315,7 +315,7 @@ internal sealed unsafe class TreeCursor
         if (leaf == null)
             return End(step > 0 ? Place.AfterLast : Place.BeforeFirst);
 
-        Stand(leaf, step > 0 ? 0 : SlottedPage.Count(leaf) - 1);
+        SetPlace(leaf, step > 0 ? 0 : SlottedPage.Count(leaf) - 1);
         return true;
     }
 

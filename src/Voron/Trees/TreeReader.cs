@@ -81,21 +81,21 @@ internal static unsafe class TreeReader
     {
         var heads = keyHeads.DataFile!;
         var page = state.Root;
-        byte* home;
+        byte* filePage;
         for (var level = state.Depth - 1; level > 0; level--)
         {
-            home = reader.DataFilePage(page);
-            page = home != null ? FindChild(heads, page, home, key, reader, keyHeads) : FindChild(reader, page, key);
+            filePage = reader.DataFilePage(page);
+            page = filePage != null ? FindChild(heads, page, filePage, key, reader, keyHeads) : FindChild(reader, page, key);
         }
 
-        home = reader.DataFilePage(page);
-        return home != null ? FindRecord(heads, page, home, key, reader, keyHeads) : FindRecord(reader, page, key);
+        filePage = reader.DataFilePage(page);
+        return filePage != null ? FindRecord(heads, page, filePage, key, reader, keyHeads) : FindRecord(reader, page, key);
     }
 
     private static PageNumber FindChild(
-        DataFileKeyHeads heads, PageNumber page, byte* home, in SearchKey key, PageReader reader, TransactionKeyHeads keyHeads)
+        DataFileKeyHeads heads, PageNumber page, byte* filePage, in SearchKey key, PageReader reader, TransactionKeyHeads keyHeads)
     {
-        if (heads.TryChild(page, home, key, out var child))
+        if (heads.TryChild(page, filePage, key, out var child))
             return child;
         var branch = TreePages.ReadBranch(reader, page);
         keyHeads.AddBranch(page, branch);
@@ -103,12 +103,12 @@ internal static unsafe class TreeReader
     }
 
     private static byte* FindRecord(
-        DataFileKeyHeads heads, PageNumber page, byte* home, in SearchKey key, PageReader reader, TransactionKeyHeads keyHeads)
+        DataFileKeyHeads heads, PageNumber page, byte* filePage, in SearchKey key, PageReader reader, TransactionKeyHeads keyHeads)
     {
         // While the heads are being loaded, the processor translates the page's address.
-        CacheLines.Prefetch(home);
-        if (heads.TryPlace(page, home, key, out var place))
-            return place.Resolve(home, key);
+        CacheLines.Prefetch(filePage);
+        if (heads.TryPlace(page, filePage, key, out var place))
+            return place.Resolve(filePage, key);
         var leaf = TreePages.ReadLeaf(reader, page);
         keyHeads.AddLeaf(page, leaf);
         var index = LeafPage.Search(leaf, key);

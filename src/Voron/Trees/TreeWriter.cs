@@ -135,11 +135,11 @@ internal static unsafe class TreeWriter
         {
             var search = new SearchKey(keyBytes, key.Length);
             OverflowReference reference = default;
-            byte* run = null;
+            byte* content = null;
             if (state.Root.IsNone)
             {
                 if (value.Kind == ValueKind.Overflow)
-                    run = ValueExtents.Allocate(writer, state, value.Length, PageNumber.None, out reference);
+                    content = ValueExtents.Allocate(writer, state, value.Length, PageNumber.None, out reference);
                 CreateRoot(writer, state);
             }
 
@@ -157,32 +157,32 @@ internal static unsafe class TreeWriter
             if (isAppended || path.OnRightEdge)
                 state.RightmostLeaf = ~index == SlottedPage.Count(leaf.Bytes) ? number : PageNumber.None;
 
-            return StoreInLeaf(new LeafEdit(writer, state, leaf, index, search, in path), value, run, reference);
+            return StoreInLeaf(new LeafEdit(writer, state, leaf, index, search, in path), value, content, reference);
         }
     }
 
-    private static byte* StoreInLeaf(in LeafEdit edit, in NewValue value, byte* run, OverflowReference reference)
+    private static byte* StoreInLeaf(in LeafEdit edit, in NewValue value, byte* content, OverflowReference reference)
     {
-        if (value.Kind == ValueKind.Overflow && run == null)
+        if (value.Kind == ValueKind.Overflow && content == null)
         {
             var old = edit.Index < 0 ? null : SlottedPage.Record(edit.Leaf.Bytes, edit.Index);
-            if (old != null && ValueExtents.TryReuse(edit.Pages, edit.Leaf, old, value.Length, out run))
+            if (old != null && ValueExtents.TryReuse(edit.Pages, edit.Leaf, old, value.Length, out content))
             {
-                value.CopyTo(run);
-                return run;
+                value.CopyTo(content);
+                return content;
             }
 
-            run = ValueExtents.Allocate(edit.Pages, edit.State, value.Length, edit.Number, out reference);
+            content = ValueExtents.Allocate(edit.Pages, edit.State, value.Length, edit.Number, out reference);
         }
 
         // The extent comes first: there may be no room for it, and the old value may be the source of the new one.
-        if (run != null)
-            value.CopyTo(run);
+        if (content != null)
+            value.CopyTo(content);
 
-        return StoreRecord(edit, value, run, reference);
+        return StoreRecord(edit, value, content, reference);
     }
 
-    private static byte* StoreRecord(in LeafEdit edit, in NewValue value, byte* run, in OverflowReference reference)
+    private static byte* StoreRecord(in LeafEdit edit, in NewValue value, byte* content, in OverflowReference reference)
     {
         var oldKind = ValueKind.Inline;
         OverflowReference oldExtent = default;
@@ -215,7 +215,7 @@ internal static unsafe class TreeWriter
         else if (oldKind == ValueKind.LargeExtent)
             ValueExtents.FreeLargeExtent(edit.Pages, state, oldLargeExtent);
 
-        return run != null ? run : place;
+        return content != null ? content : place;
     }
 
     /// <summary>Finds the leaf for a key. For a key after the tree's last one there is no path: its leaf level is negative.</summary>

@@ -13,11 +13,11 @@ internal static unsafe class ValueExtents
     /// <summary>Allocates a new extent, whose bytes are still zero.</summary>
     public static byte* Allocate(PageWriter writer, TreeState state, int length, PageNumber near, out OverflowReference reference)
     {
-        var run = writer.AllocateExtent(length, near);
+        var extent = writer.AllocateExtent(length, near);
         state.OverflowPages += TreeLimits.OverflowPages(writer.PageSize, length);
         state.Changed = true;
-        reference = new OverflowReference { FirstPage = run.Header->PageNumber, Length = length };
-        return run.Bytes + PageHeader.Size;
+        reference = new OverflowReference { FirstPage = extent.Header->PageNumber, Length = length };
+        return extent.Bytes + PageHeader.Size;
     }
 
     /// <summary>
@@ -37,17 +37,17 @@ internal static unsafe class ValueExtents
 
         var first = new PageNumber(reference->FirstPage);
         TreePages.ReadExtent(writer, first, reference->Length);
-        var run = writer.ModifyExtent(first);
+        var extent = writer.ModifyExtent(first);
         if (reference->Length != length)
         {
-            run.Header->ExtentBytes = length;
-            run.MarkDirty(ExtentBytesOffset, sizeof(long));
+            extent.Header->ExtentBytes = length;
+            extent.MarkDirty(ExtentBytesOffset, sizeof(long));
             reference->Length = length;
             leaf.MarkDirty((int)((byte*)reference - leaf.Bytes), OverflowReference.Size);
         }
 
-        run.MarkDirty(PageHeader.Size, length);
-        destination = run.Bytes + PageHeader.Size;
+        extent.MarkDirty(PageHeader.Size, length);
+        destination = extent.Bytes + PageHeader.Size;
         return true;
     }
 

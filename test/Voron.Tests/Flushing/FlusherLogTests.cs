@@ -55,7 +55,7 @@ public sealed class FlusherLogTests
         for (var i = 0; i < 3; i++)
             environment.ReclaimSpace().Should().Be(0);
         SpinWait.SpinUntil(() => logger.Warnings.Any(), Patience).Should().BeTrue();
-        logger.Warnings.Should().ContainSingle().Which.Should().Contain("given back").And.Contain("planted");
+        logger.Warnings.Should().ContainSingle().Which.Should().Contain("returned to the file system").And.Contain("planted");
         disk.ClearFaults();
         environment.ReclaimSpace().Should().BeGreaterThan(1_000_000);
         environment.Verify().Problems.Should().BeEmpty();

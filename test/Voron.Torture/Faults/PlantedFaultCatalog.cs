@@ -141,7 +141,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.ForgetFreedSpace), "model", 200_000),
 
         new(nameof(PlantedFault.FailWithNeighbours), "options", 400),
-        new(nameof(PlantedFault.MergeWithoutEnd), "options", 400),
+        new(nameof(PlantedFault.GroupCommitWithoutEnd), "options", 400),
 
         new(nameof(PlantedFault.StopAtFailedGrowth), "bounds", 20),
         new(nameof(PlantedFault.SnapshotWhatFits), "bounds", 20),

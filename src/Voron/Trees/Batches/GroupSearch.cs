@@ -99,8 +99,8 @@ internal static unsafe class GroupSearch
             var places = stackalloc ChildPlace[Width];
             for (var i = 0; i < count; i++)
             {
-                var home = reader.DataFilePage(pages[i]);
-                if (home == null || !heads.TrySearch(pages[i], home, keys[i], out places[i]))
+                var filePage = reader.DataFilePage(pages[i]);
+                if (filePage == null || !heads.TrySearch(pages[i], filePage, keys[i], out places[i]))
                     places[i] = default;
             }
 
@@ -156,7 +156,7 @@ internal static unsafe class GroupSearch
     [SkipLocalsInit]
     private static void FindInLeaves(PageReader reader, TransactionKeyHeads? keyHeads, SearchKey* keys, int count, PageNumber* pages, byte** records)
     {
-        var homes = stackalloc byte*[Width];
+        var filePages = stackalloc byte*[Width];
         var found = stackalloc LeafPlace[Width];
         var indices = stackalloc int[Width];
         var restKeys = stackalloc SearchKey[Width];
@@ -170,14 +170,14 @@ internal static unsafe class GroupSearch
         {
             for (var i = 0; i < count; i++)
             {
-                homes[i] = reader.DataFilePage(pages[i]);
-                if (homes[i] != null && heads.TryPlace(pages[i], homes[i], keys[i], out found[i]))
+                filePages[i] = reader.DataFilePage(pages[i]);
+                if (filePages[i] != null && heads.TryPlace(pages[i], filePages[i], keys[i], out found[i]))
                 {
                     CacheLines.PrefetchRange(found[i].Record, RecordLines * CacheLines.LineBytes);
                 }
                 else
                 {
-                    homes[i] = null;
+                    filePages[i] = null;
                     rest.Add(i, keys[i]);
                 }
             }
@@ -189,8 +189,8 @@ internal static unsafe class GroupSearch
             return;
         for (var i = 0; i < count; i++)
         {
-            if (homes[i] != null)
-                records[i] = found[i].Resolve(homes[i], keys[i]);
+            if (filePages[i] != null)
+                records[i] = found[i].Resolve(filePages[i], keys[i]);
         }
     }
 

@@ -15,7 +15,7 @@ namespace Voron.Trees.KeyHeads;
 /// <para>
 /// An entry represents only the newest version of a page, and is used only by the thread that holds the writer. Code that changes,
 /// creates, frees or rolls back a branch calls <see cref="Invalidate"/>. There is one way to keep an entry across a change: take it
-/// with <see cref="Take"/> before the change, update it and give it back.
+/// with <see cref="Take"/> before the change, update it and return it.
 /// </para>
 /// </remarks>
 internal sealed unsafe class BranchKeyHeads : IDisposable
@@ -81,7 +81,7 @@ internal sealed unsafe class BranchKeyHeads : IDisposable
         return entry;
     }
 
-    /// <summary>Adds a separator and a child, just added to the page, to the entry taken earlier, and gives the entry back.</summary>
+    /// <summary>Adds a separator and a child, just added to the page, to the entry taken earlier, and returns the entry.</summary>
     public void Free(KeyHeadsEntry* entry, PageNumber page, int index, byte* key, int keyLength, PageNumber child)
     {
         AssertWriterHeld();

@@ -99,13 +99,13 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
 
     /// <summary>Finds the child of a branch whose range contains the key. Returns false when there is no entry.</summary>
     /// <param name="page">The branch.</param>
-    /// <param name="home">The branch's address, as returned by <see cref="PageReader.DataFilePage"/>.</param>
+    /// <param name="filePage">The branch's address, as returned by <see cref="PageReader.DataFilePage"/>.</param>
     /// <param name="key">The key.</param>
     /// <param name="child">Receives the child.</param>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool TryChild(PageNumber page, byte* home, in SearchKey key, out PageNumber child)
+    public bool TryChild(PageNumber page, byte* filePage, in SearchKey key, out PageNumber child)
     {
-        if (TrySearch(page, home, key, out var place))
+        if (TrySearch(page, filePage, key, out var place))
             return TryChild(place, out child);
         child = default;
         return false;
@@ -116,7 +116,7 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
     /// waiting for it.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool TrySearch(PageNumber page, byte* home, in SearchKey key, out ChildPlace place)
+    public bool TrySearch(PageNumber page, byte* filePage, in SearchKey key, out ChildPlace place)
     {
         var entry = Branch(page, 0);
         if (entry->Page != page.Value)
@@ -129,7 +129,7 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
         }
 
         entry->Search(key, out var child, out var notGreater);
-        if (child != notGreater && !TrySearchPage(entry, sequence, home, key, notGreater, ref child))
+        if (child != notGreater && !TrySearchPage(entry, sequence, filePage, key, notGreater, ref child))
         {
             place = default;
             return false;
@@ -152,7 +152,7 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
 
     /// <summary>Finds where in a leaf a key can be, without reading the leaf. Returns false when there is no entry.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool TryPlace(PageNumber page, byte* home, in SearchKey key, out LeafPlace place)
+    public bool TryPlace(PageNumber page, byte* filePage, in SearchKey key, out LeafPlace place)
     {
         var entry = Leaf(page);
         var sequence = Volatile.Read(ref entry->Sequence);
@@ -171,7 +171,7 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
             var step = entry->Step;
             place.Low = less == 0 ? 0 : (less - 1) * step + 1;
             place.High = notGreater * step - 1;
-            place.Record = less < notGreater ? home + Offsets(entry)[less] : null;
+            place.Record = less < notGreater ? filePage + Offsets(entry)[less] : null;
         }
         else
         {
@@ -243,12 +243,12 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
 
     // Indices from a mix of two entries must not be looked up in a page.
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private static bool TrySearchPage(KeyHeadsEntry* entry, uint sequence, byte* home, in SearchKey key, int notGreater, ref int child)
+    private static bool TrySearchPage(KeyHeadsEntry* entry, uint sequence, byte* filePage, in SearchKey key, int notGreater, ref int child)
     {
         Volatile.ReadBarrier();
         if (entry->Sequence != sequence)
             return false;
-        child = BranchPage.SearchBetween(home, key, child, notGreater);
+        child = BranchPage.SearchBetween(filePage, key, child, notGreater);
         return true;
     }
 
