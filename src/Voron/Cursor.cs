@@ -15,10 +15,10 @@ public readonly struct Cursor : IDisposable
     private readonly CursorLease _lease;
     private readonly long _generation;
 
-    internal Cursor(CursorLease lease)
+    internal Cursor(CursorLease lease, long generation)
     {
         _lease = lease;
-        _generation = lease.Generation;
+        _generation = generation;
     }
 
     /// <summary>True while the cursor is on an entry.</summary>

@@ -48,8 +48,8 @@ public readonly struct ReadTransaction : IDisposable
     public bool TryOpenTree(string name, out Tree tree)
     {
         Span<byte> buffer = stackalloc byte[TreeLimits.MaxNameBytes];
-        var open = Body.OpenTree(_generation, Catalog.Encode(name, buffer));
-        tree = open == null ? default : new Tree(open);
+        var open = Body.OpenTree(_generation, Catalog.Encode(name, buffer), out var treeGeneration);
+        tree = open == null ? default : new Tree(open, treeGeneration);
         return open != null;
     }
 

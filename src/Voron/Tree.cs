@@ -12,10 +12,10 @@ public readonly struct Tree
     private readonly OpenTree _tree;
     private readonly long _generation;
 
-    internal Tree(OpenTree tree)
+    internal Tree(OpenTree tree, long generation)
     {
         _tree = tree;
-        _generation = tree.Generation;
+        _generation = generation;
     }
 
     /// <summary>The number of entries, which is known without a walk through the tree. Puts that wait in the transaction count.</summary>
@@ -105,7 +105,11 @@ public readonly struct Tree
     }
 
     /// <summary>Returns a cursor that is not on an entry yet. Dispose it so that it can be reused.</summary>
-    public Cursor OpenCursor() => new(Opened.OpenCursor(_generation));
+    public Cursor OpenCursor()
+    {
+        var lease = Opened.OpenCursor(_generation, out var leaseGeneration);
+        return new Cursor(lease, leaseGeneration);
+    }
 
     /// <summary>Returns the entries with keys from <paramref name="from"/> on, and before <paramref name="to"/>, in order.</summary>
     /// <param name="from">The first key; empty for the first key of the tree.</param>

@@ -16,7 +16,7 @@ public readonly struct WriteTree
 
     private readonly Tree _tree;
 
-    internal WriteTree(OpenTree tree) => _tree = new Tree(tree);
+    internal WriteTree(OpenTree tree) => _tree = new Tree(tree, tree.Generation);
 
     /// <summary>The number of entries.</summary>
     public long Count => _tree.Count;

@@ -184,15 +184,19 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
     }
 
     /// <summary>Opens a cursor that is not in use.</summary>
+    /// <param name="generation">The generation of the tree's handle.</param>
+    /// <param name="leaseGeneration">The generation for the cursor's handle, read while the transaction cannot end.</param>
     /// <exception cref="ObjectDisposedException">The tree's handles have ended.</exception>
     /// <exception cref="InvalidOperationException">Another thread is inside the transaction.</exception>
-    public CursorLease OpenCursor(long generation)
+    public CursorLease OpenCursor(long generation, out long leaseGeneration)
     {
         var mark = Owner.EnterAlone();
         try
         {
             ThrowIfClosed(generation);
-            return RentCursor();
+            var lease = RentCursor();
+            leaseGeneration = lease.Generation;
+            return lease;
         }
         finally
         {

@@ -85,8 +85,11 @@ internal sealed class ReadTransactionBody : TransactionBody
     }
 
     /// <summary>Opens a tree, or returns null when there is none of that name.</summary>
+    /// <param name="generation">The generation of the transaction's handle.</param>
+    /// <param name="name">The name in UTF-8.</param>
+    /// <param name="treeGeneration">The generation for the tree's handle, read while the transaction cannot end.</param>
     /// <exception cref="InvalidOperationException">Another thread is opening a tree in the same transaction.</exception>
-    public OpenTree? OpenTree(long generation, ReadOnlySpan<byte> name)
+    public OpenTree? OpenTree(long generation, ReadOnlySpan<byte> name, out long treeGeneration)
     {
         ThrowIfEnded(generation);
         var mark = EnterAlone();
@@ -94,9 +97,10 @@ internal sealed class ReadTransactionBody : TransactionBody
         {
             ThrowIfEnded(generation);
             var open = FindOpen(name);
-            if (open != null)
-                return open;
-            return Trees.Catalog.TryFind(Catalog, Pages, name, out var header) ? Add(name, header) : null;
+            if (open == null && Trees.Catalog.TryFind(Catalog, Pages, name, out var header))
+                open = Add(name, header);
+            treeGeneration = open?.Generation ?? 0;
+            return open;
         }
         finally
         {
