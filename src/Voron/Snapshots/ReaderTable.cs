@@ -74,6 +74,9 @@ internal sealed unsafe class ReaderTable : IDisposable
             {
                 slot = _slotCount;
                 _space.EnsureCommitted((nuint)(slot + 1) * ReaderSlot.Size);
+
+                // A return that needed memory could fail, and the reader would be counted for ever.
+                _freeSlots.EnsureCapacity(slot + 1);
                 Volatile.Write(ref _slotCount, slot + 1);
             }
 

@@ -166,7 +166,16 @@ internal sealed unsafe class LargeValueStage
         public void Queue()
         {
             Arm();
-            ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
+            try
+            {
+                ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
+            }
+            catch
+            {
+                // The piece is not under way; if the pool has taken it all the same, it finds nothing to write.
+                Interlocked.Exchange(ref _armed, 0);
+                throw;
+            }
         }
 
         public void Arm()
