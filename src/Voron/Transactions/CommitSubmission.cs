@@ -72,9 +72,12 @@ internal sealed class CommitSubmission
         _context.AssertWriterHeld();
         Debug.Assert(sequence > _writer.SubmittedSequence, "The sequence of a transaction's record must be above that of the last one.");
         Debug.Assert(write.Pages.State.TransactionId > _writer.Submitted.TransactionId, "The submitted state must be the newest so far.");
+
+        // Both only rise, so the horizon is read first.
+        var horizon = _context.Readers.Horizon;
         var published = _context.Ring.PublishedId;
         Debug.Assert(published <= write.Pages.State.TransactionId, "No state may be published before its transaction is submitted.");
-        Debug.Assert(_context.Readers.Horizon <= published, "The horizon of readers must not be above the published snapshot.");
+        Debug.Assert(horizon <= published, "The horizon of readers must not be above the published snapshot.");
     }
 
     // The record stays valid across a flush: the base of its differences is then in the data file, unchanged.

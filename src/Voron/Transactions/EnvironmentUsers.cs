@@ -118,9 +118,6 @@ internal sealed class EnvironmentUsers
         var left = Interlocked.Add(ref _users, -kind);
         Debug.Assert(left >= 0, "No user may be removed that was not counted.");
         Debug.Assert((left & (Writer - 1)) <= int.MaxValue, "No reader may be removed that was not counted.");
-
-        // More than one for a moment: a transaction releases the writer before it is no longer counted.
-        Debug.Assert(((left & (Call - 1)) / Writer) <= sbyte.MaxValue, "No write transaction may be removed that was not counted.");
         if (left >= Environment)
             return;
         var releases = left == 0 && Interlocked.Exchange(ref _isReleased, 1) == 0;
