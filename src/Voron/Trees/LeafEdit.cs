@@ -9,23 +9,23 @@ internal readonly unsafe ref struct LeafEdit
 {
     public readonly PageWriter Pages;
     public readonly TreeState State;
-    public readonly WritablePage Leaf;
+    public readonly ref readonly WritablePage Leaf;
 
     /// <summary>The index of the entry with the key; if there is none, the complement of the index where it belongs.</summary>
     public readonly int Index;
 
-    public readonly SearchKey Key;
+    public readonly ref readonly SearchKey Key;
 
     /// <summary>The path to the leaf. Its leaf level is negative when the leaf was found without a descent.</summary>
     public readonly ref readonly TreePath Path;
 
-    public LeafEdit(PageWriter pages, TreeState state, in WritablePage leaf, int index, in SearchKey key, ref readonly TreePath path)
+    public LeafEdit(PageWriter pages, TreeState state, ref readonly WritablePage leaf, int index, ref readonly SearchKey key, ref readonly TreePath path)
     {
         Pages = pages;
         State = state;
-        Leaf = leaf;
+        Leaf = ref leaf;
         Index = index;
-        Key = key;
+        Key = ref key;
         Path = ref path;
     }
 

@@ -30,7 +30,7 @@ internal static unsafe class TreeWriter
         state.RightmostLeaf = PageNumber.None;
         TreePages.ReadLeaf(writer, leafNumber);
         var leaf = writer.Modify(leafNumber);
-        var edit = new LeafEdit(writer, state, leaf, LeafPage.Find(leaf.Bytes, key), key, in path);
+        var edit = new LeafEdit(writer, state, in leaf, LeafPage.Find(leaf.Bytes, key), in key, in path);
         StoreInLeaf(edit, new NewValue(writer.PageSize, key.Length, value), null, default);
     }
 
@@ -157,7 +157,7 @@ internal static unsafe class TreeWriter
             if (isAppended || path.OnRightEdge)
                 state.RightmostLeaf = ~index == SlottedPage.Count(leaf.Bytes) ? number : PageNumber.None;
 
-            return StoreInLeaf(new LeafEdit(writer, state, leaf, index, search, in path), value, content, reference);
+            return StoreInLeaf(new LeafEdit(writer, state, in leaf, index, in search, in path), value, content, reference);
         }
     }
 
