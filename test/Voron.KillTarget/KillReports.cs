@@ -8,9 +8,9 @@ namespace Voron.KillTarget;
 /// </summary>
 internal sealed class KillReports(Stream output) : IDisposable
 {
-    public void TellPhase(KillPhase phase) => Tell(-(long)phase);
+    public void ReportPhase(KillPhase phase) => Report(-(long)phase);
 
-    public void Tell(long number)
+    public void Report(long number)
     {
         Span<byte> bytes = stackalloc byte[sizeof(long)];
         BinaryPrimitives.WriteInt64LittleEndian(bytes, number);

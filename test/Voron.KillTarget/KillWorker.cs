@@ -9,13 +9,13 @@ internal sealed class KillWorker(KillReports reports, int seed)
     {
         while (true)
         {
-            reports.TellPhase(KillPhase.Opening);
+            reports.ReportPhase(KillPhase.Opening);
             using var environment = StorageEnvironment.Open(directory, KillWorkload.Options());
-            reports.Tell(0);
+            reports.Report(0);
             var next = KillWorkload.Newest(environment) + 1;
             for (var left = _random.Next(10, 80); left > 0; left--)
                 next = Work(environment, next);
-            reports.TellPhase(KillPhase.Closing);
+            reports.ReportPhase(KillPhase.Closing);
         }
     }
 
@@ -24,20 +24,20 @@ internal sealed class KillWorker(KillReports reports, int seed)
         switch (_random.Next(14))
         {
             case 0:
-                reports.TellPhase(KillPhase.Flushing);
+                reports.ReportPhase(KillPhase.Flushing);
                 environment.Flush();
                 return next;
             case 1:
                 using (environment.BeginRead())
                 {
                     next = Commit(environment, next, KillPhase.Committing);
-                    reports.TellPhase(KillPhase.JournalSnapshot);
+                    reports.ReportPhase(KillPhase.JournalSnapshot);
                     environment.Internals.WriteJournalSnapshot();
                 }
 
                 return next;
             case 2:
-                reports.TellPhase(KillPhase.Reclaiming);
+                reports.ReportPhase(KillPhase.Reclaiming);
                 environment.ReclaimSpace();
                 return next;
             case < 6:
@@ -49,17 +49,17 @@ internal sealed class KillWorker(KillReports reports, int seed)
 
     private long Commit(StorageEnvironment environment, long number, KillPhase phase)
     {
-        reports.TellPhase(phase);
+        reports.ReportPhase(phase);
         using var writing = environment.BeginWrite();
         KillWorkload.Apply(writing, number);
         writing.Commit();
-        reports.Tell(number);
+        reports.Report(number);
         return number + 1;
     }
 
     private long Pipeline(StorageEnvironment environment, long next)
     {
-        reports.TellPhase(KillPhase.Pipelining);
+        reports.ReportPhase(KillPhase.Pipelining);
         var commits = new Task[KillWorkload.MaxUnderWay];
         for (var i = 0; i < commits.Length; i++)
         {
@@ -71,7 +71,7 @@ internal sealed class KillWorker(KillReports reports, int seed)
         foreach (var commit in commits)
         {
             commit.GetAwaiter().GetResult();
-            reports.Tell(next++);
+            reports.Report(next++);
         }
 
         return next;

@@ -11,7 +11,7 @@ if (Environment.GetEnvironmentVariable(KillWorkload.FaultVariable) is { } fault)
 if (args is ["hold", var held])
 {
     using var kept = StorageEnvironment.Open(held, KillWorkload.Options());
-    reports.Tell(0);
+    reports.Report(0);
     Thread.Sleep(Timeout.Infinite);
     return;
 }

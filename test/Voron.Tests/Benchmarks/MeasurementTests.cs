@@ -99,7 +99,7 @@ public sealed class MeasurementTests
     }
 
     [Fact]
-    public void Commits_beside_a_flush_are_told_from_the_others()
+    public void Commits_beside_a_flush_are_counted_apart()
     {
         var log = new CommitLog(capacity: 4);
         foreach (var end in (long[])[10, 20, 30, 40])

@@ -38,7 +38,7 @@ public sealed class WorkloadTests
     }
 
     [Fact]
-    public void A_reader_is_told_when_a_store_is_not_there()
+    public void A_read_of_a_missing_store_is_refused()
     {
         using var directory = new TestDirectory();
         var request = new RunRequest(

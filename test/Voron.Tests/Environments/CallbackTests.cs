@@ -179,16 +179,16 @@ public sealed class CallbackTests
     [Fact]
     public void Reports_of_commits_come_in_order_and_before_a_commit_by_one_thread_returns()
     {
-        var told = new List<long>();
+        var reported = new List<long>();
         using var environment = StorageEnvironment.OpenInMemory(
-            new StorageOptions { BackgroundFlush = false, CommitObserver = report => told.Add(report.TransactionId) });
+            new StorageOptions { BackgroundFlush = false, CommitObserver = report => reported.Add(report.TransactionId) });
         for (var i = 1; i <= 50; i++)
         {
             FaultTestKit.Put(environment, i, [1]);
-            told.Should().HaveCount(i);
+            reported.Should().HaveCount(i);
         }
 
-        told.Should().BeInAscendingOrder();
+        reported.Should().BeInAscendingOrder();
     }
 
     private static void Call(StorageEnvironment environment, string what)
@@ -216,7 +216,7 @@ public sealed class CallbackTests
 
                 break;
             case "WriteAsync":
-                environment.WriteAsync(transaction => transaction.CreateTree("merged"), Cancellation).AsTask().Wait(Patience, Cancellation)
+                environment.WriteAsync(transaction => transaction.CreateTree("grouped"), Cancellation).AsTask().Wait(Patience, Cancellation)
                     .Should().BeTrue();
                 break;
             case "ReclaimSpace":

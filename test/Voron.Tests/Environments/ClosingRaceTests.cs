@@ -54,7 +54,7 @@ public sealed class ClosingRaceTests
     }
 
     [Fact]
-    public void A_flush_inside_a_write_transaction_ends_while_space_is_being_given_back()
+    public void A_flush_inside_a_write_transaction_ends_while_space_is_being_reclaimed()
     {
         using var environment = StorageEnvironment.Open(new SimulatedDisk(), FaultTestKit.Options());
         FaultTestKit.Put(environment, 0, [0]);
@@ -68,7 +68,7 @@ public sealed class ClosingRaceTests
     }
 
     [Fact]
-    public void Space_is_not_given_back_while_a_write_transaction_is_open_and_the_caller_is_told_which()
+    public void Reclaiming_space_fails_while_a_write_transaction_is_open_and_names_it()
     {
         using var environment = StorageEnvironment.Open(new SimulatedDisk(), FaultTestKit.Options());
         FaultTestKit.Put(environment, 0, [0]);
@@ -77,7 +77,7 @@ public sealed class ClosingRaceTests
     }
 
     [Fact]
-    public void Closing_ends_although_the_flusher_s_thread_wants_to_give_space_back_and_a_write_transaction_is_open()
+    public void Closing_ends_although_the_flusher_s_thread_reclaims_space_and_a_write_transaction_is_open()
     {
         var disk = new SimulatedDisk();
         var options = new StorageOptions
@@ -119,9 +119,9 @@ public sealed class ClosingRaceTests
         environment.Dispose();
 
         var open = () => StorageEnvironment.Open(directory, options);
-        var told = open.Should().Throw<EnvironmentInUseException>().Which.Message;
-        told.Should().Contain("1 read transaction").And.Contain("write transaction 2");
-        told.Should().Contain(nameof(The_lock_goes_with_the_last_transaction_of_a_closed_environment_and_opening_names_them_until_then));
+        var message = open.Should().Throw<EnvironmentInUseException>().Which.Message;
+        message.Should().Contain("1 read transaction").And.Contain("write transaction 2");
+        message.Should().Contain(nameof(The_lock_goes_with_the_last_transaction_of_a_closed_environment_and_opening_names_them_until_then));
         reading.OpenTree(FaultTestKit.TreeName).Contains(FaultTestKit.Key(1)).Should().BeTrue();
         reading.Dispose();
         open.Should().Throw<EnvironmentInUseException>().WithMessage("*write transaction 2*").Which.Message.Should().NotContain("read transaction");
@@ -153,21 +153,21 @@ public sealed class ClosingRaceTests
     }
 
     [Fact]
-    public void Callers_that_wait_for_the_writer_are_told_when_the_environment_is_closed()
+    public void Closing_the_environment_fails_the_callers_that_wait_for_the_writer()
     {
         var environment = StorageEnvironment.Open(new SimulatedDisk(), FaultTestKit.Options());
         var writing = environment.BeginWrite();
         var waiting = Start(() => environment.BeginWrite().Dispose());
         waiting.WaitUntilBlockedOrEnded();
-        var merged = environment.WriteAsync(transaction => transaction.CreateTree("t"), CancellationToken.None).AsTask();
+        var submitted = environment.WriteAsync(transaction => transaction.CreateTree("t"), CancellationToken.None).AsTask();
         environment.Dispose();
         waiting.Join().Should().BeOfType<ObjectDisposedException>();
-        merged.Invoking(task => task.Wait(Patience, Cancellation)).Should().Throw<ObjectDisposedException>();
+        submitted.Invoking(task => task.Wait(Patience, Cancellation)).Should().Throw<ObjectDisposedException>();
         writing.Dispose();
     }
 
     [Fact]
-    public async Task Closing_inside_a_merged_operation_is_refused()
+    public async Task Closing_inside_a_group_commit_operation_is_refused()
     {
         var disk = new SimulatedDisk();
         using var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());

@@ -5,7 +5,7 @@ namespace Voron.Tests.Environments;
 public sealed class FlusherThreadTests
 {
     [Fact]
-    public void What_an_observer_throws_on_the_flusher_s_thread_ends_nothing()
+    public void An_exception_of_an_observer_on_the_flusher_s_thread_ends_nothing()
     {
         using var flushed = new ManualResetEventSlim();
         using var environment = StorageEnvironment.OpenInMemory(new StorageOptions
@@ -48,13 +48,13 @@ public sealed class FlusherThreadTests
         var disk = new SparseDisk(1L << 30);
         try
         {
-            using var told = new ManualResetEventSlim();
+            using var reported = new ManualResetEventSlim();
             using var environment = StorageEnvironment.Open(disk, new StorageOptions
             {
                 ScratchMemoryBytes = 4 << 20,
                 ScratchLimitBytes = 4 << 20,
                 ScrubInterval = Timeout.InfiniteTimeSpan,
-                SlowReaderObserver = _ => told.Set(),
+                SlowReaderObserver = _ => reported.Set(),
             });
             for (var i = 0; i < Values; i++)
             {
@@ -82,7 +82,7 @@ public sealed class FlusherThreadTests
                 var held = environment.GetStatistics();
                 held.BackPressureWaits.Should().BeGreaterThan(before);
                 held.PageVersions.Should().BeInRange((4 << 20) / 64 * 9 / 10, (4 << 20) / 64 + 3 * ValueBytes / 4096);
-                told.Wait(TimeSpan.FromSeconds(30), TestContext.Current.CancellationToken).Should().BeTrue("the reader blocks the flush");
+                reported.Wait(TimeSpan.FromSeconds(30), TestContext.Current.CancellationToken).Should().BeTrue("the reader blocks the flush");
             }
         }
         finally

@@ -1,6 +1,6 @@
 using Voron.Tests.Faults;
 using Voron.Torture.Simulation;
-using static Voron.Tests.Environments.JournalBench;
+using static Voron.Tests.Environments.JournalTestKit;
 
 namespace Voron.Tests.Environments;
 

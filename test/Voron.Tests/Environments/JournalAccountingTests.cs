@@ -33,7 +33,7 @@ public sealed class JournalAccountingTests
     }
 
     [Fact]
-    public void A_rewrite_leaves_nothing_to_be_replayed_before_it()
+    public void A_journal_snapshot_leaves_nothing_to_replay_before_it()
     {
         using var environment = StorageEnvironment.Open(new SimulatedDisk(), new StorageOptions { BackgroundFlush = false });
         FaultTestKit.Put(environment, 0, [1]);
@@ -50,7 +50,7 @@ public sealed class JournalAccountingTests
     /// counted towards the limit until as much again had been committed: one commit a second.
     /// </summary>
     [Fact]
-    public void A_rewrite_right_after_a_flush_slows_no_writer_for_the_images_of_the_flush()
+    public void A_journal_snapshot_right_after_a_flush_slows_no_writer_for_the_images_of_the_flush()
     {
         var options = new StorageOptions
         {

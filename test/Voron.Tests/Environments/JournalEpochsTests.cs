@@ -1,7 +1,7 @@
 using Voron.Flushing;
 using Voron.Journal;
 using Voron.Torture.Simulation;
-using static Voron.Tests.Environments.JournalBench;
+using static Voron.Tests.Environments.JournalTestKit;
 
 namespace Voron.Tests.Environments;
 
@@ -61,7 +61,7 @@ public sealed class JournalEpochsTests
     /// Two complete files of one epoch, as earlier engines have left them, in every order in which a directory may be listed.
     /// </summary>
     [Fact]
-    public void Two_files_of_one_life_are_told_apart_by_their_incarnation()
+    public void The_incarnation_distinguishes_two_files_of_one_epoch()
     {
         var disk = new SimulatedDisk();
         FileSet spare;

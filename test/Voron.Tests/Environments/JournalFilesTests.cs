@@ -1,7 +1,7 @@
 using Voron.IO;
 using Voron.Journal;
 using Voron.Torture.Simulation;
-using static Voron.Tests.Environments.JournalBench;
+using static Voron.Tests.Environments.JournalTestKit;
 
 namespace Voron.Tests.Environments;
 
@@ -81,7 +81,7 @@ public sealed class JournalFilesTests
 
     /// <summary>Files kept for reuse are given up when a larger file can get room only from them.</summary>
     [Fact]
-    public void What_is_kept_for_reuse_makes_room_for_a_record_that_needs_more()
+    public void Files_kept_for_reuse_make_room_for_a_record_that_needs_more()
     {
         var disk = new SimulatedDisk();
         using var environment = StorageEnvironment.Open(disk, Options);

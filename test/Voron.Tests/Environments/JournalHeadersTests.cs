@@ -2,7 +2,7 @@ using Voron.Format;
 using Voron.Journal;
 using Voron.Tests.Faults;
 using Voron.Torture.Simulation;
-using static Voron.Tests.Environments.JournalBench;
+using static Voron.Tests.Environments.JournalTestKit;
 
 namespace Voron.Tests.Environments;
 

@@ -1,7 +1,7 @@
 using Voron.Flushing;
 using Voron.Journal;
 using Voron.Torture.Simulation;
-using static Voron.Tests.Environments.JournalBench;
+using static Voron.Tests.Environments.JournalTestKit;
 
 namespace Voron.Tests.Environments;
 

@@ -30,7 +30,7 @@ public sealed class LargeOverwriteTests
     }
 
     [Fact]
-    public void A_transaction_finds_room_in_what_those_before_it_have_freed()
+    public void A_transaction_finds_room_in_pages_freed_by_earlier_ones()
     {
         var disk = new SimulatedDisk { SpaceLimit = 12 << 20 };
         using (var environment = StorageEnvironment.Open(disk, FaultTestKit.Options()))
@@ -71,7 +71,7 @@ public sealed class LargeOverwriteTests
     }
 
     [Fact]
-    public void What_a_reader_sees_is_not_taken_when_there_is_no_room()
+    public void Pages_that_a_reader_sees_are_not_reused_when_there_is_no_room()
     {
         var disk = new SimulatedDisk { SpaceLimit = 12 << 20 };
         using var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());

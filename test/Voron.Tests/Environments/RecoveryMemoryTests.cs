@@ -24,7 +24,7 @@ public sealed class RecoveryMemoryTests(ITestOutputHelper output)
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public void What_is_replayed_goes_to_a_temporary_file_beyond_the_limit(bool readOnly)
+    public void Replayed_pages_beyond_the_limit_go_to_a_temporary_file(bool readOnly)
     {
         using var directory = new TestDirectory();
         var environment = StorageEnvironment.Open(directory, Options(readOnly: false));

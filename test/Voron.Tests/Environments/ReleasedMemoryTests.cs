@@ -58,7 +58,7 @@ public sealed class ReleasedMemoryTests
     }
 
     [Fact]
-    public void What_was_in_use_lately_stays()
+    public void Recently_used_memory_stays()
     {
         using var environment = StorageEnvironment.OpenInMemory(new StorageOptions { BackgroundFlush = false, LargeValueBytes = 64 << 10 });
         for (var i = 0; i < 1000; i++)

@@ -6,7 +6,7 @@ namespace Voron.Tests.Environments;
 public sealed class RoundTripTests
 {
     [Fact]
-    public void What_is_committed_is_read_back_and_survives_reopening()
+    public void Committed_values_are_read_back_and_survive_reopening()
     {
         var directory = Directory.CreateTempSubdirectory("voron-").FullName;
         try
@@ -53,7 +53,7 @@ public sealed class RoundTripTests
     }
 
     [Fact]
-    public async Task Merged_and_pipelined_writes_are_all_there()
+    public async Task Group_commits_and_pipelined_commits_are_all_found()
     {
         using var environment = StorageEnvironment.OpenInMemory();
         var tasks = Enumerable.Range(0, 200)

@@ -16,7 +16,7 @@ public sealed class SlowReaderTests
     public void The_slowest_reader_is_named_before_the_limit_once_in_an_interval(bool isTracked)
     {
         var reports = new ConcurrentQueue<SlowReaderReport>();
-        using var told = new SemaphoreSlim(0);
+        using var reported = new SemaphoreSlim(0);
         var commitThread = Environment.CurrentManagedThreadId;
         var onCommitThread = false;
         var logger = new ListLogger();
@@ -33,7 +33,7 @@ public sealed class SlowReaderTests
             {
                 onCommitThread |= Environment.CurrentManagedThreadId == commitThread;
                 reports.Enqueue(report);
-                told.Release();
+                reported.Release();
                 throw new InvalidOperationException("thrown by the observer");
             },
         });
@@ -51,7 +51,7 @@ public sealed class SlowReaderTests
                     if (environment.GetStatistics().LiveJournalBytes < JournalLimit * 5 / 8)
                         FaultTestKit.Put(environment, 1, FaultTestKit.Value(round, 20_000));
                     else
-                        told.Wait(10, TestContext.Current.CancellationToken);
+                        reported.Wait(10, TestContext.Current.CancellationToken);
                 }
 
                 reports.Should().HaveCount(round);
@@ -81,16 +81,16 @@ public sealed class SlowReaderTests
     }
 
     [Fact]
-    public void A_reader_that_nobody_waits_for_is_not_named()
+    public void A_reader_that_blocks_no_flush_is_not_named()
     {
-        var told = 0;
+        var reported = 0;
         using var environment = StorageEnvironment.OpenInMemory(new StorageOptions
         {
             InitialJournalFileBytes = 64 << 10,
             MaxJournalFileBytes = 256 << 10,
             FlushThresholdBytes = 256 << 10,
             JournalLimitBytes = JournalLimit,
-            SlowReaderObserver = _ => Interlocked.Increment(ref told),
+            SlowReaderObserver = _ => Interlocked.Increment(ref reported),
         });
         for (var i = 0; i < 300; i++)
         {
@@ -100,7 +100,7 @@ public sealed class SlowReaderTests
                 environment.Flush();
         }
 
-        told.Should().Be(0);
+        reported.Should().Be(0);
     }
 
     // The test looks for the name of this method on the stack, where an inlined method has no frame.

@@ -10,7 +10,7 @@ public sealed class UnderWayAtCloseTests
         new() { BackgroundFlush = false, InitialJournalFileBytes = 65536, MaxJournalFileBytes = 65536 };
 
     [Fact]
-    public void A_closed_environment_turns_readers_away_and_is_released_once()
+    public void A_closed_environment_refuses_readers_and_is_released_once()
     {
         var disk = new SimulatedDisk();
         var closed = StorageEnvironment.Open(disk, NoBackground);
@@ -69,7 +69,7 @@ public sealed class UnderWayAtCloseTests
     }
 
     [Fact]
-    public void An_observer_that_throws_stops_nobody()
+    public void An_observer_that_throws_stops_no_commit_and_no_flush()
     {
         var disk = new SimulatedDisk();
         var options = new StorageOptions

@@ -16,7 +16,7 @@ public sealed partial class BitFlipTests
     private static StorageOptions Options() => new() { BackgroundFlush = false, InitialJournalFileBytes = 512 << 10 };
 
     [Fact]
-    public void Both_copies_of_the_header_damaged_are_told()
+    public void Damage_to_both_copies_of_the_header_is_reported()
     {
         var files = MakeFiles(cleanlyClosed: true);
         for (var offset = 0; offset < 256; offset++)
@@ -29,7 +29,7 @@ public sealed partial class BitFlipTests
     }
 
     [Fact]
-    public void A_damaged_header_whose_older_copy_needs_a_journal_that_is_gone_is_told()
+    public void A_damaged_header_is_reported_when_its_older_copy_needs_a_deleted_journal()
     {
         var disk = new SimulatedDisk();
         using var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());
@@ -102,15 +102,15 @@ public sealed partial class BitFlipTests
     private static bool Examine(SortedDictionary<string, byte[]> files, string name, int offset)
     {
         var disk = FaultTestKit.DiskOf(files);
-        var isTold = false;
+        var isReported = false;
         try
         {
             using var environment = StorageEnvironment.Open(disk, Options());
-            isTold = !environment.Verify().IsSound;
+            isReported = !environment.Verify().IsSound;
             for (var i = 0; i < Keys; i++)
-                isTold |= ReadOne(environment, i, FaultTestKit.Value(i, 90), name, offset);
+                isReported |= ReadOne(environment, i, FaultTestKit.Value(i, 90), name, offset);
             foreach (var i in LargeKeys)
-                isTold |= ReadOne(environment, i, FaultTestKit.Value(i, 90_000 + i - 200), name, offset);
+                isReported |= ReadOne(environment, i, FaultTestKit.Value(i, 90_000 + i - 200), name, offset);
         }
         catch (VoronException e) when (e is CorruptionException or UnsupportedFormatException)
         {
@@ -119,7 +119,7 @@ public sealed partial class BitFlipTests
             return true;
         }
 
-        return isTold;
+        return isReported;
     }
 
     private static bool ReadOne(StorageEnvironment environment, int key, byte[] expected, string name, int offset)

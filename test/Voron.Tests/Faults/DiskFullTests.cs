@@ -59,7 +59,7 @@ public sealed class DiskFullTests(ITestOutputHelper output)
     }
 
     [Fact]
-    public void A_full_disk_is_closed_and_opened_and_holds_what_it_held()
+    public void An_environment_on_a_full_disk_keeps_its_content_over_a_reopening()
     {
         var disk = new SimulatedDisk { SpaceLimit = 1300 << 10 };
         var environment = Fill(disk, out var last);

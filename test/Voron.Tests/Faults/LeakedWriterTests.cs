@@ -36,7 +36,7 @@ public sealed class LeakedWriterTests
     }
 
     [Fact]
-    public void Whoever_waits_for_it_has_the_collector_look()
+    public void A_waiting_writer_runs_the_collector_to_find_a_leaked_one()
     {
         using var environment = StorageEnvironment.OpenInMemory(Options(new ListLogger(), isTracked: false));
         FaultTestKit.Put(environment, 1, [1]);
@@ -49,7 +49,7 @@ public sealed class LeakedWriterTests
     }
 
     [Fact]
-    public void A_caller_that_waits_without_a_limit_has_the_collector_look_too()
+    public void A_writer_that_waits_without_a_limit_runs_the_collector_too()
     {
         using var environment = StorageEnvironment.OpenInMemory(Options(new ListLogger(), isTracked: false));
         FaultTestKit.Put(environment, 1, [1]);

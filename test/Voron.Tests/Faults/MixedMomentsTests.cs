@@ -109,7 +109,7 @@ public sealed class MixedMomentsTests
 
     /// <summary>A journal file that is used again has records of an earlier epoch at the same offsets.</summary>
     [Fact]
-    public void A_record_of_an_earlier_use_of_the_file_does_not_stand_for_the_one_before_the_start()
+    public void A_record_of_an_earlier_epoch_does_not_replace_the_one_before_the_start()
     {
         var options = new StorageOptions { BackgroundFlush = false, InitialJournalFileBytes = 64 << 10, MaxJournalFileBytes = 64 << 10 };
         var disk = new SimulatedDisk();
@@ -163,7 +163,7 @@ public sealed class MixedMomentsTests
     [Theory]
     [InlineData(TornPageProtection.Checksums)]
     [InlineData(TornPageProtection.FullPageImages)]
-    public void A_rewrite_after_a_flush_that_broke_off_still_fits(TornPageProtection form)
+    public void A_journal_snapshot_after_an_unfinished_flush_still_fits(TornPageProtection form)
     {
         var options = new StorageOptions
         {

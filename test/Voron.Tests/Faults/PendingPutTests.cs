@@ -132,7 +132,7 @@ public sealed class PendingPutTests : IDisposable
     }
 
     [Fact]
-    public async Task A_merged_operation_that_does_not_await_its_put_fails_alone()
+    public async Task A_group_commit_operation_that_does_not_await_its_put_fails_alone()
     {
         using var environment = StorageEnvironment.Open(_disk, FaultTestKit.Options());
         FaultTestKit.Put(environment, 1, FaultTestKit.Value(1, 100));

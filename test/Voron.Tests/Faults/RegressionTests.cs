@@ -208,7 +208,7 @@ public sealed class RegressionTests
     }
 
     [Fact]
-    public void A_journal_file_with_the_header_of_an_older_life_is_reported_not_taken_for_one_that_begins()
+    public void A_journal_file_with_the_header_of_an_older_epoch_is_reported_not_taken_for_one_that_begins()
     {
         var disk = new SimulatedDisk();
         SortedDictionary<string, byte[]> files;
@@ -231,7 +231,7 @@ public sealed class RegressionTests
     }
 
     [Fact]
-    public void What_journal_files_keep_free_behind_a_reader_slows_no_writer()
+    public void Free_space_of_journal_files_behind_a_reader_slows_no_writer()
     {
         var written = 0L;
         var options = new StorageOptions

@@ -21,7 +21,7 @@ public sealed class SharedReaderTests(ITestOutputHelper output)
         var current = default(ReadTransaction);
         var isOver = false;
         var surprises = new ConcurrentQueue<Exception>();
-        long reads = 0, told = 0, rounds = 0;
+        long reads = 0, reported = 0, rounds = 0;
 
         // Each round: one transaction, one thread that disposes it, and two threads that use it until an exception reports its end.
         var users = Enumerable.Range(0, 2).Select(user => Task.Factory.StartNew(
@@ -33,7 +33,7 @@ public sealed class SharedReaderTests(ITestOutputHelper output)
                     turn.SignalAndWait(CancellationToken.None);
                     if (isOver)
                         return;
-                    Use(current, random, surprises, ref reads, ref told);
+                    Use(current, random, surprises, ref reads, ref reported);
                     turn.SignalAndWait(CancellationToken.None);
                 }
             },
@@ -63,16 +63,16 @@ public sealed class SharedReaderTests(ITestOutputHelper output)
             current = environment.BeginRead();
             turn.SignalAndWait(CancellationToken.None);
             Thread.SpinWait(wait.Next(2000));
-            DisposeAtLast(current, ref told);
+            DisposeAtLast(current, ref reported);
             turn.SignalAndWait(CancellationToken.None);
             rounds++;
         }
 
         await Task.WhenAll([.. users, writing]);
-        output.WriteLine($"{rounds} transactions, {reads} reads, told {told} times");
+        output.WriteLine($"{rounds} transactions, {reads} reads, {reported} refusals");
         surprises.Should().BeEmpty();
         reads.Should().BeGreaterThan(1000);
-        told.Should().BeGreaterThan(10);
+        reported.Should().BeGreaterThan(10);
         environment.GetStatistics().OpenReaders.Should().Be(0);
         environment.Flush();
         var statistics = environment.GetStatistics();
@@ -81,7 +81,7 @@ public sealed class SharedReaderTests(ITestOutputHelper output)
     }
 
     private static void Use(
-        ReadTransaction reading, Random random, ConcurrentQueue<Exception> surprises, ref long reads, ref long told)
+        ReadTransaction reading, Random random, ConcurrentQueue<Exception> surprises, ref long reads, ref long reported)
     {
         while (true)
         {
@@ -96,7 +96,7 @@ public sealed class SharedReaderTests(ITestOutputHelper output)
             }
             catch (InvalidOperationException e) when (e.Message.Contains("Two threads", StringComparison.Ordinal))
             {
-                Interlocked.Increment(ref told);
+                Interlocked.Increment(ref reported);
             }
             catch (Exception e)
             {
@@ -139,7 +139,7 @@ public sealed class SharedReaderTests(ITestOutputHelper output)
         value.AsSpan(4).IndexOfAnyExcept(version).Should().Be(-1, "the value of key {0} is intact", key);
     }
 
-    private static void DisposeAtLast(ReadTransaction reading, ref long told)
+    private static void DisposeAtLast(ReadTransaction reading, ref long reported)
     {
         while (true)
         {
@@ -151,7 +151,7 @@ public sealed class SharedReaderTests(ITestOutputHelper output)
             catch (InvalidOperationException e) when (e is not ObjectDisposedException)
             {
                 e.Message.Should().Contain("Two threads");
-                Interlocked.Increment(ref told);
+                Interlocked.Increment(ref reported);
             }
         }
     }

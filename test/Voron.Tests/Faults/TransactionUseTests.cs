@@ -55,7 +55,7 @@ public sealed class TransactionUseTests
     }
 
     [Fact]
-    public void A_leaked_read_transaction_is_named_and_its_snapshot_let_go()
+    public void A_leaked_read_transaction_is_named_and_its_snapshot_is_released()
     {
         var logger = new ListLogger();
         using var environment = StorageEnvironment.OpenInMemory(
@@ -114,7 +114,7 @@ public sealed class TransactionUseTests
     }
 
     [Fact]
-    public async Task Two_threads_in_one_read_transaction_are_told()
+    public async Task Two_threads_in_one_read_transaction_get_an_exception()
     {
         var disk = new SimulatedDisk();
         using (var first = StorageEnvironment.Open(disk, FaultTestKit.Options()))
@@ -173,7 +173,7 @@ public sealed class TransactionUseTests
     }
 
     [Fact]
-    public async Task Cancelling_what_is_running_or_submitted_only_ends_the_wait()
+    public async Task Cancelling_a_running_or_submitted_operation_only_ends_the_wait()
     {
         var disk = new SimulatedDisk();
         using var environment = StorageEnvironment.Open(disk, new StorageOptions { BackgroundFlush = false, InitialJournalFileBytes = 1 << 20 });
@@ -225,7 +225,7 @@ public sealed class TransactionUseTests
     }
 
     [Fact]
-    public async Task An_operation_that_would_wait_for_itself_is_told()
+    public async Task An_operation_that_would_wait_for_itself_is_refused()
     {
         using var environment = StorageEnvironment.OpenInMemory(FaultTestKit.Options());
         var inner = new List<Exception?>();
@@ -327,7 +327,7 @@ public sealed class TransactionUseTests
     }
 
     [Fact]
-    public async Task Commits_that_wait_when_another_write_poisons_are_all_told()
+    public async Task A_poisoning_write_fails_all_waiting_commits()
     {
         var disk = new SimulatedDisk();
         var environment = StorageEnvironment.Open(disk, new StorageOptions { BackgroundFlush = false, InitialJournalFileBytes = 1 << 20 });
@@ -365,8 +365,8 @@ public sealed class TransactionUseTests
         foreach (var commit in commits.Skip(1))
         {
             var waiting = () => commit.WaitAsync(Patience, Cancellation);
-            var told = await waiting.Should().ThrowAsync<EnvironmentPoisonedException>();
-            told.Which.Outcome.Should().Be(CommitOutcome.NotCommitted);
+            var thrown = await waiting.Should().ThrowAsync<EnvironmentPoisonedException>();
+            thrown.Which.Outcome.Should().Be(CommitOutcome.NotCommitted);
         }
 
         environment.Dispose();

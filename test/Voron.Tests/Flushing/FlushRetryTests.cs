@@ -61,7 +61,7 @@ public sealed class FlushRetryTests
 
     /// <summary>The pages before the one that did not fit were written and deleted ten times a second: 2.4 GB in 15 s.</summary>
     [Fact]
-    public void A_rewrite_that_does_not_fit_writes_nothing()
+    public void A_journal_snapshot_that_does_not_fit_writes_nothing()
     {
         var disk = new SimulatedDisk();
         using var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());
@@ -92,7 +92,7 @@ public sealed class FlushRetryTests
     }
 
     [Fact]
-    public void A_rewrite_that_fails_is_tried_again_less_and_less_often()
+    public void A_failed_journal_snapshot_is_retried_less_and_less_often()
     {
         var disk = new SimulatedDisk();
         var logger = new ListLogger();

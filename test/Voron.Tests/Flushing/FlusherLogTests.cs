@@ -12,7 +12,7 @@ public sealed class FlusherLogTests
 
     /// <summary>The flusher's thread ended silently when another thread had poisoned the environment.</summary>
     [Fact]
-    public void The_end_of_flushing_is_an_error_in_the_log_whoever_has_met_the_failure()
+    public void The_end_of_flushing_is_an_error_in_the_log_whichever_thread_met_the_failure()
     {
         var disk = new SimulatedDisk();
         var logger = new ListLogger();
@@ -29,7 +29,7 @@ public sealed class FlusherLogTests
 
     /// <summary>The failure was mistaken for a file system that has no holes.</summary>
     [Fact]
-    public void Space_that_cannot_be_given_back_is_told_once()
+    public void A_failure_to_release_space_is_logged_once()
     {
         var disk = new SimulatedDisk();
         var logger = new ListLogger();

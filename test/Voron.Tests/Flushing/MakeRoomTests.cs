@@ -90,7 +90,7 @@ public sealed class MakeRoomTests
 
     /// <summary>Each hole costs a call, and another one when its pages are needed again: usually a flush is enough.</summary>
     [Fact]
-    public void Free_pages_are_given_back_only_when_a_flush_was_not_enough()
+    public void Free_pages_are_released_only_when_a_flush_was_not_enough()
     {
         var disk = new SimulatedDisk();
         using var environment = StorageEnvironment.Open(disk, Options());
@@ -109,7 +109,7 @@ public sealed class MakeRoomTests
     }
 
     [Fact]
-    public void A_commit_that_a_flush_makes_no_room_for_has_free_pages_given_back()
+    public void A_commit_releases_free_pages_when_a_flush_makes_no_room_for_it()
     {
         var disk = new SimulatedDisk();
         using var environment = StorageEnvironment.Open(disk, Options());

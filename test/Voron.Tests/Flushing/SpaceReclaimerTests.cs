@@ -42,7 +42,7 @@ public sealed class SpaceReclaimerTests
     }
 
     [Fact]
-    public void What_a_reader_sees_is_not_given_back()
+    public void The_reclaimer_keeps_pages_that_a_reader_sees()
     {
         Assert.SkipWhen(OperatingSystem.IsWindows(), "sees space given back at once, for which Wine has neither cuts nor holes");
         using var directory = new TestDirectory();
@@ -85,7 +85,7 @@ public sealed class SpaceReclaimerTests
     }
 
     [Fact]
-    public void Free_ranges_between_pages_in_use_are_given_back_and_refilled()
+    public void Free_ranges_between_pages_in_use_are_released_and_refilled()
     {
         var disk = new SimulatedDisk();
         var options = new StorageOptions { BackgroundFlush = false };
@@ -118,7 +118,7 @@ public sealed class SpaceReclaimerTests
     }
 
     [Fact]
-    public void What_was_given_back_used_and_freed_is_given_back_again()
+    public void Released_ranges_that_were_used_and_freed_are_released_again()
     {
         var disk = new SimulatedDisk();
         using var environment = StorageEnvironment.Open(disk, Manual);
@@ -137,7 +137,7 @@ public sealed class SpaceReclaimerTests
     }
 
     [Fact]
-    public void What_was_punched_before_a_reopening_has_blocks_before_it_is_used()
+    public void Ranges_punched_before_a_reopening_have_blocks_before_they_are_used()
     {
         var disk = new SimulatedDisk();
         using (var environment = StorageEnvironment.Open(disk, Manual))

@@ -38,7 +38,7 @@ public sealed class TornPageProtectionTests
     }
 
     [Fact]
-    public void Each_page_by_itself_is_refused_or_made_again_with_checksums_only()
+    public void With_checksums_only_each_torn_page_is_refused_or_rebuilt()
     {
         var disk = Prepare(TornPageProtection.Checksums, out var environment, out var expected);
         var stopped = StopFlush(disk, environment);
@@ -112,7 +112,7 @@ public sealed class TornPageProtectionTests
     }
 
     [Fact]
-    public void A_flush_behind_a_rewrite_file_is_repaired_from_both()
+    public void A_flush_after_a_journal_snapshot_is_repaired_from_both()
     {
         var disk = Prepare(TornPageProtection.FullPageImages, out var environment, out var expected);
         using (environment.BeginRead())

@@ -155,7 +155,7 @@ public class ChecksumTests
     }
 
     [Fact]
-    public void What_would_be_zero_is_replaced()
+    public void A_checksum_of_zero_is_replaced()
     {
         // The seed for which an empty input gives zero, found by running the folds backwards.
         Checksum.Compute([], SeedThatGivesZero()).Should().Be(Odd2);

@@ -78,7 +78,7 @@ public sealed unsafe class FileImageTests
     }
 
     [Fact]
-    public void A_flush_list_and_a_vouching_record()
+    public void A_flush_list_and_a_durability_marker()
     {
         using var entry = new JournalEntry(64 << 10);
         var list = new RecordBuilder(entry, RecordKind.FlushList);

@@ -58,7 +58,7 @@ public sealed class PossibleHolesTests(ITestOutputHelper output)
     }
 
     [Fact]
-    public void What_was_given_back_is_taken_last_and_little_of_it_at_a_time()
+    public void Released_pages_are_allocated_last_and_a_few_at_a_time()
     {
         using var space = new FakeSpace(4096);
         var allocator = Open(space);

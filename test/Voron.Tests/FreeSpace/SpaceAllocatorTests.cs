@@ -34,7 +34,7 @@ public sealed class SpaceAllocatorTests(ITestOutputHelper output) : IDisposable
     }
 
     [Fact]
-    public void A_run_may_span_sections_and_whole_groups()
+    public void An_extent_may_span_sections_and_whole_groups()
     {
         var allocator = NewAllocator();
         var length = 2 * _space.Layout.PagesPerGroup + 5;
@@ -93,7 +93,7 @@ public sealed class SpaceAllocatorTests(ITestOutputHelper output) : IDisposable
     }
 
     [Fact]
-    public void A_run_that_was_not_found_is_not_searched_for_again_before_something_has_changed()
+    public void A_failed_search_for_an_extent_is_not_repeated_before_a_change()
     {
         var allocator = NewAllocator();
         var sections = 64;
@@ -124,7 +124,7 @@ public sealed class SpaceAllocatorTests(ITestOutputHelper output) : IDisposable
     }
 
     [Fact]
-    public void A_run_over_the_end_of_a_section_is_found_when_its_second_half_is_freed()
+    public void An_extent_over_the_end_of_a_section_is_found_when_its_second_half_is_freed()
     {
         var allocator = NewAllocator();
         var first = allocator.AllocateExtent(4L * _space.Layout.PagesPerSection, untouched: false);
@@ -136,7 +136,7 @@ public sealed class SpaceAllocatorTests(ITestOutputHelper output) : IDisposable
     }
 
     [Fact]
-    public void A_rolled_back_run_is_found_again()
+    public void A_rolled_back_extent_is_found_again()
     {
         var allocator = NewAllocator();
         var first = allocator.AllocateExtent(2L * _space.Layout.PagesPerSection, untouched: false);
@@ -193,7 +193,7 @@ public sealed class SpaceAllocatorTests(ITestOutputHelper output) : IDisposable
     }
 
     [Fact]
-    public void What_is_free_cannot_be_freed()
+    public void Free_pages_cannot_be_freed()
     {
         var allocator = NewAllocator();
         var page = allocator.AllocatePage(0);

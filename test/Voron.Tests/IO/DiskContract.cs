@@ -18,7 +18,7 @@ public abstract unsafe class DiskContract : IDisposable
     public virtual void Dispose() => GC.SuppressFinalize(this);
 
     [Fact]
-    public void Open_existing_and_new_say_what_is_wrong()
+    public void Calls_report_missing_files_existing_files_and_bad_names()
     {
         Error(() => Disk.Open("a", DiskOpen.Existing, DiskAccess.Buffered)).Should().Be(DiskError.NotFound);
         Disk.Open("a", DiskOpen.New, DiskAccess.Buffered).Dispose();
@@ -172,7 +172,7 @@ public abstract unsafe class DiskContract : IDisposable
     [Theory]
     [InlineData(0)]
     [InlineData(1)]
-    public void Allocation_keeps_what_is_there_and_reads_as_zeros(int access)
+    public void Allocation_keeps_the_content_and_reads_as_zeros(int access)
     {
         using var file = Disk.Open("a", DiskOpen.New, (DiskAccess)access);
         using var buffer = new AlignedBuffer(Block, 7);
@@ -236,7 +236,7 @@ public abstract unsafe class DiskContract : IDisposable
     [InlineData(8_192)]
     [InlineData(64 << 10)]
     [InlineData(0)]
-    public void A_map_lets_its_tail_go_before_the_file_is_cut(int length)
+    public void A_map_releases_its_tail_before_the_file_is_truncated(int length)
     {
         using var file = Disk.Open("a", DiskOpen.New, DiskAccess.Buffered);
         file.SetLength(64 << 10);

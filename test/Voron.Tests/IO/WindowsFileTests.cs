@@ -71,7 +71,7 @@ public sealed unsafe class WindowsFileTests : IDisposable
     }
 
     [Fact]
-    public void A_file_system_that_fails_to_punch_or_to_name_its_ranges_is_heard()
+    public void A_failure_to_punch_or_to_list_ranges_is_reported()
     {
         var calls = new Calls { Failing = WindowsFile.SetZeroData, Error = 112 };
         using var file = Open("a", DiskAccess.Buffered, calls);
@@ -85,7 +85,7 @@ public sealed unsafe class WindowsFileTests : IDisposable
     }
 
     [Fact]
-    public void What_was_punched_reads_as_zeros_and_has_blocks_again_once_it_is_allocated()
+    public void Punched_ranges_read_as_zeros_and_have_blocks_again_once_allocated()
     {
         Assert.SkipUnless(OperatingSystem.IsLinux(), "asks Linux which blocks a file has");
         const int Stretch = 16 * Block;

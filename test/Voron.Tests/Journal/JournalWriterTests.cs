@@ -9,7 +9,7 @@ namespace Voron.Tests.Journal;
 public sealed class JournalWriterTests
 {
     [Fact]
-    public async Task What_is_queued_when_somebody_else_poisons_is_not_written_and_everybody_is_told()
+    public async Task Poisoning_drops_queued_records_and_fails_all_their_waiters()
     {
         var disk = new SimulatedDisk();
         var poison = new PoisonState("test");

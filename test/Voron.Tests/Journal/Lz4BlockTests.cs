@@ -19,7 +19,7 @@ public unsafe class Lz4BlockTests
 
     [Theory]
     [MemberData(nameof(Inputs))]
-    public void Both_codecs_read_what_either_wrote(string kind, int length, int seed)
+    public void Both_codecs_read_the_output_of_either(string kind, int length, int seed)
     {
         SystemLz4.Require();
         using var source = new GuardedBuffer(Make(kind, length, new Random(seed)));
@@ -57,7 +57,7 @@ public unsafe class Lz4BlockTests
     }
 
     [Fact]
-    public void What_does_not_fit_is_refused_and_an_exact_fit_is_not()
+    public void An_output_that_does_not_fit_is_refused_and_an_exact_fit_is_not()
     {
         var random = new Random(6);
         foreach (var kind in new[] { "noise", "text", "mixture" })

@@ -15,7 +15,7 @@ public sealed class ScrubPassTests
     [Fact]
     public void In_a_store_at_rest_a_pass_counts_what_a_verification_counts()
     {
-        using var environment = Open(ScrubBench.MakeStore(2_000));
+        using var environment = Open(ScrubTestKit.MakeStore(2_000));
         var report = Run(environment, out var slices);
         report.Should().BeEquivalentTo(environment.Verify());
         report.Problems.Should().BeEmpty();
@@ -25,7 +25,7 @@ public sealed class ScrubPassTests
     [Fact]
     public void A_bit_of_any_page_in_use_is_found()
     {
-        var disk = ScrubBench.MakeStore(300, largeBytes: 200_000);
+        var disk = ScrubTestKit.MakeStore(300, largeBytes: 200_000);
         var random = new Random(7);
         var found = 0;
         for (var round = 0; round < 60; round++)
@@ -33,12 +33,12 @@ public sealed class ScrubPassTests
             using var environment = Open(disk);
             var pages = environment.GetStatistics().PageCount;
             var offset = random.NextInt64(pages * 4096);
-            disk.FlipBit(ScrubBench.DataFile, offset, round % 8);
+            disk.FlipBit(ScrubTestKit.DataFile, offset, round % 8);
             var scrubbed = Run(environment, out _);
             var verified = environment.Verify();
             scrubbed.IsSound.Should().Be(verified.IsSound, $"offset {offset}: {verified}");
             found += scrubbed.IsSound ? 0 : 1;
-            disk.FlipBit(ScrubBench.DataFile, offset, round % 8);
+            disk.FlipBit(ScrubTestKit.DataFile, offset, round % 8);
         }
 
         found.Should().BeGreaterThan(40, "most pages are in use");
@@ -50,7 +50,7 @@ public sealed class ScrubPassTests
     [InlineData(3)]
     public void While_everything_changes_between_slices_a_pass_finds_nothing_and_ends(int seed)
     {
-        using var environment = Open(ScrubBench.MakeStore(1_000));
+        using var environment = Open(ScrubTestKit.MakeStore(1_000));
         var random = new Random(seed);
         var slices = 0;
         var report = Run(environment, out _, () =>
@@ -66,10 +66,10 @@ public sealed class ScrubPassTests
     [Fact]
     public void Damage_is_found_whatever_is_written_meanwhile()
     {
-        var disk = ScrubBench.MakeStore(2_000);
+        var disk = ScrubTestKit.MakeStore(2_000);
         using var environment = Open(disk);
         var page = LeafOf(environment, 1_990);
-        disk.FlipBit(ScrubBench.DataFile, page * 4096 + 3000, 1);
+        disk.FlipBit(ScrubTestKit.DataFile, page * 4096 + 3000, 1);
         var random = new Random(1);
         var slices = 0;
         var report = Run(environment, out _, () =>
@@ -90,13 +90,13 @@ public sealed class ScrubPassTests
 
     /// <summary>A value of 2 GiB takes minutes at the default rate: the snapshot and the closing must not wait for its end.</summary>
     [Fact]
-    public void A_value_is_checked_over_many_slices_and_left_at_once_when_the_pass_is_to_stop()
+    public void A_value_is_checked_over_many_slices_and_left_at_once_by_a_stopping_pass()
     {
-        var disk = ScrubBench.MakeStore(10, largeBytes: 8 << 20);
+        var disk = ScrubTestKit.MakeStore(10, largeBytes: 8 << 20);
         using var environment = Open(disk);
         using var stop = new CancellationTokenSource();
         int reads = 0, readsAtStop = int.MaxValue;
-        ScrubBench.OnRead(disk, _ =>
+        ScrubTestKit.OnRead(disk, _ =>
         {
             if (++reads != 100)
                 return;
@@ -117,7 +117,7 @@ public sealed class ScrubPassTests
 
     /// <summary>A value that is not a large one is one extent with one checksum, but may still have any length.</summary>
     [Fact]
-    public void A_long_run_is_left_at_once_when_the_pass_is_to_stop()
+    public void A_stopping_pass_leaves_a_long_extent_at_once()
     {
         var disk = new SimulatedDisk();
         var options = new StorageOptions { BackgroundFlush = false, LargeValueBytes = 64 << 20 };
@@ -126,7 +126,7 @@ public sealed class ScrubPassTests
         using var reopened = StorageEnvironment.Open(disk, options);
         using var stop = new CancellationTokenSource();
         int reads = 0, readsAtStop = int.MaxValue;
-        ScrubBench.OnRead(disk, _ =>
+        ScrubTestKit.OnRead(disk, _ =>
         {
             if (++reads != 50)
                 return;
@@ -144,7 +144,7 @@ public sealed class ScrubPassTests
     [Fact]
     public void A_page_in_use_that_is_marked_as_free_is_found()
     {
-        using var environment = Open(ScrubBench.MakeStore(300));
+        using var environment = Open(ScrubTestKit.MakeStore(300));
         var page = LeafOf(environment, 150);
         using (var writing = environment.BeginWrite())
         {
@@ -160,7 +160,7 @@ public sealed class ScrubPassTests
     [Fact]
     public void Pages_that_have_a_version_are_not_read_from_the_disk()
     {
-        var disk = ScrubBench.MakeStore(2_000);
+        var disk = ScrubTestKit.MakeStore(2_000);
         using var environment = Open(disk);
         using (var writing = environment.BeginWrite())
         {
@@ -171,7 +171,7 @@ public sealed class ScrubPassTests
         }
 
         var read = new HashSet<long>();
-        ScrubBench.OnRead(disk, call => read.Add(call.Offset / 4096));
+        ScrubTestKit.OnRead(disk, call => read.Add(call.Offset / 4096));
         Run(environment, out _).Problems.Should().BeEmpty();
         using var reading = environment.BeginRead();
         read.Should().NotBeEmpty();

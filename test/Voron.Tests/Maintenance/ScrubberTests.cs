@@ -41,7 +41,7 @@ public sealed class ScrubberTests
     [Fact]
     public void Between_two_slices_of_a_scrub_no_snapshot_is_held_and_everything_is_flushed()
     {
-        var disk = ScrubBench.MakeStore(2_000);
+        var disk = ScrubTestKit.MakeStore(2_000);
         using var reports = new BlockingCollection<VerificationReport>();
         using var opened = new ManualResetEventSlim();
         StorageEnvironment? environment = null;
@@ -72,14 +72,14 @@ public sealed class ScrubberTests
 
     /// <summary>The walk over the trees ignored the rate: it read 656 MiB in 1.5 seconds at 1 MiB a second.</summary>
     [Fact]
-    public void What_is_read_stays_within_the_bytes_a_second()
+    public void A_scrub_stays_within_its_bytes_a_second()
     {
-        var disk = ScrubBench.MakeStore(2_000);
+        var disk = ScrubTestKit.MakeStore(2_000);
         using var reports = new BlockingCollection<VerificationReport>();
         const int Rate = 1 << 20;
         var clock = new FastClock(Interval, passes: 1);
         long read = 0, most = 0;
-        ScrubBench.OnRead(disk, call =>
+        ScrubTestKit.OnRead(disk, call =>
         {
             // The opening reads too, and does not count.
             if (Thread.CurrentThread.Name != "Voron scrubber")
@@ -113,8 +113,8 @@ public sealed class ScrubberTests
         Take(calls);
 
         // The log is written when the observer has returned.
-        var isTold = () => logger.Warnings.Any(warning => warning.Contains("the observer's own", StringComparison.Ordinal));
-        SpinWait.SpinUntil(isTold, Patience).Should().BeTrue();
+        var isReported = () => logger.Warnings.Any(warning => warning.Contains("the observer's own", StringComparison.Ordinal));
+        SpinWait.SpinUntil(isReported, Patience).Should().BeTrue();
     }
 
     /// <summary>Closing joined the thread that the observer runs on, and so waited for itself.</summary>
@@ -168,7 +168,7 @@ public sealed class ScrubberTests
     [Fact]
     public void A_pass_that_fails_is_followed_by_another()
     {
-        var disk = ScrubBench.MakeStore(100);
+        var disk = ScrubTestKit.MakeStore(100);
         using var reports = new BlockingCollection<VerificationReport>();
         var logger = new ListLogger();
         var fails = true;

@@ -36,14 +36,14 @@ public sealed class VerifierTests
     [Fact]
     public void Closing_the_environment_ends_a_verification_of_a_slow_disk()
     {
-        var disk = ScrubBench.MakeStore(4_000, largeBytes: 1_000_000);
+        var disk = ScrubTestKit.MakeStore(4_000, largeBytes: 1_000_000);
         var options = new StorageOptions { BackgroundFlush = false };
         var environment = StorageEnvironment.Open(disk, options);
         using var isReading = new CountdownEvent(20);
         disk.FailNext(
             call =>
             {
-                if (call.Kind != DiskCallKind.Read || call.Name != ScrubBench.DataFile)
+                if (call.Kind != DiskCallKind.Read || call.Name != ScrubTestKit.DataFile)
                     return false;
                 if (!isReading.IsSet)
                     isReading.Signal();
@@ -68,7 +68,7 @@ public sealed class VerifierTests
     [Fact]
     public void A_bit_in_the_spare_bytes_of_a_page_is_found()
     {
-        var disk = ScrubBench.MakeStore(100, largeBytes: 100_000);
+        var disk = ScrubTestKit.MakeStore(100, largeBytes: 100_000);
         using var environment = StorageEnvironment.Open(disk, new StorageOptions { BackgroundFlush = false });
         var large = Enumerable.Range(0, 40).Where(i => i % 10 == 3).Select(i => i == 33 ? 100_000 : 30_000).Sum(length => (length + 4095) / 4096);
         var before = environment.Verify();
@@ -77,9 +77,9 @@ public sealed class VerifierTests
         for (var page = 0L; page < environment.GetStatistics().PageCount; page++)
         {
             var offset = page * 4096 + (page == 0 ? 16 : 8) + page % 16;
-            disk.FlipBit(ScrubBench.DataFile, offset, (int)(page % 8));
+            disk.FlipBit(ScrubTestKit.DataFile, offset, (int)(page % 8));
             var problems = environment.Verify().Problems;
-            disk.FlipBit(ScrubBench.DataFile, offset, (int)(page % 8));
+            disk.FlipBit(ScrubTestKit.DataFile, offset, (int)(page % 8));
             headers += problems.Any(problem => problem.Contains($"Page {page} ", StringComparison.Ordinal)) ? 1 : 0;
         }
 

@@ -15,7 +15,7 @@ public sealed unsafe class DataFileTests : IDisposable
     public void Dispose() => _disk.Dispose();
 
     [Fact]
-    public void Growing_keeps_what_is_there_and_old_maps_until_nobody_uses_them()
+    public void Growing_keeps_the_content_and_keeps_old_maps_until_their_last_use()
     {
         using var file = Open(pages: 4);
         file.File.Write(PageSize, new byte[] { 42 });
@@ -42,7 +42,7 @@ public sealed unsafe class DataFileTests : IDisposable
     }
 
     [Fact]
-    public void A_page_whose_bytes_do_not_fit_together_is_told_whatever_its_checksum()
+    public void A_malformed_page_is_reported_whatever_its_checksum()
     {
         using var file = Open(pages: 8);
         WritePage(file, 3, number: 3, PageKind.Leaf);

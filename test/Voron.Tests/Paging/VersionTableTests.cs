@@ -26,7 +26,7 @@ public sealed unsafe class VersionTableTests(ITestOutputHelper output) : IDispos
     }
 
     [Fact]
-    public void Pages_that_need_what_the_data_file_has_are_known_and_counted()
+    public void Pages_that_need_their_base_page_are_known_and_counted()
     {
         _table.EnsureCapacity(100);
         Push(1, 10);

@@ -248,7 +248,7 @@ public sealed class CrashImagesTests : IDisposable
     }
 
     [Fact]
-    public void A_sync_that_drops_what_was_written_takes_it_from_everybody()
+    public void A_sync_that_drops_written_bytes_hides_them_from_all_readers()
     {
         using var file = NewSyncedFile("a", 2, 1);
         using var map = file.Map(2 * Block);
@@ -266,7 +266,7 @@ public sealed class CrashImagesTests : IDisposable
     }
 
     [Fact]
-    public void Every_combination_of_what_is_pending_is_another_disk()
+    public void Every_combination_of_pending_writes_is_another_disk()
     {
         using var file = NewSyncedFile("a", 2, 0);
         var written = Filled(Block, 0);
@@ -302,7 +302,7 @@ public sealed class CrashImagesTests : IDisposable
     }
 
     [Fact]
-    public void What_a_failed_sync_left_is_not_saved_by_the_next_one()
+    public void A_sync_does_not_save_the_blocks_that_a_failed_one_left()
     {
         using var file = NewSyncedFile("a", 2, 1);
         file.Write(0, Filled(Block, 2));
@@ -353,7 +353,7 @@ public sealed class CrashImagesTests : IDisposable
     /// bytes written there and those that must have replaced them; and a kill at the cut shows exactly the contents that the process saw.
     /// </summary>
     [Fact]
-    public void Random_histories_keep_what_was_synced_and_invent_nothing()
+    public void Random_histories_keep_synced_bytes_and_invent_nothing()
     {
         var seed = int.TryParse(Environment.GetEnvironmentVariable("VORON_SEED"), out var given) ? given : Environment.TickCount;
         TestContext.Current.TestOutputHelper?.WriteLine($"seed {seed}");

@@ -11,7 +11,7 @@ public sealed class SimulatedDiskTests : DiskContract
     private protected override IDisk Disk => _disk;
 
     [Fact]
-    public void A_full_disk_refuses_what_needs_new_blocks_and_nothing_else()
+    public void A_full_disk_refuses_only_writes_that_need_new_blocks()
     {
         using var file = _disk.Open("a", DiskOpen.New, DiskAccess.Buffered);
         _disk.SpaceLimit = 4 * 4096;

@@ -94,7 +94,7 @@ public sealed class FileSafetyTests
     }
 
     [Fact]
-    public void What_is_made_is_for_its_owner_alone()
+    public void New_files_are_for_their_owner_alone()
     {
         Assert.SkipWhen(OperatingSystem.IsWindows(), "wants permissions of POSIX systems");
         using var directory = new TemporaryDirectory();

@@ -114,7 +114,7 @@ public sealed class LockTests
     }
 
     [Fact]
-    public void Of_many_that_create_an_environment_at_once_one_has_it()
+    public void One_of_many_concurrent_creations_of_an_environment_succeeds()
     {
         for (var round = 0; round < 20; round++)
         {

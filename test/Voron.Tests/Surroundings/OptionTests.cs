@@ -11,7 +11,7 @@ namespace Voron.Tests.Surroundings;
 public sealed class OptionTests
 {
     [Fact]
-    public void An_environment_tells_the_page_size_that_it_has()
+    public void An_environment_reports_its_own_page_size()
     {
         var disk = new SimulatedDisk();
         using (var made = StorageEnvironment.Open(disk, new StorageOptions { PageSize = 8192, BackgroundFlush = false }))

@@ -33,7 +33,7 @@ public sealed class ShapeTests
     public void Methods_have_few_parameters(string project) => AssertNone(project, "has methods with many parameters", ManyParameters);
 
     [Fact]
-    public void Each_rule_reports_what_breaks_it()
+    public void Each_rule_reports_its_violations()
     {
         LongFiles(Thing(new string('\n', MaxFileLines) + "class Thing;")).Should().Equal("Thing.cs has 451 lines");
         LongFiles(Thing(new string('\n', MaxFileLines - 1) + "class Thing;")).Should().BeEmpty();

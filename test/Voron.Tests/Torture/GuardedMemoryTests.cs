@@ -66,7 +66,7 @@ public sealed unsafe class GuardedMemoryTests
     }
 
     [Fact]
-    public void A_byte_written_to_a_freed_block_is_found_when_the_block_is_let_go()
+    public void A_byte_written_to_a_freed_block_is_found_when_the_block_is_released()
     {
         var block = (byte*)_memory.Allocate(100, 0, isZeroed: false);
         _memory.Free(block, isAligned: false);

@@ -12,7 +12,7 @@ public sealed class LedgerTests
         Ledger.Distinct([Result(1, 0, 10), Result(1, 0, 10), Result(1, 0, 4), Result(2, 0, 10)]).Should().Be((20L, 200L));
 
     [Fact]
-    public void Runs_that_overlap_count_by_what_is_new() =>
+    public void Overlapping_runs_count_only_their_new_cases() =>
         Ledger.Distinct([Result(1, 0, 10), Result(1, 5, 10), Result(1, 20, 10), Result(1, 2, 3)]).Should().Be((25L, 250L));
 
     [Fact]
@@ -23,7 +23,7 @@ public sealed class LedgerTests
     public void A_ledger_without_runs_is_empty() => Ledger.Distinct([Result(1, 0, 0)]).Should().Be((0L, 0L));
 
     [Fact]
-    public void Those_who_add_at_the_same_time_lose_nothing()
+    public void Concurrent_additions_lose_nothing()
     {
         using var directory = new TestDirectory();
         var path = Path.Combine(directory.Path, "below", "ledger.json");

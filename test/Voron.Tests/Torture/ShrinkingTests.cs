@@ -68,7 +68,7 @@ public sealed class ShrinkingTests
         (FailureSignature.Of(new BrokenPromiseException(one)) == FailureSignature.Of(new BrokenPromiseException(other))).Should().Be(same);
 
     [Fact]
-    public void What_a_suite_wraps_tells_failures_apart()
+    public void Failures_with_different_inner_exceptions_have_different_signatures()
     {
         var one = new BrokenPromiseException("at call 3", new InvalidOperationException("The page is damaged."));
         var same = new BrokenPromiseException("at another call", new InvalidOperationException("The page is damaged."));

@@ -38,7 +38,7 @@ public sealed class SuiteProcessTests
     }
 
     [Fact]
-    public void A_process_that_dies_later_keeps_what_it_had_found()
+    public void A_process_that_dies_later_keeps_its_earlier_findings()
     {
         using var directory = new TestDirectory();
         var plan = new RunPlan(RunPlan.Full, Seed) { FailureDirectory = directory.Path };
@@ -80,7 +80,7 @@ public sealed class SuiteProcessTests
     [InlineData(nameof(FailureKind.Death), true, false, false)]
     [InlineData(nameof(FailureKind.Death), false, true, true)]
     [InlineData(nameof(FailureKind.Machine), true, true, false)]
-    public void A_fault_is_found_only_by_what_it_does(string kind, bool hangs, bool endsProcess, bool isFound)
+    public void A_fault_is_found_only_by_its_effects(string kind, bool hangs, bool endsProcess, bool isFound)
     {
         var fault = new FaultCase("SomeFault", "model", 1) { Hangs = hangs, EndsProcess = endsProcess };
         var failure = new Failure("model", fault.Name, "1.0", Seed, 0, "Lost.", 0, 0, null, []) { Kind = Enum.Parse<FailureKind>(kind) };
@@ -90,7 +90,7 @@ public sealed class SuiteProcessTests
     }
 
     [Fact]
-    public void What_the_machine_refuses_is_no_failure_of_the_engine()
+    public void A_refusal_by_the_machine_is_no_failure_of_the_engine()
     {
         FailureSignature.IsOfMachine(new IOException("No space.")).Should().BeTrue();
         FailureSignature.IsOfMachine(new UnauthorizedAccessException()).Should().BeTrue();

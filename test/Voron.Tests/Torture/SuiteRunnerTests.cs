@@ -73,7 +73,7 @@ public sealed class SuiteRunnerTests
     }
 
     [Fact]
-    public async Task A_run_that_hangs_tells_what_it_did()
+    public async Task A_run_that_hangs_reports_its_steps()
     {
         var suite = new ScriptedSuite(run =>
         {
@@ -106,7 +106,7 @@ public sealed class SuiteRunnerTests
     }
 
     [Fact]
-    public void A_failure_of_a_planted_fault_says_so_where_it_tells_how_to_see_it_again()
+    public void The_replay_command_of_a_failure_names_the_planted_fault()
     {
         var failure = new Failure("scripted", "SomeFault", "1.0", Seed, 3, "Lost.", 0, 0, null, []);
         failure.Replay.Should().Contain("--fault SomeFault").And.Contain("--first 3").And.Contain($"--seed {Seed}");

@@ -117,7 +117,7 @@ public sealed class BlockingWriteTests
     }
 
     [Fact]
-    public async Task Inside_an_operation_reading_is_safe_and_what_needs_the_writer_is_refused()
+    public async Task Inside_an_operation_reads_succeed_and_calls_that_need_the_writer_are_refused()
     {
         using var environment = StorageEnvironment.OpenInMemory(Options);
         FaultTestKit.Put(environment, 1, [1]);
@@ -216,7 +216,7 @@ public sealed class BlockingWriteTests
     }
 
     [Fact]
-    public async Task A_closed_environment_answers_all_who_wait()
+    public async Task Closing_an_environment_ends_all_waits()
     {
         var environment = StorageEnvironment.OpenInMemory(FaultTestKit.Options());
         using var isRunning = new ManualResetEventSlim();
@@ -251,17 +251,17 @@ public sealed class BlockingWriteTests
     {
         using var environment = StorageEnvironment.OpenInMemory(Options);
         FaultTestKit.Put(environment, 0, [0]);
-        string? merged = null, committed = null;
+        string? grouped = null, committed = null;
         Task first, second;
         var writer = environment.BeginWrite();
-        first = environment.WriteAsync(writing => writing.CreateTree("merged"), Cancellation).AsTask().ContinueWith(
-            _ => merged = Thread.CurrentThread.Name, Cancellation, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
+        first = environment.WriteAsync(writing => writing.CreateTree("grouped"), Cancellation).AsTask().ContinueWith(
+            _ => grouped = Thread.CurrentThread.Name, Cancellation, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
         writer.CreateTree("committed");
         second = writer.CommitAsync(Cancellation).AsTask().ContinueWith(
             _ => committed = Thread.CurrentThread.Name, Cancellation, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
         await first.WaitAsync(Patience, Cancellation);
         await second.WaitAsync(Patience, Cancellation);
-        merged.Should().NotBe("Voron group commit");
+        grouped.Should().NotBe("Voron group commit");
         committed.Should().NotBe("Voron journal");
     }
 

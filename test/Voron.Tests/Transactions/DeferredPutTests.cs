@@ -8,7 +8,7 @@ public sealed class DeferredPutTests : IDisposable
     public void Dispose() => _environment.Dispose();
 
     [Fact]
-    public void Every_way_of_looking_sees_what_was_put()
+    public void Every_kind_of_read_sees_earlier_puts()
     {
         using var writing = _environment.BeginWrite();
         var tree = writing.CreateTree("t");
@@ -68,7 +68,7 @@ public sealed class DeferredPutTests : IDisposable
     }
 
     [Fact]
-    public void A_savepoint_keeps_what_was_put_before_it_and_takes_back_what_came_after()
+    public void A_savepoint_keeps_earlier_puts_and_undoes_later_ones()
     {
         using (var writing = _environment.BeginWrite())
         {
@@ -96,7 +96,7 @@ public sealed class DeferredPutTests : IDisposable
     }
 
     [Fact]
-    public void What_does_not_fit_is_told_at_the_latest_by_the_commit_and_nothing_is_kept()
+    public void A_commit_at_the_latest_refuses_puts_that_do_not_fit_and_keeps_nothing()
     {
         using (var writing = _environment.BeginWrite())
         {
@@ -116,7 +116,7 @@ public sealed class DeferredPutTests : IDisposable
     }
 
     [Fact]
-    public async Task Operations_that_are_merged_fail_alone_also_when_their_puts_are_late()
+    public async Task Operations_of_a_group_commit_fail_alone_also_when_their_puts_are_late()
     {
         var large = _environment.WriteAsync(
             transaction =>

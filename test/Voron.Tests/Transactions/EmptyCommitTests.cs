@@ -25,7 +25,7 @@ public sealed class EmptyCommitTests
     [InlineData(Way.Commit)]
     [InlineData(Way.CommitAsync)]
     [InlineData(Way.WriteAsync)]
-    public async Task It_is_acknowledged_when_what_it_read_is_durable_and_published(Way way)
+    public async Task It_is_acknowledged_when_its_snapshot_is_durable_and_published(Way way)
     {
         using var journal = new HeldJournal();
         using var environment = StorageEnvironment.Open(journal.Disk, HeldJournal.Options());
@@ -33,10 +33,10 @@ public sealed class EmptyCommitTests
         var first = SubmitHeld(environment, journal);
         var wasHeld = true;
         var empty = FindSecond(environment, way).ContinueWith(
-            told =>
+            answered =>
             {
                 wasHeld = journal.IsHeld;
-                told.GetAwaiter().GetResult();
+                answered.GetAwaiter().GetResult();
                 FaultTestKit.Get(environment, 2).Should().Equal([2], "a snapshot that begins after the answer shows the state behind it");
             },
             Cancellation,
@@ -55,7 +55,7 @@ public sealed class EmptyCommitTests
     [InlineData(Way.Commit)]
     [InlineData(Way.CommitAsync)]
     [InlineData(Way.WriteAsync)]
-    public async Task It_fails_when_what_it_read_cannot_be_written(Way way)
+    public async Task It_fails_when_its_snapshot_cannot_be_written(Way way)
     {
         using var journal = new HeldJournal();
         using var environment = StorageEnvironment.Open(journal.Disk, HeldJournal.Options());
@@ -71,7 +71,7 @@ public sealed class EmptyCommitTests
     }
 
     [Fact]
-    public async Task It_is_told_whether_the_write_of_what_it_read_had_begun()
+    public async Task Its_outcome_shows_whether_the_write_of_its_snapshot_had_begun()
     {
         using var journal = new HeldJournal();
         using var environment = StorageEnvironment.Open(journal.Disk, HeldJournal.Options());
@@ -98,15 +98,15 @@ public sealed class EmptyCommitTests
         foreach (var commit in new[] { queued, onQueued })
         {
             var waiting = () => commit.WaitAsync(Patience, Cancellation);
-            var told = await waiting.Should().ThrowAsync<EnvironmentPoisonedException>();
-            told.Which.Outcome.Should().Be(CommitOutcome.NotCommitted);
+            var thrown = await waiting.Should().ThrowAsync<EnvironmentPoisonedException>();
+            thrown.Which.Outcome.Should().Be(CommitOutcome.NotCommitted);
         }
     }
 
     [Theory]
     [InlineData(Way.Commit)]
     [InlineData(Way.CommitAsync)]
-    public async Task It_is_acknowledged_in_a_poisoned_environment_when_what_it_read_is_durable(Way way)
+    public async Task It_is_acknowledged_in_a_poisoned_environment_when_its_snapshot_is_durable(Way way)
     {
         using var journal = new HeldJournal();
         using var environment = StorageEnvironment.Open(journal.Disk, HeldJournal.Options());

@@ -57,7 +57,7 @@ public sealed class GroupCommitTests
     }
 
     [Fact]
-    public async Task An_operation_that_is_too_large_by_itself_fails_alone_and_runs_twice_at_most()
+    public async Task An_operation_that_is_too_large_for_a_transaction_fails_alone_and_runs_twice_at_most()
     {
         using var environment = StorageEnvironment.OpenInMemory(SmallTransactions);
         var runs = 0;
@@ -153,7 +153,7 @@ public sealed class GroupCommitTests
     }
 
     [Fact]
-    public async Task A_failure_is_told_no_earlier_than_what_it_saw_is_durable()
+    public async Task An_operation_fails_only_after_the_data_that_it_read_is_durable()
     {
         using var journal = new HeldJournal();
         using var environment = StorageEnvironment.Open(journal.Disk, HeldJournal.Options());
@@ -165,14 +165,14 @@ public sealed class GroupCommitTests
                 throw new InvalidDataException("It is there already.");
         });
         var wasHeld = true;
-        var told = tasks[1].ContinueWith(
+        var failed = tasks[1].ContinueWith(
             _ => wasHeld = journal.IsHeld, Cancellation, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
         journal.WaitUntilHeld();
-        await Task.WhenAny(told, Task.Delay(200, Cancellation));
+        await Task.WhenAny(failed, Task.Delay(200, Cancellation));
         journal.Release();
         await tasks[0].WaitAsync(Patience, Cancellation);
         await FluentActions.Awaiting(() => tasks[1].WaitAsync(Patience, Cancellation)).Should().ThrowAsync<InvalidDataException>();
-        await told;
+        await failed;
         wasHeld.Should().BeFalse("the caller takes the entry for durable, and it was not yet written");
     }
 

@@ -97,7 +97,7 @@ public sealed class HandleTests : IDisposable
     }
 
     [Fact]
-    public void What_encloses_a_nested_transaction_does_not_keep_its_changes_either()
+    public void An_enclosing_transaction_does_not_keep_the_changes_of_a_nested_one_either()
     {
         using (var writing = _environment.BeginWrite())
         {
@@ -146,7 +146,7 @@ public sealed class HandleTests : IDisposable
     }
 
     [Fact]
-    public async Task A_merged_operation_that_leaves_a_nested_transaction_open_fails_alone()
+    public async Task A_group_commit_operation_that_leaves_a_nested_transaction_open_fails_alone()
     {
         Task left, good;
         using (_environment.BeginWrite())
@@ -170,7 +170,7 @@ public sealed class HandleTests : IDisposable
     }
 
     [Fact]
-    public async Task Handles_that_escape_a_merged_operation_do_nothing_in_a_later_one_of_the_batch()
+    public async Task Handles_that_escape_a_group_commit_operation_do_nothing_in_a_later_one()
     {
         using (var writing = _environment.BeginWrite())
         {

@@ -115,7 +115,7 @@ public sealed class InterruptTests
 
     /// <summary>The record is on its way: an exception would not give the caller its outcome.</summary>
     [Fact]
-    public async Task A_commit_that_is_interrupted_while_it_waits_for_the_journal_tells_how_it_ended()
+    public async Task A_commit_that_is_interrupted_while_it_waits_for_the_journal_reports_its_outcome()
     {
         using var journal = new FailingJournal();
         using var environment = StorageEnvironment.Open(journal.Disk, FaultTestKit.Options());

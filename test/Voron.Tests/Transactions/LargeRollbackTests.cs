@@ -11,7 +11,7 @@ public sealed class LargeRollbackTests(ITestOutputHelper output)
     /// Each rollback and each deletion walked over all large values of the transaction, which took hours for some hundred thousand.
     /// </summary>
     [Fact]
-    public void Rollbacks_and_deletions_cost_what_they_take_back_however_many_values_there_are()
+    public void The_cost_of_rollbacks_and_deletions_does_not_depend_on_the_number_of_values()
     {
         Run(1_000);
         var few = Run(12_500);

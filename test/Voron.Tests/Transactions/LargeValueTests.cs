@@ -56,7 +56,7 @@ public sealed class LargeValueTests
     }
 
     [Fact]
-    public void A_transaction_reads_what_it_has_written()
+    public void A_transaction_reads_its_own_changes()
     {
         using var environment = StorageEnvironment.Open(new SimulatedDisk(), Manual);
         using var writing = environment.BeginWrite();
@@ -73,7 +73,7 @@ public sealed class LargeValueTests
     }
 
     [Fact]
-    public void What_is_rolled_back_never_reaches_the_pages_of_what_comes_next()
+    public void A_value_that_was_rolled_back_never_reaches_the_pages_of_the_next_transaction()
     {
         using var environment = StorageEnvironment.Open(new SimulatedDisk(), Manual);
         for (var round = 0; round < 20; round++)
@@ -103,7 +103,7 @@ public sealed class LargeValueTests
     }
 
     [Fact]
-    public void A_value_that_its_own_transaction_deleted_never_reaches_the_pages_of_what_comes_next()
+    public void A_value_that_its_own_transaction_deleted_never_reaches_the_pages_of_the_next_one()
     {
         using var environment = StorageEnvironment.Open(new SimulatedDisk(), Manual);
         using (var writing = environment.BeginWrite())
@@ -220,7 +220,7 @@ public sealed class LargeValueTests
     }
 
     [Fact]
-    public void A_transaction_that_reads_a_value_that_could_not_be_written_is_told_that_not_of_damage()
+    public void Reading_a_value_that_could_not_be_written_reports_the_failed_write_and_no_damage()
     {
         var disk = new SimulatedDisk();
         using var environment = StorageEnvironment.Open(disk, Manual);
@@ -249,7 +249,7 @@ public sealed class LargeValueTests
     [Theory]
     [InlineData(20_000)]
     [InlineData(300_000)]
-    public void What_was_written_past_the_cache_is_read_and_verified_at_its_first_use_in_the_same_opening(int bytes)
+    public void Values_written_past_the_cache_are_read_and_verified_at_their_first_use_in_the_same_opening(int bytes)
     {
         var disk = new SimulatedDisk();
         using var environment = StorageEnvironment.Open(disk, Manual);

@@ -88,7 +88,7 @@ public sealed class ManyTreesTests
     }
 
     [Fact]
-    public void A_savepoint_costs_what_has_changed_since_and_not_what_is_open()
+    public void The_cost_of_a_savepoint_depends_on_later_changes_and_not_on_open_handles()
     {
         using var environment = StorageEnvironment.OpenInMemory(Options());
         using var writing = environment.BeginWrite();
@@ -113,7 +113,7 @@ public sealed class ManyTreesTests
     }
 
     [Fact]
-    public void Trees_that_are_dropped_renamed_and_made_again_are_found_by_their_names()
+    public void Trees_that_are_dropped_renamed_and_recreated_are_found_by_their_names()
     {
         using var environment = StorageEnvironment.OpenInMemory(Options());
         using var writing = environment.BeginWrite();

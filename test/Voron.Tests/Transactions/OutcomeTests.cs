@@ -79,8 +79,8 @@ public sealed class OutcomeTests
         journal.Fail();
         thread.Join().Should().BeNull();
         ShouldBeNotCommitted(failure);
-        var told = await Record.ExceptionAsync(() => older.WaitAsync(Patience, TestContext.Current.CancellationToken));
-        told.Should().BeOfType<EnvironmentPoisonedException>().Which.Outcome.Should().Be(CommitOutcome.Unknown);
+        var thrown = await Record.ExceptionAsync(() => older.WaitAsync(Patience, TestContext.Current.CancellationToken));
+        thrown.Should().BeOfType<EnvironmentPoisonedException>().Which.Outcome.Should().Be(CommitOutcome.Unknown);
     }
 
     private static void ShouldBeNotCommitted(Exception? failure)

@@ -179,7 +179,7 @@ public sealed class SavepointTests
     [InlineData(4)]
     [InlineData(5)]
     [InlineData(6)]
-    public void Whatever_order_savepoints_end_in_the_trees_and_the_journal_have_what_was_kept(int seed)
+    public void The_trees_and_the_journal_have_the_kept_changes_in_whatever_order_savepoints_end(int seed)
     {
         var disk = new SimulatedDisk();
         using var environment = StorageEnvironment.Open(disk, FaultTestKit.Options());

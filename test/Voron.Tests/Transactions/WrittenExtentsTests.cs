@@ -8,14 +8,14 @@ public sealed class WrittenExtentsTests
     /// A submitted transaction ends with this call: an exception for lack of memory would tell its caller that it was not committed.
     /// </summary>
     [Fact]
-    public void Forgetting_the_runs_asks_for_no_memory_however_many_there_were()
+    public void Forgetting_extents_allocates_no_memory_however_many_there_were()
     {
         Allocated(10).Should().Be(0);
         Allocated(5_000).Should().Be(0);
     }
 
     [Fact]
-    public void Runs_are_noted_again_after_many_have_been_forgotten()
+    public void Extents_are_noted_again_after_many_have_been_forgotten()
     {
         var runs = new WrittenExtents();
         Fill(runs, 5_000);

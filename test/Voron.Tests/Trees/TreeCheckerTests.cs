@@ -61,7 +61,7 @@ public sealed unsafe class TreeCheckerTests
         Plant((_, root) => ((BranchRecordHeader*)SlottedPage.Record(root, 1))->Child = Header(root)->PageNumber, "twice");
 
     [Fact]
-    public void A_run_with_a_wrong_length_is_found()
+    public void An_extent_with_a_wrong_length_is_found()
     {
         using var tree = Filled();
         Header(tree.Pages.Damage(ExtentOf(tree)))->ExtentBytes++;
@@ -70,7 +70,7 @@ public sealed unsafe class TreeCheckerTests
     }
 
     [Fact]
-    public void A_run_outside_of_the_file_is_found()
+    public void An_extent_outside_of_the_file_is_found()
     {
         using var tree = Filled();
         var record = TreeReader.Find(tree.State, tree.Pages, [7]);

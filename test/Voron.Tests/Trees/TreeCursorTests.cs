@@ -118,7 +118,7 @@ public sealed class TreeCursorTests
     }
 
     [Fact]
-    public void A_closed_cursor_is_not_told_of_changes_and_can_be_opened_again()
+    public void A_closed_cursor_receives_no_changes_and_can_be_opened_again()
     {
         using var tree = Filled(10);
         var first = tree.OpenCursor();

@@ -18,7 +18,7 @@ public sealed class TreeWriterTests
     }
 
     [Fact]
-    public void The_last_entry_takes_the_last_page_with_it()
+    public void Deleting_the_last_entry_frees_the_last_page()
     {
         using var tree = new TestTree();
         tree.Put([1], [2]);
@@ -136,7 +136,7 @@ public sealed class TreeWriterTests
     }
 
     [Fact]
-    public void Values_go_into_the_leaf_up_to_half_a_page_and_into_a_run_beyond()
+    public void Values_go_into_the_leaf_up_to_half_a_page_and_into_an_extent_beyond()
     {
         using var tree = new TestTree();
         var longest = (4096 - 64) / 2 - 2 - LeafRecordHeader.Size - 1;
@@ -152,7 +152,7 @@ public sealed class TreeWriterTests
     }
 
     [Fact]
-    public void A_run_is_reused_by_a_value_that_needs_as_many_pages_and_freed_otherwise()
+    public void An_extent_is_reused_by_a_value_that_needs_as_many_pages_and_freed_otherwise()
     {
         using var tree = new TestTree();
         tree.Put([1], Bytes(10_000, 1));
@@ -218,7 +218,7 @@ public sealed class TreeWriterTests
     }
 
     [Fact]
-    public void A_failed_allocation_of_a_run_leaves_the_tree_as_it_was()
+    public void A_failed_allocation_of_an_extent_leaves_the_tree_as_it_was()
     {
         using var tree = new TestTree();
         tree.Pages.PagesLeft = 2;
@@ -231,7 +231,7 @@ public sealed class TreeWriterTests
     }
 
     [Fact]
-    public void A_large_run_is_kept_by_its_reference_and_freed_with_its_checksums()
+    public void A_large_extent_is_kept_by_its_reference_and_freed_with_its_checksums()
     {
         using var tree = new TestTree();
         var run = tree.Pages.AllocateExtent(17 * 4096 - 64, PageNumber.None);

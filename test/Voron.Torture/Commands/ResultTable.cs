@@ -31,10 +31,10 @@ internal static class ResultTable
         foreach (var result in results.Where(result => result.NotCovered.Count > 0).DistinctBy(result => result.Suite))
             Console.WriteLine($"{result.Suite} does not cover: {string.Join("; ", result.NotCovered)}");
         foreach (var failure in results.SelectMany(result => result.Failures))
-            Tell(failure);
+            ReportFailure(failure);
     }
 
-    private static void Tell(Failure failure)
+    private static void ReportFailure(Failure failure)
     {
         Console.WriteLine();
         Console.WriteLine($"{failure.Suite} failed in run {failure.Run} of seed {failure.Seed}: {failure.Message}");

@@ -189,7 +189,7 @@ internal sealed class CopyRun(SuiteRun run)
         }
         catch (Exception e) when (e is not TapeRunOutException)
         {
-            run.Tell(what);
+            run.Report(what);
             throw new CrashViolationException($"{(e is CrashViolationException ? "" : e.GetType().Name + ": ")}{e.Message} / {what}", e);
         }
         finally

@@ -37,7 +37,7 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
         _spoilsOthers = _choices.Next(2) == 1;
         _reclaims = plan.Reclaims && _choices.Next(2) == 1;
         _options = CrashWorkload.RandomOptions(_choices, images ? TornPageProtection.FullPageImages : TornPageProtection.Checksums);
-        run.Tell($"{_options.TornPageProtection}, {_options.JournalCompression}");
+        run.Report($"{_options.TornPageProtection}, {_options.JournalCompression}");
         WorkOn(disk, [Content.Empty], [Content.Empty], level: 0);
     }
 
@@ -63,7 +63,7 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
         }
         if (_choices.Next(2) == 0)
             return;
-        run.Tell("close");
+        run.Report("close");
         workload.Close();
         Examine(cuts, Share(depth.RunningCuts, steps, isLast: depth.RunningCuts > 1), level);
     }
@@ -149,7 +149,7 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
         Count(level, garbage, cuts.IsOpening(cut));
         var allowed = cuts.Allowed(cut);
         var path = $"cut at {cuts.Describe(cut)}, {Name(kind)}";
-        run.Tell(path);
+        run.Report(path);
         var oneIn = level + 1 < plan.Levels.Count ? plan.Levels[level].GoOnOneIn : 0;
         try
         {
@@ -262,7 +262,7 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
     private void GoOn(SimulatedDisk image, IReadOnlyList<Content> allowed, bool isKilled, int level)
     {
         counts.WorkedOn++;
-        run.Tell("go on");
+        run.Report("go on");
         WorkOn(image, allowed, isKilled ? allowed : null, level);
     }
 

@@ -111,48 +111,48 @@ internal sealed class CrashWorkload : IDisposable
         switch (_random.Next(100))
         {
             case < 42:
-                _run.Tell("commit");
+                _run.Report("commit");
                 Commit(_random.Next(1, 9));
                 break;
             case < 46:
-                _run.Tell("commits that replace a tree");
+                _run.Report("commits that replace a tree");
                 CommitReplacement();
                 break;
             case < 51:
-                _run.Tell("roll back");
+                _run.Report("roll back");
                 RollBack();
                 break;
             case < 61:
-                _run.Tell("commits in a pipeline");
+                _run.Report("commits in a pipeline");
                 CommitPipelined();
                 break;
             case < 66:
-                _run.Tell("group commit");
-                CommitMerged();
+                _run.Report("group commit");
+                RunGroupCommit();
                 break;
             case < 78:
-                _run.Tell("flush");
+                _run.Report("flush");
                 Flush();
                 break;
             case < 82:
-                _run.Tell("journal snapshot");
+                _run.Report("journal snapshot");
                 _counts.JournalSnapshots += _environment!.Internals.WriteJournalSnapshot() ? 1 : 0;
                 break;
             case < 90:
-                _run.Tell("begin a reader");
+                _run.Report("begin a reader");
                 _readers.Begin(_environment!, Newest);
                 break;
             case < 96:
-                _run.Tell("end a reader");
+                _run.Report("end a reader");
                 if (_readers.Count > 0)
                     _readers.End(_random.Next(_readers.Count));
                 break;
             case < 98:
-                _run.Tell("verify");
+                _run.Report("verify");
                 ContentCheck.Verify(_environment!);
                 break;
             default:
-                _run.Tell("close and open");
+                _run.Report("close and open");
                 Close();
                 _environment = StorageEnvironment.Open(_disk, _options);
                 ContentCheck.Check(_environment, [Newest]);
@@ -166,11 +166,11 @@ internal sealed class CrashWorkload : IDisposable
         switch (_random.Next(6))
         {
             case 0 or 1:
-                _run.Tell("commit of large values");
+                _run.Report("commit of large values");
                 Commit(writing => writing.ChangeBulk());
                 break;
             case 2:
-                _run.Tell("commit that deletes large values");
+                _run.Report("commit that deletes large values");
                 if (_random.Next(2) == 1)
                     _readers.Begin(_environment!, Newest);
                 Commit(writing => writing.DeleteBulk());
@@ -178,7 +178,7 @@ internal sealed class CrashWorkload : IDisposable
                     Reclaim();
                 break;
             case 3:
-                _run.Tell("flush");
+                _run.Report("flush");
                 Flush();
                 break;
             default:
@@ -191,7 +191,7 @@ internal sealed class CrashWorkload : IDisposable
 
     private void Reclaim()
     {
-        _run.Tell("reclaim");
+        _run.Report("reclaim");
         _counts.Reclaimed += _environment!.ReclaimSpace() > 0 ? 1 : 0;
         _readers.Check();
     }
@@ -341,7 +341,7 @@ internal sealed class CrashWorkload : IDisposable
     }
 
     // The operations are queued while the writer is taken, so that one transaction contains them all; some of them fail.
-    private void CommitMerged()
+    private void RunGroupCommit()
     {
         var content = Newest;
         var tasks = new List<Task>();

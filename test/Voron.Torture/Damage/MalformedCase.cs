@@ -24,7 +24,7 @@ internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random r
     private static readonly Lazy<IReadOnlySet<ulong>> UsualStretches = new(MeasureStretches);
 
     /// <summary>The number of exceptions of the engine that were thrown.</summary>
-    public int Told { get; private set; }
+    public int ReportedErrors { get; private set; }
 
     public void Run()
     {
@@ -306,7 +306,7 @@ internal sealed class MalformedCase(StoreImage image, StoreFiles files, Random r
         }
         catch (VoronException)
         {
-            Told++;
+            ReportedErrors++;
         }
     }
 }

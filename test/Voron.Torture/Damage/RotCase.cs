@@ -13,7 +13,7 @@ internal enum RotOutcome
     /// <summary>
     /// The damage was reported: by an exception, by <see cref="StorageEnvironment.Verify"/>, or by the report of the recovery.
     /// </summary>
-    Told,
+    Reported,
 
     /// <summary>
     /// The last transaction is missing without a report: nothing is left of the block with which its record began, nor of the marker that
@@ -45,7 +45,7 @@ internal sealed partial class RotCase(StoreImage image, Rot rot, IReadOnlyList<(
         // Damage that was reported and not repaired has to be reported again: the closing flush must not have given it a valid checksum.
         disk.IsReadOnly = true;
         (var again, _) = Judge(disk, writable: false, id ?? image.LastTransaction);
-        BrokenPromiseException.Require(id is not null || again == RotOutcome.Told, "an opening for writing is refused, and one for reading finds nothing");
+        BrokenPromiseException.Require(id is not null || again == RotOutcome.Reported, "an opening for writing is refused, and one for reading finds nothing");
         BrokenPromiseException.Require(
             outcome != RotOutcome.Harmless || again == RotOutcome.Harmless, "harmless damage is reported after the environment was closed");
         return outcome;
@@ -67,7 +67,7 @@ internal sealed partial class RotCase(StoreImage image, Rot rot, IReadOnlyList<(
             BrokenPromiseException.Require(disk.Changes == before, $"an opening that failed has changed a file ({e.Message})");
             BrokenPromiseException.Require(e is CorruptionException or UnsupportedFormatException or StorageAccessException, $"wrong kind: {e}");
             BrokenPromiseException.Require(Place().IsMatch(e.Message), $"no place is named: {e.Message}");
-            return (RotOutcome.Told, null);
+            return (RotOutcome.Reported, null);
         }
         using (environment)
         {
@@ -85,7 +85,7 @@ internal sealed partial class RotCase(StoreImage image, Rot rot, IReadOnlyList<(
                 BrokenPromiseException.Require(Place().IsMatch(fault), $"no place is named: {fault}");
             var report = environment.Verify();
             BrokenPromiseException.Require(faults.Count == 0 || !report.IsSound, $"Verify finds nothing where reading reports {string.Join("; ", faults)}");
-            return (faults.Count > 0 || !report.IsSound ? RotOutcome.Told : outcome, id);
+            return (faults.Count > 0 || !report.IsSound ? RotOutcome.Reported : outcome, id);
         }
     }
 
@@ -106,20 +106,20 @@ internal sealed partial class RotCase(StoreImage image, Rot rot, IReadOnlyList<(
         BrokenPromiseException.Require(
             transactions > 0 && transactions <= most && missing.All(record => record.IsHit(rot.File, hit)),
             $"transaction {image.LastTransaction} was acknowledged, and {recovery.TransactionId} was found: {recovery}");
-        var isTold = recovery is { DroppedRecords: > 0 } && recovery.DroppedFile is not null && log.HasDropped;
+        var isReported = recovery is { DroppedRecords: > 0 } && recovery.DroppedFile is not null && log.HasDropped;
         var header = missing[0].Offset;
         if (rot.Kind != RotKind.Bit && hit.Any(range => range.Offset <= header && range.Offset + range.Length > header))
         {
-            BrokenPromiseException.Require(isTold || transactions < 2, $"{transactions} transactions are missing, and this is not reported: {recovery}");
-            return isTold ? RotOutcome.Told : RotOutcome.LostUnseen;
+            BrokenPromiseException.Require(isReported || transactions < 2, $"{transactions} transactions are missing, and this is not reported: {recovery}");
+            return isReported ? RotOutcome.Reported : RotOutcome.LostUnseen;
         }
-        BrokenPromiseException.Require(isTold, $"the missing record is not reported, or not in the log: {recovery}");
+        BrokenPromiseException.Require(isReported, $"the missing record is not reported, or not in the log: {recovery}");
 
         // The damaged bit may belong to the id, or to the kind.
         var hitsId = rot.Kind == RotKind.Bit && hit[0].Offset - header is 64 or (>= 88 and < 96);
         BrokenPromiseException.Require(
             recovery.FirstDroppedTransactionId == firstMissing || hitsId, $"the missing transaction is not named: {recovery}");
-        return RotOutcome.Told;
+        return RotOutcome.Reported;
     }
 
     [GeneratedRegex("'image([/\\\\][a-z0-9.-]+)?'|[Pp]age [0-9]+")]

@@ -28,23 +28,23 @@ internal sealed class StoreContent
     /// does.</exception>
     public IReadOnlyList<string> Compare(ReadTransaction reading)
     {
-        var told = new List<string>();
-        if (!Try(told, () => CheckNames(reading.GetTreeNames())))
-            return told;
+        var reports = new List<string>();
+        if (!Try(reports, () => CheckNames(reading.GetTreeNames())))
+            return reports;
         foreach ((var name, var entries) in Trees)
         {
             // A page on the way may be damaged: the entries elsewhere must still be present.
-            if (!Try(told, () => CheckScan(reading.OpenTree(name), entries)))
-                CheckEach(told, reading, name, entries);
+            if (!Try(reports, () => CheckScan(reading.OpenTree(name), entries)))
+                CheckEach(reports, reading, name, entries);
         }
-        return told;
+        return reports;
     }
 
-    private static void CheckEach(List<string> told, ReadTransaction reading, string name, IReadOnlyList<(byte[] Key, byte[] Value)> entries)
+    private static void CheckEach(List<string> reports, ReadTransaction reading, string name, IReadOnlyList<(byte[] Key, byte[] Value)> entries)
     {
         foreach ((var key, var value) in entries)
         {
-            Try(told, () =>
+            Try(reports, () =>
             {
                 var found = reading.OpenTree(name).TryGet(key, out var actual);
                 var what = found ? "has a wrong value for" : "does not have";
@@ -69,7 +69,7 @@ internal sealed class StoreContent
     private void CheckNames(IReadOnlyList<string> names) =>
         Require(names.SequenceEqual(Trees.Select(tree => tree.Tree)), $"the trees are {string.Join(", ", names)}");
 
-    private static bool Try(List<string> told, Action check)
+    private static bool Try(List<string> reports, Action check)
     {
         try
         {
@@ -78,7 +78,7 @@ internal sealed class StoreContent
         }
         catch (VoronException e)
         {
-            told.Add(e.Message);
+            reports.Add(e.Message);
             return false;
         }
     }

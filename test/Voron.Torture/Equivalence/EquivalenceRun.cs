@@ -68,7 +68,7 @@ internal sealed class EquivalenceRun(SuiteRun run, EquivalenceSettings settings,
                 change(writing);
         }
 
-        if (settings.Commits == CommitMode.Merged)
+        if (settings.Commits == CommitMode.GroupCommit)
         {
             _underWay.Add(_environment.WriteAsync(ChangeAll).AsTask());
             return;

@@ -10,7 +10,7 @@ internal enum CommitMode
     Pipelined,
 
     /// <summary>As operations that share transactions.</summary>
-    Merged,
+    GroupCommit,
 }
 
 /// <summary>The times at which durable versions are flushed to the data file.</summary>

@@ -26,10 +26,10 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
     public Content Acknowledged { get; set; } = Content.Empty;
 
     /// <summary>The number of calls of the environment that were refused or failed.</summary>
-    public int Told { get; private set; }
+    public int ReportedFailures { get; private set; }
 
     /// <summary>The newest exception among them.</summary>
-    public Exception? LastTold { get; private set; }
+    public Exception? LastFailure { get; private set; }
 
     /// <summary>Receives a description of each step.</summary>
     public Action<string>? OnStep { get; init; }
@@ -52,7 +52,7 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
         }
         catch (VoronException e) when (IsHonest(e))
         {
-            Tell(e);
+            RecordFailure(e);
             CheckNothingIsOpen();
             return;
         }
@@ -85,7 +85,7 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
                 break;
             case < 64:
                 OnStep?.Invoke("group commit");
-                CommitMerged(choices);
+                RunGroupCommit(choices);
                 break;
             case < 78:
                 OnStep?.Invoke("flush");
@@ -264,24 +264,24 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
             if (done)
                 Acknowledged = content;
         }
-        if (LastTold is not null)
+        if (LastFailure is not null)
             ReadDespiteFaults(CheckContent);
     }
 
     // The operations are queued while the writer is taken, so that one transaction contains them all; if it finds no space, they are run
     // again separately.
-    private void CommitMerged(Tape choices)
+    private void RunGroupCommit(Tape choices)
     {
-        var merged = new MergedContents(Acknowledged);
-        var tasks = new List<(Task Task, MergedContents.Part Part)>();
+        var contents = new GroupCommitContents(Acknowledged);
+        var tasks = new List<(Task Task, GroupCommitContents.Part Part)>();
         Attempt(() =>
         {
             using (Environment.BeginWrite())
             {
                 for (var i = choices.Next(1, 4); choices.GoesOn(i > 0); i--)
                 {
-                    var part = new MergedContents.Part();
-                    tasks.Add((Environment.WriteAsync(writing => merged.Run(writing, part, choices)).AsTask(), part));
+                    var part = new GroupCommitContents.Part();
+                    tasks.Add((Environment.WriteAsync(writing => contents.Run(writing, part, choices)).AsTask(), part));
                 }
             }
         });
@@ -304,10 +304,10 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
         BrokenPromiseException.Require(
             committed == 0 || committed != unknown, "Of operations in one transaction, some are committed, and the outcome of others is unknown.");
         if (committed > 0)
-            Acknowledged = merged.After(committed);
+            Acknowledged = contents.After(committed);
         if (unknown > committed)
-            _unknown.Add(merged.After(unknown));
-        if (LastTold is not null)
+            _unknown.Add(contents.After(unknown));
+        if (LastFailure is not null)
             ReadDespiteFaults(CheckContent);
     }
 
@@ -324,7 +324,7 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
         }
         catch (EnvironmentPoisonedException e)
         {
-            Tell(e);
+            RecordFailure(e);
             IsPoisoned = true;
             BrokenPromiseException.Require(e.InnerException is DiskException, $"Poisoned without a cause: {e}");
             BrokenPromiseException.Require(Environment.GetStatistics().IsPoisoned, "An environment reports that it is poisoned, and is not.");
@@ -333,7 +333,7 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
         }
         catch (VoronException e) when (IsHonest(e))
         {
-            Tell(e);
+            RecordFailure(e);
         }
         if (judge)
             ReadDespiteFaults(CheckContent);
@@ -348,10 +348,10 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
         _ => false,
     };
 
-    private void Tell(Exception e)
+    private void RecordFailure(Exception e)
     {
-        Told++;
-        LastTold = e;
+        ReportedFailures++;
+        LastFailure = e;
     }
 
     private void EndReaders()
@@ -389,7 +389,7 @@ internal sealed class FaultRun(SimulatedDisk disk, StorageOptions options) : IDi
         }
         catch (VoronException e) when (disk.LastFault is { Operation: nameof(DiskCallKind.Read) } fault && fault != before && IsHonest(e))
         {
-            Tell(e);
+            RecordFailure(e);
         }
         disk.SuspendFaults(true);
         check();

@@ -77,7 +77,7 @@ internal sealed class SuiteProcess(Suite suite, RunPlan plan)
         TemporaryPlace.Give(start.Environment, temporary);
         using var process = Process.Start(start) ?? throw new TortureException($"No process can be started for {suite.Name}.");
         _process = process;
-        process.OutputDataReceived += (_, told) => Listen(told.Data);
+        process.OutputDataReceived += (_, line) => Listen(line.Data);
         process.BeginOutputReadLine();
         var errors = process.StandardError.ReadToEndAsync();
         var isOver = false;

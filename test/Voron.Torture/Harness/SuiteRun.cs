@@ -51,11 +51,11 @@ internal sealed class SuiteRun(long index, Tape choices)
     public void Step(string what)
     {
         choices.Mark();
-        Tell(what);
+        Report(what);
     }
 
     /// <summary>Reports a choice made within a step.</summary>
-    public void Tell(string what)
+    public void Report(string what)
     {
         lock (_gate)
         {

@@ -104,11 +104,11 @@ internal sealed class KillTargetProcess : IDisposable
         Span<byte> bytes = stackalloc byte[sizeof(long)];
         if (_output.ReadAtLeast(bytes, bytes.Length, throwOnEndOfStream: false) < bytes.Length)
             return false;
-        var told = BinaryPrimitives.ReadInt64LittleEndian(bytes);
-        if (told < 0)
-            Phase = (KillPhase)(-told);
-        else if (told > 0)
-            Acknowledged = told;
+        var report = BinaryPrimitives.ReadInt64LittleEndian(bytes);
+        if (report < 0)
+            Phase = (KillPhase)(-report);
+        else if (report > 0)
+            Acknowledged = report;
         else
             Phase = KillPhase.None;
         return true;

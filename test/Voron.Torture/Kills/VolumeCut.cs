@@ -17,7 +17,7 @@ internal static class VolumeCut
 
     public static bool IsOn => Command is not null;
 
-    public static void Cut() => Run("cut");
+    public static void CutPower() => Run("cut");
 
     public static void Restore() => Run("restore");
 

@@ -12,16 +12,16 @@ internal enum MemoryStep
     CommitAsync,
     RollBack,
     Savepoint,
-    Merge,
+    GroupCommit,
     BigTransaction,
     Read,
     HoldReader,
     EndReader,
     Flush,
-    Rewrite,
+    JournalSnapshot,
     ConfirmDurability,
     Trim,
-    Rest,
+    Idle,
     Reopen,
 }
 
@@ -35,8 +35,8 @@ internal readonly record struct MemoryOperation(MemoryStep Step, int Keys, int O
 [SuppressMessage("Reliability", "CA2012", Justification = "Each is looked at until it has completed, and its result is taken once.")]
 internal sealed class MemoryFaultRun : IDisposable
 {
-    /// <summary>The limit of places that the flusher passes while the script rests: without memory it never finishes.</summary>
-    private const int LongestRest = 200;
+    /// <summary>The limit of places that the flusher passes while the script waits: without memory it never finishes.</summary>
+    private const int LongestIdle = 200;
 
     private static readonly TimeSpan ClosingLimit = TimeSpan.FromSeconds(20);
 
@@ -59,14 +59,14 @@ internal sealed class MemoryFaultRun : IDisposable
     }
 
     /// <summary>The number of calls that reported a lack of memory.</summary>
-    public int Told { get; private set; }
+    public int ReportedFailures { get; private set; }
 
     /// <exception cref="BrokenPromiseException">The engine has failed.</exception>
     public void Run()
     {
         // There are no choices: the engine's own threads run when the script's thread waits, so the same number always means the same
         // allocation.
-        var scheduler = new Scheduler(new DepartingStrategy([])) { Memory = _watch };
+        var scheduler = new Scheduler(new PreemptingStrategy([])) { Memory = _watch };
         scheduler.Add("script", Work);
         scheduler.Run();
         using (var environment = _place.Open(_options))
@@ -129,7 +129,7 @@ internal sealed class MemoryFaultRun : IDisposable
     {
         CheckReaders("afterwards");
         DoUnguarded(new MemoryOperation(MemoryStep.Commit, 0b1011, 0));
-        DoUnguarded(new MemoryOperation(MemoryStep.Merge, 0b101, 0));
+        DoUnguarded(new MemoryOperation(MemoryStep.GroupCommit, 0b101, 0));
         DoUnguarded(new MemoryOperation(MemoryStep.Flush, 0, 0));
         EndReader();
         DoUnguarded(new MemoryOperation(MemoryStep.Flush, 0, 0));
@@ -157,7 +157,7 @@ internal sealed class MemoryFaultRun : IDisposable
         }
         catch (Exception e) when (_watch.Refused > before && IsMemory(e) && e is not OutOfMemoryException)
         {
-            Told++;
+            ReportedFailures++;
             return false;
         }
     }
@@ -173,7 +173,7 @@ internal sealed class MemoryFaultRun : IDisposable
         }
         catch (Exception e) when (_watch.Refused > before && IsMemory(e))
         {
-            Told++;
+            ReportedFailures++;
         }
         BrokenPromiseException.Require(
             _environment?.GetStatistics().IsPoisoned != true, "The environment is poisoned, and nothing has failed but an allocation.");
@@ -195,7 +195,7 @@ internal sealed class MemoryFaultRun : IDisposable
             case MemoryStep.Flush:
                 _environment!.Flush();
                 break;
-            case MemoryStep.Rewrite:
+            case MemoryStep.JournalSnapshot:
                 _environment!.Internals.WriteJournalSnapshot();
                 break;
             case MemoryStep.ConfirmDurability:
@@ -204,11 +204,11 @@ internal sealed class MemoryFaultRun : IDisposable
             case MemoryStep.Trim:
                 _environment!.Internals.TrimMemory();
                 break;
-            case MemoryStep.Rest:
-                Rest();
+            case MemoryStep.Idle:
+                Idle();
                 break;
-            case MemoryStep.Merge:
-                Merge(operation.Keys);
+            case MemoryStep.GroupCommit:
+                RunGroupCommit(operation.Keys);
                 break;
             case MemoryStep.Reopen:
                 EndReader();
@@ -299,10 +299,10 @@ internal sealed class MemoryFaultRun : IDisposable
         }
     }
 
-    private static void Rest()
+    private static void Idle()
     {
         var places = 0;
-        Testing.SchedulePoint.Current!.WaitUntil(() => ++places > LongestRest, mayTimeOut: true);
+        Testing.SchedulePoint.Current!.WaitUntil(() => ++places > LongestIdle, mayTimeOut: true);
     }
 
     // A transaction in which a change has failed half-way can only be rolled back.
@@ -319,12 +319,12 @@ internal sealed class MemoryFaultRun : IDisposable
         throw new BrokenPromiseException("A transaction is committed in which a change has failed.", cause);
     }
 
-    private void Merge(int keys)
+    private void RunGroupCommit(int keys)
     {
-        var tasks = new List<(ValueTask Task, MergedPart Id)>();
+        var tasks = new List<(ValueTask Task, GroupCommitPart Id)>();
         for (var i = 0; i < 2; i++)
         {
-            var box = new MergedPart();
+            var box = new GroupCommitPart();
             var own = keys << i;
             var task = _environment!.WriteAsync(writing =>
             {
@@ -410,7 +410,7 @@ internal sealed class MemoryFaultRun : IDisposable
     private static bool IsMemory(Exception e) =>
         e is OutOfMemoryException or StorageMemoryException or StorageFullException or StorageAccessException;
 
-    private sealed class MergedPart
+    private sealed class GroupCommitPart
     {
         public long Id { get; set; }
 

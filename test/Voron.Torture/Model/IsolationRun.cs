@@ -44,14 +44,14 @@ internal sealed class IsolationRun(StorageEnvironment environment, int seed)
 
     /// <summary>Runs the threads for a time, and throws the failure that any of them has found.</summary>
     /// <param name="meanwhile">An action to perform while they run, before the time begins.</param>
-    public void Run(TimeSpan time, int writers, int merged, int readers, Action? meanwhile = null)
+    public void Run(TimeSpan time, int writers, int grouped, int readers, Action? meanwhile = null)
     {
         _stopping = false;
         var threads = new List<Thread>();
         for (var i = 0; i < writers; i++)
             threads.Add(Start(new Random(seed + i), Write));
-        for (var i = 0; i < merged; i++)
-            threads.Add(Start(new Random(seed + 100 + i), WriteMerged));
+        for (var i = 0; i < grouped; i++)
+            threads.Add(Start(new Random(seed + 100 + i), WriteInGroupCommits));
         for (var i = 0; i < readers; i++)
             threads.Add(Start(new Random(seed + 200 + i), Read));
         try
@@ -161,7 +161,7 @@ internal sealed class IsolationRun(StorageEnvironment environment, int seed)
         Interlocked.Increment(ref _acknowledged);
     }
 
-    private void WriteMerged(Random random)
+    private void WriteInGroupCommits(Random random)
     {
         var tasks = new List<Task>();
         for (var i = random.Next(1, 8); i > 0; i--)

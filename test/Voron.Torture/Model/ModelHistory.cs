@@ -24,7 +24,7 @@ internal sealed class ModelHistory
     public void Note(string what, string? tree = null, byte[]? key = null, long length = -1) =>
         _steps.Add(new Step(_steps.Count + 1, what, tree, key, length));
 
-    public string Tell(byte[]? key)
+    public string Describe(byte[]? key)
     {
         var chosen = new SortedDictionary<int, Step>();
         foreach (var step in _steps.TakeLast(Shown))

@@ -98,7 +98,7 @@ internal sealed class ModelRun : IDisposable
                 _environment.Flush();
                 break;
             case < 970:
-                WriteMerged();
+                RunGroupCommit();
                 break;
             case < 980:
                 Verify();
@@ -269,7 +269,7 @@ internal sealed class ModelRun : IDisposable
             _observer.Check(_versions.Acknowledged, statistics.Flushes);
     }
 
-    private void WriteMerged()
+    private void RunGroupCommit()
     {
         // Operations that fit alone may be too large together; it is then unpredictable which of them fail.
         if (_settings.Options.MaxTransactionBytes < 16 << 20)

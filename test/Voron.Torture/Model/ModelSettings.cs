@@ -30,7 +30,7 @@ internal sealed record ModelSettings(StorageOptions Options, bool InMemory, int 
         var maxTransactionBytes = random.Next(8) == 7 ? 1 << 20 : 256 << 20;
         var keyHeadCacheBytes = random.Next(3) switch { 0 => 80 << 20, 1 => 16 << 10, _ => 0 };
         var scratchMemoryBytes = random.Next(3) == 2 ? 4 << 20 : 512 << 20;
-        var mergedBytes = random.Next(2) == 0 ? 4 << 20 : 1 << 14;
+        var groupCommitBytes = random.Next(2) == 0 ? 4 << 20 : 1 << 14;
         var growthBytes = random.Next(2) == 0 ? 64 << 20 : 1 << 20;
         var freeFraction = random.Next(2) == 0 ? 0.25 : 0.9;
 
@@ -59,7 +59,7 @@ internal sealed record ModelSettings(StorageOptions Options, bool InMemory, int 
             MaxTransactionBytes = maxTransactionBytes,
             KeyHeadCacheBytes = keyHeadCacheBytes,
             ScratchMemoryBytes = scratchMemoryBytes,
-            MaxGroupCommitBytes = mergedBytes,
+            MaxGroupCommitBytes = groupCommitBytes,
             MaxGrowthBytes = growthBytes,
             PreferredFreeFraction = freeFraction,
             SlowReaderInterval = TimeSpan.FromMilliseconds(1),

@@ -1,7 +1,7 @@
 namespace Voron.Torture.Model;
 
 /// <summary>
-/// Disposes the leftovers of a failed run: threads, memory, files. There are as many failed runs as a script has ways to become shorter.
+/// Disposes the resources of a failed run: threads, memory, files. There are as many failed runs as a script has ways to become shorter.
 /// </summary>
 internal static class SafeDisposal
 {
@@ -29,7 +29,7 @@ internal static class SafeDisposal
         })
         {
             IsBackground = true,
-            Name = "leftovers",
+            Name = "disposal",
         };
         thread.Start();
         thread.Join(Limit);

@@ -53,7 +53,7 @@ internal static class OptionLimits
             TornPageProtection = choices.Next(3) == 2 ? TornPageProtection.FullPageImages : TornPageProtection.Checksums,
             CommitObserver = null,
         };
-        run.Tell($"background flush {options.BackgroundFlush}, {options.JournalCompression}, {options.TornPageProtection}");
+        run.Report($"background flush {options.BackgroundFlush}, {options.JournalCompression}, {options.TornPageProtection}");
         var all = choices.Next(4) == 3;
         for (var i = all ? Limits.Length : choices.Next(1, 4); i > 0 && choices.HasMore; i--)
         {

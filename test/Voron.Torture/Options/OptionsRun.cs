@@ -51,11 +51,11 @@ internal sealed class OptionsRun(SuiteRun run)
         }
         catch (ArgumentException e)
         {
-            run.Tell($"refused: {e.Message}");
+            run.Report($"refused: {e.Message}");
             return false;
         }
         IsOnFiles = run.Choices.Next(4) == 3;
-        run.Tell(IsOnFiles ? "on files" : "in memory");
+        run.Report(IsOnFiles ? "on files" : "in memory");
         _floor = IsOnFiles ? FloorOnFiles : Floor;
         using var place = new ModelPlace(inMemory: !IsOnFiles);
         using (var environment = place.Open(options))
@@ -63,7 +63,7 @@ internal sealed class OptionsRun(SuiteRun run)
             ReachesLimit = options.JournalLimitBytes <= MaxReached;
             _bytesOfCommit = ReachesLimit ? Math.Min(4 * options.JournalLimitBytes / Commits, MaxOfCommit(options)) : 0;
             Commit(environment, "commits");
-            Merge(environment, options);
+            RunGroupCommit(environment, options);
             PutLarge(environment);
             CommitBesideReader(environment, options);
             Delete(environment, options);
@@ -83,7 +83,7 @@ internal sealed class OptionsRun(SuiteRun run)
 
     private void Commit(StorageEnvironment environment, string what, int commits = Commits)
     {
-        run.Tell(what);
+        run.Report(what);
         var start = Stopwatch.GetTimestamp();
         for (var i = 0; i < commits; i++)
         {
@@ -100,9 +100,9 @@ internal sealed class OptionsRun(SuiteRun run)
     }
 
     // Each operation fits alone, even if only a few fit together.
-    private void Merge(StorageEnvironment environment, StorageOptions options)
+    private void RunGroupCommit(StorageEnvironment environment, StorageOptions options)
     {
-        run.Tell("operations that fit alone, in a group commit");
+        run.Report("operations that fit alone, in a group commit");
         var pages = Math.Min(options.MaxTransactionBytes / options.PageSize / 4, 100);
         var entries = new List<(int Key, byte[] Value)>[Operations];
         var largest = new long[Operations];
@@ -131,7 +131,7 @@ internal sealed class OptionsRun(SuiteRun run)
                 tasks[i].IsCompletedSuccessfully, $"Operation {i} of {Operations} fits alone, and failed: {tasks[i].Exception?.InnerException?.Message}");
             BrokenPromiseException.Require(
                 largest[i] < options.MaxGroupCommitBytes,
-                $"Operation {i} was merged into a transaction that had changed {largest[i]} bytes, and MaxGroupCommitBytes is {options.MaxGroupCommitBytes}.");
+                $"Operation {i} ran in a transaction that had changed {largest[i]} bytes, and MaxGroupCommitBytes is {options.MaxGroupCommitBytes}.");
             foreach ((var key, var value) in entries[i])
                 _expected[key] = value;
         }
@@ -139,7 +139,7 @@ internal sealed class OptionsRun(SuiteRun run)
 
     private void PutLarge(StorageEnvironment environment)
     {
-        run.Tell("large values");
+        run.Report("large values");
         foreach (var length in (int[])[16_383, 16_384, 16_385, 65_536, run.Choices.Next(20_000, 150_000)])
         {
             using var writing = environment.BeginWrite();
@@ -164,7 +164,7 @@ internal sealed class OptionsRun(SuiteRun run)
 
     private void Delete(StorageEnvironment environment, StorageOptions options)
     {
-        run.Tell("delete");
+        run.Report("delete");
         var most = (int)Math.Min(60, options.MaxTransactionBytes / options.PageSize / 4);
         using var writing = environment.BeginWrite();
         var tree = writing.OpenTree(TreeName);
@@ -178,7 +178,7 @@ internal sealed class OptionsRun(SuiteRun run)
 
     private void Check(StorageEnvironment environment)
     {
-        run.Tell("check");
+        run.Report("check");
         using (var reading = environment.BeginRead())
         {
             var tree = reading.OpenTree(TreeName);

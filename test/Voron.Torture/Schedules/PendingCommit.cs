@@ -12,7 +12,7 @@ internal sealed class PendingCommit(long id, bool fails)
 
     public long Id { get; set; } = id;
 
-    public bool IsMerged { get; } = id == 0;
+    public bool IsGroupCommit { get; } = id == 0;
 
     public ValueTask Task
     {
@@ -35,7 +35,7 @@ internal sealed class PendingCommit(long id, bool fails)
         {
             return false;
         }
-        catch (ObjectDisposedException) when (isClosing && IsMerged)
+        catch (ObjectDisposedException) when (isClosing && IsGroupCommit)
         {
             return false;
         }

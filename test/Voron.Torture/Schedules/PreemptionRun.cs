@@ -43,8 +43,8 @@ internal sealed class PreemptionRun(SuiteRun run, PreemptionUnit? unit)
             preemptions.Add(new Preemption(
                 run.Choices.Choose(next.Decision, PreemptionUnits.MaxDecisions), run.Choices.Choose(next.Other, PreemptionUnits.MaxOthers)));
         }
-        run.Step($"script {script} departs at {string.Join(", ", preemptions.Select(preemption => $"{preemption.Decision} ({preemption.Other})"))}");
-        var strategy = new DepartingStrategy(preemptions);
+        run.Step($"script {script} is preempted at {string.Join(", ", preemptions.Select(preemption => $"{preemption.Decision} ({preemption.Other})"))}");
+        var strategy = new PreemptingStrategy(preemptions);
         ScheduleRun.Make(run, ScheduleScript.Small[script], strategy, planned.IsNew);
         if (planned.IsNew)
             run.Tally($"preemptions {strategy.Taken}");

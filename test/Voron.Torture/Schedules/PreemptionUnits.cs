@@ -109,7 +109,7 @@ internal static class PreemptionUnits
             List<(int Script, IReadOnlyList<Preemption> Firsts)> scripts = [];
             for (var script = 0; script < ScheduleScript.Small.Count; script++)
             {
-                var plain = new DepartingStrategy([]);
+                var plain = new PreemptingStrategy([]);
                 new ScheduleWorld(ScheduleScript.Small[script], plain).Run();
                 scripts.Add((script, [.. Behind(0, plain.Others)]));
             }

@@ -24,7 +24,7 @@ internal static class ScheduleRun
         }
         catch
         {
-            foreach (var line in world.Scheduler.TellTrace())
+            foreach (var line in world.Scheduler.DescribeTrace())
                 run.Step(line);
             throw;
         }

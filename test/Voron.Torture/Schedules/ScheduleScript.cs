@@ -24,13 +24,13 @@ internal enum ScriptedKind
     Savepoint,
 
     /// <summary>Submits operations for group commit.</summary>
-    Merge,
+    GroupCommit,
 
-    /// <summary>Does the same as <see cref="Merge"/>, but one of the operations throws.</summary>
-    MergeFailing,
+    /// <summary>Does the same as <see cref="GroupCommit"/>, but one of the operations throws.</summary>
+    GroupCommitFailing,
 
     /// <summary>Submits one operation for group commit, and blocks until it is durable.</summary>
-    MergeBlocking,
+    GroupCommitBlocking,
 
     /// <summary>Waits for everything that was committed without waiting.</summary>
     Await,
@@ -41,7 +41,7 @@ internal enum ScriptedKind
     /// <summary>Reads a key or two, as short transactions do.</summary>
     Glance,
     Flush,
-    Rewrite,
+    JournalSnapshot,
     PrepareSpare,
     GrowAhead,
     ConfirmDurability,
@@ -91,7 +91,7 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
     /// <summary>True if writes fail from some point on.</summary>
     public bool FailsWrites => Threads.Any(thread => thread.Any(scripted => scripted.Kind == ScriptedKind.FailWrites));
 
-    /// <summary>Small scripts, for which all schedules that depart from the usual one in a few places are tried.</summary>
+    /// <summary>Small scripts, for which all schedules with a few preemptions are tried.</summary>
     public static IReadOnlyList<ScheduleScript> Small { get; } = MakeSmall();
 
     public static StorageOptions OptionsWith(bool background = false, long search = 0, int flushThreshold = 1 << 20, bool images = false) => new()
@@ -150,8 +150,8 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
         {
             0 => [ScriptedKind.Read, ScriptedKind.Glance, ScriptedKind.Read, ScriptedKind.Verify],
             1 => [ScriptedKind.Commit, ScriptedKind.CommitAsync, ScriptedKind.Savepoint, ScriptedKind.RollBack, ScriptedKind.Await,
-                ScriptedKind.Commit, ScriptedKind.CommitNothing, ScriptedKind.CommitNothingAsync, ScriptedKind.MergeBlocking],
-            2 => [ScriptedKind.Flush, ScriptedKind.Flush, ScriptedKind.Rewrite, ScriptedKind.PrepareSpare, ScriptedKind.GrowAhead,
+                ScriptedKind.Commit, ScriptedKind.CommitNothing, ScriptedKind.CommitNothingAsync, ScriptedKind.GroupCommitBlocking],
+            2 => [ScriptedKind.Flush, ScriptedKind.Flush, ScriptedKind.JournalSnapshot, ScriptedKind.PrepareSpare, ScriptedKind.GrowAhead,
                 ScriptedKind.ConfirmDurability, ScriptedKind.Trim, ScriptedKind.Kill],
             _ => [.. Enum.GetValues<ScriptedKind>()
                 .Where(kind => kind is not (ScriptedKind.Close or ScriptedKind.Reclaim or ScriptedKind.FailWrites))],
@@ -181,8 +181,9 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
         Scripted commit = new(ScriptedKind.Commit, 0b111), other = new(ScriptedKind.Commit, 0b11110), pipelined = new(ScriptedKind.CommitAsync, 0b11);
         Scripted one = new(ScriptedKind.Commit, 0b1);
         Scripted read = new(ScriptedKind.Read, 1, 2), glance = new(ScriptedKind.Glance, 0b110), flush = new(ScriptedKind.Flush);
-        Scripted failing = new(ScriptedKind.MergeFailing, 0b11, 2), merge = new(ScriptedKind.Merge, 0b110, 1), wait = new(ScriptedKind.Await);
-        Scripted nothing = new(ScriptedKind.CommitNothingAsync), blocking = new(ScriptedKind.MergeBlocking, 0b11);
+        Scripted failing = new(ScriptedKind.GroupCommitFailing, 0b11, 2), wait = new(ScriptedKind.Await);
+        Scripted group = new(ScriptedKind.GroupCommit, 0b110, 1);
+        Scripted nothing = new(ScriptedKind.CommitNothingAsync), blocking = new(ScriptedKind.GroupCommitBlocking, 0b11);
         Scripted large = new(ScriptedKind.Commit, 1 << 11), spare = new(ScriptedKind.PrepareSpare), runs = new(ScriptedKind.Commit, 1 << 5);
         return
         [
@@ -192,19 +193,19 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
             new ScheduleScript([[commit, commit], [read], [flush]], [other]),
             new ScheduleScript([[glance], [one, one], [flush]], [commit]),
             new ScheduleScript([[pipelined, pipelined, wait], [commit]], [commit]),
-            new ScheduleScript([[failing], [merge], [glance]], [commit]),
+            new ScheduleScript([[failing], [group], [glance]], [commit]),
             new ScheduleScript([[glance], [glance, read], [flush]], [commit, flush, commit]) { Options = OptionsWith(search: 1) },
             new ScheduleScript([[large, large], [new(ScriptedKind.GrowAhead)]], [commit]) { KeyCount = 12, Reservation = 1 << 20 },
             new ScheduleScript([[runs, runs], [spare, flush], [new(ScriptedKind.Kill)]], [runs, runs, runs, runs, runs]),
             new ScheduleScript([[read], [commit, new(ScriptedKind.Close)]], [commit]),
-            new ScheduleScript([[read, glance], [commit, new(ScriptedKind.Rewrite)], [flush]], [commit]),
+            new ScheduleScript([[read, glance], [commit, new(ScriptedKind.JournalSnapshot)], [flush]], [commit]),
             new ScheduleScript([[glance], [one, one, one], [flush, new(ScriptedKind.Kill)]], [commit, flush, other]),
             new ScheduleScript([[read], [flush, other, commit]], [commit, other]),
             new ScheduleScript([[new(ScriptedKind.GrowAhead)], [new(ScriptedKind.Reclaim)]], [commit]) { Ballast = BallastBytes },
             new ScheduleScript([[commit, glance], [other]], [commit, flush]) { Options = OptionsWith(background: true, flushThreshold: 8 << 10) },
             new ScheduleScript([[pipelined, nothing, wait], [new(ScriptedKind.CommitNothing), glance]], [commit]),
-            new ScheduleScript([[blocking], [merge], [blocking, glance]], [commit]),
-            new ScheduleScript([[pipelined, nothing, wait], [blocking], [new(ScriptedKind.FailWrites), merge]], [commit]),
+            new ScheduleScript([[blocking], [group], [blocking, glance]], [commit]),
+            new ScheduleScript([[pipelined, nothing, wait], [blocking], [new(ScriptedKind.FailWrites), group]], [commit]),
         ];
     }
 }

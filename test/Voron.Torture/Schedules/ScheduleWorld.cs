@@ -142,15 +142,15 @@ internal sealed class ScheduleWorld
             case ScriptedKind.CommitNothing or ScriptedKind.CommitNothingAsync:
                 WriteNothing(who, scripted.Kind == ScriptedKind.CommitNothing);
                 break;
-            case ScriptedKind.MergeBlocking:
-                MergeBlocking(scripted);
+            case ScriptedKind.GroupCommitBlocking:
+                RunBlockingGroupCommit(scripted);
                 break;
             case ScriptedKind.FailWrites:
                 if (_failing is not null)
                     _failing.Fails = true;
                 break;
-            case ScriptedKind.Merge or ScriptedKind.MergeFailing:
-                Merge(scripted);
+            case ScriptedKind.GroupCommit or ScriptedKind.GroupCommitFailing:
+                RunGroupCommit(scripted);
                 break;
             case ScriptedKind.Await:
                 Await();
@@ -164,7 +164,7 @@ internal sealed class ScheduleWorld
             case ScriptedKind.Flush:
                 Environment.Flush();
                 break;
-            case ScriptedKind.Rewrite:
+            case ScriptedKind.JournalSnapshot:
                 Environment.Internals.WriteJournalSnapshot();
                 break;
             case ScriptedKind.PrepareSpare:
@@ -265,12 +265,12 @@ internal sealed class ScheduleWorld
         _pending.Add(pending);
     }
 
-    private void MergeBlocking(Scripted scripted)
+    private void RunBlockingGroupCommit(Scripted scripted)
     {
         long id = 0;
         try
         {
-            Environment.Write(writing => id = Merge(writing, scripted.Keys));
+            Environment.Write(writing => id = WriteKeys(writing, scripted.Keys));
         }
         catch (EnvironmentPoisonedException e)
         {
@@ -281,7 +281,7 @@ internal sealed class ScheduleWorld
         _model.Acknowledge(id);
     }
 
-    private long Merge(WriteTransaction writing, int keys)
+    private long WriteKeys(WriteTransaction writing, int keys)
     {
         var id = writing.TransactionId;
         var state = _model.Begin(writing);
@@ -290,11 +290,11 @@ internal sealed class ScheduleWorld
         return id;
     }
 
-    private void Merge(Scripted scripted)
+    private void RunGroupCommit(Scripted scripted)
     {
         for (var i = 0; i < scripted.Times; i++)
         {
-            var fails = scripted.Kind == ScriptedKind.MergeFailing && i == scripted.Times - 1;
+            var fails = scripted.Kind == ScriptedKind.GroupCommitFailing && i == scripted.Times - 1;
             var pending = new PendingCommit(0, fails);
             var keys = scripted.Keys << i;
             pending.Task = Environment.WriteAsync(writing =>
@@ -308,7 +308,7 @@ internal sealed class ScheduleWorld
             });
             _pending.Add(pending);
         }
-        if (scripted.Kind == ScriptedKind.Merge)
+        if (scripted.Kind == ScriptedKind.GroupCommit)
             Await();
     }
 
@@ -338,8 +338,8 @@ internal sealed class ScheduleWorld
     // Commits complete in the order of their ids: an incomplete commit is out of order if a later one has completed.
     private void LookAtPending()
     {
-        var newest = _pending.Where(pending => !pending.IsMerged && pending.IsCompleted).Select(pending => pending.Id).DefaultIfEmpty().Max();
-        var late = _pending.Find(pending => !pending.IsMerged && pending.Id < newest && !pending.IsCompleted);
+        var newest = _pending.Where(pending => !pending.IsGroupCommit && pending.IsCompleted).Select(pending => pending.Id).DefaultIfEmpty().Max();
+        var late = _pending.Find(pending => !pending.IsGroupCommit && pending.Id < newest && !pending.IsCompleted);
         BrokenPromiseException.Require(late is null, $"Commit {newest} is acknowledged before commit {late?.Id}.");
         for (var i = _pending.Count - 1; i >= 0; i--)
         {

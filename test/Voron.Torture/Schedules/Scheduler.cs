@@ -68,7 +68,7 @@ internal sealed class Scheduler(IScheduleStrategy strategy)
     }
 
     /// <summary>Returns the trace as text, with one line for each uninterrupted sequence of places of a thread.</summary>
-    public IEnumerable<string> TellTrace()
+    public IEnumerable<string> DescribeTrace()
     {
         var line = new StringBuilder();
         for (var i = 0; i < _trace.Count; i++)

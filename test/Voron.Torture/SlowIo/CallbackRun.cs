@@ -181,7 +181,7 @@ internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDe
             if (i % 4 == 3)
                 Environment.Flush();
             if (i % 3 == 2)
-                Merge();
+                RunGroupCommit();
             else
                 Write(wait: i % 2 == 0);
         }
@@ -201,7 +201,7 @@ internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDe
         });
     }
 
-    private void Merge()
+    private void RunGroupCommit()
     {
         var key = _ledger.Add(500);
         try
@@ -286,7 +286,7 @@ internal sealed class CallbackRun(IReadOnlyList<(CallbackPlace Place, CallbackDe
                 }
                 break;
             case CallbackDeed.WriteAsync:
-                Environment.WriteAsync(writing => writing.CreateTree("merged")).AsTask().WaitAsync(Probe.Patience).GetAwaiter().GetResult();
+                Environment.WriteAsync(writing => writing.CreateTree("group commit")).AsTask().WaitAsync(Probe.Patience).GetAwaiter().GetResult();
                 break;
             case CallbackDeed.Flush:
                 Environment.Flush();

@@ -10,7 +10,7 @@ internal enum SlowCall
     Write,
     WriteLarge,
     WriteStream,
-    WriteMerged,
+    WriteGroupCommit,
     WriteAsync,
     CommitAsync,
     RollBack,
@@ -23,6 +23,6 @@ internal enum SlowCall
     ReadStreams,
     ReadBatch,
     GetStatistics,
-    Rewrite,
+    JournalSnapshot,
     TrimMemory,
 }

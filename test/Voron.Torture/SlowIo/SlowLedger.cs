@@ -73,20 +73,20 @@ internal sealed class SlowLedger
         try
         {
             commit();
-            Tell(key, Outcome.Acknowledged);
+            SetOutcome(key, Outcome.Acknowledged);
         }
         catch (EnvironmentPoisonedException e)
         {
-            Tell(key, e.Outcome == CommitOutcome.NotCommitted ? Outcome.Refused : Outcome.Unknown);
+            SetOutcome(key, e.Outcome == CommitOutcome.NotCommitted ? Outcome.Refused : Outcome.Unknown);
         }
         catch (Exception e) when (e is ObjectDisposedException or StorageFullException or StorageAccessException or TimeoutException)
         {
-            Tell(key, Outcome.Refused);
+            SetOutcome(key, Outcome.Refused);
         }
     }
 
     /// <summary>Records that the caller rolled the transaction back.</summary>
-    public void Refuse(int key) => Tell(key, Outcome.Refused);
+    public void Refuse(int key) => SetOutcome(key, Outcome.Refused);
 
     /// <exception cref="BrokenPromiseException">An acknowledged key is missing, or a refused one is present.</exception>
     public void Check(StorageEnvironment environment, string when)
@@ -187,7 +187,7 @@ internal sealed class SlowLedger
             return [.. _keys.Keys];
     }
 
-    private void Tell(int key, Outcome outcome)
+    private void SetOutcome(int key, Outcome outcome)
     {
         lock (_gate)
             _keys[key] = (outcome, _keys[key].Length);

@@ -169,7 +169,7 @@ internal sealed class SlowRun
         var held = _slow!.Held;
         foreach (var call in held)
         {
-            _run.Tell($"{call.Call.Kind} of '{call.Call.Name}' takes long");
+            _run.Report($"{call.Call.Kind} of '{call.Call.Name}' takes long");
             _run.Tally($"slow {call.Call.Kind}");
         }
         HeldCalls += held.Count;

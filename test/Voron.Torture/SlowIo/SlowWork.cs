@@ -54,7 +54,7 @@ internal sealed class SlowWork(SlowLedger ledger)
             case SlowCall.WriteStream:
                 Write(ledger.Add(30_000), ledger.PutStream);
                 break;
-            case SlowCall.WriteMerged:
+            case SlowCall.WriteGroupCommit:
                 var key = ledger.Add(400);
                 ledger.Commit(key, () => Opened.Write(writing => ledger.Put(writing, key)));
                 break;
@@ -84,7 +84,7 @@ internal sealed class SlowWork(SlowLedger ledger)
             case SlowCall.GetStatistics:
                 _ = Opened.GetStatistics().PageCount;
                 break;
-            case SlowCall.Rewrite:
+            case SlowCall.JournalSnapshot:
                 Opened.Internals.WriteJournalSnapshot();
                 break;
             case SlowCall.TrimMemory:

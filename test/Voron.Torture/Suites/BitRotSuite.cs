@@ -56,7 +56,7 @@ internal sealed class BitRotSuite : Suite
                 disks.Drop(rot.Image);
             else
                 rot.Undo(disk, image.Files[rot.File]);
-            run.Tally(outcome switch { RotOutcome.Told => "reported", RotOutcome.LostUnseen => "lost unseen", _ => "harmless" });
+            run.Tally(outcome switch { RotOutcome.Reported => "reported", RotOutcome.LostUnseen => "lost unseen", _ => "harmless" });
             if (writable)
                 run.Tally("opened for writing");
             run.Count();

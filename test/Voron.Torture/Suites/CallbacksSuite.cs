@@ -38,7 +38,7 @@ internal sealed class CallbacksSuite : Suite
             if (!choices.GoesOn(i > 0))
                 break;
             var deed = ((CallbackPlace)choices.Next(Places), (CallbackDeed)choices.Next(Deeds), choices.Next(6));
-            run.Tell($"call {deed.Item3} of the {deed.Item1}: {deed.Item2}");
+            run.Report($"call {deed.Item3} of the {deed.Item1}: {deed.Item2}");
             deeds.Add(deed);
         }
         var inBackground = choices.Next(2) == 1;

@@ -64,7 +64,7 @@ internal sealed class DiskFullSuite : Suite
             LargeValueBytes = 16 << 10,
         };
         var disk = new SimulatedDisk { SpaceLimit = 10L * count * length };
-        run.Tell($"{count} values of {length} bytes are overwritten on a disk of {disk.SpaceLimit} bytes");
+        run.Report($"{count} values of {length} bytes are overwritten on a disk of {disk.SpaceLimit} bytes");
         var seeds = new int[count];
         using (var environment = StorageEnvironment.Open(disk, options))
         {
@@ -114,7 +114,7 @@ internal sealed class DiskFullSuite : Suite
     private static List<long[]> Probe(SuiteRun run, StorageOptions options, out long most)
     {
         var disk = new SimulatedDisk();
-        using var work = new FaultRun(disk, options) { OnStep = run.Tell };
+        using var work = new FaultRun(disk, options) { OnStep = run.Report };
         var steps = new List<long[]>();
         work.Open();
         most = disk.UsedBytes;
@@ -130,19 +130,19 @@ internal sealed class DiskFullSuite : Suite
             most = Math.Max(most, disk.UsedBytes);
         }
         work.Close();
-        BrokenPromiseException.Require(work.Told == 0, $"Something failed although there was space: {work.LastTold}");
+        BrokenPromiseException.Require(work.ReportedFailures == 0, $"Something failed although there was space: {work.LastFailure}");
         return steps;
     }
 
     private static void Fill(SuiteRun run, StorageOptions options, List<long[]> steps, long size)
     {
-        run.Tell($"a disk of {size} bytes");
+        run.Report($"a disk of {size} bytes");
         var disk = new SimulatedDisk { SpaceLimit = size };
         using var work = new FaultRun(disk, options);
         try
         {
             work.Open();
-            CheckTold(disk, work, 0);
+            CheckReport(disk, work, 0);
             var stays = run.Choices.Next(4);
             var full = work.IsOpen ? -1 : 0;
             run.Tally(work.IsOpen ? "opened" : "full before an environment was created");
@@ -150,10 +150,10 @@ internal sealed class DiskFullSuite : Suite
             {
                 if (full >= 0 && full + stays <= i)
                     MakeRoom(disk, work);
-                var told = work.Told;
+                var before = work.ReportedFailures;
                 work.Step(new Tape(steps[i]));
-                CheckTold(disk, work, told);
-                if (work.Told == told || full >= 0)
+                CheckReport(disk, work, before);
+                if (work.ReportedFailures == before || full >= 0)
                     continue;
                 full = i;
                 run.Tally("full while at work");
@@ -177,16 +177,16 @@ internal sealed class DiskFullSuite : Suite
         disk.SpaceLimit = long.MaxValue;
         if (!work.IsOpen)
             work.Open();
-        BrokenPromiseException.Require(work.IsOpen, $"There is space, and the environment cannot be opened: {work.LastTold}");
+        BrokenPromiseException.Require(work.IsOpen, $"There is space, and the environment cannot be opened: {work.LastFailure}");
     }
 
-    private static void CheckTold(SimulatedDisk disk, FaultRun work, int before)
+    private static void CheckReport(SimulatedDisk disk, FaultRun work, int before)
     {
-        if (work.Told == before)
+        if (work.ReportedFailures == before)
             return;
-        BrokenPromiseException.Require(disk.SpaceLimit != long.MaxValue, $"There is space again, and something fails: {work.LastTold}");
+        BrokenPromiseException.Require(disk.SpaceLimit != long.MaxValue, $"There is space again, and something fails: {work.LastFailure}");
         BrokenPromiseException.Require(
-            work.LastTold is StorageFullException && !work.IsPoisoned, $"A full disk is reported in another way: {work.LastTold}");
+            work.LastFailure is StorageFullException && !work.IsPoisoned, $"A full disk is reported in another way: {work.LastFailure}");
     }
 
     // Checks the flush that empties the journal, and the recovery after a crash at this moment, with no free space at all.

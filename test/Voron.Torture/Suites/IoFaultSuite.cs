@@ -73,7 +73,7 @@ internal sealed class IoFaultSuite : Suite
             tag = run.Choices.Choose(tag, MaxSteps);
             call = run.Choices.Choose(call, MaxCalls);
             variant = run.Choices.Choose(variant, Variants.Length);
-            run.Tell($"{Variants[variant].Name} at call {call} of step {tag}");
+            run.Report($"{Variants[variant].Name} at call {call} of step {tag}");
             Fail(run, options, start, steps, new Fault(tag, call, Variants[variant]));
             run.Choices.Forget(drawn);
         }
@@ -94,7 +94,7 @@ internal sealed class IoFaultSuite : Suite
                 return false;
             },
             DiskError.Failed);
-        using var work = new FaultRun(disk, options) { OnStep = run.Tell, Acknowledged = start.Content };
+        using var work = new FaultRun(disk, options) { OnStep = run.Report, Acknowledged = start.Content };
         var steps = new List<Step>();
         Add(Opening, 0, work.Open);
         var count = run.Choices.Next(6, 16);
@@ -107,7 +107,7 @@ internal sealed class IoFaultSuite : Suite
             Add(tag, run.Choices.Drawn.Count, () => work.Step(run.Choices));
         }
         Add(Closing, run.Choices.Drawn.Count, work.Close);
-        BrokenPromiseException.Require(work.Told == 0, $"Something failed although nothing was to fail: {work.LastTold}");
+        BrokenPromiseException.Require(work.ReportedFailures == 0, $"Something failed although nothing was to fail: {work.LastFailure}");
         return steps;
 
         void Add(int tag, int from, Action action)
@@ -158,7 +158,7 @@ internal sealed class IoFaultSuite : Suite
                 return;
             }
             run.Count();
-            run.Tally("reported", work.Told > 0 ? 1 : 0);
+            run.Tally("reported", work.ReportedFailures > 0 ? 1 : 0);
             run.Tally("poisoned", work.IsPoisoned ? 1 : 0);
             run.Tally(variant.Name);
             run.Tally("in a recovery", tag == Opening && !start.IsNew ? 1 : 0);
@@ -205,7 +205,7 @@ internal sealed class IoFaultSuite : Suite
             if (run.Choices.Next(2) == 0)
                 return new Start(null, 0, Crashes.Content.Empty);
             var disk = new SimulatedDisk();
-            using var work = new FaultRun(disk, options) { OnStep = run.Tell };
+            using var work = new FaultRun(disk, options) { OnStep = run.Report };
             work.Open();
             var count = run.Choices.Next(3, 10);
             for (var i = 0; ; i++)
@@ -215,8 +215,8 @@ internal sealed class IoFaultSuite : Suite
                     break;
                 work.Step(run.Choices);
             }
-            BrokenPromiseException.Require(work.Told == 0, $"Something failed although nothing was to fail: {work.LastTold}");
-            run.Tell("the power fails");
+            BrokenPromiseException.Require(work.ReportedFailures == 0, $"Something failed although nothing was to fail: {work.LastFailure}");
+            run.Report("the power fails");
 
             // Everything that was committed has been acknowledged, so the loss of the rest must not touch it.
             return new Start(disk, disk.TraceCount, work.Acknowledged);

@@ -52,23 +52,23 @@ internal sealed class IsolationSuite : Suite
         var threads = 1 << choices.Next(MaxDoublings + 1);
         threads = Math.Max(1, threads - choices.Next(1 + (threads / 2)));
         var readers = Math.Clamp(choices.Next(threads + 1), 1, Math.Max(1, threads - 1));
-        var merged = choices.Next(threads - readers + 1);
-        var writers = threads - readers - merged;
+        var grouped = choices.Next(threads - readers + 1);
+        var writers = threads - readers - grouped;
         var inMemory = run.Index % 3 != 2;
         var verifyEveryRead = choices.Next(4) == 3;
         var how = (inMemory ? "in memory" : "on disk") + (verifyEveryRead ? ", verifying every read" : "");
-        run.Step($"{writers} writers, {merged} with group commits, {readers} readers, {how}");
+        run.Step($"{writers} writers, {grouped} with group commits, {readers} readers, {how}");
         var begun = Stopwatch.GetTimestamp();
         using (var disk = new StallingDisk())
         using (var place = new ModelPlace(inMemory))
-            Run(run, place, disk, inMemory, verifyEveryRead, (writers, merged, readers));
+            Run(run, place, disk, inMemory, verifyEveryRead, (writers, grouped, readers));
         run.Count((long)Stopwatch.GetElapsedTime(begun).TotalMilliseconds);
         run.Tally("threads", threads);
         run.Tally($"up to {1 << (int)Math.Ceiling(Math.Log2(threads))} threads");
     }
 
     private static void Run(
-        SuiteRun run, ModelPlace place, StallingDisk disk, bool inMemory, bool verifyEveryRead, (int Writers, int Merged, int Readers) threads)
+        SuiteRun run, ModelPlace place, StallingDisk disk, bool inMemory, bool verifyEveryRead, (int Writers, int Grouped, int Readers) threads)
     {
         var options = Options(verifyEveryRead);
         long acknowledged;
@@ -76,24 +76,24 @@ internal sealed class IsolationSuite : Suite
         {
             var isolation = new IsolationRun(environment, run.Choices.Next(1 << 24));
             isolation.Prepare();
-            isolation.Run(Third, threads.Writers, threads.Merged, threads.Readers);
+            isolation.Run(Third, threads.Writers, threads.Grouped, threads.Readers);
 
             // Once behind an old reader, which holds the flusher back, and once with the flusher at work.
-            var canHang = inMemory && threads.Writers + threads.Merged > 0;
+            var canHang = inMemory && threads.Writers + threads.Grouped > 0;
             Action? stall = canHang ? () => ReadWhileStalled(run, environment, isolation, disk) : null;
             using (var longest = environment.BeginRead())
             {
                 var before = IsolationRun.Judge(longest);
-                isolation.Run(Third, threads.Writers, threads.Merged, threads.Readers, stall);
+                isolation.Run(Third, threads.Writers, threads.Grouped, threads.Readers, stall);
                 BrokenPromiseException.Require(IsolationRun.Judge(longest) == before, $"The snapshot {longest.TransactionId} has changed.");
             }
-            isolation.Run(Third, threads.Writers, threads.Merged, threads.Readers, stall);
+            isolation.Run(Third, threads.Writers, threads.Grouped, threads.Readers, stall);
             acknowledged = isolation.Acknowledged;
             Check(environment, acknowledged);
             var statistics = environment.GetStatistics();
-            BrokenPromiseException.Require(statistics.Flushes > 0 || threads.Writers + threads.Merged == 0, "Nothing was flushed: the flusher does nothing.");
+            BrokenPromiseException.Require(statistics.Flushes > 0 || threads.Writers + threads.Grouped == 0, "Nothing was flushed: the flusher does nothing.");
             CheckRate("snapshots are read", isolation.Snapshots, isolation.RunTime);
-            if (threads.Writers + threads.Merged > 0)
+            if (threads.Writers + threads.Grouped > 0)
                 CheckRate("transactions are acknowledged", acknowledged, isolation.RunTime);
             run.Tally("snapshots", isolation.Snapshots);
             run.Tally("transactions", acknowledged);

@@ -12,7 +12,7 @@ internal sealed class KillSuite : Suite
     private const int KillsPerRun = 20;
 
     /// <summary>The number of reports after which a phase that does not come is given up.</summary>
-    private const int MaxTold = 400;
+    private const int MaxReports = 400;
 
     /// <summary>Phases take from some microseconds to some milliseconds.</summary>
     private const int LongestDelayMicroseconds = 4_000;
@@ -63,9 +63,9 @@ internal sealed class KillSuite : Suite
                 var wanted = isLeft ? KillPhase.Opening : Wanted[run.Choices.Next(Wanted.Length)];
                 if (!TryKill(run, target, directory, wanted, out var least))
                     return;
-                ledger.Told(least, target.Acknowledged);
+                ledger.Acknowledge(least, target.Acknowledged);
                 run.Count();
-                run.Tally($"killed while {(isLeft && target.Phase == KillPhase.Opening ? "recovering" : Tell(target.Phase))}");
+                run.Tally($"killed while {(isLeft && target.Phase == KillPhase.Opening ? "recovering" : Describe(target.Phase))}");
                 isLeft = !isLeft && run.Choices.Next(LeftOneIn) == 0;
                 if (!isLeft)
                     ledger.Compare(run, directory, kill);
@@ -95,7 +95,7 @@ internal sealed class KillSuite : Suite
 
         // Commits that are acknowledged after a cut has begun may be lost with it.
         least = target.Acknowledged;
-        VolumeCut.Cut();
+        VolumeCut.CutPower();
         target.Kill();
         if (!VolumeCut.IsOn)
             least = target.Acknowledged;
@@ -110,7 +110,7 @@ internal sealed class KillSuite : Suite
         using var end = limit.Token.Register(target.End);
         try
         {
-            for (var told = 0; told < MaxTold && target.Phase != wanted; told++)
+            for (var reports = 0; reports < MaxReports && target.Phase != wanted; reports++)
             {
                 limit.CancelAfter(Hanging);
                 target.Listen();
@@ -121,11 +121,11 @@ internal sealed class KillSuite : Suite
         {
             if (run.Stop.IsCancellationRequested)
                 return false;
-            throw new BrokenPromiseException($"The process hangs while {Tell(target.Phase)}: it has reported nothing for {Hanging.TotalSeconds} s.", e);
+            throw new BrokenPromiseException($"The process hangs while {Describe(target.Phase)}: it has reported nothing for {Hanging.TotalSeconds} s.", e);
         }
     }
 
-    private static string Tell(KillPhase phase) => phase == KillPhase.None ? "open" : phase.ToString().ToLowerInvariant();
+    private static string Describe(KillPhase phase) => phase == KillPhase.None ? "open" : phase.ToString().ToLowerInvariant();
 
     /// <summary>The expected content.</summary>
     private sealed class Ledger
@@ -136,7 +136,7 @@ internal sealed class KillSuite : Suite
         private long _at;
 
         /// <summary>Records that commits up to the first must be present, and up to the second may be.</summary>
-        public void Told(long least, long most)
+        public void Acknowledge(long least, long most)
         {
             _acknowledged = Math.Max(_acknowledged, least);
             _newest = Math.Max(_newest, most);

@@ -42,7 +42,7 @@ internal sealed class MalformedSuite : Suite
         last.Note(what);
         var malformed = new MalformedCase(image, store.Files, new Random(run.Choices.Next()));
         malformed.Run();
-        run.Tally(malformed.Told > 0 ? "reported" : "passed");
+        run.Tally(malformed.ReportedErrors > 0 ? "reported" : "passed");
         run.Count();
     }
 }

@@ -57,7 +57,7 @@ internal sealed class MemoryFaultSuite : Suite
                 break;
             var kind = (MemoryStep)choices.Next((int)MemoryStep.Reopen + 1);
             var operation = new MemoryOperation(kind, 1 + choices.Next((1 << keys) - 1), choices.Next(3));
-            run.Tell(operation.ToString());
+            run.Report(operation.ToString());
             script.Add(operation);
         }
 
@@ -91,16 +91,16 @@ internal sealed class MemoryFaultSuite : Suite
         }
         catch (Exception e)
         {
-            run.Tell($"allocation {allocation} {(forEver ? "and all after it fail" : "fails")}: {e.GetType().Name}");
+            run.Report($"allocation {allocation} {(forEver ? "and all after it fail" : "fails")}: {e.GetType().Name}");
             foreach (var line in Origin(workload, allocation, forEver))
-                run.Tell(line);
+                run.Report(line);
             throw;
         }
         finally
         {
             run.Count(watch.Refused > 0 ? 1 : 0);
             run.Tally(watch.Refused > 0 ? "refused" : "not reached");
-            run.Tally("reported", world.Told > 0 ? 1 : 0);
+            run.Tally("reported", world.ReportedFailures > 0 ? 1 : 0);
             run.Tally("refused to the flusher", watch.RefusedToFlusher > 0 ? 1 : 0);
         }
     }
@@ -110,7 +110,7 @@ internal sealed class MemoryFaultSuite : Suite
     {
         var watch = new MemoryWatch { TracksOrigins = true };
         watch.FailAt(allocation, forEver);
-        var told = "it does not fail a second time";
+        var message = "it does not fail a second time";
         try
         {
             using var world = workload.Begin(watch);
@@ -118,9 +118,9 @@ internal sealed class MemoryFaultSuite : Suite
         }
         catch (Exception e)
         {
-            told = e.Message;
+            message = e.Message;
         }
-        return [.. (watch.RefusedAt ?? "").Split('\n').Where(line => line.Contains("Voron", StringComparison.Ordinal)).Take(16), told];
+        return [.. (watch.RefusedAt ?? "").Split('\n').Where(line => line.Contains("Voron", StringComparison.Ordinal)).Take(16), message];
     }
 
     /// <summary>The operations of a case and the environment on which they run, the same for each allocation that fails.</summary>

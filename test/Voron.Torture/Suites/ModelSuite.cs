@@ -34,7 +34,7 @@ internal sealed class ModelSuite : Suite
         }
         catch (Exception e)
         {
-            run.Step($"{settings}\n{model?.History.Tell((e as ModelMismatchException)?.Key)}");
+            run.Step($"{settings}\n{model?.History.Describe((e as ModelMismatchException)?.Key)}");
             SafeDisposal.Dispose(model);
             throw;
         }

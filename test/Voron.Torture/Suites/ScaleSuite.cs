@@ -41,7 +41,7 @@ internal sealed class ScaleSuite : Suite
         using var store = new ScaleRun(bytes, trees, valueBytes, PunchTime);
         foreach (var result in store.Run())
         {
-            run.Tell(result.ToRow());
+            run.Report(result.ToRow());
             ScaleLimits.Check(result, store.Pages, trees);
         }
         run.Count();

@@ -77,7 +77,7 @@ internal sealed class SlowIoSuite : Suite
             choices.Mark();
             if (!choices.GoesOn(i > 0))
                 break;
-            run.Tell("a thread");
+            run.Report("a thread");
             work.Add(DrawWork(run, choices.Next(1, 6)));
         }
         if (work.Count > 0 && plan[SlowPhase.Work].Holds.Any(hold => hold.Kind is DiskCallKind.Punch or DiskCallKind.SetLength))
@@ -98,7 +98,7 @@ internal sealed class SlowIoSuite : Suite
             if (!run.Choices.GoesOn(count > 0))
                 return work;
             work.Add(run.Choices.Next(SlowWork.Steps));
-            run.Tell($"work {work[^1]}");
+            run.Report($"work {work[^1]}");
         }
     }
 
@@ -139,7 +139,7 @@ internal sealed class SlowIoSuite : Suite
         if (phase == SlowPhase.Work && choices.Next(2) == 0)
             meanwhile.Add(SlowCall.Dispose);
         var plan = new SlowPlan(holds, failing, failsOn, meanwhile, choices.Next(64));
-        run.Tell($"{phase}: {plan}");
+        run.Report($"{phase}: {plan}");
         return plan;
     }
 }

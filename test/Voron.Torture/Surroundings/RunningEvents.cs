@@ -55,7 +55,7 @@ internal static class RunningEvents
             place.Commit(environment);
             var files = Directory.GetFiles(place.Path);
             file = files.Order(StringComparer.Ordinal).ElementAt(place.Run.Choices.Next(files.Length));
-            place.Run.Tell(Path.GetFileName(file));
+            place.Run.Report(Path.GetFileName(file));
             ChangeMode(file, "0400");
 
             // The mode prevents neither root nor an open file from writing; this attribute does.
@@ -95,8 +95,8 @@ internal static class RunningEvents
         start.Environment["DOTNET_DbgEnableMiniDump"] = "0";
         using var process = Process.Start(start) ?? throw new TortureException("The process that works on a cut file cannot be started.");
         var errors = process.StandardError.ReadToEndAsync();
-        if (process.StandardOutput.ReadLine() is var told && told != CutFile.Ready)
-            throw new TortureException($"The process that works on a cut file said '{told}': {errors.Result}");
+        if (process.StandardOutput.ReadLine() is var line && line != CutFile.Ready)
+            throw new TortureException($"The process that works on a cut file said '{line}': {errors.Result}");
         long percent = place.Run.Choices.Next(100);
         using (var file = new FileStream(Path.Combine(store, CutFile.Data), FileMode.Open, FileAccess.Write, FileShare.ReadWrite))
             file.SetLength(file.Length * percent / 100 / 4096 * 4096);
@@ -104,7 +104,7 @@ internal static class RunningEvents
         process.StandardInput.Flush();
         var end = process.StandardOutput.ReadLine();
         process.WaitForExit();
-        place.Run.Tell($"{what} after a cut to {percent}%: {end ?? $"ended with {process.ExitCode}"}");
+        place.Run.Report($"{what} after a cut to {percent}%: {end ?? $"ended with {process.ExitCode}"}");
         place.Run.Tally($"cut beside a process that would {what}: {end?.Split(':')[0] ?? $"exit code {process.ExitCode}"}");
         if (what is "flush")
         {

@@ -69,7 +69,7 @@ internal static class SurroundingEvents
             2 => $"journal-{long.MaxValue - place.Run.Choices.Next(1_000)}.voron",
             _ => $"journal-{1_000_000_000_000 - place.Run.Choices.Next(3)}.voron",
         };
-        place.Run.Tell($"{Path.GetFileName(journal)} to {name}");
+        place.Run.Report($"{Path.GetFileName(journal)} to {name}");
         File.Move(journal, place.FileOf(name));
         place.ShouldHaveAll();
         place.Kill();

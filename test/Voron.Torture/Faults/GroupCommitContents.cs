@@ -5,7 +5,7 @@ namespace Voron.Torture.Faults;
 
 /// <summary>The contents after operations of a group commit, which may run in one transaction or in several, once or again.</summary>
 /// <remarks>A transaction that was not submitted leaves its id to the next one, which begins with the earlier content.</remarks>
-internal sealed class MergedContents(Content initial)
+internal sealed class GroupCommitContents(Content initial)
 {
     private readonly SortedDictionary<long, Attempted> _attempts = [];
 

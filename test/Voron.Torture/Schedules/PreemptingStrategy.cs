@@ -5,7 +5,7 @@ namespace Voron.Torture.Schedules;
 /// preemptions at each decision, and all pairs and triples of them, this is context bounding (Musuvathi and Qadeer, "Iterative Context
 /// Bounding for Systematic Testing of Multithreaded Programs", PLDI 2007), in which choosing a thread other than the first counts as well.
 /// </summary>
-internal sealed class DepartingStrategy(IReadOnlyList<Preemption> preemptions) : IScheduleStrategy
+internal sealed class PreemptingStrategy(IReadOnlyList<Preemption> preemptions) : IScheduleStrategy
 {
     private readonly List<int> _others = [];
 

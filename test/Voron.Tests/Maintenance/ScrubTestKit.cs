@@ -5,7 +5,7 @@ using Voron.Torture.Simulation;
 namespace Voron.Tests.Maintenance;
 
 /// <summary>Helpers shared by the verification tests: a store with all kinds of pages, a hook for its reads, a clock of their own.</summary>
-internal static class ScrubBench
+internal static class ScrubTestKit
 {
     public const string DataFile = "voron.data";
 
@@ -33,12 +33,12 @@ internal static class ScrubBench
         return disk;
     }
 
-    /// <summary>Calls <paramref name="told"/> for each read of the data file; the callback may do anything but make the read fail.</summary>
-    public static void OnRead(SimulatedDisk disk, Action<DiskCall> told) => disk.FailNext(
+    /// <summary>Calls <paramref name="onRead"/> for each read of the data file; the callback may do anything but make the read fail.</summary>
+    public static void OnRead(SimulatedDisk disk, Action<DiskCall> onRead) => disk.FailNext(
         call =>
         {
             if (call.Kind == DiskCallKind.Read && call.Name == DataFile)
-                told(call);
+                onRead(call);
             return false;
         },
         DiskError.Failed);

@@ -4,7 +4,7 @@ using Voron.Torture.Simulation;
 namespace Voron.Tests.Environments;
 
 /// <summary>Helpers shared by the tests of journal files: commits of a known length, their count, and the files on a disk.</summary>
-internal static class JournalBench
+internal static class JournalTestKit
 {
     /// <summary>Commits items of 200 bytes that do not compress. Putting the same items again changes little.</summary>
     public static void Put(StorageEnvironment environment, int first, int count) => Put(environment, first, count, seed: first);
