@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Checks the form of the commits since the rule was made: a subject in the imperative of at most 72 characters, without a semicolon or a
-# full stop at its end, then an empty line and a body that says why. Prints what is wrong. In a shallow clone it checks the commits there are.
+# full stop at its end, then an empty line and a body that says why. Prints the faults that it finds. In a shallow clone it checks the commits
+# that are present.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 

@@ -13,7 +13,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 
-# Prints what spin says of a model with these definitions: "errors: N".
+# Prints spin's result for a model with these definitions: "errors: N".
 search() {
   local model=$1
   shift

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the system libraries that tests and benchmarks hold the engine against: LZ4 for the codec's tests, and
+# Installs the system libraries that tests and benchmarks compare the engine with: LZ4 for the codec's tests, and
 # LMDB, RocksDB, SQLite and Berkeley DB as peers of the benchmarks, the model checker with its compiler, and Wine for the tests of
 # Windows. Does nothing when they are there, and only says so when it cannot install them.
 set -euo pipefail

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the torture tool with the engine's debug assertions and runs each suite for a short while: the assertions say at which step a
-# protocol is broken, where a release build shows only what came of it.
+# Builds the torture tool with the engine's debug assertions and runs each suite for a short while: the assertions name the step at which a
+# protocol is broken, where a release build shows only the effect.
 # Usage: scripts/test-debug.sh [MINUTES] [SEED]   (by default 1.5 minutes for all suites together, and a seed from the clock)
 # The last line counts the suites that passed and failed.
 set -uo pipefail

@@ -1,26 +1,26 @@
 #!/usr/bin/env bash
-# Runs the tools for kills, full disks and power cuts on small volumes of ext4, XFS and btrfs, which are files behind loop devices. Wants root, a
-# build (dotnet build -c Release), and mkfs for each; a file system that is missing is left out, and said to be. Prints a table.
+# Runs the tools for kills, full disks and power cuts on small volumes of ext4, XFS and btrfs, which are files behind loop devices. Needs root, a
+# build (dotnet build -c Release), and mkfs for each; a missing file system is left out, and reported. Prints a table.
 #
 #   scripts/test-filesystems.sh [KILLS] [SEED]
 #
 # kill      the process is killed, the system goes on
-# full      the volume is filled by an environment and somebody else; then everything has to be deleted
+# full      an environment and another process fill the volume; then everything has to be deleted
 # snapshot  a power cut: the volume as the device had it at one moment, while the process works. The file behind the device is cloned in one step
-#           (reflink on XFS). The device keeps all that it was given, in order: what it holds in a volatile cache of its own is not lost
-# shutdown  a power cut: the file system stops at once and forgets what it has not written (its own ioctl; not on btrfs of older kernels)
+#           (reflink on XFS). The device keeps all writes, in order: writes in a volatile cache of its own are not lost
+# shutdown  a power cut: the file system stops at once and drops all unwritten data (its own ioctl; not on btrfs of older kernels)
 #
 # The clone is one moment for the writes of the device: the file system above keeps the clone's source from being written until it is done, after
-# what was written before has reached it. So a write is in the image as a whole or not at all, and none is that came after one that is not.
-# What a failed tool has said is kept in torture-failures.
+# all earlier writes have reached it. So each write is in the image as a whole or not at all, and no write is in it that followed a missing one.
+# The output of a failed tool is kept in torture-failures.
 #
-# Not shown by any of them: a device that loses or reorders what it has in its cache. The suite power-cut has that, on a simulated disk.
+# Not shown by any of them: a device that loses or reorders writes in its cache. The suite power-cut has that, on a simulated disk.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
 if [ "${1:-}" = cut ] || [ "${1:-}" = restore ]; then
   set -e
-  # The process is dead, but another one that looks at it may have its memory, and with that its maps, for a moment longer.
+  # The process is dead, but another one that inspects it may have its memory, and with that its maps, for a moment longer.
   unmount() {
     for _ in $(seq 50); do
       umount "$VORON_VOLUME" && return

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Builds the tests for Windows and runs them on Wine, which stands in for it: docs/windows.md says what that can tell and what not.
+# Builds the tests for Windows and runs them on Wine, a substitute for it: docs/windows.md lists what that can show and what it cannot.
 # Usage: scripts/test-windows.sh [--quick] [arguments of the test runner, such as -class Voron.Tests.IO.FileSystemDiskTests]
-# "--quick" takes the tests of the parts that meet the system: some minutes instead of an hour.
-# The last line counts the tests. Exit code 2 says that nothing was run.
+# "--quick" runs the tests of the parts that call the system: some minutes instead of an hour.
+# The last line counts the tests. Exit code 2 means that nothing was run.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 export DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1
@@ -49,8 +49,8 @@ if ! timeout 300 "$wine" wineboot -i >"$work/boot.log" 2>&1 </dev/null; then
   exit 2
 fi
 
-# Wine has no mapping that is written and run at two addresses, which the runtime uses for the code that it makes. And what flushes the
-# write buffers of all processors does nothing in Wine 8: on one processor there is nothing to flush.
+# Wine has no mapping that is written and run at two addresses, which the runtime uses for the code that it makes. And the call that flushes
+# the write buffers of all processors does nothing in Wine 8: on one processor there is nothing to flush.
 export DOTNET_EnableWriteXorExecute=0
 pin=()
 command -v taskset >/dev/null && pin=(taskset -c "$(taskset -cp $$ | sed -E 's/.*: *([0-9]+).*/\1/')")

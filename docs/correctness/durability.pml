@@ -12,19 +12,19 @@
 #define CRASHES 2
 #endif
 #define CAP 2         /* records of a journal file */
-#define LIVES 12      /* lives of journal files, and where to stop */
+#define EPOCHS 12     /* epochs of journal files, and where to stop */
 #define TORN 255      /* a page that is neither the old nor the new one */
 
 #define asOf(p, t) (((t) % 2 == (p)) -> (t) : ((t) == 0 -> 0 : (t) - 1))
 
 /* On the medium. */
-byte checkpoint = 0;          /* what the header names */
-byte startEpoch = 0;           /* where it says that replay begins */
+byte checkpoint = 0;          /* the one that the header names */
+byte startEpoch = 0;          /* the epoch at which replay begins, also from the header */
 bit durable[TXS + 1];           /* the record was written through */
-byte life[TXS + 1];             /* of the file that it stands in */
-bit gone[LIVES];              /* that life has ended: its file was made anew or deleted */
+byte epoch[TXS + 1];            /* of the file that contains it */
+bit gone[EPOCHS];             /* that epoch has ended: its file was reused or deleted */
 byte medium[2];               /* the pages, as synced */
-byte listed = 0;              /* the newest durable list of what a flush was about to overwrite */
+byte listed = 0;              /* the newest durable list of pages that a flush was about to overwrite */
 byte stampMedium = 0;         /* of the data file: twice the number of the last flush, less one while that is unfinished */
 byte headerStamp = 0;         /* the stamp of the data file as of the header */
 
@@ -32,13 +32,13 @@ byte headerStamp = 0;         /* the stamp of the data file as of the header */
 byte file[2];                 /* the pages, through the map */
 byte stamp = 0;
 byte number = 0;              /* flushes that were begun; a crash does not take it back, since the journal has it */
-byte current = 0;             /* the newest life */
+byte current = 0;             /* the newest epoch */
 byte inCurrent = 0;           /* records in it */
 byte submitted = 0;
 byte published = 0;
 byte acknowledged = 0;
 bit writing = 0;              /* a journal write is under way */
-byte releasedBefore = 0;      /* lives that may end */
+byte releasedBefore = 0;      /* epochs before this one may end */
 byte detached = 0;            /* versions up to here are no longer in the table */
 byte crashes = 0;
 
@@ -54,7 +54,7 @@ inline submit() {
     :: else
     fi;
     submitted++;
-    life[submitted] = current;
+    epoch[submitted] = current;
     inCurrent++;
 #ifdef ACKNOWLEDGE_BEFORE_WRITE
     acknowledged = submitted;
@@ -71,7 +71,7 @@ inline finishWrite() {
     writing = 0;
 }
 
-/* Registered at the oldest snapshot; nobody else who reads is older. */
+/* The flusher registers at the oldest snapshot: no other reader is older. */
 inline choose() {
 #ifdef FLUSH_PAST_DURABLE
     k = submitted;
@@ -92,11 +92,11 @@ inline choose() {
 
 inline moveHeader() {
     checkpoint = k;
-    startEpoch = life[k];
+    startEpoch = epoch[k];
     headerStamp = stamp;
 }
 
-/* A reader finds the version of a page in the table, or reads the file, where it must find what it expects. */
+/* A reader finds the version of a page in the table, or reads the file, which must have the expected one. */
 inline check(p) {
     if
     :: reading && asOf(p, snapshot) <= detached -> assert(file[p] == asOf(p, snapshot))
@@ -122,7 +122,7 @@ byte i;
 inline recover(p) {
     if
     :: asOf(p, t) > checkpoint ->
-        /* Diffs are replayed over it. They make the page out of any mixture of what was and what was to be; a list proves it. */
+        /* Diffs are replayed over it. They rebuild the page from any mixture of old and new bytes; a list proves it. */
         assert(medium[p] != TORN || (listed > checkpoint && listed <= t));
         assert(medium[p] == TORN || medium[p] <= t)
     :: else ->
@@ -143,14 +143,14 @@ inline crash() {
     :: stampMedium = stamp
     fi;
 
-    /* What recovery would refuse as files of two moments: no crash may leave it. */
+    /* Recovery refuses files of two moments: no crash may leave them. */
     assert(stampMedium == headerStamp || (stampMedium > headerStamp && stampMedium <= 2 * number));
     checkStamp(medium[0], medium[1], stampMedium);
 
     /* Recovery: from the checkpoint on, as far as records follow one another. */
     t = checkpoint;
     do
-    :: t < TXS && durable[t + 1] && !gone[life[t + 1]] -> t++
+    :: t < TXS && durable[t + 1] && !gone[epoch[t + 1]] -> t++
     :: else -> break
     od;
     assert(t >= acknowledged);
@@ -158,10 +158,10 @@ inline crash() {
     recover(0);
     recover(1);
 
-    /* What follows the end of the journal is dropped; what is replayed stands in the version table; a new life begins. */
+    /* Records after the end of the journal are dropped; replayed versions are in the version table; a new epoch begins. */
     i = t + 1;
     do
-    :: i <= TXS -> durable[i] = 0; life[i] = 0; i++
+    :: i <= TXS -> durable[i] = 0; epoch[i] = 0; i++
     :: else -> break
     od;
     i = 0;
@@ -183,11 +183,11 @@ inline crash() {
 active proctype environment() {
     do
     /* Commit: one transaction ahead of the write that is under way. */
-    :: atomic { submitted < TXS && submitted - published < 2 && current < LIVES - 2 -> submit() }
+    :: atomic { submitted < TXS && submitted - published < 2 && current < EPOCHS - 2 -> submit() }
     :: atomic { !writing && published < submitted -> writing = 1 }
     :: atomic { writing -> finishWrite() }
 
-    /* Flush. A record of its own, behind all that is submitted, says what is going to be overwritten. */
+    /* Flush. A record of its own, behind all submitted ones, lists the pages that are going to be overwritten. */
     :: atomic { flusher == 0 -> choose() }
 #if defined(OVERWRITE_UNLISTED)
     :: atomic { flusher == 1 -> number++; flusher = 2 }
@@ -217,7 +217,7 @@ active proctype environment() {
     :: atomic { flusher == 6 -> medium[0] = file[0]; medium[1] = file[1]; stampMedium = stamp; flusher = 7 }
 #endif
 #ifdef RECYCLE_BEFORE_CHECKPOINT
-    :: atomic { flusher == 7 -> releasedBefore = life[k]; flusher = 8 }
+    :: atomic { flusher == 7 -> releasedBefore = epoch[k]; flusher = 8 }
 #else
     :: atomic { flusher == 7 -> flusher = 8 }
 #endif
@@ -225,7 +225,7 @@ active proctype environment() {
     :: atomic { flusher == 9 -> releasedBefore = startEpoch; flusher = 10 }
     :: atomic { flusher == 10 -> detached = checkpoint; flusher = 0; k = 0 }
 
-    /* Recycling: any file before what the header names. */
+    /* Recycling: any file before the one that the header names. */
     :: atomic { releasedBefore > 0 && !gone[releasedBefore - 1] -> gone[releasedBefore - 1] = 1 }
     :: atomic { releasedBefore > 1 && !gone[releasedBefore - 2] -> gone[releasedBefore - 2] = 1 }
 
@@ -236,7 +236,7 @@ active proctype environment() {
     od
 }
 
-/* What the design says of the ids, and what readers see, at every moment. */
+/* The design's invariants of the ids and of the readers' pages, checked at every moment. */
 active proctype invariants() {
     do
     :: atomic {

@@ -1,9 +1,9 @@
 /*
  * Readers that register without a lock, the writer that drops versions, the flusher that joins the oldest reader and detaches
- * what is at home; see protocol.md.
+ * flushed versions; see protocol.md.
  *
  * One page, changed by each transaction: version v is that of transaction v, in a frame of its own. Fences are full, so memory is
- * sequentially consistent here; what happens without one is a planted fault.
+ * sequentially consistent here; the effect of a missing fence is a planted fault.
  */
 #ifndef TXS
 #define TXS 4
@@ -30,14 +30,14 @@ byte uses[READERS + 1];            /* raised before a slot takes another state *
 byte confirmed[READERS + 1];       /* the use that has passed the test of the horizon */
 
 bit inTable[TXS + 1];              /* the version is in the page's chain */
-bit reused[TXS + 1];               /* its frame belongs to somebody else */
+bit reused[TXS + 1];               /* its frame is in use again */
 byte detachedAt[TXS + 1];          /* the sequence of its detach; 0 for none */
-byte home = 0;                     /* the version that the data file has */
+byte inFile = 0;                   /* the version that the data file has */
 bit writing = 0;                   /* the data file's page is being overwritten */
 
 /*
- * The newest published state is copied to the slot; the horizon tells whether versions of it may be gone already. What only the
- * slot's owner could tell apart is one step.
+ * The newest published state is copied to the slot; the horizon shows whether versions of it may be gone already. Steps
+ * that only the slot's owner could distinguish are one step.
  */
 inline register(me, s, h) {
     do
@@ -69,7 +69,7 @@ proctype reader(byte me) {
         if
         :: atomic { inTable[s] -> skip }
            assert(!reused[s])
-        :: atomic { !inTable[s] -> assert(home == s); assert(!writing) }
+        :: atomic { !inTable[s] -> assert(inFile == s); assert(!writing) }
         fi;
         atomic { slot[me] = NONE; s = 0; h = 0; rounds++ }
     :: rounds == ROUNDS -> break
@@ -96,7 +96,7 @@ proctype writer() {
     :: published < TXS ->
         atomic { inTable[published + 1] = 1; published++; sequence++ }
 
-        /* Prune what nobody can see. Only the writer publishes, so what it reads of that is certain. */
+        /* Prune versions that no reader can see. Only the writer publishes, so it knows the newest published version. */
 #ifdef SCAN_BEFORE_HORIZON
         atomic { gate == 0 -> gate = 1; p = published; i = 0 }
 #else
@@ -174,27 +174,27 @@ proctype flusher() {
         if
         :: oldest == NONE -> skip
         :: oldest != NONE ->
-            /* Joined: the own slot says so before the other's is looked at again. From here on the own slot keeps it. */
+            /* Joined: the own slot says so before the other's is read again. From here on the own slot keeps it. */
             use = uses[oldest];
             if
 #ifndef JOIN_UNCONFIRMED
-            :: confirmed[oldest] != use -> k = home
+            :: confirmed[oldest] != use -> k = inFile
             :: confirmed[oldest] == use ->
 #else
             :: true ->
 #endif
                 slot[FLUSHER] = k;
                 if
-                :: slot[oldest] != k || uses[oldest] != use -> k = home
+                :: slot[oldest] != k || uses[oldest] != use -> k = inFile
                 :: else -> skip
                 fi
             fi
         fi;
         if
-        :: k > home ->
+        :: k > inFile ->
             assert(!reused[k]);
             writing = 1;
-            atomic { assert(!reused[k]); home = k; writing = 0 }
+            atomic { assert(!reused[k]); inFile = k; writing = 0 }
 
             /* Checkpoint; then detach, with the writer held. */
             atomic {
@@ -209,7 +209,7 @@ proctype flusher() {
                 od;
                 i = 0
             }
-        :: k <= home -> skip
+        :: k <= inFile -> skip
         fi;
         atomic { slot[FLUSHER] = NONE; k = 0; own = 0; oldest = 0; use = 0; i = 0; h = 0 }
     :: else -> break
