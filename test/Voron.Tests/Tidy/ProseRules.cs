@@ -18,6 +18,7 @@ internal static class ProseRules
         ("somebody|someone", "name the actor: a thread, a caller, another process"),
         ("anybody|anyone", "name the actor: any thread, any caller, any process"),
         ("nobody", "name the actor: no thread, no caller, no process"),
+        ("everybody|everyone", "name the actors: all threads, all callers, every waiter"),
         ("no one", "name the actor: no thread, no caller, no process"),
         ("let|lets|letting go of", "release"),
         ("is|are|was|were|be|been|being told ! apart|from", "is notified; learns; receives"),
@@ -26,7 +27,7 @@ internal static class ProseRules
         ("by itself", "alone; on its own; automatically"),
         ("at home", "in the data file"),
         ("so many", "that many; as many; the number"),
-        ("for want of", "for lack of; because there is no"),
+        ("want of", "for lack of; because there is no"),
         ("takes|take|took it on", "claims"),
         ("he|she|him|her|his|himself", "name the actor; it"),
         ("made|make|makes anew", "recreated; rebuilt; made again"),
@@ -54,6 +55,10 @@ internal static class ProseRules
         let line = prose.AsSpan(0, match.Index).Count('\n') + 1
         orderby line
         select $"{path}:{line} \"{Regex.Replace(match.Value, @"\s+", " ")}\": {rule.Better}";
+
+    /// <summary>The constructions that none of the sentences contains.</summary>
+    public static IReadOnlyList<string> Missing(IReadOnlyCollection<string> sentences) =>
+        Rules.Where(rule => !sentences.Any(rule.Pattern.IsMatch)).Select(rule => rule.Construction).ToList();
 
     private static Regex Pattern(string construction)
     {

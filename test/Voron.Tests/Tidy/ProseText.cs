@@ -6,12 +6,13 @@ using Microsoft.CodeAnalysis.CSharp.Syntax;
 namespace Voron.Tests.Tidy;
 
 /// <summary>
-/// The sentences of a file, each character at its place in the file, so that a sentence may run over lines. Comments and strings of sources and
-/// the text of Markdown are prose; identifiers, code in Markdown and in documentation, and the targets of links are not.
+/// The sentences of a file, each character at its place in the file, so that a sentence may run over lines. Comments, strings and titles of
+/// tests in sources, comments of scripts and models, and the text of Markdown are prose; other identifiers, code in Markdown and in
+/// documentation, and the targets of links are not.
 /// </summary>
 internal static partial class ProseText
 {
-    /// <summary>Shorter strings are names, keys and parts of patterns.</summary>
+    /// <summary>Shorter strings without a space are names, keys and parts of patterns.</summary>
     private const int MinString = 20;
 
     /// <summary>Takes the place of a character that is not prose, and separates words.</summary>
@@ -23,6 +24,10 @@ internal static partial class ProseText
             text = pattern.Replace(text, match => Blank(match.Value));
         return QuoteMark().Replace(text, " ");
     }
+
+    public static string OfScript(string text) => OfComments(text, ScriptComment());
+
+    public static string OfModel(string text) => OfComments(text, BlockComment());
 
     public static string OfSource(SourceText file)
     {
@@ -38,12 +43,22 @@ internal static partial class ProseText
 
         foreach (var node in file.Tree.GetRoot().DescendantNodes())
         {
-            if (node is LiteralExpressionSyntax literal && literal.Span.Length >= MinString + 2)
+            if (node is LiteralExpressionSyntax literal && (literal.Span.Length >= MinString + 2 || literal.Token.Text.Contains(' ')))
                 CopyString(literal.Token, prose);
             else if (node is InterpolatedStringExpressionSyntax interpolated)
                 CopyInterpolated(interpolated, prose);
+            else if (node is MethodDeclarationSyntax method)
+                CopyTitle(method.Identifier, prose);
         }
 
+        return new(prose);
+    }
+
+    private static string OfComments(string text, Regex comment)
+    {
+        var prose = Blank(text).ToCharArray();
+        foreach (Match match in comment.Matches(text))
+            CopyComment(match.Index, match.Index + match.Length, text, prose);
         return new(prose);
     }
 
@@ -68,7 +83,7 @@ internal static partial class ProseText
         text.CopyTo(start, prose, start, end - start);
         for (var i = start; i < end; i++)
         {
-            if (prose[i] is '/' or '*')
+            if (prose[i] is '/' or '*' or '#')
                 prose[i] = ' ';
         }
 
@@ -85,10 +100,17 @@ internal static partial class ProseText
     private static void CopyInterpolated(InterpolatedStringExpressionSyntax interpolated, char[] prose)
     {
         var words = interpolated.Contents.OfType<InterpolatedStringTextSyntax>().ToList();
-        if (words.Sum(part => part.Span.Length) < MinString)
+        if (words.Sum(part => part.Span.Length) < MinString && !words.Any(part => part.TextToken.Text.Contains(' ')))
             return;
         foreach (var part in words)
             CopyWords(part.TextToken, prose);
+    }
+
+    // The name of a test is a sentence with underscores between its words.
+    private static void CopyTitle(SyntaxToken name, char[] prose)
+    {
+        if (name.Text.Contains('_'))
+            name.Text.Replace('_', ' ').CopyTo(0, prose, name.SpanStart, name.Span.Length);
     }
 
     // A letter behind a backslash begins no word: "\none" is not "none".
@@ -110,6 +132,12 @@ internal static partial class ProseText
 
     [GeneratedRegex(@"^ *```.*?^ *```", RegexOptions.Singleline | RegexOptions.Multiline)]
     private static partial Regex Fence();
+
+    [GeneratedRegex(@"(?<!\S)#.*")]
+    private static partial Regex ScriptComment();
+
+    [GeneratedRegex(@"/\*.*?\*/", RegexOptions.Singleline)]
+    private static partial Regex BlockComment();
 
     [GeneratedRegex("`[^`]+`")]
     private static partial Regex InlineCode();

@@ -56,7 +56,7 @@ internal sealed class Scheduler(IScheduleStrategy strategy)
     /// <summary>Runs the threads and returns when all of them have ended; throws the first exception that one of them threw.</summary>
     public void Run()
     {
-        var first = Next(null) ?? throw new BrokenPromiseException("Nobody can begin.");
+        var first = Next(null) ?? throw new BrokenPromiseException("No thread can begin.");
         first.Turn.Give();
         if (!_over.TryTake(Limit))
         {
@@ -179,20 +179,20 @@ internal sealed class Scheduler(IScheduleStrategy strategy)
         if (Next(null) is { } next)
             next.Turn.Give();
         else
-            Abandon(new BrokenPromiseException($"Deadlock: everybody waits.\n{Describe()}"));
+            Abandon(new BrokenPromiseException($"Deadlock: all threads wait.\n{Describe()}"));
     }
 
     private void GoOn(ScheduledThread thread)
     {
         if (_trace.Count > MaxSteps)
-            Abandon(new BrokenPromiseException($"Nobody gets on.\n{Describe()}"));
+            Abandon(new BrokenPromiseException($"No thread makes progress.\n{Describe()}"));
         ThrowIfAbandoned();
         var next = Next(thread);
         if (next == thread)
             return;
         if (next is null)
         {
-            Abandon(new BrokenPromiseException($"Deadlock: everybody waits.\n{Describe()}"));
+            Abandon(new BrokenPromiseException($"Deadlock: all threads wait.\n{Describe()}"));
             ThrowIfAbandoned();
         }
         Switches++;
