@@ -24,7 +24,7 @@ public sealed class FlusherLogTests
             call => call.Kind == DiskCallKind.Write && call.Name.StartsWith("journal-", StringComparison.Ordinal), DiskError.Failed, forever: true);
         environment.Invoking(open => FaultTestKit.Put(open, 2, [2])).Should().Throw<EnvironmentPoisonedException>();
         SpinWait.SpinUntil(() => Errors(logger).Any(), Patience).Should().BeTrue();
-        Errors(logger).Should().ContainSingle().Which.Should().Contain("takes no more writes").And.Contain("planted");
+        Errors(logger).Should().ContainSingle().Which.Should().Contain("refuses all writes").And.Contain("planted");
     }
 
     /// <summary>The failure was mistaken for a file system that has no holes.</summary>
