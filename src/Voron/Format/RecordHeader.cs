@@ -101,7 +101,7 @@ internal struct RecordHeader
     [FieldOffset(80)]
     public long StoredLength;
 
-    /// <summary>Transaction: the state after it. Flush list or images: the state as of the flush id. Otherwise zero.</summary>
+    /// <summary>Durability marker: zeros. Transaction, journal snapshot: the state after it. Flush list or images: as of the flush id.</summary>
     [FieldOffset(88)]
     public EnvironmentState State;
 

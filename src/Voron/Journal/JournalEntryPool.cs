@@ -91,7 +91,7 @@ internal sealed class JournalEntryPool(EngineMonitor queueLock, PoisonState pois
     /// </summary>
     public void Keep(JournalEntry entry)
     {
-        Debug.Assert(Monitor.IsEntered(queueLock), "the free entries are guarded by the queue lock");
+        queueLock.AssertHeld();
         Debug.Assert(_free.Count < MaxEntries, "an entry is returned once");
         if (_isClosed)
         {
@@ -146,7 +146,7 @@ internal sealed class JournalEntryPool(EngineMonitor queueLock, PoisonState pois
     /// <summary>Frees the buffers; those still in use are freed when they are returned. The caller holds the queue lock.</summary>
     public void Close()
     {
-        Debug.Assert(Monitor.IsEntered(queueLock), "the free entries are guarded by the queue lock");
+        queueLock.AssertHeld();
         _isClosed = true;
         while (_free.TryPop(out var entry))
             entry.Dispose();

@@ -351,7 +351,7 @@ internal sealed class RecordQueue
     }
 
     [Conditional("DEBUG")]
-    private void AssertLocked() => Debug.Assert(Monitor.IsEntered(Lock), "the queue lock is held");
+    private void AssertLocked() => Lock.AssertHeld();
 
     [Conditional("DEBUG")]
     private void AssertOrdered() => Debug.Assert(

@@ -10,7 +10,7 @@ namespace Voron.Opening;
 /// <remarks>
 /// <code>
 ///   open ──▶ closing: nothing begins, callers that wait for the writer are notified
-///        ──▶ the engine's threads have ended
+///        ──▶ flusher and scrubber have ended
 ///        ──▶ the writer is free, or given up: no more transactions are submitted
 ///        ──▶ flushed and sealed, no flush begins
 ///        ──▶ no journal write is under way, none begins: no more commits are acknowledged

@@ -47,7 +47,7 @@ internal static class LayerRules
     private static readonly string[] AllowedCycle = ["Trees/TreeCursor.cs", "Trees/TreeState.cs"];
 
     public static bool IsShared(string path) =>
-        SharedFiles.Contains(path) || path.StartsWith("Exceptions/", StringComparison.Ordinal)
+        SharedFiles.Contains(path)
         || (!path.Contains('/') && path.EndsWith("Exception.cs", StringComparison.Ordinal));
 
     public static IReadOnlyList<string> FoldersThatAreNoLayer(IEnumerable<string> paths) =>
