@@ -27,7 +27,7 @@ internal sealed class EsentEngine : BenchmarkEngine
         _instance.Parameters.CircularLog = true;
         _instance.Init();
         _session = new Session(_instance);
-        bool isNew = !File.Exists(_file);
+        var isNew = !File.Exists(_file);
         if (isNew)
         {
             Api.JetCreateDatabase(_session, _file, null, out _database, CreateDatabaseGrbit.None);
@@ -48,7 +48,7 @@ internal sealed class EsentEngine : BenchmarkEngine
 
     public override void Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
-        bool found = EsentColumns.Seek(_session, _table, key);
+        var found = EsentColumns.Seek(_session, _table, key);
         Api.JetPrepareUpdate(_session, _table, found ? JET_prep.Replace : JET_prep.Insert);
         if (!found)
             Api.SetColumn(_session, _table, _columns.Key, key.ToArray());
@@ -78,12 +78,12 @@ internal sealed class EsentEngine : BenchmarkEngine
     private void CreateTable()
     {
         Api.JetBeginTransaction(_session);
-        Api.JetCreateTable(_session, _database, TableName, 16, 80, out JET_TABLEID table);
+        Api.JetCreateTable(_session, _database, TableName, 16, 80, out var table);
         var keyColumn = new JET_COLUMNDEF { coltyp = JET_coltyp.Binary, cbMax = 255 };
         Api.JetAddColumn(_session, table, EsentColumns.KeyName, keyColumn, null, 0, out _);
         var valueColumn = new JET_COLUMNDEF { coltyp = JET_coltyp.LongBinary };
         Api.JetAddColumn(_session, table, EsentColumns.ValueName, valueColumn, null, 0, out _);
-        string index = "+" + EsentColumns.KeyName + "\0\0";
+        var index = "+" + EsentColumns.KeyName + "\0\0";
         Api.JetCreateIndex(_session, table, "primary", CreateIndexGrbit.IndexPrimary, index, Encoding.ASCII.GetByteCount(index), 80);
         Api.JetCloseTable(_session, table);
         Api.JetCommitTransaction(_session, CommitTransactionGrbit.None);
@@ -115,7 +115,7 @@ internal sealed class EsentReader : BenchmarkReader
     public EsentReader(Instance instance, string file)
     {
         _session = new Session(instance);
-        Api.JetOpenDatabase(_session, file, null, out JET_DBID database, OpenDatabaseGrbit.ReadOnly);
+        Api.JetOpenDatabase(_session, file, null, out var database, OpenDatabaseGrbit.ReadOnly);
         _table = new Table(_session, database, EsentEngine.TableName, OpenTableGrbit.ReadOnly);
         _columns = new EsentColumns(_session, _table);
     }
@@ -126,7 +126,7 @@ internal sealed class EsentReader : BenchmarkReader
 
     public override bool TryGet(ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
     {
-        bool found = EsentColumns.Seek(_session, _table, key);
+        var found = EsentColumns.Seek(_session, _table, key);
         value = found ? Api.RetrieveColumn(_session, _table, _columns.Value) : default;
         return found;
     }
