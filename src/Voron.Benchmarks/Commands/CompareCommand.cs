@@ -1,7 +1,6 @@
 using System.CommandLine;
 using Spectre.Console;
 using Voron.Benchmarks.Engines;
-using Voron.Benchmarks.Measurement;
 using Voron.Benchmarks.Processes;
 using Voron.Benchmarks.Reporting;
 using Voron.Benchmarks.Workloads;
@@ -64,8 +63,7 @@ internal static class CompareCommand
 
         // A store is removed when the last workload that needs it is done.
         var largestStore = comparison.Steps.Max(step => step.Items * (ItemGenerator.KeyBytes + step.Workload.ValueBytes));
-        DiskUsage.RequireFreeSpace(session.Area.Path, largestStore * SpaceFactor * installed);
-        session.ProbeRawDevice();
+        session.CheckDevice(largestStore * SpaceFactor * installed);
         var results = await MeasureAsync(session.Area, comparison, cancellationToken).ConfigureAwait(false);
 
         // Probed again, because figures from a device that changed its pace in between cannot be trusted.
@@ -86,11 +84,7 @@ internal static class CompareCommand
                 progress.Description = Markup.Escape($"round {round + 1}, {step.Workload.Title}, {engine.Name}");
                 var path = area.StorePath(engine.Name, step.Workload.Store);
                 var request = new RunRequest(engine.Name, step.Workload, path, step.Items, step.Operations, round) { Limit = comparison.Limit };
-                double before = results.Count;
-                results.Add(await MeasuringProcess
-                    .RunAsync(request, fraction => progress.Value = before + fraction, cancellationToken)
-                    .ConfigureAwait(false));
-                progress.Value = before + 1;
+                results.Add(await MeasuringSession.RunAsync(request, progress, share: 1, cancellationToken).ConfigureAwait(false));
                 if (comparison.IsLastOfStore(step, engine) && Directory.Exists(path))
                     Directory.Delete(path, recursive: true);
             }

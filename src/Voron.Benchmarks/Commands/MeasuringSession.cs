@@ -4,6 +4,7 @@ using Spectre.Console;
 using Voron.Benchmarks.Measurement;
 using Voron.Benchmarks.Processes;
 using Voron.Benchmarks.Reporting;
+using Voron.Benchmarks.Workloads;
 
 namespace Voron.Benchmarks.Commands;
 
@@ -31,6 +32,14 @@ internal sealed class MeasuringSession : IDisposable
 
     public MachineSummary Machine { get; }
 
+    /// <summary>Begins to measure on a device that has room for the stores.</summary>
+    /// <exception cref="BenchmarkException">The device has less free space.</exception>
+    public void CheckDevice(long neededBytes)
+    {
+        DiskUsage.RequireFreeSpace(Area.Path, neededBytes);
+        ProbeRawDevice();
+    }
+
     /// <summary>Probes the bare device and prints what it does. Only warns where it cannot be probed.</summary>
     public void ProbeRawDevice()
     {
@@ -53,6 +62,17 @@ internal sealed class MeasuringSession : IDisposable
         .Columns(new TaskDescriptionColumn(), new ProgressBarColumn(), new PercentageColumn(), new RemainingTimeColumn())
         .StartAsync(context => work(context.AddTask("starting", maxValue: total)))
         .ConfigureAwait(false);
+
+    /// <summary>Runs a workload in a process of its own, which takes up <paramref name="share"/> of the progress bar.</summary>
+    public static async Task<RunResult> RunAsync(RunRequest request, ProgressTask progress, double share, CancellationToken cancellationToken)
+    {
+        var before = progress.Value;
+        var result = await MeasuringProcess
+            .RunAsync(request, fraction => progress.Value = before + (fraction * share), cancellationToken)
+            .ConfigureAwait(false);
+        progress.Value = before + share;
+        return result;
+    }
 
     /// <summary>Prints a report and writes the files that the command line asks for.</summary>
     public void Finish(Report report, IReadOnlyList<RunResult> results) =>

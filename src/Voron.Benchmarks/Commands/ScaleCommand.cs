@@ -67,8 +67,7 @@ internal static class ScaleCommand
                 [.. chosen.Where(engine => engine.IsInstalled())], least, items, memoryBytes, TimeSpan.FromSeconds(parsed.GetValue(limit)));
 
             using var session = output.Begin(parsed);
-            DiskUsage.RequireFreeSpace(session.Area.Path, userBytes * SpaceFactor);
-            session.ProbeRawDevice();
+            session.CheckDevice(userBytes * SpaceFactor);
             var rows = await MeasureAsync(session.Area, plan, cancellationToken).ConfigureAwait(false);
             session.Finish(ScaleReport.Create(rows), [.. rows.SelectMany(row => row.Results)]);
             ScaleReport.RequireAgreement(rows);
@@ -146,16 +145,13 @@ internal static class ScaleCommand
 
         private Task<RunResult> RunAsync(WorkloadDefinition workload, long operations, bool checksStore, CancellationToken cancellationToken)
         {
-            var before = Progress.Value;
-
             // Puts are of another round and thus of other keys, so that they do not find pages in memory that the gets read.
             var request = new RunRequest(Engine, workload, Path, Items, operations, Round: workload == WorkloadCatalog.ScalePut ? 1 : 0)
             {
                 Limit = workload.CreatesStore ? TimeSpan.Zero : Limit,
                 ChecksStore = checksStore,
             };
-            return MeasuringProcess.RunAsync(
-                request, fraction => Progress.Value = workload.CreatesStore ? before + (fraction * Items * 0.9) : Progress.Value, cancellationToken);
+            return MeasuringSession.RunAsync(request, Progress, workload.CreatesStore ? Items * 0.9 : 0, cancellationToken);
         }
     }
 }

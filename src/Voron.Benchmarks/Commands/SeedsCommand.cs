@@ -1,7 +1,6 @@
 using System.CommandLine;
 using System.Globalization;
 using Voron.Benchmarks.Engines;
-using Voron.Benchmarks.Measurement;
 using Voron.Benchmarks.Processes;
 using Voron.Benchmarks.Reporting;
 using Voron.Benchmarks.Workloads;
@@ -38,8 +37,7 @@ internal static class SeedsCommand
             using var session = output.Begin(parsed);
             var requests = Requests(session.Area, parsed.GetValue(scale));
             var storedItems = requests.Where(request => request.Workload.CreatesStore).Sum(request => request.Items);
-            DiskUsage.RequireFreeSpace(session.Area.Path, storedItems * (ItemGenerator.KeyBytes + ItemGenerator.ValueBytes) * SpaceFactor);
-            session.ProbeRawDevice();
+            session.CheckDevice(storedItems * (ItemGenerator.KeyBytes + ItemGenerator.ValueBytes) * SpaceFactor);
             var results = await MeasureAsync(requests, cancellationToken).ConfigureAwait(false);
             session.Finish(SeedsReport.Create(results), results);
         });
@@ -61,12 +59,8 @@ internal static class SeedsCommand
         {
             foreach (var request in requests)
             {
-                var before = progress.Value;
                 progress.Description = string.Create(CultureInfo.InvariantCulture, $"{request.Workload.Title}, {request.Operations:N0}");
-                results.Add(await MeasuringProcess
-                    .RunAsync(request, fraction => progress.Value = before + (fraction * request.Operations), cancellationToken)
-                    .ConfigureAwait(false));
-                progress.Value = before + request.Operations;
+                results.Add(await MeasuringSession.RunAsync(request, progress, request.Operations, cancellationToken).ConfigureAwait(false));
             }
         }).ConfigureAwait(false);
         return results;

@@ -45,21 +45,17 @@ internal sealed unsafe class BerkeleyReader(nint database) : BenchmarkReader
         }
     }
 
-    public override bool MoveFirst(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
-    {
-        PrepareCursor();
-        return Move(First, out key, out value);
-    }
+    public override bool MoveFirst(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) =>
+        Move(PrepareCursor(), First, out key, out value);
 
-    public override bool MoveLast(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
-    {
-        PrepareCursor();
-        return Move(Last, out key, out value);
-    }
+    public override bool MoveLast(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) =>
+        Move(PrepareCursor(), Last, out key, out value);
 
-    public override bool MoveNext(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) => Move(Next, out key, out value);
+    public override bool MoveNext(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) =>
+        Move(_cursor, Next, out key, out value);
 
-    public override bool MovePrevious(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) => Move(Previous, out key, out value);
+    public override bool MovePrevious(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) =>
+        Move(_cursor, Previous, out key, out value);
 
     public override void Dispose()
     {
@@ -70,13 +66,13 @@ internal sealed unsafe class BerkeleyReader(nint database) : BenchmarkReader
         _value = null;
     }
 
-    private bool Move(uint operation, out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
+    private bool Move(nint cursor, uint operation, out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
     {
         while (true)
         {
             var nativeKey = BerkeleyValue.Output(_key, FirstCapacity);
             var nativeValue = BerkeleyValue.Output(_value, _valueCapacity);
-            var code = MoveCursor(_cursor, &nativeKey, &nativeValue, operation);
+            var code = MoveCursor(cursor, &nativeKey, &nativeValue, operation);
             if (TryGrow(code, nativeValue.Size))
                 continue;
             key = new ReadOnlySpan<byte>(_key, (int)nativeKey.Size);
@@ -96,13 +92,14 @@ internal sealed unsafe class BerkeleyReader(nint database) : BenchmarkReader
         return true;
     }
 
-    private void PrepareCursor()
+    private nint PrepareCursor()
     {
         if (_cursor != 0)
-            return;
+            return _cursor;
         nint cursor;
         BerkeleyEngine.Check(OpenCursor(database, 0, &cursor, 0));
         _cursor = cursor;
+        return cursor;
     }
 
     private static bool Found(int code)

@@ -46,21 +46,17 @@ internal sealed unsafe class LmdbReader(nint environment, uint database) : Bench
         }
     }
 
-    public override bool MoveFirst(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
-    {
-        PrepareCursor();
-        return Move(CursorFirst, out key, out value);
-    }
+    public override bool MoveFirst(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) =>
+        Move(PrepareCursor(), CursorFirst, out key, out value);
 
-    public override bool MoveLast(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
-    {
-        PrepareCursor();
-        return Move(CursorLast, out key, out value);
-    }
+    public override bool MoveLast(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) =>
+        Move(PrepareCursor(), CursorLast, out key, out value);
 
-    public override bool MoveNext(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) => Move(CursorNext, out key, out value);
+    public override bool MoveNext(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) =>
+        Move(_cursor, CursorNext, out key, out value);
 
-    public override bool MovePrevious(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) => Move(CursorPrevious, out key, out value);
+    public override bool MovePrevious(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) =>
+        Move(_cursor, CursorPrevious, out key, out value);
 
     public override void Dispose()
     {
@@ -70,11 +66,11 @@ internal sealed unsafe class LmdbReader(nint environment, uint database) : Bench
             AbortTransaction(_read);
     }
 
-    private bool Move(int operation, out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
+    private static bool Move(nint cursor, int operation, out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
     {
         LmdbValue nativeKey;
         LmdbValue nativeValue;
-        var code = MoveCursor(_cursor, &nativeKey, &nativeValue, operation);
+        var code = MoveCursor(cursor, &nativeKey, &nativeValue, operation);
         if (code == Success)
         {
             key = nativeKey.Span;
@@ -86,10 +82,10 @@ internal sealed unsafe class LmdbReader(nint environment, uint database) : Bench
         return Found(code);
     }
 
-    private void PrepareCursor()
+    private nint PrepareCursor()
     {
         if (!_cursorIsStale)
-            return;
+            return _cursor;
         if (_cursor == 0)
         {
             nint cursor;
@@ -101,5 +97,6 @@ internal sealed unsafe class LmdbReader(nint environment, uint database) : Bench
             Check(RenewCursor(_read, _cursor));
         }
         _cursorIsStale = false;
+        return _cursor;
     }
 }

@@ -18,7 +18,7 @@ internal static class ScanLoop
         while (left > 0 && !run.ShouldStop(started))
         {
             var before = left;
-            left = backward ? Backward(reader, left, ref checksum) : Forward(reader, left, ref checksum);
+            left = Scan(reader, left, backward, ref checksum);
             if (left == before)
                 throw new BenchmarkException("The scan found an empty store.");
             run.Progress.Report(operations - left, operations);
@@ -39,7 +39,7 @@ internal static class ScanLoop
         ContentChecksum checksum = default;
         ulong keys = 0;
         reader.Begin();
-        var count = keysOnly ? CountKeys(reader, ref keys) : long.MaxValue - Forward(reader, long.MaxValue, ref checksum);
+        var count = keysOnly ? CountKeys(reader, ref keys) : long.MaxValue - Scan(reader, long.MaxValue, backward: false, ref checksum);
         reader.End();
         return count == expectedItems
             ? keysOnly ? keys : checksum.Sum
@@ -58,31 +58,18 @@ internal static class ScanLoop
         return count;
     }
 
-    private static long Forward(BenchmarkReader reader, long left, ref ContentChecksum checksum)
+    /// <summary>Reads to the end of the store, at most <paramref name="left"/> items.</summary>
+    /// <returns>The number of items still to read.</returns>
+    private static long Scan(BenchmarkReader reader, long left, bool backward, ref ContentChecksum checksum)
     {
         var sum = checksum;
-        var found = reader.MoveFirst(out var key, out var value);
+        var found = backward ? reader.MoveLast(out var key, out var value) : reader.MoveFirst(out key, out value);
         while (found)
         {
             sum.Add(key, value);
             if (--left == 0)
                 break;
-            found = reader.MoveNext(out key, out value);
-        }
-        checksum = sum;
-        return left;
-    }
-
-    private static long Backward(BenchmarkReader reader, long left, ref ContentChecksum checksum)
-    {
-        var sum = checksum;
-        var found = reader.MoveLast(out var key, out var value);
-        while (found)
-        {
-            sum.Add(key, value);
-            if (--left == 0)
-                break;
-            found = reader.MovePrevious(out key, out value);
+            found = backward ? reader.MovePrevious(out key, out value) : reader.MoveNext(out key, out value);
         }
         checksum = sum;
         return left;
