@@ -12,7 +12,7 @@ if [ "${1:-}" = --quick ]; then
   shift
   limit=1500
   for part in "IO.*" "Environments.*" "Flushing.*" "Paging.*" "Scratch.*" "Format.*" "Maintenance.*" Faults.OpeningTests \
-    Faults.OtherProcessTests Faults.DiskFullTests Faults.StreamTests "Surroundings.*" ReadmeTests Trees.TreeModelTests; do
+    Faults.OtherProcessTests Faults.DiskFullTests Faults.StreamTests "Surroundings.*" ReadmeTests; do
     set -- "$@" -class "Voron.Tests.$part"
   done
 fi

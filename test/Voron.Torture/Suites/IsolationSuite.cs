@@ -29,7 +29,7 @@ internal sealed class IsolationSuite : Suite
 
     public override string Unit => "milliseconds";
 
-    public override long TestCount => 30_000;
+    public override long TestCount => 20_000;
 
     public override long FullCount => 24 * 60 * 60 * 1_000;
 

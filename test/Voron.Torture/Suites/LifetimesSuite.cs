@@ -12,7 +12,7 @@ internal sealed class LifetimesSuite : Suite
 
     public override string Unit => "transactions";
 
-    public override long TestCount => 1_000;
+    public override long TestCount => 700;
 
     public override long FullCount => 1_000_000;
 

@@ -32,7 +32,7 @@ internal sealed class SlowIoSuite : Suite
 
     public override string Unit => "slow calls";
 
-    public override long TestCount => 300;
+    public override long TestCount => 240;
 
     public override long FullCount => 100_000;
 

@@ -12,7 +12,7 @@ internal sealed class SurroundingsSuite : Suite
 
     public override string Unit => "events";
 
-    public override long TestCount => 200;
+    public override long TestCount => 150;
 
     public override long FullCount => 100_000;
 
