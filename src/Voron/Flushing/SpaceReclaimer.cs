@@ -264,8 +264,8 @@ internal sealed class SpaceReclaimer
                 writePages.Space.FindUntouched(next, writePages.Holes, slice.Ranges);
                 if (slice.Ranges.Count == before)
                     continue;
-                writePages.Space.Withhold(next);
                 slice.Sections.Add(next);
+                writePages.Space.Withhold(next);
                 foreach (var range in CollectionsMarshal.AsSpan(slice.Ranges)[before..])
                 {
                     writePages.Holes.NotePossible(range.First, range.Pages);

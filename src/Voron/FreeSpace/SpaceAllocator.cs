@@ -116,12 +116,12 @@ internal sealed unsafe class SpaceAllocator
 
     /// <summary>
     /// Adds the ranges of a section that can be returned: ranges of free pages that have not changed hands since the last checkpoint,
-    /// that are long enough, and that have not been returned in full already.
+    /// that are long enough, and that have not been returned in full already. A section that is withheld has none.
     /// </summary>
     public void FindUntouched(long section, PossibleHoles holes, List<PageRange> ranges)
     {
         AssertWriterHeld();
-        if (_map.UsedPages(section) == _layout.PagesPerSection)
+        if (_withheld.Contains(section) || _map.UsedPages(section) == _layout.PagesPerSection)
             return;
         var bitmap = _map.ReadBitmap(section);
         var first = section * _layout.PagesPerSection;

@@ -23,7 +23,7 @@ internal sealed class JournalTail
         _submission = submission;
         _files = files;
         _seals = start.Seals;
-        _current = PlantedFault.AppendToReplayedJournal ? files.Newest : null;
+        _current = PlantedFault.AppendToReplayedJournal && files.Newest?.Incarnation == start.Position.Incarnation ? files.Newest : null;
         _offset = start.Position.Offset;
     }
 

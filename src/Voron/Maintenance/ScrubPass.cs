@@ -85,6 +85,7 @@ internal sealed unsafe class ScrubPass(Engine context, ScrubPace pace) : ITreeCh
             Debug.Assert(_phase < Phase.Done, "A pass that is done reads nothing more.");
             Add($"{(_phase == Phase.Space ? "section map" : "catalog")}: {problem.Message}");
             _phase++;
+            _isInTree = false;
         }
         finally
         {

@@ -98,7 +98,8 @@ internal sealed unsafe class VersionReclaimer
     public long Detach(ReadOnlySpan<long> pages, long flushedId, byte* map)
     {
         AssertWriterHeld();
-        Debug.Assert(flushedId <= _ring.PublishedId, "Only versions of published transactions can have been flushed.");
+        Debug.Assert(
+            flushedId <= _ring.PublishedId || PlantedFault.FlushPastDurable, "Only versions of published transactions can have been flushed.");
         var frames = _freeLists.TryPop(out var pooled) ? pooled : new NativeList<DetachedFrame>(_heap);
         try
         {

@@ -32,7 +32,7 @@ internal sealed class CommitSubmission
     {
         _context.AssertWriterHeld();
         Debug.Assert(
-            write.Pages.State.TransactionId == _writer.Submitted.TransactionId + 1,
+            write.Pages.State.TransactionId == _writer.Submitted.TransactionId + 1 || PlantedFault.WrapTransactionIds,
             "The id of a transaction must follow that of the last submitted one.");
         var journal = _context.Journal!;
         var reserve = FlushReserve();
