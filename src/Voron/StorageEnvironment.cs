@@ -29,7 +29,7 @@ public sealed partial class StorageEnvironment : IDisposable
     private const int MaxOpeningsUnflushed = 8;
 
     private readonly OpenedEngine _parts;
-    private readonly Engine _context;
+    private readonly Engine _engine;
     private readonly ReaderPool _readers;
     private readonly Writer? _writer;
     private readonly WriterEntrance? _entrance;
@@ -44,50 +44,50 @@ public sealed partial class StorageEnvironment : IDisposable
     private StorageEnvironment(OpenedEngine parts)
     {
         _parts = parts;
-        _context = parts.Context;
+        _engine = parts.Engine;
         Recovery = RecoveryDescription.Of(parts.Recovered);
-        _context.Users.Path = _context.Disk.Path;
-        _context.Users.Released = _parts.Release;
-        _readers = new ReaderPool(_context, OnReaderLeaked);
-        if (_context.Options.ReadOnly)
+        _engine.Users.Path = _engine.Disk.Path;
+        _engine.Users.Released = _parts.Release;
+        _readers = new ReaderPool(_engine, OnReaderLeaked);
+        if (_engine.Options.ReadOnly)
             return;
 
-        _context.FlusherSlot = _context.Readers.TakeSlot(forEngine: true);
+        _engine.FlusherSlot = _engine.Readers.TakeSlot(forEngine: true);
         var versionReclaimer = new VersionReclaimer(
-            _context.Versions, _context.Frames, _context.Readers, _context.Ring, _context.DataFileKeyHeads, _context.Heap)
+            _engine.Versions, _engine.Frames, _engine.Readers, _engine.Ring, _engine.DataFileKeyHeads, _engine.Heap)
         {
-            FlusherSlot = _context.FlusherSlot,
+            FlusherSlot = _engine.FlusherSlot,
         };
-        _writer = new Writer(_context, versionReclaimer) { Submitted = parts.Recovered.State };
-        var transactions = new WriteTransactionPool(_context, _writer);
+        _writer = new Writer(_engine, versionReclaimer) { Submitted = parts.Recovered.State };
+        var transactions = new WriteTransactionPool(_engine, _writer);
         _groupCommit = new GroupCommit(
             () => Begin(TimeSpan.MaxValue, nameof(WriteAsync), CancellationToken.None),
-            static (operation, body) => ((Action<WriteTransaction>)operation)(new WriteTransaction(body)), _context.Options, CountGroupCommitted);
-        _flusher = new Flusher(_context, parts.Checkpoints, _writer);
+            static (operation, body) => ((Action<WriteTransaction>)operation)(new WriteTransaction(body)), _engine.Options, CountGroupCommitted);
+        _flusher = new Flusher(_engine, parts.Checkpoints, _writer);
         _flusher.Start(parts.Recovered.Stamp);
         FlushAfterCrashes(parts.Recovered.Openings);
-        _reclaimer = new SpaceReclaimer(_context, _writer, transactions, _flusher);
-        _trimmer = new MemoryTrimmer(_context, _writer);
+        _reclaimer = new SpaceReclaimer(_engine, _writer, transactions, _flusher);
+        _trimmer = new MemoryTrimmer(_engine, _writer);
         _scheduler = new FlushScheduler(
-            _context, _flusher, () => _reclaimer.Run(BackgroundPatience), _reclaimer.PunchForWriter,
+            _engine, _flusher, () => _reclaimer.Run(BackgroundPatience), _reclaimer.PunchForWriter,
             _trimmer, new ReplayedJournal(parts.ReplayedBytes, parts.Recovered.IsDurabilityConfirmed));
         parts.Publisher.BackPressure = _scheduler;
-        _context.BackPressure = _scheduler;
-        _entrance = new WriterEntrance(_context, _writer, transactions, _scheduler);
-        _scrubber = new Scrubber(_context, () => new EngineSnapshot(_context));
+        _engine.BackPressure = _scheduler;
+        _entrance = new WriterEntrance(_engine, _writer, transactions, _scheduler);
+        _scrubber = new Scrubber(_engine, () => new EngineSnapshot(_engine));
     }
 
     /// <summary>The directory, or "memory".</summary>
-    public string Path => _context.Disk.Path;
+    public string Path => _engine.Disk.Path;
 
     /// <summary>The options with which the environment was opened, with its actual page size.</summary>
-    public StorageOptions Options => _context.Options;
+    public StorageOptions Options => _engine.Options;
 
     /// <summary>Describes what recovery found in the journal when the environment was opened.</summary>
     public RecoveryReport Recovery { get; }
 
     /// <summary>The maximum length of a key in bytes.</summary>
-    public int MaxKeyLength => Trees.Pages.TreeLimits.MaxKeyLength(_context.PageSize);
+    public int MaxKeyLength => Trees.Pages.TreeLimits.MaxKeyLength(_engine.PageSize);
 
     /// <summary>Opens the environment in a directory; creates it, and the directory, if they are missing.</summary>
     /// <exception cref="EnvironmentInUseException">The environment is already open in this process or another.</exception>
@@ -190,7 +190,7 @@ public sealed partial class StorageEnvironment : IDisposable
     public FlushReport? Flush()
     {
         ThrowIfNotWritable(nameof(Flush));
-        return _context.WhileOpen(this, static environment => environment._flusher!.Flush());
+        return _engine.WhileOpen(this, static environment => environment._flusher!.Flush());
     }
 
     /// <summary>
@@ -203,7 +203,7 @@ public sealed partial class StorageEnvironment : IDisposable
     public long ReclaimSpace()
     {
         ThrowIfNotWritable(nameof(ReclaimSpace));
-        return _context.WhileOpen(this, static environment => environment._reclaimer!.Run(ReclaimPatience));
+        return _engine.WhileOpen(this, static environment => environment._reclaimer!.Run(ReclaimPatience));
     }
 
     /// <summary>
@@ -211,16 +211,16 @@ public sealed partial class StorageEnvironment : IDisposable
     /// continue meanwhile; the snapshot is kept like that of any reader.
     /// </summary>
     /// <exception cref="ObjectDisposedException">The environment is closed, or was closed during the call, which ended the call.</exception>
-    public VerificationReport Verify() => _context.WhileOpen(this, static environment =>
+    public VerificationReport Verify() => _engine.WhileOpen(this, static environment =>
     {
-        using var reading = new EngineSnapshot(environment._context);
-        return Verifier.Run(environment._context, reading.Snapshot);
+        using var reading = new EngineSnapshot(environment._engine);
+        return Verifier.Run(environment._engine, reading.Snapshot);
     });
 
     /// <summary>Returns statistics of what the environment has done and what it holds.</summary>
-    public EnvironmentStatistics GetStatistics() => _context.WhileOpen(
+    public EnvironmentStatistics GetStatistics() => _engine.WhileOpen(
         this,
-        static open => StatisticsCollector.Collect(open._context, open._parts.Checkpoints, open._groupCommit?.QueuedCount ?? 0));
+        static open => StatisticsCollector.Collect(open._engine, open._parts.Checkpoints, open._groupCommit?.QueuedCount ?? 0));
 
     /// <summary>
     /// Closes the environment. Flushes as much as it can, so that the next opening has nothing to replay. Durable changes stay durable
@@ -243,7 +243,7 @@ public sealed partial class StorageEnvironment : IDisposable
     }
 
     /// <summary>The parts that tests need.</summary>
-    internal EnvironmentInternals Internals => new(_context, _flusher, _trimmer);
+    internal EnvironmentInternals Internals => new(_engine, _flusher, _trimmer);
 
     // Each opening that writes begins a journal file, which only a checkpoint releases. A process that repeatedly dies before a checkpoint
     // would fill the directory.
@@ -254,15 +254,15 @@ public sealed partial class StorageEnvironment : IDisposable
             if (openings > MaxOpeningsUnflushed)
             {
                 _flusher!.Flush();
-                _context.Observers.CallElsewhere();
+                _engine.Observers.CallElsewhere();
             }
         }
         catch (StorageFullException e)
         {
-            EnvironmentLog.OpeningFlushFailed(_context.Logger, Path, openings, e.Message);
+            EnvironmentLog.OpeningFlushFailed(_engine.Logger, Path, openings, e.Message);
         }
 
-        if (_context.JournalFiles!.LiveCount > MaxOpeningsUnflushed && !PlantedFault.KeepFlushedJournals)
+        if (_engine.JournalFiles!.LiveCount > MaxOpeningsUnflushed && !PlantedFault.KeepFlushedJournals)
             _flusher!.ReleaseReplayed();
     }
 
@@ -278,14 +278,14 @@ public sealed partial class StorageEnvironment : IDisposable
         if (_writer == null)
             throw new InvalidOperationException($"{call} is not possible: the environment in '{Path}' is open for reading only.");
         _groupCommit?.ThrowIfInside(call);
-        _context.Poison.ThrowIfPoisoned();
+        _engine.Poison.ThrowIfPoisoned();
     }
 
-    private void CountGroupCommitted(int operations) => _context.Counters.GroupCommittedOperations += operations;
+    private void CountGroupCommitted(int operations) => _engine.Counters.GroupCommittedOperations += operations;
 
     private void OnReaderLeaked(long snapshotId, StackTrace? openedAt)
     {
-        TransactionLog.ReaderLeaked(_context.Logger, Path, snapshotId, TransactionLog.Describe(openedAt));
-        Interlocked.Increment(ref _context.Counters.LeakedReaders);
+        TransactionLog.ReaderLeaked(_engine.Logger, Path, snapshotId, TransactionLog.Describe(openedAt));
+        Interlocked.Increment(ref _engine.Counters.LeakedReaders);
     }
 }

@@ -25,7 +25,7 @@ public enum KillPhase
     /// <summary>Writing a journal snapshot of the changes that an open reader keeps out of the data file.</summary>
     JournalSnapshot,
 
-    /// <summary>Giving space back to the file system.</summary>
+    /// <summary>Returning space to the file system.</summary>
     Reclaiming,
 
     /// <summary>Closing.</summary>

@@ -21,17 +21,17 @@ namespace Voron.Flushing;
 internal sealed class CheckpointMover
 {
     private readonly EngineLock _flush;
-    private readonly Engine _context;
+    private readonly Engine _engine;
     private readonly CheckpointFile _checkpoints;
     private ulong _stamp;
     private long _checkpointId;
     private long _liveOwnBytes;
 
     /// <param name="flush">The flusher's lock.</param>
-    public CheckpointMover(EngineLock flush, Engine context, CheckpointFile checkpoints)
+    public CheckpointMover(EngineLock flush, Engine engine, CheckpointFile checkpoints)
     {
         _flush = flush;
-        _context = context;
+        _engine = engine;
         _checkpoints = checkpoints;
     }
 
@@ -58,8 +58,8 @@ internal sealed class CheckpointMover
         var stamp = DataFileStamp.Begun(number);
         if (stamp == _stamp)
             return;
-        _context.DataFile.WriteStamp(stamp);
-        _context.DataFile.Sync();
+        _engine.DataFile.WriteStamp(stamp);
+        _engine.DataFile.Sync();
         _stamp = stamp;
     }
 
@@ -67,7 +67,7 @@ internal sealed class CheckpointMover
     public void StampFinished(long number)
     {
         AssertHeld();
-        _context.DataFile.WriteStamp(_stamp = DataFileStamp.Finished(number));
+        _engine.DataFile.WriteStamp(_stamp = DataFileStamp.Finished(number));
     }
 
     /// <summary>Moves the checkpoint, or names a journal snapshot; the header is durable when this method returns.</summary>
@@ -93,13 +93,13 @@ internal sealed class CheckpointMover
         try
         {
             // The last caller that synced the data file may have received the error of this flush's writes.
-            _context.Poison.ThrowIfPoisoned();
+            _engine.Poison.ThrowIfPoisoned();
             _checkpoints.Write(header, number != 0 ? number : _checkpoints.TakeNumber());
         }
         catch (DiskException e)
         {
-            _context.Poison.Set(e);
-            throw _context.Poison.Exception(CommitOutcome.NotCommitted);
+            _engine.Poison.Set(e);
+            throw _engine.Poison.Exception(CommitOutcome.NotCommitted);
         }
 
         // Replay would read the flush records after its start: all of this flush's own; after a journal snapshot, those of the flush before
@@ -123,16 +123,16 @@ internal sealed class CheckpointMover
             {
                 _checkpoints.WriteBothAlike();
                 if (!PlantedFault.KeepJournalSnapshots)
-                    JournalSnapshotFile.Delete(_context.Disk, oldSnapshot);
+                    JournalSnapshotFile.Delete(_engine.Disk, oldSnapshot);
             }
         }
         catch (DiskException e)
         {
-            _context.Poison.Set(e);
-            throw _context.Poison.Exception(CommitOutcome.NotCommitted);
+            _engine.Poison.Set(e);
+            throw _engine.Poison.Exception(CommitOutcome.NotCommitted);
         }
 
-        _context.JournalFiles!.ReleaseBefore(target.JournalEnd);
+        _engine.JournalFiles!.ReleaseBefore(target.JournalEnd);
         SchedulePoint.Reach(SchedulePlace.JournalReleased);
     }
 
@@ -155,11 +155,11 @@ internal sealed class CheckpointMover
         }
         catch (DiskException e)
         {
-            _context.Poison.Set(e);
-            throw _context.Poison.Exception(CommitOutcome.NotCommitted);
+            _engine.Poison.Set(e);
+            throw _engine.Poison.Exception(CommitOutcome.NotCommitted);
         }
 
-        _context.JournalFiles!.ReleaseBefore(journalEnd, keepFew: true);
+        _engine.JournalFiles!.ReleaseBefore(journalEnd, keepFew: true);
     }
 
     [Conditional("DEBUG")]
@@ -172,18 +172,18 @@ internal sealed class CheckpointMover
         var id = target.State.TransactionId;
         Debug.Assert(id >= _checkpointId, "the checkpoint never moves back");
         Debug.Assert(
-            id <= _context.Ring.PublishedId || PlantedFault.FlushPastDurable, "checkpoint <= published: only durable transactions are flushed");
-        Debug.Assert(target.JournalEnd.Sequence <= _context.Journal!.SubmittedSequence, "published <= submitted");
+            id <= _engine.Ring.PublishedId || PlantedFault.FlushPastDurable, "checkpoint <= published: only durable transactions are flushed");
+        Debug.Assert(target.JournalEnd.Sequence <= _engine.Journal!.SubmittedSequence, "published <= submitted");
 
         if (isSnapshot || id == _checkpointId || PlantedFault.FlushPastDurable)
             return;
-        Debug.Assert(id <= _context.Readers.Horizon, "checkpoint <= oldest reader: none registers below the horizon");
+        Debug.Assert(id <= _engine.Readers.Horizon, "checkpoint <= oldest reader: none registers below the horizon");
         Debug.Assert(IsRegistered(id), "checkpoint <= oldest reader: the flusher's own slot has the state that it flushes");
         Debug.Assert(
-            !_context.Readers.HasReaderBelow(id) || PlantedFault.FlushPastOldestReader || PlantedFault.ScanBeforeHorizon
+            !_engine.Readers.HasReaderBelow(id) || PlantedFault.FlushPastOldestReader || PlantedFault.ScanBeforeHorizon
                 || PlantedFault.RegisterUnconfirmed || PlantedFault.JoinUnconfirmed,
             "checkpoint <= oldest reader");
     }
 
-    private unsafe bool IsRegistered(long id) => _context.Readers.State(_context.FlusherSlot)->State.TransactionId == id;
+    private unsafe bool IsRegistered(long id) => _engine.Readers.State(_engine.FlusherSlot)->State.TransactionId == id;
 }

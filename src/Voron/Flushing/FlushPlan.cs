@@ -46,7 +46,7 @@ internal sealed unsafe class FlushPlan(NativeHeap heap)
     public int PagesNeedingBase { get; private set; }
 
     /// <summary>Collects everything newer than a checkpoint. The object is reused for the next flush.</summary>
-    public void Collect(Engine context, in PublishedState target, long checkpointId)
+    public void Collect(Engine engine, in PublishedState target, long checkpointId)
     {
         Target = target;
         Number = 0;
@@ -55,7 +55,7 @@ internal sealed unsafe class FlushPlan(NativeHeap heap)
         Touched.Clear();
         Freed.Clear();
         Leaves = Branches = Overflows = Pages = PagesNeedingBase = 0;
-        var versions = context.Versions;
+        var versions = engine.Versions;
         var pageCount = Math.Min(target.State.PageCount, versions.PageCapacity);
         for (var stretch = 0L; stretch * VersionTable.PagesPerStretch < pageCount; stretch++)
         {

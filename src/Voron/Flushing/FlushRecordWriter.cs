@@ -12,14 +12,14 @@ namespace Voron.Flushing;
 /// </summary>
 internal sealed unsafe class FlushRecordWriter
 {
-    private readonly Engine _context;
+    private readonly Engine _engine;
     private readonly bool _writesImages;
     private readonly List<(long Sequence, long Bytes)> _records = [];
 
-    public FlushRecordWriter(Engine context)
+    public FlushRecordWriter(Engine engine)
     {
-        _context = context;
-        _writesImages = context.Options.TornPageProtection == TornPageProtection.FullPageImages;
+        _engine = engine;
+        _writesImages = engine.Options.TornPageProtection == TornPageProtection.FullPageImages;
     }
 
     /// <summary>Bytes of journal that the records of the last plan occupy.</summary>
@@ -59,7 +59,7 @@ internal sealed unsafe class FlushRecordWriter
     // Submits one record after the other, so that only a few buffers are filled.
     private void WriteImages(FlushPlan plan, int images)
     {
-        var perRecord = FlushImageRecords.PagesPerRecord(_context.PageSize);
+        var perRecord = FlushImageRecords.PagesPerRecord(_engine.PageSize);
         var item = 0;
         while (images > 0)
         {
@@ -72,7 +72,7 @@ internal sealed unsafe class FlushRecordWriter
                 {
                     if (!plan.Items[item].NeedsBasePage)
                         continue;
-                    record.AddPage(plan.Items[item].Page, plan.Items[item].Frame, null, _context.PageSize, ulong.MaxValue);
+                    record.AddPage(plan.Items[item].Page, plan.Items[item].Frame, null, _engine.PageSize, ulong.MaxValue);
                     left--;
                 }
             });
@@ -83,17 +83,17 @@ internal sealed unsafe class FlushRecordWriter
     // image would hide that.
     private void WriteImageOfPageZero(FlushPlan plan)
     {
-        if (_context.DataFile.TryVerify(0, out _) != null)
+        if (_engine.DataFile.TryVerify(0, out _) != null)
             return;
-        var page = (byte*)EngineMemory.Allocate((nuint)_context.PageSize);
+        var page = (byte*)EngineMemory.Allocate((nuint)_engine.PageSize);
         try
         {
-            _context.DataFile.File.Read(0, new Span<byte>(page, _context.PageSize));
-            Submit(plan, RecordKind.FlushImages, (ref RecordBuilder record) => record.AddPage(0, page, null, _context.PageSize, ulong.MaxValue));
+            _engine.DataFile.File.Read(0, new Span<byte>(page, _engine.PageSize));
+            Submit(plan, RecordKind.FlushImages, (ref RecordBuilder record) => record.AddPage(0, page, null, _engine.PageSize, ulong.MaxValue));
         }
         catch (DiskException e)
         {
-            throw new StorageAccessException($"Page 0 of '{_context.DataFile.File.Path}' cannot be read, so nothing is flushed: {e.Message}", e);
+            throw new StorageAccessException($"Page 0 of '{_engine.DataFile.File.Path}' cannot be read, so nothing is flushed: {e.Message}", e);
         }
         finally
         {
@@ -113,7 +113,7 @@ internal sealed unsafe class FlushRecordWriter
 
     private void Submit(FlushPlan plan, RecordKind kind, Fill fill)
     {
-        var journal = _context.Journal!;
+        var journal = _engine.Journal!;
 
         // Nothing must fail after the submission: the entry then belongs to the journal, and would be returned while it is in the queue.
         _records.EnsureCapacity(_records.Count + 1);
@@ -122,7 +122,7 @@ internal sealed unsafe class FlushRecordWriter
         long sequence;
         try
         {
-            if (kind == RecordKind.FlushImages && _context.Options.JournalCompression != JournalCompression.Never)
+            if (kind == RecordKind.FlushImages && _engine.Options.JournalCompression != JournalCompression.Never)
                 compressed = journal.Rent();
             var record = new RecordBuilder(entry, kind);
             fill(ref record);

@@ -39,7 +39,7 @@ internal sealed class FlushScheduler : IBackPressure
     private readonly RetryPause _reclaimRetry = new(Second, LongestPause);
     private readonly RetryPause _otherRetry = new(Second, LongestPause);
 
-    private readonly Engine _context;
+    private readonly Engine _engine;
     private readonly Flusher _flusher;
     private readonly Action _reclaim;
     private readonly WriterThrottle _throttle;
@@ -67,24 +67,24 @@ internal sealed class FlushScheduler : IBackPressure
     /// <param name="trimmer">Returns memory to the system.</param>
     /// <param name="replayed">The journal that recovery found.</param>
     public FlushScheduler(
-        Engine context, Flusher flusher, Action reclaim, Func<long, long> punch, MemoryTrimmer trimmer, in ReplayedJournal replayed)
+        Engine engine, Flusher flusher, Action reclaim, Func<long, long> punch, MemoryTrimmer trimmer, in ReplayedJournal replayed)
     {
         _writtenBytes = replayed.UnflushedBytes;
         _reclaim = reclaim;
         _trimmer = trimmer;
-        _context = context;
-        _throttle = new WriterThrottle(context, flusher, _wake);
-        _room = new RoomMaker(context, flusher, punch);
-        _confirmation = new DurabilityConfirmation(context.Journal!);
-        _slowReaders = new SlowReaderWatch(context);
-        context.Ring.Read(out var newest);
+        _engine = engine;
+        _throttle = new WriterThrottle(engine, flusher, _wake);
+        _room = new RoomMaker(engine, flusher, punch);
+        _confirmation = new DurabilityConfirmation(engine.Journal!);
+        _slowReaders = new SlowReaderWatch(engine);
+        engine.Ring.Read(out var newest);
         _freeAtReclaim = newest.State.PageCount;
         _flusher = flusher;
 
         // A durability marker begins a journal file, so an open that writes nothing else must not write a marker each time.
         if (replayed.IsDurabilityConfirmed && !PlantedFault.ConfirmAtEachOpening)
             _confirmation.Begin();
-        if (!context.Options.BackgroundFlush)
+        if (!engine.Options.BackgroundFlush)
             return;
         _thread = new Thread(SchedulePoint.Adopt(Run, this)) { IsBackground = true, Name = "Voron flusher" };
         _thread.Start();
@@ -94,17 +94,17 @@ internal sealed class FlushScheduler : IBackPressure
     public long UnflushedJournalBytes => Volatile.Read(ref _writtenBytes) - Volatile.Read(ref _flushedAtBytes);
 
     // Recovery must read back bytes written outside the journal, and the space that they replaced becomes free only after a flush.
-    private long UnflushedDirectBytes => Volatile.Read(ref _context.Counters.DirectBytes) - _flushedAtDirectBytes;
+    private long UnflushedDirectBytes => Volatile.Read(ref _engine.Counters.DirectBytes) - _flushedAtDirectBytes;
 
     public void OnRecordDurable(long bytes)
     {
         var written = Interlocked.Add(ref _writtenBytes, bytes);
-        var threshold = _context.Options.FlushThresholdBytes;
+        var threshold = _engine.Options.FlushThresholdBytes;
         if (Volatile.Read(ref _isIdle) || (written - _flushedAtBytes >= threshold && written - bytes - _flushedAtBytes < threshold))
             SchedulePoint.Set(_wake);
 
         // Once per threshold's worth of bytes: the flush that this wake-up requests may already be under way.
-        var direct = Volatile.Read(ref _context.Counters.DirectBytes);
+        var direct = Volatile.Read(ref _engine.Counters.DirectBytes);
         if (direct - _seenDirectBytes >= threshold)
         {
             _seenDirectBytes = direct;
@@ -112,7 +112,7 @@ internal sealed class FlushScheduler : IBackPressure
         }
 
         // On a fast device, a file fills up long before the next tick.
-        if (_thread != null && !_spareWanted && !_context.JournalFiles!.HasSpare)
+        if (_thread != null && !_spareWanted && !_engine.JournalFiles!.HasSpare)
         {
             _spareWanted = true;
             SchedulePoint.Set(_wake);
@@ -170,7 +170,7 @@ internal sealed class FlushScheduler : IBackPressure
             while (!_stopping)
             {
                 WaitForWork();
-                if (_stopping || _context.Poison.IsPoisoned)
+                if (_stopping || _engine.Poison.IsPoisoned)
                     break;
                 TryRunOnce();
                 _throttle.ReportProgress();
@@ -179,11 +179,11 @@ internal sealed class FlushScheduler : IBackPressure
         catch (Exception e)
         {
             // An unforeseen failure: the state in memory cannot be trusted with more writes.
-            _context.Poison.Set(e);
+            _engine.Poison.Set(e);
         }
 
-        if (_context.Poison.Cause is { } cause)
-            FlushLog.Ended(_context.Logger, _context.Disk.Path, cause.Message, cause);
+        if (_engine.Poison.Cause is { } cause)
+            FlushLog.Ended(_engine.Logger, _engine.Disk.Path, cause.Message, cause);
         _throttle.ReportProgress();
     }
 
@@ -208,10 +208,10 @@ internal sealed class FlushScheduler : IBackPressure
         {
             // Running out of memory is expected at each step, as it is when a caller flushes: the next tick tries again. A failure that has
             // poisoned the environment ends the thread, which logs it.
-            if (!_context.Poison.IsPoisoned && _otherRetry.Failed())
-                FlushLog.Failed(_context.Logger, _context.Disk.Path, e.Message, e);
+            if (!_engine.Poison.IsPoisoned && _otherRetry.Failed())
+                FlushLog.Failed(_engine.Logger, _engine.Disk.Path, e.Message, e);
         }
-        catch (OperationCanceledException) when (_context.Closing.IsCancellationRequested)
+        catch (OperationCanceledException) when (_engine.Closing.IsCancellationRequested)
         {
             // The thread was waiting for the writer, to reclaim space.
         }
@@ -220,11 +220,11 @@ internal sealed class FlushScheduler : IBackPressure
     // Nothing is unflushed, and no record still needs a durability marker: the next commit wakes the thread.
     private bool IsIdle() =>
         UnflushedJournalBytes == 0 && _confirmation.IsConfirmed
-        && (_context.JournalFiles!.HasSpare || !_context.Journal!.HasBegun);
+        && (_engine.JournalFiles!.HasSpare || !_engine.Journal!.HasBegun);
 
     private void RunOnce()
     {
-        JournalSpare.Prepare(_context);
+        JournalSpare.Prepare(_engine);
         _spareWanted = false;
         if (_growthRetry.IsOver)
             Try(_growthRetry, static scheduler => scheduler.PreallocateAhead());
@@ -248,18 +248,18 @@ internal sealed class FlushScheduler : IBackPressure
             step(this);
             pause.Clear();
         }
-        catch (Exception e) when (e is VoronException or OutOfMemoryException && !_context.Poison.IsPoisoned && !PlantedFault.StopAtFailedGrowth)
+        catch (Exception e) when (e is VoronException or OutOfMemoryException && !_engine.Poison.IsPoisoned && !PlantedFault.StopAtFailedGrowth)
         {
             if (!pause.Failed())
                 return;
             if (pause == _growthRetry)
-                FlushLog.NoGrowth(_context.Logger, _context.Disk.Path, e.Message);
+                FlushLog.NoGrowth(_engine.Logger, _engine.Disk.Path, e.Message);
             else if (pause == _journalSnapshotRetry)
-                FlushLog.NoJournalSnapshot(_context.Logger, _context.Disk.Path, e.Message);
+                FlushLog.NoJournalSnapshot(_engine.Logger, _engine.Disk.Path, e.Message);
             else if (pause == _confirmRetry)
-                FlushLog.NoDurabilityMarker(_context.Logger, _context.Disk.Path, e.Message);
+                FlushLog.NoDurabilityMarker(_engine.Logger, _engine.Disk.Path, e.Message);
             else
-                FlushLog.Failed(_context.Logger, _context.Disk.Path, e.Message, e);
+                FlushLog.Failed(_engine.Logger, _engine.Disk.Path, e.Message, e);
         }
     }
 
@@ -276,29 +276,29 @@ internal sealed class FlushScheduler : IBackPressure
             _dirtySinceTick = Environment.TickCount64;
 
         // No later than at the share of the limit where a blocking reader is named: a flush has to find that reader first.
-        return bytes >= Math.Min(_context.Options.FlushThresholdBytes, _context.Options.JournalLimitBytes / SlowReaderWatch.PartOfLimit)
-            || UnflushedDirectBytes >= _context.Options.FlushThresholdBytes
-            || Environment.TickCount64 - _dirtySinceTick >= _context.Options.FlushInterval.TotalMilliseconds
-            || _context.Journal!.Reserve.ImageBytes >= _context.Options.FlushThresholdBytes
-            || _context.JournalFiles!.LiveCount > MaxJournalFiles
-            || _context.VersionBytes > _context.Options.ScratchLimitBytes / SlowReaderWatch.PartOfLimit
+        return bytes >= Math.Min(_engine.Options.FlushThresholdBytes, _engine.Options.JournalLimitBytes / SlowReaderWatch.PartOfLimit)
+            || UnflushedDirectBytes >= _engine.Options.FlushThresholdBytes
+            || Environment.TickCount64 - _dirtySinceTick >= _engine.Options.FlushInterval.TotalMilliseconds
+            || _engine.Journal!.Reserve.ImageBytes >= _engine.Options.FlushThresholdBytes
+            || _engine.JournalFiles!.LiveCount > MaxJournalFiles
+            || _engine.VersionBytes > _engine.Options.ScratchLimitBytes / SlowReaderWatch.PartOfLimit
             || _throttle.IsOverLimit;
     }
 
     private void FlushNow()
     {
-        _context.Ring.Read(out var newest);
+        _engine.Ring.Read(out var newest);
         var written = Volatile.Read(ref _writtenBytes);
-        var direct = Volatile.Read(ref _context.Counters.DirectBytes);
+        var direct = Volatile.Read(ref _engine.Counters.DirectBytes);
         var report = _flusher.Flush();
-        _context.Observers.CallElsewhere();
-        if (report != null || _context.Ring.PublishedId == _flusher.CheckpointId)
+        _engine.Observers.CallElsewhere();
+        if (report != null || _engine.Ring.PublishedId == _flusher.CheckpointId)
         {
             // The flush's own journal records need no flush.
             written += _flusher.RecordBytes;
 
             // If a reader held the flush back, one byte stays unflushed, so that the age limit flushes the rest when the reader has gone.
-            var isInDataFile = _context.Ring.PublishedId == _flusher.CheckpointId;
+            var isInDataFile = _engine.Ring.PublishedId == _flusher.CheckpointId;
             Volatile.Write(ref _flushedAtBytes, isInDataFile ? written : written - 1);
         }
 
@@ -309,10 +309,10 @@ internal sealed class FlushScheduler : IBackPressure
 
         // Searching for free space is worthwhile only when there is enough more of it than last time: data that is overwritten all the time
         // needs its free pages again. The number of free pages at opening does not matter.
-        var free = newest.State.PageCount - _context.Counters.AllocatedPages + _context.Counters.FreedPages;
+        var free = newest.State.PageCount - _engine.Counters.AllocatedPages + _engine.Counters.FreedPages;
         _freeAtReclaim = Math.Min(_freeAtReclaim, free);
-        if (free - _freeAtReclaim >= _context.Layout.PagesPerSection
-            && Environment.TickCount64 - _reclaimedAtTick >= _context.Options.ReclaimInterval.TotalMilliseconds)
+        if (free - _freeAtReclaim >= _engine.Layout.PagesPerSection
+            && Environment.TickCount64 - _reclaimedAtTick >= _engine.Options.ReclaimInterval.TotalMilliseconds)
         {
             _freeAtReclaim = free;
             _reclaimedAtTick = Environment.TickCount64;
@@ -331,11 +331,11 @@ internal sealed class FlushScheduler : IBackPressure
         {
             // A long write transaction holds the writer; flushing must not wait for it.
         }
-        catch (Exception e) when (e is VoronException or OutOfMemoryException && !_context.Poison.IsPoisoned)
+        catch (Exception e) when (e is VoronException or OutOfMemoryException && !_engine.Poison.IsPoisoned)
         {
             // The flush before it has succeeded, and the next one must not be delayed.
             if (_reclaimRetry.Failed())
-                FlushLog.NothingReclaimed(_context.Logger, _context.Disk.Path, e.Message);
+                FlushLog.NothingReclaimed(_engine.Logger, _engine.Disk.Path, e.Message);
         }
     }
 
@@ -347,13 +347,13 @@ internal sealed class FlushScheduler : IBackPressure
     {
         if (_flusher.BlockingReader == null)
             return false;
-        var files = _context.JournalFiles!;
-        var half = _context.Options.JournalLimitBytes / 2;
+        var files = _engine.JournalFiles!;
+        var half = _engine.Options.JournalLimitBytes / 2;
         var written = Volatile.Read(ref _writtenBytes) - _journalSnapshotAtBytes;
-        var cost = Math.Min(_context.Frames.UsedBytes, half);
+        var cost = Math.Min(_engine.Frames.UsedBytes, half);
         if (files.LiveCount > MaxHeldFiles && !PlantedFault.KeepManyJournals)
             return written > cost || files.LiveCount > MaxHeldAtAnyCost;
-        return files.LiveRecordBytes > half && written > Math.Max(cost, _context.Options.FlushThresholdBytes);
+        return files.LiveRecordBytes > half && written > Math.Max(cost, _engine.Options.FlushThresholdBytes);
     }
 
     private void WriteJournalSnapshot()
@@ -366,13 +366,13 @@ internal sealed class FlushScheduler : IBackPressure
     // The file grows ahead of need, so that no commit waits for its growth.
     private void PreallocateAhead()
     {
-        var file = _context.DataFile;
+        var file = _engine.DataFile;
         var capacity = file.CapacityPages;
-        _context.Ring.Read(out var newest);
-        var step = GrowthPolicy.NextStep(capacity, _context.PageSize, _context.Options.MaxGrowthBytes);
+        _engine.Ring.Read(out var newest);
+        var step = GrowthPolicy.NextStep(capacity, _engine.PageSize, _engine.Options.MaxGrowthBytes);
         if (newest.State.PageCount <= file.SettledPages)
             return;
-        if (capacity - newest.State.PageCount > step / 2 || capacity + step > _context.DataFile.PageLimit)
+        if (capacity - newest.State.PageCount > step / 2 || capacity + step > _engine.DataFile.PageLimit)
             return;
 
         // If this fails, the transaction that needs the room reports it.

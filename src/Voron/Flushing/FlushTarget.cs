@@ -7,10 +7,10 @@ namespace Voron.Flushing;
 /// <summary>Chooses the state to flush, and keeps it registered.</summary>
 internal sealed unsafe class FlushTarget
 {
-    private readonly Engine _context;
+    private readonly Engine _engine;
     private readonly List<ActiveReader> _readers = [];
 
-    public FlushTarget(Engine context) => _context = context;
+    public FlushTarget(Engine engine) => _engine = engine;
 
     /// <summary>The reader that held the choice back, or null when there was none.</summary>
     public ActiveReader? OldestReader { get; private set; }
@@ -21,8 +21,8 @@ internal sealed unsafe class FlushTarget
     /// </summary>
     public PublishedState Choose()
     {
-        var table = _context.Readers;
-        var slot = _context.FlusherSlot;
+        var table = _engine.Readers;
+        var slot = _engine.FlusherSlot;
         while (true)
         {
             var own = table.Register(slot);
@@ -46,7 +46,7 @@ internal sealed unsafe class FlushTarget
     }
 
     /// <summary>Returns the published state, regardless of readers; for a journal snapshot, which overwrites nothing.</summary>
-    public PublishedState ChoosePublished() => *_context.Readers.Register(_context.FlusherSlot);
+    public PublishedState ChoosePublished() => *_engine.Readers.Register(_engine.FlusherSlot);
 
-    public void Release() => _context.Readers.Release(_context.FlusherSlot);
+    public void Release() => _engine.Readers.Release(_engine.FlusherSlot);
 }

@@ -27,7 +27,7 @@ internal sealed unsafe class Flusher
 {
     // Held for a flush, a journal snapshot or the close. Protects the checkpoint header, the plans and the flusher's reader slot.
     private readonly EngineLock _lock = new(LockRank.Flush);
-    private readonly Engine _context;
+    private readonly Engine _engine;
     private readonly CheckpointFile _checkpoints;
     private readonly CheckpointMover _mover;
     private readonly VersionDetacher _detacher;
@@ -39,16 +39,16 @@ internal sealed unsafe class Flusher
     private FlushPlan? _paused;
     private bool _isClosed;
 
-    public Flusher(Engine context, CheckpointFile checkpoints, Writer writer)
+    public Flusher(Engine engine, CheckpointFile checkpoints, Writer writer)
     {
-        _context = context;
+        _engine = engine;
         _checkpoints = checkpoints;
-        _mover = new CheckpointMover(_lock, context, checkpoints);
-        _detacher = new VersionDetacher(context, writer);
+        _mover = new CheckpointMover(_lock, engine, checkpoints);
+        _detacher = new VersionDetacher(engine, writer);
         _writer = writer;
-        _target = new FlushTarget(context);
-        _pages = new PageFileWriter(context);
-        _records = new FlushRecordWriter(context);
+        _target = new FlushTarget(engine);
+        _pages = new PageFileWriter(engine);
+        _records = new FlushRecordWriter(engine);
     }
 
     /// <inheritdoc cref="CheckpointMover.CheckpointId"/>
@@ -107,7 +107,7 @@ internal sealed unsafe class Flusher
     {
         using (_lock.Enter())
         {
-            _context.Ring.Read(out var published);
+            _engine.Ring.Read(out var published);
             if (published.State.TransactionId != CheckpointId || _checkpoints.Current.JournalSnapshotNumber != 0)
                 return;
             _mover.Move(published, number: 0, snapshot: default, _records);
@@ -141,11 +141,11 @@ internal sealed unsafe class Flusher
             plan = FlushLocked(out _, out detach);
             if (plan == null)
             {
-                if (!_context.Versions.DetachIsIncomplete)
+                if (!_engine.Versions.DetachIsIncomplete)
                     return false;
 
                 // An earlier flush is still waiting for the writer, or has waited in vain.
-                detach = _context.Versions.LastDetach;
+                detach = _engine.Versions.LastDetach;
                 plan = CollectFlushed();
             }
         }
@@ -171,7 +171,7 @@ internal sealed unsafe class Flusher
         using (_lock.Enter())
         {
             _isClosed = true;
-            if (!_context.Poison.IsPoisoned)
+            if (!_engine.Poison.IsPoisoned)
                 FlushAndSeal();
             else if (PlantedFault.WriteWhenPoisoned)
                 _checkpoints.WriteBothAlike();
@@ -187,7 +187,7 @@ internal sealed unsafe class Flusher
         using (_lock.Enter())
         {
             ThrowIfClosed();
-            _context.Poison.ThrowIfPoisoned();
+            _engine.Poison.ThrowIfPoisoned();
             if (_paused != null)
                 return false;
             var plan = RentPlan();
@@ -196,12 +196,12 @@ internal sealed unsafe class Flusher
             {
                 if (target.State.TransactionId <= Math.Max(CheckpointId, _checkpoints.Current.JournalSnapshotTransactionId))
                     return false;
-                plan.Collect(_context, target, CheckpointId);
-                var snapshot = JournalSnapshotWriter.Write(_context, plan, _checkpoints.Current);
+                plan.Collect(_engine, target, CheckpointId);
+                var snapshot = JournalSnapshotWriter.Write(_engine, plan, _checkpoints.Current);
                 var replaced = _checkpoints.Current.JournalSnapshotNumber;
                 _mover.Move(target, 0, snapshot, _records);
                 _mover.ReleaseReplaced(target, replaced, snapshot);
-                _context.Counters.JournalSnapshotCount++;
+                _engine.Counters.JournalSnapshotCount++;
                 return true;
             }
             finally
@@ -215,16 +215,16 @@ internal sealed unsafe class Flusher
     private void ThrowIfClosed()
     {
         if (_isClosed)
-            throw new ObjectDisposedException(nameof(StorageEnvironment), $"The environment in '{_context.Disk.Path}' is closed.");
+            throw new ObjectDisposedException(nameof(StorageEnvironment), $"The environment in '{_engine.Disk.Path}' is closed.");
     }
 
-    private FlushPlan RentPlan() => _plans.TryPop(out var plan) ? plan : new FlushPlan(_context.Heap);
+    private FlushPlan RentPlan() => _plans.TryPop(out var plan) ? plan : new FlushPlan(_engine.Heap);
 
     // Returns the plan that is left to be detached, and the number by which the version table knows this detaching.
     private FlushPlan? FlushLocked(out FlushReport report, out long detach)
     {
         _lock.AssertHeld();
-        _context.Poison.ThrowIfPoisoned();
+        _engine.Poison.ThrowIfPoisoned();
         report = default;
         detach = 0;
         var start = Stopwatch.GetTimestamp();
@@ -237,7 +237,7 @@ internal sealed unsafe class Flusher
         var transactions = plan.Target.State.TransactionId - CheckpointId;
 
         // From here on, the data file holds pages that have a version too.
-        detach = _context.Versions.BeginDetach();
+        detach = _engine.Versions.BeginDetach();
         var replaced = _checkpoints.Current.JournalSnapshotNumber;
         _mover.Move(plan.Target, plan.Number, snapshot: default, _records);
 
@@ -256,7 +256,7 @@ internal sealed unsafe class Flusher
         var plan = RentPlan();
         try
         {
-            plan.Collect(_context, new PublishedState { State = _checkpoints.Current.State }, CheckpointId);
+            plan.Collect(_engine, new PublishedState { State = _checkpoints.Current.State }, CheckpointId);
             return plan;
         }
         catch
@@ -268,11 +268,11 @@ internal sealed unsafe class Flusher
 
     private void FlushAndSeal()
     {
-        var journal = _context.Journal!;
+        var journal = _engine.Journal!;
         journal.Drain();
         SchedulePoint.Reach(SchedulePlace.Closing);
         FlushLocked(out _, out _);
-        if (journal.End.Epoch != 0 && CheckpointId == _context.Ring.PublishedId)
+        if (journal.End.Epoch != 0 && CheckpointId == _engine.Ring.PublishedId)
             _mover.Seal(journal.End);
     }
 
@@ -294,7 +294,7 @@ internal sealed unsafe class Flusher
         try
         {
             plan.Number = 0;
-            plan.Collect(_context, target, CheckpointId);
+            plan.Collect(_engine, target, CheckpointId);
             plan.Number = plan.Items.Count > 0 ? _checkpoints.TakeNumber() : 0;
             _pages.SetChecksums(plan);
             _records.Write(plan, _checkpoints.Current.JournalSnapshotTransactionId);
@@ -315,8 +315,8 @@ internal sealed unsafe class Flusher
     private void WritePages(FlushPlan plan)
     {
         if (PlantedFault.RecycleJournalEarly)
-            _context.JournalFiles!.ReleaseBefore(plan.Target.JournalEnd);
-        _context.DataFile.CheckLength();
+            _engine.JournalFiles!.ReleaseBefore(plan.Target.JournalEnd);
+        _engine.DataFile.CheckLength();
         Debug.Assert(plan.Number == 0 || _records.Number == plan.Number, "a page is overwritten only after it is listed durably");
         try
         {
@@ -333,19 +333,19 @@ internal sealed unsafe class Flusher
         }
         catch (DiskException e)
         {
-            _context.Poison.Set(e);
-            throw _context.Poison.Exception(CommitOutcome.NotCommitted);
+            _engine.Poison.Set(e);
+            throw _engine.Poison.Exception(CommitOutcome.NotCommitted);
         }
 
         if (!PlantedFault.SkipSyncBeforeCheckpoint)
-            _context.DataFile.Sync();
-        _context.DataFile.CheckLength();
+            _engine.DataFile.Sync();
+        _engine.DataFile.CheckLength();
         SchedulePoint.Reach(SchedulePlace.FlushSynced);
     }
 
     private FlushReport Report(FlushPlan plan, long transactions, TimeSpan duration)
     {
-        var counters = _context.Counters;
+        var counters = _engine.Counters;
         counters.FlushCount++;
         counters.FlushedPages += plan.Pages;
         counters.FlushedBytes += _pages.Bytes;
@@ -353,7 +353,7 @@ internal sealed unsafe class Flusher
         var report = new FlushReport(
             plan.Target.State.TransactionId, plan.Pages, plan.Leaves, plan.Branches, plan.Overflows,
             _pages.Seeks, _pages.Bytes, transactions, duration);
-        _context.Observers.Post(report);
+        _engine.Observers.Post(report);
         return report;
     }
 }

@@ -19,49 +19,49 @@ internal static unsafe class JournalSnapshotWriter
     /// <summary>Writes the pages of a plan to a new file, which is durable under its name when this method returns.</summary>
     /// <exception cref="StorageFullException">There is no room for the file; nothing is left of it.</exception>
     /// <exception cref="StorageAccessException">The file could not be written.</exception>
-    public static JournalSnapshotInfo Write(Engine context, FlushPlan plan, in CheckpointHeader checkpoint)
+    public static JournalSnapshotInfo Write(Engine engine, FlushPlan plan, in CheckpointHeader checkpoint)
     {
-        var number = JournalSnapshotFile.NewNumber(context.Disk, checkpoint);
+        var number = JournalSnapshotFile.NewNumber(engine.Disk, checkpoint);
         Span<byte> random = stackalloc byte[16];
         RandomNumberGenerator.Fill(random);
         var incarnation = MemoryMarshal.Read<UInt128>(random);
         var name = JournalSnapshotFile.NameOf(number);
-        var most = MaxBytes(plan, context.PageSize);
-        var available = context.Disk.AvailableBytes;
+        var most = MaxBytes(plan, engine.PageSize);
+        var available = engine.Disk.AvailableBytes;
         if (most > available && !PlantedFault.SnapshotWhatFits)
-            throw new StorageFullException($"'{name}' may take {most} bytes, but '{context.Disk.Path}' has room for only {available}.");
+            throw new StorageFullException($"'{name}' may take {most} bytes, but '{engine.Disk.Path}' has room for only {available}.");
         using var entry = new JournalEntry(1 << 20);
         try
         {
-            using var file = context.Disk.Open(name, DiskOpen.New, DiskAccess.WriteThrough);
+            using var file = engine.Disk.Open(name, DiskOpen.New, DiskAccess.WriteThrough);
 
             // Allocates everything before the first page is written, so that a lack of room is known at once.
             file.Allocate(0, PlantedFault.SnapshotWhatFits ? 0 : most);
-            var offset = WritePages(context, file, entry, plan, incarnation);
+            var offset = WritePages(engine, file, entry, plan, incarnation);
             file.SetLength(offset);
             if (!PlantedFault.LeaveJournalSnapshotUnsynced)
             {
                 file.Sync();
-                context.Disk.SyncDirectory();
+                engine.Disk.SyncDirectory();
             }
 
             return new JournalSnapshotInfo(number, offset, incarnation);
         }
         catch (DiskException e)
         {
-            JournalSnapshotFile.Delete(context.Disk, number);
+            JournalSnapshotFile.Delete(engine.Disk, number);
             if (e.Error == DiskError.NoSpace)
                 throw new StorageFullException($"There is no room for '{name}': {e.Message}", e);
             throw new StorageAccessException($"'{name}' could not be written: {e.Message}", e);
         }
         catch (OutOfMemoryException)
         {
-            JournalSnapshotFile.Delete(context.Disk, number);
+            JournalSnapshotFile.Delete(engine.Disk, number);
             throw;
         }
     }
 
-    private static long WritePages(Engine context, DiskFile file, JournalEntry entry, FlushPlan plan, UInt128 incarnation)
+    private static long WritePages(Engine engine, DiskFile file, JournalEntry entry, FlushPlan plan, UInt128 incarnation)
     {
         var offset = 0L;
         var sequence = 0L;
@@ -71,14 +71,14 @@ internal static unsafe class JournalSnapshotWriter
         {
             var record = new RecordBuilder(entry, RecordKind.JournalSnapshot);
             if (sequence == 0 && (plan.Items.Count == 0 || plan.Items[0].Page != 0))
-                AddPageZero(context, ref record);
+                AddPageZero(engine, ref record);
             for (var end = Math.Min(plan.Items.Count, item + PagesPerRecord); item < end && record.Length < MaxRecordBytes; item++)
             {
                 var page = plan.Items[item];
                 if (((PageHeader*)page.Frame)->Kind == PageKind.Overflow)
-                    record.AddExtent(page.Page, page.Frame, page.Pages, context.PageSize);
+                    record.AddExtent(page.Page, page.Frame, page.Pages, engine.PageSize);
                 else
-                    record.AddPage(page.Page, page.Frame, null, context.PageSize, ulong.MaxValue);
+                    record.AddPage(page.Page, page.Frame, null, engine.PageSize, ulong.MaxValue);
             }
 
             for (var end = Math.Min(plan.Freed.Count, freed + PagesPerRecord); freed < end; freed++)
@@ -89,7 +89,7 @@ internal static unsafe class JournalSnapshotWriter
             header->Incarnation = incarnation;
             header->Offset = offset;
             header->Sequence = ++sequence;
-            header->Checksum = RecordChecksum.Compute(context.EnvironmentId, entry.Buffer);
+            header->Checksum = RecordChecksum.Compute(engine.EnvironmentId, entry.Buffer);
             file.Write(offset, new ReadOnlySpan<byte>(entry.Buffer, checked((int)entry.Length)));
             offset += entry.Length;
         }
@@ -99,16 +99,16 @@ internal static unsafe class JournalSnapshotWriter
 
     // Every flush stamps the sector of page 0. A recovery from the journal snapshot uses no flush records up to the snapshot's transaction
     // (see FlushListCollector), so it would have no image of the page after a flush to just there.
-    private static void AddPageZero(Engine context, ref RecordBuilder record)
+    private static void AddPageZero(Engine engine, ref RecordBuilder record)
     {
-        var file = context.DataFile;
+        var file = engine.DataFile;
         if (file.TryVerify(0, out _) != null)
             return;
-        var page = (byte*)EngineMemory.Allocate((nuint)context.PageSize);
+        var page = (byte*)EngineMemory.Allocate((nuint)engine.PageSize);
         try
         {
-            file.File.Read(0, new Span<byte>(page, context.PageSize));
-            record.AddPage(0, page, null, context.PageSize, ulong.MaxValue);
+            file.File.Read(0, new Span<byte>(page, engine.PageSize));
+            record.AddPage(0, page, null, engine.PageSize, ulong.MaxValue);
         }
         finally
         {

@@ -8,19 +8,19 @@ namespace Voron.Flushing;
 internal static class JournalSpare
 {
     /// <summary>Prepares a file when there is none. Must be called often enough that a flush does not delay the next file.</summary>
-    public static void Prepare(Engine context)
+    public static void Prepare(Engine engine)
     {
-        if (!context.Journal!.HasBegun || context.JournalFiles!.HasSpare)
+        if (!engine.Journal!.HasBegun || engine.JournalFiles!.HasSpare)
             return;
         SchedulePoint.Reach(SchedulePlace.FilePreparing);
         try
         {
-            context.JournalFiles.PrepareSpare();
+            engine.JournalFiles.PrepareSpare();
         }
         catch (Exception e) when (e is DiskException or OutOfMemoryException)
         {
             // The commit that needs the file will report it.
-            FlushLog.NoSpare(context.Logger, context.Disk.Path, e.Message);
+            FlushLog.NoSpare(engine.Logger, engine.Disk.Path, e.Message);
         }
     }
 }

@@ -15,7 +15,7 @@ internal sealed class MemoryTrimmer
     public static readonly TimeSpan Period = TimeSpan.FromSeconds(15);
 
     private readonly EngineLock _lock = new(LockRank.Trim);
-    private readonly Engine _context;
+    private readonly Engine _engine;
     private readonly Writer _writer;
 
     // Created in advance: once the free lists are taken out, putting them back must not fail for lack of memory.
@@ -28,19 +28,19 @@ internal sealed class MemoryTrimmer
     private long _peakBefore = long.MaxValue / 2;
     private long _trimmedAtTick = Environment.TickCount64;
 
-    public MemoryTrimmer(Engine context, Writer writer)
+    public MemoryTrimmer(Engine engine, Writer writer)
     {
-        _context = context;
+        _engine = engine;
         _writer = writer;
         _putBack = PutBack;
     }
 
     /// <summary>True while a trim may return something, now or after a while without use.</summary>
-    public bool IsWorthWaiting => HasExcess || _context.Journal!.HasLargeBuffers;
+    public bool IsWorthWaiting => HasExcess || _engine.Journal!.HasLargeBuffers;
 
-    private bool HasExcess => _context.Frames.ChunkTotalBytes > Spare + _context.Frames.UsedBytes;
+    private bool HasExcess => _engine.Frames.ChunkTotalBytes > Spare + _engine.Frames.UsedBytes;
 
-    private long Spare => 2L * _context.Frames.ChunkBytes;
+    private long Spare => 2L * _engine.Frames.ChunkBytes;
 
     /// <summary>Trims when a period is over.</summary>
     public void TrimWhenDue()
@@ -68,7 +68,7 @@ internal sealed class MemoryTrimmer
     private void TrimLocked()
     {
         _trimmedAtTick = Environment.TickCount64;
-        _context.Journal!.TrimBuffers();
+        _engine.Journal!.TrimBuffers();
         if (!_writer.TryEnter(TimeSpan.Zero, CancellationToken.None))
             return;
         long excess;
@@ -81,7 +81,7 @@ internal sealed class MemoryTrimmer
 
             // Reclaims versions held back by a reader that has ended since, without any write since then.
             _writer.VersionReclaimer.Reclaim();
-            var frames = _context.Frames;
+            var frames = _engine.Frames;
             var peak = frames.TakePeak();
             var floor = Math.Max(peak, _peakBefore);
             _peakBefore = peak;
@@ -114,6 +114,6 @@ internal sealed class MemoryTrimmer
         if (_trim is not { } trim || !Volatile.Read(ref _hasRun))
             return;
         _trim = null;
-        _context.Frames.EndTrim(trim);
+        _engine.Frames.EndTrim(trim);
     }
 }

@@ -15,13 +15,13 @@ internal sealed unsafe class PageFileWriter
     // A commit's own write drains everything that the device was given before it, so the device must not be given too much at once.
     private const long PacingBytes = 8 << 20;
 
-    private readonly Engine _context;
+    private readonly Engine _engine;
     private readonly int _pageShift;
 
-    public PageFileWriter(Engine context)
+    public PageFileWriter(Engine engine)
     {
-        _context = context;
-        _pageShift = BitOperations.Log2((uint)context.PageSize);
+        _engine = engine;
+        _pageShift = BitOperations.Log2((uint)engine.PageSize);
     }
 
     /// <summary>The number of extents of neighbouring pages in the last plan written.</summary>
@@ -35,7 +35,7 @@ internal sealed unsafe class PageFileWriter
         foreach (var item in plan.Items.AsSpan())
         {
             PageHeader.ClearSpareBytes(item.Frame, item.Page);
-            ((PageHeader*)item.Frame)->Checksum = _context.DataFile.ComputeChecksum(item.Page, item.Frame, (long)item.Pages << _pageShift);
+            ((PageHeader*)item.Frame)->Checksum = _engine.DataFile.ComputeChecksum(item.Page, item.Frame, (long)item.Pages << _pageShift);
         }
 
         // Page 0 is written with the stamp that the file has by then.
@@ -74,23 +74,23 @@ internal sealed unsafe class PageFileWriter
                 next += item.Pages;
             }
 
-            _context.DataFile.File.WriteVectored(first << _pageShift, new ReadOnlySpan<IoBlock>(blocks, count));
+            _engine.DataFile.File.WriteVectored(first << _pageShift, new ReadOnlySpan<IoBlock>(blocks, count));
             plan.Written = i;
             Bytes += bytes;
             unsynced += bytes;
             if (unsynced >= PacingBytes && !PlantedFault.SkipSyncBeforeCheckpoint)
             {
-                _context.DataFile.Sync();
+                _engine.DataFile.Sync();
                 unsynced = 0;
-                JournalSpare.Prepare(_context);
+                JournalSpare.Prepare(_engine);
             }
         }
 
         foreach (var item in plan.Items.AsSpan())
         {
-            _context.DataFile.MarkVerified(item.Page);
+            _engine.DataFile.MarkVerified(item.Page);
             if (item.Pages > 1)
-                _context.DataFile.MarkUnverified(item.Page + 1, item.Pages - 1);
+                _engine.DataFile.MarkUnverified(item.Page + 1, item.Pages - 1);
         }
     }
 }

@@ -6,7 +6,7 @@ namespace Voron.Flushing;
 
 /// <summary>Makes room for the holder of the writer, whose open transaction has found none.</summary>
 /// <param name="punch">Returns blocks of free pages to the file system.</param>
-internal sealed class RoomMaker(Engine context, Flusher flusher, Func<long, long> punch)
+internal sealed class RoomMaker(Engine engine, Flusher flusher, Func<long, long> punch)
 {
     // Used by the holder of the writer, concurrently with the flusher's thread.
     private readonly RetryPause _roomRetry = new(TimeSpan.FromMilliseconds(100), TimeSpan.FromSeconds(5));
@@ -20,7 +20,7 @@ internal sealed class RoomMaker(Engine context, Flusher flusher, Func<long, long
         try
         {
             // A flush skips transactions that are submitted but not yet published.
-            context.Journal!.Drain();
+            engine.Journal!.Drain();
             var hasFlushed = flusher.FlushForWriter();
             _roomRetry.Clear();
             return hasFlushed;
@@ -28,14 +28,14 @@ internal sealed class RoomMaker(Engine context, Flusher flusher, Func<long, long
         catch (EnvironmentPoisonedException)
         {
             // The exception may describe the record that was waited for. The caller's transaction has not been submitted.
-            throw context.Poison.Exception(CommitOutcome.NotCommitted);
+            throw engine.Poison.Exception(CommitOutcome.NotCommitted);
         }
         catch (StorageFullException e)
         {
             // No room for the flush itself, which is paused. The caller fails for lack of room.
-            _availableAtFailure = context.Disk.AvailableBytes;
+            _availableAtFailure = engine.Disk.AvailableBytes;
             if (_roomRetry.Failed())
-                FlushLog.NoRoom(context.Logger, context.Disk.Path, e.Message);
+                FlushLog.NoRoom(engine.Logger, engine.Disk.Path, e.Message);
             return false;
         }
     }
@@ -43,7 +43,7 @@ internal sealed class RoomMaker(Engine context, Flusher flusher, Func<long, long
     /// <inheritdoc cref="IBackPressure.TryPunch"/>
     public bool TryPunch()
     {
-        if (PlantedFault.FailWithoutFlush || punch(2 * context.Options.MaxJournalFileBytes) == 0)
+        if (PlantedFault.FailWithoutFlush || punch(2 * engine.Options.MaxJournalFileBytes) == 0)
             return false;
 
         // A paused flush may have been waiting for this space.
@@ -53,5 +53,5 @@ internal sealed class RoomMaker(Engine context, Flusher flusher, Func<long, long
     }
 
     // A flush that found no room finds none for the next commit either, and may do much work before it fails.
-    private bool MayTryAgain => _roomRetry.IsOver || context.Disk.AvailableBytes > _availableAtFailure;
+    private bool MayTryAgain => _roomRetry.IsOver || engine.Disk.AvailableBytes > _availableAtFailure;
 }

@@ -12,17 +12,17 @@ internal sealed class SlowReaderWatch
     /// <summary>Beyond this part of the journal or scratch limit (one half), the oldest reader is named.</summary>
     public const int PartOfLimit = 2;
 
-    private readonly Engine _context;
+    private readonly Engine _engine;
     private readonly List<ActiveReader> _readers = [];
     private (int Slot, long Use) _reported = (-1, 0);
     private long _reportedAtTick;
 
-    public SlowReaderWatch(Engine context) => _context = context;
+    public SlowReaderWatch(Engine engine) => _engine = engine;
 
     /// <summary>True when it is time to check for a reader that is in the way.</summary>
     public bool IsNearLimit =>
-        _context.JournalFiles!.LiveRecordBytes >= _context.Options.JournalLimitBytes / PartOfLimit
-        || _context.VersionBytes >= _context.Options.ScratchLimitBytes / PartOfLimit;
+        _engine.JournalFiles!.LiveRecordBytes >= _engine.Options.JournalLimitBytes / PartOfLimit
+        || _engine.VersionBytes >= _engine.Options.ScratchLimitBytes / PartOfLimit;
 
     /// <summary>Names the oldest reader if a flush cannot get past it; each reader once per interval.</summary>
     /// <param name="checkpointId">The last flushed transaction: a reader of a newer state is not in the way yet.</param>
@@ -30,33 +30,33 @@ internal sealed class SlowReaderWatch
     {
         if (!IsNearLimit)
             return;
-        _context.Readers.Collect(_readers, _context.FlusherSlot);
+        _engine.Readers.Collect(_readers, _engine.FlusherSlot);
         ActiveReader? oldest = null;
         foreach (var reader in _readers)
         {
-            if (reader.Slot != _context.FlusherSlot && (oldest == null || reader.Snapshot < oldest.Value.Snapshot))
+            if (reader.Slot != _engine.FlusherSlot && (oldest == null || reader.Snapshot < oldest.Value.Snapshot))
                 oldest = reader;
         }
 
-        if (oldest is not { } slow || slow.Snapshot > checkpointId || slow.Snapshot >= _context.Ring.PublishedId)
+        if (oldest is not { } slow || slow.Snapshot > checkpointId || slow.Snapshot >= _engine.Ring.PublishedId)
             return;
-        if (_context.Readers.Describe(slow) is not { } origin)
+        if (_engine.Readers.Describe(slow) is not { } origin)
             return;
         var now = Environment.TickCount64;
-        if (_reported == (slow.Slot, origin.Use) && now - _reportedAtTick < _context.Options.SlowReaderInterval.TotalMilliseconds)
+        if (_reported == (slow.Slot, origin.Use) && now - _reportedAtTick < _engine.Options.SlowReaderInterval.TotalMilliseconds)
             return;
         _reported = (slow.Slot, origin.Use);
         _reportedAtTick = now;
         Report(new SlowReaderReport(
-            slow.Snapshot, _context.JournalFiles!.LiveRecordBytes, _context.VersionBytes, origin.OpenedAt?.ToString(), origin.Age,
+            slow.Snapshot, _engine.JournalFiles!.LiveRecordBytes, _engine.VersionBytes, origin.OpenedAt?.ToString(), origin.Age,
             origin.ThreadId));
     }
 
     private void Report(SlowReaderReport report)
     {
         FlushLog.SlowReader(
-            _context.Logger, _context.Disk.Path, report.TransactionId, report.Age, report.JournalBytes, report.ScratchBytes, report.ThreadId,
+            _engine.Logger, _engine.Disk.Path, report.TransactionId, report.Age, report.JournalBytes, report.ScratchBytes, report.ThreadId,
             report.OpenedAt ?? "unknown");
-        _context.Observers.Post(report);
+        _engine.Observers.Post(report);
     }
 }

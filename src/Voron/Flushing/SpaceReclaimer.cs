@@ -30,7 +30,7 @@ internal sealed class SpaceReclaimer
     /// <summary>The maximum number of sections that are examined while the writer is held.</summary>
     private const int MaxSectionsExamined = 256;
 
-    private readonly Engine _context;
+    private readonly Engine _engine;
     private readonly Writer _writer;
     private readonly WriteTransactionPool _transactions;
     private readonly Flusher _flusher;
@@ -44,9 +44,9 @@ internal sealed class SpaceReclaimer
     private long _searchedInVain;
     private long _searchedAtDetach = -1;
 
-    public SpaceReclaimer(Engine context, Writer writer, WriteTransactionPool transactions, Flusher flusher)
+    public SpaceReclaimer(Engine engine, Writer writer, WriteTransactionPool transactions, Flusher flusher)
     {
-        _context = context;
+        _engine = engine;
         _writer = writer;
         _transactions = transactions;
         _flusher = flusher;
@@ -88,7 +88,7 @@ internal sealed class SpaceReclaimer
         _writer.AssertHeld();
         var writePages = _writer.WritePages;
         var sections = writePages.Space.Map.SectionCount;
-        var detach = _context.Versions.DetachIsIncomplete ? -1 : _context.Versions.LastDetach;
+        var detach = _engine.Versions.DetachIsIncomplete ? -1 : _engine.Versions.LastDetach;
         if (detach != _searchedAtDetach || detach < 0)
             _searchedInVain = 0;
         _searchedAtDetach = detach;
@@ -106,10 +106,10 @@ internal sealed class SpaceReclaimer
             punched += given;
 
             // If the file system cannot punch a hole here, it cannot do so elsewhere.
-            isOver = (ranges.Count > 0 && given == 0) || Stopwatch.GetElapsedTime(start) >= _context.Options.LongestPunch;
+            isOver = (ranges.Count > 0 && given == 0) || Stopwatch.GetElapsedTime(start) >= _engine.Options.LongestPunch;
         }
 
-        _context.Counters.PunchedBytes += punched;
+        _engine.Counters.PunchedBytes += punched;
         return punched;
     }
 
@@ -123,7 +123,7 @@ internal sealed class SpaceReclaimer
             if (!TryPunch(range))
                 break;
             holes.NotePunched(range.First, range.Pages);
-            punched += range.NewPages * _context.PageSize;
+            punched += range.NewPages * _engine.PageSize;
         }
 
         return punched;
@@ -131,7 +131,7 @@ internal sealed class SpaceReclaimer
 
     private void TakeWriter(TimeSpan patience)
     {
-        if (!_writer.TryEnter(patience, _context.Closing.Token))
+        if (!_writer.TryEnter(patience, _engine.Closing.Token))
             throw new TimeoutException(_writer.DescribeWait(patience));
     }
 
@@ -166,7 +166,7 @@ internal sealed class SpaceReclaimer
         var kept = writePages.State.PageCount;
 
         // The last group keeps a page: its map page may be anywhere, and must not be created twice.
-        var least = _context.Layout.GroupOf(kept - 1) * _context.Layout.PagesPerGroup + 1;
+        var least = _engine.Layout.GroupOf(kept - 1) * _engine.Layout.PagesPerGroup + 1;
         while (kept > least && writePages.Space.IsUntouched(kept - 1))
             kept--;
         if (writePages.State.PageCount - kept < writePages.Holes.MinPages)
@@ -183,14 +183,14 @@ internal sealed class SpaceReclaimer
         {
             // If the data file holds the submitted state, nothing is unflushed, and so no flush is under way.
             var pageCount = _writer.Submitted.PageCount;
-            var before = _context.DataFile.CapacityPages;
+            var before = _engine.DataFile.CapacityPages;
             var isInDataFile = PlantedFault.TruncateUnflushed || _flusher.CheckpointId == _writer.Submitted.TransactionId;
-            if (!isInDataFile || before - pageCount < MinCut(pageCount, isLower) || _context.DataFile.HasRetiredMaps)
+            if (!isInDataFile || before - pageCount < MinCut(pageCount, isLower) || _engine.DataFile.HasRetiredMaps)
                 return 0;
-            _context.DataFile.Truncate(pageCount);
+            _engine.DataFile.Truncate(pageCount);
             _writer.WritePages.Holes.NoteTruncated(pageCount);
-            var bytes = (before - pageCount) * _context.PageSize;
-            _context.Counters.TruncatedBytes += bytes;
+            var bytes = (before - pageCount) * _engine.PageSize;
+            _engine.Counters.TruncatedBytes += bytes;
             return bytes;
         }
         catch (DiskException e)
@@ -208,21 +208,21 @@ internal sealed class SpaceReclaimer
     // A growing file keeps the space that it was given ahead of need.
     private long MinCut(long pageCount, bool isLower)
     {
-        var ahead = GrowthPolicy.NextStep(pageCount, _context.PageSize, _context.Options.MaxGrowthBytes);
-        return isLower ? _writer.WritePages.Holes.MinPages : Math.Max(_context.Layout.PagesPerSection, 2 * ahead);
+        var ahead = GrowthPolicy.NextStep(pageCount, _engine.PageSize, _engine.Options.MaxGrowthBytes);
+        return isLower ? _writer.WritePages.Holes.MinPages : Math.Max(_engine.Layout.PagesPerSection, 2 * ahead);
     }
 
     private long Punch(TimeSpan patience)
     {
         var bytes = 0L;
-        for (var next = 0L; next >= 0 && !_context.Closing.IsCancellationRequested;)
+        for (var next = 0L; next >= 0 && !_engine.Closing.IsCancellationRequested;)
         {
             var slice = Withhold(ref next, patience);
             var punched = 0;
             try
             {
                 while (punched < slice.Ranges.Count && TryPunch(slice.Ranges[punched]))
-                    bytes += slice.Ranges[punched++].NewPages * _context.PageSize;
+                    bytes += slice.Ranges[punched++].NewPages * _engine.PageSize;
             }
             finally
             {
@@ -234,7 +234,7 @@ internal sealed class SpaceReclaimer
                 break;
         }
 
-        _context.Counters.PunchedBytes += bytes;
+        _engine.Counters.PunchedBytes += bytes;
         return bytes;
     }
 
@@ -295,8 +295,8 @@ internal sealed class SpaceReclaimer
     {
         try
         {
-            return !_context.Closing.IsCancellationRequested
-                && _context.DataFile.File.TryPunchHole(range.First * _context.PageSize, range.Pages * _context.PageSize);
+            return !_engine.Closing.IsCancellationRequested
+                && _engine.DataFile.File.TryPunchHole(range.First * _engine.PageSize, range.Pages * _engine.PageSize);
         }
         catch (DiskException e)
         {
@@ -309,14 +309,14 @@ internal sealed class SpaceReclaimer
     private void ReportOnce(DiskException e)
     {
         if (Interlocked.Exchange(ref _isReported, 1) == 0)
-            FlushLog.NothingReclaimed(_context.Logger, _context.Disk.Path, e.Message);
+            FlushLog.NothingReclaimed(_engine.Logger, _engine.Disk.Path, e.Message);
     }
 
     private WriteTransactionBody BeginHeld()
     {
         try
         {
-            _context.Poison.ThrowIfPoisoned();
+            _engine.Poison.ThrowIfPoisoned();
             return _transactions.Begin();
         }
         catch

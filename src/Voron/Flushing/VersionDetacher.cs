@@ -7,7 +7,7 @@ namespace Voron.Flushing;
 /// Waits for the writer without holding a lock. The versions to be detached belong to no flush any more, so the next flush may already be
 /// under way. That flush finds the versions that are not detached yet in the table, and detaches them as well.
 /// </remarks>
-internal sealed unsafe class VersionDetacher(Engine context, Writer writer)
+internal sealed unsafe class VersionDetacher(Engine engine, Writer writer)
 {
     private const int DetachSlice = 1024;
 
@@ -25,7 +25,7 @@ internal sealed unsafe class VersionDetacher(Engine context, Writer writer)
         {
             // Not before all versions are detached, even when memory runs out on the way.
             if (DetachSlices(plan))
-                context.Versions.EndDetach(number);
+                engine.Versions.EndDetach(number);
         }
         catch (OperationCanceledException)
         {
@@ -39,8 +39,8 @@ internal sealed unsafe class VersionDetacher(Engine context, Writer writer)
     public void DetachAsHolder(FlushPlan plan, long number)
     {
         writer.AssertHeld();
-        writer.VersionReclaimer.Detach(plan.Touched.AsSpan(), plan.Target.State.TransactionId, context.DataFile.MapAddress);
-        context.Versions.EndDetach(number);
+        writer.VersionReclaimer.Detach(plan.Touched.AsSpan(), plan.Target.State.TransactionId, engine.DataFile.MapAddress);
+        engine.Versions.EndDetach(number);
     }
 
     private bool DetachSlices(FlushPlan plan)
@@ -48,12 +48,12 @@ internal sealed unsafe class VersionDetacher(Engine context, Writer writer)
         var touched = plan.Touched.AsSpan();
         for (var from = 0; from < touched.Length; from += DetachSlice)
         {
-            if (!writer.TryEnter(LongestDetachWait, context.Closing.Token))
+            if (!writer.TryEnter(LongestDetachWait, engine.Closing.Token))
                 return false;
             try
             {
                 var slice = touched.Slice(from, Math.Min(DetachSlice, touched.Length - from));
-                writer.VersionReclaimer.Detach(slice, plan.Target.State.TransactionId, context.DataFile.MapAddress);
+                writer.VersionReclaimer.Detach(slice, plan.Target.State.TransactionId, engine.DataFile.MapAddress);
 
                 // There may be no write for a long time, and the memory is wanted back.
                 if (from + DetachSlice >= touched.Length)

@@ -6,7 +6,7 @@ namespace Voron.Flushing;
 
 /// <summary>Back-pressure: delays writers while the journal or scratch memory is over its limit, until the flusher has made progress.</summary>
 /// <param name="wake">Wakes the flusher's thread.</param>
-internal sealed class WriterThrottle(Engine context, Flusher flusher, AutoResetEvent wake)
+internal sealed class WriterThrottle(Engine engine, Flusher flusher, AutoResetEvent wake)
 {
     private static readonly TimeSpan LongestDelay = TimeSpan.FromSeconds(1);
 
@@ -19,13 +19,13 @@ internal sealed class WriterThrottle(Engine context, Flusher flusher, AutoResetE
     /// Bytes that count against the journal limit. The last flush's own records do not: the next flush makes them needless, and they would
     /// slow writers when nothing is left to flush.
     /// </summary>
-    public long HeldJournalBytes => context.JournalFiles!.LiveRecordBytes - flusher.LiveOwnBytes;
+    public long HeldJournalBytes => engine.JournalFiles!.LiveRecordBytes - flusher.LiveOwnBytes;
 
     /// <summary>True while writers are delayed, if the flusher has a thread.</summary>
     public bool IsOverLimit =>
-        HeldJournalBytes > context.Options.JournalLimitBytes || context.VersionBytes > context.Options.ScratchLimitBytes;
+        HeldJournalBytes > engine.Options.JournalLimitBytes || engine.VersionBytes > engine.Options.ScratchLimitBytes;
 
-    private bool IsDelayed => IsOverLimit && !_stopping && !context.Poison.IsPoisoned;
+    private bool IsDelayed => IsOverLimit && !_stopping && !engine.Poison.IsPoisoned;
 
     /// <inheritdoc cref="IBackPressure.ThrottleWriter"/>
     public void Throttle()
@@ -83,7 +83,7 @@ internal sealed class WriterThrottle(Engine context, Flusher flusher, AutoResetE
     {
         if (!IsDelayed)
             return false;
-        context.Counters.BackPressureWaits++;
+        engine.Counters.BackPressureWaits++;
         SchedulePoint.Set(wake);
         return true;
     }

@@ -33,7 +33,7 @@ internal sealed unsafe class SpaceAllocator
     // The number of pages freed since a full scan found nothing: the next scan waits until enough have been freed.
     private long _freedSinceFruitlessScan = long.MaxValue / 2;
 
-    private readonly ExtentSearch _runs;
+    private readonly ExtentSearch _extents;
     private readonly ExtentSearch _untouchedExtents;
     private readonly SectionQueue _queue = new();
     private readonly Func<long, int> _freePages;
@@ -47,7 +47,7 @@ internal sealed unsafe class SpaceAllocator
         _pages = pages;
         _map = new SectionMap(layout, pages);
         _preferredFreePages = Math.Max(1, (int)(layout.PagesPerSection * preferredFreeFraction));
-        _runs = new ExtentSearch(layout, pages, _map, untouched: false);
+        _extents = new ExtentSearch(layout, pages, _map, untouched: false);
         _untouchedExtents = new ExtentSearch(layout, pages, _map, untouched: true);
         _freePages = FreePages;
     }
@@ -55,13 +55,13 @@ internal sealed unsafe class SpaceAllocator
     public SectionMap Map => _map;
 
     /// <summary>The number of sections examined by searches for free pages in a row, for tests.</summary>
-    public long SectionsExamined => _runs.SectionsExamined + _untouchedExtents.SectionsExamined;
+    public long SectionsExamined => _extents.SectionsExamined + _untouchedExtents.SectionsExamined;
 
     /// <summary>Notes that a transaction begins.</summary>
     public void BeginTransaction()
     {
         AssertWriterHeld();
-        _runs.BeginTransaction();
+        _extents.BeginTransaction();
         _untouchedExtents.BeginTransaction();
         _queue.BeginTransaction();
     }
@@ -88,7 +88,7 @@ internal sealed unsafe class SpaceAllocator
     {
         AssertWriterHeld();
         _map.Forget();
-        _runs.Forget();
+        _extents.Forget();
         _untouchedExtents.Forget();
         _queue.Forget();
         _currentSection = -1;
@@ -175,7 +175,7 @@ internal sealed unsafe class SpaceAllocator
     public long AllocateExtent(long pages, bool untouched)
     {
         AssertWriterHeld();
-        var search = untouched ? _untouchedExtents : _runs;
+        var search = untouched ? _untouchedExtents : _extents;
         var first = search.Find(pages, _withheld, everywhere: false);
         if (first < 0)
         {
@@ -210,7 +210,7 @@ internal sealed unsafe class SpaceAllocator
         for (var section = _layout.SectionOf(first); section <= _layout.SectionOf(first + pages - 1); section++)
         {
             // Not noted for the other search: freed pages have a version from now on.
-            _runs.NoteFreed(section);
+            _extents.NoteFreed(section);
             if (_map.SectionCount > ManySections)
                 _queue.Add(section, FreePages(section));
         }
@@ -225,7 +225,7 @@ internal sealed unsafe class SpaceAllocator
         }
         catch (StorageFullException)
         {
-            var page = _runs.Find(1, _withheld, everywhere: true);
+            var page = _extents.Find(1, _withheld, everywhere: true);
             if (page < 0)
                 throw;
             _pages.EnsureBlocks(page, 1);
@@ -250,7 +250,7 @@ internal sealed unsafe class SpaceAllocator
         {
             // There may be free pages in between.
             _pages.PageCount = page + 1;
-            _runs.NoteFreed(_currentSection);
+            _extents.NoteFreed(_currentSection);
             _untouchedExtents.NoteFreed(_currentSection);
         }
 

@@ -14,9 +14,9 @@ namespace Voron.Maintenance;
 /// <remarks>
 /// While the snapshot is registered, no flush writes a page that has no version for it, so the bytes read are those that were written.
 /// </remarks>
-internal sealed unsafe class CheckedPages(Engine context, SnapshotPages snapshot, ScrubPace pace, Action<string> report)
+internal sealed unsafe class CheckedPages(Engine engine, SnapshotPages snapshot, ScrubPace pace, Action<string> report)
 {
-    private readonly DataFile _file = context.DataFile;
+    private readonly DataFile _file = engine.DataFile;
 
     public SnapshotPages Snapshot => snapshot;
 
@@ -78,11 +78,11 @@ internal sealed unsafe class CheckedPages(Engine context, SnapshotPages snapshot
     // A page that passed an earlier check may be in use: its content in memory still has the structure that was found then.
     private bool Check(long page)
     {
-        pace.Count(context.PageSize);
-        if (context.Versions.Find(page, snapshot.Id, out _))
+        pace.Count(engine.PageSize);
+        if (engine.Versions.Find(page, snapshot.Id, out _))
             return true;
         var fault = _file.TryVerify(page, pace.Stop, out var pages, out var cause);
-        pace.Count((pages - 1) * context.PageSize);
+        pace.Count((pages - 1) * engine.PageSize);
         if (fault == null)
         {
             _file.MarkVerified(page);

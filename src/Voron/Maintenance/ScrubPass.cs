@@ -20,7 +20,7 @@ namespace Voron.Maintenance;
 /// as used; the checksums of values; and the counts of the section maps. The counts of a tree are compared with its header when no
 /// transaction came in between. To check that each used page has exactly one owner takes a snapshot of everything: <see cref="Verifier"/>.
 /// </remarks>
-internal sealed unsafe class ScrubPass(Engine context, ScrubPace pace) : ITreeCheckHost
+internal sealed unsafe class ScrubPass(Engine engine, ScrubPace pace) : ITreeCheckHost
 {
     private readonly ProblemList _problems = new();
     private byte[] _name = new byte[TreeLimits.MaxNameBytes];
@@ -54,7 +54,7 @@ internal sealed unsafe class ScrubPass(Engine context, ScrubPace pace) : ITreeCh
     /// <summary>The findings. The counts come from several snapshots; the transaction is that of the last one.</summary>
     public VerificationReport Report => new(_lastId, _treeCount, _entries, _usedPages, _freePages, _problems.All);
 
-    int ITreeCheckHost.PageSize => context.PageSize;
+    int ITreeCheckHost.PageSize => engine.PageSize;
 
     long ITreeCheckHost.PageLimit => _pages!.PageCount;
 
@@ -68,8 +68,8 @@ internal sealed unsafe class ScrubPass(Engine context, ScrubPace pace) : ITreeCh
         Debug.Assert(snapshot.Id >= _lastId, "A slice must have a newer snapshot than the slice before, or the same.");
         Debug.Assert(_pages == null, "One slice at a time must run.");
         _lastId = snapshot.Id;
-        _pages = new CheckedPages(context, snapshot, pace, Add);
-        _space = new SectionMap(context.Layout, new SnapshotSpace(snapshot));
+        _pages = new CheckedPages(engine, snapshot, pace, Add);
+        _space = new SectionMap(engine.Layout, new SnapshotSpace(snapshot));
         _mappedGroup = -1;
         pace.BeginSlice();
         try
@@ -208,7 +208,7 @@ internal sealed unsafe class ScrubPass(Engine context, ScrubPace pace) : ITreeCh
     /// <summary>Checks the map page of the next group. Returns false when there is none.</summary>
     private bool RunGroup()
     {
-        var layout = context.Layout;
+        var layout = engine.Layout;
         Debug.Assert(_phase == Phase.Space && !_isInTree, "The section maps must come after all trees.");
         _owner = "section map";
         if (_group * layout.PagesPerGroup >= _pages!.PageCount)
@@ -255,7 +255,7 @@ internal sealed unsafe class ScrubPass(Engine context, ScrubPace pace) : ITreeCh
 
     private bool IsMarkedUsed(long page)
     {
-        var layout = context.Layout;
+        var layout = engine.Layout;
         var group = layout.GroupOf(page);
         try
         {

@@ -21,16 +21,16 @@ internal sealed class Scrubber : IDisposable
     private readonly CancellationTokenSource _stop = new();
     private readonly CancellationToken _stopped;
     private readonly Lock _slice = new();
-    private readonly Engine _context;
+    private readonly Engine _engine;
     private readonly Func<EngineSnapshot> _beginSnapshot;
     private readonly ScrubClock _clock;
 
-    public Scrubber(Engine context, Func<EngineSnapshot> beginSnapshot)
+    public Scrubber(Engine engine, Func<EngineSnapshot> beginSnapshot)
     {
-        _context = context;
+        _engine = engine;
         _beginSnapshot = beginSnapshot;
         _stopped = _stop.Token;
-        var options = context.Options;
+        var options = engine.Options;
         _clock = options.ScrubClock ?? new ScrubClock();
         if (options.ScrubInterval == Timeout.InfiniteTimeSpan || !options.BackgroundFlush)
             return;
@@ -69,15 +69,15 @@ internal sealed class Scrubber : IDisposable
             catch (Exception e)
             {
                 // No memory, an unreadable disk or no free reader slot, for example: the next pass may succeed.
-                LogSafely(() => ScrubLog.Failed(_context.Logger, _context.Disk.Path, e.Message, e));
+                LogSafely(() => ScrubLog.Failed(_engine.Logger, _engine.Disk.Path, e.Message, e));
             }
         }
     }
 
     private VerificationReport Pass()
     {
-        var pace = new ScrubPace(_context.Options.ScrubBytesPerSecond, _clock, _stopped);
-        var pass = new ScrubPass(_context, pace);
+        var pace = new ScrubPace(_engine.Options.ScrubBytesPerSecond, _clock, _stopped);
+        var pass = new ScrubPass(_engine, pace);
         while (!RunSlice(pass))
             pace.Wait();
         return pass.Report;
@@ -97,9 +97,9 @@ internal sealed class Scrubber : IDisposable
     {
         _stopped.ThrowIfCancellationRequested();
         foreach (var problem in report.Problems)
-            LogSafely(() => ScrubLog.Problem(_context.Logger, _context.Disk.Path, report.TransactionId, problem));
-        if (_context.Options.ScrubObserver is { } observer)
-            _context.Observers.Post(nameof(VerificationReport), () => observer(report));
+            LogSafely(() => ScrubLog.Problem(_engine.Logger, _engine.Disk.Path, report.TransactionId, problem));
+        if (_engine.Options.ScrubObserver is { } observer)
+            _engine.Observers.Post(nameof(VerificationReport), () => observer(report));
     }
 
     // The log is user code too.

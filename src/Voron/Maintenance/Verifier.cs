@@ -18,7 +18,7 @@ namespace Voron.Maintenance;
 /// </remarks>
 internal sealed unsafe class Verifier : ITreeCheckHost
 {
-    private readonly Engine _context;
+    private readonly Engine _engine;
     private readonly SnapshotPages _snapshot;
     private readonly SectionMapLayout _layout;
     private readonly CheckedPages _pages;
@@ -30,19 +30,19 @@ internal sealed unsafe class Verifier : ITreeCheckHost
     private long _entries;
     private int _treeCount;
 
-    private Verifier(Engine context, SnapshotPages snapshot)
+    private Verifier(Engine engine, SnapshotPages snapshot)
     {
-        _context = context;
+        _engine = engine;
         _snapshot = snapshot;
-        _layout = context.Layout;
-        _pages = new CheckedPages(context, snapshot, ScrubPace.Unlimited(context.Closing.Token), Report);
+        _layout = engine.Layout;
+        _pages = new CheckedPages(engine, snapshot, ScrubPace.Unlimited(engine.Closing.Token), Report);
         _trees = new TreeChecker(this);
         _owned = new ulong[_pages.PageCount / (PlantedFault.ListOwnedPages ? 1 : 64) + 1];
     }
 
-    public static VerificationReport Run(Engine context, SnapshotPages snapshot) => new Verifier(context, snapshot).Run();
+    public static VerificationReport Run(Engine engine, SnapshotPages snapshot) => new Verifier(engine, snapshot).Run();
 
-    public int PageSize => _context.PageSize;
+    public int PageSize => _engine.PageSize;
 
     public long PageLimit => _pages.PageCount;
 
@@ -85,8 +85,8 @@ internal sealed unsafe class Verifier : ITreeCheckHost
 
     private VerificationReport Run()
     {
-        if (PageLimit > _context.DataFile.CapacityPages)
-            Report($"the state has {PageLimit} pages, but '{_context.DataFile.File.Path}' has only {_context.DataFile.CapacityPages}");
+        if (PageLimit > _engine.DataFile.CapacityPages)
+            Report($"the state has {PageLimit} pages, but '{_engine.DataFile.File.Path}' has only {_engine.DataFile.CapacityPages}");
 
         Guard("catalog", CheckTrees);
         _owner = "";

@@ -53,11 +53,11 @@ internal static class ClosedEnvironments
         }
     }
 
-    private static void Describe(Engine context, Writer? writer, StringBuilder text)
+    private static void Describe(Engine engine, Writer? writer, StringBuilder text)
     {
         Debug.Assert(Gate.IsHeldByCurrentThread, "No resource of the environment may be released while it is described.");
-        var readers = context.Users.OpenReaders;
-        var hasWriter = writer != null && context.Users.HasWriter;
+        var readers = engine.Users.OpenReaders;
+        var hasWriter = writer != null && engine.Users.HasWriter;
         var open = new List<string>();
         if (readers > 0)
             open.Add(readers == 1 ? "1 read transaction" : $"{readers} read transactions");
@@ -75,10 +75,10 @@ internal static class ClosedEnvironments
         if (hasWriter)
             Describe(text, $"write transaction {writer!.TransactionId}", writer.Origin.BeganTick, writer.Origin.ThreadId, writer.Origin.OpenedAt);
         var active = new List<ActiveReader>();
-        context.Readers.Collect(active, -1);
-        foreach (var reader in active.Where(reader => reader.Slot != context.FlusherSlot).Take(MaxNamed))
+        engine.Readers.Collect(active, -1);
+        foreach (var reader in active.Where(reader => reader.Slot != engine.FlusherSlot).Take(MaxNamed))
         {
-            if (context.Readers.Describe(reader) is { } origin)
+            if (engine.Readers.Describe(reader) is { } origin)
             {
                 var began = Environment.TickCount64 - (long)origin.Age.TotalMilliseconds;
                 Describe(text, $"read transaction of snapshot {reader.Snapshot}", began, origin.ThreadId, origin.OpenedAt);

@@ -81,7 +81,7 @@ internal static unsafe class EngineOpener
         var keyHeads = new BranchKeyHeads(layout.PageSize, dataFile.PageLimit);
         owned.Push(keyHeads);
         var snapshots = MakeSnapshots(ring, dataFile, versions, options, owned);
-        var context = new Engine
+        var engine = new Engine
         {
             Options = options,
             Logger = logger,
@@ -100,17 +100,17 @@ internal static unsafe class EngineOpener
             Readers = snapshots.Readers,
             Snapshots = snapshots,
         };
-        var publisher = new CommitPublisher(ring, context.Counters, context.Observers);
+        var publisher = new CommitPublisher(ring, engine.Counters, engine.Observers);
         // Comes before anything is deleted or written, so that a damaged environment is left as it is.
-        VerifyDirectExtents(context, recovered);
+        VerifyDirectExtents(engine, recovered);
         if (!options.ReadOnly)
         {
             KeepStamp(dataFile, header, recovered.Stamp);
             checkpoints.SkipTo(recovered.HighestNumber);
-            OpenJournal(context, publisher, checkpoints, recovered, owned);
+            OpenJournal(engine, publisher, checkpoints, recovered, owned);
         }
 
-        return new OpenedEngine(directoryLock, context, checkpoints, publisher, recovered);
+        return new OpenedEngine(directoryLock, engine, checkpoints, publisher, recovered);
     }
 
     // An environment keeps the page size with which it was created.
@@ -201,28 +201,28 @@ internal static unsafe class EngineOpener
     }
 
     private static void OpenJournal(
-        Engine context, CommitPublisher publisher, CheckpointFile checkpoints, RecoveryResult recovered, Stack<IDisposable> owned)
+        Engine engine, CommitPublisher publisher, CheckpointFile checkpoints, RecoveryResult recovered, Stack<IDisposable> owned)
     {
-        Debug.Assert(context.Journal == null && context.JournalFiles == null, "The journal must be opened once, after recovery.");
-        JournalSnapshotFile.DeleteOthers(context.Disk, checkpoints.Current, checkpoints.Previous);
-        var options = context.Options;
+        Debug.Assert(engine.Journal == null && engine.JournalFiles == null, "The journal must be opened once, after recovery.");
+        JournalSnapshotFile.DeleteOthers(engine.Disk, checkpoints.Current, checkpoints.Previous);
+        var options = engine.Options;
         var files = new JournalFileSet(
-            context.Disk, context.EnvironmentId, context.PageSize, options.InitialJournalFileBytes, options.MaxJournalFileBytes, context.Logger);
+            engine.Disk, engine.EnvironmentId, engine.PageSize, options.InitialJournalFileBytes, options.MaxJournalFileBytes, engine.Logger);
         owned.Push(files);
         files.Adopt(
             recovered.Files, recovered.WithoutEpoch, checkpoints.Current.ReplayStart, recovered.Unused, recovered.Ends);
-        context.JournalFiles = files;
-        context.Journal = new JournalWriter(
-            files, context.Poison, publisher, context.EnvironmentId, new JournalStart(recovered.End, recovered.Seals));
-        owned.Push(context.Journal);
+        engine.JournalFiles = files;
+        engine.Journal = new JournalWriter(
+            files, engine.Poison, publisher, engine.EnvironmentId, new JournalStart(recovered.End, recovered.Seals));
+        owned.Push(engine.Journal);
     }
 
     // Verifies the large values that the replayed records name.
-    private static void VerifyDirectExtents(Engine context, RecoveryResult recovered)
+    private static void VerifyDirectExtents(Engine engine, RecoveryResult recovered)
     {
         if (recovered.DirectExtents.Count == 0)
             return;
-        var snapshot = new SnapshotPages(context.Snapshots);
+        var snapshot = new SnapshotPages(engine.Snapshots);
         snapshot.Begin();
         foreach (var (firstPage, value) in recovered.DirectExtents)
             VerifyDirectExtent(snapshot, firstPage, value);

@@ -27,14 +27,14 @@ internal sealed class EnvironmentCloser(
 
     private static readonly TimeSpan UserPatience = TimeSpan.FromSeconds(5);
 
-    private readonly Engine _context = parts.Context;
+    private readonly Engine _engine = parts.Engine;
 
     public void Close()
     {
         var isWriterFree = false;
         try
         {
-            Try(_context.Closing.Cancel);
+            Try(_engine.Closing.Cancel);
             if (scrubber != null)
                 Try(scrubber.Dispose);
 
@@ -52,17 +52,17 @@ internal sealed class EnvironmentCloser(
 
     private void ReleaseUsers(bool isWriterFree)
     {
-        Debug.Assert(_context.Closing.IsCancellationRequested, "Closing must be announced before users are refused.");
+        Debug.Assert(_engine.Closing.IsCancellationRequested, "Closing must be announced before users are refused.");
         try
         {
-            _context.Users.Close();
+            _engine.Users.Close();
         }
         finally
         {
-            _context.Users.WaitForCalls(UserPatience, isWriterFree);
-            ClosedEnvironments.Add(_context, writer);
-            _context.Observers.Finish(UserPatience);
-            GuardedLogger.Finish(_context.Logger, UserPatience);
+            _engine.Users.WaitForCalls(UserPatience, isWriterFree);
+            ClosedEnvironments.Add(_engine, writer);
+            _engine.Observers.Finish(UserPatience);
+            GuardedLogger.Finish(_engine.Logger, UserPatience);
         }
     }
 
@@ -75,7 +75,7 @@ internal sealed class EnvironmentCloser(
         }
         catch (Exception e)
         {
-            EnvironmentLog.ClosingStepFailed(_context.Logger, _context.Disk.Path, e.Message, e);
+            EnvironmentLog.ClosingStepFailed(_engine.Logger, _engine.Disk.Path, e.Message, e);
 
             // Cancelling collects the exceptions that its callbacks throw, including an interruption of this thread.
             Uninterrupted.PassOn(e is AggregateException { InnerExceptions: var all } && all.Any(thrown => thrown is ThreadInterruptedException));
@@ -84,7 +84,7 @@ internal sealed class EnvironmentCloser(
 
     private void CloseWriter(Writer slot, out bool isWriterFree)
     {
-        Debug.Assert(_context.Closing.IsCancellationRequested, "Closing must be announced before the writer is taken for the last time.");
+        Debug.Assert(_engine.Closing.IsCancellationRequested, "Closing must be announced before the writer is taken for the last time.");
         var isFree = false;
         try
         {
@@ -92,14 +92,14 @@ internal sealed class EnvironmentCloser(
             if (isFree)
                 slot.Release();
             else
-                EnvironmentLog.WriterAbandoned(_context.Logger, _context.Disk.Path, slot.TransactionId);
-            _context.Journal!.RefuseTransactions();
+                EnvironmentLog.WriterAbandoned(_engine.Logger, _engine.Disk.Path, slot.TransactionId);
+            _engine.Journal!.RefuseTransactions();
             flusher!.Close();
         }
         catch (Exception e)
         {
             // All resources must be released even so.
-            EnvironmentLog.CloseFailed(_context.Logger, _context.Disk.Path, e.Message, e);
+            EnvironmentLog.CloseFailed(_engine.Logger, _engine.Disk.Path, e.Message, e);
         }
         finally
         {

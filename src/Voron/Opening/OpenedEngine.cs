@@ -10,21 +10,21 @@ internal sealed class OpenedEngine
     private readonly EnvironmentLock _lock;
 
     /// <param name="directoryLock">The lock of the directory.</param>
-    /// <param name="context">The engine.</param>
+    /// <param name="engine">The engine.</param>
     /// <param name="checkpoints">The header.</param>
     /// <param name="publisher">What publishes committed states.</param>
     /// <param name="recovered">What recovery found.</param>
     public OpenedEngine(
-        EnvironmentLock directoryLock, Engine context, CheckpointFile checkpoints, CommitPublisher publisher, RecoveryResult recovered)
+        EnvironmentLock directoryLock, Engine engine, CheckpointFile checkpoints, CommitPublisher publisher, RecoveryResult recovered)
     {
         _lock = directoryLock;
-        Context = context;
+        Engine = engine;
         Checkpoints = checkpoints;
         Publisher = publisher;
         Recovered = recovered;
     }
 
-    public Engine Context { get; }
+    public Engine Engine { get; }
 
     public CheckpointFile Checkpoints { get; }
 
@@ -33,35 +33,35 @@ internal sealed class OpenedEngine
     public RecoveryResult Recovered { get; }
 
     /// <summary>The number of bytes of the journal files that were replayed and await a flush; 0 after a clean close.</summary>
-    public long ReplayedBytes => Recovered.ReplayedRecords == 0 ? 0 : Context.JournalFiles?.LiveRecordBytes ?? 0;
+    public long ReplayedBytes => Recovered.ReplayedRecords == 0 ? 0 : Engine.JournalFiles?.LiveRecordBytes ?? 0;
 
     /// <summary>Closes everything that writes; the resources of readers stay until <see cref="Release"/>.</summary>
     public void CloseWriting()
     {
-        Context.Journal?.Dispose();
-        Context.JournalFiles?.Dispose();
+        Engine.Journal?.Dispose();
+        Engine.JournalFiles?.Dispose();
     }
 
     /// <summary>Releases all resources. Called when the environment is closed and its last user has ended.</summary>
     public void Release()
     {
-        ClosedEnvironments.Remove(Context);
+        ClosedEnvironments.Remove(Engine);
         try
         {
             Checkpoints.Dispose();
-            Context.DataFile.Dispose();
-            Context.Versions.Dispose();
-            Context.BranchKeyHeads.Dispose();
-            Context.DataFileKeyHeads?.Dispose();
-            Context.Heap.Dispose();
-            Context.Frames.Dispose();
-            Context.Readers.Dispose();
-            Context.Ring.Dispose();
+            Engine.DataFile.Dispose();
+            Engine.Versions.Dispose();
+            Engine.BranchKeyHeads.Dispose();
+            Engine.DataFileKeyHeads?.Dispose();
+            Engine.Heap.Dispose();
+            Engine.Frames.Dispose();
+            Engine.Readers.Dispose();
+            Engine.Ring.Dispose();
         }
         finally
         {
             _lock.Dispose();
-            Context.Disk.Dispose();
+            Engine.Disk.Dispose();
         }
     }
 }

@@ -11,15 +11,15 @@ internal sealed class CommitSubmission
     /// <summary>The number of journal bytes kept free beyond the next flush list, for padding and durability markers.</summary>
     private const long SlackBytes = 16 << 10;
 
-    private readonly Engine _context;
+    private readonly Engine _engine;
     private readonly Writer _writer;
     private readonly TransactionPacker _packer;
 
-    public CommitSubmission(Engine context, Writer writer)
+    public CommitSubmission(Engine engine, Writer writer)
     {
-        _context = context;
+        _engine = engine;
         _writer = writer;
-        _packer = new TransactionPacker(context);
+        _packer = new TransactionPacker(engine);
     }
 
     /// <summary>Submits the changes. If this throws, nothing has been submitted, and the changes must be rolled back.</summary>
@@ -30,11 +30,11 @@ internal sealed class CommitSubmission
     /// <exception cref="EnvironmentPoisonedException">A write failed, now or earlier.</exception>
     public long Submit(WriteScope write, CommitCompletion? completion)
     {
-        _context.AssertWriterHeld();
+        _engine.AssertWriterHeld();
         Debug.Assert(
             write.Pages.State.TransactionId == _writer.Submitted.TransactionId + 1 || PlantedFault.WrapTransactionIds,
             "The id of a transaction must follow that of the last submitted one.");
-        var journal = _context.Journal!;
+        var journal = _engine.Journal!;
         var reserve = FlushReserve();
         var entry = _packer.Pack(write.Pages);
         try
@@ -42,7 +42,7 @@ internal sealed class CommitSubmission
             MakeValuesDurable(write);
             entry.Completion = completion;
             _writer.VersionReclaimer.EnsureRoom(write.Pages.ChangeCount);
-            _context.Counters.DirectBytes += write.Pages.DirectBytes;
+            _engine.Counters.DirectBytes += write.Pages.DirectBytes;
             return SubmitOrMakeRoom(entry, reserve);
         }
         catch
@@ -55,7 +55,7 @@ internal sealed class CommitSubmission
     /// <summary>Notifies the reclaimer of the versions that the submitted transaction has superseded. Allocates nothing.</summary>
     public unsafe void NoteSuperseded(WriteScope write)
     {
-        _context.AssertWriterHeld();
+        _engine.AssertWriterHeld();
         foreach (var change in write.Pages.FinalChanges())
         {
             var node = (Paging.VersionNode*)change.Node;
@@ -69,13 +69,13 @@ internal sealed class CommitSubmission
     [Conditional("DEBUG")]
     public void AssertOrder(WriteScope write, long sequence)
     {
-        _context.AssertWriterHeld();
+        _engine.AssertWriterHeld();
         Debug.Assert(sequence > _writer.SubmittedSequence, "The sequence of a transaction's record must be above that of the last one.");
         Debug.Assert(write.Pages.State.TransactionId > _writer.Submitted.TransactionId, "The submitted state must be the newest so far.");
 
         // Both only rise, so the horizon is read first.
-        var horizon = _context.Readers.Horizon;
-        var published = _context.Ring.PublishedId;
+        var horizon = _engine.Readers.Horizon;
+        var published = _engine.Ring.PublishedId;
         Debug.Assert(published <= write.Pages.State.TransactionId, "No state may be published before its transaction is submitted.");
         Debug.Assert(horizon <= published, "The horizon of readers must not be above the published snapshot.");
     }
@@ -85,11 +85,11 @@ internal sealed class CommitSubmission
     {
         try
         {
-            return _context.Journal!.Submit(entry, reserve);
+            return _engine.Journal!.Submit(entry, reserve);
         }
         catch (StorageFullException)
         {
-            if (_context.BackPressure is not { } backPressure)
+            if (_engine.BackPressure is not { } backPressure)
                 throw;
 
             // A flush frees journal files, which is usually enough.
@@ -117,16 +117,16 @@ internal sealed class CommitSubmission
     }
 
     // A flush has changed what the next one needs.
-    private long SubmitAgain(JournalEntry entry) => _context.Journal!.Submit(entry, FlushReserve());
+    private long SubmitAgain(JournalEntry entry) => _engine.Journal!.Submit(entry, FlushReserve());
 
     private JournalReserve FlushReserve() => new(FlushListReserve(), FlushImagesReserve());
 
     // Room for the flush list of all pages that have a version now, and for a small transaction, so that a full disk can be emptied.
     private long FlushListReserve() =>
-        JournalFormat.AlignUp(RecordHeader.Size + _context.Versions.MaxPagesToFlush * FlushListEntry.Size) + SlackBytes;
+        JournalFormat.AlignUp(RecordHeader.Size + _engine.Versions.MaxPagesToFlush * FlushListEntry.Size) + SlackBytes;
 
-    private long FlushImagesReserve() => _context.Options.TornPageProtection == TornPageProtection.FullPageImages
-        ? FlushImageRecords.MaxBytes(_context.Versions.PagesNeedingBase, _context.PageSize)
+    private long FlushImagesReserve() => _engine.Options.TornPageProtection == TornPageProtection.FullPageImages
+        ? FlushImageRecords.MaxBytes(_engine.Versions.PagesNeedingBase, _engine.PageSize)
         : 0;
 
     // Called before the record that names the values is submitted.
@@ -141,7 +141,7 @@ internal sealed class CommitSubmission
 
         write.LargeValues.Finish();
         if (!PlantedFault.SubmitBeforeValueSync)
-            _context.DataFile.Sync();
+            _engine.DataFile.Sync();
     }
 
     private static bool HasLiveDirectExtents(WriteScope write)

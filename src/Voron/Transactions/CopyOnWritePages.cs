@@ -21,7 +21,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     /// <summary>The maximum number of list entries whose memory is kept for the next transaction.</summary>
     private const int MaxKeptEntries = 1024;
 
-    private readonly Engine _context;
+    private readonly Engine _engine;
     private readonly VersionTable _versions;
     private readonly DataFile _dataFile;
     private readonly int _pageShift;
@@ -38,22 +38,22 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     private long _freedInExtents;
     private long _pageCountBefore;
 
-    public CopyOnWritePages(Engine context)
+    public CopyOnWritePages(Engine engine)
     {
-        _context = context;
-        _changes = new TransactionVersions(context);
-        _growth = new DataFileGrowth(context);
-        _versions = context.Versions;
-        _dataFile = context.DataFile;
-        PageSize = context.PageSize;
-        _verifyEveryRead = context.Options.VerifyEveryRead;
+        _engine = engine;
+        _changes = new TransactionVersions(engine);
+        _growth = new DataFileGrowth(engine);
+        _versions = engine.Versions;
+        _dataFile = engine.DataFile;
+        PageSize = engine.PageSize;
+        _verifyEveryRead = engine.Options.VerifyEveryRead;
         _largeValues = new LargeValueReader(this, _dataFile, _verifyEveryRead);
-        KeyHeads = new TransactionKeyHeads(_verifyEveryRead ? null : context.DataFileKeyHeads, context.BranchKeyHeads);
+        KeyHeads = new TransactionKeyHeads(_verifyEveryRead ? null : engine.DataFileKeyHeads, engine.BranchKeyHeads);
         _pageShift = BitOperations.Log2((uint)PageSize);
         _lineShift = _pageShift - 6;
-        Stage = context.DataFile.Unbuffered is { } file ? new LargeValueStage(file) : null;
-        _space = new SpaceAllocator(context.Layout, this, context.Options.PreferredFreeFraction);
-        Holes = new PossibleHoles(context.Layout, _space.Map, context.DataFile.CapacityPages, context.DataFile.Refill);
+        Stage = engine.DataFile.Unbuffered is { } file ? new LargeValueStage(file) : null;
+        _space = new SpaceAllocator(engine.Layout, this, engine.Options.PreferredFreeFraction);
+        Holes = new PossibleHoles(engine.Layout, _space.Map, engine.DataFile.CapacityPages, engine.DataFile.Refill);
     }
 
     public override int PageSize { get; }
@@ -108,13 +108,13 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     /// <summary>Starts a transaction from the newest submitted state.</summary>
     public void Begin(in EnvironmentState submitted)
     {
-        _context.AssertWriterHeld();
+        _engine.AssertWriterHeld();
         Debug.Assert(_directExtents.Count == 0 && _marks.Count == 0, "The last transaction must have ended.");
         Debug.Assert(Stage is not { HasBytes: true }, "No write of a value may outlive its transaction.");
         if (submitted.TransactionId >= StateStructure.MaxTransactionId && !PlantedFault.WrapTransactionIds)
         {
             throw new StorageFullException(
-                $"The environment in '{_context.Disk.Path}' has used up its transaction ids: {submitted.TransactionId} is the last. " +
+                $"The environment in '{_engine.Disk.Path}' has used up its transaction ids: {submitted.TransactionId} is the last. " +
                 "Copy the trees into a new environment.");
         }
 
@@ -189,7 +189,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
 
     public override WritablePage Modify(PageNumber page)
     {
-        _context.AssertWriterHeld();
+        _engine.AssertWriterHeld();
         var node = _versions.Newest(page.Value);
         if (!_changes.IsWritable(node))
             node = Copy(page.Value, node);
@@ -202,7 +202,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     public override WritablePage Allocate(PageKind kind, PageNumber near)
     {
         ThrowIfTooLarge(PageSize);
-        _context.Counters.AllocatedPages++;
+        _engine.Counters.AllocatedPages++;
         return AddPage(_space.AllocatePage(near.Value), kind);
     }
 
@@ -210,10 +210,10 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     {
         var pages = TreeLimits.OverflowPages(PageSize, length);
         ThrowIfTooLarge((long)pages << _pageShift);
-        _context.Counters.AllocatedPages += pages;
+        _engine.Counters.AllocatedPages += pages;
         var first = _space.AllocateExtent(pages, untouched: false);
         _changes.EnsureRoom(pages);
-        var frame = _context.Frames.RentExtent(pages);
+        var frame = _engine.Frames.RentExtent(pages);
         NativeMemory.Clear(frame, (nuint)pages << _pageShift);
         var node = _changes.PushNew(first, frame, pages, VersionFlags.Extent | VersionFlags.New);
         for (var i = 1; i < pages; i++)
@@ -229,7 +229,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
 
     public override WritablePage ModifyExtent(PageNumber first)
     {
-        _context.AssertWriterHeld();
+        _engine.AssertWriterHeld();
         var node = _versions.Newest(first.Value);
         if (!_changes.IsWritable(node))
         {
@@ -237,7 +237,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
             var pages = (int)source->ExtentPages;
             ThrowIfTooLarge((long)pages << _pageShift);
             _changes.EnsureRoom(1);
-            var frame = _context.Frames.RentExtent(pages);
+            var frame = _engine.Frames.RentExtent(pages);
             NativeMemory.Copy(source, frame, (nuint)pages << _pageShift);
             var isNew = node != null && node->TransactionId == _changes.Id ? node->Flags & VersionFlags.New : 0;
             node = _changes.Push(first.Value, frame, pages, VersionFlags.Extent | isNew, 0);
@@ -249,14 +249,14 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     public override void Free(PageNumber page)
     {
         _space.Free(page.Value, 1);
-        _context.Counters.FreedPages++;
+        _engine.Counters.FreedPages++;
         _changes.AddTombstone(page.Value);
     }
 
     public override void FreeExtent(PageNumber first, int pages)
     {
         _space.Free(first.Value, pages);
-        _context.Counters.FreedPages += pages;
+        _engine.Counters.FreedPages += pages;
         _freedInExtents += pages;
         for (var i = 0; i < pages; i++)
             _changes.AddTombstone(first.Value + i);
@@ -272,14 +272,14 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     /// <exception cref="StorageFullException">There is no room, even after a flush of the pages that earlier transactions freed.</exception>
     public long AllocateUntouchedExtent(long pages)
     {
-        _context.Counters.AllocatedPages += pages;
+        _engine.Counters.AllocatedPages += pages;
         try
         {
             return Distrust(_space.AllocateExtent(pages, untouched: true), pages);
         }
         catch (StorageFullException)
         {
-            if (_context.BackPressure?.TryFlush() != true)
+            if (_engine.BackPressure?.TryFlush() != true)
                 throw;
         }
 
@@ -290,13 +290,13 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     /// <exception cref="StorageFullException">There is no room.</exception>
     public void Extend(long pages)
     {
-        _context.Counters.AllocatedPages += pages;
+        _engine.Counters.AllocatedPages += pages;
         _space.Map.Extend(pages);
     }
 
     public void AddDirectExtent(long firstPage, long pages, in DirectExtent value)
     {
-        _context.AssertWriterHeld();
+        _engine.AssertWriterHeld();
         Distrust(firstPage, pages);
         _directExtents.Add(new WrittenExtent(firstPage, (uint)pages, value, -1));
     }
@@ -320,7 +320,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
 
     WritablePage ISpacePages.AddPage(long page, PageKind kind) => AddPage(page, kind);
 
-    void ISpacePages.AssertWriterHeld() => _context.AssertWriterHeld();
+    void ISpacePages.AssertWriterHeld() => _engine.AssertWriterHeld();
 
     bool ISpacePages.HasVersion(long page) => page < _versions.PageCapacity && _versions.HasVersion(page);
 
@@ -334,7 +334,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     /// <exception cref="InvalidOperationException">There have been too many savepoints in this transaction.</exception>
     public void Mark()
     {
-        _context.AssertWriterHeld();
+        _engine.AssertWriterHeld();
         _marks.EnsureCapacity(_marks.Count + 1);
         var stamp = _changes.BeginSavepoint();
         _marks.Add(new CopyOnWriteMark(_directExtents.Count, stamp, _state, _changes.ChangedBytes));
@@ -344,7 +344,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     /// <param name="mark">The number of the savepoint, from 0 for the outermost.</param>
     public void Release(int mark)
     {
-        _context.AssertWriterHeld();
+        _engine.AssertWriterHeld();
         Debug.Assert(mark <= _marks.Count, "Only savepoints that are open can end.");
         _changes.EndSavepoints(mark, mark == 0 ? 0 : _marks[mark - 1].Stamp);
         _marks.RemoveRange(mark, _marks.Count - mark);
@@ -354,7 +354,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     /// <inheritdoc cref="Release"/>
     public void RollbackTo(int mark)
     {
-        _context.AssertWriterHeld();
+        _engine.AssertWriterHeld();
         Stage?.Settle();
         var at = _marks[mark];
         _changes.RollBackTo(mark, at.Stamp, at.ChangedBytes);
@@ -367,7 +367,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     /// <summary>Rolls back the whole transaction.</summary>
     public void Rollback()
     {
-        _context.AssertWriterHeld();
+        _engine.AssertWriterHeld();
         Stage?.Discard();
         if (_changes.Count > 0 || _directExtents.Count > 0)
             _space.Forget();
@@ -410,7 +410,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
         }
 
         _changes.EnsureRoom(1);
-        var frame = _context.Frames.Rent();
+        var frame = _engine.Frames.Rent();
         NativeMemory.Copy(source, frame, (nuint)PageSize);
         return _changes.Push(page, frame, 1, flags, dirtyLines);
     }
@@ -418,7 +418,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     private WritablePage AddPage(long page, PageKind kind)
     {
         _changes.EnsureRoom(1);
-        var frame = _context.Frames.Rent();
+        var frame = _engine.Frames.Rent();
         NativeMemory.Clear(frame, (nuint)PageSize);
         var node = _changes.PushNew(page, frame, 1, VersionFlags.New);
         var header = (PageHeader*)frame;
@@ -430,7 +430,7 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
     // Returns the memory that a large transaction needed.
     private void EndLists()
     {
-        _context.AssertWriterHeld();
+        _engine.AssertWriterHeld();
         _changes.Clear();
         _directExtents.Clear();
         _marks.Clear();
@@ -440,10 +440,10 @@ internal sealed unsafe class CopyOnWritePages : PageWriter, ISpacePages
 
     private void ThrowIfTooLarge(long bytes)
     {
-        if (_changes.ChangedBytes + bytes > _context.Options.MaxTransactionBytes)
+        if (_changes.ChangedBytes + bytes > _engine.Options.MaxTransactionBytes)
         {
             throw new StorageFullException(
-                $"The transaction would change more than {_context.Options.MaxTransactionBytes} bytes of pages ({nameof(StorageOptions.MaxTransactionBytes)}). " +
+                $"The transaction would change more than {_engine.Options.MaxTransactionBytes} bytes of pages ({nameof(StorageOptions.MaxTransactionBytes)}). " +
                 "Divide it into several transactions, or raise the limit.");
         }
     }

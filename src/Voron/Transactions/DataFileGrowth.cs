@@ -4,23 +4,23 @@ using Voron.Testing;
 namespace Voron.Transactions;
 
 /// <summary>Grows the data file for the open write transaction. Used by the holder of the writer.</summary>
-internal sealed unsafe class DataFileGrowth(Engine context)
+internal sealed unsafe class DataFileGrowth(Engine engine)
 {
-    private readonly Engine _context = context;
-    private readonly VersionTable _versions = context.Versions;
-    private readonly DataFile _dataFile = context.DataFile;
+    private readonly Engine _engine = engine;
+    private readonly VersionTable _versions = engine.Versions;
+    private readonly DataFile _dataFile = engine.DataFile;
 
     /// <summary>Grows the data file when it has fewer pages than requested, by more than requested if there is room.</summary>
     public void EnsureCapacity(long pageCount)
     {
-        _context.AssertWriterHeld();
-        if (pageCount > _dataFile.PageLimit && pageCount <= _context.Layout.MaxPageCount)
-            throw AddressPlan.Exceeded(_context.Disk.Path, pageCount, _dataFile.PageLimit);
-        if (pageCount > _context.Layout.MaxPageCount)
+        _engine.AssertWriterHeld();
+        if (pageCount > _dataFile.PageLimit && pageCount <= _engine.Layout.MaxPageCount)
+            throw AddressPlan.Exceeded(_engine.Disk.Path, pageCount, _dataFile.PageLimit);
+        if (pageCount > _engine.Layout.MaxPageCount)
         {
             throw new StorageFullException(
-                $"The environment in '{_context.Disk.Path}' cannot grow to {pageCount} pages of {_context.PageSize} bytes: " +
-                $"the maximum is {_context.Layout.MaxPageCount} pages.");
+                $"The environment in '{_engine.Disk.Path}' cannot grow to {pageCount} pages of {_engine.PageSize} bytes: " +
+                $"the maximum is {_engine.Layout.MaxPageCount} pages.");
         }
 
         if (pageCount > _dataFile.CapacityPages)
@@ -31,7 +31,7 @@ internal sealed unsafe class DataFileGrowth(Engine context)
     private void Grow(long pageCount)
     {
         var capacity = _dataFile.CapacityPages;
-        var step = GrowthPolicy.NextStep(capacity, _context.PageSize, _context.Options.MaxGrowthBytes);
+        var step = GrowthPolicy.NextStep(capacity, _engine.PageSize, _engine.Options.MaxGrowthBytes);
         var wanted = Math.Min(Math.Max(pageCount, capacity + step), _dataFile.PageLimit);
         bool moved;
         try
@@ -45,6 +45,6 @@ internal sealed unsafe class DataFileGrowth(Engine context)
 
         SchedulePoint.Reach(SchedulePlace.MapMoved);
         if (moved)
-            _dataFile.RetireMaps(_context.Ring.Republish(_dataFile.MapAddress));
+            _dataFile.RetireMaps(_engine.Ring.Republish(_dataFile.MapAddress));
     }
 }

@@ -8,13 +8,13 @@ internal sealed class EngineSnapshot : IDisposable
     private readonly EnvironmentUsers _users;
 
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
-    public EngineSnapshot(Engine context)
+    public EngineSnapshot(Engine engine)
     {
-        _users = context.Users;
+        _users = engine.Users;
         _users.AddCall();
         try
         {
-            Snapshot = new SnapshotPages(context.Snapshots, forEngine: true);
+            Snapshot = new SnapshotPages(engine.Snapshots, forEngine: true);
             Snapshot.Begin(thread: Environment.CurrentManagedThreadId);
         }
         catch

@@ -17,26 +17,26 @@ internal sealed unsafe class LargeValueWriter
 {
     private const int MaxKeptChecksums = 4096;
 
-    private readonly Engine _context;
+    private readonly Engine _engine;
     private readonly CopyOnWritePages _writePages;
     private readonly int _pageShift;
     private ulong[] _checksums = [];
 
-    public LargeValueWriter(Engine context, CopyOnWritePages writePages)
+    public LargeValueWriter(Engine engine, CopyOnWritePages writePages)
     {
-        _context = context;
+        _engine = engine;
         _writePages = writePages;
-        _pageShift = BitOperations.Log2((uint)context.PageSize);
+        _pageShift = BitOperations.Log2((uint)engine.PageSize);
     }
 
     /// <summary>The size in bytes from which values are written here.</summary>
-    public int ThresholdBytes => _context.Options.LargeValueBytes;
+    public int ThresholdBytes => _engine.Options.LargeValueBytes;
 
     /// <summary>Sets the value of a key.</summary>
     public void Put(TreeState tree, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
-        _context.AssertWriterHeld();
-        var pages = LargeValues.PageCount(_context.PageSize, value.Length);
+        _engine.AssertWriterHeld();
+        var pages = LargeValues.PageCount(_engine.PageSize, value.Length);
         var first = _writePages.AllocateUntouchedExtent(pages);
         var chunks = (int)LargeValues.ChunkCount(value.Length);
         if (_checksums.Length < chunks)
@@ -56,16 +56,16 @@ internal sealed unsafe class LargeValueWriter
     /// <returns>Its checksum.</returns>
     public ulong WriteChunk(long firstPage, long chunk, ReadOnlySpan<byte> bytes)
     {
-        _context.AssertWriterHeld();
+        _engine.AssertWriterHeld();
         var page = LargeValues.ChunkPage(firstPage, chunk, _pageShift);
-        var seed = _context.DataFile.Seed(page);
+        var seed = _engine.DataFile.Seed(page);
 
         // The copy is in the cache; its source may not be yet.
         if (_writePages.Stage != null)
             return Checksum.Compute(_writePages.Stage.Add(page << _pageShift, bytes), (nuint)bytes.Length, seed);
         try
         {
-            _context.DataFile.File.Write(page << _pageShift, bytes);
+            _engine.DataFile.File.Write(page << _pageShift, bytes);
         }
         catch (DiskException e)
         {
@@ -78,17 +78,17 @@ internal sealed unsafe class LargeValueWriter
     /// <summary>Makes sure that all chunks have been written. They are durable after a sync.</summary>
     public void Finish()
     {
-        _context.AssertWriterHeld();
+        _engine.AssertWriterHeld();
         _writePages.Stage?.Finish();
     }
 
     /// <summary>Reads back bytes of a chunk that was written in this transaction, before the last <see cref="Finish"/>.</summary>
     public void ReadChunk(long firstPage, long chunk, Span<byte> bytes)
     {
-        _context.AssertWriterHeld();
+        _engine.AssertWriterHeld();
         try
         {
-            _context.DataFile.File.Read(LargeValues.ChunkPage(firstPage, chunk, _pageShift) << _pageShift, bytes);
+            _engine.DataFile.File.Read(LargeValues.ChunkPage(firstPage, chunk, _pageShift) << _pageShift, bytes);
         }
         catch (DiskException e)
         {
@@ -99,7 +99,7 @@ internal sealed unsafe class LargeValueWriter
     /// <summary>Makes a written extent the value of a key.</summary>
     public void Attach(TreeState tree, ReadOnlySpan<byte> key, long firstPage, long pages, long length, ReadOnlySpan<ulong> checksums)
     {
-        _context.AssertWriterHeld();
+        _engine.AssertWriterHeld();
         var reference = new LargeExtentReference { FirstPage = firstPage, Length = length, Checksums = checksums[0] };
         if (!reference.IsOneChunk)
         {
@@ -111,7 +111,7 @@ internal sealed unsafe class LargeValueWriter
         for (var chunk = 0L; chunk < checksums.Length; chunk++)
         {
             var page = LargeValues.ChunkPage(firstPage, chunk, _pageShift);
-            _context.DataFile.MarkChunk(page, isVerified: _writePages.Stage == null);
+            _engine.DataFile.MarkChunk(page, isVerified: _writePages.Stage == null);
         }
 
         _writePages.AddDirectExtent(firstPage, pages, new DirectExtent { Length = length, Checksums = reference.Checksums });

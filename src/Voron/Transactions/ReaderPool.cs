@@ -7,15 +7,15 @@ namespace Voron.Transactions;
 internal sealed class ReaderPool
 {
     private readonly ReadTransactionBody?[] _pool = new ReadTransactionBody?[64];
-    private readonly Engine _context;
+    private readonly Engine _engine;
     private readonly Action<long, StackTrace?> _leaked;
     private readonly Action<ReadTransactionBody> _return;
     private readonly Action<SnapshotPages, StackTrace?> _release;
 
     /// <param name="leaked">Called with the snapshot's id, and with the place where it was opened, when a transaction was never disposed.</param>
-    public ReaderPool(Engine context, Action<long, StackTrace?> leaked)
+    public ReaderPool(Engine engine, Action<long, StackTrace?> leaked)
     {
-        _context = context;
+        _engine = engine;
         _leaked = leaked;
         _return = Return;
         _release = Leaked;
@@ -24,7 +24,7 @@ internal sealed class ReaderPool
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
     public ReadTransactionBody Rent()
     {
-        _context.Users.AddReader();
+        _engine.Users.AddReader();
         SnapshotPages? snapshot = null;
         try
         {
@@ -35,9 +35,9 @@ internal sealed class ReaderPool
                     body = Interlocked.Exchange(ref _pool[i], null);
             }
 
-            snapshot = body?.Snapshot ?? new SnapshotPages(_context.Snapshots);
+            snapshot = body?.Snapshot ?? new SnapshotPages(_engine.Snapshots);
             body ??= new ReadTransactionBody(snapshot, _return, _release);
-            body.Begin(_context.Options.CaptureTransactionStacks ? new StackTrace(1, fNeedFileInfo: false) : null);
+            body.Begin(_engine.Options.CaptureTransactionStacks ? new StackTrace(1, fNeedFileInfo: false) : null);
             return body;
         }
         catch
@@ -45,7 +45,7 @@ internal sealed class ReaderPool
             // A snapshot has a slot from its creation on, and may already have been registered.
             snapshot?.End();
             snapshot?.Retire();
-            _context.Users.RemoveReader();
+            _engine.Users.RemoveReader();
             throw;
         }
     }
@@ -56,13 +56,13 @@ internal sealed class ReaderPool
         {
             if (_pool[i] == null && Interlocked.CompareExchange(ref _pool[i], body, null) == null)
             {
-                _context.Users.RemoveReader();
+                _engine.Users.RemoveReader();
                 return;
             }
         }
 
         body.Snapshot.Retire();
-        _context.Users.RemoveReader();
+        _engine.Users.RemoveReader();
     }
 
     /// <summary>Called by a finalizer: releases the snapshot on the thread pool, after a while.</summary>
@@ -75,7 +75,7 @@ internal sealed class ReaderPool
     {
         try
         {
-            _ = Task.Delay(_context.Options.LeakGrace).ContinueWith(
+            _ = Task.Delay(_engine.Options.LeakGrace).ContinueWith(
                 _ => ReleaseLeaked(snapshot, openedAt), CancellationToken.None, TaskContinuationOptions.None, TaskScheduler.Default);
         }
         catch (OutOfMemoryException)
@@ -89,7 +89,7 @@ internal sealed class ReaderPool
         var id = snapshot.Id;
         snapshot.End();
         snapshot.Retire();
-        _context.Users.RemoveReader();
+        _engine.Users.RemoveReader();
         _leaked(id, openedAt);
     }
 }

@@ -12,16 +12,16 @@ internal sealed unsafe class TransactionPacker
     /// <summary>The maximum number of freed pages for whose numbers memory is kept for the next transaction.</summary>
     private const int MaxKeptPages = 16 << 10;
 
-    private readonly Engine _context;
+    private readonly Engine _engine;
     private readonly List<long> _freed = [];
 
-    public TransactionPacker(Engine context) => _context = context;
+    public TransactionPacker(Engine engine) => _engine = engine;
 
     /// <summary>Packs all changes. The entry belongs to the caller, which submits it or returns it.</summary>
     public JournalEntry Pack(CopyOnWritePages writePages)
     {
-        _context.AssertWriterHeld();
-        var journal = _context.Journal!;
+        _engine.AssertWriterHeld();
+        var journal = _engine.Journal!;
         var entry = journal.Rent();
         JournalEntry? compressed = null;
         try
@@ -66,7 +66,7 @@ internal sealed unsafe class TransactionPacker
         }
         else if ((node->Flags & VersionFlags.InsideExtent) == 0)
         {
-            var isWhole = (node->Flags & VersionFlags.New) != 0 || _context.Options.JournalsFullPages;
+            var isWhole = (node->Flags & VersionFlags.New) != 0 || _engine.Options.JournalsFullPages;
             var previous = isWhole ? null : PreviousBytes(writePages, node);
             Debug.Assert(previous == null || PageDiff.FindUnmarked(node->Frame, previous, writePages.PageSize, node->DirtyLines) < 0);
             record.AddPage(node->Page, node->Frame, previous, writePages.PageSize, node->DirtyLines);
@@ -76,7 +76,7 @@ internal sealed unsafe class TransactionPacker
     private byte* PreviousBytes(CopyOnWritePages writePages, VersionNode* node)
     {
         var previous = writePages.PreviousVersion(node);
-        return previous == null ? _context.DataFile.Address(node->Page) : previous->Frame;
+        return previous == null ? _engine.DataFile.Address(node->Page) : previous->Frame;
     }
 
     private void AddFreed(ref RecordBuilder record)
@@ -97,7 +97,7 @@ internal sealed unsafe class TransactionPacker
             _freed.Capacity = 0;
     }
 
-    private bool ShouldCompress(JournalWriter journal) => _context.Options.JournalCompression switch
+    private bool ShouldCompress(JournalWriter journal) => _engine.Options.JournalCompression switch
     {
         JournalCompression.Always => true,
         JournalCompression.Never => false,

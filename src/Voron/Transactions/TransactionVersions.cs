@@ -21,7 +21,7 @@ namespace Voron.Transactions;
 /// </remarks>
 internal sealed unsafe class TransactionVersions
 {
-    private readonly Engine _context;
+    private readonly Engine _engine;
     private readonly VersionTable _versions;
     private readonly FrameAllocator _frames;
     private readonly ChangeList _changes;
@@ -31,13 +31,13 @@ internal sealed unsafe class TransactionVersions
     private int _innermostStamp;
     private long _changedBytes;
 
-    public TransactionVersions(Engine context)
+    public TransactionVersions(Engine engine)
     {
-        _context = context;
-        _versions = context.Versions;
-        _frames = context.Frames;
-        _changes = new ChangeList(context.Heap);
-        _pageShift = BitOperations.Log2((uint)context.PageSize);
+        _engine = engine;
+        _versions = engine.Versions;
+        _frames = engine.Frames;
+        _changes = new ChangeList(engine.Heap);
+        _pageShift = BitOperations.Log2((uint)engine.PageSize);
     }
 
     /// <summary>The id that this transaction will have.</summary>
@@ -59,15 +59,15 @@ internal sealed unsafe class TransactionVersions
     {
         get
         {
-            _context.AssertWriterHeld();
-            return _context.BranchKeyHeads;
+            _engine.AssertWriterHeld();
+            return _engine.BranchKeyHeads;
         }
     }
 
     /// <summary>Starts a transaction.</summary>
     public void Begin(long id)
     {
-        _context.AssertWriterHeld();
+        _engine.AssertWriterHeld();
         Debug.Assert(_changes.Count == 0, "The last transaction must have ended.");
         Debug.Assert(
             id >= _id || PlantedFault.WrapTransactionIds, "The ids of transactions must not fall: that of one that was rolled back is used again.");
@@ -93,7 +93,7 @@ internal sealed unsafe class TransactionVersions
     /// </remarks>
     public void EnsureRoom(int nodes)
     {
-        _context.AssertWriterHeld();
+        _engine.AssertWriterHeld();
         _changes.EnsureRoom(nodes);
         _versions.EnsureNodes(nodes);
     }
@@ -101,7 +101,7 @@ internal sealed unsafe class TransactionVersions
     /// <summary>Adds the newest version of a page.</summary>
     public VersionNode* Push(long page, byte* frame, int pages, VersionFlags flags, ulong dirtyLines)
     {
-        _context.AssertWriterHeld();
+        _engine.AssertWriterHeld();
         var node = _versions.Push(page, _id, _stamp, frame, pages, flags);
 
         // Readers see the node already, but only the writer uses its dirty lines.
@@ -122,7 +122,7 @@ internal sealed unsafe class TransactionVersions
     {
         var node = _versions.Newest(page);
         if (node != null && (node->Flags & VersionFlags.Tombstone) == 0)
-            throw new CorruptionException($"Page {page} of '{_context.DataFile.File.Path}' is free according to the section map, but is in use.");
+            throw new CorruptionException($"Page {page} of '{_engine.DataFile.File.Path}' is free according to the section map, but is in use.");
 
         // If the section map is wrong and the page is a branch with key heads, those heads do not belong to the new page.
         BranchKeyHeads.Invalidate(new PageNumber(page));
@@ -166,7 +166,7 @@ internal sealed unsafe class TransactionVersions
     /// <param name="innermostStamp">The stamp of the innermost savepoint that stays open; 0 when there is none.</param>
     public void EndSavepoints(int mark, int innermostStamp)
     {
-        _context.AssertWriterHeld();
+        _engine.AssertWriterHeld();
         Debug.Assert(innermostStamp <= _innermostStamp, "The savepoint that stays open must be around those that end.");
         while (_changes.TryEndSavepoint(mark, out var node))
             Join(node);
@@ -223,7 +223,7 @@ internal sealed unsafe class TransactionVersions
     /// <summary>Removes the versions made since a savepoint, or all of them when it is -1.</summary>
     private void Pop(int mark)
     {
-        _context.AssertWriterHeld();
+        _engine.AssertWriterHeld();
         while (_changes.TryTakeBack(mark, out var node))
         {
             if (PlantedFault.KeepPageInRollback && mark >= 0 && _changes.IsFirstOf(mark))

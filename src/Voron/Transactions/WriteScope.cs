@@ -9,13 +9,13 @@ namespace Voron.Transactions;
 /// </summary>
 internal sealed class WriteScope
 {
-    private readonly Engine _context;
+    private readonly Engine _engine;
 
-    public WriteScope(Engine context, CopyOnWritePages pages)
+    public WriteScope(Engine engine, CopyOnWritePages pages)
     {
-        _context = context;
+        _engine = engine;
         Pages = pages;
-        LargeValues = new LargeValueWriter(context, pages);
+        LargeValues = new LargeValueWriter(engine, pages);
     }
 
     /// <summary>The copy-on-write pages.</summary>
@@ -52,7 +52,7 @@ internal sealed class WriteScope
 
     /// <inheritdoc cref="Engine.AssertWriterHeld"/>
     [Conditional("DEBUG")]
-    public void AssertWriterHeld() => _context.AssertWriterHeld();
+    public void AssertWriterHeld() => _engine.AssertWriterHeld();
 
     /// <exception cref="InvalidOperationException">An operation has failed midway.</exception>
     public void ThrowIfBroken()

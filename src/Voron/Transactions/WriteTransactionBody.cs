@@ -20,7 +20,7 @@ namespace Voron.Transactions;
 /// </remarks>
 internal sealed class WriteTransactionBody : TransactionBody
 {
-    private readonly Engine _context;
+    private readonly Engine _engine;
     private readonly Writer _writer;
     private readonly Parking<WriteTransactionBody> _parking;
     private readonly CommitSubmission _submission;
@@ -33,20 +33,20 @@ internal sealed class WriteTransactionBody : TransactionBody
     private int _open;
 
     // The writer is held while a transaction is open, and the object is parked while none is.
-    public WriteTransactionBody(Engine context, Writer writer, Parking<WriteTransactionBody> parking)
-        : this(context, writer, parking, new TreeLog())
+    public WriteTransactionBody(Engine engine, Writer writer, Parking<WriteTransactionBody> parking)
+        : this(engine, writer, parking, new TreeLog())
     {
     }
 
-    private WriteTransactionBody(Engine context, Writer writer, Parking<WriteTransactionBody> parking, TreeLog log)
-        : base(writer.WritePages, writer.WritePages.KeyHeads, new WriteScope(context, writer.WritePages), log)
+    private WriteTransactionBody(Engine engine, Writer writer, Parking<WriteTransactionBody> parking, TreeLog log)
+        : base(writer.WritePages, writer.WritePages.KeyHeads, new WriteScope(engine, writer.WritePages), log)
     {
-        _context = context;
+        _engine = engine;
         _writer = writer;
         _parking = parking;
         _log = log;
         Scope = Write!;
-        _submission = new CommitSubmission(context, writer);
+        _submission = new CommitSubmission(engine, writer);
     }
 
     ~WriteTransactionBody()
@@ -61,8 +61,8 @@ internal sealed class WriteTransactionBody : TransactionBody
     /// <summary>Calls the user's observers and logger; no lock is held.</summary>
     public void CallUser()
     {
-        _context.Observers.CallHere();
-        GuardedLogger.WriteHere(_context.Logger);
+        _engine.Observers.CallHere();
+        GuardedLogger.WriteHere(_engine.Logger);
     }
 
     /// <summary>The copy-on-write pages.</summary>
@@ -78,8 +78,8 @@ internal sealed class WriteTransactionBody : TransactionBody
         Debug.Assert(Volatile.Read(ref _open) == 0, "The last transaction must have ended before another one begins.");
         Debug.Assert(_savepoints.Count == 0 && _log.Count == 0, "No savepoint of the last transaction may be left.");
         _writer.VersionReclaimer.Reclaim();
-        if (_context.DataFile.HasRetiredMaps)
-            _context.DataFile.ReleaseMaps(_writer.VersionReclaimer.OldestSequence);
+        if (_engine.DataFile.HasRetiredMaps)
+            _engine.DataFile.ReleaseMaps(_writer.VersionReclaimer.OldestSequence);
         WritePages.Begin(_writer.Submitted);
         BeginGeneration(_writer.Submitted.Catalog);
         Scope.ClearFailure();
@@ -95,7 +95,7 @@ internal sealed class WriteTransactionBody : TransactionBody
     {
         try
         {
-            _ = Task.Delay(_context.Options.LeakGrace).ContinueWith(
+            _ = Task.Delay(_engine.Options.LeakGrace).ContinueWith(
                 static (_, state) => ((WriteTransactionBody)state!).EndAbandoned(), this,
                 CancellationToken.None, TaskContinuationOptions.None, TaskScheduler.Default);
         }
@@ -110,15 +110,15 @@ internal sealed class WriteTransactionBody : TransactionBody
     {
         if (!TryClaim())
             return;
-        Interlocked.Increment(ref _context.Counters.LeakedWriters);
-        TransactionLog.WriterLeaked(_context.Logger, _context.Disk.Path, WritePages.Id, TransactionLog.Describe(_openedAt));
+        Interlocked.Increment(ref _engine.Counters.LeakedWriters);
+        TransactionLog.WriterLeaked(_engine.Logger, _engine.Disk.Path, WritePages.Id, TransactionLog.Describe(_openedAt));
         try
         {
             RollbackClaimed();
         }
         catch (Exception e)
         {
-            _context.Poison.Set(e);
+            _engine.Poison.Set(e);
         }
 
         GC.ReRegisterForFinalize(this);
@@ -150,7 +150,7 @@ internal sealed class WriteTransactionBody : TransactionBody
         if (WritePages.State.NextTreeId == uint.MaxValue)
         {
             throw new StorageFullException(
-                $"No tree can be created: the environment in '{_context.Disk.Path}' has used all {uint.MaxValue} tree ids, and uses none twice. " +
+                $"No tree can be created: the environment in '{_engine.Disk.Path}' has used all {uint.MaxValue} tree ids, and uses none twice. " +
                 "Copy the trees into a new environment.");
         }
 
@@ -293,7 +293,7 @@ internal sealed class WriteTransactionBody : TransactionBody
     /// <inheritdoc cref="Submit"/>
     public void Commit(bool notifiesObservers, ref bool isSubmitted)
     {
-        var journal = _context.Journal!;
+        var journal = _engine.Journal!;
         var sequence = Submit(null);
         isSubmitted = true;
         journal.WaitUntilDurable(sequence, notifiesObservers);
@@ -305,7 +305,7 @@ internal sealed class WriteTransactionBody : TransactionBody
     {
         var completion = CommitCompletion.Rent();
         var task = completion.Task;
-        var journal = _context.Journal!;
+        var journal = _engine.Journal!;
         if (Submit(completion) > journal.DurableSequence)
             journal.WriteInBackground();
         return task;
@@ -366,7 +366,7 @@ internal sealed class WriteTransactionBody : TransactionBody
         var sequence = PlantedFault.AcknowledgeEmptyAtOnce ? 0 : _writer.SubmittedSequence;
         End(committed: false);
         if (completion != null)
-            _context.Journal!.CompleteWhenDurable(sequence, completion);
+            _engine.Journal!.CompleteWhenDurable(sequence, completion);
         return sequence;
     }
 
@@ -382,7 +382,7 @@ internal sealed class WriteTransactionBody : TransactionBody
     {
         Scope.Puts.Undo(toSavepoint: false);
         WritePages.Rollback();
-        _context.Counters.RolledBackTransactions++;
+        _engine.Counters.RolledBackTransactions++;
         End(committed: false);
     }
 
@@ -408,7 +408,7 @@ internal sealed class WriteTransactionBody : TransactionBody
         finally
         {
             // Last, because this may release everything that this class uses.
-            _context.Users.RemoveWriter();
+            _engine.Users.RemoveWriter();
         }
     }
 

@@ -15,15 +15,15 @@ namespace Voron.Transactions;
 /// </remarks>
 internal sealed class WriteTransactionPool
 {
-    private readonly Engine _context;
+    private readonly Engine _engine;
     private readonly Writer _writer;
     private readonly Parking<WriteTransactionBody> _parking = new();
 
-    public WriteTransactionPool(Engine context, Writer writer)
+    public WriteTransactionPool(Engine engine, Writer writer)
     {
-        _context = context;
+        _engine = engine;
         _writer = writer;
-        _parking.Put(new WriteTransactionBody(context, writer, _parking));
+        _parking.Put(new WriteTransactionBody(engine, writer, _parking));
     }
 
     /// <summary>Starts a transaction. The writer is held.</summary>
@@ -33,14 +33,14 @@ internal sealed class WriteTransactionPool
         _writer.AssertHeld();
         if (_writer.HasDeferred)
             _writer.RunDeferred();
-        _context.Users.AddWriter();
+        _engine.Users.AddWriter();
         try
         {
             return BeginCounted();
         }
         catch
         {
-            _context.Users.RemoveWriter();
+            _engine.Users.RemoveWriter();
             throw;
         }
     }
@@ -48,7 +48,7 @@ internal sealed class WriteTransactionPool
     private WriteTransactionBody BeginCounted()
     {
         var body = _parking.Peek() ?? throw new UnreachableException("The writer was free, but its transaction body is in use.");
-        var openedAt = _context.Options.CaptureTransactionStacks ? new StackTrace(3, fNeedFileInfo: false) : null;
+        var openedAt = _engine.Options.CaptureTransactionStacks ? new StackTrace(3, fNeedFileInfo: false) : null;
         body.Begin(openedAt);
         _writer.NoteOrigin(openedAt);
         _parking.Take();

@@ -10,25 +10,25 @@ namespace Voron.Transactions;
 /// </summary>
 internal sealed class Writer
 {
-    private readonly Engine _context;
+    private readonly Engine _engine;
     private readonly WriterLock _lock;
     private readonly ConcurrentQueue<Action> _deferred = new();
     private StackTrace? _openedAt;
     private long _beganTick;
     private int _beganBy;
 
-    public Writer(Engine context, VersionReclaimer versionReclaimer)
+    public Writer(Engine engine, VersionReclaimer versionReclaimer)
     {
-        _context = context;
-        _lock = context.WriterLock = new WriterLock();
+        _engine = engine;
+        _lock = engine.WriterLock = new WriterLock();
         Action assertHeld = () => AssertHeld();
         versionReclaimer.AssertHeld = assertHeld;
-        context.Versions.AssertHeld = assertHeld;
-        context.Frames.AssertHeld = assertHeld;
-        context.DataFile.AssertHeld = assertHeld;
-        context.BranchKeyHeads.AssertHeld = assertHeld;
+        engine.Versions.AssertHeld = assertHeld;
+        engine.Frames.AssertHeld = assertHeld;
+        engine.DataFile.AssertHeld = assertHeld;
+        engine.BranchKeyHeads.AssertHeld = assertHeld;
         VersionReclaimer = versionReclaimer;
-        WritePages = new CopyOnWritePages(context);
+        WritePages = new CopyOnWritePages(engine);
         versionReclaimer.Detached = WritePages.Space.NoteDetached;
     }
 
@@ -75,7 +75,7 @@ internal sealed class Writer
     {
         var origin = Origin;
         var message =
-            $"Write transaction {TransactionId} has been open for {Environment.TickCount64 - origin.BeganTick} ms in '{_context.Disk.Path}'. " +
+            $"Write transaction {TransactionId} has been open for {Environment.TickCount64 - origin.BeganTick} ms in '{_engine.Disk.Path}'. " +
             $"A caller waited {waited.TotalMilliseconds} ms for it to end, then gave up. Commit or dispose each write transaction.";
         return origin.OpenedAt == null ? message : $"{message} Thread {origin.ThreadId} began it at: {origin.OpenedAt}";
     }

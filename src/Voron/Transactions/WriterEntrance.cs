@@ -10,15 +10,15 @@ internal sealed class WriterEntrance
 {
     private static readonly Action<CancellationTokenSource> DisposeSource = source => source.Dispose();
 
-    private readonly Engine _context;
+    private readonly Engine _engine;
     private readonly Writer _writer;
     private readonly WriteTransactionPool _transactions;
     private readonly IBackPressure _backPressure;
     private long _collectedFor = -1;
 
-    public WriterEntrance(Engine context, Writer writer, WriteTransactionPool transactions, IBackPressure backPressure)
+    public WriterEntrance(Engine engine, Writer writer, WriteTransactionPool transactions, IBackPressure backPressure)
     {
-        _context = context;
+        _engine = engine;
         _writer = writer;
         _transactions = transactions;
         _backPressure = backPressure;
@@ -49,7 +49,7 @@ internal sealed class WriterEntrance
         var either = Either(cancellationToken);
         try
         {
-            await _writer.EnterAsync(either?.Token ?? _context.Closing.Token).ConfigureAwait(false);
+            await _writer.EnterAsync(either?.Token ?? _engine.Closing.Token).ConfigureAwait(false);
         }
         catch (OperationCanceledException)
         {
@@ -69,7 +69,7 @@ internal sealed class WriterEntrance
         try
         {
             return _writer.TryEnter(
-                timeout.TotalMilliseconds < int.MaxValue ? timeout : Timeout.InfiniteTimeSpan, either?.Token ?? _context.Closing.Token);
+                timeout.TotalMilliseconds < int.MaxValue ? timeout : Timeout.InfiniteTimeSpan, either?.Token ?? _engine.Closing.Token);
         }
         catch (OperationCanceledException)
         {
@@ -89,12 +89,12 @@ internal sealed class WriterEntrance
     }
 
     private CancellationTokenSource? Either(CancellationToken cancellationToken) => cancellationToken.CanBeCanceled
-        ? CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, _context.Closing.Token)
+        ? CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, _engine.Closing.Token)
         : null;
 
     private Exception Cancelled(CancellationToken cancellationToken) => cancellationToken.IsCancellationRequested
         ? new OperationCanceledException(cancellationToken)
-        : new ObjectDisposedException(nameof(StorageEnvironment), $"The environment in '{_context.Disk.Path}' was closed while this call waited for the writer.");
+        : new ObjectDisposedException(nameof(StorageEnvironment), $"The environment in '{_engine.Disk.Path}' was closed while this call waited for the writer.");
 
     // Only the garbage collector notices a transaction that no caller can end any more, and a waiting caller allocates nothing. The collection
     // runs in the background, and once for each transaction that has kept others waiting for long.
@@ -111,9 +111,9 @@ internal sealed class WriterEntrance
         try
         {
             SchedulePoint.Reach(SchedulePlace.WriterTaken);
-            if (_context.Closing.IsCancellationRequested)
-                throw new ObjectDisposedException(nameof(StorageEnvironment), $"The environment in '{_context.Disk.Path}' is closed.");
-            _context.Poison.ThrowIfPoisoned();
+            if (_engine.Closing.IsCancellationRequested)
+                throw new ObjectDisposedException(nameof(StorageEnvironment), $"The environment in '{_engine.Disk.Path}' is closed.");
+            _engine.Poison.ThrowIfPoisoned();
             return _transactions.Begin();
         }
         catch

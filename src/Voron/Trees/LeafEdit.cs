@@ -19,7 +19,8 @@ internal readonly unsafe ref struct LeafEdit
     /// <summary>The path to the leaf. Its leaf level is negative when the leaf was found without a descent.</summary>
     public readonly ref readonly TreePath Path;
 
-    public LeafEdit(PageWriter pages, TreeState state, ref readonly WritablePage leaf, int index, ref readonly SearchKey key, ref readonly TreePath path)
+    public LeafEdit(
+        PageWriter pages, TreeState state, ref readonly WritablePage leaf, int index, ref readonly SearchKey key, ref readonly TreePath path)
     {
         Pages = pages;
         State = state;

@@ -79,7 +79,7 @@ internal static unsafe class LeafEditor
         var offset = (int)(record - leaf.Bytes);
         if (spare != 0 || LeafPage.Kind(record) != kind)
         {
-            header->KeyLengthAndKind = LeafPage.Head(keyLength, kind);
+            header->KeyLengthAndKind = LeafPage.LengthAndKind(keyLength, kind);
             header->InlineLength = (ushort)inlineLength;
             leaf.MarkDirty(offset, LeafRecordHeader.Size);
         }
@@ -95,7 +95,7 @@ internal static unsafe class LeafEditor
     {
         leaf.MarkDirty(offset, LeafRecordHeader.Size + key.Length + inlineLength);
         var record = leaf.Bytes + offset;
-        ((LeafRecordHeader*)record)->KeyLengthAndKind = LeafPage.Head(key.Length, kind);
+        ((LeafRecordHeader*)record)->KeyLengthAndKind = LeafPage.LengthAndKind(key.Length, kind);
         ((LeafRecordHeader*)record)->InlineLength = (ushort)inlineLength;
         Unsafe.CopyBlockUnaligned(LeafPage.KeyBytes(record), key.Bytes, (uint)key.Length);
         return LeafPage.KeyBytes(record) + key.Length;

@@ -4,7 +4,7 @@ using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Environments;
 
-/// <summary>Closing while operations of other threads are under way: a slow write, open transactions, space being given back.</summary>
+/// <summary>Closing while operations of other threads are under way: a slow write, open transactions, space being returned.</summary>
 public sealed class ClosingRaceTests
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
@@ -99,7 +99,7 @@ public sealed class ClosingRaceTests
         using var writing = environment.BeginWrite();
         writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(2), [2]);
 
-        // The flusher finishes its flush, and then begins to give space back.
+        // The flusher finishes its flush, and then begins to return space.
         SpinWait.SpinUntil(() => environment.GetStatistics() is var now && now.CheckpointTransactionId == now.PublishedTransactionId, Patience)
             .Should().BeTrue();
         var closing = Start(environment.Dispose);

@@ -87,7 +87,7 @@ public sealed class FlushRetryTests
         disk.SpaceLimit = disk.UsedBytes + (20 << 20);
         rewrite().Should().BeTrue();
         written.Should().BeGreaterThan(6 << 20);
-        disk.AvailableBytes.Should().BeGreaterThan((20 << 20) - written - (256 << 10), "unneeded space is given back");
+        disk.AvailableBytes.Should().BeGreaterThan((20 << 20) - written - (256 << 10), "unneeded space is returned");
         environment.Verify().Problems.Should().BeEmpty();
     }
 

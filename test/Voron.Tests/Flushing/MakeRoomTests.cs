@@ -6,7 +6,7 @@ using Voron.Torture.Simulation;
 namespace Voron.Tests.Flushing;
 
 /// <summary>
-/// A commit that finds no room for its record flushes and, if that was not enough, gives free pages back.
+/// A commit that finds no room for its record flushes and, if that was not enough, returns free pages.
 /// </summary>
 public sealed class MakeRoomTests
 {

@@ -10,7 +10,7 @@ public sealed class SpaceReclaimerTests
     [Fact]
     public void Free_sections_at_the_end_are_cut_off_and_the_rest_is_punched()
     {
-        Assert.SkipWhen(OperatingSystem.IsWindows(), "sees space given back at once, for which Wine has neither cuts nor holes");
+        Assert.SkipWhen(OperatingSystem.IsWindows(), "sees space returned at once, for which Wine has neither cuts nor holes");
         using var directory = new TestDirectory();
         using var environment = StorageEnvironment.Open(directory, Manual);
         Fill(environment, "a", 200, 100_000);
@@ -44,7 +44,7 @@ public sealed class SpaceReclaimerTests
     [Fact]
     public void The_reclaimer_keeps_pages_that_a_reader_sees()
     {
-        Assert.SkipWhen(OperatingSystem.IsWindows(), "sees space given back at once, for which Wine has neither cuts nor holes");
+        Assert.SkipWhen(OperatingSystem.IsWindows(), "sees space returned at once, for which Wine has neither cuts nor holes");
         using var directory = new TestDirectory();
         using var environment = StorageEnvironment.Open(directory, Manual);
         Fill(environment, "a", 100, 100_000);
@@ -107,7 +107,7 @@ public sealed class SpaceReclaimerTests
         var reclaimed = environment.ReclaimSpace();
         reclaimed.Should().BeGreaterThan(environment.GetStatistics().PageCount * 4096 / 8);
         (before - disk.UsedBytes).Should().BeGreaterThanOrEqualTo(reclaimed * 9 / 10, "the disk has it back");
-        environment.ReclaimSpace().Should().Be(0, "nothing is given back twice");
+        environment.ReclaimSpace().Should().Be(0, "nothing is returned twice");
         environment.Verify().Problems.Should().BeEmpty();
 
         // All pages that are used again have blocks when they are committed, so flushing them needs no room.

@@ -189,7 +189,7 @@ public sealed class SpaceAllocatorTests(ITestOutputHelper output) : IDisposable
         queue.Take(sections, 32, FreePages).Should().Be(-1);
         looks.Should().BeLessThan(10);
         queue.Forget();
-        queue.Take(sections, 32, FreePages).Should().Be(778, "a rollback gives back the sections that were taken");
+        queue.Take(sections, 32, FreePages).Should().Be(778, "a rollback returns the sections that were taken");
     }
 
     [Fact]

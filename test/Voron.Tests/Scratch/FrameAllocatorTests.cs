@@ -141,7 +141,7 @@ public sealed unsafe class FrameAllocatorTests(ITestOutputHelper output)
             foreach (var (address, pages, mark) in rented)
             {
                 if (new ReadOnlySpan<byte>((void*)address, pages * pageSize).IndexOfAnyExcept(mark) >= 0)
-                    Assert.Fail("a frame that is in use was given back");
+                    Assert.Fail("a frame that is in use was returned");
             }
         }
 

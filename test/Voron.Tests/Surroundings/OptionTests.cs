@@ -146,7 +146,7 @@ public sealed class OptionTests
         reserved.Bytes.Should().BeInRange(AddressPlan.Bytes(limit) / 10 * 9, AddressPlan.Bytes(limit) + Beside);
     }
 
-    /// <summary>Counts the bytes that the engine has taken and not given back.</summary>
+    /// <summary>Counts the bytes that the engine has taken and not returned.</summary>
     private sealed class Reservations : IMemoryWatch
     {
         private readonly Dictionary<nint, long> _live = [];

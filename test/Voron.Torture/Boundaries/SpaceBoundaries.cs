@@ -33,7 +33,7 @@ internal static class SpaceBoundaries
         }
     }
 
-    /// <summary>Places all pages of a small tree around a page, changes the tree there, and gives the space back.</summary>
+    /// <summary>Places all pages of a small tree around a page, changes the tree there, and returns the space.</summary>
     private static void Behind(int pageSize, long page)
     {
         using var place = new BoundaryPlace(pageSize);

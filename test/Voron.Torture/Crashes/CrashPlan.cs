@@ -36,7 +36,7 @@ internal sealed record CrashPlan(params IReadOnlyList<CrashLevel> Levels)
     /// <summary>True if the first level kills the process and the power stays on.</summary>
     public bool KillsFirst { get; init; }
 
-    /// <summary>True if large parts of the file become free in some of the runs, and are given back.</summary>
+    /// <summary>True if large parts of the file become free in some of the runs, and are returned.</summary>
     public bool Reclaims { get; init; }
 
     /// <summary>

@@ -49,7 +49,7 @@ internal sealed class CrashWorkload : IDisposable
     /// <summary>Lets commits happen while a flush syncs, or writes its checkpoint.</summary>
     public bool Overlaps { get; init; }
 
-    /// <summary>Makes large parts of the file free, and gives them back to the file system.</summary>
+    /// <summary>Makes large parts of the file free, and returns them to the file system.</summary>
     public bool Reclaims { get; init; }
 
     public static StorageOptions RandomOptions(Tape random, TornPageProtection form) => new()
@@ -160,7 +160,7 @@ internal sealed class CrashWorkload : IDisposable
         }
     }
 
-    // Gives free space back with and without readers of its old content, before and after it has become free in the data file.
+    // Returns free space with and without readers of its old content, before and after it has become free in the data file.
     private void StepOfReclaiming()
     {
         switch (_random.Next(6))

@@ -7,7 +7,7 @@ namespace Voron.Torture.Crashes;
 /// <summary>Random changes, made both in a write transaction and in its model.</summary>
 internal sealed class ModelTransaction(WriteTransaction writing, Content content, Tape random)
 {
-    /// <summary>Together these values fill a few sections of the file, the smallest amount that can be given back at all.</summary>
+    /// <summary>Together these values fill a few sections of the file, the smallest amount that can be returned at all.</summary>
     private const int BulkValues = 4;
 
     private static readonly string[] Names = ["alpha", "beta", "gamma"];
@@ -45,7 +45,7 @@ internal sealed class ModelTransaction(WriteTransaction writing, Content content
         return this;
     }
 
-    /// <summary>Puts, replaces or deletes values that fill whole sections, so that there is space to be given back.</summary>
+    /// <summary>Puts, replaces or deletes values that fill whole sections, so that there is space to be returned.</summary>
     public ModelTransaction ChangeBulk()
     {
         for (var i = random.Next(2, 5); random.GoesOn(i > 0); i--)

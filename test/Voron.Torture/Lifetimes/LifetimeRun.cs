@@ -324,7 +324,7 @@ internal sealed class LifetimeRun : IDisposable
         switch (_choices.Next(6))
         {
             case 0:
-                // Every used page has blocks, including those that were given back earlier.
+                // Every used page has blocks, including those that were returned earlier.
                 _run.Step("flush without room");
                 _disk.SpaceLimit = _disk.UsedBytes;
                 _environment.Flush();

@@ -48,7 +48,7 @@ internal sealed class MemoryWatch : IMemoryWatch
         {
             return _live.Count == 0
                 ? null
-                : $"{_live.Count} blocks, the first of {_live.Values.First().Bytes} bytes, were not given back: {_live.Values.First().Origin}";
+                : $"{_live.Count} blocks, the first of {_live.Values.First().Bytes} bytes, were not returned: {_live.Values.First().Origin}";
         }
     }
 

@@ -132,7 +132,7 @@ internal sealed class LongReaderRun(string directory, int keys, TornPageProtecti
 
     private static long VersionsUnderWay(long pages) => (pages / 2) + 16;
 
-    // The flush after the reader's end writes everything to the data file; the next writer gives back the space that it kept.
+    // The flush after the reader's end writes everything to the data file; the next writer returns the space that it kept.
     private void GoBack(StorageEnvironment environment)
     {
         for (var i = 0; i < 2; i++)

@@ -129,11 +129,11 @@ internal sealed class ModelRun : IDisposable
         }
     }
 
-    // Where free pages at the end are given back, an internal transaction of the engine lowers the page count, and changes nothing else.
+    // Where free pages at the end are returned, an internal transaction of the engine lowers the page count, and changes nothing else.
     private void ReclaimSpace()
     {
         History.Add("reclaim space");
-        BrokenPromiseException.Require(_environment.ReclaimSpace() >= 0, "less than nothing was given back");
+        BrokenPromiseException.Require(_environment.ReclaimSpace() >= 0, "less than nothing was returned");
         var newest = _versions.NewestId;
         using var reading = _environment.BeginRead();
         if (reading.TransactionId == newest + 1)

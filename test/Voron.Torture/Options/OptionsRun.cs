@@ -69,7 +69,7 @@ internal sealed class OptionsRun(SuiteRun run)
             Delete(environment, options);
             environment.Flush();
             environment.ReclaimSpace();
-            Commit(environment, "commits after space was given back");
+            Commit(environment, "commits after space was returned");
             Check(environment);
         }
         using (var again = place.Open(new StorageOptions { BackgroundFlush = false }))

@@ -59,7 +59,7 @@ internal sealed class BlockWatch
             watch.Add(offset, length);
         }
 
-        // Blocks that were given back on purpose would look like blocks that were never allocated.
+        // Blocks that were returned on purpose would look like blocks that were never allocated.
         public override bool TryPunchHole(long offset, long length) => false;
 
         public override void Read(long offset, Span<byte> destination) => file.Read(offset, destination);

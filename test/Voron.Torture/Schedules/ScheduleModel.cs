@@ -26,7 +26,7 @@ internal sealed class ScheduleModel(int keys)
     /// <summary>The newest transaction that the model knows.</summary>
     public long Newest { get; private set; }
 
-    /// <summary>True if there are transactions unknown to the model: giving space back takes its own transaction, which changes nothing.</summary>
+    /// <summary>True if there are transactions unknown to the model: returning space takes its own transaction, which changes nothing.</summary>
     public bool HasForeignTransactions { get; set; }
 
     /// <summary>Puts a key with a new stamp or, now and then, deletes it; afterwards records the change in the state.</summary>

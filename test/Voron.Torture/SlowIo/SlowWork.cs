@@ -179,7 +179,7 @@ internal sealed class SlowWork(SlowLedger ledger)
             writing.CommitAsync().AsTask().GetAwaiter().GetResult();
     });
 
-    // Leaves whole sections free, to be given back.
+    // Leaves whole sections free, to be returned.
     private void UseAndFree()
     {
         using (var writing = Opened.BeginWrite())

@@ -18,7 +18,7 @@ internal sealed class KillThenCutSuite : Suite
 
     public override string Name => "kill-then-cut";
 
-    public override string Summary => "killed with unsynced writes visible, opened again and worked on, then the power cut; with space given back";
+    public override string Summary => "killed with unsynced writes visible, opened again and worked on, then the power cut; with space returned";
 
     public override string Unit => "images";
 

@@ -32,7 +32,7 @@ internal unsafe struct LeafPage : IRecordLayout
 
     public static ReadOnlySpan<byte> Key(byte* record) => new(KeyBytes(record), KeyLength(record));
 
-    public static ushort Head(int keyLength, ValueKind kind) => (ushort)(keyLength | (int)kind << LeafRecordHeader.KindShift);
+    public static ushort LengthAndKind(int keyLength, ValueKind kind) => (ushort)(keyLength | (int)kind << LeafRecordHeader.KindShift);
 
     /// <summary>Returns the index of the entry with this key; if there is none, the complement of the index where it belongs.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
