@@ -20,7 +20,7 @@ public sealed class ForgedNumberTests
     [Theory]
     [InlineData(9, false)]
     [InlineData(10, true)]
-    public unsafe void A_run_that_ends_behind_the_last_page_is_refused(long pageCount, bool isInside)
+    public unsafe void An_extent_that_ends_behind_the_last_page_is_refused(long pageCount, bool isInside)
     {
         var value = new OneExtent(pages: 3, length: 9_000, pageCount);
         var readsValue = () => _ = (nint)TreePages.ReadExtent(value, OneExtent.First, 9_000);
@@ -38,7 +38,7 @@ public sealed class ForgedNumberTests
             if (isInside)
                 reads.Should().NotThrow();
             else
-                reads.Should().Throw<CorruptionException>().WithMessage($"The overflow extent at page 7 has 3 pages, but there are {pageCount} *");
+                reads.Should().Throw<CorruptionException>().WithMessage($"'memory' is damaged: the overflow extent at page 7 has 3 pages, but there are {pageCount} *");
         }
     }
 

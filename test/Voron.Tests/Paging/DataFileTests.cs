@@ -66,7 +66,7 @@ public sealed unsafe class DataFileTests : IDisposable
         file.Invoking(damaged => damaged.Verify(5)).Should().Throw<CorruptionException>().WithMessage("Page 5 of*checksum*");
         file.IsVerified(5).Should().BeFalse();
         WritePage(file, 6, number: 7);
-        file.Invoking(damaged => damaged.Verify(6)).Should().Throw<CorruptionException>().WithMessage("*page 7*");
+        file.Invoking(damaged => damaged.Verify(6)).Should().Throw<CorruptionException>().WithMessage("Page 6 of*its header has page number 7*");
         file.Invoking(damaged => damaged.Verify(8)).Should().Throw<CorruptionException>().WithMessage("*beyond the end*");
     }
 
