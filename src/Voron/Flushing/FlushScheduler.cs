@@ -230,6 +230,10 @@ internal sealed class FlushScheduler : IBackPressure
             Try(_growthRetry, static scheduler => scheduler.PreallocateAhead());
         if (_flushRetry.IsOver && ShouldFlush())
             Try(_flushRetry, static scheduler => scheduler.FlushNow());
+
+        // The next transaction does the same, but delayed writers wait before they begin one.
+        if (_throttle.IsOverLimit)
+            _flusher.ReclaimVersions();
         _slowReaders.Check(_flusher.CheckpointId);
         if (_journalSnapshotRetry.IsOver && IsHeldBack())
             Try(_journalSnapshotRetry, static scheduler => scheduler.WriteJournalSnapshot());

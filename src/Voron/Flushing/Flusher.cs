@@ -116,6 +116,23 @@ internal sealed unsafe class Flusher
     }
 
     /// <summary>
+    /// Releases the frames of versions whose last readers have ended since the flush. Does nothing while the writer is taken.
+    /// </summary>
+    public void ReclaimVersions()
+    {
+        if (!_writer.TryEnter(TimeSpan.Zero, CancellationToken.None))
+            return;
+        try
+        {
+            _writer.VersionReclaimer.Reclaim();
+        }
+        finally
+        {
+            _writer.Release();
+        }
+    }
+
+    /// <summary>
     /// Flushes as much as possible for the holder of the writer, whose open transaction has found no room, and detaches the flushed
     /// versions at once.
     /// </summary>
