@@ -1,0 +1,238 @@
+using System.Buffers;
+using System.Buffers.Binary;
+using System.Diagnostics.CodeAnalysis;
+using System.Numerics;
+using System.Runtime.CompilerServices;
+using System.Text.Unicode;
+using Voron.Keys;
+
+namespace Voron;
+
+/// <summary>Writes the fields of a key one after the other, so that the order of the keys' bytes is that of their fields.</summary>
+/// <remarks>
+/// <para>
+/// The writer fills a buffer of its caller and allocates nothing. Each field ends on its own, so keys are compared field by field, and the
+/// bytes of the first fields are a prefix of exactly those keys that begin with these fields: <c>tree.Prefix(key.Written)</c> finds them.
+/// Each field can be in ascending or descending order. The types of the fields are not part of the key: <see cref="KeyReader"/> has to
+/// read the same ones. Equal values have equal bytes, with one exception: the offset of a <see cref="DateTimeOffset"/> counts.
+/// </para>
+/// <para>
+/// The format never changes; <c>docs/key-encoding.md</c> describes it for other languages. To pass a writer to a method, pass it by reference.
+/// </para>
+/// <example>
+/// <code>
+/// var key = new KeyWriter(stackalloc byte[64]);
+/// key.Add(customerId).AddDescending(orderedAt).Add(orderNumber);
+/// orders.Put(key.Written, value);
+/// </code>
+/// </example>
+/// </remarks>
+public ref partial struct KeyWriter
+{
+    private readonly Span<byte> _buffer;
+    private int _written;
+
+    /// <summary>Begins a key in a buffer. Keys have at most a quarter of the page size less 64 bytes: 960 bytes with pages of 4 KiB.</summary>
+    /// <param name="buffer">Room for the key. Bytes behind the key may be overwritten.</param>
+    public KeyWriter(Span<byte> buffer) => _buffer = buffer;
+
+    /// <summary>The key so far: a part of the buffer, which changes when the writer is used for another key.</summary>
+    public readonly ReadOnlySpan<byte> Written => _buffer[.._written];
+
+    /// <summary>The length of the key so far, in bytes.</summary>
+    public readonly int WrittenCount => _written;
+
+    /// <summary>Begins another key in the same buffer.</summary>
+    public void Clear() => _written = 0;
+
+    /// <summary>Cuts the key to its first bytes, so that other fields can follow those that remain.</summary>
+    /// <param name="count">The bytes that remain: a value that <see cref="WrittenCount"/> had earlier.</param>
+    /// <exception cref="ArgumentOutOfRangeException">The count is negative, or greater than <see cref="WrittenCount"/>.</exception>
+    public void Truncate(int count)
+    {
+        if ((uint)count > (uint)_written)
+            KeyErrors.ThrowNothing(count, _written);
+        _written = count;
+    }
+
+    /// <summary>
+    /// Changes the key to the first one that is after all keys that begin with it: the end of a range up to and including these keys.
+    /// </summary>
+    /// <returns>False, with nothing changed, when there is none, because the key is empty or all of its bytes are 255.</returns>
+    public bool TryIncrement()
+    {
+        var last = Written.LastIndexOfAnyExcept(byte.MaxValue);
+        if (last < 0)
+            return false;
+        _buffer[last]++;
+        _written = last + 1;
+        return true;
+    }
+
+    /// <summary>Adds the marker of a field that has no value: one byte. It sorts before <see cref="AddNotNull"/>.</summary>
+    /// <inheritdoc cref="Add(bool)"/>
+    [UnscopedRef]
+    public ref KeyWriter AddNull() => ref Write<byte>(0);
+
+    /// <summary>Adds the marker of a field that could have been null: one byte. The value follows.</summary>
+    /// <inheritdoc cref="Add(bool)"/>
+    [UnscopedRef]
+    public ref KeyWriter AddNotNull() => ref Write<byte>(1);
+
+    /// <summary>Adds a decimal: one to 16 bytes. Trailing zeros do not count: 1.0 and 1.00 have the same bytes, and are read as 1.</summary>
+    /// <inheritdoc cref="Add(bool)"/>
+    [UnscopedRef]
+    public ref KeyWriter Add(decimal value)
+    {
+        Span<byte> field = stackalloc byte[DecimalKey.MaxBytes];
+        return ref Append(field[..DecimalKey.Write(value, field)]);
+    }
+
+    /// <summary>Adds a GUID: 16 bytes, in the order of <see cref="Guid.CompareTo(Guid)"/>, which is that of its text.</summary>
+    /// <inheritdoc cref="Add(bool)"/>
+    [UnscopedRef]
+    public ref KeyWriter Add(Guid value)
+    {
+        value.TryWriteBytes(Take(16), bigEndian: true, out _);
+        return ref this;
+    }
+
+    /// <summary>
+    /// Adds a point in time: eight bytes. Its <see cref="DateTime.Kind"/> does not count, as in <see cref="DateTime.CompareTo(DateTime)"/>, and is
+    /// not kept: use times of one kind only, best UTC.
+    /// </summary>
+    /// <inheritdoc cref="Add(bool)"/>
+    [UnscopedRef]
+    public ref KeyWriter Add(DateTime value) => ref Write((ulong)value.Ticks);
+
+    /// <summary>
+    /// Adds a point in time with its offset: ten bytes. Earlier instants sort first, and of the same instant, smaller offsets. To have one key
+    /// for an instant whatever the offset, add its <see cref="DateTimeOffset.UtcDateTime"/> instead.
+    /// </summary>
+    /// <inheritdoc cref="Add(bool)"/>
+    [UnscopedRef]
+    public ref KeyWriter Add(DateTimeOffset value)
+    {
+        var field = Take(sizeof(ulong) + sizeof(ushort));
+        BinaryPrimitives.WriteUInt64BigEndian(field, (ulong)value.UtcTicks);
+        BinaryPrimitives.WriteUInt16BigEndian(field[sizeof(ulong)..], OrderedBits.From((short)value.TotalOffsetMinutes));
+        return ref this;
+    }
+
+    /// <summary>
+    /// Adds a text: its bytes in UTF-8 and one that ends it. U+0000 and U+0001 take two bytes. Texts sort by their code points, which is the order of
+    /// <see cref="string.CompareOrdinal(string, string)"/> except where a surrogate pair meets a character from U+E000 on.
+    /// </summary>
+    /// <returns>This writer.</returns>
+    /// <exception cref="InvalidOperationException">The buffer is too short. The key has not changed.</exception>
+    /// <exception cref="ArgumentException">The text has half of a surrogate pair. The key has not changed.</exception>
+    /// <exception cref="ArgumentNullException">The text is null: see <see cref="AddNull"/>.</exception>
+    [UnscopedRef]
+    public ref KeyWriter Add(string value)
+    {
+        ArgumentNullException.ThrowIfNull(value);
+        return ref Add(value.AsSpan());
+    }
+
+    /// <inheritdoc cref="Add(string)"/>
+    [UnscopedRef]
+    public ref KeyWriter Add(scoped ReadOnlySpan<char> value)
+    {
+        _written += Encode(value, ends: true, nameof(value));
+        return ref this;
+    }
+
+    /// <summary>
+    /// Adds bytes, and one that ends them. Bytes 0 and 1 take two bytes. UTF-8 text has the same bytes here as in <see cref="Add(string)"/>.
+    /// </summary>
+    /// <inheritdoc cref="Add(bool)"/>
+    [UnscopedRef]
+    public ref KeyWriter Add(scoped ReadOnlySpan<byte> value)
+    {
+        _written += Encode(value, ends: true);
+        return ref this;
+    }
+
+    /// <summary>
+    /// Adds the beginning of a text. The key is then a prefix of all keys whose text begins with it; it must get no further field.
+    /// </summary>
+    /// <inheritdoc cref="Add(string)"/>
+    [UnscopedRef]
+    public ref KeyWriter AddPrefix(string value)
+    {
+        ArgumentNullException.ThrowIfNull(value);
+        return ref AddPrefix(value.AsSpan());
+    }
+
+    /// <inheritdoc cref="AddPrefix(string)"/>
+    [UnscopedRef]
+    public ref KeyWriter AddPrefix(scoped ReadOnlySpan<char> value)
+    {
+        _written += Encode(value, ends: false, nameof(value));
+        return ref this;
+    }
+
+    /// <summary>
+    /// Adds the beginning of bytes. The key is then a prefix of all keys whose bytes begin with it; it must get no further field.
+    /// </summary>
+    /// <inheritdoc cref="Add(bool)"/>
+    [UnscopedRef]
+    public ref KeyWriter AddPrefix(scoped ReadOnlySpan<byte> value)
+    {
+        _written += Encode(value, ends: false);
+        return ref this;
+    }
+
+    [UnscopedRef]
+    private ref KeyWriter Write<T>(T bits)
+        where T : unmanaged, IBinaryInteger<T>
+    {
+        // The method that throws is a default of the interface, for which the integer would have to be boxed.
+        bits.TryWriteBigEndian(Take(Unsafe.SizeOf<T>()), out _);
+        return ref this;
+    }
+
+    [UnscopedRef]
+    private ref KeyWriter Append(scoped ReadOnlySpan<byte> field)
+    {
+        field.CopyTo(Take(field.Length));
+        return ref this;
+    }
+
+    private Span<byte> Take(int bytes)
+    {
+        if (bytes > _buffer.Length - _written)
+            KeyErrors.ThrowTooShort(_buffer.Length, _written, bytes);
+        var field = _buffer.Slice(_written, bytes);
+        _written += bytes;
+        return field;
+    }
+
+    /// <summary>Encodes a text behind the key, which does not change, and returns the number of bytes.</summary>
+    private readonly int Encode(scoped ReadOnlySpan<char> value, bool ends, string parameter)
+    {
+        var rest = _buffer[_written..];
+        var status = Utf8.FromUtf16(value, rest, out var read, out var length, replaceInvalidSequences: false);
+        if (status == OperationStatus.DestinationTooSmall)
+            KeyErrors.ThrowTooShort(_buffer.Length, _written, (long)value.Length + (ends ? 1 : 0));
+        if (status != OperationStatus.Done)
+            KeyErrors.ThrowSurrogate(read, parameter);
+        return Escape(rest, length, ends);
+    }
+
+    private readonly int Encode(scoped ReadOnlySpan<byte> value, bool ends)
+    {
+        var rest = _buffer[_written..];
+        if (value.Length > rest.Length)
+            KeyErrors.ThrowTooShort(_buffer.Length, _written, (long)value.Length + (ends ? 1 : 0));
+        value.CopyTo(rest);
+        return Escape(rest, value.Length, ends);
+    }
+
+    private readonly int Escape(Span<byte> rest, int length, bool ends)
+    {
+        if (!EscapedBytes.TryEscape(rest, length, ends, out var escaped))
+            KeyErrors.ThrowTooShort(_buffer.Length, _written, escaped);
+        return (int)escaped;
+    }
+}

@@ -1,0 +1,106 @@
+namespace Voron.Keys;
+
+/// <summary>Byte strings that end on their own: a byte 0 ends them, and the bytes 0 and 1 within them become 1 1 and 1 2.</summary>
+/// <remarks>
+/// No byte string is the beginning of another one, and their order is that of the bytes without escapes: the end sorts before every byte, and
+/// escaped bytes sort before all others. In a descending field all bytes are inverted, the end included.
+/// </remarks>
+internal static class EscapedBytes
+{
+    private const byte End = 0;
+    private const byte Escape = 1;
+    private const byte FirstCode = 1;
+    private const byte LastCode = 2;
+
+    /// <summary>Escapes the first bytes of a buffer in place; false, with nothing changed, when the buffer is too short.</summary>
+    /// <param name="buffer">The bytes, and room behind them.</param>
+    /// <param name="length">The number of bytes.</param>
+    /// <param name="ends">True to add the end; false for the beginning of a byte string.</param>
+    /// <param name="escaped">The number of bytes that the result takes, whether it fits or not.</param>
+    public static bool TryEscape(Span<byte> buffer, int length, bool ends, out long escaped)
+    {
+        var special = length - CountOrdinary(buffer[..length]);
+        escaped = (long)length + special + (ends ? 1 : 0);
+        if (escaped > buffer.Length)
+            return false;
+
+        var to = (int)escaped;
+        if (ends)
+            buffer[--to] = End;
+        for (var from = length - 1; to != from + 1; from--)
+        {
+            var value = buffer[from];
+            if (value > Escape)
+            {
+                buffer[--to] = value;
+                continue;
+            }
+
+            buffer[--to] = (byte)(value + FirstCode);
+            buffer[--to] = Escape;
+        }
+
+        return true;
+    }
+
+    /// <summary>Returns the length of an escaped byte string with its end; 0 when the end is missing.</summary>
+    /// <param name="source">The escaped bytes and those behind them.</param>
+    /// <param name="mask">255 for a descending field, otherwise 0.</param>
+    /// <param name="decoded">The number of bytes without escapes and end.</param>
+    /// <param name="fault">The offset of an escape that is none, or -1.</param>
+    public static int Measure(ReadOnlySpan<byte> source, byte mask, out int decoded, out int fault)
+    {
+        decoded = 0;
+        fault = -1;
+        for (var at = 0; ; at += 2)
+        {
+            var run = source[at..].IndexOfAny((byte)(End ^ mask), (byte)(Escape ^ mask));
+            if (run < 0)
+                return 0;
+            decoded += run;
+            at += run;
+            if ((source[at] ^ mask) == End)
+                return at + 1;
+            if (at + 1 == source.Length)
+                return 0;
+            if ((source[at + 1] ^ mask) is not (FirstCode or LastCode))
+            {
+                fault = at;
+                return 0;
+            }
+
+            decoded++;
+        }
+    }
+
+    /// <summary>Decodes a byte string that <see cref="Measure"/> has found sound.</summary>
+    /// <param name="source">The escaped bytes without the end.</param>
+    /// <param name="mask">255 for a descending field, otherwise 0.</param>
+    /// <param name="destination">Room for the decoded bytes, and for no more.</param>
+    public static void Decode(ReadOnlySpan<byte> source, byte mask, Span<byte> destination)
+    {
+        if (mask == 0 && source.Length == destination.Length)
+        {
+            source.CopyTo(destination);
+            return;
+        }
+
+        var to = 0;
+        for (var from = 0; from < source.Length; from++)
+        {
+            var value = (byte)(source[from] ^ mask);
+            destination[to++] = value != Escape ? value : (byte)((source[++from] ^ mask) - FirstCode);
+        }
+    }
+
+    private static int CountOrdinary(ReadOnlySpan<byte> bytes)
+    {
+        // Most strings have no such byte at all, which this finds fast.
+        if (!bytes.ContainsAnyInRange(End, Escape))
+            return bytes.Length;
+        var count = 0;
+        foreach (var value in bytes)
+            count += value > Escape ? 1 : 0;
+        return count;
+    }
+}
