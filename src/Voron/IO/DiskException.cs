@@ -4,7 +4,7 @@ namespace Voron.IO;
 internal sealed class DiskException : IOException
 {
     public DiskException(DiskError error, string operation, string path, string reason, int nativeError = 0)
-        : base($"{operation} failed on '{path}': {reason}" + (nativeError != 0 ? $" (error {nativeError})." : "."))
+        : base($"{operation} failed on '{path}': {reason}" + (nativeError != 0 ? $", {SystemErrorNames.Describe(nativeError)}." : "."))
     {
         Error = error;
         Operation = operation;

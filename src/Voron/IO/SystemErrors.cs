@@ -1,3 +1,5 @@
+using Voron.IO.Posix;
+
 namespace Voron.IO;
 
 /// <summary>Converts the base library's exceptions into this layer's exception, for the calls that go through the base library.</summary>
@@ -26,11 +28,22 @@ internal static class SystemErrors
                 HandleDiskFull or DiskFull => DiskError.NoSpace,
                 SharingViolation or LockViolation => DiskError.Locked,
                 FileExists or AlreadyExists => DiskError.AlreadyExists,
+                > 0 when !OperatingSystem.IsWindows() => Errno.ToDiskError(exception.HResult),
                 _ => DiskError.Failed,
             },
         };
-        return new DiskException(error, operation, path, exception.Message.TrimEnd('.'), exception.HResult);
+        return new DiskException(error, operation, path, exception.Message.TrimEnd('.'), NativeError(exception));
     }
+
+    // On POSIX systems, an exception of a type of its own has the HRESULT of that type, which contains a Windows error number.
+    private static int NativeError(Exception exception) => OperatingSystem.IsWindows()
+        ? exception.HResult
+        : exception switch
+        {
+            UnauthorizedAccessException => exception.InnerException is IOException { HResult: > 0 and var errno } ? errno : Errno.AccessDenied,
+            FileNotFoundException or DirectoryNotFoundException => Errno.NoEntry,
+            _ => exception.HResult,
+        };
 
     /// <summary>Returns the exception for a failed Windows call.</summary>
     public static DiskException FromWindows(int error, string operation, string path)

@@ -1,11 +1,23 @@
 using System.Diagnostics.CodeAnalysis;
+using Voron.IO;
 using Voron.Primitives;
 
 namespace Voron.Paging;
 
-/// <summary>Throws for page numbers that lead nowhere, and for pages that claim more than there can be. The tree is then damaged.</summary>
+/// <summary>
+/// Makes exceptions for pages that cannot be read, for page numbers that lead nowhere, and for pages that claim more than there can be. The
+/// tree is then damaged.
+/// </summary>
 internal static class PageErrors
 {
+    /// <summary>
+    /// Returns the exception for a fault of a page and its cause. A disk that cannot be read differs from a disk that holds other bytes. A
+    /// file that ends too early has lost bytes.
+    /// </summary>
+    public static VoronException Failure(string fault, Exception? cause) => cause is DiskException { Error: not DiskError.EndOfFile }
+        ? new StorageAccessException(fault, cause)
+        : new CorruptionException(fault, cause);
+
     [DoesNotReturn]
     public static void ThrowBeyond(PageReader pages, long page) => throw new CorruptionException(
         $"'{pages.FilePath}' is damaged: a reference leads to page {page}, but the environment has only {pages.PageCount} pages.");

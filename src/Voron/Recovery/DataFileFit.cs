@@ -37,7 +37,7 @@ internal static class DataFileFit
         var isMadeAnew = lists.MayBeDamaged(0) || (header.JournalSnapshotNumber != 0 && lists.FlushNumbers.Count > 0);
         var fits = DataFileStamp.IsMixture(stamp, candidates) || IsOfOlderEngine(stamp, header, isStamped);
         if (!isMadeAnew && (!fits || lists.FlushNumbers.Count > 0) && file.TryVerify(0, out var cause) is { } fault)
-            throw DataFile.Failure($"{fault} Recovery cannot tell which checkpoint the file belongs to.", cause);
+            throw PageErrors.Failure($"{fault} Recovery cannot tell which checkpoint the file belongs to.", cause);
         if (!fits && !PlantedFault.BelieveStamp && !(isMadeAnew && IsSpoilt(lists, file)))
         {
             throw new CorruptionException(
