@@ -11,7 +11,10 @@ internal sealed unsafe class NativeHeap : IDisposable
     // Protects the set of blocks. No other lock is taken while it is held.
     private readonly Lock _lock = new();
 
-    private readonly HashSet<nint> _blocks = [];
+    private readonly Dictionary<nint, nuint> _blocks = [];
+
+    /// <summary>Counts the memory; null for none.</summary>
+    public MemoryAccount? Account { get; init; }
 
     /// <summary>Enlarges a block, keeping its content, or allocates a new one.</summary>
     /// <param name="block">The block, or null for a new one.</param>
@@ -24,8 +27,9 @@ internal sealed unsafe class NativeHeap : IDisposable
             // Make room in the set first: nothing may fail once the old address is gone.
             _blocks.EnsureCapacity(_blocks.Count + 1);
             var resized = EngineMemory.Resize(block, bytes);
-            _blocks.Remove((nint)block);
-            _blocks.Add((nint)resized);
+            _blocks.Remove((nint)block, out var before);
+            _blocks.Add((nint)resized, bytes);
+            Account?.Add((long)bytes - (long)before);
             return resized;
         }
     }
@@ -35,8 +39,10 @@ internal sealed unsafe class NativeHeap : IDisposable
     {
         using (Uninterrupted.Hold(_lock))
         {
-            if (_blocks.Remove((nint)block))
-                EngineMemory.Free(block);
+            if (!_blocks.Remove((nint)block, out var bytes))
+                return;
+            EngineMemory.Free(block);
+            Account?.Add(-(long)bytes);
         }
     }
 
@@ -44,8 +50,12 @@ internal sealed unsafe class NativeHeap : IDisposable
     {
         using (Uninterrupted.Hold(_lock))
         {
-            foreach (var block in _blocks)
+            foreach (var (block, bytes) in _blocks)
+            {
                 EngineMemory.Free((void*)block);
+                Account?.Add(-(long)bytes);
+            }
+
             _blocks.Clear();
         }
     }

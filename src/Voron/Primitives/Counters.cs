@@ -14,9 +14,15 @@ internal sealed class Counters
     public long JournalSnapshotCount;
     public long GroupCommittedOperations;
     public long BackPressureWaits;
+
+    /// <summary>Ticks of <see cref="System.Diagnostics.Stopwatch"/> that all delayed writers have waited.</summary>
+    public long BackPressureTicks;
     public long LeakedReaders;
     public long LeakedWriters;
     public long FreedPages;
+
+    /// <summary>Free pages as of a recent checkpoint; -1 while their number is not known.</summary>
+    public long FreePages = -1;
 
     /// <summary>Pages that transactions have allocated, including rolled-back transactions.</summary>
     public long AllocatedPages;
@@ -27,4 +33,11 @@ internal sealed class Counters
     public long DirectBytes;
     public long PunchedBytes;
     public long TruncatedBytes;
+    public long ScrubRuns;
+    public long ScrubbedBytes;
+    public long ScrubProblems;
+
+    /// <summary>The time in UTC at which the last background verification ended, in ticks; 0 when there was none.</summary>
+    public long LastScrubUtcTicks;
+    public long LastScrubProblems;
 }

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using Voron.IO;
 using Voron.Primitives;
 
 namespace Voron.Scratch;
@@ -15,28 +16,40 @@ internal sealed unsafe class ChunkWarmer : IThreadPoolWorkItem, IDisposable
     private static readonly int MemoryPageBytes = Environment.SystemPageSize;
 
     private readonly int _chunkBytes;
+    private readonly MemoryAccount? _account;
 
     // Protects the ready chunks and whether more are being made. Comes before the lock of the address space of a chunk.
     private readonly Lock _lock = new();
 
     private readonly Stack<ScratchChunk> _ready = new(MaxReady);
+    private int _maxReady;
     private bool _isWarming;
     private bool _isClosed;
 
-    public ChunkWarmer(int chunkBytes) => _chunkBytes = chunkBytes;
+    /// <param name="chunkBytes">Bytes of a chunk.</param>
+    /// <param name="account">Counts the memory of the ready chunks; null for none.</param>
+    public ChunkWarmer(int chunkBytes, MemoryAccount? account)
+    {
+        _chunkBytes = chunkBytes;
+        _account = account;
+    }
 
     /// <summary>Returns a chunk that is ready, or null. Either way, more are made on another thread.</summary>
-    public ScratchChunk? TryTake()
+    /// <param name="room">The number of chunks, this one included, for which there is memory within the limit.</param>
+    public ScratchChunk? TryTake(long room)
     {
         ScratchChunk? chunk;
         bool start;
         using (Uninterrupted.Hold(_lock))
         {
             _ready.TryPop(out chunk);
-            start = !_isWarming && !_isClosed && _ready.Count <= MaxReady / 2;
+            _maxReady = (int)Math.Clamp(room - 1, 0, MaxReady);
+            start = !_isWarming && !_isClosed && _ready.Count <= MaxReady / 2 && _ready.Count < _maxReady;
             _isWarming |= start;
         }
 
+        if (chunk != null)
+            _account?.Add(-_chunkBytes);
         if (start)
             ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
         return chunk;
@@ -48,7 +61,10 @@ internal sealed unsafe class ChunkWarmer : IThreadPoolWorkItem, IDisposable
         using (Uninterrupted.Hold(_lock))
         {
             while (_ready.TryPop(out var chunk))
+            {
                 chunk.Dispose();
+                _account?.Add(-_chunkBytes);
+            }
         }
     }
 
@@ -63,12 +79,18 @@ internal sealed unsafe class ChunkWarmer : IThreadPoolWorkItem, IDisposable
                 // There is room: only one thread adds chunks at a time, and it starts and goes on only below the maximum.
                 Debug.Assert(_isWarming, "One thread at a time must add chunks, from the request on until it stops.");
                 Debug.Assert(_ready.Count < MaxReady, "There must be room for another chunk.");
-                var isKept = chunk != null && !_isClosed;
+                var isKept = chunk != null && !_isClosed && _ready.Count < _maxReady;
                 if (isKept)
+                {
                     _ready.Push(chunk!);
+                    _account?.Add(_chunkBytes);
+                }
                 else
+                {
                     chunk?.Dispose();
-                _isWarming = goOn = isKept && _ready.Count < MaxReady;
+                }
+
+                _isWarming = goOn = isKept && _ready.Count < _maxReady;
             }
         }
         while (goOn);

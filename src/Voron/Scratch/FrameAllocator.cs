@@ -21,6 +21,10 @@ internal sealed unsafe class FrameAllocator : IDisposable
 
     private const int MinChunkBytes = 4 << 20;
 
+    /// <summary>With less memory than this, smaller chunks use it better. Large pages of the system then do not fit into them.</summary>
+    private const long SmallMemoryBytes = 64 << 20;
+    private const int MinSmallChunkBytes = 1 << 20;
+
     // A small environment never has more chunks, and needs none to be ready.
     private const int ColdChunks = 4;
 
@@ -28,6 +32,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
     private readonly int _pageShift;
     private readonly long _memoryLimitBytes;
     private readonly ISpill? _spill;
+    private readonly MemoryAccount? _account;
     private readonly ChunkWarmer _warmer;
     private readonly List<ScratchChunk> _chunks = [];
     private readonly Stack<ScratchChunk> _emptyChunks = new();
@@ -42,13 +47,19 @@ internal sealed unsafe class FrameAllocator : IDisposable
     private byte* _chunkNext;
     private byte* _chunkEnd;
 
-    public FrameAllocator(int pageSize, long memoryLimitBytes, ISpill? spill)
+    /// <param name="pageSize">The size of a page in bytes.</param>
+    /// <param name="memoryLimitBytes">The number of bytes of native memory to use.</param>
+    /// <param name="spill">Memory beyond the limit; null to use native memory alone.</param>
+    /// <param name="account">Counts the native memory; null for none.</param>
+    public FrameAllocator(int pageSize, long memoryLimitBytes, ISpill? spill, MemoryAccount? account = null)
     {
         _pageSize = pageSize;
         _pageShift = BitOperations.Log2((uint)pageSize);
         _memoryLimitBytes = memoryLimitBytes;
         _spill = spill;
-        _warmer = new ChunkWarmer(ChunkBytes);
+        _account = account;
+        ChunkBytes = Math.Max(memoryLimitBytes < SmallMemoryBytes ? MinSmallChunkBytes : MinChunkBytes, pageSize << (PooledExtentClasses - 1));
+        _warmer = new ChunkWarmer(ChunkBytes, account);
     }
 
     /// <summary>
@@ -69,7 +80,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
     public long SpilledBytes { get; private set; }
 
     /// <summary>Bytes of a chunk; all chunks begin at a multiple of it.</summary>
-    public int ChunkBytes => Math.Max(MinChunkBytes, _pageSize << (PooledExtentClasses - 1));
+    public int ChunkBytes { get; }
 
     /// <summary>Bytes in all chunks that have memory, spilled ones included. Only a hint to threads that do not hold the writer.</summary>
     public long ChunkTotalBytes => Volatile.Read(ref _chunkTotalBytes);
@@ -175,10 +186,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
         var extentClass = ExtentClass(pages);
         if (extentClass >= PooledExtentClasses)
         {
-            var removed = _largeExtents.Remove((nint)extent);
-            Debug.Assert(removed, "A large extent must be returned only once.");
-            ReservedBytes -= (long)pages << _pageShift;
-            EngineMemory.FreeAligned(extent);
+            ReturnLargeExtent(extent, (long)pages << _pageShift);
             return;
         }
 
@@ -250,6 +258,7 @@ internal sealed unsafe class FrameAllocator : IDisposable
         _parked.Clear();
         _freeFrames = 0;
         _chunkNext = _chunkEnd = null;
+        _account?.Add(-ReservedBytes);
         UsedBytes = ReservedBytes = SpilledBytes = _chunkTotalBytes = 0;
         _spill?.Dispose();
     }
@@ -281,10 +290,31 @@ internal sealed unsafe class FrameAllocator : IDisposable
     private byte* RentLargeExtent(int pages)
     {
         var bytes = (long)pages << _pageShift;
+        if (_spill != null && ReservedBytes + bytes > _memoryLimitBytes)
+        {
+            var spilled = _spill.AllocateExtent(bytes);
+            SpilledBytes += bytes;
+            return spilled;
+        }
+
         var extent = EngineMemory.AllocateAligned((nuint)bytes, 4096);
         _largeExtents.Add((nint)extent);
-        ReservedBytes += bytes;
+        AddReserved(bytes);
         return (byte*)extent;
+    }
+
+    private void ReturnLargeExtent(byte* extent, long bytes)
+    {
+        if (_spill != null && _spill.TryFreeExtent(extent))
+        {
+            SpilledBytes -= bytes;
+            return;
+        }
+
+        var removed = _largeExtents.Remove((nint)extent);
+        Debug.Assert(removed, "A large extent must be returned only once.");
+        EngineMemory.FreeAligned(extent);
+        AddReserved(-bytes);
     }
 
     private void AddChunk()
@@ -294,8 +324,8 @@ internal sealed unsafe class FrameAllocator : IDisposable
         if (_spill != null && ReservedBytes + bytes > _memoryLimitBytes)
             chunk = new ScratchChunk((nint)_spill.Allocate(bytes), bytes);
         else if (!_emptyChunks.TryPop(out chunk!))
-            chunk = (_chunks.Count < ColdChunks ? null : _warmer.TryTake()) ?? ScratchChunk.Reserve(bytes);
-        chunk.PreferLargePages();
+            chunk = (_chunks.Count < ColdChunks ? null : _warmer.TryTake((_memoryLimitBytes - ReservedBytes) / bytes)) ?? ScratchChunk.Reserve(bytes);
+        PreferLargePages(chunk);
         _chunks.Add(chunk);
         AddTotals(chunk, 1);
         _chunkNext = (byte*)chunk.Address;
@@ -303,12 +333,28 @@ internal sealed unsafe class FrameAllocator : IDisposable
         _chunkEnd = _chunkNext + bytes;
     }
 
+    // The first page of a large one makes the system clear 2 MiB, which is more than a small environment ever uses.
+    private void PreferLargePages(ScratchChunk chunk)
+    {
+        if (_chunks.Count == 0)
+            return;
+        if (_chunks.Count == 1)
+            _chunks[0].PreferLargePages();
+        chunk.PreferLargePages();
+    }
+
     private void AddTotals(ScratchChunk chunk, int sign)
     {
         if (chunk.IsSpilled)
             SpilledBytes += sign * chunk.Bytes;
         else
-            ReservedBytes += sign * chunk.Bytes;
+            AddReserved(sign * chunk.Bytes);
         Volatile.Write(ref _chunkTotalBytes, _chunkTotalBytes + sign * chunk.Bytes);
+    }
+
+    private void AddReserved(long bytes)
+    {
+        ReservedBytes += bytes;
+        _account?.Add(bytes);
     }
 }

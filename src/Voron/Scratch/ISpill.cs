@@ -1,6 +1,6 @@
 namespace Voron.Scratch;
 
-/// <summary>Memory over a preallocated temporary file, for frames beyond the memory limit.</summary>
+/// <summary>Memory over preallocated temporary files, for frames and extents beyond the memory limit.</summary>
 internal unsafe interface ISpill : IDisposable
 {
     /// <summary>Returns the next <paramref name="bytes"/> of the file, which has blocks for them.</summary>
@@ -12,4 +12,11 @@ internal unsafe interface ISpill : IDisposable
     /// memory may be given out again. Unlike the other members, this one may be called concurrently with the holder of the writer.
     /// </summary>
     void Free(byte* chunk);
+
+    /// <summary>Returns memory over a temporary file of its own, for an extent that is no part of a chunk.</summary>
+    /// <exception cref="StorageFullException">The disk has no room for it.</exception>
+    byte* AllocateExtent(long bytes);
+
+    /// <summary>Frees memory that <see cref="AllocateExtent"/> returned; false if the memory came from elsewhere.</summary>
+    bool TryFreeExtent(byte* extent);
 }

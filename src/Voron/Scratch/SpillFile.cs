@@ -1,41 +1,33 @@
 using System.Diagnostics;
-using Microsoft.Extensions.Logging;
 using Voron.IO;
 using Voron.Primitives;
 
 namespace Voron.Scratch;
 
 /// <summary>
-/// The temporary file for page versions beyond the memory limit. Created when first needed, and gone with the environment.
+/// The temporary file for page versions beyond the memory limit. Created when first needed, and gone with the environment. Large extents have
+/// files of their own.
 /// </summary>
 internal sealed unsafe class SpillFile : ISpill
 {
     // Protects the lists of parts, which a trim uses beside the holder of the writer. Comes before the locks of the file.
     private readonly Lock _lock = new();
 
-    private readonly Func<IDisk>? _openDisk;
-    private IDisk? _disk;
+    private readonly TemporaryFiles _files;
     private readonly List<SpillPart> _parts = [];
+    private readonly Dictionary<nint, SpilledBlock> _extents = [];
     private readonly Stack<SpillPart> _free = new();
     private DiskFile? _file;
     private long _length;
 
-    public SpillFile(IDisk disk) => _disk = disk;
-
-    private SpillFile(Func<IDisk> openDisk) => _openDisk = openDisk;
-
-    /// <summary>
-    /// Creates the spill file of an environment that is only read, in whose directory the engine must not create files: it lies in the system's
-    /// directory for temporary files.
-    /// </summary>
-    public static SpillFile ForReader(ILogger logger) => new(() => FileSystemDisk.Open(Path.GetTempPath(), readOnly: false, logger));
+    /// <param name="files">Creates the file; stays the caller's.</param>
+    public SpillFile(TemporaryFiles files) => _files = files;
 
     public byte* Allocate(int bytes)
     {
         try
         {
-            _disk ??= _openDisk!();
-            _file ??= _disk.OpenTemporary();
+            _file ??= _files.Open();
             using (Uninterrupted.Hold(_lock))
             {
                 if (_free.TryPeek(out var free))
@@ -57,18 +49,17 @@ internal sealed unsafe class SpillFile : ISpill
             }
 
             var map = _file.MapScratch(_length, bytes);
+
+            // Pages come back one at a time. Their neighbours would take the place of pages that are needed.
+            MemoryAdvice.ExpectRandomAccess(map.Address, (nuint)bytes);
             using (Uninterrupted.Hold(_lock))
                 _parts.Add(new SpillPart(map, _length, bytes));
             _length += bytes;
             return map.Address;
         }
-        catch (DiskException e) when (e.Error == DiskError.NoSpace)
-        {
-            throw new StorageFullException($"Scratch memory is over its limit, and the disk has no room for its spill file: {e.Message}", e);
-        }
         catch (DiskException e)
         {
-            throw new StorageAccessException($"Scratch memory is over its limit, and cannot be moved to a spill file: {e.Message}", e);
+            throw TemporaryFiles.Failure("Scratch memory is", e);
         }
     }
 
@@ -90,6 +81,30 @@ internal sealed unsafe class SpillFile : ISpill
             _free.Push(part);
     }
 
+    public byte* AllocateExtent(long bytes)
+    {
+        try
+        {
+            // Made first: nothing may fail once there is a block.
+            _extents.EnsureCapacity(_extents.Count + 1);
+            var block = new SpilledBlock(_files, bytes);
+            _extents.Add((nint)block.Address, block);
+            return block.Address;
+        }
+        catch (DiskException e)
+        {
+            throw TemporaryFiles.Failure("Scratch memory is", e);
+        }
+    }
+
+    public bool TryFreeExtent(byte* extent)
+    {
+        if (!_extents.Remove((nint)extent, out var block))
+            return false;
+        block.Dispose();
+        return true;
+    }
+
     public void Dispose()
     {
         foreach (var part in _parts)
@@ -98,8 +113,9 @@ internal sealed unsafe class SpillFile : ISpill
         _free.Clear();
         _file?.Dispose();
         _file = null;
-        if (_openDisk != null)
-            _disk?.Dispose();
+        foreach (var extent in _extents.Values)
+            extent.Dispose();
+        _extents.Clear();
     }
 
     // A loop, because it allocates no memory.

@@ -9,27 +9,25 @@ namespace Voron.Transactions;
 /// one when all are in use gets the buffer of another tree, whose puts are applied first.
 /// </summary>
 /// <remarks>Used by the holder of the writer.</remarks>
-internal sealed class PutBuffers
+/// <param name="growthBytes">The number of bytes by which all buffers together may grow.</param>
+internal sealed class PutBuffers(long growthBytes)
 {
     /// <summary>The number of trees that are usually written to side by side: a table and its indexes.</summary>
     private const int MaxBuffers = 16;
-
-    /// <summary>The number of bytes by which all buffers together may have grown before another one is allowed to grow.</summary>
-    private const int MaxGrownBytes = 64 << 20;
 
     private readonly List<PutBuffer> _buffers = new(MaxBuffers);
     private readonly IBufferedTree?[] _owners = new IBufferedTree?[MaxBuffers];
     private int _next;
 
-    /// <summary>False when the buffers have grown as much as they may.</summary>
-    public bool MayGrow
+    /// <summary>The number of bytes by which the buffers may grow further.</summary>
+    public long Room
     {
         get
         {
-            var grown = 0L;
+            var room = growthBytes;
             foreach (var buffer in _buffers)
-                grown += buffer.GrownBytes;
-            return grown < MaxGrownBytes;
+                room -= buffer.GrownBytes;
+            return room;
         }
     }
 

@@ -1,4 +1,5 @@
 using System.Runtime.InteropServices;
+using Voron.IO;
 using Voron.Scratch;
 
 namespace Voron.Tests.Scratch;
@@ -86,7 +87,7 @@ public sealed unsafe class FrameAllocatorTests(ITestOutputHelper output)
             for (var i = 0; i < 1025; i++)
                 *(long*)frames.Rent() = i;
             spill.Allocations.Should().Be(1);
-            frames.SpilledBytes.Should().Be(4 << 20);
+            frames.SpilledBytes.Should().Be(frames.ChunkBytes);
             frames.ReservedBytes.Should().Be(4 << 20);
         }
 
@@ -179,10 +180,66 @@ public sealed unsafe class FrameAllocatorTests(ITestOutputHelper output)
         asked[^1].Should().Be(0, "the earlier rounds have made the runtime compile the code");
     }
 
+    [Fact]
+    public void Large_extents_beyond_the_limit_come_from_the_spill_too()
+    {
+        const int pages = 600;
+        var spill = new FakeSpill();
+        var account = new MemoryAccount();
+        using (var frames = new FrameAllocator(4096, 4 << 20, spill, account))
+        {
+            var extents = new List<nint>();
+            for (var i = 0; i < 4; i++)
+            {
+                var extent = frames.RentExtent(pages);
+                new Span<byte>(extent, pages * 4096).Fill((byte)i);
+                extents.Add((nint)extent);
+            }
+
+            frames.ReservedBytes.Should().Be(pages * 4096).And.Be(account.Bytes, "a second one does not fit into 4 MiB");
+            frames.SpilledBytes.Should().Be(3 * pages * 4096);
+            spill.Extents.Should().Be(3);
+            for (var i = 0; i < 4; i++)
+            {
+                new ReadOnlySpan<byte>((void*)extents[i], pages * 4096).IndexOfAnyExcept((byte)i).Should().Be(-1);
+                frames.ReturnExtent((byte*)extents[i], pages);
+            }
+
+            (frames.ReservedBytes, frames.SpilledBytes, frames.UsedBytes, spill.Extents).Should().Be((0, 0, 0, 0));
+            frames.Rent();
+        }
+
+        account.Bytes.Should().Be(0);
+    }
+
+    /// <summary>Chunks that are kept ready are memory too: without a bound, a small limit would be exceeded by four of them.</summary>
+    [Fact]
+    public void Chunks_that_are_made_ahead_count_against_the_limit()
+    {
+        var account = new MemoryAccount();
+        using (var frames = new FrameAllocator(4096, 12 << 20, new FakeSpill(), account))
+        {
+            for (var i = 0; i < 40 << 8; i++)
+            {
+                *(long*)frames.Rent() = i;
+                if (i % 256 == 0)
+                    Thread.Sleep(2);
+            }
+
+            frames.SpilledBytes.Should().Be(28 << 20);
+            account.PeakBytes.Should().Be(12 << 20);
+        }
+
+        SpinWait.SpinUntil(() => account.Bytes == 0, TimeSpan.FromSeconds(10)).Should().BeTrue();
+    }
+
     private sealed class FakeSpill : ISpill
     {
         private readonly List<nint> _chunks = [];
         private readonly Stack<nint> _free = [];
+        private readonly HashSet<nint> _extents = [];
+
+        public int Extents => _extents.Count;
 
         public int Allocations => _chunks.Count;
 
@@ -200,6 +257,21 @@ public sealed unsafe class FrameAllocatorTests(ITestOutputHelper output)
         }
 
         public void Free(byte* chunk) => _free.Push((nint)chunk);
+
+        public byte* AllocateExtent(long bytes)
+        {
+            var extent = (byte*)NativeMemory.AlignedAlloc((nuint)bytes, 4096);
+            _extents.Add((nint)extent);
+            return extent;
+        }
+
+        public bool TryFreeExtent(byte* extent)
+        {
+            if (!_extents.Remove((nint)extent))
+                return false;
+            NativeMemory.AlignedFree(extent);
+            return true;
+        }
 
         public void Dispose()
         {

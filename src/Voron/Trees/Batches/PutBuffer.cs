@@ -36,6 +36,9 @@ internal sealed unsafe class PutBuffer
     /// <summary>The limit for groups: puts up to this number are applied one by one.</summary>
     private const int MinGroup = 4;
 
+    /// <summary>The bytes for each put beside its own: its item, and its place in the sorted order.</summary>
+    private const int BytesBeside = 20;
+
     // Leaves are prefetched this many puts before they are copied: early enough for memory to respond, late enough to stay cached.
     private const int LeavesAhead = 2;
 
@@ -57,7 +60,7 @@ internal sealed unsafe class PutBuffer
     public int Count { get; private set; }
 
     /// <summary>The number of bytes by which the buffer exceeds its initial size.</summary>
-    public int GrownBytes => _bytes.Length - FirstBytes;
+    public int GrownBytes => _bytes.Length - FirstBytes + (_items.Length - FirstCount) * BytesBeside;
 
     public static bool CanHold(int keyLength, int valueLength) => keyLength + valueLength <= MaxItemBytes;
 
@@ -102,8 +105,8 @@ internal sealed unsafe class PutBuffer
     /// <summary>Applies all puts and discards them, even when one of them fails.</summary>
     /// <param name="writer">The pages of the tree.</param>
     /// <param name="state">The tree.</param>
-    /// <param name="mayGrow">False to keep the buffer at its size, even if it was full.</param>
-    public void Apply(PageWriter writer, TreeState state, bool mayGrow = true)
+    /// <param name="room">The number of bytes by which a buffer that was full may grow.</param>
+    public void Apply(PageWriter writer, TreeState state, long room = long.MaxValue)
     {
         try
         {
@@ -115,8 +118,8 @@ internal sealed unsafe class PutBuffer
             Clear();
         }
 
-        if (_wasFull && mayGrow)
-            Grow();
+        if (_wasFull)
+            Grow(room);
     }
 
     private void ApplyAll(PageWriter writer, TreeState state, byte* bytes)
@@ -139,13 +142,22 @@ internal sealed unsafe class PutBuffer
             TreeWriter.Put(writer, state, Key(from), Value(from));
     }
 
-    private void Grow()
+    private void Grow(long room)
     {
         _wasFull = false;
         if (_maxCount >= MaxCount)
             return;
         var count = Math.Min(MaxCount, _maxCount << GrowthShift);
         var size = (int)Math.Min(MaxBytes, (long)_bytes.Length << GrowthShift);
+
+        // With less room, the step is smaller, but no smaller than a doubling: the puts must be worth the copying.
+        while (size - _bytes.Length + (count - _items.Length) * BytesBeside > room)
+        {
+            (count, size) = (count / 2, size / 2);
+            if (count < 2 * _maxCount || size < 2 * _bytes.Length)
+                return;
+        }
+
         EngineMemory.Ask((nuint)size);
         var items = ArrayPool<WaitingPut>.Shared.Rent(count);
         var bytes = ArrayPool<byte>.Shared.Rent(size);

@@ -20,8 +20,12 @@ namespace Voron.Trees.KeyHeads;
 /// </remarks>
 internal sealed unsafe class BranchKeyHeads : IDisposable
 {
-    private const long MemoryLimitBytes = 32L << 20;
+    private const long DefaultMemoryBytes = 32 << 20;
 
+    /// <summary>One for each level of a tree that is deep, and the first, which is not used.</summary>
+    private const int MinSlots = 8;
+
+    private readonly MemoryAccount? _account;
     private readonly AddressSpace _slotSpace;
     private readonly AddressSpace _entrySpace;
     private readonly int* _slots;
@@ -31,12 +35,17 @@ internal sealed unsafe class BranchKeyHeads : IDisposable
     private readonly int _slotCount;
     private int _nextSlot = 1;
 
-    public BranchKeyHeads(int pageSize, long maxPageCount)
+    /// <param name="pageSize">The size of a page in bytes.</param>
+    /// <param name="maxPageCount">The maximum page count while the environment is open.</param>
+    /// <param name="memoryBytes">The number of bytes of memory for entries.</param>
+    /// <param name="account">Counts the memory of the entries; null for none.</param>
+    public BranchKeyHeads(int pageSize, long maxPageCount, long memoryBytes = DefaultMemoryBytes, MemoryAccount? account = null)
     {
+        _account = account;
         _maxEntries = KeyHeadsEntry.MaxBranchEntries(pageSize);
         _childrenOffset = KeyHeadsEntry.KeyHeadsBytes(_maxEntries);
         _slotBytes = KeyHeadsEntry.BranchBytes(pageSize);
-        _slotCount = (int)(MemoryLimitBytes / _slotBytes);
+        _slotCount = (int)Math.Max(MinSlots, memoryBytes / _slotBytes);
         _slotSpace = AddressSpace.Reserve((nuint)(maxPageCount * sizeof(int)));
         try
         {
@@ -118,7 +127,7 @@ internal sealed unsafe class BranchKeyHeads : IDisposable
         var slot = _nextSlot;
         _nextSlot = slot + 1 < _slotCount ? slot + 1 : 1;
         _slotSpace.EnsureCommitted((nuint)((page.Value + 1) * sizeof(int)));
-        _entrySpace.EnsureCommitted((nuint)(slot + 1) * (nuint)_slotBytes);
+        Commit((nuint)(slot + 1) * (nuint)_slotBytes);
         var entry = At(slot);
 
         // Unused memory belongs to no page: its page number is 0, which is never a branch.
@@ -149,8 +158,18 @@ internal sealed unsafe class BranchKeyHeads : IDisposable
 
     public void Dispose()
     {
+        _account?.Add(-(long)_entrySpace.Committed);
         _slotSpace.Dispose();
         _entrySpace.Dispose();
+    }
+
+    private void Commit(nuint bytes)
+    {
+        var before = _entrySpace.Committed;
+        if (bytes <= before)
+            return;
+        _entrySpace.EnsureCommitted(bytes);
+        _account?.Add((long)(_entrySpace.Committed - before));
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

@@ -46,7 +46,11 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
     // table would build entries all the time.
     private const int ReplaceOneIn = 8;
 
+    /// <summary>The memory in use is counted in pieces of this size.</summary>
+    private const long CountedBytes = 256 << 10;
+
     private readonly AddressSpace _space;
+    private readonly MemoryAccount? _account;
     private readonly byte* _leaves;
     private readonly byte* _branches;
     private readonly long _leafMask;
@@ -58,8 +62,10 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
 
     /// <param name="pageSize">The size of a page in bytes.</param>
     /// <param name="memoryBytes">The most memory to use. It is taken as entries are built.</param>
-    public DataFileKeyHeads(int pageSize, long memoryBytes)
+    /// <param name="account">Counts the memory in use; null for none.</param>
+    public DataFileKeyHeads(int pageSize, long memoryBytes, MemoryAccount? account = null)
     {
+        _account = account;
         _maxBranchEntries = KeyHeadsEntry.MaxBranchEntries(pageSize);
         _branchBytes = KeyHeadsEntry.BranchBytes(pageSize);
         _childrenOffset = KeyHeadsEntry.KeyHeadsBytes(_maxBranchEntries);
@@ -239,7 +245,11 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void PrefetchLeaf(PageNumber page) => CacheLines.PrefetchRange((byte*)Leaf(page), LeafLines * CacheLines.LineBytes);
 
-    public void Dispose() => _space.Dispose();
+    public void Dispose()
+    {
+        _account?.Add(-(UsedBytes / CountedBytes * CountedBytes));
+        _space.Dispose();
+    }
 
     // Indices from a mix of two entries must not be looked up in a page.
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -260,8 +270,16 @@ internal sealed unsafe class DataFileKeyHeads : IDisposable
         if (Interlocked.CompareExchange(ref entry->Sequence, sequence + 1, sequence) != sequence)
             return false;
         if (sequence == 0)
-            Interlocked.Add(ref _usedBytes, bytes);
+            Count(bytes);
         return true;
+    }
+
+    private void Count(int bytes)
+    {
+        var used = Interlocked.Add(ref _usedBytes, bytes);
+        var pieces = used / CountedBytes - (used - bytes) / CountedBytes;
+        if (pieces > 0)
+            _account?.Add(pieces * CountedBytes);
     }
 
     // Ends the writing of an entry that began at an even sequence, and has been this thread's alone since then.
