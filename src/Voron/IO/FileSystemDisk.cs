@@ -8,8 +8,8 @@ namespace Voron.IO;
 internal static class FileSystemDisk
 {
     /// <summary>
-    /// Opens <paramref name="directory"/>, and creates it when it is missing and <paramref name="readOnly"/> is false. Symbolic
-    /// links are resolved, so that messages name the real location.
+    /// Opens <paramref name="directory"/>, and creates it when it is missing, unless <paramref name="readOnly"/> is true or
+    /// <paramref name="creates"/> false. Symbolic links are resolved, so that messages name the real location.
     /// </summary>
     /// <exception cref="DiskException">
     /// <see cref="DiskError.NotFound"/> when the directory is missing, <see cref="DiskError.NotSupported"/> on a network file system, whose
@@ -21,7 +21,9 @@ internal static class FileSystemDisk
     /// <param name="fileMode">
     /// The permissions of new files, where the system has file permissions; for a new directory, read permission also grants search permission.
     /// </param>
-    public static IDisk Open(string directory, bool readOnly, ILogger logger, UnixFileMode fileMode = FilePermissions.OwnerOnly)
+    /// <param name="creates">False to leave a missing directory missing.</param>
+    public static IDisk Open(
+        string directory, bool readOnly, ILogger logger, UnixFileMode fileMode = FilePermissions.OwnerOnly, bool creates = true)
     {
         ArgumentException.ThrowIfNullOrEmpty(directory);
         ArgumentNullException.ThrowIfNull(logger);
@@ -29,7 +31,7 @@ internal static class FileSystemDisk
             throw new PlatformNotSupportedException("Voron needs a 64-bit process, because it maps data files as a whole.");
 
         var full = Path.GetFullPath(directory);
-        var created = readOnly ? [] : CreateMissing(full, fileMode);
+        var created = readOnly || !creates ? [] : CreateMissing(full, fileMode);
 
         if (OperatingSystem.IsWindows())
             return WindowsDisk.Open(full, readOnly);

@@ -33,6 +33,12 @@ internal interface IDisk : IDisposable
     /// </summary>
     bool MapsSeeUnbufferedWrites => false;
 
+    /// <summary>
+    /// True when nothing is left of the files once the disk is disposed, so that no work is worth doing for their sake alone: nothing has to be
+    /// flushed, confirmed, verified or prepared.
+    /// </summary>
+    bool IsVolatile => false;
+
     /// <summary>The size of the volume in bytes, used and free; <see cref="long.MaxValue"/> where that is not known.</summary>
     long VolumeBytes => long.MaxValue;
 

@@ -9,7 +9,8 @@ namespace Voron.IO;
 internal sealed class MemoryDisk : IDisk
 {
     /// <summary>
-    /// In bytes, for each file: addresses only. Large enough that a file hardly ever moves, small enough for thousands of files.
+    /// In bytes, for each file that may be mapped: addresses only. Large enough that a file hardly ever moves, small enough for thousands of
+    /// files.
     /// </summary>
     public const long DefaultReservation = 1L << 34;
 
@@ -18,13 +19,23 @@ internal sealed class MemoryDisk : IDisk
 
     private readonly Dictionary<string, MemoryContent> _files = new(StringComparer.Ordinal);
     private readonly LockTable<MemoryContent> _locks = new();
+    private readonly MemoryQuota _quota;
+    private readonly Func<string, bool>? _isDiscarded;
     private readonly long _reservation;
     private bool _disposed;
 
-    public MemoryDisk(long reservation = DefaultReservation)
+    /// <param name="reservation">The number of bytes that a file can have before it moves.</param>
+    /// <param name="maxBytes">The number of bytes that all files can have together, those that are discarded excepted.</param>
+    /// <param name="isDiscarded">
+    /// For an environment of which nothing will be read again once it is closed: returns true for the names of files that it only writes.
+    /// </param>
+    public MemoryDisk(long reservation = DefaultReservation, long maxBytes = long.MaxValue, Func<string, bool>? isDiscarded = null)
     {
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(reservation);
+        ArgumentOutOfRangeException.ThrowIfNegativeOrZero(maxBytes);
         _reservation = reservation;
+        _quota = new MemoryQuota(maxBytes);
+        _isDiscarded = isDiscarded;
     }
 
     public string Path => "memory";
@@ -37,7 +48,11 @@ internal sealed class MemoryDisk : IDisk
 
     public bool IsUnbuffered => true;
 
-    public long VolumeBytes => GC.GetGCMemoryInfo().TotalAvailableMemoryBytes;
+    public bool IsVolatile => _isDiscarded != null;
+
+    public long VolumeBytes => Math.Min(GC.GetGCMemoryInfo().TotalAvailableMemoryBytes, _quota.Limit);
+
+    public long AvailableBytes => _quota.Free;
 
     public IReadOnlyList<DiskEntry> List()
     {
@@ -61,7 +76,7 @@ internal sealed class MemoryDisk : IDisk
             {
                 if (exists)
                     throw new DiskException(DiskError.AlreadyExists, "create", PathOf(name), "there is already a file of that name");
-                content = Create(name);
+                content = Create(name, access);
             }
             else if (!exists)
             {
@@ -126,9 +141,12 @@ internal sealed class MemoryDisk : IDisk
         }
     }
 
-    private MemoryContent Create(string name)
+    private MemoryContent Create(string name, DiskAccess access)
     {
-        var content = new MemoryContent(PathOf(name), _reservation);
+        var reservation = access == DiskAccess.Buffered ? _reservation : Math.Min(_reservation, MemoryBytes.SmallReservation);
+        MemoryContent content = _isDiscarded?.Invoke(name) == true
+            ? new DiscardedBytes(PathOf(name))
+            : new MemoryBytes(PathOf(name), reservation, _quota);
         _files.Add(name, content);
         return content;
     }

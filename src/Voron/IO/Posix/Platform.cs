@@ -20,6 +20,8 @@ internal static class Platform
     public const int MapShared = 0x01;
 
     /// <summary>MADV_HUGEPAGE of Linux.</summary>
+    public const int AdviseRandom = 1;
+    public const int AdviseFetch = 3;
     public const int AdviseHugePage = 14;
 
     public const int MapPrivate = 0x02;
