@@ -138,12 +138,14 @@ internal sealed class CheckpointMover
 
     /// <summary>
     /// Notes after a flush of everything that the environment was closed cleanly: the header names the very end of the journal, and both slots
-    /// are identical.
+    /// are identical. Then deletes the journal files before the end.
     /// </summary>
     /// <exception cref="EnvironmentPoisonedException">The header could not be written.</exception>
     public void Seal(in JournalPosition journalEnd)
     {
         AssertHeld();
+        if (PlantedFault.DeleteBeforeSeal)
+            _engine.JournalFiles!.KeepOnlyLive(journalEnd);
         var header = _checkpoints.Current;
         header.ReplayStart = journalEnd;
         header.Flags = CheckpointFlags.ClosedCleanly | CheckpointFlags.IsStamped;
@@ -159,7 +161,8 @@ internal sealed class CheckpointMover
             throw _engine.Poison.Exception(CommitOutcome.NotCommitted);
         }
 
-        _engine.JournalFiles!.ReleaseBefore(journalEnd, keepFew: true);
+        SchedulePoint.Reach(SchedulePlace.CheckpointWritten);
+        _engine.JournalFiles!.KeepOnlyLive(journalEnd);
     }
 
     [Conditional("DEBUG")]

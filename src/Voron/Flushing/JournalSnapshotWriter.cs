@@ -12,9 +12,13 @@ namespace Voron.Flushing;
 internal static unsafe class JournalSnapshotWriter
 {
     private const int PagesPerRecord = 1024;
+    private const int FirstRecordBytes = 1 << 20;
 
     // An extent may have thousands of pages, and a record is written from one span.
     private const long MaxRecordBytes = 64 << 20;
+
+    // A buffer grows by doubling, and has room for the next extent too.
+    private const int PartOfMemory = 4;
 
     /// <summary>Writes the pages of a plan to a new file, which is durable under its name when this method returns.</summary>
     /// <exception cref="StorageFullException">There is no room for the file; nothing is left of it.</exception>
@@ -26,18 +30,19 @@ internal static unsafe class JournalSnapshotWriter
         RandomNumberGenerator.Fill(random);
         var incarnation = MemoryMarshal.Read<UInt128>(random);
         var name = JournalSnapshotFile.NameOf(number);
-        var most = MaxBytes(plan, engine.PageSize);
+        var recordBytes = Math.Min(MaxRecordBytes, engine.Memory.Records.LimitBytes / PartOfMemory);
+        var most = MaxBytes(plan, engine.PageSize, recordBytes);
         var available = engine.Disk.AvailableBytes;
         if (most > available && !PlantedFault.SnapshotWhatFits)
             throw new StorageFullException($"'{name}' may take {most} bytes, but '{engine.Disk.Path}' has room for only {available}.");
-        using var entry = new JournalEntry(1 << 20);
+        using var entry = new JournalEntry(FirstRecordBytes, engine.Memory.Records);
         try
         {
             using var file = engine.Disk.Open(name, DiskOpen.New, DiskAccess.WriteThrough);
 
             // Allocates everything before the first page is written, so that a lack of room is known at once.
             file.Allocate(0, PlantedFault.SnapshotWhatFits ? 0 : most);
-            var offset = WritePages(engine, file, entry, plan, incarnation);
+            var offset = WritePages(engine, file, entry, plan, new RecordTarget(incarnation, recordBytes));
             file.SetLength(offset);
             if (!PlantedFault.LeaveJournalSnapshotUnsynced)
             {
@@ -61,7 +66,7 @@ internal static unsafe class JournalSnapshotWriter
         }
     }
 
-    private static long WritePages(Engine engine, DiskFile file, JournalEntry entry, FlushPlan plan, UInt128 incarnation)
+    private static long WritePages(Engine engine, DiskFile file, JournalEntry entry, FlushPlan plan, in RecordTarget target)
     {
         var offset = 0L;
         var sequence = 0L;
@@ -72,7 +77,7 @@ internal static unsafe class JournalSnapshotWriter
             var record = new RecordBuilder(entry, RecordKind.JournalSnapshot);
             if (sequence == 0 && (plan.Items.Count == 0 || plan.Items[0].Page != 0))
                 AddPageZero(engine, ref record);
-            for (var end = Math.Min(plan.Items.Count, item + PagesPerRecord); item < end && record.Length < MaxRecordBytes; item++)
+            for (var end = Math.Min(plan.Items.Count, item + PagesPerRecord); item < end && record.Length < target.RecordBytes; item++)
             {
                 var page = plan.Items[item];
                 if (((PageHeader*)page.Frame)->Kind == PageKind.Overflow)
@@ -86,7 +91,7 @@ internal static unsafe class JournalSnapshotWriter
 
             record.Finish(plan.Target.State, null);
             var header = entry.Header;
-            header->Incarnation = incarnation;
+            header->Incarnation = target.Incarnation;
             header->Offset = offset;
             header->Sequence = ++sequence;
             header->Checksum = RecordChecksum.Compute(engine.EnvironmentId, entry.Buffer);
@@ -117,11 +122,16 @@ internal static unsafe class JournalSnapshotWriter
     }
 
     // All pages in full, page 0 included, however many zeros they hold, plus a header and padding for each record.
-    private static long MaxBytes(FlushPlan plan, int pageSize)
+    private static long MaxBytes(FlushPlan plan, int pageSize, long recordBytes)
     {
-        var records = (plan.Items.Count + plan.Freed.Count) / PagesPerRecord + (long)plan.Pages * pageSize / MaxRecordBytes + 3;
+        var records = (plan.Items.Count + plan.Freed.Count) / PagesPerRecord + (long)plan.Pages * pageSize / recordBytes + 3;
         return JournalFormat.AlignUp(
             (plan.Pages + 1) * ((long)pageSize + PageEntry.Size) + (plan.Freed.Count + (long)plan.Items.Count) * PageEntry.Size
             + records * 2 * JournalFormat.Block);
     }
+
+    /// <summary>The records of a journal snapshot.</summary>
+    /// <param name="Incarnation">The id of the file.</param>
+    /// <param name="RecordBytes">The length at which a record ends.</param>
+    private readonly record struct RecordTarget(UInt128 Incarnation, long RecordBytes);
 }

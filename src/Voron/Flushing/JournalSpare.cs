@@ -7,10 +7,13 @@ namespace Voron.Flushing;
 /// <summary>Prepares the next journal file before a commit needs it.</summary>
 internal static class JournalSpare
 {
-    /// <summary>Prepares a file when there is none. Must be called often enough that a flush does not delay the next file.</summary>
+    /// <summary>
+    /// Prepares a file when there is none and the current one is filling up. Must be called often enough that a flush does not delay the
+    /// next file.
+    /// </summary>
     public static void Prepare(Engine engine)
     {
-        if (!engine.Journal!.HasBegun || engine.JournalFiles!.HasSpare)
+        if (!engine.Journal!.HasBegun || !engine.JournalFiles!.WantsSpare)
             return;
         SchedulePoint.Reach(SchedulePlace.FilePreparing);
         try

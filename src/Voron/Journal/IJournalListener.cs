@@ -6,7 +6,11 @@ namespace Voron.Journal;
 internal interface IJournalListener
 {
     /// <summary>Called in sequence order, by one thread at a time.</summary>
-    void OnRecordDurable(in RecordHeader header, in JournalPosition end, long lengthBytes);
+    /// <param name="header">The header of the record.</param>
+    /// <param name="end">The end of the journal behind the record.</param>
+    /// <param name="lengthBytes">The length of the record.</param>
+    /// <param name="beganTimestamp"><inheritdoc cref="JournalEntry.BeganTimestamp" path="/summary/node()"/></param>
+    void OnRecordDurable(in RecordHeader header, in JournalPosition end, long lengthBytes, long beganTimestamp);
 
     /// <summary>
     /// Called after a write by the thread that wrote, once it no longer leads, unless that thread notifies the observers itself.

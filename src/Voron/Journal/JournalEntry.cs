@@ -7,13 +7,24 @@ namespace Voron.Journal;
 /// <summary>A record on its way to the journal: an aligned buffer that begins with the record's header.</summary>
 internal sealed unsafe class JournalEntry : IDisposable
 {
+    private readonly BlockMemory _memory;
+    private MemoryBlock? _block;
     private byte* _buffer;
     private nuint _capacity;
     private nuint _needed;
 
-    public JournalEntry(int capacity) => EnsureCapacity((nuint)capacity, 0);
+    /// <param name="capacity">The number of bytes to make room for.</param>
+    /// <param name="memory">The memory for the buffer; null for memory without limits.</param>
+    public JournalEntry(int capacity, BlockMemory? memory = null)
+    {
+        _memory = memory ?? BlockMemory.Unlimited;
+        EnsureCapacity((nuint)capacity, 0);
+    }
 
     public byte* Buffer => _buffer;
+
+    /// <summary>True if the record is larger than the memory there was for it, and lies in a temporary file.</summary>
+    public bool IsSpilled => _block is { IsSpilled: true };
 
     public RecordHeader* Header => (RecordHeader*)_buffer;
 
@@ -25,6 +36,9 @@ internal sealed unsafe class JournalEntry : IDisposable
 
     /// <summary>Completed when the record is durable and published, or has failed. Null if a thread waits by sequence.</summary>
     public CommitCompletion? Completion { get; set; }
+
+    /// <summary>The time at which the commit of the record began, if it is measured; otherwise 0.</summary>
+    public long BeganTimestamp { get; set; }
 
     /// <summary>The file of the record. Set by the writer.</summary>
     public JournalFile? File { get; set; }
@@ -62,12 +76,29 @@ internal sealed unsafe class JournalEntry : IDisposable
         _needed = 0;
     }
 
-    /// <summary>Marks the buffer as unused until <see cref="Revive"/>.</summary>
-    public void Retire() => EngineMemory.Retire(_buffer, _capacity);
+    /// <summary>Marks the buffer as unused until <see cref="Revive"/>. A spilled one is freed.</summary>
+    public void Retire()
+    {
+        if (IsSpilled)
+            Dispose();
+        else
+            EngineMemory.Retire(_buffer, _capacity);
+    }
 
-    public void Revive() => EngineMemory.Revive(_buffer, _capacity);
+    /// <summary>Makes the buffer usable again.</summary>
+    /// <param name="capacity">The number of bytes to make room for if the buffer was freed.</param>
+    /// <exception cref="OutOfMemoryException">There is no memory; the buffer stays as it was.</exception>
+    public void Revive(int capacity)
+    {
+        if (_block == null)
+            EnsureCapacity((nuint)capacity, 0);
+        else
+            EngineMemory.Revive(_buffer, _capacity);
+    }
 
     /// <summary>Makes room for <paramref name="capacity"/> bytes, keeping the first <paramref name="used"/>.</summary>
+    /// <exception cref="OutOfMemoryException">There is no memory; the buffer is unchanged.</exception>
+    /// <exception cref="StorageFullException">There is neither memory nor room on the disk; the buffer is unchanged.</exception>
     public void EnsureCapacity(nuint capacity, nuint used)
     {
         _needed = Math.Max(_needed, capacity);
@@ -75,14 +106,15 @@ internal sealed unsafe class JournalEntry : IDisposable
             return;
 
         var larger = Math.Max((nuint)JournalFormat.AlignUp((long)capacity), _capacity * 2);
-        var buffer = (byte*)EngineMemory.AllocateAligned(larger, JournalFormat.Block);
-        if (_buffer != null)
+        var block = _memory.Allocate(larger, JournalFormat.Block);
+        if (_block != null)
         {
-            System.Buffer.MemoryCopy(_buffer, buffer, larger, used);
-            EngineMemory.FreeAligned(_buffer);
+            System.Buffer.MemoryCopy(_buffer, block.Address, larger, used);
+            _block.Dispose();
         }
 
-        _buffer = buffer;
+        _block = block;
+        _buffer = block.Address;
         _capacity = larger;
     }
 
@@ -93,6 +125,7 @@ internal sealed unsafe class JournalEntry : IDisposable
         Header->Marker = JournalFormat.RecordMarker;
         Header->Kind = kind;
         Completion = null;
+        BeganTimestamp = 0;
         File = null;
     }
 
@@ -129,7 +162,8 @@ internal sealed unsafe class JournalEntry : IDisposable
 
     public void Dispose()
     {
-        EngineMemory.FreeAligned(_buffer);
+        _block?.Dispose();
+        _block = null;
         _buffer = null;
         _capacity = 0;
     }

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using Voron.IO;
 using Voron.Primitives;
 
 namespace Voron.Journal;
@@ -8,7 +9,7 @@ namespace Voron.Journal;
 /// Guarded by the lock of the journal's queue, so that a caller that waits for a buffer is woken when a batch has been acknowledged. A buffer
 /// belongs to its renter until it is returned or submitted, and to the journal from then on.
 /// </remarks>
-internal sealed class JournalEntryPool(EngineMonitor queueLock, PoisonState poison)
+internal sealed class JournalEntryPool(EngineMonitor queueLock, PoisonState poison, BlockMemory memory)
 {
     /// <summary>The maximum number of buffers, and therefore of queued records.</summary>
     public const int MaxEntries = 16;
@@ -16,19 +17,17 @@ internal sealed class JournalEntryPool(EngineMonitor queueLock, PoisonState pois
     private const int InitialEntryBytes = 64 << 10;
     private const int LargeEntryBytes = 4 << 20;
 
+    /// <summary>A buffer that takes more than one part in this many of the memory for records is large.</summary>
+    private const int PartOfMemory = 8;
+
+    private readonly long _largeEntryBytes = Math.Clamp(memory.LimitBytes / PartOfMemory, BlockMemory.SmallBytes, LargeEntryBytes);
     private readonly Stack<JournalEntry> _free = new(MaxEntries);
+    private long _freeBytes;
     private int _count;
     private bool _isClosed;
 
-    /// <summary>The total size in bytes of the buffers that wait for records.</summary>
-    public long FreeBytes
-    {
-        get
-        {
-            using (queueLock.Enter())
-                return _free.Sum(entry => entry.Capacity);
-        }
-    }
+    /// <summary>The total size in bytes of the buffers that wait for records. Read without the lock.</summary>
+    public long FreeBytes => Volatile.Read(ref _freeBytes);
 
     /// <summary>True if the pool keeps a buffer of a size that few records need.</summary>
     public bool HasLargeBuffers
@@ -36,7 +35,7 @@ internal sealed class JournalEntryPool(EngineMonitor queueLock, PoisonState pois
         get
         {
             using (queueLock.Enter())
-                return _free.Any(entry => entry.Capacity > LargeEntryBytes);
+                return _free.Any(entry => entry.Capacity > _largeEntryBytes);
         }
     }
 
@@ -52,15 +51,16 @@ internal sealed class JournalEntryPool(EngineMonitor queueLock, PoisonState pois
                 while (true)
                 {
                     poison.ThrowIfPoisoned();
-                    if (_free.TryPop(out var entry))
+                    if (_free.TryPeek(out var entry))
                     {
-                        entry.Revive();
-                        return entry;
+                        _freeBytes -= entry.Capacity;
+                        entry.Revive(InitialEntryBytes);
+                        return _free.Pop();
                     }
 
                     if (_count < MaxEntries)
                     {
-                        entry = new JournalEntry(InitialEntryBytes);
+                        entry = new JournalEntry(InitialEntryBytes, memory);
                         _count++;
                         return entry;
                     }
@@ -100,6 +100,7 @@ internal sealed class JournalEntryPool(EngineMonitor queueLock, PoisonState pois
         }
 
         entry.Retire();
+        _freeBytes += entry.Capacity;
         _free.Push(entry);
     }
 
@@ -112,7 +113,7 @@ internal sealed class JournalEntryPool(EngineMonitor queueLock, PoisonState pois
             foreach (var entry in _free)
             {
                 // The first call after a large record still counts that record.
-                if (entry.TakeNeeded() * 2 <= entry.Capacity && entry.Capacity > LargeEntryBytes)
+                if (entry.TakeNeeded() * 2 <= entry.Capacity && entry.Capacity > _largeEntryBytes)
                     large.Add(entry);
             }
 
@@ -122,6 +123,7 @@ internal sealed class JournalEntryPool(EngineMonitor queueLock, PoisonState pois
             _free.Clear();
             foreach (var entry in kept)
                 _free.Push(entry);
+            _freeBytes = kept.Sum(entry => entry.Capacity);
         }
 
         // Outside the lock, because freeing a lot of memory takes time.
@@ -148,6 +150,7 @@ internal sealed class JournalEntryPool(EngineMonitor queueLock, PoisonState pois
     {
         queueLock.AssertHeld();
         _isClosed = true;
+        _freeBytes = 0;
         while (_free.TryPop(out var entry))
             entry.Dispose();
     }

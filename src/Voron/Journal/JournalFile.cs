@@ -85,6 +85,9 @@ internal sealed class JournalFile
     /// <summary>Returns the name of a file until its headers are durable and it gets its final name.</summary>
     public static string UnnamedOf(long index) => NumberedName.Of(NamePrefix, index, UnnamedSuffix);
 
+    /// <summary>Returns whether a journal file can have that name, now or while it is being made.</summary>
+    public static bool IsName(string name) => IndexOf(name) >= 0 || UnnamedIndexOf(name) >= 0;
+
     /// <summary>Returns the number in a journal file's name, or -1.</summary>
     public static long IndexOf(string name) => NumberedName.Parse(name, NamePrefix, NameSuffix);
 

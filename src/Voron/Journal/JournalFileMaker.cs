@@ -37,7 +37,7 @@ internal sealed unsafe class JournalFileMaker(IDisk disk, ILogger logger)
         try
         {
             file.Handle.Allocate(0, length);
-            if (isZeroed)
+            if (isZeroed && !disk.IsVolatile)
                 WriteZeros(file.Handle, length);
             if (!PlantedFault.LeaveJournalUnsynced)
                 file.Handle.Sync();
@@ -145,12 +145,13 @@ internal sealed unsafe class JournalFileMaker(IDisk disk, ILogger logger)
     // Blocks that are allocated but never written cost a metadata write at each commit to them.
     private static void WriteZeros(DiskFile handle, long length)
     {
-        var zeros = (byte*)EngineMemory.AllocateAligned(ZeroingBytes, JournalFormat.Block);
+        var step = (int)Math.Min(ZeroingBytes, length);
+        var zeros = (byte*)EngineMemory.AllocateAligned((nuint)step, JournalFormat.Block);
         try
         {
-            NativeMemory.Clear(zeros, ZeroingBytes);
-            for (var offset = 0L; offset < length; offset += ZeroingBytes)
-                handle.Write(offset, new ReadOnlySpan<byte>(zeros, (int)Math.Min(ZeroingBytes, length - offset)));
+            NativeMemory.Clear(zeros, (nuint)step);
+            for (var offset = 0L; offset < length; offset += step)
+                handle.Write(offset, new ReadOnlySpan<byte>(zeros, (int)Math.Min(step, length - offset)));
         }
         finally
         {

@@ -16,17 +16,28 @@ namespace Voron.Journal;
 /// A file's states: made (zeroed, synced, named) or reused -> two header copies with a fresh incarnation -> spare -> current -> full ->
 /// released by a checkpoint -> reused, or deleted. A spare that is too small for the next record is passed over; its epoch number is then
 /// skipped, and recovery finds the next record by its sequence and chain.
+/// <para>
+/// Files start small and grow with the number of bytes that are written between two flushes: a released file is used again if it is large
+/// enough, and only if there is none is a new one made, four times as long as the longest before it. Closing leaves one small file.
+/// </para>
 /// </remarks>
 internal sealed class JournalFileSet : IDisposable
 {
     private const int LargeRecordBytes = 1 << 20;
 
-    // The load needs the files that a flush releases until the next flush.
-    private const int MinKept = 2;
-    private const int MaxKeptFiles = 10;
+    /// <summary>The size in bytes of the file that a closed environment keeps, unless its current file is smaller.</summary>
+    private const long LastFileBytes = 64 << 10;
 
-    // A file made for a single huge record would take the space that small records need, and look like a full journal.
-    private const int LargestKeptFiles = 4;
+    // A short chain of files leads from the smallest to the largest, so few commits find that the next file is still being made.
+    private const int GrowthFactor = 4;
+
+    // A released file so much smaller than the next new one would be full at once.
+    private const int OutgrownPart = GrowthFactor * GrowthFactor;
+
+    // A spare is worth its space when the current file is a quarter full, and has more than the few records of an environment that is hardly
+    // used. Earlier, a flush that comes soon may not have released the file that could be used again.
+    private const int FullPart = 4;
+    private const long SpareFromBytes = 32 << 10;
 
     private readonly EngineLock _lock = new(LockRank.JournalFiles);
     private readonly IDisk _disk;
@@ -35,7 +46,7 @@ internal sealed class JournalFileSet : IDisposable
     private readonly int _pageSize;
     private readonly long _maxFileBytes;
     private readonly List<JournalFile> _live = [];
-    private readonly List<JournalFile> _released = [];
+    private readonly ReleasedFiles _released;
     private JournalFile? _spare;
     private long _nextEpoch = 1;
     private long _nextFileBytes;
@@ -58,6 +69,7 @@ internal sealed class JournalFileSet : IDisposable
         _pageSize = pageSize;
         _nextFileBytes = JournalFormat.AlignUp(firstFileBytes);
         _maxFileBytes = JournalFormat.AlignUp(maxFileBytes);
+        _released = new ReleasedFiles(_maker, _maxFileBytes);
     }
 
     /// <summary>
@@ -76,7 +88,10 @@ internal sealed class JournalFileSet : IDisposable
     /// <summary>The total size of all files in bytes, including the spare and released files.</summary>
     public long TotalBytes => Volatile.Read(ref _totalBytes);
 
-    public bool HasSpare => Volatile.Read(ref _spare) != null;
+    /// <summary>True when the next file should be prepared now. Until a few records have been written, it would only take space.</summary>
+    public bool WantsSpare =>
+        Volatile.Read(ref _spare) == null && !_disk.IsVolatile && Newest is { } file
+        && file.UsedBytes >= Math.Max(SpareFromBytes, file.Length / FullPart);
 
     /// <summary>Adopts the existing files: those that replay needs become live, and the others can be reused.</summary>
     /// <param name="files">All files that have an epoch.</param>
@@ -112,7 +127,7 @@ internal sealed class JournalFileSet : IDisposable
                 if (info.IsLive(start) && !unused.Contains(info.Name))
                     _live.Add(file);
                 else
-                    Release(file);
+                    _released.Add(file);
                 _nextEpoch = Math.Max(_nextEpoch, file.Epoch + 1);
                 _nextFileBytes = Math.Max(_nextFileBytes, Math.Min(_maxFileBytes, file.Length));
             }
@@ -150,7 +165,7 @@ internal sealed class JournalFileSet : IDisposable
             _spare = PlantedFault.UseSpareTwice ? file : null;
             if (file != null && (file.Length < minLength + more + JournalFormat.FirstRecordOffset || seals.Length > 0))
             {
-                Release(file);
+                _released.Add(file);
                 file = null;
             }
 
@@ -181,7 +196,7 @@ internal sealed class JournalFileSet : IDisposable
             var wanted = _wantedLength + _wantedLength / 8;
             try
             {
-                _spare = Prepare(wanted <= LargestKeptBytes ? wanted : 0, 0, default, isSpare: true);
+                _spare = Prepare(wanted <= _released.LargestKeptBytes ? wanted : 0, 0, default, isSpare: true);
                 _spareRetry.Clear();
             }
             catch (Exception e) when (e is DiskException or OutOfMemoryException)
@@ -195,39 +210,58 @@ internal sealed class JournalFileSet : IDisposable
     }
 
     /// <summary>Releases the files before the one where replay starts. A durable checkpoint now allows that.</summary>
-    /// <param name="start">The position where replay starts.</param>
-    /// <param name="keepFew">True if nothing more will be written: then only a few files are worth their space, and the spare is
-    /// not.</param>
-    public void ReleaseBefore(in JournalPosition start, bool keepFew = false)
+    public void ReleaseBefore(in JournalPosition start)
     {
         using (_lock.Enter())
         {
-            while (_live.Count > 1 && _live[0].Epoch < start.Epoch)
-            {
-                Release(_live[0]);
-                _live.RemoveAt(0);
-            }
+            ReleaseLive(start);
 
-            if (_live.Count > 0 && _live[0].Epoch <= start.Epoch)
-                _live[0].StartOffset = _live[0].Epoch == start.Epoch ? start.Offset : _live[0].Length;
-
-            // Keeps the largest files, which serve every size, but no huge ones.
             _spareRetry.Clear();
-            _released.Sort((left, right) => left.Length.CompareTo(right.Length));
-            while (_released.Count > 0 && _released[^1].Length > LargestKeptBytes)
-                DeleteReleased(_released.Count - 1);
-            var kept = keepFew ? 0 : MaxKeptFiles * _maxFileBytes;
+            _released.Trim(_nextFileBytes / OutgrownPart);
+            Count();
+        }
+    }
 
-            // Leaves no file that could have records after the end, so the next opening need not look for any.
-            if (keepFew && _spare != null)
-            {
-                _maker.Delete(_spare);
-                _spare = null;
-            }
+    /// <summary>
+    /// Begins a small file, to which no record will be written, if the current one is larger. The header of a closed environment can name the
+    /// start of this file, which follows the last record, as the place where replay starts, and then needs no other file.
+    /// </summary>
+    /// <remarks>
+    /// First deletes the files that no header needs, so that there is room. A power cut afterwards leaves the same files as one in an open
+    /// environment: the live ones, and perhaps a file without records.
+    /// </remarks>
+    /// <returns>The file; null if the current file is no larger.</returns>
+    /// <exception cref="DiskException">The file could not be made. The live files are as before.</exception>
+    /// <exception cref="OutOfMemoryException">There is no memory. The live files are as before.</exception>
+    public JournalFile? TryBeginLast()
+    {
+        using (_lock.Enter())
+        {
+            if (_live.Count > 0 && _live[^1].Length <= LastFileBytes)
+                return null;
+            DeleteUnneeded(least: LastFileBytes + 1);
+            var file = _spare;
+            _spare = null;
+            _nextFileBytes = LastFileBytes;
+            file ??= Prepare(0, 0, default, isSpare: true);
+            file.UsedBytes = file.StartOffset = JournalFormat.FirstRecordOffset;
+            _live.Add(file);
+            Count();
+            return file;
+        }
+    }
 
-            while (_released.Count > MinKept && ReleasedBytes() > kept)
-                DeleteReleased(0);
-
+    /// <summary>
+    /// Deletes all files that replay does not need. Nothing more will be written. The next opening then finds no file that could have
+    /// records after the end, and need not look for any.
+    /// </summary>
+    /// <param name="start">The position where replay starts, according to the durable header.</param>
+    public void KeepOnlyLive(in JournalPosition start)
+    {
+        using (_lock.Enter())
+        {
+            ReleaseLive(start);
+            DeleteUnneeded(least: 0);
             Count();
         }
     }
@@ -238,11 +272,30 @@ internal sealed class JournalFileSet : IDisposable
         {
             foreach (var file in _live)
                 file.Close();
-            foreach (var file in _released)
-                file.Close();
             _spare?.Close();
             _live.Clear();
-            _released.Clear();
+            _spare = null;
+        }
+    }
+
+    private void ReleaseLive(in JournalPosition start)
+    {
+        while (_live.Count > 1 && _live[0].Epoch < start.Epoch)
+        {
+            _released.Add(_live[0]);
+            _live.RemoveAt(0);
+        }
+
+        if (_live.Count > 0 && _live[0].Epoch <= start.Epoch)
+            _live[0].StartOffset = _live[0].Epoch == start.Epoch ? start.Offset : _live[0].Length;
+    }
+
+    private void DeleteUnneeded(long least)
+    {
+        _released.DeleteFrom(least);
+        if (_spare != null && _spare.Length >= least)
+        {
+            _maker.Delete(_spare);
             _spare = null;
         }
     }
@@ -254,7 +307,7 @@ internal sealed class JournalFileSet : IDisposable
         Volatile.Write(ref _liveCount, _live.Count);
         var newest = _live.Count > 0 ? _live[^1] : null;
         var filled = 0L;
-        var total = (_spare?.Length ?? 0) + ReleasedBytes();
+        var total = (_spare?.Length ?? 0) + _released.Bytes;
         foreach (var file in _live)
         {
             filled += file == newest ? 0 : file.LiveBytes;
@@ -264,14 +317,6 @@ internal sealed class JournalFileSet : IDisposable
         Volatile.Write(ref _filledBytes, filled);
         Volatile.Write(ref _newest, newest);
         Volatile.Write(ref _totalBytes, total);
-    }
-
-    private long ReleasedBytes()
-    {
-        var bytes = 0L;
-        foreach (var file in _released)
-            bytes += file.Length;
-        return bytes;
     }
 
     private JournalFile Prepare(long minLength, long more, ReadOnlySpan<JournalSeal> seals, bool isSpare)
@@ -301,14 +346,14 @@ internal sealed class JournalFileSet : IDisposable
         catch
         {
             if (isTaken)
-                Release(file);
+                _released.Add(file);
             else
                 _maker.Delete(file);
             throw;
         }
 
         if (file.Length >= _nextFileBytes)
-            _nextFileBytes = Math.Min(_maxFileBytes, _nextFileBytes * 2);
+            _nextFileBytes = Math.Min(_maxFileBytes, file.Length * GrowthFactor);
         return file;
     }
 
@@ -318,7 +363,7 @@ internal sealed class JournalFileSet : IDisposable
     private JournalFile TakeOrMake(long minLength, long more, bool isSpare, out bool isTaken)
     {
         isTaken = true;
-        if (TakeReleased(minLength + more) is { } roomy)
+        if (_released.TryTake(minLength + more) is { } roomy)
             return roomy;
         var least = JournalFormat.AlignUp(minLength) + JournalFormat.FirstRecordOffset;
         var length = Math.Max(_nextFileBytes, JournalFormat.AlignUp(minLength + more) + JournalFormat.FirstRecordOffset);
@@ -332,12 +377,12 @@ internal sealed class JournalFileSet : IDisposable
             catch (DiskException e) when (e.Error == DiskError.NoSpace && !isSpare)
             {
                 isTaken = true;
-                if (TakeReleased(minLength) is { } shorter)
+                if (_released.TryTake(minLength) is { } shorter)
                     return shorter;
                 if (length > least)
                     length = Math.Max(least, JournalFormat.AlignUp(length / 2));
                 else if (_released.Count > 0)
-                    DeleteLongestReleased();
+                    _released.DeleteLongest();
                 else
                     throw;
             }
@@ -352,58 +397,6 @@ internal sealed class JournalFileSet : IDisposable
             return;
         _disk.SyncDirectory();
         _deletionsAreDurable = true;
-    }
-
-    private void Release(JournalFile file)
-    {
-        if (file.HasBothHeaders || PlantedFault.ReuseOneHeader)
-        {
-            file.Close();
-            _released.Add(file);
-        }
-        else
-        {
-            _maker.Delete(file);
-        }
-    }
-
-    private long LargestKeptBytes => LargestKeptFiles * _maxFileBytes;
-
-    /// <summary>Takes the smallest released file that has room for that many bytes, or returns null if there is none.</summary>
-    private JournalFile? TakeReleased(long minLength)
-    {
-        var best = -1;
-        for (var i = 0; i < _released.Count; i++)
-        {
-            if (_released[i].Length >= minLength + JournalFormat.FirstRecordOffset
-                && (best < 0 || _released[i].Length < _released[best].Length))
-                best = i;
-        }
-
-        if (best < 0)
-            return null;
-        var file = _released[best];
-        _released.RemoveAt(best);
-        return file;
-    }
-
-    // The longest first, so that few files must be deleted to make the requested room.
-    private void DeleteLongestReleased()
-    {
-        var longest = 0;
-        for (var i = 1; i < _released.Count; i++)
-        {
-            if (_released[i].Length > _released[longest].Length)
-                longest = i;
-        }
-
-        DeleteReleased(longest);
-    }
-
-    private void DeleteReleased(int index)
-    {
-        _maker.Delete(_released[index]);
-        _released.RemoveAt(index);
     }
 
     private static UInt128 NewIncarnation()

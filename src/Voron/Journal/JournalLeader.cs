@@ -22,29 +22,44 @@ internal sealed unsafe class JournalLeader
     private readonly IJournalListener _listener;
     private readonly List<JournalEntry> _batch = new(RecordQueue.MaxBatchRecords);
 
-    public JournalLeader(EngineLock submission, RecordQueue queue, BatchWriter writer, PoisonState poison, IJournalListener listener)
+    public JournalLeader(RecordQueue queue, BatchWriter writer, PoisonState poison, IJournalListener listener, TimeSpan threadIdleTime)
     {
         _queue = queue;
         _writer = writer;
         _poison = poison;
         _listener = listener;
-        Thread = new JournalThread(submission, RunThread);
+        Thread = new BackgroundThread("Voron journal", threadIdleTime, RunThread);
     }
 
     /// <summary>The thread that leads when no waiting thread does.</summary>
-    public JournalThread Thread { get; }
+    public BackgroundThread Thread { get; }
+
+    /// <summary>Makes the thread write the queued records; writes them here if there is no memory for a thread.</summary>
+    public void WriteInBackground()
+    {
+        if (!Thread.TryWake())
+            WriteQueued();
+    }
+
+    /// <summary>Writes the queued records until there are none, or another thread leads.</summary>
+    public void WriteQueued()
+    {
+        while (_queue.TryLead())
+            WriteBatch(notifiesObservers: false);
+    }
 
     /// <summary>
     /// Writes and acknowledges the next batch. The caller leads; it no longer does when the method returns, in every case.
     /// </summary>
     /// <param name="notifiesObservers">The caller notifies the observers itself.</param>
-    public void WriteBatch(bool notifiesObservers)
+    /// <returns>True if there are more records, for which a thread must be found.</returns>
+    public bool WriteBatch(bool notifiesObservers)
     {
         _queue.AssertLeading();
         try
         {
             if (!_queue.TakeBatch(_batch, out var bytes))
-                return;
+                return false;
             SchedulePoint.Reach(SchedulePlace.Writing);
             if (_batch.Count > 0)
                 _writer.Write(_batch, bytes, _queue.DurableSequence);
@@ -54,12 +69,13 @@ internal sealed unsafe class JournalLeader
         catch (Exception e)
         {
             Fail(e);
-            return;
+            return false;
         }
 
-        Complete();
+        var more = Complete();
         if (!notifiesObservers)
             _listener.OnRecordWritten();
+        return more;
     }
 
     // An exception that ended this thread would end the process.
@@ -69,9 +85,9 @@ internal sealed unsafe class JournalLeader
         {
             while (!Thread.IsStopping)
             {
-                Thread.WaitForWork();
-                while (_queue.TryLead())
-                    WriteBatch(notifiesObservers: false);
+                if (!Thread.WaitOrEnd())
+                    return;
+                WriteQueued();
             }
         }
         catch (Exception e)
@@ -88,13 +104,13 @@ internal sealed unsafe class JournalLeader
             if (PlantedFault.AcknowledgeBeforePublish)
                 _queue.SetDurable(entry.Sequence);
             SchedulePoint.Reach(SchedulePlace.Publishing);
-            _listener.OnRecordDurable(*entry.Header, entry.End, entry.Length);
+            _listener.OnRecordDurable(*entry.Header, entry.End, entry.Length, entry.BeganTimestamp);
             SchedulePoint.Reach(SchedulePlace.Published);
             _queue.SetDurable(entry.Sequence);
         }
     }
 
-    private void Complete()
+    private bool Complete()
     {
         var empty = _queue.TakeEmptyCommits();
 
@@ -114,8 +130,7 @@ internal sealed unsafe class JournalLeader
         var more = false;
         while (!_queue.TryEndLeading(_batch, ref more, out empty))
             EmptyCommits.Complete(empty, long.MaxValue);
-        if (more)
-            Thread.Wake();
+        return more;
     }
 
     private void Fail(Exception cause)

@@ -19,7 +19,7 @@ namespace Voron.Journal;
 /// </remarks>
 internal sealed unsafe class JournalWriter : IDisposable
 {
-    // Guards the end of the submitted records, and the start of the journal thread; comes before the queue lock.
+    // Guards the end of the submitted records; comes before the queue lock.
     private readonly EngineLock _submission = new(LockRank.Submission);
     private readonly JournalTail _tail;
     private readonly RecordQueue _queue;
@@ -29,14 +29,16 @@ internal sealed unsafe class JournalWriter : IDisposable
     private readonly IJournalListener _listener;
     private bool _refusesTransactions;
 
-    public JournalWriter(JournalFileSet files, PoisonState poison, IJournalListener listener, UInt128 environmentId, in JournalStart start)
+    public JournalWriter(
+        JournalFileSet files, PoisonState poison, IJournalListener listener, UInt128 environmentId, in JournalStart start,
+        in JournalResources resources)
     {
         _poison = poison;
         _listener = listener;
         _tail = new JournalTail(_submission, files, start);
-        _queue = new RecordQueue(poison, start.Position.Sequence);
+        _queue = new RecordQueue(poison, start.Position.Sequence, resources.Memory);
         _batches = new BatchWriter(environmentId, start.Position.Checksum);
-        _leader = new JournalLeader(_submission, _queue, _batches, poison, listener);
+        _leader = new JournalLeader(_queue, _batches, poison, listener, resources.ThreadIdleTime);
     }
 
     /// <inheritdoc cref="JournalTail.Reserve"/>
@@ -103,7 +105,7 @@ internal sealed unsafe class JournalWriter : IDisposable
         {
             _poison.ThrowIfPoisoned();
             if (_refusesTransactions && entry.Header->Kind == RecordKind.Transaction)
-                RecordQueue.ThrowClosed();
+                _queue.ThrowClosed();
             _tail.EnsureRoom(entry.Length, reserve);
             using (_queue.Lock.Enter())
             {
@@ -118,8 +120,20 @@ internal sealed unsafe class JournalWriter : IDisposable
         }
     }
 
-    /// <summary>Makes the journal thread write the queued records; the caller does not wait.</summary>
-    public void WriteInBackground() => _leader.Thread.Wake();
+    /// <summary>True while there is a journal thread.</summary>
+    public bool HasThread => _leader.Thread.IsRunning;
+
+    /// <summary>True when a write takes less time than waking another thread for it.</summary>
+    public bool WritesAtOnce { get; init; }
+
+    /// <summary>Makes the journal thread write the queued records; the caller does not wait, unless this thread writes them at once.</summary>
+    public void WriteInBackground()
+    {
+        if (WritesAtOnce)
+            _leader.WriteQueued();
+        else
+            _leader.WriteInBackground();
+    }
 
     /// <summary>
     /// Waits until the record with that sequence is durable and published, and writes it on this thread if no other thread is writing. An
@@ -141,7 +155,10 @@ internal sealed unsafe class JournalWriter : IDisposable
         try
         {
             while (_queue.DurableSequence < sequence && _queue.WaitUntilLeading(sequence, ref isInterrupted))
-                _leader.WriteBatch(notifiesObservers);
+            {
+                if (_leader.WriteBatch(notifiesObservers))
+                    WriteInBackground();
+            }
         }
         finally
         {
@@ -195,12 +212,10 @@ internal sealed unsafe class JournalWriter : IDisposable
     /// </summary>
     public void Dispose()
     {
+        RefuseTransactions();
+
         // A caller that has just submitted may be starting the thread.
-        using (_submission.Enter())
-        {
-            _refusesTransactions = true;
-            _leader.Thread.RefuseStart();
-        }
+        _leader.Thread.RefuseStart();
 
         try
         {

@@ -97,7 +97,9 @@ internal ref struct RecordBuilder
         var payload = (long)_length - RecordHeader.Size;
         _entry.Header->State = state;
         _entry.Header->EntryCount = _count;
-        if (compressed != null && payload > JournalFormat.Block && payload <= int.MaxValue / 2)
+
+        // A record that does not fit into memory is not compressed, because that would take as much room again.
+        if (compressed != null && payload > JournalFormat.Block && payload <= int.MaxValue / 2 && !_entry.IsSpilled)
         {
             var bound = Lz4Block.MaxCompressedLength((int)payload);
             compressed.EnsureCapacity((nuint)(RecordHeader.Size + bound), 0);

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
+using Voron.IO;
 using Voron.Primitives;
 using Voron.Testing;
 
@@ -43,11 +44,12 @@ internal sealed class RecordQueue
 #endif
 
     /// <param name="sequence">The last record of the journal when it was opened.</param>
-    public RecordQueue(PoisonState poison, long sequence)
+    /// <param name="memory">The memory for the buffers of the records.</param>
+    public RecordQueue(PoisonState poison, long sequence, BlockMemory memory)
     {
         _poison = poison;
         _submittedSequence = _issuedSequence = _durableSequence = _acknowledgedSequence = sequence;
-        Entries = new JournalEntryPool(Lock, poison);
+        Entries = new JournalEntryPool(Lock, poison, memory);
     }
 
     /// <summary>Guards the queue, the free entries, the sequences and the leadership; comes after the submission lock.</summary>
@@ -292,8 +294,8 @@ internal sealed class RecordQueue
     }
 
     [DoesNotReturn]
-    public static void ThrowClosed() => throw new ObjectDisposedException(
-        nameof(StorageEnvironment), "The environment was closed while this transaction was open. The transaction was not committed and is rolled back.");
+    public void ThrowClosed() => throw EndedErrors.Environment(
+        _poison.Path, " It was closed while this transaction was open. The transaction was not committed, and is rolled back.");
 
     /// <summary>Asserts that the calling thread leads.</summary>
     [Conditional("DEBUG")]

@@ -56,7 +56,7 @@ internal sealed unsafe class CheckpointFile : IDisposable
     /// <param name="name">The name of the file.</param>
     /// <param name="makesDurable">Makes data that a killed process left visible durable, and then reads the data from the device.</param>
     /// <exception cref="UnsupportedFormatException">The file is not a header file, or has another version.</exception>
-    /// <exception cref="CorruptionException">Neither slot is valid.</exception>
+    /// <exception cref="CorruptionException">The file begins like a header, but was cut short, or neither slot is valid.</exception>
     public static CheckpointFile Open(IDisk disk, string name = FileName, bool makesDurable = false)
     {
         var file = disk.Open(name, DiskOpen.Existing, DiskAccess.WriteThrough);
@@ -139,7 +139,7 @@ internal sealed unsafe class CheckpointFile : IDisposable
     {
         const int bytes = CheckpointHeader.Slots * JournalFormat.Block;
         if (_file.Length < bytes)
-            throw new UnsupportedFormatException($"'{_file.Path}' is not the header file of an environment: it has {_file.Length} bytes instead of at least {bytes}.");
+            throw TooShort(bytes);
 
         var found = -1;
         var hasMagic = false;
@@ -176,6 +176,18 @@ internal sealed unsafe class CheckpointFile : IDisposable
         if (StateStructure.FindFault(Current) is { } fault && !PlantedFault.BelieveStates)
             throw new CorruptionException($"The header in '{_file.Path}' has a valid checksum, but contains {fault}.");
         _nextSlot = 1 - found;
+    }
+
+    // A header that was cut is known by its first bytes. Without these, nothing shows that the file is one.
+    private VoronException TooShort(int bytes)
+    {
+        var length = _file.Length;
+        ulong magic = 0;
+        if (length >= sizeof(ulong))
+            _file.Read(0, new Span<byte>(&magic, sizeof(ulong)));
+        return magic == CheckpointHeader.FileMagic
+            ? new CorruptionException($"'{_file.Path}' has been cut short: it has {length} bytes, and the header of an environment has {bytes}. Restore the whole directory from a backup.")
+            : new UnsupportedFormatException($"'{_file.Path}' is not the header file of an environment: it has {length} bytes instead of at least {bytes}.");
     }
 
     private static ulong BlockChecksum(byte* block) => Checksum.Compute(block + 16, JournalFormat.Block - 16, CheckpointHeader.FileMagic);

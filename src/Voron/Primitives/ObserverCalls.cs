@@ -12,7 +12,7 @@ internal readonly record struct ObserverCall(CommitReport Commit, object? Other)
 internal sealed record BackgroundCall(string Report, Action Call);
 
 /// <summary>Calls observers one at a time, in the order of events.</summary>
-internal sealed partial class ObserverCalls(StorageOptions options, ILogger logger) : UserCalls<ObserverCall>
+internal sealed class ObserverCalls(StorageOptions options, ILogger logger) : UserCalls<ObserverCall>
 {
     protected override void Call(in ObserverCall call)
     {
@@ -34,13 +34,10 @@ internal sealed partial class ObserverCalls(StorageOptions options, ILogger logg
     }
 
     protected override void Failed(in ObserverCall call, Exception failure) =>
-        LogFailed(logger, call.Other is BackgroundCall other ? other.Report : (call.Other ?? call.Commit).GetType().Name, failure.Message, failure);
+        CallbackLog.ObserverFailed(logger, NameOf(call), failure.Message, failure);
 
-    protected override void Lost(long calls) => LogLost(logger, calls);
+    protected override void Lost(long calls) => CallbackLog.ReportsLost(logger, calls);
 
-    [LoggerMessage(Level = LogLevel.Warning, Message = "The observer of {Report} failed: {Reason}")]
-    private static partial void LogFailed(ILogger logger, string report, string reason, Exception exception);
-
-    [LoggerMessage(Level = LogLevel.Warning, Message = "{Calls} reports were not given to an observer, because one before them did not return.")]
-    private static partial void LogLost(ILogger logger, long calls);
+    private static string NameOf(in ObserverCall call) =>
+        call.Other is BackgroundCall other ? other.Report : (call.Other ?? call.Commit).GetType().Name;
 }

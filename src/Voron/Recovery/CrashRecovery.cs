@@ -2,17 +2,9 @@ using System.Diagnostics;
 using Microsoft.Extensions.Logging;
 using Voron.Format;
 using Voron.IO;
-using Voron.Journal;
 using Voron.Paging;
-using Voron.Scratch;
 
 namespace Voron.Recovery;
-
-/// <summary>The parts of an environment that recovery brings to the newest durable state.</summary>
-/// <param name="DataFile">The data file, from which replay takes base pages.</param>
-/// <param name="Frames">The memory for replayed pages.</param>
-/// <param name="Versions">The version table, which gets the replayed pages.</param>
-internal readonly record struct RecoveryTarget(DataFile DataFile, FrameAllocator Frames, VersionTable Versions);
 
 /// <summary>Brings the version table to the newest durable state: checkpoint, journal snapshot, journal.</summary>
 /// <remarks>
@@ -34,25 +26,25 @@ internal static class CrashRecovery
         var (dataFile, frames) = (target.DataFile, target.Frames);
         var files = journals.Files;
         using var chain = new JournalChain(
-            disk, checkpoint.EnvironmentId, files, checkpoint.ReplayStart, (checkpoint.Flags & CheckpointFlags.ClosedCleanly) != 0);
+            disk, checkpoint.EnvironmentId, files, checkpoint.ReplayStart, target.Records, (checkpoint.Flags & CheckpointFlags.ClosedCleanly) != 0);
 
         var finished = Math.Max(checkpoint.State.TransactionId, checkpoint.JournalSnapshotTransactionId);
-        var lists = new FlushListCollector(checkpoint.State.TransactionId, finished, frames, dataFile.PageSize);
+        var lists = new FlushListCollector(checkpoint.State.TransactionId, finished, frames, dataFile.PageSize, target.Records);
         chain.Follow(lists);
         lists.Finish();
         var stamp = dataFile.ReadStamp();
         var highest = DataFileFit.Check(stamp, checkpoint, lists, dataFile);
 
-        var replay = new PageReplay(dataFile, frames, lists, checkpoint.State);
+        target.Versions.EnsureCapacity(dataFile.CapacityPages);
+        var replay = new PageReplay(target, lists, checkpoint.State);
         if (checkpoint.JournalSnapshotNumber != 0)
-            JournalSnapshotReader.Read(disk, checkpoint.EnvironmentId, checkpoint, replay);
+            JournalSnapshotReader.Read(disk, checkpoint.EnvironmentId, checkpoint, replay, target.Records);
         var end = chain.Follow(replay);
 
         var state = replay.State;
         ThrowIfCut(dataFile, state);
-        target.Versions.EnsureCapacity(dataFile.CapacityPages);
         var pages = replay.PageCount;
-        replay.Publish(target.Versions);
+        replay.Finish();
         Log(logger, dataFile.File.Path, end, state, pages, start);
         return new RecoveryResult
         {
@@ -89,7 +81,7 @@ internal static class CrashRecovery
     {
         if (end.Dropped is { } tail)
         {
-            JournalLog.TailDropped(
+            RecoveryLog.TailDropped(
                 logger, state.TransactionId, tail.Offset, tail.Path, tail.BrokenRecords, tail.WholeRecords, tail.FirstSequence,
                 tail.FirstTransactionId, tail.LastTransactionId);
         }
@@ -97,7 +89,7 @@ internal static class CrashRecovery
         if (end.Records > 0)
         {
             var milliseconds = (long)Stopwatch.GetElapsedTime(start).TotalMilliseconds;
-            JournalLog.Replayed(logger, path, end.Records, state.TransactionId, pages, milliseconds);
+            RecoveryLog.Replayed(logger, path, end.Records, state.TransactionId, pages, milliseconds);
         }
     }
 }

@@ -1,4 +1,5 @@
 using Voron.Format;
+using Voron.IO;
 using Voron.Scratch;
 
 namespace Voron.Recovery;
@@ -16,6 +17,7 @@ internal sealed unsafe class FlushListCollector : IRecordVisitor
     private readonly long _baseTransactionId;
     private readonly FrameAllocator _frames;
     private readonly int _pageSize;
+    private readonly BlockMemory _memory;
     private readonly Dictionary<long, ListedPage> _pages = [];
     private readonly Dictionary<long, List<long>> _pagesByFlushId = [];
     private readonly Dictionary<long, PageImage> _images = [];
@@ -28,8 +30,11 @@ internal sealed unsafe class FlushListCollector : IRecordVisitor
     /// <param name="baseTransactionId">Flush lists up to this transaction belong to finished flushes and no longer matter.</param>
     /// <param name="frames">The allocator of the frames that hold images until replay takes them.</param>
     /// <param name="pageSize">Bytes of a page.</param>
-    public FlushListCollector(long stampedTransactionId, long baseTransactionId, FrameAllocator frames, int pageSize)
+    /// <param name="memory">The memory for uncompressed records; null for memory without limits.</param>
+    public FlushListCollector(
+        long stampedTransactionId, long baseTransactionId, FrameAllocator frames, int pageSize, BlockMemory? memory = null)
     {
+        _memory = memory ?? BlockMemory.Unlimited;
         _stampedTransactionId = stampedTransactionId;
         _baseTransactionId = baseTransactionId;
         _frames = frames;
@@ -117,7 +122,7 @@ internal sealed unsafe class FlushListCollector : IRecordVisitor
 
     private void AddListed(RecordHeader* record, string path)
     {
-        using var payload = new RecordPayload(record, path);
+        using var payload = new RecordPayload(record, path, _memory);
         if (record->EntryCount > int.MaxValue || payload.Length != (long)record->EntryCount * FlushListEntry.Size)
             throw payload.Malformed("a flush list whose length does not match its number of entries");
         var entries = new ReadOnlySpan<FlushListEntry>(payload.Bytes, (int)record->EntryCount);
@@ -125,6 +130,8 @@ internal sealed unsafe class FlushListCollector : IRecordVisitor
         var flushId = record->State.TransactionId;
         foreach (ref readonly var entry in entries)
         {
+            if (entry.Page < 0)
+                throw payload.Malformed($"a flush list with page {entry.Page}");
             if (!_pages.TryGetValue(entry.Page, out var known) || known.FlushId <= flushId)
                 _pages[entry.Page] = new ListedPage(flushId, entry.Checksum, entry.Pages);
         }
@@ -132,7 +139,7 @@ internal sealed unsafe class FlushListCollector : IRecordVisitor
 
     private void AddImages(RecordHeader* record, string path)
     {
-        using var payload = new RecordPayload(record, path);
+        using var payload = new RecordPayload(record, path, _memory);
         if (payload.Length > int.MaxValue)
             throw payload.Malformed("more than 2 GiB of images");
         var reader = new FlushImageReader(

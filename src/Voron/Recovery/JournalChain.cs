@@ -15,7 +15,7 @@ namespace Voron.Recovery;
 /// </remarks>
 internal sealed unsafe class JournalChain : IDisposable
 {
-    private readonly RecordWindow _window = new();
+    private readonly RecordWindow _window;
     private readonly List<JournalFileReader> _files;
     private readonly Dictionary<UInt128, JournalSeal> _seals = [];
     private readonly JournalPosition _start;
@@ -25,10 +25,13 @@ internal sealed unsafe class JournalChain : IDisposable
     private readonly string _path;
 
     /// <param name="files">All files whose epoch has begun, whatever its number.</param>
+    /// <param name="memory">The memory for the records that are read.</param>
     /// <param name="endsAtStart">True if the journal ended there when the environment was closed, and nothing has been written after that
     /// position.</param>
-    public JournalChain(IDisk disk, UInt128 environmentId, IEnumerable<JournalFileInfo> files, in JournalPosition start, bool endsAtStart = false)
+    public JournalChain(
+        IDisk disk, UInt128 environmentId, IEnumerable<JournalFileInfo> files, in JournalPosition start, BlockMemory memory, bool endsAtStart = false)
     {
+        _window = new RecordWindow(memory);
         _start = start;
         _endsAtStart = endsAtStart;
         _path = disk.Path;
@@ -45,7 +48,7 @@ internal sealed unsafe class JournalChain : IDisposable
         _files = new List<JournalFileReader>(live.Count);
         foreach (var file in live)
         {
-            _files.Add(new JournalFileReader(disk, file, environmentId, PlantedFault.KeepWindows ? new RecordWindow() : _window));
+            _files.Add(new JournalFileReader(disk, file, environmentId, PlantedFault.KeepWindows ? new RecordWindow(memory) : _window));
             foreach (var seal in file.Seals)
                 Note(seal);
         }

@@ -49,7 +49,7 @@ internal sealed unsafe record JournalInventory(IReadOnlyList<JournalFileInfo> Fi
             if (abandoned is not { } epoch)
             {
                 if (isNamed || (first.Marker == JournalFormat.RecordMarker && !PlantedFault.ForgetUnnamedJournals))
-                    throw new CorruptionException($"Neither copy of the header of '{file.Path}' is valid: the journal file is damaged.");
+                    throw NoHeader(file);
             }
             else if (epoch.Number >= checkpoint.ReplayStart.Epoch
                 && first.Marker == JournalFormat.RecordMarker && first.Incarnation == epoch.Incarnation)
@@ -65,6 +65,13 @@ internal sealed unsafe record JournalInventory(IReadOnlyList<JournalFileInfo> Fi
 
         return new JournalInventory(files, withoutEpoch);
     }
+
+    // A file that bears no sign of a journal is damaged only if it has no content either: the header file shows that there is an environment.
+    private static VoronException NoHeader(DiskFile file) => JournalSign.IsOn(file) || JournalSign.IsBlank(file)
+        ? new CorruptionException($"Neither copy of the header of '{file.Path}' is valid: the journal file is damaged. Restore the whole directory from a backup.")
+        : new UnsupportedFormatException(
+            $"'{file.Path}' has the name of a journal file, but not the content of one: it begins with {JournalSign.FirstBytes(file):X16} instead of " +
+            $"{JournalFormat.FileMagic:X16}. Nothing was changed. If another program has written it, move it elsewhere; otherwise restore the whole directory from a backup.");
 
     /// <summary>
     /// Returns whether this engine began a file under one of its names: the file has no content yet, or a header's first bytes.

@@ -9,12 +9,12 @@ internal static unsafe class JournalSnapshotReader
 {
     /// <summary>Visits the records of the file that a checkpoint names.</summary>
     /// <exception cref="CorruptionException">The file is missing or damaged.</exception>
-    public static void Read(IDisk disk, UInt128 environmentId, in CheckpointHeader checkpoint, IRecordVisitor visitor)
+    public static void Read(IDisk disk, UInt128 environmentId, in CheckpointHeader checkpoint, IRecordVisitor visitor, BlockMemory memory)
     {
         var name = JournalSnapshotFile.NameOf(checkpoint.JournalSnapshotNumber);
         var header = new JournalFileHeader { Incarnation = checkpoint.JournalSnapshotIncarnation };
         var info = new JournalFileInfo(name, checkpoint.JournalSnapshotLength, header, [], HasBothHeaders: true);
-        using var window = new RecordWindow();
+        using var window = new RecordWindow(memory);
         var reader = new JournalFileReader(disk, info, environmentId, window);
         try
         {

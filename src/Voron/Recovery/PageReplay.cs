@@ -1,5 +1,7 @@
+using System.Diagnostics;
 using System.Runtime.InteropServices;
 using Voron.Format;
+using Voron.IO;
 using Voron.Journal;
 using Voron.Paging;
 using Voron.Scratch;
@@ -12,30 +14,41 @@ namespace Voron.Recovery;
 /// A page starts from its last self-contained version, from the full-page image that an unfinished flush left of it, or from the data file.
 /// An image takes the place of all records up to its flush id. A base page that fails its own checksum, or a page that differs from the
 /// newest flush list that names it, is a fault of that page. The fault counts only if no later record replaces the page.
+///
+/// The pages are in the version table from the beginning, one node for each, so that replay needs no more memory for them than the
+/// environment does afterwards. No other thread uses the table yet.
 /// </remarks>
 internal sealed unsafe class PageReplay : IRecordVisitor
 {
-    private readonly Dictionary<long, ReplayedPage> _pages = [];
+    private readonly Dictionary<long, (string Fault, Exception? Cause)> _faults = [];
     private readonly Dictionary<long, DirectExtent> _directExtents = [];
     private readonly DataFile _dataFile;
     private readonly FrameAllocator _frames;
+    private readonly VersionTable _versions;
+    private readonly BlockMemory _records;
     private readonly FlushListCollector _lists;
     private readonly int _pageSize;
+    private readonly long _capacity;
     private EnvironmentState _state;
 
-    public PageReplay(DataFile dataFile, FrameAllocator frames, FlushListCollector lists, in EnvironmentState checkpoint)
+    /// <param name="target">The parts to fill; the version table is empty, and has room for all pages of the data file.</param>
+    /// <param name="lists">The result of the first pass.</param>
+    /// <param name="checkpoint">The state of the data file.</param>
+    public PageReplay(in RecoveryTarget target, FlushListCollector lists, in EnvironmentState checkpoint)
     {
-        _dataFile = dataFile;
-        _frames = frames;
+        (_dataFile, _frames, _versions, _records) = (target.DataFile, target.Frames, target.Versions, target.Records);
         _lists = lists;
-        _pageSize = dataFile.PageSize;
+        _pageSize = _dataFile.PageSize;
+        _capacity = _dataFile.CapacityPages;
         _state = checkpoint;
+        Debug.Assert(_versions.ChainCount == 0 && _versions.PageCapacity >= _capacity, "The table must have room for all pages, and no versions.");
     }
 
     /// <summary>The state after the last transaction replayed.</summary>
     public EnvironmentState State => _state;
 
-    public long PageCount => _pages.Count;
+    /// <summary>The number of pages replayed.</summary>
+    public long PageCount => _versions.ChainCount;
 
     /// <summary>
     /// The directly written values that still exist at the end of replay: the first page, and the location of the checksums.
@@ -50,7 +63,7 @@ internal sealed unsafe class PageReplay : IRecordVisitor
         var id = record->State.TransactionId;
         if (record->Kind == RecordKind.Transaction && id <= _state.TransactionId)
             throw RecordPayload.Malformed(record, path, $"transaction {id}, which does not come after transaction {_state.TransactionId}");
-        using var payload = new RecordPayload(record, path);
+        using var payload = new RecordPayload(record, path, _records);
         var at = payload.Bytes;
         var end = payload.Bytes + payload.Length;
         for (var i = 0u; i < record->EntryCount; i++)
@@ -67,20 +80,20 @@ internal sealed unsafe class PageReplay : IRecordVisitor
         if (record->Kind == RecordKind.Transaction)
         {
             foreach (var (page, image) in _lists.TakeImages(id))
-                Replace(page, new ReplayedPage { TransactionId = id, Frame = image.Frame, Pages = 1 });
+                ReplaceByImage(page, image.Frame, id);
             CheckListed(id);
         }
     }
 
-    /// <summary>Adds the result to the version table.</summary>
+    /// <summary>Checks the result, and removes the pages that were cut off at the end.</summary>
     /// <exception cref="CorruptionException">A page had a damaged base page, and no later record replaces the page.</exception>
     /// <exception cref="StorageAccessException">The base page of such a page cannot be read.</exception>
-    public void Publish(VersionTable versions)
+    public void Finish()
     {
-        foreach (var (number, page) in _pages)
+        foreach (var (number, (fault, cause)) in _faults)
         {
-            if (page.Fault != null && number < _state.PageCount)
-                throw DataFile.Failure(page.Fault, page.Cause);
+            if (number < _state.PageCount)
+                throw PageErrors.Failure(fault, cause);
         }
 
         if (_lists.ImageCount > 0)
@@ -89,35 +102,38 @@ internal sealed unsafe class PageReplay : IRecordVisitor
                 $"The journal of '{_dataFile.File.Path}' contains {_lists.ImageCount} page images of flushes whose transactions it does not contain.");
         }
 
-        foreach (var (number, page) in _pages)
+        for (var stretch = 0L; stretch * VersionTable.PagesPerStretch < _capacity; stretch++)
         {
-            if (page.Frame == null || number >= _state.PageCount)
+            if (_versions.ChainsInStretch(stretch) == 0)
                 continue;
-            if (PageStructure.FindFault(page.Frame, page.Pages, number, _pageSize) is { } malformed)
-                throw new CorruptionException($"After the replay of the journal, page {number} of '{_dataFile.File.Path}' is malformed: {malformed}.");
-
-            // An extent is freed as a whole before its end is cut off.
-            if (page.Pages > _state.PageCount - number)
-            {
-                throw new CorruptionException(
-                    $"After the replay of the journal, page {number} of '{_dataFile.File.Path}' begins an extent of {page.Pages} pages, " +
-                    $"but there are only {_state.PageCount} pages in all.");
-            }
+            var end = Math.Min(_capacity, (stretch + 1) * VersionTable.PagesPerStretch);
+            for (var page = stretch * VersionTable.PagesPerStretch; page < end; page++)
+                Finish(page);
         }
+    }
 
-        // Pages from the page count on were freed and then cut off.
-        foreach (var (number, page) in _pages)
+    // Pages from the page count on were freed and then cut off.
+    private void Finish(long number)
+    {
+        if (number >= _state.PageCount)
         {
-            if (number < _state.PageCount)
-            {
-                var node = versions.Push(number, page.TransactionId, 0, page.Frame, page.Pages, page.Flags);
-                versions.SetSelfContained(node, page.SelfContainedSinceId);
-            }
-            else if (page.Frame != null)
-                _frames.ReturnExtent(page.Frame, page.Pages);
+            Forget(number);
+            return;
         }
 
-        _pages.Clear();
+        var page = _versions.Newest(number);
+        if (page == null || page->Frame == null)
+            return;
+        if (PageStructure.FindFault(page->Frame, page->Pages, number, _pageSize) is { } malformed)
+            throw new CorruptionException($"After the replay of the journal, page {number} of '{_dataFile.File.Path}' is malformed: {malformed}.");
+
+        // An extent is freed as a whole before its end is cut off.
+        if (page->Pages > _state.PageCount - number)
+        {
+            throw new CorruptionException(
+                $"After the replay of the journal, page {number} of '{_dataFile.File.Path}' begins an extent of {page->Pages} pages, " +
+                $"but there are only {_state.PageCount} pages in all.");
+        }
     }
 
     private bool Apply(in PageEntry entry, byte* bytes, long id)
@@ -127,10 +143,9 @@ internal sealed unsafe class PageReplay : IRecordVisitor
             return false;
 
         // Pages that the file does not have were cut off later; if not, the file is found to be too short after replay.
-        var capacity = _dataFile.CapacityPages;
-        if (page >= capacity)
+        if (page >= _capacity)
             return true;
-        var end = Math.Min(page + entry.Pages, capacity);
+        var end = Math.Min(page + entry.Pages, _capacity);
         var content = new ReadOnlySpan<byte>(bytes, (int)entry.Length);
         switch (entry.Kind)
         {
@@ -138,12 +153,12 @@ internal sealed unsafe class PageReplay : IRecordVisitor
                 if (_lists.HasImageFrom(page, id))
                     return true;
                 var changed = Base(page, id);
-                return changed.Frame != null && changed.Pages == 1 && PageDiff.TryApply(content, changed.Frame, _pageSize);
+                return changed->Frame != null && changed->Pages == 1 && PageDiff.TryApply(content, changed->Frame, _pageSize);
 
             case PageEntryKind.Zeros:
-                var fresh = Replace(page, new ReplayedPage { TransactionId = id, Frame = _frames.Rent(), Pages = 1 });
-                NativeMemory.Clear(fresh.Frame, (nuint)_pageSize);
-                return PageDiff.TryApply(content, fresh.Frame, _pageSize);
+                var fresh = Replace(page, id, _frames.Rent(), 1);
+                NativeMemory.Clear(fresh->Frame, (nuint)_pageSize);
+                return PageDiff.TryApply(content, fresh->Frame, _pageSize);
 
             case PageEntryKind.Extent:
                 if (entry.Pages == 0 || entry.Pages > int.MaxValue / _pageSize)
@@ -151,16 +166,15 @@ internal sealed unsafe class PageReplay : IRecordVisitor
                 if (end - page < entry.Pages)
                     return Apply(new PageEntry { PageAndKind = PageEntry.Pack(page, PageEntryKind.Free), Pages = entry.Pages }, bytes, id);
                 var pages = (int)entry.Pages;
-                var frame = _frames.RentExtent(pages);
-                var extent = Replace(page, new ReplayedPage { TransactionId = id, Frame = frame, Pages = pages, Flags = VersionFlags.Extent });
+                var extent = Replace(page, id, _frames.RentExtent(pages), pages, VersionFlags.Extent);
                 for (var i = 1; i < pages; i++)
-                    Replace(page + i, new ReplayedPage { TransactionId = id, Flags = VersionFlags.InsideExtent });
-                NativeMemory.Clear(extent.Frame, (nuint)pages * (nuint)_pageSize);
-                return PageDiff.TryApplySparse(content, extent.Frame, pages * _pageSize);
+                    Replace(page + i, id, null, 0, VersionFlags.InsideExtent);
+                NativeMemory.Clear(extent->Frame, (nuint)pages * (nuint)_pageSize);
+                return PageDiff.TryApplySparse(content, extent->Frame, pages * _pageSize);
 
             case PageEntryKind.Free:
                 for (var freed = page; freed < end; freed++)
-                    Replace(freed, new ReplayedPage { TransactionId = id, Flags = VersionFlags.Tombstone });
+                    Replace(freed, id, null, 0, VersionFlags.Tombstone);
                 return true;
 
             case PageEntryKind.Direct:
@@ -176,50 +190,66 @@ internal sealed unsafe class PageReplay : IRecordVisitor
         }
     }
 
-    private ReplayedPage Base(long page, long id)
+    private VersionNode* Base(long page, long id)
     {
-        if (_pages.TryGetValue(page, out var known))
+        var known = _versions.Newest(page);
+        if (known != null)
         {
-            known.TransactionId = id;
+            known->TransactionId = id;
             return known;
         }
 
-        var read = new ReplayedPage { TransactionId = id, Pages = 1, Frame = _frames.Rent() };
-        _pages[page] = read;
-        NativeMemory.Clear(read.Frame, (nuint)_pageSize);
+        var read = _versions.Push(page, id, 0, _frames.Rent(), 1, VersionFlags.None);
+        NativeMemory.Clear(read->Frame, (nuint)_pageSize);
         if (_lists.IsListedFrom(page, id))
-            ReadUnverified(page, read);
-        else if ((read.Fault = _dataFile.TryVerify(page, out read.Cause)) == null)
-            _dataFile.File.Read(page * _pageSize, new Span<byte>(read.Frame, _pageSize));
+            ReadUnverified(page, read->Frame);
+        else if (_dataFile.TryVerify(page, out var cause) is { } fault)
+            _faults[page] = (fault, cause);
+        else
+            _dataFile.File.Read(page * _pageSize, new Span<byte>(read->Frame, _pageSize));
         return read;
     }
 
-    private void ReadUnverified(long page, ReplayedPage read)
+    private void ReadUnverified(long page, byte* frame)
     {
         try
         {
-            _dataFile.File.Read(page * _pageSize, new Span<byte>(read.Frame, _pageSize));
+            _dataFile.File.Read(page * _pageSize, new Span<byte>(frame, _pageSize));
         }
-        catch (IO.DiskException e)
+        catch (DiskException e)
         {
-            read.Fault = $"Page {page} of '{_dataFile.File.Path}' cannot be read: {e.Message}";
-            read.Cause = e;
+            _faults[page] = ($"Page {page} of '{_dataFile.File.Path}' cannot be read: {e.Message}", e);
         }
     }
 
-    private ReplayedPage Replace(long page, ReplayedPage replacement)
+    // An image may be of a page that was cut off later.
+    private void ReplaceByImage(long page, byte* frame, long id)
+    {
+        if (page < _capacity)
+            Replace(page, id, frame, 1);
+        else
+            _frames.Return(frame);
+    }
+
+    private VersionNode* Replace(long page, long id, byte* frame, int pages, VersionFlags flags = VersionFlags.None)
     {
         Forget(page);
-        replacement.SelfContainedSinceId = replacement.TransactionId;
-        _pages[page] = replacement;
-        return replacement;
+        var node = _versions.Push(page, id, 0, frame, pages, flags);
+        _versions.SetSelfContained(node, id);
+        return node;
     }
 
     private void Forget(long page)
     {
         _directExtents.Remove(page);
-        if (_pages.Remove(page, out var old) && old.Frame != null)
-            _frames.ReturnExtent(old.Frame, old.Pages);
+        var old = _versions.Newest(page);
+        if (old == null)
+            return;
+        _faults.Remove(page);
+        var (frame, pages) = ((nint)old->Frame, old->Pages);
+        _versions.Pop(old);
+        if (frame != 0)
+            _frames.ReturnExtent((byte*)frame, pages);
     }
 
     private void CheckListed(long id)
@@ -228,38 +258,29 @@ internal sealed unsafe class PageReplay : IRecordVisitor
         {
             if (PlantedFault.SkipListCheck)
                 continue;
-            if (!_pages.TryGetValue(page, out var replayed) || replayed.Frame == null || replayed.Pages != listed.Pages)
+            var replayed = page < _capacity ? _versions.Newest(page) : null;
+            if (replayed == null)
+                continue;
+            if (replayed->Frame == null || replayed->Pages != listed.Pages)
             {
-                if (replayed != null)
-                {
-                    replayed.Fault ??= $"A flush wrote page {page} of '{_dataFile.File.Path}' as of transaction {id}, " +
-                        "but the journal contains no matching version of the page.";
-                }
-
+                AddFault(
+                    page,
+                    $"A flush wrote page {page} of '{_dataFile.File.Path}' as of transaction {id}, " +
+                    "but the journal contains no matching version of the page.");
                 continue;
             }
 
-            var actual = _dataFile.ComputeChecksum(page, replayed.Frame, (long)replayed.Pages * _pageSize);
+            var actual = _dataFile.ComputeChecksum(page, replayed->Frame, (long)replayed->Pages * _pageSize);
             if (actual != listed.Checksum)
             {
-                replayed.Fault ??= $"Page {page} of '{_dataFile.File.Path}' is damaged: as of transaction {id}, its checksum should be " +
-                    $"{listed.Checksum:X16}, but is {actual:X16}.";
+                AddFault(
+                    page,
+                    $"Page {page} of '{_dataFile.File.Path}' is damaged: as of transaction {id}, its checksum should be " +
+                    $"{listed.Checksum:X16}, but is {actual:X16}.");
             }
         }
     }
 
-    private sealed class ReplayedPage
-    {
-        public long TransactionId;
-
-        /// <summary>The last record that makes the page self-contained, or 0.</summary>
-        public long SelfContainedSinceId;
-        public byte* Frame;
-        public int Pages;
-        public VersionFlags Flags;
-        public string? Fault;
-
-        /// <summary>The disk failure behind the fault, if there is one.</summary>
-        public Exception? Cause;
-    }
+    // The first fault of a page is the cause of the others.
+    private void AddFault(long page, string fault) => _faults.TryAdd(page, (fault, null));
 }

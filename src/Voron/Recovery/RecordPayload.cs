@@ -13,9 +13,9 @@ internal unsafe ref struct RecordPayload
 
     private readonly RecordHeader* _record;
     private readonly string _path;
-    private byte* _owned;
+    private MemoryBlock? _owned;
 
-    public RecordPayload(RecordHeader* record, string path)
+    public RecordPayload(RecordHeader* record, string path, BlockMemory memory)
     {
         _record = record;
         _path = path;
@@ -31,16 +31,16 @@ internal unsafe ref struct RecordPayload
         if (record->PayloadLength > int.MaxValue || record->StoredLength > int.MaxValue
             || record->PayloadLength / MaxExpansion > record->StoredLength)
             throw Malformed($"a payload that would grow from {record->StoredLength} to {record->PayloadLength} bytes");
-        _owned = (byte*)EngineMemory.Allocate((nuint)Math.Max(1, Length));
-        if (Lz4Block.Decompress(Bytes, (int)record->StoredLength, _owned, (int)Length) != Length)
+        _owned = memory.Allocate((nuint)Math.Max(1, Length), 0);
+        if (Lz4Block.Decompress(Bytes, (int)record->StoredLength, _owned.Address, (int)Length) != Length)
         {
             Dispose();
             throw Malformed("a payload that does not decompress");
         }
 
         if (PlantedFault.WritePastBlock)
-            _owned[Math.Max(1, Length)] = 0;
-        Bytes = _owned;
+            _owned.Address[Math.Max(1, Length)] = 0;
+        Bytes = _owned.Address;
     }
 
     public byte* Bytes { get; }
@@ -54,11 +54,14 @@ internal unsafe ref struct RecordPayload
 
     public void Dispose()
     {
-        EngineMemory.Free(_owned);
+        if (_owned == null)
+            return;
+        var address = _owned.Address;
+        _owned.Dispose();
         if (PlantedFault.FreeTwice)
-            EngineMemory.Free(_owned);
-        if (PlantedFault.ReadFreedBlock && _owned != null)
-            _ = Volatile.Read(ref *_owned);
+            EngineMemory.Free(address);
+        if (PlantedFault.ReadFreedBlock)
+            _ = Volatile.Read(ref *address);
         _owned = null;
     }
 }

@@ -23,10 +23,12 @@ internal interface IWindowedFile
 /// All files of a recovery share one window, and only the file that it shows is open, so neither memory nor file descriptors grow with
 /// the number of files. A window that a large record has widened is freed when its file is left.
 /// </remarks>
-internal sealed unsafe class RecordWindow : IDisposable
+/// <param name="blocks">The memory for the window.</param>
+internal sealed unsafe class RecordWindow(BlockMemory blocks) : IDisposable
 {
     private const long MinBytes = 1 << 20;
 
+    private MemoryBlock? _block;
     private byte* _memory;
     private long _capacity;
     private IWindowedFile? _file;
@@ -51,7 +53,8 @@ internal sealed unsafe class RecordWindow : IDisposable
             if (wanted > _capacity)
             {
                 Free();
-                _memory = (byte*)EngineMemory.AllocateAligned((nuint)wanted, JournalFormat.Block);
+                _block = blocks.Allocate((nuint)wanted, JournalFormat.Block);
+                _memory = _block.Address;
                 _capacity = wanted;
             }
 
@@ -86,7 +89,8 @@ internal sealed unsafe class RecordWindow : IDisposable
 
     private void Free()
     {
-        EngineMemory.FreeAligned(_memory);
+        _block?.Dispose();
+        _block = null;
         _memory = null;
         _capacity = _length = 0;
     }

@@ -105,7 +105,7 @@ public sealed class JournalRoomTests
         var files = Files(disk);
         JournalSpare.Prepare(environment.Internals.Engine);
         Files(disk).Should().Be(files);
-        environment.Internals.Engine.JournalFiles!.HasSpare.Should().BeFalse();
+        environment.Internals.Engine.JournalFiles!.WantsSpare.Should().BeTrue();
         Count(environment).Should().Be(4_000);
     }
 

@@ -92,6 +92,23 @@ public sealed unsafe class FlushImageRecordsTests(ITestOutputHelper output)
         Refuse(record => record.Header->Flags = RecordFlags.Compressed, "does not decompress");
     }
 
+    /// <summary>The head of such a page's chain was read from before the table, which ends the process.</summary>
+    [Fact]
+    public void A_flush_list_with_a_page_below_0_is_refused()
+    {
+        using var frames = new FrameAllocator(PageSize, 16 << 20, null);
+        using var entry = new JournalEntry(64 << 10);
+        foreach (var page in new[] { -1, long.MinValue })
+        {
+            var record = new RecordBuilder(entry, RecordKind.FlushList);
+            record.AddListed(3, 1, 1);
+            record.AddListed(page, 1, 1);
+            record.Finish(new EnvironmentState { TransactionId = FlushId, PageCount = 1000 }, null);
+            var collect = () => Collect([entry], frames, PageSize);
+            collect.Should().Throw<CorruptionException>().WithMessage($"*journal*a flush list with page {page}*");
+        }
+    }
+
     private static PageEntry Entry(uint pages, uint length) =>
         new() { PageAndKind = PageEntry.Pack(3, PageEntryKind.Zeros), Pages = pages, Length = length };
 

@@ -1,5 +1,6 @@
 using Microsoft.Extensions.Logging.Abstractions;
 using Voron.Format;
+using Voron.IO;
 using Voron.Journal;
 using Voron.Primitives;
 using Voron.Torture.Simulation;
@@ -14,7 +15,8 @@ public sealed class JournalWriterTests
         var disk = new SimulatedDisk();
         var poison = new PoisonState("test");
         using var files = new JournalFileSet(disk, 1, 4096, 65536, 65536, NullLogger.Instance);
-        using var journal = new JournalWriter(files, poison, new Listener(), 1, new JournalStart(default, []));
+        var resources = new JournalResources(BlockMemory.Unlimited, TimeSpan.FromSeconds(30));
+        using var journal = new JournalWriter(files, poison, new Listener(), 1, new JournalStart(default, []), resources);
         Submit(journal, null);
         journal.Drain();
 
@@ -67,7 +69,7 @@ public sealed class JournalWriterTests
     {
         var listener = new Listener();
         using var files = new JournalFileSet(new SimulatedDisk(), 1, 4096, 65536, 65536, NullLogger.Instance);
-        using var journal = new JournalWriter(files, new PoisonState("test"), listener, 1, new JournalStart(default, []));
+        using var journal = new JournalWriter(files, new PoisonState("test"), listener, 1, new JournalStart(default, []), new JournalResources(BlockMemory.Unlimited, TimeSpan.FromSeconds(30)));
         var first = CommitCompletion.Rent();
         var second = CommitCompletion.Rent();
         var empty = CommitCompletion.Rent();
@@ -107,6 +109,7 @@ public sealed class JournalWriterTests
     {
         public Action<long>? Durable { get; set; }
 
-        public void OnRecordDurable(in RecordHeader header, in JournalPosition end, long lengthBytes) => Durable?.Invoke(header.Sequence);
+        public void OnRecordDurable(in RecordHeader header, in JournalPosition end, long lengthBytes, long beganTimestamp) =>
+            Durable?.Invoke(header.Sequence);
     }
 }

@@ -1,0 +1,8 @@
+using Voron.IO;
+
+namespace Voron.Journal;
+
+/// <summary>The memory and the thread of a journal.</summary>
+/// <param name="Memory">The memory for records on their way to the journal.</param>
+/// <param name="ThreadIdleTime">The time without work after which the journal thread ends; the next work starts another one.</param>
+internal readonly record struct JournalResources(BlockMemory Memory, TimeSpan ThreadIdleTime);
