@@ -11,4 +11,8 @@ namespace Voron;
 /// <param name="Transactions">The number of transactions since the previous flush.</param>
 /// <param name="Duration">The time from choosing the state to the durable checkpoint.</param>
 public readonly record struct FlushReport(
-    long TransactionId, int Pages, int Leaves, int Branches, int Overflows, int Seeks, long Bytes, long Transactions, TimeSpan Duration);
+    long TransactionId, int Pages, int Leaves, int Branches, int Overflows, int Seeks, long Bytes, long Transactions, TimeSpan Duration)
+{
+    /// <summary>Bytes of journal that the flush wrote for itself; they need no flush.</summary>
+    internal long OwnJournalBytes { get; init; }
+}

@@ -1,4 +1,3 @@
-using System.Diagnostics.CodeAnalysis;
 using Voron.Paging;
 using Voron.Primitives;
 using Voron.Testing;
@@ -16,7 +15,6 @@ internal readonly record struct ReplayedJournal(long UnflushedBytes, bool IsDura
 /// The same thread prepares the next journal file, confirms the durability of an idle journal's tail, writes journal snapshots of pages
 /// that an old reader keeps out of the data file, and wakes writers that back-pressure has stopped.
 /// </remarks>
-[SuppressMessage("Design", "CA1001", Justification = "The event is never disposed: commits that are still under way when the thread has ended set it.")]
 internal sealed class FlushScheduler : IBackPressure
 {
     private const int MaxJournalFiles = 48;
@@ -47,8 +45,10 @@ internal sealed class FlushScheduler : IBackPressure
     private readonly DurabilityConfirmation _confirmation;
     private readonly SlowReaderWatch _slowReaders;
     private readonly MemoryTrimmer _trimmer;
-    private readonly AutoResetEvent _wake = new(false);
-    private readonly Thread? _thread;
+    private readonly BackgroundThread _thread;
+
+    // Then the thread is needed only to bound memory: nothing becomes safer by its work.
+    private readonly bool _isVolatile;
     private long _freeAtReclaim;
     private long _reclaimedAtTick = Environment.TickCount64;
     private long _writtenBytes;
@@ -60,7 +60,7 @@ internal sealed class FlushScheduler : IBackPressure
     private bool _isIdle = true;
     private bool _wasNearLimit;
     private volatile bool _spareWanted;
-    private volatile bool _stopping;
+    private bool _hasLoggedPoison;
 
     /// <param name="reclaim">Returns free space to the file system.</param>
     /// <param name="punch">See <see cref="SpaceReclaimer.PunchForWriter"/>.</param>
@@ -73,7 +73,9 @@ internal sealed class FlushScheduler : IBackPressure
         _reclaim = reclaim;
         _trimmer = trimmer;
         _engine = engine;
-        _throttle = new WriterThrottle(engine, flusher, _wake);
+        _thread = new BackgroundThread("Voron flusher", engine.Options.ThreadIdleTime, Run);
+        _isVolatile = engine.Disk.IsVolatile;
+        _throttle = new WriterThrottle(engine, flusher, _thread);
         _room = new RoomMaker(engine, flusher, punch);
         _confirmation = new DurabilityConfirmation(engine.Journal!);
         _slowReaders = new SlowReaderWatch(engine);
@@ -85,10 +87,15 @@ internal sealed class FlushScheduler : IBackPressure
         if (replayed.IsDurabilityConfirmed && !PlantedFault.ConfirmAtEachOpening)
             _confirmation.Begin();
         if (!engine.Options.BackgroundFlush)
-            return;
-        _thread = new Thread(SchedulePoint.Adopt(Run, this)) { IsBackground = true, Name = "Voron flusher" };
-        _thread.Start();
+            _thread.RefuseStart();
+        else if (!_isVolatile)
+            flusher.CountSpace(SpaceCensus.GroupsAtOpening);
+        if (engine.Options.BackgroundFlush && (!IsIdle() || trimmer.IsWorthWaiting))
+            _thread.TryWake();
     }
+
+    /// <summary>True while there is a flusher's thread.</summary>
+    public bool HasThread => _thread.IsRunning;
 
     /// <summary>Bytes of journal since the last flush, padding included.</summary>
     public long UnflushedJournalBytes => Volatile.Read(ref _writtenBytes) - Volatile.Read(ref _flushedAtBytes);
@@ -100,39 +107,41 @@ internal sealed class FlushScheduler : IBackPressure
     {
         var written = Interlocked.Add(ref _writtenBytes, bytes);
         var threshold = _engine.Options.FlushThresholdBytes;
-        if (Volatile.Read(ref _isIdle) || (written - _flushedAtBytes >= threshold && written - bytes - _flushedAtBytes < threshold))
-            SchedulePoint.Set(_wake);
+        if ((Volatile.Read(ref _isIdle) && !_isVolatile) || (written - _flushedAtBytes >= threshold && written - bytes - _flushedAtBytes < threshold))
+            _thread.TryWake();
 
         // Once per threshold's worth of bytes: the flush that this wake-up requests may already be under way.
         var direct = Volatile.Read(ref _engine.Counters.DirectBytes);
         if (direct - _seenDirectBytes >= threshold)
         {
             _seenDirectBytes = direct;
-            SchedulePoint.Set(_wake);
+            _thread.TryWake();
         }
 
         // On a fast device, a file fills up long before the next tick.
-        if (_thread != null && !_spareWanted && !_engine.JournalFiles!.HasSpare)
+        if (!_spareWanted && _engine.JournalFiles!.WantsSpare)
         {
             _spareWanted = true;
-            SchedulePoint.Set(_wake);
+            _thread.TryWake();
         }
 
         // Wakes the thread now: by the next tick, the limit may have been reached.
         var isNear = _slowReaders.IsNearLimit;
         if (isNear && !_wasNearLimit)
-            SchedulePoint.Set(_wake);
+            _thread.TryWake();
         _wasNearLimit = isNear;
     }
 
     // Without a thread, no flush would end the delay.
     public void ThrottleWriter()
     {
-        if (_thread != null)
+        if (_engine.Options.BackgroundFlush)
             _throttle.Throttle();
     }
 
-    public ValueTask ThrottleWriterAsync() => _thread == null ? ValueTask.CompletedTask : _throttle.ThrottleAsync();
+    public ValueTask ThrottleWriterAsync() => _engine.Options.BackgroundFlush ? _throttle.ThrottleAsync() : ValueTask.CompletedTask;
+
+    public bool IsDelaying => _engine.Options.BackgroundFlush && _throttle.IsDelayed;
 
     public bool TryFlush() => _room.TryFlush();
 
@@ -147,18 +156,16 @@ internal sealed class FlushScheduler : IBackPressure
     /// </summary>
     public void Stop()
     {
-        _stopping = true;
+        _thread.RefuseStart();
         _throttle.Stop();
-        SchedulePoint.Set(_wake);
         try
         {
             _throttle.ReportProgress();
         }
         finally
         {
-            SchedulePoint.UntilEnded(this);
-            if (_thread is { } thread)
-                Uninterrupted.Run(thread.Join);
+            _thread.Join();
+            LogIfPoisoned();
         }
     }
 
@@ -167,10 +174,11 @@ internal sealed class FlushScheduler : IBackPressure
     {
         try
         {
-            while (!_stopping)
+            while (!_thread.IsStopping)
             {
-                WaitForWork();
-                if (_stopping || _engine.Poison.IsPoisoned)
+                if (!WaitForWork())
+                    return;
+                if (_thread.IsStopping || _engine.Poison.IsPoisoned)
                     break;
                 TryRunOnce();
                 _throttle.ReportProgress();
@@ -182,12 +190,22 @@ internal sealed class FlushScheduler : IBackPressure
             _engine.Poison.Set(e);
         }
 
-        if (_engine.Poison.Cause is { } cause)
-            FlushLog.Ended(_engine.Logger, _engine.Disk.Path, cause.Message, cause);
+        _thread.RefuseStart();
+        LogIfPoisoned();
         _throttle.ReportProgress();
     }
 
-    private void WaitForWork()
+    // By the thread when it ends, or when there is none any more.
+    private void LogIfPoisoned()
+    {
+        if (!_engine.Options.BackgroundFlush || _hasLoggedPoison || _engine.Poison.Cause is not { } cause)
+            return;
+        _hasLoggedPoison = true;
+        FlushLog.Ended(_engine.Logger, _engine.Disk.Path, cause.Message, cause);
+    }
+
+    // Returns false when the thread must end for lack of work: the next commit starts another one.
+    private bool WaitForWork()
     {
         // Announces idleness before checking for work: a commit in between is either seen here, or sees the flag and wakes the thread.
         Volatile.Write(ref _isIdle, true);
@@ -195,7 +213,10 @@ internal sealed class FlushScheduler : IBackPressure
         var idle = IsIdle();
         SchedulePoint.Reach(SchedulePlace.Idle);
         Volatile.Write(ref _isIdle, idle);
-        SchedulePoint.WaitOne(_wake, !idle ? Tick : _trimmer.IsWorthWaiting ? MemoryTrimmer.Period : Timeout.InfiniteTimeSpan);
+        if (idle && !_trimmer.IsWorthWaiting)
+            return _thread.WaitOrEnd();
+        _thread.Wait(idle ? MemoryTrimmer.Period : Tick);
+        return true;
     }
 
     private void TryRunOnce()
@@ -217,15 +238,19 @@ internal sealed class FlushScheduler : IBackPressure
         }
     }
 
-    // Nothing is unflushed, and no record still needs a durability marker: the next commit wakes the thread.
-    private bool IsIdle() =>
-        UnflushedJournalBytes == 0 && _confirmation.IsConfirmed
-        && (_engine.JournalFiles!.HasSpare || !_engine.Journal!.HasBegun);
+    // Nothing is unflushed, no record still needs a durability marker, and free space has been counted: the next commit wakes the thread.
+    private bool IsIdle() => _isVolatile
+        ? UnflushedJournalBytes < _engine.Options.FlushThresholdBytes && UnflushedDirectBytes < _engine.Options.FlushThresholdBytes
+            && !_throttle.IsOverLimit
+        : UnflushedJournalBytes == 0 && _confirmation.IsConfirmed && _flusher.Space.IsComplete
+            && (!_engine.JournalFiles!.WantsSpare || !_engine.Journal!.HasBegun);
 
     private void RunOnce()
     {
         JournalSpare.Prepare(_engine);
         _spareWanted = false;
+        if (!_flusher.Space.IsComplete)
+            _flusher.CountSpace(SpaceCensus.GroupsAtOnce);
         if (_growthRetry.IsOver)
             Try(_growthRetry, static scheduler => scheduler.PreallocateAhead());
         if (_flushRetry.IsOver && ShouldFlush())
@@ -240,7 +265,7 @@ internal sealed class FlushScheduler : IBackPressure
         _trimmer.TrimWhenDue();
 
         // Last, since it fails on a full disk, where a flush may make room.
-        if (_confirmRetry.IsOver)
+        if (_confirmRetry.IsOver && !_isVolatile)
             Try(_confirmRetry, static scheduler => scheduler._confirmation.ConfirmWhenIdle());
     }
 
@@ -285,7 +310,7 @@ internal sealed class FlushScheduler : IBackPressure
             || Environment.TickCount64 - _dirtySinceTick >= _engine.Options.FlushInterval.TotalMilliseconds
             || _engine.Journal!.Reserve.ImageBytes >= _engine.Options.FlushThresholdBytes
             || _engine.JournalFiles!.LiveCount > MaxJournalFiles
-            || _engine.VersionBytes > _engine.Options.ScratchLimitBytes / SlowReaderWatch.PartOfLimit
+            || _engine.VersionBytes > _engine.Options.FlushVersionBytes
             || _throttle.IsOverLimit;
     }
 
@@ -298,8 +323,7 @@ internal sealed class FlushScheduler : IBackPressure
         _engine.Observers.CallElsewhere();
         if (report != null || _engine.Ring.PublishedId == _flusher.CheckpointId)
         {
-            // The flush's own journal records need no flush.
-            written += _flusher.RecordBytes;
+            written += report?.OwnJournalBytes ?? 0;
 
             // If a reader held the flush back, one byte stays unflushed, so that the age limit flushes the rest when the reader has gone.
             var isInDataFile = _engine.Ring.PublishedId == _flusher.CheckpointId;
@@ -349,7 +373,7 @@ internal sealed class FlushScheduler : IBackPressure
     // higher number, regardless of the cost of a journal snapshot.
     private bool IsHeldBack()
     {
-        if (_flusher.BlockingReader == null)
+        if (_flusher.BlockingReader == null || _isVolatile)
             return false;
         var files = _engine.JournalFiles!;
         var half = _engine.Options.JournalLimitBytes / 2;
@@ -376,7 +400,7 @@ internal sealed class FlushScheduler : IBackPressure
         var step = GrowthPolicy.NextStep(capacity, _engine.PageSize, _engine.Options.MaxGrowthBytes);
         if (newest.State.PageCount <= file.SettledPages)
             return;
-        if (capacity - newest.State.PageCount > step / 2 || capacity + step > _engine.DataFile.PageLimit)
+        if (capacity - newest.State.PageCount > GrowthPolicy.PagesAhead(capacity, step) || capacity + step > _engine.DataFile.PageLimit)
             return;
 
         // If this fails, the transaction that needs the room reports it.

@@ -35,6 +35,7 @@ internal sealed unsafe class Flusher
     private readonly FlushTarget _target;
     private readonly PageFileWriter _pages;
     private readonly FlushRecordWriter _records;
+    private readonly FlushReporter _reporter;
     private readonly Stack<FlushPlan> _plans = new();
     private FlushPlan? _paused;
     private bool _isClosed;
@@ -49,13 +50,15 @@ internal sealed unsafe class Flusher
         _target = new FlushTarget(engine);
         _pages = new PageFileWriter(engine);
         _records = new FlushRecordWriter(engine);
+        _reporter = new FlushReporter(engine);
+        Space = new SpaceCensus(_lock, engine, checkpoints);
     }
+
+    /// <summary>The count of free pages.</summary>
+    public SpaceCensus Space { get; }
 
     /// <inheritdoc cref="CheckpointMover.CheckpointId"/>
     public long CheckpointId => _mover.CheckpointId;
-
-    /// <summary>Bytes of journal that the last flush wrote for itself; they need no flush.</summary>
-    public long RecordBytes => _records.Bytes;
 
     /// <inheritdoc cref="CheckpointMover.LiveOwnBytes"/>
     public long LiveOwnBytes => _mover.LiveOwnBytes;
@@ -112,6 +115,17 @@ internal sealed unsafe class Flusher
                 return;
             _mover.Move(published, number: 0, snapshot: default, _records);
             _mover.ReleaseReplaced(published, oldSnapshot: 0, snapshot: default);
+        }
+    }
+
+    /// <summary>Counts some more of the free pages, after the opening.</summary>
+    /// <inheritdoc cref="SpaceCensus.CountSome(int)"/>
+    public void CountSpace(int mostGroups)
+    {
+        using (_lock.Enter())
+        {
+            if (!_isClosed && _paused == null)
+                Space.CountSome(mostGroups);
         }
     }
 
@@ -189,7 +203,10 @@ internal sealed unsafe class Flusher
         {
             _isClosed = true;
             if (!_engine.Poison.IsPoisoned)
-                FlushAndSeal();
+            {
+                if (!_engine.Disk.IsVolatile)
+                    FlushAndSeal();
+            }
             else if (PlantedFault.WriteWhenPoisoned)
                 _checkpoints.WriteBothAlike();
         }
@@ -232,19 +249,32 @@ internal sealed unsafe class Flusher
     private void ThrowIfClosed()
     {
         if (_isClosed)
-            throw new ObjectDisposedException(nameof(StorageEnvironment), $"The environment in '{_engine.Disk.Path}' is closed.");
+            throw EndedErrors.Environment(_engine.Disk.Path);
     }
 
     private FlushPlan RentPlan() => _plans.TryPop(out var plan) ? plan : new FlushPlan(_engine.Heap);
 
-    // Returns the plan that is left to be detached, and the number by which the version table knows this detaching.
     private FlushPlan? FlushLocked(out FlushReport report, out long detach)
     {
         _lock.AssertHeld();
         _engine.Poison.ThrowIfPoisoned();
+        var start = Stopwatch.GetTimestamp();
+        try
+        {
+            return FlushLocked(start, out report, out detach);
+        }
+        catch (Exception e)
+        {
+            _reporter.ReportFailure(start, e);
+            throw;
+        }
+    }
+
+    // Returns the plan that is left to be detached, and the number by which the version table knows this detaching.
+    private FlushPlan? FlushLocked(long start, out FlushReport report, out long detach)
+    {
         report = default;
         detach = 0;
-        var start = Stopwatch.GetTimestamp();
         var plan = _paused ?? Prepare();
         if (plan == null)
             return null;
@@ -263,7 +293,8 @@ internal sealed unsafe class Flusher
         _paused = null;
         _target.Release();
         _mover.ReleaseReplaced(plan.Target, replaced, snapshot: default);
-        report = Report(plan, transactions, Stopwatch.GetElapsedTime(start));
+        report = _reporter.Report(plan, _pages, transactions, start) with { OwnJournalBytes = _records.Bytes };
+        Space.CountSome(SpaceCensus.GroupsAtOnce);
         return plan;
     }
 
@@ -289,8 +320,18 @@ internal sealed unsafe class Flusher
         journal.Drain();
         SchedulePoint.Reach(SchedulePlace.Closing);
         FlushLocked(out _, out _);
-        if (journal.End.Epoch != 0 && CheckpointId == _engine.Ring.PublishedId)
-            _mover.Seal(journal.End);
+        if (journal.End.Epoch == 0)
+            return;
+        if (CheckpointId == _engine.Ring.PublishedId)
+        {
+            _mover.Seal(LastJournalFile.Begin(_engine, journal.End));
+            _engine.DataFile.CutWhenClosed(GrowthPolicy.KeptWhenClosed(_checkpoints.Current.State.PageCount, _engine.PageSize));
+        }
+        else
+        {
+            // A reader keeps the checkpoint back: replay needs the files from its start on.
+            _engine.JournalFiles!.KeepOnlyLive(_checkpoints.Current.ReplayStart);
+        }
     }
 
     private FlushPlan? Prepare()
@@ -358,19 +399,5 @@ internal sealed unsafe class Flusher
             _engine.DataFile.Sync();
         _engine.DataFile.CheckLength();
         SchedulePoint.Reach(SchedulePlace.FlushSynced);
-    }
-
-    private FlushReport Report(FlushPlan plan, long transactions, TimeSpan duration)
-    {
-        var counters = _engine.Counters;
-        counters.FlushCount++;
-        counters.FlushedPages += plan.Pages;
-        counters.FlushedBytes += _pages.Bytes;
-        counters.FlushSeeks += _pages.Seeks;
-        var report = new FlushReport(
-            plan.Target.State.TransactionId, plan.Pages, plan.Leaves, plan.Branches, plan.Overflows,
-            _pages.Seeks, _pages.Bytes, transactions, duration);
-        _engine.Observers.Post(report);
-        return report;
     }
 }

@@ -39,10 +39,11 @@ internal sealed class SpaceReclaimer
     private int _isReported;
 
     // For the search of the writer's holder: where it resumes, how many sections it has examined in vain, and since which detaching of
-    // pages.
+    // pages and which end of a reservation.
     private long _nextSection;
     private long _searchedInVain;
     private long _searchedAtDetach = -1;
+    private long _searchedAtRelease;
 
     public SpaceReclaimer(Engine engine, Writer writer, WriteTransactionPool transactions, Flusher flusher)
     {
@@ -79,7 +80,8 @@ internal sealed class SpaceReclaimer
     /// </summary>
     /// <remarks>
     /// The writer is held meanwhile, so the search ends after <see cref="StorageOptions.LongestPunch"/>, and the next one resumes there.
-    /// When all sections have been examined in vain, none is examined again before a flush has made other pages free.
+    /// When all sections have been examined in vain, none is examined again before a flush, or the end of a reservation, has made other pages
+    /// available.
     /// </remarks>
     /// <param name="bytes">The number of bytes that is enough.</param>
     /// <returns>The number of bytes returned.</returns>
@@ -89,9 +91,11 @@ internal sealed class SpaceReclaimer
         var writePages = _writer.WritePages;
         var sections = writePages.Space.Map.SectionCount;
         var detach = _engine.Versions.DetachIsIncomplete ? -1 : _engine.Versions.LastDetach;
-        if (detach != _searchedAtDetach || detach < 0)
+        var release = writePages.Space.Reserved.ReleaseCount;
+        if (detach != _searchedAtDetach || detach < 0 || release != _searchedAtRelease)
             _searchedInVain = 0;
         _searchedAtDetach = detach;
+        _searchedAtRelease = release;
         var ranges = new List<PageRange>();
         var start = Stopwatch.GetTimestamp();
         var punched = 0L;
@@ -155,8 +159,8 @@ internal sealed class SpaceReclaimer
 
         if (!isLower)
             return false;
-        var isSubmitted = false;
-        body.Commit(notifiesObservers: false, ref isSubmitted);
+        var progress = default(CommitProgress);
+        body.Commit(notifiesObservers: false, ref progress);
         return true;
     }
 

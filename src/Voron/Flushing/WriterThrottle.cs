@@ -1,19 +1,23 @@
+using System.Diagnostics;
 using Voron.Primitives;
-using Voron.Testing;
 using Voron.Transactions;
 
 namespace Voron.Flushing;
 
 /// <summary>Back-pressure: delays writers while the journal or scratch memory is over its limit, until the flusher has made progress.</summary>
-/// <param name="wake">Wakes the flusher's thread.</param>
-internal sealed class WriterThrottle(Engine engine, Flusher flusher, AutoResetEvent wake)
+/// <param name="thread">The flusher's thread.</param>
+internal sealed class WriterThrottle(Engine engine, Flusher flusher, BackgroundThread thread)
 {
     private static readonly TimeSpan LongestDelay = TimeSpan.FromSeconds(1);
+
+    /// <summary>The time after a message in the log for which further delays are not logged.</summary>
+    private static readonly TimeSpan LogInterval = TimeSpan.FromMinutes(1);
 
     // Guards the delayed callers; see LockOrder.
     private readonly EngineMonitor _progress = new(LockRank.Progress);
     private TaskCompletionSource? _progressed;
     private volatile bool _stopping;
+    private long _loggedAtTick = Environment.TickCount64 - (long)LogInterval.TotalMilliseconds;
 
     /// <summary>
     /// Bytes that count against the journal limit. The last flush's own records do not: the next flush makes them needless, and they would
@@ -25,13 +29,15 @@ internal sealed class WriterThrottle(Engine engine, Flusher flusher, AutoResetEv
     public bool IsOverLimit =>
         HeldJournalBytes > engine.Options.JournalLimitBytes || engine.VersionBytes > engine.Options.ScratchLimitBytes;
 
-    private bool IsDelayed => IsOverLimit && !_stopping && !engine.Poison.IsPoisoned;
+    /// <summary>True while writers that come wait.</summary>
+    public bool IsDelayed => IsOverLimit && !_stopping && !engine.Poison.IsPoisoned;
 
     /// <inheritdoc cref="IBackPressure.ThrottleWriter"/>
     public void Throttle()
     {
         if (!BeginsDelay())
             return;
+        var began = Stopwatch.GetTimestamp();
         var deadline = Environment.TickCount64 + (long)LongestDelay.TotalMilliseconds;
         using (_progress.Enter())
         {
@@ -39,9 +45,11 @@ internal sealed class WriterThrottle(Engine engine, Flusher flusher, AutoResetEv
             {
                 var left = deadline - Environment.TickCount64;
                 if (left <= 0 || !_progress.Wait((int)left))
-                    return;
+                    break;
             }
         }
+
+        EndDelay(began);
     }
 
     /// <inheritdoc cref="IBackPressure.ThrottleWriterAsync"/>
@@ -49,6 +57,7 @@ internal sealed class WriterThrottle(Engine engine, Flusher flusher, AutoResetEv
     {
         if (!BeginsDelay())
             return;
+        var began = Stopwatch.GetTimestamp();
         var deadline = Environment.TickCount64 + (long)LongestDelay.TotalMilliseconds;
         while (true)
         {
@@ -57,9 +66,11 @@ internal sealed class WriterThrottle(Engine engine, Flusher flusher, AutoResetEv
                 progressed = _progressed ??= new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
             var left = deadline - Environment.TickCount64;
             if (left <= 0 || !IsDelayed)
-                return;
+                break;
             await Task.WhenAny(progressed.Task, Task.Delay((int)left)).ConfigureAwait(false);
         }
+
+        EndDelay(began);
     }
 
     /// <summary>Makes the delayed writers check again.</summary>
@@ -83,8 +94,21 @@ internal sealed class WriterThrottle(Engine engine, Flusher flusher, AutoResetEv
     {
         if (!IsDelayed)
             return false;
-        engine.Counters.BackPressureWaits++;
-        SchedulePoint.Set(wake);
+        Interlocked.Increment(ref engine.Counters.BackPressureWaits);
+        thread.TryWake();
+        LogNowAndThen();
         return true;
+    }
+
+    private void EndDelay(long began) => Interlocked.Add(ref engine.Counters.BackPressureTicks, Stopwatch.GetTimestamp() - began);
+
+    private void LogNowAndThen()
+    {
+        var now = Environment.TickCount64;
+        var logged = Volatile.Read(ref _loggedAtTick);
+        if (now - logged < LogInterval.TotalMilliseconds || Interlocked.CompareExchange(ref _loggedAtTick, now, logged) != logged)
+            return;
+        var (options, path) = (engine.Options, engine.Disk.Path);
+        FlushLog.WritersSlowed(engine.Logger, path, HeldJournalBytes, options.JournalLimitBytes, engine.VersionBytes, options.ScratchLimitBytes);
     }
 }

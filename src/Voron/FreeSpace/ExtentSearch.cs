@@ -13,6 +13,7 @@ internal sealed unsafe class ExtentSearch
     private readonly SectionMapLayout _layout;
     private readonly ISpacePages _pages;
     private readonly SectionMap _map;
+    private readonly ReservedPages _reserved;
     private readonly bool _untouched;
     private readonly ExtentBounds _bounds = new();
 
@@ -20,8 +21,9 @@ internal sealed unsafe class ExtentSearch
     private readonly HashSet<long> _lowered = [];
 
     /// <param name="untouched">True when pages with a version do not count as free.</param>
-    public ExtentSearch(SectionMapLayout layout, ISpacePages pages, SectionMap map, bool untouched)
+    public ExtentSearch(SectionMapLayout layout, ISpacePages pages, SectionMap map, ReservedPages reserved, bool untouched)
     {
+        _reserved = reserved;
         _layout = layout;
         _pages = pages;
         _map = map;
@@ -79,20 +81,39 @@ internal sealed unsafe class ExtentSearch
         return -1;
     }
 
+    /// <summary>Returns the number of free pages in a row from a page on, as far as it matters.</summary>
+    /// <param name="page">The first page.</param>
+    /// <param name="pages">The number of pages that is enough.</param>
+    /// <param name="withheld">Sections that count as full.</param>
+    public long LengthFrom(long page, long pages, HashSet<long> withheld)
+    {
+        var section = _layout.SectionOf(page);
+        if (page >= _pages.PageCount || withheld.Contains(section))
+            return 0;
+        var bit = (int)(page % _layout.PagesPerSection);
+        var end = EndOfExtent(_reserved.ReadBitmap(section), section * _layout.PagesPerSection, bit, Limit(section));
+        long length = end - bit;
+        if (end == _layout.PagesPerSection && length < pages)
+            length += LengthAtStart(section + 1, pages - length, withheld);
+        return Math.Min(length, pages);
+    }
+
     // Returns the first extent in a section that is long enough, or -1 and the length of the longest one.
     private long Measure(long section, long pages, HashSet<long> withheld, out long longest)
     {
         SectionsExamined++;
         longest = 0;
-        if (withheld.Contains(section) || _map.UsedPages(section) == _layout.PagesPerSection)
+        if (withheld.Contains(section) || _reserved.OccupiedPages(section) == _layout.PagesPerSection)
             return -1;
-        var bitmap = _map.ReadBitmap(section);
+        var bitmap = _reserved.ReadBitmap(section);
         var first = section * _layout.PagesPerSection;
         var limit = Limit(section);
         for (var bit = Bitmap.FindClear(bitmap, limit, 0); bit >= 0;)
         {
             var end = EndOfExtent(bitmap, first, bit, limit);
             long length = end - bit;
+
+            // Reads the bitmaps of other sections, and is therefore the last step: this extent ends with its section.
             if (end == limit && limit == _layout.PagesPerSection && length < pages)
                 length += LengthAtStart(section + 1, pages - length, withheld);
             if (length >= pages)
@@ -111,7 +132,7 @@ internal sealed unsafe class ExtentSearch
         for (; section < _map.SectionCount && length < pages && !withheld.Contains(section); section++)
         {
             var limit = Limit(section);
-            var end = EndOfExtent(_map.ReadBitmap(section), section * _layout.PagesPerSection, 0, limit);
+            var end = EndOfExtent(_reserved.ReadBitmap(section), section * _layout.PagesPerSection, 0, limit);
             length += end;
             if (end < _layout.PagesPerSection)
                 break;

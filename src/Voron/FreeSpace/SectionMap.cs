@@ -50,8 +50,10 @@ internal sealed unsafe class SectionMap
     /// <summary>
     /// Takes <paramref name="pages"/> pages in a row from the end of the file, and creates the map pages that they need, behind them.
     /// </summary>
+    /// <param name="pages">The number of pages.</param>
+    /// <param name="leavesFree">True to leave the pages free, so that they only count as existing from now on.</param>
     /// <returns>The first page.</returns>
-    public long Extend(long pages)
+    public long Extend(long pages, bool leavesFree = false)
     {
         AssertWriterHeld();
         var first = _pages.PageCount;
@@ -104,7 +106,8 @@ internal sealed unsafe class SectionMap
             SetNumber(directoryPage, (int)(group % _layout.NumbersPerPage), mapPage);
         }
 
-        SetUsed(first, end - first);
+        var free = leavesFree ? pages : 0;
+        SetUsed(first + free, end - first - free);
         return first;
     }
 

@@ -25,6 +25,7 @@ internal sealed unsafe class SpaceAllocator
     private readonly SectionMapLayout _layout;
     private readonly ISpacePages _pages;
     private readonly SectionMap _map;
+    private readonly ReservedPages _reserved;
     private readonly int _preferredFreePages;
     private readonly HashSet<long> _withheld = [];
     private long _currentSection = -1;
@@ -47,12 +48,16 @@ internal sealed unsafe class SpaceAllocator
         _pages = pages;
         _map = new SectionMap(layout, pages);
         _preferredFreePages = Math.Max(1, (int)(layout.PagesPerSection * preferredFreeFraction));
-        _extents = new ExtentSearch(layout, pages, _map, untouched: false);
-        _untouchedExtents = new ExtentSearch(layout, pages, _map, untouched: true);
+        _reserved = new ReservedPages(layout, _map);
+        _extents = new ExtentSearch(layout, pages, _map, _reserved, untouched: false);
+        _untouchedExtents = new ExtentSearch(layout, pages, _map, _reserved, untouched: true);
         _freePages = FreePages;
     }
 
     public SectionMap Map => _map;
+
+    /// <summary>The free pages that are kept for staged values.</summary>
+    public ReservedPages Reserved => _reserved;
 
     /// <summary>The number of sections examined by searches for free pages in a row, for tests.</summary>
     public long SectionsExamined => _extents.SectionsExamined + _untouchedExtents.SectionsExamined;
@@ -64,6 +69,8 @@ internal sealed unsafe class SpaceAllocator
         _extents.BeginTransaction();
         _untouchedExtents.BeginTransaction();
         _queue.BeginTransaction();
+        if (_reserved.HasEnded)
+            OfferEnded();
     }
 
     /// <summary>
@@ -116,14 +123,15 @@ internal sealed unsafe class SpaceAllocator
 
     /// <summary>
     /// Adds the ranges of a section that can be returned: ranges of free pages that have not changed hands since the last checkpoint,
-    /// that are long enough, and that have not been returned in full already. A section that is withheld has none.
+    /// that are long enough, and that have not been returned in full already. A section that is withheld has none, and reserved pages are
+    /// not among them: staged values are being written there.
     /// </summary>
     public void FindUntouched(long section, PossibleHoles holes, List<PageRange> ranges)
     {
         AssertWriterHeld();
         if (_withheld.Contains(section) || _map.UsedPages(section) == _layout.PagesPerSection)
             return;
-        var bitmap = _map.ReadBitmap(section);
+        var bitmap = PlantedFault.PunchReservations ? _map.ReadBitmap(section) : _reserved.ReadBitmap(section);
         var first = section * _layout.PagesPerSection;
         var limit = (int)Math.Min(_layout.PagesPerSection, _pages.PageCount - first);
         int from = 0, left = 0;
@@ -143,8 +151,9 @@ internal sealed unsafe class SpaceAllocator
         }
     }
 
-    /// <summary>True when the page is free, and has not changed hands since the last checkpoint.</summary>
-    public bool IsUntouched(long page) => !_map.IsUsed(page) && (!_pages.HasVersion(page) || PlantedFault.PunchUnflushed);
+    /// <summary>True when the page is free, is not reserved, and has not changed hands since the last checkpoint.</summary>
+    public bool IsUntouched(long page) => !_map.IsUsed(page) && (!_reserved.Contains(page) || PlantedFault.ForgetReservations)
+        && (!_pages.HasVersion(page) || PlantedFault.PunchUnflushed);
 
     /// <summary>Takes one page.</summary>
     /// <param name="near">A page of the asking tree, or 0.</param>
@@ -196,6 +205,68 @@ internal sealed unsafe class SpaceAllocator
         return first;
     }
 
+    /// <summary>
+    /// Reserves free pages in a row without any version, which may then be written although they stay free; null when there are not as many in a
+    /// row.
+    /// </summary>
+    /// <param name="pages">The number of pages.</param>
+    /// <param name="everywhere">Searches all sections that may have such an extent, however long it takes.</param>
+    /// <exception cref="StorageFullException">There is no room for the blocks that the pages need.</exception>
+    public PageReservation? TryReserve(long pages, bool everywhere)
+    {
+        AssertWriterHeld();
+        var first = _untouchedExtents.Find(pages, _withheld, everywhere);
+        if (first < 0)
+            return null;
+        _pages.EnsureBlocks(first, pages);
+        return _reserved.Add(first, pages);
+    }
+
+    /// <summary>Lengthens a reservation where it is; false when the pages behind it are not available.</summary>
+    /// <inheritdoc cref="TryReserve"/>
+    public bool TryGrow(PageReservation reservation, long pages)
+    {
+        AssertWriterHeld();
+        if (AvailableBehind(reservation, pages) < pages - reservation.Pages)
+            return false;
+        _pages.EnsureBlocks(reservation.End, pages - reservation.Pages);
+        _reserved.Grow(reservation, pages);
+        return true;
+    }
+
+    /// <summary>
+    /// Adds pages to the end of the file and reserves them: those behind a reservation where it can be lengthened, otherwise as many as requested.
+    /// The pages stay free, and exist once the transaction is submitted.
+    /// </summary>
+    /// <param name="reservation">The reservation to be lengthened; null for a new one.</param>
+    /// <param name="pages">The number of pages that the reservation has then.</param>
+    /// <returns>The reservation that was lengthened, or a new one.</returns>
+    /// <exception cref="StorageFullException">There is no room.</exception>
+    public PageReservation ReserveAtEnd(PageReservation? reservation, long pages)
+    {
+        AssertWriterHeld();
+        var behind = reservation == null ? 0 : AvailableBehind(reservation, pages);
+        var grows = reservation != null && reservation.End + behind == _pages.PageCount;
+        var missing = grows ? pages - reservation!.Pages - behind : pages;
+        var first = _map.Extend(missing, leavesFree: true);
+        NoteAvailable(first, missing);
+        if (!grows)
+            return _reserved.Add(first, pages);
+        _pages.EnsureBlocks(reservation!.End, behind);
+        _reserved.Grow(reservation, pages);
+        return reservation;
+    }
+
+    /// <summary>Marks pages of a reservation as used. The reservation stays until it is ended.</summary>
+    public void TakeReserved(long first, long pages)
+    {
+        AssertWriterHeld();
+        Debug.Assert(
+            _reserved.Contains(first) && _reserved.Contains(first + pages - 1),
+            "Pages that a staged value is written to must be reserved.");
+        _map.SetUsed(first, pages);
+    }
+
     public void Free(long first, long pages)
     {
         AssertWriterHeld();
@@ -237,10 +308,10 @@ internal sealed unsafe class SpaceAllocator
     private bool TryTakeFromCurrent(out long page)
     {
         page = -1;
-        if (_currentSection >= _map.SectionCount || _map.UsedPages(_currentSection) >= _layout.PagesPerSection)
+        if (_currentSection >= _map.SectionCount || _reserved.OccupiedPages(_currentSection) >= _layout.PagesPerSection)
             return false;
 
-        var bitmap = _map.ReadBitmap(_currentSection);
+        var bitmap = _reserved.ReadBitmap(_currentSection);
         var bit = FindClear(bitmap, _pages.Holes(_currentSection));
         page = _currentSection * _layout.PagesPerSection + bit;
         if (page >= _pages.PageCount)
@@ -327,5 +398,31 @@ internal sealed unsafe class SpaceAllocator
     private void AssertWriterHeld() => _pages.AssertWriterHeld();
 
     private int FreePages(long section) =>
-        _withheld.Count > 0 && _withheld.Contains(section) ? 0 : _layout.PagesPerSection - _map.UsedPages(section);
+        _withheld.Count > 0 && _withheld.Contains(section) ? 0 : _layout.PagesPerSection - _reserved.OccupiedPages(section);
+
+    // Returns the number of pages behind a reservation that it could take, as far as it matters.
+    private long AvailableBehind(PageReservation reservation, long pages) =>
+        _untouchedExtents.LengthFrom(reservation.End, pages - reservation.Pages, _withheld);
+
+    private void OfferEnded()
+    {
+        while (_reserved.Remove() is { } ended)
+        {
+            NoteAvailable(ended.First, ended.Pages);
+            _reserved.Forget();
+        }
+    }
+
+    // Pages without any version have become available: both searches may find longer extents.
+    private void NoteAvailable(long first, long pages)
+    {
+        _freedSinceFruitlessScan += pages;
+        for (var section = _layout.SectionOf(first); section <= _layout.SectionOf(first + pages - 1); section++)
+        {
+            _extents.NoteFreed(section);
+            _untouchedExtents.NoteFreed(section);
+            if (_map.SectionCount > ManySections && section < _map.SectionCount)
+                _queue.Add(section, FreePages(section));
+        }
+    }
 }

@@ -46,6 +46,9 @@ internal sealed class ScrubPace
     /// <summary>Cancelled when the verification must stop.</summary>
     public CancellationToken Stop { get; }
 
+    /// <summary>The number of bytes that have been read, in all slices.</summary>
+    public long TotalBytes { get; private set; }
+
     /// <summary>True when the slice has read enough or taken long enough.</summary>
     public bool IsSliceOver => _hasSlices && !PlantedFault.ScrubInOneSlice && (_bytes >= _sliceBytes || _clock.Now - _sliceBegan >= LongestSlice);
 
@@ -61,6 +64,7 @@ internal sealed class ScrubPace
     public void Count(long bytes)
     {
         _bytes += bytes;
+        TotalBytes += bytes;
         Stop.ThrowIfCancellationRequested();
     }
 

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Voron.Primitives;
 using Voron.Transactions;
 
@@ -8,7 +9,7 @@ namespace Voron.Maintenance;
 /// </summary>
 /// <remarks>
 /// <code>
-///   waiting for the interval ─▶ slice (snapshot held, lock held) ─▶ waiting for the pace ─▶ slice ... ─▶ log and observer ─▶ waiting
+///   timer runs for the interval ─▶ thread: slice (snapshot held, lock held) ─▶ waiting for the pace ─▶ slice ... ─▶ log and observer ─▶ timer
 /// </code>
 /// Closing waits only for the current slice, which ends at the next page. It does not wait for the log or the observer, which may be closing
 /// the environment themselves, or waiting for a thread that is. A failure ends one pass, never the process.
@@ -25,6 +26,9 @@ internal sealed class Scrubber : IDisposable
     private readonly Func<EngineSnapshot> _beginSnapshot;
     private readonly ScrubClock _clock;
 
+    // Due when the next pass begins. No thread waits for it: most environments are closed long before.
+    private readonly Timer? _timer;
+
     public Scrubber(Engine engine, Func<EngineSnapshot> beginSnapshot)
     {
         _engine = engine;
@@ -34,19 +38,25 @@ internal sealed class Scrubber : IDisposable
         _clock = options.ScrubClock ?? new ScrubClock();
         if (options.ScrubInterval == Timeout.InfiniteTimeSpan || !options.BackgroundFlush)
             return;
-        var thread = new Thread(() => Run(options.ScrubInterval))
+        if (options.ScrubClock != null)
         {
-            IsBackground = true,
-            Name = "Voron scrubber",
-            Priority = ThreadPriority.BelowNormal,
-        };
-        thread.Start();
+            StartThread(RunOnClock);
+            return;
+        }
+
+        // The timer belongs to the environment, not to the context of the caller that opens it.
+        var flow = ExecutionContext.IsFlowSuppressed() ? default : ExecutionContext.SuppressFlow();
+        _timer = new Timer(static scrubber => ((Scrubber)scrubber!).StartPass(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        if (flow != default)
+            flow.Undo();
+        StartTimer();
     }
 
     /// <summary>Ends a pass in progress, and returns when nothing more is read. May be called by the observer.</summary>
     public void Dispose()
     {
         _stop.Cancel();
+        _timer?.Dispose();
         Uninterrupted.Run(() =>
         {
             if (_slice.TryEnter(LongestWait))
@@ -54,32 +64,74 @@ internal sealed class Scrubber : IDisposable
         });
     }
 
-    private void Run(TimeSpan interval)
+    private static void StartThread(ThreadStart run) =>
+        new Thread(run) { IsBackground = true, Name = "Voron scrubber", Priority = ThreadPriority.BelowNormal }.UnsafeStart();
+
+    // A test's clock decides itself when an interval is over.
+    private void RunOnClock()
     {
-        while (!_clock.Wait(interval, _stopped))
+        while (!_clock.Wait(_engine.Options.ScrubInterval, _stopped))
+            Run();
+    }
+
+    // A pass is paced, and may take hours: too long for the timer's thread, which belongs to the pool.
+    private void StartPass()
+    {
+        try
         {
-            try
+            StartThread(() =>
             {
-                Report(Pass());
-            }
-            catch (OperationCanceledException) when (_stopped.IsCancellationRequested)
-            {
-                return;
-            }
-            catch (Exception e)
-            {
-                // No memory, an unreadable disk or no free reader slot, for example: the next pass may succeed.
-                LogSafely(() => ScrubLog.Failed(_engine.Logger, _engine.Disk.Path, e.Message, e));
-            }
+                Run();
+                StartTimer();
+            });
+        }
+        catch (OutOfMemoryException e)
+        {
+            LogSafely(() => ScrubLog.Failed(_engine.Logger, _engine.Disk.Path, e.Message, e));
+            StartTimer();
         }
     }
 
-    private VerificationReport Pass()
+    private void StartTimer()
+    {
+        try
+        {
+            _timer!.Change(_engine.Options.ScrubInterval, Timeout.InfiniteTimeSpan);
+        }
+        catch (ObjectDisposedException)
+        {
+            // The environment has been closed.
+        }
+    }
+
+    private void Run()
+    {
+        var began = Stopwatch.GetTimestamp();
+        try
+        {
+            var report = Pass(out var bytes);
+            Report(report, bytes, began);
+        }
+        catch (OperationCanceledException) when (_stopped.IsCancellationRequested)
+        {
+            // The environment has been closed, which ends the waits for another pass too.
+        }
+        catch (Exception e)
+        {
+            // No memory, an unreadable disk or no free reader slot, for example: the next pass may succeed.
+            LogSafely(() => ScrubLog.Failed(_engine.Logger, _engine.Disk.Path, e.Message, e));
+            if (EngineActivities.IsListening)
+                Trace(began, [], e);
+        }
+    }
+
+    private VerificationReport Pass(out long bytes)
     {
         var pace = new ScrubPace(_engine.Options.ScrubBytesPerSecond, _clock, _stopped);
         var pass = new ScrubPass(_engine, pace);
         while (!RunSlice(pass))
             pace.Wait();
+        bytes = pace.TotalBytes;
         return pass.Report;
     }
 
@@ -93,13 +145,43 @@ internal sealed class Scrubber : IDisposable
         }
     }
 
-    private void Report(VerificationReport report)
+    private void Report(VerificationReport report, long bytes, long began)
     {
         _stopped.ThrowIfCancellationRequested();
+        Count(report, bytes);
+        var milliseconds = (long)Stopwatch.GetElapsedTime(began).TotalMilliseconds;
+        LogSafely(() => ScrubLog.Finished(
+            _engine.Logger, _engine.Disk.Path, report.TransactionId, report.Problems.Count, bytes, milliseconds));
         foreach (var problem in report.Problems)
             LogSafely(() => ScrubLog.Problem(_engine.Logger, _engine.Disk.Path, report.TransactionId, problem));
         if (_engine.Options.ScrubObserver is { } observer)
             _engine.Observers.Post(nameof(VerificationReport), () => observer(report));
+        if (EngineActivities.IsListening)
+        {
+            Trace(
+                began,
+                [
+                    new(EngineActivities.TransactionId, report.TransactionId), new(EngineActivities.Trees, report.Trees),
+                    new(EngineActivities.Bytes, bytes), new(EngineActivities.Problems, report.Problems.Count),
+                ]);
+        }
+    }
+
+    private void Count(VerificationReport report, long bytes)
+    {
+        var counters = _engine.Counters;
+        counters.ScrubbedBytes += bytes;
+        counters.ScrubProblems += report.Problems.Count;
+        counters.LastScrubProblems = report.Problems.Count;
+        counters.LastScrubUtcTicks = DateTime.UtcNow.Ticks;
+        Volatile.Write(ref counters.ScrubRuns, counters.ScrubRuns + 1);
+    }
+
+    private void Trace(long began, KeyValuePair<string, object?>[] tags, Exception? failure = null)
+    {
+        var time = WorkTime.Since(began);
+        _engine.Observers.Post(nameof(Activity), () => EngineActivities.Report(
+            EngineActivities.Verification, _engine.Name.Text, time, tags, failure, parent: default(ActivityContext)));
     }
 
     // The log is user code too.

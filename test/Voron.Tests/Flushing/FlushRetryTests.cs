@@ -2,6 +2,7 @@ using System.Diagnostics;
 using Microsoft.Extensions.Logging;
 using Voron.IO;
 using Voron.Tests.Faults;
+using Voron.Torture.Harness;
 using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Flushing;
@@ -26,7 +27,7 @@ public sealed class FlushRetryTests
             FlushThresholdBytes = 64 << 10,
             FlushInterval = TimeSpan.FromMilliseconds(1),
             ScrubInterval = Timeout.InfiniteTimeSpan,
-            Logger = logger,
+            LoggerFactory = OneLoggerFactory.Of(logger),
         };
         using var environment = StorageEnvironment.Open(disk, options);
         FaultTestKit.Put(environment, 0, FaultTestKit.Value(0, 500));
@@ -104,7 +105,7 @@ public sealed class FlushRetryTests
             MaxJournalFileBytes = 1 << 20,
             JournalCompression = JournalCompression.Never,
             ScrubInterval = Timeout.InfiniteTimeSpan,
-            Logger = logger,
+            LoggerFactory = OneLoggerFactory.Of(logger),
         };
         using var environment = StorageEnvironment.Open(disk, options);
         FaultTestKit.Put(environment, 0, [1]);

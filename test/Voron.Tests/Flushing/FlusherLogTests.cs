@@ -1,6 +1,7 @@
 using Microsoft.Extensions.Logging;
 using Voron.IO;
 using Voron.Tests.Faults;
+using Voron.Torture.Harness;
 using Voron.Torture.Simulation;
 
 namespace Voron.Tests.Flushing;
@@ -18,7 +19,12 @@ public sealed class FlusherLogTests
         var logger = new ListLogger();
         using var environment = StorageEnvironment.Open(
             disk,
-            new StorageOptions { Logger = logger, FlushInterval = TimeSpan.FromMilliseconds(1), ScrubInterval = Timeout.InfiniteTimeSpan });
+            new StorageOptions
+            {
+                LoggerFactory = OneLoggerFactory.Of(logger),
+                FlushInterval = TimeSpan.FromMilliseconds(1),
+                ScrubInterval = Timeout.InfiniteTimeSpan,
+            });
         FaultTestKit.Put(environment, 1, [1]);
         disk.FailNext(
             call => call.Kind == DiskCallKind.Write && call.Name.StartsWith("journal-", StringComparison.Ordinal), DiskError.Failed, forever: true);
@@ -33,7 +39,11 @@ public sealed class FlusherLogTests
     {
         var disk = new SimulatedDisk();
         var logger = new ListLogger();
-        using var environment = StorageEnvironment.Open(disk, new StorageOptions { Logger = logger, BackgroundFlush = false });
+        using var environment = StorageEnvironment.Open(disk, new StorageOptions
+        {
+            LoggerFactory = OneLoggerFactory.Of(logger),
+            BackgroundFlush = false,
+        });
         using (var writing = environment.BeginWrite())
         {
             var tree = writing.CreateTree("a");

@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using System.Text;
 using Voron.Tests.Faults;
+using Voron.Torture.Harness;
 
 namespace Voron.Tests.Maintenance;
 
@@ -101,7 +102,7 @@ public sealed class ScrubberTests
         var options = new StorageOptions
         {
             ScrubInterval = TimeSpan.FromMilliseconds(1),
-            Logger = logger,
+            LoggerFactory = OneLoggerFactory.Of(logger),
             ScrubObserver = report =>
             {
                 calls.Add(report);
@@ -199,7 +200,7 @@ public sealed class ScrubberTests
         ScrubBytesPerSecond = rate,
         ScrubObserver = observer,
         FlushInterval = TimeSpan.FromDays(1),
-        Logger = logger,
+        LoggerFactory = OneLoggerFactory.Of(logger),
     };
 
     private static VerificationReport Take(BlockingCollection<VerificationReport> reports)
