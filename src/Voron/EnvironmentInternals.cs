@@ -8,16 +8,24 @@ internal readonly struct EnvironmentInternals
 {
     private readonly Flusher? _flusher;
     private readonly MemoryTrimmer? _trimmer;
+    private readonly GroupCommit? _groupCommit;
 
-    public EnvironmentInternals(Engine engine, Flusher? flusher, MemoryTrimmer? trimmer)
+    public EnvironmentInternals(Engine engine, Flusher? flusher, MemoryTrimmer? trimmer, GroupCommit? groupCommit)
     {
         Engine = engine;
         _flusher = flusher;
         _trimmer = trimmer;
+        _groupCommit = groupCommit;
     }
 
     /// <summary>The parts of the environment.</summary>
     public Engine Engine { get; }
+
+    /// <summary>The number of threads that the environment has now, those of a verification excepted.</summary>
+    public int ThreadCount =>
+        (((FlushScheduler?)Engine.BackPressure)?.HasThread == true ? 1 : 0)
+        + (Engine.Journal?.HasThread == true ? 1 : 0)
+        + (_groupCommit?.HasThread == true ? 1 : 0);
 
     /// <summary>Makes the flusher write a journal snapshot: the changes that an old reader keeps out of the data file.</summary>
     public bool WriteJournalSnapshot() => Engine.WhileOpen(_flusher!, static flusher => flusher.WriteJournalSnapshot());

@@ -3,6 +3,9 @@ namespace Voron;
 /// <summary>The activity of an environment since it was opened, and its current content. Figures may be a moment apart.</summary>
 public sealed record EnvironmentStatistics
 {
+    /// <summary>The time at which the environment was opened.</summary>
+    public required DateTimeOffset OpenedAt { get; init; }
+
     /// <summary>The page size in bytes.</summary>
     public required int PageSize { get; init; }
 
@@ -18,8 +21,23 @@ public sealed record EnvironmentStatistics
     /// <summary>Bytes of the data file.</summary>
     public required long DataFileBytes { get; init; }
 
-    /// <summary>Bytes of journal records that replay would need. The journal limit applies to this figure.</summary>
+    /// <summary>
+    /// Bytes of free pages in the data file, as of a recent flush; null while they are not known: for a moment after the opening, until the
+    /// first <see cref="StorageEnvironment.Flush"/> without <see cref="StorageOptions.BackgroundFlush"/>, and where the environment is open for
+    /// reading only.
+    /// </summary>
+    public required long? FreeDataFileBytes { get; init; }
+
+    /// <summary>Bytes that can still be written to the volume; null where the system does not report them, and in memory.</summary>
+    public required long? VolumeFreeBytes { get; init; }
+
+    /// <summary>
+    /// Bytes of journal records that replay would need. <see cref="JournalLimitBytes"/> applies to this figure, less the records of the last flush.
+    /// </summary>
     public required long LiveJournalBytes { get; init; }
+
+    /// <summary>The value of <see cref="StorageOptions.JournalLimitBytes"/>: above it, writers are delayed.</summary>
+    public required long JournalLimitBytes { get; init; }
 
     /// <summary>Bytes of all journal files, including those prepared or kept for reuse.</summary>
     public required long TotalJournalBytes { get; init; }
@@ -33,17 +51,47 @@ public sealed record EnvironmentStatistics
     /// <summary>Bytes of page versions in the temporary file.</summary>
     public required long SpilledBytes { get; init; }
 
+    /// <summary>The value of <see cref="StorageOptions.ScratchMemoryBytes"/>: versions beyond it go to the temporary file.</summary>
+    public required long ScratchMemoryLimitBytes { get; init; }
+
+    /// <summary>Bytes of page versions and of their entries in the version table. <see cref="ScratchLimitBytes"/> applies to this figure.</summary>
+    public required long VersionBytes { get; init; }
+
+    /// <summary>The value of <see cref="StorageOptions.ScratchLimitBytes"/>: above it, writers are delayed.</summary>
+    public required long ScratchLimitBytes { get; init; }
+
     /// <summary>Bytes of the buffers in which journal records are built.</summary>
     public required long JournalBufferBytes { get; init; }
 
+    /// <summary>
+    /// Bytes of native memory in use: scratch, key heads, journal buffers and lists. <see cref="StorageOptions.MemoryLimitBytes"/> bounds this
+    /// figure.
+    /// </summary>
+    public required long NativeMemoryBytes { get; init; }
+
     /// <summary>Bytes of memory in use for lookups; at most <see cref="StorageOptions.KeyHeadCacheBytes"/>.</summary>
     public required long KeyHeadCacheBytes { get; init; }
+
+    /// <summary>The value of <see cref="StorageOptions.KeyHeadCacheBytes"/>, the maximum of <see cref="KeyHeadCacheBytes"/>.</summary>
+    public required long KeyHeadCacheLimitBytes { get; init; }
 
     /// <summary>Page versions that exist outside the data file.</summary>
     public required long PageVersions { get; init; }
 
     /// <summary>Open read transactions.</summary>
     public required int OpenReaders { get; init; }
+
+    /// <summary>The maximum of <see cref="OpenReaders"/>.</summary>
+    public required int OpenReadersLimit { get; init; }
+
+    /// <summary>
+    /// The id of the transaction that the oldest snapshot in use sees, of a read transaction or of a verification; null when there is none. While
+    /// it is below <see cref="PublishedTransactionId"/>, newer changes stay in memory and in the journal.
+    /// </summary>
+    public required long? OldestReaderTransactionId { get; init; }
+
+    /// <summary>The time for which that snapshot has been in use; null when there is none.</summary>
+    public required TimeSpan? OldestReaderAge { get; init; }
 
     /// <summary>Read transactions that were never disposed and were released by the finalizer.</summary>
     public required long LeakedReaders { get; init; }
@@ -94,8 +142,17 @@ public sealed record EnvironmentStatistics
     /// <see cref="StorageEnvironment.Write(Action{WriteTransaction})"/> that are waiting to run.</summary>
     public required long QueuedOperations { get; init; }
 
+    /// <summary>The value of <see cref="StorageOptions.MaxQueuedOperations"/>; it applies to those of <c>WriteAsync</c>.</summary>
+    public required int QueuedOperationsLimit { get; init; }
+
     /// <summary>Times that a writer was slowed because the journal or scratch memory was over its limit.</summary>
     public required long BackPressureWaits { get; init; }
+
+    /// <summary>The time for which writers were slowed, added up over all of them.</summary>
+    public required TimeSpan BackPressureTime { get; init; }
+
+    /// <summary>True while the journal or scratch memory is over its limit, so that writers are slowed.</summary>
+    public required bool IsBackPressureActive { get; init; }
 
     /// <summary>Pages that transactions have freed, including rolled-back transactions.</summary>
     public required long FreedPages { get; init; }
@@ -103,9 +160,29 @@ public sealed record EnvironmentStatistics
     /// <summary>Bytes of the data file returned to the file system.</summary>
     public required long ReclaimedBytes { get; init; }
 
+    /// <summary>Finished verifications in the background.</summary>
+    public required long ScrubRuns { get; init; }
+
+    /// <summary>Bytes that they have read.</summary>
+    public required long ScrubbedBytes { get; init; }
+
+    /// <summary>Problems that they have found. A problem that stays is found again by each of them.</summary>
+    public required long ScrubProblems { get; init; }
+
+    /// <summary>The time at which the last of them ended; null when there was none since the opening.</summary>
+    public required DateTimeOffset? LastScrubAt { get; init; }
+
+    /// <summary>Problems that the last of them has found.</summary>
+    public required long LastScrubProblems { get; init; }
+
     /// <summary>True once a write has failed: the environment accepts no more writes.</summary>
     public required bool IsPoisoned { get; init; }
 
     /// <summary>False where the file system refused unbuffered writes.</summary>
     public required bool IsUnbuffered { get; init; }
+
+    /// <summary>
+    /// Bytes of the data file that are reserved for staged values: by uploads under way, and by values that no committed transaction has put yet.
+    /// </summary>
+    public required long StagedBytes { get; init; }
 }

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using Voron.Paging;
+using Voron.Snapshots;
 using Voron.Transactions;
 
 namespace Voron.Diagnostics;
@@ -7,31 +8,47 @@ namespace Voron.Diagnostics;
 /// <summary>Collects what an environment has done and what it holds.</summary>
 internal static class StatisticsCollector
 {
-    /// <summary>Collects the statistics. Takes no snapshot, so that they are available even when there can be no more readers.</summary>
+    /// <summary>
+    /// Collects the statistics. Takes no snapshot, so that they are available even when there can be no more readers, and no lock, so that they are
+    /// available whatever other threads are doing.
+    /// </summary>
     /// <param name="engine">The engine of an open environment.</param>
     /// <param name="checkpoints">Its header.</param>
     /// <param name="queuedOperations">The number of operations that wait for a group commit.</param>
     public static EnvironmentStatistics Collect(Engine engine, CheckpointFile checkpoints, int queuedOperations)
     {
         engine.Ring.Read(out var published);
-        var counters = engine.Counters;
+        var (counters, options) = (engine.Counters, engine.Options);
         var journal = engine.Journal;
+        var hasReader = engine.Readers.TryFindOldest(engine.FlusherSlot, out var oldest, out var age);
         return new EnvironmentStatistics
         {
+            OpenedAt = engine.OpenedAt,
             PageSize = engine.PageSize,
             PublishedTransactionId = published.State.TransactionId,
             CheckpointTransactionId = checkpoints.Current.State.TransactionId,
             PageCount = published.State.PageCount,
             DataFileBytes = engine.DataFile.CapacityPages * engine.PageSize,
+            FreeDataFileBytes = EnvironmentFigures.FreeBytes(engine),
+            VolumeFreeBytes = EnvironmentFigures.VolumeFreeBytes(engine),
             LiveJournalBytes = engine.JournalFiles?.LiveRecordBytes ?? 0,
+            JournalLimitBytes = options.JournalLimitBytes,
             TotalJournalBytes = engine.JournalFiles?.TotalBytes ?? 0,
             ScratchBytes = engine.Frames.UsedBytes,
             ScratchReservedBytes = engine.Frames.ReservedBytes,
             SpilledBytes = engine.Frames.SpilledBytes,
+            ScratchMemoryLimitBytes = options.ScratchMemoryBytes,
+            VersionBytes = engine.VersionBytes,
+            ScratchLimitBytes = options.ScratchLimitBytes,
             JournalBufferBytes = journal?.BufferBytes ?? 0,
+            NativeMemoryBytes = engine.Memory.Account.Bytes,
             KeyHeadCacheBytes = engine.DataFileKeyHeads?.UsedBytes ?? 0,
+            KeyHeadCacheLimitBytes = options.KeyHeadCacheBytes,
             PageVersions = engine.Versions.NodeCount,
             OpenReaders = engine.Users.OpenReaders,
+            OpenReadersLimit = ReaderTable.MaxReaders,
+            OldestReaderTransactionId = hasReader ? oldest : null,
+            OldestReaderAge = hasReader ? age : null,
             LeakedReaders = counters.LeakedReaders,
             LeakedWriters = counters.LeakedWriters,
             CommittedTransactions = counters.CommittedTransactions,
@@ -48,11 +65,20 @@ internal static class StatisticsCollector
             JournalSnapshots = counters.JournalSnapshotCount,
             GroupCommittedOperations = counters.GroupCommittedOperations,
             QueuedOperations = queuedOperations,
+            QueuedOperationsLimit = options.MaxQueuedOperations,
             BackPressureWaits = counters.BackPressureWaits,
+            BackPressureTime = Stopwatch.GetElapsedTime(0, counters.BackPressureTicks),
+            IsBackPressureActive = engine.BackPressure?.IsDelaying ?? false,
             FreedPages = counters.FreedPages,
             ReclaimedBytes = counters.PunchedBytes + counters.TruncatedBytes,
+            ScrubRuns = Volatile.Read(ref counters.ScrubRuns),
+            ScrubbedBytes = counters.ScrubbedBytes,
+            ScrubProblems = counters.ScrubProblems,
+            LastScrubAt = counters.LastScrubUtcTicks is > 0 and var ticks ? new DateTimeOffset(ticks, TimeSpan.Zero) : null,
+            LastScrubProblems = counters.LastScrubProblems,
             IsPoisoned = engine.Poison.IsPoisoned,
             IsUnbuffered = engine.Disk.IsUnbuffered,
+            StagedBytes = engine.StagedBytes,
         };
     }
 }

@@ -4,23 +4,22 @@ using Microsoft.Extensions.Logging.Abstractions;
 namespace Voron.Primitives;
 
 /// <summary>
-/// The user's log, as the engine sees it: never throws, never waits, and may be written to with any lock held. Entries reach the user's
-/// log a moment later, from another thread, in order.
+/// The user's loggers, as the engine sees them: one logger that never throws, never waits, and may be written to with any lock held. Entries
+/// reach the user's logger of their category a moment later, from another thread, in order.
 /// </summary>
-/// <remarks>The check whether a level is enabled also comes later, because it is the user's code as well.</remarks>
-internal sealed partial class GuardedLogger : UserCalls<Action<ILogger>>, ILogger
+/// <remarks>
+/// Whether a level is enabled is also asked later, because that is the user's code as well. So is the creation of a logger, which therefore
+/// waits for the first entry of its category.
+/// </remarks>
+internal sealed class GuardedLogger : UserCalls<LogCall>, ILogger
 {
-    private readonly ILogger _logger;
+    private readonly ILoggerFactory _factory;
+    private readonly ILogger?[] _loggers = new ILogger?[LogCategories.Names.Length];
 
-    private GuardedLogger(ILogger logger) => _logger = logger;
+    private GuardedLogger(ILoggerFactory factory) => _factory = factory;
 
-    /// <summary>Wraps a log, unless it is wrapped already or there is none.</summary>
-    public static ILogger Wrap(ILogger? logger) => logger switch
-    {
-        null => NullLogger.Instance,
-        NullLogger or GuardedLogger => logger,
-        _ => new GuardedLogger(logger),
-    };
+    /// <summary>Returns the logger for the user's factory, or one that logs nothing when there is none.</summary>
+    public static ILogger Of(ILoggerFactory? factory) => factory is null or NullLoggerFactory ? NullLogger.Instance : new GuardedLogger(factory);
 
     /// <summary>Writes the waiting entries, and waits at most <paramref name="longest"/> for an entry that is being written.</summary>
     public static void Finish(ILogger logger, TimeSpan longest) => (logger as GuardedLogger)?.Finish(longest);
@@ -35,18 +34,20 @@ internal sealed partial class GuardedLogger : UserCalls<Action<ILogger>>, ILogge
 
     public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
     {
-        Post(logger =>
+        void Write(ILogger logger)
         {
             if (logger.IsEnabled(logLevel))
                 logger.Log(logLevel, eventId, state, exception, formatter);
-        });
+        }
+
+        Post(new LogCall(LogCategories.IndexOf(eventId.Id), Write));
         CallElsewhere();
     }
 
-    protected override void Call(in Action<ILogger> call) => call(_logger);
+    protected override void Call(in LogCall call) => call.Write(LoggerOf(call.Category));
 
     // A log that fails has nowhere to report it.
-    protected override void Failed(in Action<ILogger> call, Exception failure)
+    protected override void Failed(in LogCall call, Exception failure)
     {
     }
 
@@ -54,7 +55,7 @@ internal sealed partial class GuardedLogger : UserCalls<Action<ILogger>>, ILogge
     {
         try
         {
-            LogLost(_logger, calls);
+            CallbackLog.LogEntriesLost(LoggerOf(0), calls);
         }
         catch (Exception)
         {
@@ -62,6 +63,6 @@ internal sealed partial class GuardedLogger : UserCalls<Action<ILogger>>, ILogge
         }
     }
 
-    [LoggerMessage(Level = LogLevel.Warning, Message = "The logger did not return from an earlier entry, so {Entries} entries were not logged.")]
-    private static partial void LogLost(ILogger logger, long entries);
+    // Calls are made one at a time.
+    private ILogger LoggerOf(int category) => _loggers[category] ??= _factory.CreateLogger(LogCategories.Names[category]);
 }

@@ -6,7 +6,7 @@ namespace Voron.Primitives;
 /// </summary>
 internal enum LockRank
 {
-    /// <summary><c>PendingPuts</c>: those puts of the open transaction that read streams.</summary>
+    /// <summary><c>PendingPuts</c>: those puts of the open transaction whose values have not arrived in full.</summary>
     StreamPuts,
 
     /// <summary><c>MemoryTrimmer</c>: one check for unused memory at a time.</summary>
@@ -35,6 +35,9 @@ internal enum LockRank
 
     /// <summary><c>ReaderTable</c>: the list of free slots.</summary>
     ReaderSlots,
+
+    /// <summary><c>ReaderTable</c>: forks that are being registered, which a repeated scan must not meet.</summary>
+    ReaderForks,
 
     /// <summary><c>WriterThrottle</c>: callers that are delayed by back-pressure.</summary>
     Progress,

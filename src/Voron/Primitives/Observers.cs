@@ -2,14 +2,24 @@ using Microsoft.Extensions.Logging;
 
 namespace Voron.Primitives;
 
-/// <summary>The observers of the options. Reports of commits and flushes share one order; background reports have another.</summary>
-internal sealed class Observers(StorageOptions options, ILogger logger)
+/// <summary>
+/// The observers of the options, and the listeners of the meter. Reports of commits and flushes share one order; background reports have another,
+/// and so have durations.
+/// </summary>
+/// <param name="options">The options with the observers.</param>
+/// <param name="logger">Receives the failures of observers and listeners.</param>
+/// <param name="meter">The meter of the environment.</param>
+/// <param name="name">The name of the environment in its metrics.</param>
+internal sealed class Observers(StorageOptions options, ILogger logger, EngineMeter meter, EnvironmentName name)
 {
     private readonly ObserverCalls _writes = new(options, logger);
     private readonly ObserverCalls _background = new(options, logger);
 
     /// <summary>True when commits have an observer.</summary>
     public bool WantsCommits => options.CommitObserver != null;
+
+    /// <summary>The durations of the environment's work, for the listeners of the meter.</summary>
+    public DurationRecorder Durations { get; } = new(meter, name, logger);
 
     /// <summary>Queues a report. <see cref="CallHere"/> or <see cref="CallElsewhere"/> must follow when no lock is held.</summary>
     public void Post(in CommitReport report)
@@ -37,19 +47,28 @@ internal sealed class Observers(StorageOptions options, ILogger logger)
     /// <param name="call">Calls the observer.</param>
     public void Post(string report, Action call) => PostInBackground(new BackgroundCall(report, call));
 
-    /// <summary>Reports commits and flushes on the calling thread.</summary>
-    public void CallHere() => _writes.CallHere();
+    /// <summary>Reports commits, flushes and durations on the calling thread.</summary>
+    public void CallHere()
+    {
+        _writes.CallHere();
+        Durations.CallHere();
+    }
 
-    /// <summary>Reports commits and flushes on a pool thread.</summary>
-    public void CallElsewhere() => _writes.CallElsewhere();
+    /// <summary>Reports commits, flushes and durations on a pool thread.</summary>
+    public void CallElsewhere()
+    {
+        _writes.CallElsewhere();
+        Durations.CallElsewhere();
+    }
 
     /// <inheritdoc cref="UserCalls{T}.Finish"/>
     public void Finish(TimeSpan longest)
     {
         var begun = Environment.TickCount64;
+        TimeSpan Left() => TimeSpan.FromMilliseconds(Math.Max(0, longest.TotalMilliseconds - (Environment.TickCount64 - begun)));
         _writes.Finish(longest);
-        var left = longest - TimeSpan.FromMilliseconds(Environment.TickCount64 - begun);
-        _background.Finish(left > TimeSpan.Zero ? left : TimeSpan.Zero);
+        Durations.Finish(Left());
+        _background.Finish(Left());
     }
 
     private void PostInBackground(object report)

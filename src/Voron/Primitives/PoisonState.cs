@@ -5,10 +5,12 @@ namespace Voron.Primitives;
 /// <summary>Records whether an environment may still write. Set once, by the first write or sync that failed.</summary>
 internal sealed class PoisonState
 {
-    private readonly string _path;
     private Exception? _cause;
 
-    public PoisonState(string path) => _path = path;
+    public PoisonState(string path) => Path = path;
+
+    /// <summary>The directory of the environment, for messages.</summary>
+    public string Path { get; }
 
     public bool IsPoisoned => Volatile.Read(ref _cause) != null;
 
@@ -30,7 +32,7 @@ internal sealed class PoisonState
             ? "The transaction was not committed"
             : "The transaction may or may not have been committed";
         return new EnvironmentPoisonedException(
-            $"{what}: the environment in '{_path}' takes no more writes because of a failure ({_cause?.Message}). Close it and open it again to recover.",
+            $"{what}: the environment in '{Path}' takes no more writes because of a failure ({_cause?.Message}). Close it and open it again to recover.",
             outcome,
             _cause);
     }

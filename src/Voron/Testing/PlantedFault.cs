@@ -21,6 +21,11 @@ internal static class PlantedFault
     /// <summary>Journal files are reused before the checkpoint that makes them obsolete is durable.</summary>
     public static readonly bool RecycleJournalEarly = Name == nameof(RecycleJournalEarly);
 
+    /// <summary>
+    /// Closing deletes the journal files that the durable header still names, before the header that needs none of them is written.
+    /// </summary>
+    public static readonly bool DeleteBeforeSeal = Name == nameof(DeleteBeforeSeal);
+
     /// <summary>The flusher flushes the published state even though an older reader is registered.</summary>
     public static readonly bool FlushPastOldestReader = Name == nameof(FlushPastOldestReader);
 
@@ -135,6 +140,15 @@ internal static class PlantedFault
     /// <summary>The pages of a deleted entry's value are not freed.</summary>
     public static readonly bool KeepExtentOfDeleted = Name == nameof(KeepExtentOfDeleted);
 
+    /// <summary>The pages of the values in the leaves that a deleted range frees are not freed.</summary>
+    public static readonly bool KeepExtentsOfRange = Name == nameof(KeepExtentsOfRange);
+
+    /// <summary>The entries that a deleted range takes out of its first and its last leaf are not counted.</summary>
+    public static readonly bool CountWholeLeavesOnly = Name == nameof(CountWholeLeavesOnly);
+
+    /// <summary>An exchange stores its value without comparing the value that is there.</summary>
+    public static readonly bool ExchangeUncompared = Name == nameof(ExchangeUncompared);
+
     /// <summary>When several pages are freed, the last one stays marked as used.</summary>
     public static readonly bool FreeOneLess = Name == nameof(FreeOneLess);
 
@@ -158,6 +172,15 @@ internal static class PlantedFault
 
     /// <summary>The flusher joins a reader that has not yet confirmed that it may use its snapshot.</summary>
     public static readonly bool JoinUnconfirmed = Name == nameof(JoinUnconfirmed);
+
+    /// <summary>A fork of a read transaction is registered without making a scan that is under way repeat itself.</summary>
+    public static readonly bool ForkUncounted = Name == nameof(ForkUncounted);
+
+    /// <summary>A fork of a read transaction is begun even if the transaction has ended before the fork was registered.</summary>
+    public static readonly bool ForkUnchecked = Name == nameof(ForkUnchecked);
+
+    /// <summary>A fork of a read transaction sees the newest state instead of that of the transaction.</summary>
+    public static readonly bool ForkNewest = Name == nameof(ForkNewest);
 
     /// <summary>Versions are dropped once their successor has been submitted, one transaction before it is published.</summary>
     public static readonly bool DropVersionsEarly = Name == nameof(DropVersionsEarly);
@@ -374,4 +397,19 @@ internal static class PlantedFault
 
     /// <summary>Tasks are completed by the thread pool only.</summary>
     public static readonly bool CompleteOnPool = Name == nameof(CompleteOnPool);
+
+    /// <summary>Searches for free pages find those that are reserved for staged values.</summary>
+    public static readonly bool ForgetReservations = Name == nameof(ForgetReservations);
+
+    /// <summary>Pages that were reserved for a staged value never become available again.</summary>
+    public static readonly bool KeepReservations = Name == nameof(KeepReservations);
+
+    /// <summary>Pages to which a staged value is being written are returned to the file system.</summary>
+    public static readonly bool PunchReservations = Name == nameof(PunchReservations);
+
+    /// <summary>A staged value can be put before its bytes are durable.</summary>
+    public static readonly bool TakeUnsynced = Name == nameof(TakeUnsynced);
+
+    /// <summary>A staged value that was put in a transaction is lost when the transaction is rolled back.</summary>
+    public static readonly bool KeepTakenStages = Name == nameof(KeepTakenStages);
 }

@@ -20,6 +20,7 @@ internal enum SchedulePlace
     StateCopied,
     SlotStored,
     SnapshotConfirmed,
+    ForkStored,
     HorizonRaised,
     SlotScanned,
     Joining,

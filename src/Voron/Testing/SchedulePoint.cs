@@ -68,19 +68,18 @@ internal static class SchedulePoint
         Monitor.PulseAll(gate);
     }
 
-    public static void WaitOne(AutoResetEvent signal, TimeSpan timeout)
+    /// <returns>False when the time is over.</returns>
+    public static bool WaitOne(AutoResetEvent signal, TimeSpan timeout)
     {
         if (!IsOn || Current is not { } schedule)
-        {
-            signal.WaitOne(timeout);
-            return;
-        }
-
+            return signal.WaitOne(timeout);
         while (!signal.WaitOne(TimeSpan.Zero))
         {
             if (!schedule.WaitFor(signal, timeout != Timeout.InfiniteTimeSpan))
-                return;
+                return false;
         }
+
+        return true;
     }
 
     public static void Set(AutoResetEvent signal)
@@ -115,19 +114,22 @@ internal static class SchedulePoint
     {
         if (Current is not { } schedule || IsFree(gate) || gate.IsHeldByCurrentThread)
             return;
-        schedule.WaitUntil(() => IsFree(gate), mayTimeOut: false);
+        WaitFor(schedule, gate);
     }
 
-    // A separate method, because the closure that it passes on is allocated at the start of the method.
+    // Separate methods, because a closure is allocated at the start of its method, and threads without a schedule must allocate none.
+    private static void WaitFor(ISchedule schedule, Lock gate) => schedule.WaitUntil(() => IsFree(gate), mayTimeOut: false);
+
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static TimeSpan WaitFor(Func<bool> isFree, TimeSpan timeout, CancellationToken cancellationToken)
     {
         if (Current is not { } schedule || timeout == TimeSpan.Zero)
             return timeout;
-        return schedule.WaitUntil(() => isFree() || cancellationToken.IsCancellationRequested, timeout != Timeout.InfiniteTimeSpan)
-            ? timeout
-            : TimeSpan.Zero;
+        return WaitFor(schedule, isFree, mayTimeOut: timeout != Timeout.InfiniteTimeSpan, cancellationToken) ? timeout : TimeSpan.Zero;
     }
+
+    private static bool WaitFor(ISchedule schedule, Func<bool> isFree, bool mayTimeOut, CancellationToken cancellationToken) =>
+        schedule.WaitUntil(() => isFree() || cancellationToken.IsCancellationRequested, mayTimeOut);
 
     // Any of the threads may ask. A thread that holds the lock would get it again.
     private static bool IsFree(Lock gate)

@@ -1,19 +1,46 @@
+using System.Buffers;
+using System.Globalization;
 using System.Text;
 
 namespace Voron.Trees;
 
-/// <summary>Formats keys for messages.</summary>
+/// <summary>Formats keys, values and names of trees for messages, logs and debuggers.</summary>
 internal static class KeyText
 {
     private const int MaxBytes = 32;
 
     /// <summary>
-    /// Returns a key as quoted text if all bytes are printable ASCII, otherwise in hexadecimal; a long key is truncated.
+    /// Returns bytes as quoted text if they are printable UTF-8, otherwise in hexadecimal. Only the first 32 bytes, at most, are examined and
+    /// shown; if there are more, their number follows.
     /// </summary>
-    public static string Of(ReadOnlySpan<byte> key)
+    public static string Of(ReadOnlySpan<byte> bytes)
     {
-        var shown = key[..Math.Min(key.Length, MaxBytes)];
-        var text = shown.ContainsAnyExceptInRange((byte)' ', (byte)'~') ? "0x" + Convert.ToHexString(shown) : $"'{Encoding.ASCII.GetString(shown)}'";
-        return shown.Length == key.Length ? text : $"{text}... ({key.Length} bytes)";
+        var shown = bytes[..Math.Min(bytes.Length, MaxBytes)];
+        var printable = PrintableLength(shown, isCut: shown.Length < bytes.Length);
+        if (printable >= 0)
+            shown = shown[..printable];
+        var text = printable >= 0 ? $"'{Encoding.UTF8.GetString(shown)}'" : "0x" + Convert.ToHexString(shown);
+        return shown.Length == bytes.Length ? text : $"{text}... ({bytes.Length} bytes)";
     }
+
+    // Returns the number of bytes to show as text, without a character that was cut; -1 when the bytes are not printable.
+    private static int PrintableLength(ReadOnlySpan<byte> bytes, bool isCut)
+    {
+        var length = 0;
+        while (length < bytes.Length)
+        {
+            var status = Rune.DecodeFromUtf8(bytes[length..], out var character, out var count);
+            if (status == OperationStatus.NeedMoreData && isCut && length > 0)
+                return length;
+            if (status != OperationStatus.Done || !IsPrintable(character))
+                return -1;
+            length += count;
+        }
+
+        return length;
+    }
+
+    private static bool IsPrintable(Rune character) => Rune.GetUnicodeCategory(character) is not (
+        UnicodeCategory.Control or UnicodeCategory.Format or UnicodeCategory.Surrogate or UnicodeCategory.PrivateUse
+        or UnicodeCategory.OtherNotAssigned or UnicodeCategory.LineSeparator or UnicodeCategory.ParagraphSeparator);
 }

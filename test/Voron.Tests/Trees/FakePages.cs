@@ -62,6 +62,12 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
         }
     }
 
+    /// <summary>The number of times that a leaf was read.</summary>
+    public int LeafReads { get; set; }
+
+    /// <summary>The number of pages that the transaction has changed or created, and not freed.</summary>
+    public int TouchedPages => _touched.Count;
+
     /// <summary>The number of further pages that can be read before one cannot; below zero, all can be read.</summary>
     public int FailReadAfter { get; set; } = -1;
 
@@ -69,7 +75,9 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
     {
         if (FailReadAfter >= 0 && FailReadAfter-- == 0)
             throw new CorruptionException($"page {page} cannot be read, as planned");
-        return Find(page).Bytes;
+        var bytes = Find(page).Bytes;
+        LeafReads += ((PageHeader*)bytes)->Kind == PageKind.Leaf ? 1 : 0;
+        return bytes;
     }
 
     public override byte* Peek(PageNumber page) => Find(page).Bytes;
@@ -225,7 +233,7 @@ internal sealed unsafe class FakePages : PageWriter, IDisposable
     {
         PoisonOld();
         KeyHeads.Branches!.Invalidate(page);
-        var frame = Find(page);
+        var frame = _frames[page.Value] ?? throw new CorruptionException($"page {page} is not in use, as the map of free pages shows");
         if (frame.Pages != pages)
             throw new InvalidOperationException($"page {page} has {frame.Pages} pages, {pages} are freed");
 

@@ -1,0 +1,116 @@
+using System.Diagnostics;
+using Voron.Diagnostics;
+using Voron.Primitives;
+
+namespace Voron;
+
+/// <content>Statistics, metrics, activities and the view of a debugger.</content>
+[DebuggerDisplay("{ToString(),nq}")]
+[DebuggerTypeProxy(typeof(DebugView))]
+public sealed partial class StorageEnvironment
+{
+    private MeasuredEnvironment? _measured;
+
+    /// <summary>
+    /// The name of the environment in metrics and activities: <see cref="StorageOptions.Name"/>, or else <see cref="Path"/>, with a number where the
+    /// process has opened another environment of that name before and not closed it, such as <c>memory#2</c>.
+    /// </summary>
+    public string Name => _engine.Name.Text;
+
+    /// <summary>
+    /// Returns statistics of what the environment has done and what it holds. Takes no lock, waits for no other thread and calls no observer, so it
+    /// suits a health check; it asks the system for the free space of the volume.
+    /// </summary>
+    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
+    public EnvironmentStatistics GetStatistics()
+    {
+        _engine.Users.AddCall();
+        try
+        {
+            return StatisticsCollector.Collect(_engine, _parts.Checkpoints, _groupCommit?.QueuedCount ?? 0);
+        }
+        finally
+        {
+            _engine.Users.RemoveCall();
+        }
+    }
+
+    /// <summary>Describes the environment by its path and its state.</summary>
+    public override string ToString() => $"environment '{Path}' ({DescribeState()})";
+
+    private string DescribeState() =>
+        Volatile.Read(ref _disposed) != 0 ? "closed"
+        : _engine.Poison.IsPoisoned ? "poisoned: refuses writes"
+        : _writer == null ? "open for reading"
+        : "open";
+
+    private void BeginMeasuring()
+    {
+        _measured = new MeasuredEnvironment(_engine, () => _groupCommit?.QueuedCount ?? 0, _parts.Recovered.ReplayedRecords > 0);
+        MeterInstruments.Of(_engine.Meter).Add(_measured);
+    }
+
+    private void EndMeasuring()
+    {
+        if (_measured != null)
+            MeterInstruments.Of(_engine.Meter).Remove(_measured);
+        _engine.Name.Dispose();
+    }
+
+    private VerificationReport VerifyTraced()
+    {
+        var began = Stopwatch.GetTimestamp();
+        VerificationReport? report = null;
+        Exception? failure = null;
+        try
+        {
+            return report = VerifyNow();
+        }
+        catch (Exception e)
+        {
+            failure = e;
+            throw;
+        }
+        finally
+        {
+            KeyValuePair<string, object?>[] tags = report == null
+                ? []
+                :
+                [
+                    new(EngineActivities.TransactionId, report.TransactionId), new(EngineActivities.Trees, report.Trees),
+                    new(EngineActivities.Problems, report.Problems.Count),
+                ];
+            EngineActivities.Report(EngineActivities.Verification, Name, WorkTime.Since(began), tags, failure);
+        }
+    }
+
+    /// <summary>The environment as a debugger shows it, open or closed.</summary>
+    private sealed class DebugView(StorageEnvironment environment)
+    {
+        public string Path => environment.Path;
+
+        public string Name => environment.Name;
+
+        public string State => environment.DescribeState();
+
+        public StorageOptions Options => environment.Options;
+
+        public RecoveryReport Recovery => environment.Recovery;
+
+        /// <summary>Null when the environment is closed.</summary>
+        public EnvironmentStatistics? Statistics
+        {
+            get
+            {
+                try
+                {
+                    return environment.GetStatistics();
+                }
+                catch (Exception)
+                {
+                    return null;
+                }
+            }
+        }
+    }
+}
