@@ -1,11 +1,18 @@
-using System.Globalization;
+using System.Collections.ObjectModel;
+using System.Diagnostics.Metrics;
 using System.Runtime.CompilerServices;
 using Microsoft.Extensions.Logging;
 
 namespace Voron;
 
-/// <summary>The options with which an environment is opened. <see cref="Validate"/> checks all of them together.</summary>
-public sealed class StorageOptions
+/// <summary>The options with which an environment is opened. <see cref="Validate()"/> checks all of them together.</summary>
+/// <remarks>
+/// All options can be bound from configuration, except for the factories and the observers, which are set in code. An environment copies the
+/// options when it is opened: later changes of the caller's object have no effect on it, and the object can be used for other environments.
+/// The copy is <see cref="StorageEnvironment.Options"/>. It reports the actual values, and setting one of its options throws an
+/// <see cref="InvalidOperationException"/>.
+/// </remarks>
+public sealed partial class StorageOptions
 {
     private const UnixFileMode OwnerOnly = UnixFileMode.UserRead | UnixFileMode.UserWrite;
 
@@ -17,91 +24,137 @@ public sealed class StorageOptions
 
     private const long MiB = 1 << 20;
 
-    private const UnixFileMode ReadAndWrite = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.GroupRead | UnixFileMode.GroupWrite
-        | UnixFileMode.OtherRead | UnixFileMode.OtherWrite;
+    private const int DefaultPageSize = 4096;
 
-    /// <summary>Four times the smallest journal file. A quiet journal holds far less than this when everything has been flushed.</summary>
-    private const long MinJournalLimit = 256 << 10;
+    /// <summary>The maximum length in UTF-8 bytes of the name of a tree.</summary>
+    internal const int MaxTreeNameBytes = 255;
 
-    /// <summary>The longest time for which a thread can wait.</summary>
-    private static readonly TimeSpan LongestInterval = TimeSpan.FromDays(24);
+    private bool _isFrozen;
 
-    private int? _pageSize;
+    /// <summary>Creates options that have their defaults.</summary>
+    public StorageOptions() => Trees = new TreeNameList(this);
+
+    /// <summary>Copies options. The copy can be changed, also if it is one of the options of an open environment.</summary>
+    /// <param name="options">The options to copy.</param>
+    public StorageOptions(StorageOptions options)
+        : this()
+    {
+        ArgumentNullException.ThrowIfNull(options);
+        PageSize = options.PageSize;
+        OpenMode = options.OpenMode;
+        LockTimeout = options.LockTimeout;
+        foreach (var name in options.Trees)
+            Trees.Add(name);
+        FileMode = options.FileMode;
+        ReadOnly = options.ReadOnly;
+        JournalCompression = options.JournalCompression;
+        TornPageProtection = options.TornPageProtection;
+        InitialJournalFileBytes = options.InitialJournalFileBytes;
+        MaxJournalFileBytes = options.MaxJournalFileBytes;
+        FlushThresholdBytes = options.FlushThresholdBytes;
+        FlushInterval = options.FlushInterval;
+        JournalLimitBytes = options.JournalLimitBytes;
+        CopyMemory(options);
+        MaxQueuedOperations = options.MaxQueuedOperations;
+        FlowExecutionContext = options.FlowExecutionContext;
+        LargeValueBytes = options.LargeValueBytes;
+        PreferredFreeFraction = options.PreferredFreeFraction;
+        MaxGrowthBytes = options.MaxGrowthBytes;
+        VerifyEveryRead = options.VerifyEveryRead;
+        ScrubInterval = options.ScrubInterval;
+        ScrubBytesPerSecond = options.ScrubBytesPerSecond;
+        BackgroundFlush = options.BackgroundFlush;
+        CaptureTransactionStacks = options.CaptureTransactionStacks;
+        Name = options.Name;
+        LoggerFactory = options.LoggerFactory;
+        MeterFactory = options.MeterFactory;
+        CommitObserver = options.CommitObserver;
+        FlushObserver = options.FlushObserver;
+        SlowReaderObserver = options.SlowReaderObserver;
+        SlowReaderInterval = options.SlowReaderInterval;
+        LeakGrace = options.LeakGrace;
+        MaxGroupCommitDuration = options.MaxGroupCommitDuration;
+        LongestPunch = options.LongestPunch;
+        ReclaimInterval = options.ReclaimInterval;
+        ThreadIdleTime = options.ThreadIdleTime;
+        JournalsFullPages = options.JournalsFullPages;
+        ScrubObserver = options.ScrubObserver;
+        ScrubClock = options.ScrubClock;
+    }
 
     /// <summary>
-    /// The page size, in bytes, of an environment that is created: 4096, 8192, 16384, 32768 or 65536; the default is 4096. An existing
-    /// environment keeps its own page size, and logs a warning if another one was set. <see cref="StorageEnvironment.Options"/> has the
-    /// actual page size.
+    /// The page size in bytes: 4096, 8192, 16384, 32768 or 65536; null, the default, for that of the existing environment, and 4096 for one that
+    /// is created. <see cref="StorageEnvironment.Options"/> reports the actual page size.
     /// </summary>
-    public int PageSize
-    {
-        get => _pageSize ?? 4096;
-        init => _pageSize = value;
-    }
+    /// <remarks>
+    /// This is the only option that cannot be changed from one opening to the next. If it is set, and the environment has another page size,
+    /// the opening fails with an <see cref="ArgumentException"/> that names both.
+    /// </remarks>
+    public int? PageSize { get; set => field = Changed(value); }
+
+    /// <summary>
+    /// Whether an environment that is missing is created, and whether one that exists is opened. <see cref="ReadOnly"/> creates nothing: it
+    /// treats <see cref="OpenMode.OpenOrCreate"/> as <see cref="OpenMode.OpenExisting"/>, and does not go with <see cref="OpenMode.CreateNew"/>.
+    /// </summary>
+    public OpenMode OpenMode { get; set => field = Changed(value); }
+
+    /// <summary>
+    /// The longest time for which an opening waits while another process, or this one, has the environment open, as during a rolling restart;
+    /// <see cref="Timeout.InfiniteTimeSpan"/> for no limit. The default is zero: the opening fails at once with an
+    /// <see cref="EnvironmentInUseException"/>. The directory is tried again and again, every half second at least.
+    /// </summary>
+    public TimeSpan LockTimeout { get; set => field = Changed(value); }
+
+    /// <summary>
+    /// The names of trees that exist from the first moment: those that are missing are created in one durable transaction before the opening
+    /// returns, so that every reader finds them. An opening for reading only cannot create them, and fails with a
+    /// <see cref="KeyNotFoundException"/> if one is missing. A name may appear twice.
+    /// </summary>
+    public IList<string> Trees { get; }
 
     /// <summary>
     /// The permissions, on Linux and macOS, of created files, before the process's umask is applied; by default, only the owner has access.
     /// In a created directory, read permission includes search permission.
     /// </summary>
-    public UnixFileMode FileMode { get; init; } = OwnerOnly;
+    public UnixFileMode FileMode { get; set => field = Changed(value); } = OwnerOnly;
 
     /// <summary>Whether to open the environment for reading only. Nothing is written then, not even by recovery, which works in memory.</summary>
-    public bool ReadOnly { get; init; }
+    public bool ReadOnly { get; set => field = Changed(value); }
 
     /// <summary>Whether journal records are compressed. An environment written with one setting can be opened with any other.</summary>
-    public JournalCompression JournalCompression { get; init; } = JournalCompression.Auto;
+    public JournalCompression JournalCompression { get; set => field = Changed(value); } = JournalCompression.Auto;
 
     /// <summary>
     /// The information that the journal records about pages before they are overwritten. An environment written with one setting can be
     /// opened with any other.
     /// </summary>
-    public TornPageProtection TornPageProtection { get; init; } = TornPageProtection.Checksums;
+    public TornPageProtection TornPageProtection { get; set => field = Changed(value); } = TornPageProtection.Checksums;
 
-    /// <summary>The size of the first journal file in bytes; later ones double in size up to <see cref="MaxJournalFileBytes"/>.</summary>
-    public long InitialJournalFileBytes { get; init; } = 4 * MiB;
+    /// <summary>
+    /// The size of the first journal file in bytes, at least 64 KiB. Each later file that is made is four times as large as the one before it, up
+    /// to <see cref="MaxJournalFileBytes"/>. A larger value takes more space in an environment that is hardly used, and spares the first commits
+    /// after an opening the small files.
+    /// </summary>
+    public long InitialJournalFileBytes { get; set => field = Changed(value); } = 64 << 10;
 
     /// <summary>The maximum size of a journal file in bytes, unless a single transaction, or the page images of a flush, need more.</summary>
-    public long MaxJournalFileBytes { get; init; } = 16 * MiB;
+    public long MaxJournalFileBytes { get; set => field = Changed(value); } = 16 * MiB;
 
     /// <summary>
     /// The number of journal bytes since the checkpoint at which the flusher starts. It also starts at this number of bytes of large values,
     /// which bypass the journal: of those written, or of those whose space was freed, whichever is more.
     /// </summary>
-    public long FlushThresholdBytes { get; init; } = 64 * MiB;
+    public long FlushThresholdBytes { get; set => field = Changed(value); } = 64 * MiB;
 
     /// <summary>The longest time that a durable change stays out of the data file while the environment is idle.</summary>
-    public TimeSpan FlushInterval { get; init; } = TimeSpan.FromSeconds(10);
+    public TimeSpan FlushInterval { get; set => field = Changed(value); } = TimeSpan.FromSeconds(10);
 
     /// <summary>
     /// The number of bytes of journal records needed for replay above which writers are slowed until the flusher has caught up: at least
     /// 256 KiB, and no less than <see cref="FlushThresholdBytes"/>. Free space in journal files, and records in them that are no longer
     /// needed, come on top, so the files together, or even a single file, may be larger than this. A flush begins at half this limit.
     /// </summary>
-    public long JournalLimitBytes { get; init; } = 512 * MiB;
-
-    /// <summary>The number of bytes of page versions that are kept in memory; versions beyond that go to a temporary file.</summary>
-    public long ScratchMemoryBytes { get; init; } = 512 * MiB;
-
-    /// <summary>
-    /// The number of bytes of page versions, plus 64 for each version, above which writers are slowed until the flusher has caught up. A
-    /// flush begins at half this limit.
-    /// </summary>
-    public long ScratchLimitBytes { get; init; } = 2048 * MiB;
-
-    /// <summary>
-    /// The maximum number of bytes of memory for key heads, which speed up key lookups: 256 for each leaf page that is searched, and a few
-    /// thousand for each branch page. The memory is taken as it is needed; 0 for none.
-    /// </summary>
-    public long KeyHeadCacheBytes { get; init; } = 80 * MiB;
-
-    /// <summary>The maximum number of bytes of changed pages that one transaction may leave; more is refused before anything is written.</summary>
-    public long MaxTransactionBytes { get; init; } = 1024 * MiB;
-
-    /// <summary>
-    /// The number of bytes of changed pages after which a group commit takes no more operations into its transaction: see
-    /// <see cref="StorageEnvironment.Write(Action{WriteTransaction})"/>.
-    /// </summary>
-    public long MaxGroupCommitBytes { get; init; } = 4 * MiB;
+    public long JournalLimitBytes { get; set => field = Changed(value); } = 512 * MiB;
 
     /// <summary>
     /// The maximum number of operations of <see cref="StorageEnvironment.WriteAsync(Action{WriteTransaction}, CancellationToken)"/> that may
@@ -109,47 +162,69 @@ public sealed class StorageOptions
     /// otherwise fill the memory. A waiting operation takes about 300 bytes, plus the objects it refers to. Callers that block in <c>Write</c>
     /// are not limited.
     /// </summary>
-    public int MaxQueuedOperations { get; init; } = 1 << 20;
+    public int MaxQueuedOperations { get; set => field = Changed(value); } = 1 << 20;
+
+    /// <summary>
+    /// Whether an operation of <c>Write</c> or <c>WriteAsync</c> runs in the execution context of its caller: with the caller's values of
+    /// <c>AsyncLocal</c>, the current activity and logging scopes. The default is true. Otherwise the operation runs in the default
+    /// context, as it does when the caller has suppressed the flow (<see cref="ExecutionContext.SuppressFlow"/>).
+    /// </summary>
+    public bool FlowExecutionContext { get; set => field = Changed(value); } = true;
 
     /// <summary>The size in bytes from which a value is written once, directly to the data file, instead of through the journal.</summary>
-    public int LargeValueBytes { get; init; } = 16 << 10;
+    public int LargeValueBytes { get; set => field = Changed(value); } = 16 << 10;
 
     /// <summary>The fraction of a 4 MiB section that must be free for allocation to move there because the section is near.</summary>
-    public double PreferredFreeFraction { get; init; } = 0.25;
+    public double PreferredFreeFraction { get; set => field = Changed(value); } = 0.25;
 
     /// <summary>The maximum number of bytes by which the data file grows at a time.</summary>
-    public long MaxGrowthBytes { get; init; } = 64 * MiB;
+    public long MaxGrowthBytes { get; set => field = Changed(value); } = 64 * MiB;
 
     /// <summary>Whether to verify the checksum of a page each time it is read from the data file, rather than at its first use.</summary>
-    public bool VerifyEveryRead { get; init; }
+    public bool VerifyEveryRead { get; set => field = Changed(value); }
 
     /// <summary>
     /// The interval at which everything is read and verified in the background, to find bytes that have rotted at rest;
     /// <see cref="Timeout.InfiniteTimeSpan"/> for never. The verification works in slices of at most a quarter of a second, each with its own
     /// snapshot. Only <see cref="StorageEnvironment.Verify"/> checks that each page in use has exactly one owner.
     /// </summary>
-    public TimeSpan ScrubInterval { get; init; } = TimeSpan.FromDays(1);
+    public TimeSpan ScrubInterval { get; set => field = Changed(value); } = TimeSpan.FromDays(1);
 
     /// <summary>The maximum number of bytes that the background verification reads per second; 0 for no limit.</summary>
-    public long ScrubBytesPerSecond { get; init; } = 16 * MiB;
+    public long ScrubBytesPerSecond { get; set => field = Changed(value); } = 16 * MiB;
 
     /// <summary>
     /// Whether to start the background threads, flusher and scrubber. Without them, the application must call
     /// <see cref="StorageEnvironment.Flush"/>.
     /// </summary>
-    public bool BackgroundFlush { get; init; } = true;
+    public bool BackgroundFlush { get; set => field = Changed(value); } = true;
 
     /// <summary>
     /// Whether to record where each transaction is opened, so that reports of leaked or slow transactions can name the place. Costs a stack
     /// trace for each transaction: microseconds, and garbage.
     /// </summary>
-    public bool CaptureTransactionStacks { get; init; }
+    public bool CaptureTransactionStacks { get; set => field = Changed(value); }
 
     /// <summary>
-    /// The logger of the environment; null for no logging. Messages reach it a moment after the event, on a thread-pool thread or on a
-    /// caller's thread at the end of its call, never with a lock held. So the logger may throw, block, and call the environment.
+    /// The name of the environment in metrics and activities (<c>db.namespace</c>); null for its path. If the process has another open
+    /// environment of that name, a number is added: see <see cref="StorageEnvironment.Name"/>.
     /// </summary>
-    public ILogger? Logger { get; init; }
+    public string? Name { get; set => field = Changed(value); }
+
+    /// <summary>
+    /// Makes the loggers of the environment, one for each category: <c>Voron</c>, <c>Voron.Flushing</c> and others; null for no logging.
+    /// </summary>
+    /// <remarks>
+    /// Messages reach a logger a moment after the event, on a thread-pool thread or on a caller's thread at the end of its call, never with a
+    /// lock held. A logger is made when its first message is due. So factory and loggers may throw, block, and call the environment.
+    /// </remarks>
+    public ILoggerFactory? LoggerFactory { get; set => field = Changed(value); }
+
+    /// <summary>
+    /// Makes the meter <c>Voron</c> that has the environment's metrics; null for the meter of the process. Called once, when the environment is
+    /// opened; an exception that it throws ends the opening.
+    /// </summary>
+    public IMeterFactory? MeterFactory { get; set => field = Changed(value); }
 
     /// <summary>
     /// Called for each durable commit, in commit order, after the commit is published: on a caller's thread at the end of its call, or on a
@@ -160,123 +235,108 @@ public sealed class StorageOptions
     /// lock held. It may throw (the exception is logged), block (which delays only the reports behind it, and the call at whose end it was
     /// called), call any member of the environment, and dispose the environment.
     /// </remarks>
-    public Action<CommitReport>? CommitObserver { get; init; }
+    public Action<CommitReport>? CommitObserver { get; set => field = Changed(value); }
 
     /// <summary>
     /// Called after each flush, on a caller's thread at the end of its call, or on a thread-pool thread. May do everything that any observer
     /// may do: see <see cref="CommitObserver"/>.
     /// </summary>
-    public Action<FlushReport>? FlushObserver { get; init; }
+    public Action<FlushReport>? FlushObserver { get; set => field = Changed(value); }
 
     /// <summary>
     /// Called on a thread-pool thread when a reader holds the flusher back and half of <see cref="JournalLimitBytes"/> or
     /// <see cref="ScratchLimitBytes"/> is reached: once per reader in each <see cref="SlowReaderInterval"/>. May do everything that any
     /// observer may do: see <see cref="CommitObserver"/>.
     /// </summary>
-    public Action<SlowReaderReport>? SlowReaderObserver { get; init; }
+    public Action<SlowReaderReport>? SlowReaderObserver { get; set => field = Changed(value); }
 
     /// <summary>The time for which a reader that has been reported as slow is not reported again.</summary>
-    public TimeSpan SlowReaderInterval { get; init; } = TimeSpan.FromMinutes(1);
+    public TimeSpan SlowReaderInterval { get; set => field = Changed(value); } = TimeSpan.FromMinutes(1);
 
     /// <summary>
     /// The time for which a transaction that was never ended is left as it is after the garbage collector has found it, because a span that
     /// came from it may still be in use.
     /// </summary>
-    internal TimeSpan LeakGrace { get; init; } = TimeSpan.FromSeconds(10);
+    internal TimeSpan LeakGrace { get; set => field = Changed(value); } = TimeSpan.FromSeconds(10);
 
     /// <summary>The time for which a group commit keeps taking more operations into its batch.</summary>
-    internal TimeSpan MaxGroupCommitDuration { get; init; } = TimeSpan.FromMilliseconds(20);
+    internal TimeSpan MaxGroupCommitDuration { get; set => field = Changed(value); } = TimeSpan.FromMilliseconds(20);
 
     /// <summary>The longest time for which a commit that finds no room looks for free pages to return, while it holds the writer.</summary>
-    internal TimeSpan LongestPunch { get; init; } = TimeSpan.FromMilliseconds(250);
+    internal TimeSpan LongestPunch { get; set => field = Changed(value); } = TimeSpan.FromMilliseconds(250);
 
     /// <summary>The interval at which the flusher's thread checks whether free space can be returned to the file system.</summary>
-    internal TimeSpan ReclaimInterval { get; init; } = TimeSpan.FromSeconds(30);
+    internal TimeSpan ReclaimInterval { get; set => field = Changed(value); } = TimeSpan.FromSeconds(30);
+
+    /// <summary>The time without work after which a thread of the environment ends; the next work starts another one.</summary>
+    internal TimeSpan ThreadIdleTime { get; set => field = Changed(value); } = TimeSpan.FromSeconds(30);
 
     /// <summary>Makes transactions journal each changed page in full, never as a difference; a reference for tests of differences.</summary>
-    internal bool JournalsFullPages { get; init; }
+    internal bool JournalsFullPages { get; set => field = Changed(value); }
 
     /// <summary>
     /// Called after each background verification, on a thread-pool thread. May do everything that any observer may do: see
     /// <see cref="CommitObserver"/>.
     /// </summary>
-    public Action<VerificationReport>? ScrubObserver { get; init; }
+    public Action<VerificationReport>? ScrubObserver { get; set => field = Changed(value); }
 
-    /// <summary>True if a page size was set, rather than left at the default.</summary>
-    internal bool IsPageSizeSet => _pageSize != null;
-
-    /// <summary>Returns the same options with the page size of an existing environment.</summary>
-    internal StorageOptions WithPageSize(int pageSize)
-    {
-        var options = (StorageOptions)MemberwiseClone();
-        options._pageSize = pageSize;
-        return options;
-    }
+    /// <summary>The page size in bytes of an environment that is created.</summary>
+    internal int PageSizeOrDefault => PageSize ?? DefaultPageSize;
 
     /// <summary>The clock of the background verification; null for the system clock.</summary>
-    internal ScrubClock? ScrubClock { get; init; }
+    internal ScrubClock? ScrubClock { get; set => field = Changed(value); }
 
-    /// <summary>Checks all options together.</summary>
-    /// <exception cref="ArgumentException">One or more options are out of range; the message names each of them.</exception>
-    public void Validate()
+    /// <summary>Returns the options of an open environment: a copy with the actual values, which cannot be changed.</summary>
+    /// <param name="pageSize">The page size of the environment.</param>
+    internal StorageOptions Freeze(int pageSize)
     {
-        var faults = new List<string>();
-        void Check(bool isFine, [InterpolatedStringHandlerArgument(nameof(isFine))] ref FaultText fault)
-        {
-            if (!isFine)
-                faults.Add(fault.ToStringAndClear());
-        }
-
-        Check(PageSize is 4096 or 8192 or 16384 or 32768 or 65536, $"{nameof(PageSize)} is {PageSize}; it must be 4096, 8192, 16384, 32768 or 65536.");
-        Check(
-            (FileMode & OwnerOnly) == OwnerOnly && (FileMode & ~ReadAndWrite) == 0,
-            $"{nameof(FileMode)} is {FileMode}; it must let the owner read and write, and must not make files executable.");
-        Check(JournalCompression is JournalCompression.Auto or JournalCompression.Always or JournalCompression.Never, $"{nameof(JournalCompression)} is {(int)JournalCompression}, which is not a valid setting.");
-        Check(TornPageProtection is TornPageProtection.Checksums or TornPageProtection.FullPageImages, $"{nameof(TornPageProtection)} is {(int)TornPageProtection}, which is not a valid setting.");
-        Check(InitialJournalFileBytes >= 64 << 10, $"{nameof(InitialJournalFileBytes)} is {InitialJournalFileBytes}; it must be at least 65536.");
-        Check(MaxJournalFileBytes <= LargestJournalFile, $"{nameof(MaxJournalFileBytes)} is {MaxJournalFileBytes}; it must be at most {LargestJournalFile}.");
-        Check(MaxJournalFileBytes >= InitialJournalFileBytes, $"{nameof(MaxJournalFileBytes)} ({MaxJournalFileBytes}) is below {nameof(InitialJournalFileBytes)} ({InitialJournalFileBytes}).");
-        Check(FlushThresholdBytes > 0, $"{nameof(FlushThresholdBytes)} is {FlushThresholdBytes}; it must be positive.");
-        Check(FlushInterval > TimeSpan.Zero, $"{nameof(FlushInterval)} is {FlushInterval}; it must be positive.");
-        Check(
-            ScrubInterval == Timeout.InfiniteTimeSpan || (ScrubInterval > TimeSpan.Zero && ScrubInterval <= LongestInterval),
-            $"{nameof(ScrubInterval)} is {ScrubInterval}; it must be positive and at most {LongestInterval}, or infinite.");
-        Check(SlowReaderInterval > TimeSpan.Zero, $"{nameof(SlowReaderInterval)} is {SlowReaderInterval}; it must be positive.");
-        Check(ScrubBytesPerSecond >= 0, $"{nameof(ScrubBytesPerSecond)} is {ScrubBytesPerSecond}; it must not be negative.");
-        Check(JournalLimitBytes >= MinJournalLimit, $"{nameof(JournalLimitBytes)} is {JournalLimitBytes}; it must be at least {MinJournalLimit}.");
-        Check(JournalLimitBytes >= FlushThresholdBytes, $"{nameof(JournalLimitBytes)} ({JournalLimitBytes}) is below {nameof(FlushThresholdBytes)} ({FlushThresholdBytes}).");
-        Check(ScratchMemoryBytes >= 4 * MiB, $"{nameof(ScratchMemoryBytes)} is {ScratchMemoryBytes}; it must be at least {4 * MiB}.");
-        Check(ScratchLimitBytes >= ScratchMemoryBytes, $"{nameof(ScratchLimitBytes)} ({ScratchLimitBytes}) is below {nameof(ScratchMemoryBytes)} ({ScratchMemoryBytes}).");
-        Check(KeyHeadCacheBytes is >= 0 and <= 1L << 40, $"{nameof(KeyHeadCacheBytes)} is {KeyHeadCacheBytes}; it must be between 0 and {1L << 40}.");
-        Check(MaxTransactionBytes >= MiB, $"{nameof(MaxTransactionBytes)} is {MaxTransactionBytes}; it must be at least {MiB}.");
-        Check(MaxQueuedOperations > 0, $"{nameof(MaxQueuedOperations)} is {MaxQueuedOperations}; it must be positive.");
-        Check(MaxGroupCommitBytes > 0, $"{nameof(MaxGroupCommitBytes)} is {MaxGroupCommitBytes}; it must be positive.");
-        Check(
-            LargeValueBytes is >= 16 << 10 and <= MaxLargeValue,
-            $"{nameof(LargeValueBytes)} is {LargeValueBytes}; it must be between 16384 and {MaxLargeValue}.");
-        Check(PreferredFreeFraction is > 0 and <= 1, $"{nameof(PreferredFreeFraction)} is {PreferredFreeFraction}; it must be above 0 and at most 1.");
-        Check(MaxGrowthBytes >= MiB, $"{nameof(MaxGrowthBytes)} is {MaxGrowthBytes}; it must be at least {MiB}.");
-        if (faults.Count > 0)
-            throw new ArgumentException("The storage options are not valid: " + string.Join(" ", faults));
+        var limit = MemoryLimit;
+        return new StorageOptions(this) { PageSize = pageSize, _actualMemoryLimit = limit, _isFrozen = true };
     }
 
-    /// <summary>A message that is built only if there is a fault, so that opening an environment does not format messages in vain.</summary>
-    [InterpolatedStringHandler]
-    private ref struct FaultText
+    private T Changed<T>(T value, [CallerMemberName] string option = "")
     {
-        private DefaultInterpolatedStringHandler _text;
+        ThrowIfFrozen(option);
+        return value;
+    }
 
-        public FaultText(int literalLength, int formattedCount, bool isFine, out bool isNeeded)
+    private void ThrowIfFrozen(string option)
+    {
+        if (_isFrozen)
         {
-            isNeeded = !isFine;
-            if (isNeeded)
-                _text = new DefaultInterpolatedStringHandler(literalLength, formattedCount, CultureInfo.InvariantCulture);
+            throw new InvalidOperationException(
+                $"{option} cannot be changed: these are the options of an open environment. Copy them with new {nameof(StorageOptions)}(options), " +
+                "change the copy, and open the environment again with it.");
+        }
+    }
+
+    /// <summary>The names of declared trees; they can be changed as long as the options can.</summary>
+    private sealed class TreeNameList(StorageOptions options) : Collection<string>
+    {
+        protected override void InsertItem(int index, string item)
+        {
+            ArgumentNullException.ThrowIfNull(item);
+            options.ThrowIfFrozen(nameof(Trees));
+            base.InsertItem(index, item);
         }
 
-        public void AppendLiteral(string text) => _text.AppendLiteral(text);
+        protected override void SetItem(int index, string item)
+        {
+            ArgumentNullException.ThrowIfNull(item);
+            options.ThrowIfFrozen(nameof(Trees));
+            base.SetItem(index, item);
+        }
 
-        public void AppendFormatted<T>(T value) => _text.AppendFormatted(value);
+        protected override void RemoveItem(int index)
+        {
+            options.ThrowIfFrozen(nameof(Trees));
+            base.RemoveItem(index);
+        }
 
-        public string ToStringAndClear() => _text.ToStringAndClear();
+        protected override void ClearItems()
+        {
+            options.ThrowIfFrozen(nameof(Trees));
+            base.ClearItems();
+        }
     }
 }

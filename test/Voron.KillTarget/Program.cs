@@ -16,6 +16,13 @@ if (args is ["hold", var held])
     return;
 }
 
+// "create" and a directory: creates an environment there when a line comes through standard input, and keeps it open.
+if (args is ["create", var fresh])
+{
+    EnvironmentCreation.Run(fresh, Console.In, Console.Out);
+    return;
+}
+
 // The reader of the reports then sees that the process has ended without being killed.
 Voron.Torture.Memory.GuardedMemory.Install(finding =>
 {

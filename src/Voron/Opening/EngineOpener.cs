@@ -17,75 +17,72 @@ namespace Voron.Opening;
 /// <summary>Opens and recovers the parts of an environment in the right order.</summary>
 internal static unsafe class EngineOpener
 {
-    /// <summary>Opens the environment on a disk, which is disposed if this fails.</summary>
+    /// <summary>Opens the environment on a disk. The disk and the lock are disposed if this fails.</summary>
     /// <param name="disk">The disk.</param>
+    /// <param name="directoryLock">The lock of the environment.</param>
     /// <param name="options">Valid options.</param>
     /// <param name="logger">The logger as the engine uses it: see <see cref="GuardedLogger"/>.</param>
-    public static OpenedEngine Open(IDisk disk, StorageOptions options, ILogger logger)
+    /// <param name="meter">The meter of its metrics.</param>
+    public static OpenedEngine Open(IDisk disk, EnvironmentLock directoryLock, StorageOptions options, ILogger logger, EngineMeter meter)
     {
         var owned = new Stack<IDisposable>();
         owned.Push(disk);
+        owned.Push(directoryLock);
         try
         {
-            return Open(disk, options, logger, owned);
+            return Open(disk, directoryLock, options, logger, meter, owned);
         }
-        catch (DiskException e)
+        catch (Exception e)
         {
             DisposeAll(owned);
-            throw Translate(disk, e);
-        }
-        catch (OutOfMemoryException e) when (!PlantedFault.PassMemoryErrors)
-        {
-            DisposeAll(owned);
-            throw NoMemory(disk.Path, options, e);
-        }
-        catch
-        {
-            DisposeAll(owned);
+            OpeningFailure.ThrowTranslated(disk.Path, options, e);
             throw;
         }
     }
 
-    /// <summary>Returns the exception for an opening that has failed for lack of memory.</summary>
-    public static StorageMemoryException NoMemory(string path, StorageOptions options, OutOfMemoryException e) => new(
-        $"The environment in '{path}' cannot be opened for lack of memory: {e.Message} Recovery uses up to {options.ScratchMemoryBytes} bytes " +
-        $"for page versions ({nameof(StorageOptions.ScratchMemoryBytes)}) before it uses a temporary file, and more memory for its largest record.", e);
-
-    private static OpenedEngine Open(IDisk disk, StorageOptions options, ILogger logger, Stack<IDisposable> owned)
+    private static OpenedEngine Open(
+        IDisk disk, EnvironmentLock directoryLock, StorageOptions options, ILogger logger, EngineMeter meter, Stack<IDisposable> owned)
     {
-        var directoryLock = EnvironmentLock.Take(disk, options);
-        owned.Push(directoryLock);
+        var name = EnvironmentName.Take(options.Name ?? disk.Path);
+        owned.Push(name);
         var checkpoints = CheckpointFile.Open(disk, makesDurable: !options.ReadOnly && !PlantedFault.SkipSyncAtOpen);
         owned.Push(checkpoints);
         var header = checkpoints.Current;
         var layout = new SectionMapLayout((int)header.PageSize);
-        options = WithPageSizeOf(layout, options, disk, logger);
+        CheckPageSize(layout, options, disk);
+        options = options.Freeze(layout.PageSize);
         var poison = new PoisonState(disk.Path);
         var dataFile = OpenDataFile(disk, header, layout, poison);
         owned.Push(dataFile);
+        dataFile.ReadAhead = new ReadAhead(options.ReadAheadBytes);
         if (!PlantedFault.LockHeaderAlone)
             directoryLock.TakeDataFile(disk, options.ReadOnly);
         var journals = ReadJournals(disk, header, dataFile, makesDurable: !options.ReadOnly && !PlantedFault.SkipSyncAtOpen);
-        var spill = options.ReadOnly ? SpillFile.ForReader(logger) : new SpillFile(disk);
-        var frames = new FrameAllocator(layout.PageSize, options.ScratchMemoryBytes, spill);
+        var memory = new EnvironmentMemory(
+            options.ReadOnly ? TemporaryFiles.ForReader(logger) : new TemporaryFiles(disk), options.RecordMemoryBytes);
+        owned.Push(memory);
+        var frames = new FrameAllocator(
+            layout.PageSize, options.ScratchMemoryBytes, new SpillFile(memory.TemporaryFiles), memory.Account);
         owned.Push(frames);
-        var versions = new VersionTable(dataFile.PageLimit);
+        var versions = new VersionTable(dataFile.PageLimit, memory.Account);
         owned.Push(versions);
         versions.EnsureCapacity(dataFile.CapacityPages);
-        var recovered = CrashRecovery.Run(disk, header, journals, new RecoveryTarget(dataFile, frames, versions), logger);
+        var recovered = CrashRecovery.Run(disk, header, journals, new RecoveryTarget(dataFile, frames, versions, memory.Records), logger);
 
         dataFile.SettledPages = recovered.State.PageCount;
         var first = new PublishedState { State = recovered.State, JournalEnd = recovered.End, Map = dataFile.MapAddress };
         var ring = new StateRing(first);
         owned.Push(ring);
-        var keyHeads = new BranchKeyHeads(layout.PageSize, dataFile.PageLimit);
+        var keyHeads = new BranchKeyHeads(layout.PageSize, dataFile.PageLimit, options.BranchKeyHeadBytes, memory.Account);
         owned.Push(keyHeads);
-        var snapshots = MakeSnapshots(ring, dataFile, versions, options, owned);
+        var snapshots = MakeSnapshots(ring, dataFile, versions, options, memory.Account, owned);
         var engine = new Engine
         {
             Options = options,
             Logger = logger,
-            Observers = new Observers(options, logger),
+            Name = name,
+            Meter = meter,
+            Observers = new Observers(options, logger, meter, name),
             Disk = disk,
             Poison = poison,
             EnvironmentId = header.EnvironmentId,
@@ -99,6 +96,7 @@ internal static unsafe class EngineOpener
             Ring = ring,
             Readers = snapshots.Readers,
             Snapshots = snapshots,
+            Memory = memory,
         };
         var publisher = new CommitPublisher(ring, engine.Counters, engine.Observers);
         // Comes before anything is deleted or written, so that a damaged environment is left as it is.
@@ -114,26 +112,28 @@ internal static unsafe class EngineOpener
     }
 
     // An environment keeps the page size with which it was created.
-    private static StorageOptions WithPageSizeOf(SectionMapLayout layout, StorageOptions options, IDisk disk, ILogger logger)
+    private static void CheckPageSize(SectionMapLayout layout, StorageOptions options, IDisk disk)
     {
-        if (options.PageSize == layout.PageSize)
-            return options;
-        if (options.IsPageSizeSet)
-            EnvironmentLog.OtherPageSize(logger, disk.Path, layout.PageSize, options.PageSize);
-        return options.WithPageSize(layout.PageSize);
+        if (options.PageSize == null || options.PageSize == layout.PageSize)
+            return;
+        throw new ArgumentException(
+            $"The environment in '{disk.Path}' has pages of {layout.PageSize} bytes, but {nameof(StorageOptions.PageSize)} is {options.PageSize}, and the page size " +
+            $"of an existing environment cannot be changed. Leave {nameof(StorageOptions.PageSize)} unset, or set it to {layout.PageSize}. For other pages, " +
+            "copy the content to a new environment.",
+            nameof(options));
     }
 
     private static SnapshotSource MakeSnapshots(
-        StateRing ring, DataFile dataFile, VersionTable versions, StorageOptions options, Stack<IDisposable> owned)
+        StateRing ring, DataFile dataFile, VersionTable versions, StorageOptions options, MemoryAccount account, Stack<IDisposable> owned)
     {
         var readers = new ReaderTable(ring);
         owned.Push(readers);
-        var keyHeads = options.KeyHeadCacheBytes == 0 ? null : new DataFileKeyHeads(options.PageSize, options.KeyHeadCacheBytes);
+        var keyHeads = options.KeyHeadCacheBytes == 0 ? null : new DataFileKeyHeads(dataFile.PageSize, options.KeyHeadCacheBytes, account);
         if (keyHeads != null)
             owned.Push(keyHeads);
         return new SnapshotSource
         {
-            PageSize = options.PageSize,
+            PageSize = dataFile.PageSize,
             DataFile = dataFile,
             Versions = versions,
             Readers = readers,
@@ -144,7 +144,7 @@ internal static unsafe class EngineOpener
 
     private static DataFile OpenDataFile(IDisk disk, in CheckpointHeader header, SectionMapLayout layout, PoisonState poison)
     {
-        var file = disk.Open(DataFile.FileName, DiskOpen.Existing, DiskAccess.Buffered);
+        var file = OpenExisting(disk);
         DiskFile? unbuffered = null;
         try
         {
@@ -162,6 +162,19 @@ internal static unsafe class EngineOpener
             unbuffered?.Dispose();
             file.Dispose();
             throw;
+        }
+    }
+
+    private static DiskFile OpenExisting(IDisk disk)
+    {
+        try
+        {
+            return disk.Open(DataFile.FileName, DiskOpen.Existing, DiskAccess.Buffered);
+        }
+        catch (DiskException e) when (e.Error == DiskError.NotFound)
+        {
+            throw new CorruptionException(
+                $"The data file '{DataFile.FileName}' is missing from '{disk.Path}', which has the header of an environment. Restore the whole directory from a backup.", e);
         }
     }
 
@@ -213,7 +226,11 @@ internal static unsafe class EngineOpener
             recovered.Files, recovered.WithoutEpoch, checkpoints.Current.ReplayStart, recovered.Unused, recovered.Ends);
         engine.JournalFiles = files;
         engine.Journal = new JournalWriter(
-            files, engine.Poison, publisher, engine.EnvironmentId, new JournalStart(recovered.End, recovered.Seals));
+            files, engine.Poison, publisher, engine.EnvironmentId, new JournalStart(recovered.End, recovered.Seals),
+            new JournalResources(engine.Memory.Records, options.ThreadIdleTime))
+        {
+            WritesAtOnce = engine.Disk.IsVolatile,
+        };
         owned.Push(engine.Journal);
     }
 
@@ -244,11 +261,4 @@ internal static unsafe class EngineOpener
         while (owned.TryPop(out var part))
             part.Dispose();
     }
-
-    private static VoronException Translate(IDisk disk, DiskException e) => e.Error switch
-    {
-        DiskError.NoSpace => new StorageFullException($"The environment in '{disk.Path}' cannot be opened: {e.Message}", e),
-        DiskError.EndOfFile => new CorruptionException($"A file of the environment in '{disk.Path}' has been cut short: {e.Message}", e),
-        _ => new StorageAccessException($"The environment in '{disk.Path}' cannot be opened: {e.Message}", e),
-    };
 }

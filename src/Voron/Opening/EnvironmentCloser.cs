@@ -28,6 +28,7 @@ internal sealed class EnvironmentCloser(
     private static readonly TimeSpan UserPatience = TimeSpan.FromSeconds(5);
 
     private readonly Engine _engine = parts.Engine;
+    private readonly long _began = Stopwatch.GetTimestamp();
 
     public void Close()
     {
@@ -53,6 +54,7 @@ internal sealed class EnvironmentCloser(
     private void ReleaseUsers(bool isWriterFree)
     {
         Debug.Assert(_engine.Closing.IsCancellationRequested, "Closing must be announced before users are refused.");
+        var transactionId = _engine.Ring.PublishedId;
         try
         {
             _engine.Users.Close();
@@ -62,6 +64,8 @@ internal sealed class EnvironmentCloser(
             _engine.Users.WaitForCalls(UserPatience, isWriterFree);
             ClosedEnvironments.Add(_engine, writer);
             _engine.Observers.Finish(UserPatience);
+            var milliseconds = (long)Stopwatch.GetElapsedTime(_began).TotalMilliseconds;
+            EnvironmentLog.Closed(_engine.Logger, _engine.Disk.Path, transactionId, milliseconds, _engine.Users.OpenReaders);
             GuardedLogger.Finish(_engine.Logger, UserPatience);
         }
     }

@@ -4,7 +4,6 @@ using System.Security.Cryptography;
 using Voron.Format;
 using Voron.FreeSpace;
 using Voron.IO;
-using Voron.Journal;
 using Voron.Paging;
 using Voron.Recovery;
 using Voron.Testing;
@@ -27,7 +26,10 @@ internal static unsafe class EnvironmentCreator
 {
     public const string UnfinishedHeaderName = CheckpointFile.FileName + ".creating";
     public const string UnfinishedDataName = DataFile.FileName + ".creating";
-    private const int InitialBytes = 256 << 10;
+    private const long NewCheckpointNumber = 1;
+
+    /// <summary>The largest unfinished data file in bytes: earlier versions of the engine created larger ones.</summary>
+    private const int LargestUnfinishedBytes = 256 << 10;
 
     /// <summary>Checks a directory for files that cannot exist without a header.</summary>
     /// <exception cref="CorruptionException">There are such files, no header, and no sign that an environment was being created.</exception>
@@ -35,16 +37,26 @@ internal static unsafe class EnvironmentCreator
     {
         // A header that is renamed while the directory is read may be seen under neither name. The second reading finds it under its final name.
         if (LacksHeader(disk, out _) && LacksHeader(disk, out var part))
-            throw HeaderIsMissing(disk, part);
+            throw EnvironmentParts.HeaderIsMissing(disk, part);
     }
+
+    /// <summary>Describes a creation that was cut short, for an opening that does not complete it; empty if there is none.</summary>
+    public static string DescribeUnfinished(IDisk disk) => NamesOf(disk).Contains(UnfinishedHeaderName)
+        ? $" The creation of one was cut short, or its header has lost its name: there is a '{UnfinishedHeaderName}'. An opening for writing with " +
+            $"{nameof(OpenMode)}.{OpenMode.OpenOrCreate} completes it."
+        : "";
 
     /// <summary>
     /// Creates an environment, or completes one that another process has begun to create, and returns its lock. Returns null if an
     /// environment exists by now.
     /// </summary>
+    /// <param name="disk">The directory.</param>
+    /// <param name="pageSize">The page size in bytes.</param>
+    /// <param name="mustBeNew">True to complete no environment that has been used; only a header that has lost its final name leads to one.</param>
     /// <exception cref="EnvironmentInUseException">Another process is creating it.</exception>
+    /// <exception cref="EnvironmentExistsException">The environment that would be completed has been used.</exception>
     /// <exception cref="CorruptionException">The directory has parts of an environment but no header.</exception>
-    public static IDisposable? TryCreate(IDisk disk, int pageSize)
+    public static IDisposable? TryCreate(IDisk disk, int pageSize, bool mustBeNew)
     {
         ThrowIfHeaderIsMissing(disk);
         try
@@ -62,7 +74,7 @@ internal static unsafe class EnvironmentCreator
             return null;
         try
         {
-            if (TryCreateLocked(disk, pageSize))
+            if (TryCreateLocked(disk, pageSize, mustBeNew))
                 return held;
         }
         catch
@@ -78,11 +90,11 @@ internal static unsafe class EnvironmentCreator
     private static bool LacksHeader(IDisk disk, [NotNullWhen(true)] out string? part)
     {
         var names = NamesOf(disk);
-        part = names.Contains(CheckpointFile.FileName) || names.Contains(UnfinishedHeaderName) ? null : PartOf(names);
+        part = names.Contains(CheckpointFile.FileName) || names.Contains(UnfinishedHeaderName) ? null : EnvironmentParts.Find(names);
         return part != null;
     }
 
-    private static bool TryCreateLocked(IDisk disk, int pageSize)
+    private static bool TryCreateLocked(IDisk disk, int pageSize, bool mustBeNew)
     {
         // Only the holder of this lock gives a header its final name: a header that is missing now will not appear.
         var names = NamesOf(disk);
@@ -95,10 +107,16 @@ internal static unsafe class EnvironmentCreator
         var header = TryReadHeader(disk);
         if (PlantedFault.RemakeDataFile && names.Contains(DataFile.FileName))
             disk.Delete(DataFile.FileName);
-        if (PartOf(NamesOf(disk)) is { } part)
+        if (EnvironmentParts.Find(NamesOf(disk)) is { } part)
         {
             if (header is not { } unfinished || !names.Contains(DataFile.FileName) || !Fits(disk, unfinished))
-                throw HeaderIsMissing(disk, part);
+                throw EnvironmentParts.HeaderIsMissing(disk, part);
+            if (mustBeNew && IsUsed(disk, unfinished))
+            {
+                throw new EnvironmentExistsException(
+                    $"'{disk.Path}' has an environment whose header is named '{UnfinishedHeaderName}', so {nameof(OpenMode)}.{OpenMode.CreateNew} cannot create " +
+                    $"one. Use another directory, or open it with {nameof(OpenMode)}.{OpenMode.OpenOrCreate}, which restores the name.");
+            }
         }
         else
         {
@@ -115,15 +133,6 @@ internal static unsafe class EnvironmentCreator
         disk.SyncDirectory();
         return true;
     }
-
-    /// <summary>Returns a file that is created before the header exists, and that needs one; null if there is none.</summary>
-    private static string? PartOf(HashSet<string> names) => names.FirstOrDefault(
-        name => name == DataFile.FileName || JournalFile.IndexOf(name) > 0 || JournalFile.UnnamedIndexOf(name) > 0
-            || JournalSnapshotFile.NumberOf(name) > 0);
-
-    private static CorruptionException HeaderIsMissing(IDisk disk, string part) => new(
-        $"'{disk.Path}' contains '{part}', but not the '{CheckpointFile.FileName}' that belongs to it: the header of the environment is missing. " +
-        "Nothing was changed. Restore the whole directory from a backup.");
 
     /// <summary>Returns the unfinished header if it is complete; null if it was never written, or only in part.</summary>
     private static CheckpointHeader? TryReadHeader(IDisk disk)
@@ -155,6 +164,10 @@ internal static unsafe class EnvironmentCreator
         return journals.Files.Count > 0 || IsFirstPage(file, header);
     }
 
+    // The first opening that writes begins a journal file, and only a later checkpoint releases that.
+    private static bool IsUsed(IDisk disk, in CheckpointHeader header) =>
+        header.CheckpointNumber != NewCheckpointNumber || JournalInventory.Read(disk, header).Files.Count > 0;
+
     private static bool IsFirstPage(DiskFile file, in CheckpointHeader header)
     {
         var page = (byte*)EngineMemory.AllocateAligned(header.PageSize, JournalFormat.Block);
@@ -177,7 +190,7 @@ internal static unsafe class EnvironmentCreator
         {
             PageSize = (uint)pageSize,
             EnvironmentId = MemoryMarshal.Read<UInt128>(id),
-            CheckpointNumber = 1,
+            CheckpointNumber = NewCheckpointNumber,
             State = new EnvironmentState { PageCount = InitialPages.Count, NextTreeId = 1 },
         };
     }
@@ -188,7 +201,7 @@ internal static unsafe class EnvironmentCreator
         var layout = new SectionMapLayout((int)header.PageSize);
         using var pages = new InitialPages(layout);
         using var file = disk.Open(UnfinishedDataName, DiskOpen.New, DiskAccess.Buffered);
-        file.Allocate(0, Math.Max(InitialBytes, InitialPages.Count * layout.PageSize));
+        file.Allocate(0, Math.Max(GrowthPolicy.InitialBytes, InitialPages.Count * layout.PageSize));
         for (var page = 0L; page < InitialPages.Count; page++)
             pages.Header(page)->Checksum = ChecksumOf(pages.ReadPage(page), page, layout.PageSize, header.EnvironmentId);
         file.Write(0, pages.Bytes);
@@ -205,7 +218,7 @@ internal static unsafe class EnvironmentCreator
     {
         foreach (var entry in disk.List())
         {
-            if (entry.Name == UnfinishedDataName && entry.Length <= InitialBytes && entry.Length % JournalFormat.Block == 0)
+            if (entry.Name == UnfinishedDataName && entry.Length <= LargestUnfinishedBytes && entry.Length % JournalFormat.Block == 0)
                 disk.Delete(UnfinishedDataName);
         }
     }

@@ -23,25 +23,42 @@ internal sealed class EnvironmentLock : IDisposable
 
     /// <summary>Locks the environment in a directory; creates it first if there is none and the options allow it.</summary>
     /// <exception cref="EnvironmentInUseException">The environment is already open, or is just being created.</exception>
+    /// <exception cref="EnvironmentNotFoundException">There is none, and the options do not allow creating it.</exception>
+    /// <exception cref="EnvironmentExistsException">There is one, and the options want a new one.</exception>
     /// <exception cref="CorruptionException">The directory has parts of an environment but no header.</exception>
     public static EnvironmentLock Take(IDisk disk, StorageOptions options)
     {
         for (var tries = 0; tries < MaxTries; tries++)
         {
-            if (EnvironmentFileLock.TryTake(disk, CheckpointFile.FileName, options.ReadOnly) is { } held)
+            // A new environment is never one whose header is there to be locked.
+            if (options.OpenMode == OpenMode.CreateNew)
+                ThrowIfExists(disk);
+            else if (EnvironmentFileLock.TryTake(disk, CheckpointFile.FileName, options.ReadOnly) is { } held)
                 return new EnvironmentLock(held);
-            if (options.ReadOnly)
+            if (options.ReadOnly || options.OpenMode == OpenMode.OpenExisting)
             {
                 EnvironmentCreator.ThrowIfHeaderIsMissing(disk);
-                throw new StorageAccessException(
-                    $"There is no environment in '{disk.Path}', and opening it for reading only ({nameof(StorageOptions.ReadOnly)}) does not create one.");
+                throw NotFound(disk.Path, options, EnvironmentCreator.DescribeUnfinished(disk));
             }
 
-            if (EnvironmentCreator.TryCreate(disk, options.PageSize) is { } made)
+            if (EnvironmentCreator.TryCreate(disk, options.PageSizeOrDefault, options.OpenMode == OpenMode.CreateNew) is { } made)
                 return new EnvironmentLock(made);
         }
 
         throw new EnvironmentInUseException($"Other processes keep creating and removing the environment in '{disk.Path}'. Stop them, then open it again.");
+    }
+
+    /// <summary>Returns the exception for an opening that finds no environment and must not create one.</summary>
+    /// <param name="path">The directory.</param>
+    /// <param name="options">The options.</param>
+    /// <param name="found">What the directory has instead, as a sentence that begins with a space; or empty.</param>
+    /// <param name="cause">The failure that was met, or null.</param>
+    public static EnvironmentNotFoundException NotFound(string path, StorageOptions options, string found = "", Exception? cause = null)
+    {
+        var reason = options.ReadOnly
+            ? $"opening it for reading only ({nameof(StorageOptions.ReadOnly)})"
+            : $"{nameof(StorageOptions.OpenMode)}.{options.OpenMode}";
+        return new EnvironmentNotFoundException($"There is no environment in '{path}', and {reason} does not create one.{found}", cause);
     }
 
     /// <summary>Locks the data file too.</summary>
@@ -49,6 +66,17 @@ internal sealed class EnvironmentLock : IDisposable
     public void TakeDataFile(IDisk disk, bool shared) =>
         _data = EnvironmentFileLock.TryTake(disk, DataFile.FileName, shared)
             ?? throw new CorruptionException($"The data file '{DataFile.FileName}' is missing from '{disk.Path}'. Restore the whole directory from a backup.");
+
+    // A header that is renamed while the directory is read may be missed. Then the creation finds it, and fails.
+    private static void ThrowIfExists(IDisk disk)
+    {
+        if (disk.List().Any(entry => entry.Name == CheckpointFile.FileName))
+        {
+            throw new EnvironmentExistsException(
+                $"There is an environment in '{disk.Path}' already, so {nameof(OpenMode)}.{OpenMode.CreateNew} cannot create one. " +
+                $"Use another directory, or open it with {nameof(OpenMode)}.{OpenMode.OpenOrCreate}.");
+        }
+    }
 
     public void Dispose()
     {

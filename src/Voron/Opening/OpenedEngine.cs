@@ -22,6 +22,7 @@ internal sealed class OpenedEngine
         Checkpoints = checkpoints;
         Publisher = publisher;
         Recovered = recovered;
+        RecoveredTransactions = recovered.State.TransactionId - checkpoints.Current.State.TransactionId;
     }
 
     public Engine Engine { get; }
@@ -31,6 +32,9 @@ internal sealed class OpenedEngine
     public CommitPublisher Publisher { get; }
 
     public RecoveryResult Recovered { get; }
+
+    /// <summary>The number of transactions since the checkpoint that recovery has found.</summary>
+    public long RecoveredTransactions { get; }
 
     /// <summary>The number of bytes of the journal files that were replayed and await a flush; 0 after a clean close.</summary>
     public long ReplayedBytes => Recovered.ReplayedRecords == 0 ? 0 : Engine.JournalFiles?.LiveRecordBytes ?? 0;
@@ -53,13 +57,14 @@ internal sealed class OpenedEngine
             Engine.Versions.Dispose();
             Engine.BranchKeyHeads.Dispose();
             Engine.DataFileKeyHeads?.Dispose();
-            Engine.Heap.Dispose();
             Engine.Frames.Dispose();
             Engine.Readers.Dispose();
             Engine.Ring.Dispose();
+            Engine.Memory.Dispose();
         }
         finally
         {
+            Engine.Name.Dispose();
             _lock.Dispose();
             Engine.Disk.Dispose();
         }

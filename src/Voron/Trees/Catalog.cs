@@ -14,10 +14,14 @@ internal static class Catalog
     private static readonly UTF8Encoding Utf8 = new(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
 
     /// <summary>Writes a name in UTF-8 and returns its bytes.</summary>
+    /// <param name="name">The name.</param>
+    /// <param name="buffer">Takes the bytes.</param>
+    /// <param name="parameter">The parameter of the public call that the name came with, for exceptions.</param>
     /// <exception cref="ArgumentException">The name is empty, too long, or not valid text.</exception>
-    public static ReadOnlySpan<byte> Encode(string name, Span<byte> buffer)
+    public static ReadOnlySpan<byte> Encode(
+        string name, Span<byte> buffer, [CallerArgumentExpression(nameof(name))] string? parameter = null)
     {
-        ArgumentNullException.ThrowIfNull(name);
+        ArgumentNullException.ThrowIfNull(name, parameter);
         int length;
         try
         {
@@ -26,10 +30,10 @@ internal static class Catalog
         catch (EncoderFallbackException cause)
         {
             throw new ArgumentException(
-                $"The name of a tree must be valid text, but half of a surrogate pair is at index {cause.Index}.", nameof(name), cause);
+                $"The name of a tree must be valid text, but half of a surrogate pair is at index {cause.Index}.", parameter, cause);
         }
 
-        CheckLength(length, nameof(name));
+        CheckLength(length, parameter);
         return buffer[..Utf8.GetBytes(name, buffer)];
     }
 
@@ -41,7 +45,7 @@ internal static class Catalog
     public static string Decode(ReadOnlySpan<byte> name)
     {
         if (name.Length is < 1 or > TreeLimits.MaxNameBytes || !System.Text.Unicode.Utf8.IsValid(name))
-            throw new CorruptionException($"The catalog has a name of {name.Length} bytes that no tree can have: '{Show(name)}'.");
+            throw new CorruptionException($"The catalog has a name of {name.Length} bytes that no tree can have: {KeyText.Of(name)}.");
         return Encoding.UTF8.GetString(name);
     }
 
@@ -70,7 +74,7 @@ internal static class Catalog
 
         var header = MemoryMarshal.Read<TreeHeader>(value);
         if (StateStructure.FindFault(header, pageCount) is { } fault)
-            throw new CorruptionException($"The catalog entry of tree '{Show(name)}' in '{path}' has {fault}.");
+            throw new CorruptionException($"The catalog entry of tree {KeyText.Of(name)} in '{path}' has {fault}.");
         return header;
     }
 
@@ -118,18 +122,15 @@ internal static class Catalog
         if (!TreeReader.Contains(catalog, writer, name))
             return false;
 
-        TreeWriter.FreeAll(writer, tree);
+        RangeRemoval.DeleteAll(writer, tree);
         tree.Changed = false;
         return TreeWriter.Delete(writer, catalog, name);
     }
 
-    // The name may be invalid.
-    private static string Show(ReadOnlySpan<byte> name) => Encoding.UTF8.GetString(name);
-
     private static ReadOnlySpan<byte> AsBytes(in TreeHeader header) =>
         MemoryMarshal.AsBytes(new ReadOnlySpan<TreeHeader>(ref Unsafe.AsRef(in header)));
 
-    private static void CheckLength(int length, string parameter)
+    private static void CheckLength(int length, string? parameter)
     {
         if (length is < 1 or > TreeLimits.MaxNameBytes)
         {
@@ -145,5 +146,5 @@ internal static class Catalog
     [DoesNotReturn]
     private static void ThrowHeaderSize(ReadOnlySpan<byte> name, int length, string path) =>
         throw new CorruptionException(
-            $"The catalog entry of tree '{Show(name)}' in '{path}' has {length} bytes, but a tree header has {TreeHeader.Size}.");
+            $"The catalog entry of tree {KeyText.Of(name)} in '{path}' has {length} bytes, but a tree header has {TreeHeader.Size}.");
 }

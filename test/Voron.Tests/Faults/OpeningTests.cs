@@ -154,10 +154,10 @@ public sealed class OpeningTests
     {
         using var directory = new TemporaryDirectory();
         var open = () => StorageEnvironment.Open(directory.Path, new StorageOptions { ReadOnly = true });
-        open.Should().Throw<StorageAccessException>().WithMessage($"*{directory.Path}*");
+        open.Should().Throw<EnvironmentNotFoundException>().WithMessage($"*{directory.Path}*");
         Directory.GetFileSystemEntries(directory.Path).Should().BeEmpty();
         var openMissing = () => StorageEnvironment.Open(directory.Path + "/missing", new StorageOptions { ReadOnly = true });
-        openMissing.Should().Throw<StorageAccessException>().WithMessage("*missing*");
+        openMissing.Should().Throw<EnvironmentNotFoundException>().WithMessage("*missing*");
         Directory.Exists(directory.Path + "/missing").Should().BeFalse();
     }
 

@@ -175,7 +175,7 @@ public sealed class LockTests
         using var directory = Place.Killed(30);
         File.Move(Path.Combine(directory.Path, Place.Header), Path.Combine(directory.Path, Place.Header + ".creating"));
         var open = () => StorageEnvironment.Open(directory.Path, Reading);
-        open.Should().Throw<StorageAccessException>();
+        open.Should().Throw<EnvironmentNotFoundException>();
         using var environment = StorageEnvironment.Open(directory.Path, FaultTestKit.Options());
         for (var i = 1; i <= 30; i++)
             FaultTestKit.Get(environment, i).Should().Equal(FaultTestKit.Value(i, 300));

@@ -11,24 +11,26 @@ namespace Voron.Tests.Surroundings;
 public sealed class OptionTests
 {
     [Fact]
-    public void An_environment_reports_its_own_page_size()
+    public void An_environment_reports_its_own_page_size_and_refuses_another()
     {
         var disk = new SimulatedDisk();
         using (var made = StorageEnvironment.Open(disk, new StorageOptions { PageSize = 8192, BackgroundFlush = false }))
             made.Options.PageSize.Should().Be(8192);
 
-        var logger = new ListLogger();
-        using (var opened = StorageEnvironment.Open(disk, new StorageOptions { PageSize = 16384, BackgroundFlush = false, Logger = logger }))
+        // The default, set explicitly, is another one too.
+        foreach (var other in new[] { 4096, 16384 })
         {
-            opened.Options.PageSize.Should().Be(8192);
-            opened.GetStatistics().PageSize.Should().Be(8192);
-            opened.Options.BackgroundFlush.Should().BeFalse("the other options stay");
+            var before = FaultTestKit.Bytes(disk);
+            FluentActions.Invoking(() => StorageEnvironment.Open(disk, new StorageOptions { PageSize = other, BackgroundFlush = false }))
+                .Should().Throw<ArgumentException>().WithParameterName("options").WithMessage($"*pages of 8192*PageSize is {other}*");
+            FaultTestKit.Bytes(disk).Should().BeEquivalentTo(before);
         }
 
-        logger.Warnings.Should().ContainSingle().Which.Should().Contain("8192").And.Contain("16384");
+        using (var same = StorageEnvironment.Open(disk, new StorageOptions { PageSize = 8192, BackgroundFlush = false }))
+            same.GetStatistics().PageSize.Should().Be(8192);
 
-        // Options that ask for no page size cause no warning.
-        logger = new ListLogger();
+        // Options that ask for no page size get the actual one, without a warning.
+        var logger = new ListLogger();
         using var again = StorageEnvironment.Open(disk, FaultTestKit.Options(logger));
         again.Options.PageSize.Should().Be(8192);
         logger.Warnings.Should().BeEmpty();
@@ -140,7 +142,7 @@ public sealed class OptionTests
         const long MinPages = 1 << 20;
         const long Beside = 512 << 20;
         FaultTestKit.Put(environment, 1, [1]);
-        var pages = Math.Max(MinPages, volume / environment.Options.PageSize);
+        var pages = Math.Max(MinPages, volume / environment.Options.PageSizeOrDefault);
         var limit = Math.Min(MaxPages, pages > MaxPages / 2 ? MaxPages : 2 * pages);
         environment.Internals.Engine.DataFile.PageLimit.Should().Be(limit);
         reserved.Bytes.Should().BeInRange(AddressPlan.Bytes(limit) / 10 * 9, AddressPlan.Bytes(limit) + Beside);
