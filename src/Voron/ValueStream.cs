@@ -1,4 +1,5 @@
 using Voron.Format;
+using Voron.Primitives;
 using Voron.Testing;
 using Voron.Transactions;
 using Voron.Trees;
@@ -24,6 +25,7 @@ internal sealed unsafe class ValueStream : Stream
     private readonly long _rollbacks;
     private long _changes;
     private long _position;
+    private bool _isClosed;
 
     // The key is needed, and passed, only in a write transaction.
     private ValueStream(OpenTree tree, long generation, byte[]? key, byte* bytes, long length, in LargeExtentReference large)
@@ -38,23 +40,38 @@ internal sealed unsafe class ValueStream : Stream
         _large = large;
     }
 
-    public override bool CanRead => true;
+    public override bool CanRead => IsOpen;
 
-    public override bool CanSeek => true;
+    public override bool CanSeek => IsOpen;
 
     public override bool CanWrite => false;
 
-    public override long Length => _length;
+    public override long Length
+    {
+        get
+        {
+            ThrowIfEnded();
+            return _length;
+        }
+    }
 
     public override long Position
     {
-        get => _position;
+        get
+        {
+            ThrowIfEnded();
+            return _position;
+        }
+
         set
         {
+            ThrowIfEnded();
             ArgumentOutOfRangeException.ThrowIfNegative(value);
             _position = value;
         }
     }
+
+    private bool IsOpen => !_isClosed && _generation == _tree.Generation;
 
     /// <summary>Opens the value of a key; null when the tree does not have it.</summary>
     /// <param name="tree">The tree.</param>
@@ -94,8 +111,8 @@ internal sealed unsafe class ValueStream : Stream
 
     public override int Read(Span<byte> buffer)
     {
-        // Throws if the transaction has ended, since its pages are gone then.
-        _tree.ThrowIfClosed(_generation);
+        // The pages are gone when the transaction has ended.
+        ThrowIfEnded();
         var count = (int)Math.Min(buffer.Length, Math.Max(0, _length - _position));
         if (count == 0)
             return 0;
@@ -162,16 +179,39 @@ internal sealed unsafe class ValueStream : Stream
     public override Task<int> ReadAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) =>
         ReadAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
 
+    // The base class would say in its own words that the stream has ended.
+    public override void CopyTo(Stream destination, int bufferSize)
+    {
+        ValidateCopyToArguments(destination, bufferSize);
+        ThrowIfEnded();
+        base.CopyTo(destination, bufferSize);
+    }
+
+    public override Task CopyToAsync(Stream destination, int bufferSize, CancellationToken cancellationToken)
+    {
+        ValidateCopyToArguments(destination, bufferSize);
+        ThrowIfEnded();
+        return base.CopyToAsync(destination, bufferSize, cancellationToken);
+    }
+
     public override long Seek(long offset, SeekOrigin origin)
     {
-        Position = origin switch
+        ThrowIfEnded();
+        var position = unchecked(offset + origin switch
         {
-            SeekOrigin.Begin => offset,
-            SeekOrigin.Current => _position + offset,
-            SeekOrigin.End => _length + offset,
-            _ => throw new ArgumentOutOfRangeException(nameof(origin)),
-        };
-        return _position;
+            SeekOrigin.Begin => 0,
+            SeekOrigin.Current => _position,
+            SeekOrigin.End => _length,
+            _ => throw new ArgumentOutOfRangeException(nameof(origin), origin, "A position counts from the begin, the current position or the end."),
+        });
+        if (position < 0)
+        {
+            throw new ArgumentOutOfRangeException(
+                nameof(offset), offset, $"The stream has no position {offset} bytes from {origin}: it has {_length} bytes, and is at {_position}.");
+        }
+
+        _position = position;
+        return position;
     }
 
     public override void Flush()
@@ -181,4 +221,17 @@ internal sealed unsafe class ValueStream : Stream
     public override void SetLength(long value) => throw new NotSupportedException("The stream of a value is read-only.");
 
     public override void Write(byte[] buffer, int offset, int count) => throw new NotSupportedException("The stream of a value is read-only.");
+
+    protected override void Dispose(bool disposing)
+    {
+        _isClosed = true;
+        base.Dispose(disposing);
+    }
+
+    private void ThrowIfEnded()
+    {
+        if (_isClosed)
+            EndedErrors.ThrowStream();
+        _tree.ThrowIfClosed(_generation);
+    }
 }

@@ -13,11 +13,10 @@ namespace Voron.Paging;
 /// Only the holder of the writer may grow the file; any thread may read and verify pages. The flusher writes pages through
 /// <see cref="File"/>, and only while no snapshot reads them from here.
 /// </remarks>
-internal sealed unsafe class DataFile : IDisposable
+internal sealed unsafe partial class DataFile : IDisposable
 {
     /// <summary>The name of the data file in the directory of its environment.</summary>
     public const string FileName = "voron.data";
-    private const int ExtentPieceBytes = 64 << 10;
 
     private readonly EngineLock _sync = new(LockRank.DataSync);
     private readonly EngineLock _growth = new(LockRank.Growth);
@@ -31,7 +30,9 @@ internal sealed unsafe class DataFile : IDisposable
     private readonly RetiredMaps _retiredMaps = new();
     private FileMap _map;
     private long _preallocated;
-    private bool _owesTruncation;
+
+    // The number of pages that the file keeps when it is closed, if it has more; -1 to keep all.
+    private long _pagesAtLast = -1;
 
     public DataFile(DiskFile file, UInt128 environmentId, int pageSize, long maxPageCount, PoisonState poison, DiskFile? unbuffered = null)
     {
@@ -76,6 +77,17 @@ internal sealed unsafe class DataFile : IDisposable
 
     /// <summary>The number of pages in the file, each with an address in the map. Pages in use have blocks.</summary>
     public long CapacityPages { get; private set; }
+
+    /// <summary>Decides whether the system reads ahead in the map; null to leave that to the system.</summary>
+    public ReadAhead? ReadAhead
+    {
+        get;
+        set
+        {
+            field = value;
+            value?.Cover(_map.Address, CapacityPages << _pageShift);
+        }
+    }
 
     /// <summary>The maximum number of pages that the file can have while the environment is open: there are no addresses for more.</summary>
     public long PageLimit { get; }
@@ -201,96 +213,6 @@ internal sealed unsafe class DataFile : IDisposable
     }
 
     /// <summary>
-    /// Reads a page that has not been used since the environment was opened, with a call that can fail with an error, and checks its
-    /// number, its checksum and its structure. The first page of an extent represents the whole extent.
-    /// </summary>
-    /// <exception cref="CorruptionException">The page does not hold the bytes that were written.</exception>
-    /// <exception cref="StorageAccessException">The page cannot be read.</exception>
-    [MethodImpl(MethodImplOptions.NoInlining)]
-    public void Verify(long page)
-    {
-        var fault = TryVerify(page, out var cause);
-        if (fault != null)
-            throw Failure(fault, cause);
-        MarkVerified(page);
-    }
-
-    /// <summary>
-    /// Returns the exception for a fault and its cause, both from <see cref="TryVerify(long, out Exception?)"/>. A disk that cannot be read
-    /// differs from a disk that holds other bytes. A file that ends too early has lost bytes.
-    /// </summary>
-    public static VoronException Failure(string fault, Exception? cause) => cause is DiskException { Error: not DiskError.EndOfFile }
-        ? new StorageAccessException(fault, cause)
-        : new CorruptionException(fault, cause);
-
-    /// <summary>Checks a page on disk. Returns null when it is as it was written, otherwise a sentence that describes the fault.</summary>
-    public string? TryVerify(long page, out Exception? cause) => TryVerify(page, CancellationToken.None, out _, out cause);
-
-    /// <inheritdoc cref="TryVerify(long, out Exception?)"/>
-    /// <param name="page">The page, or the first page of an extent, which is checked as a whole.</param>
-    /// <param name="stop">Stops the reading of a long extent.</param>
-    /// <param name="pages">The number of pages that were read.</param>
-    /// <param name="cause">The disk failure, if there was one.</param>
-    /// <exception cref="OperationCanceledException">The check was stopped.</exception>
-    [SkipLocalsInit]
-    public string? TryVerify(long page, CancellationToken stop, out long pages, out Exception? cause)
-    {
-        cause = null;
-        pages = 1;
-        if (page < 0 || page >= CapacityPages)
-            return $"Page {page} is beyond the end of '{File.Path}', which has {CapacityPages} pages of {PageSize} bytes.";
-
-        try
-        {
-            var buffer = stackalloc byte[PageSize];
-            File.Read(page << _pageShift, new Span<byte>(buffer, PageSize));
-            var header = (PageHeader*)buffer;
-            var claimed = header->Kind == PageKind.Overflow ? header->ExtentPages : 1L;
-            if (claimed > 1 && claimed << _pageShift <= int.MaxValue && page + claimed <= CapacityPages)
-                pages = claimed;
-            var expected = header->Checksum;
-            var actual = pages == 1 ? ComputeChecksum(page, buffer, PageSize) : ReadExtentChecksum(page, buffer, pages, stop);
-            if (expected != actual && !PlantedFault.BelievePages)
-                return $"Page {page} of '{File.Path}' is damaged: its checksum should be {expected:X16}, but is {actual:X16}.";
-            if (PageHeader.HasSpareBytes(buffer, page) && !PlantedFault.BelieveSpareBytes)
-                return $"Page {page} of '{File.Path}' is damaged: bytes 8 to 31, which no checksum covers, should be zero, but are not.";
-            return PageStructure.FindFault(buffer, pages, page, PageSize) is { } malformed && !PlantedFault.BelievePageStructure
-                ? $"Page {page} of '{File.Path}' is malformed, although its checksum is right: {malformed}."
-                : null;
-        }
-        catch (DiskException e)
-        {
-            cause = e;
-            return $"Page {page} of '{File.Path}' cannot be read: {e.Message}";
-        }
-    }
-
-    // Reads in pieces, because an extent may be as large as memory.
-    private ulong ReadExtentChecksum(long page, byte* first, long pages, CancellationToken stop)
-    {
-        var stream = new Checksum.Stream();
-        stream.Add(first + PageHeader.UnjournaledBytes, (nuint)(PageSize - PageHeader.UnjournaledBytes));
-        var buffer = (byte*)EngineMemory.AllocateAligned(ExtentPieceBytes, 4096);
-        try
-        {
-            var end = (page + pages) << _pageShift;
-            for (var offset = (page + 1) << _pageShift; offset < end; offset += ExtentPieceBytes)
-            {
-                stop.ThrowIfCancellationRequested();
-                var piece = new Span<byte>(buffer, (int)Math.Min(ExtentPieceBytes, end - offset));
-                File.Read(offset, piece);
-                stream.Add(buffer, (nuint)piece.Length);
-            }
-
-            return stream.Finish(Seed(page));
-        }
-        finally
-        {
-            EngineMemory.FreeAligned(buffer);
-        }
-    }
-
-    /// <summary>
     /// Ensures that the first <paramref name="pages"/> pages have blocks and addresses. When the map has moved, the caller publishes a
     /// new state.
     /// </summary>
@@ -334,6 +256,7 @@ internal sealed unsafe class DataFile : IDisposable
         }
 
         CapacityPages = pages;
+        ReadAhead?.Cover(_map.Address, length);
         return moved;
     }
 
@@ -386,13 +309,16 @@ internal sealed unsafe class DataFile : IDisposable
             }
             catch (DiskException)
             {
-                _owesTruncation = true;
+                _pagesAtLast = long.MaxValue;
                 throw;
             }
 
             Sync();
         }
     }
+
+    /// <summary>Makes <see cref="Dispose"/> cut the file, when it has no map and no user any more. The newest state needs no more pages.</summary>
+    public void CutWhenClosed(long pages) => _pagesAtLast = pages;
 
     public void Dispose()
     {
@@ -408,11 +334,11 @@ internal sealed unsafe class DataFile : IDisposable
     // Not synced: a file that still has its tail after a power failure is valid too.
     private void TruncateAtLast()
     {
-        if (!_owesTruncation || _poison.IsPoisoned)
+        if (_pagesAtLast < 0 || _poison.IsPoisoned)
             return;
         try
         {
-            var length = CapacityPages << _pageShift;
+            var length = Math.Min(CapacityPages, _pagesAtLast) << _pageShift;
             if (length < File.Length)
                 File.SetLength(length);
         }

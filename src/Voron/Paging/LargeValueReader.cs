@@ -28,8 +28,9 @@ internal readonly unsafe struct LargeValueReader(PageReader pages, DataFile file
         }
 
         ArgumentOutOfRangeException.ThrowIfGreaterThan(offset + count, length);
-        LargeValues.Verify(file, reference, Checksums(pages, reference), offset, count, always);
         var shift = BitOperations.Log2((uint)file.PageSize);
+        file.ReadAhead?.Fetch(map + (reference.FirstPage << shift) + offset, count);
+        LargeValues.Verify(file, reference, Checksums(pages, reference), offset, count, always);
         return new ReadOnlySpan<byte>(map + (reference.FirstPage << shift) + offset, count);
     }
 

@@ -19,6 +19,33 @@ internal static unsafe class LargeValues
     /// <summary>Returns the page where a chunk starts; it represents the chunk where chunks are marked as verified.</summary>
     public static long ChunkPage(long firstPage, long chunk, int pageShift) => firstPage + chunk * (ChunkBytes >> pageShift);
 
+    /// <summary>Reads the beginning of a chunk that was written moments ago, and compares it with its checksum.</summary>
+    /// <param name="file">The data file.</param>
+    /// <param name="page">The first page of the chunk.</param>
+    /// <param name="bytes">Receives the bytes.</param>
+    /// <param name="checksum">The checksum of the bytes that were written.</param>
+    /// <exception cref="CorruptionException">The chunk does not hold the bytes that were written.</exception>
+    /// <exception cref="StorageAccessException">The chunk cannot be read.</exception>
+    public static void ReadBack(DataFile file, long page, Span<byte> bytes, ulong checksum)
+    {
+        try
+        {
+            file.File.Read(page * file.PageSize, bytes);
+        }
+        catch (DiskException e)
+        {
+            throw new StorageAccessException($"A value could not be read back: {e.Message}", e);
+        }
+
+        var actual = Checksum.Compute(bytes, file.Seed(page));
+        if (actual != checksum)
+        {
+            throw new CorruptionException(
+                $"A value that is being written to '{file.File.Path}' is damaged at page {page}: its checksum should be {checksum:X16}, " +
+                $"but is {actual:X16}.");
+        }
+    }
+
     /// <summary>Verifies the chunks that a range of the value touches, except those already verified since opening.</summary>
     /// <param name="file">The data file.</param>
     /// <param name="value">The place and the length of the value.</param>

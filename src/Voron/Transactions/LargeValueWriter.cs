@@ -13,7 +13,7 @@ namespace Voron.Transactions;
 /// maps see such writes, the pages are written past the page cache. This takes only the device's time, and avoids a copy to the
 /// cache, its bookkeeping and the write-back; a sync then has nothing to write that does not belong to this transaction.
 /// </remarks>
-internal sealed unsafe class LargeValueWriter
+internal sealed unsafe class LargeValueWriter : IChunkFile
 {
     private const int MaxKeptChecksums = 4096;
 
@@ -47,9 +47,19 @@ internal sealed unsafe class LargeValueWriter
             _checksums[chunk] = WriteChunk(first, chunk, rest[..Math.Min(rest.Length, LargeValues.ChunkBytes)]);
         }
 
-        Attach(tree, key, first, pages, value.Length, _checksums.AsSpan(0, chunks));
+        Attach(tree, key, new WrittenValue(first, pages, value.Length, IsDurable: false), _checksums.AsSpan(0, chunks));
         if (chunks > MaxKeptChecksums)
             _checksums = [];
+    }
+
+    /// <summary>Makes a staged value, which the transaction has taken, the value of a key. Its bytes are durable.</summary>
+    public void PutStaged(TreeState tree, ReadOnlySpan<byte> key, StagedContent content)
+    {
+        _engine.AssertWriterHeld();
+        var reservation = content.Reservation!;
+        _engine.Counters.AllocatedPages += reservation.Pages;
+        _writePages.Space.TakeReserved(reservation.First, reservation.Pages);
+        Attach(tree, key, new WrittenValue(reservation.First, reservation.Pages, content.Length, IsDurable: true), content.Checksums);
     }
 
     /// <summary>Writes a chunk of a value whose extent starts at that page, where possible together with chunks that follow soon.</summary>
@@ -82,25 +92,19 @@ internal sealed unsafe class LargeValueWriter
         _writePages.Stage?.Finish();
     }
 
-    /// <summary>Reads back bytes of a chunk that was written in this transaction, before the last <see cref="Finish"/>.</summary>
-    public void ReadChunk(long firstPage, long chunk, Span<byte> bytes)
+    /// <summary>Reads back a chunk that was written in this transaction, before the last <see cref="Finish"/>.</summary>
+    /// <inheritdoc cref="LargeValues.ReadBack"/>
+    public void ReadChunk(long firstPage, long chunk, Span<byte> bytes, ulong checksum)
     {
         _engine.AssertWriterHeld();
-        try
-        {
-            _engine.DataFile.File.Read(LargeValues.ChunkPage(firstPage, chunk, _pageShift) << _pageShift, bytes);
-        }
-        catch (DiskException e)
-        {
-            throw new StorageAccessException($"A value could not be read back: {e.Message}", e);
-        }
+        LargeValues.ReadBack(_engine.DataFile, LargeValues.ChunkPage(firstPage, chunk, _pageShift), bytes, checksum);
     }
 
     /// <summary>Makes a written extent the value of a key.</summary>
-    public void Attach(TreeState tree, ReadOnlySpan<byte> key, long firstPage, long pages, long length, ReadOnlySpan<ulong> checksums)
+    public void Attach(TreeState tree, ReadOnlySpan<byte> key, in WrittenValue value, ReadOnlySpan<ulong> checksums)
     {
         _engine.AssertWriterHeld();
-        var reference = new LargeExtentReference { FirstPage = firstPage, Length = length, Checksums = checksums[0] };
+        var reference = new LargeExtentReference { FirstPage = value.FirstPage, Length = value.Length, Checksums = checksums[0] };
         if (!reference.IsOneChunk)
         {
             var descriptor = _writePages.AllocateExtent(checksums.Length * sizeof(ulong), tree.Root);
@@ -110,11 +114,13 @@ internal sealed unsafe class LargeValueWriter
 
         for (var chunk = 0L; chunk < checksums.Length; chunk++)
         {
-            var page = LargeValues.ChunkPage(firstPage, chunk, _pageShift);
-            _engine.DataFile.MarkChunk(page, isVerified: _writePages.Stage == null);
+            // A staged value may have left the page cache since it was written: its next reader fetches it from the device.
+            var page = LargeValues.ChunkPage(value.FirstPage, chunk, _pageShift);
+            _engine.DataFile.MarkChunk(page, isVerified: _writePages.Stage == null && !value.IsDurable);
         }
 
-        _writePages.AddDirectExtent(firstPage, pages, new DirectExtent { Length = length, Checksums = reference.Checksums });
+        var extent = new DirectExtent { Length = value.Length, Checksums = reference.Checksums };
+        _writePages.AddDirectExtent(new WrittenExtent(value.FirstPage, (uint)value.Pages, extent, FreedAtStamp: -1, value.IsDurable));
         TreeWriter.PutLargeExtent(_writePages, tree, key, reference);
     }
 }

@@ -1,18 +1,20 @@
 using System.Diagnostics;
 using Voron.Format;
+using Voron.Testing;
 
 namespace Voron.Transactions;
 
 /// <summary>An extent that the open transaction has written directly to the data file.</summary>
 /// <param name="FreedAtStamp">The savepoint stamp at which the same transaction freed it; -1 while it is in use.</param>
-internal readonly record struct WrittenExtent(long FirstPage, uint Pages, DirectExtent Value, int FreedAtStamp)
+/// <param name="IsDurable">True if its bytes were synced before the transaction took it, as those of a staged value.</param>
+internal readonly record struct WrittenExtent(long FirstPage, uint Pages, DirectExtent Value, int FreedAtStamp, bool IsDurable = false)
 {
     public bool IsFreed => FreedAtStamp >= 0;
 }
 
 /// <summary>
-/// The extents that the open transaction has written directly to the data file, in the order in which they were written. Freeing an extent
-/// and rolling back to a savepoint cost only as much as they change, however many extents there are.
+/// The extents that the open transaction has written directly to the data file, in the order in which they were written, and the staged values
+/// that it has taken. Freeing an extent and rolling back to a savepoint cost only as much as they change, however many extents there are.
 /// </summary>
 internal sealed class WrittenExtents
 {
@@ -27,6 +29,9 @@ internal sealed class WrittenExtents
 
     // The extents that were freed, in that order: their stamps never decrease.
     private readonly List<int> _freed = [];
+
+    // The staged values that the transaction has taken, in that order: the stamps of their savepoints never decrease.
+    private readonly List<(StagedContent Content, int Stamp)> _taken = [];
 
     public List<WrittenExtent> All => _extents;
 
@@ -53,6 +58,18 @@ internal sealed class WrittenExtents
         _extents.Add(extent);
     }
 
+    /// <summary>Takes a staged value, which is returned if this is rolled back.</summary>
+    /// <param name="content">The value.</param>
+    /// <param name="stamp">The current stamp of the savepoints.</param>
+    /// <inheritdoc cref="StagedContent.Take"/>
+    public void Take(StagedContent content, int stamp)
+    {
+        // Ensured first, so that nothing is taken if there is no memory for it.
+        _taken.EnsureCapacity(_taken.Count + 1);
+        content.Take();
+        _taken.Add((content, stamp));
+    }
+
     /// <summary>Notes that an extent has been freed; does nothing when no extent in use begins at the page.</summary>
     public void TryFree(long firstPage, int stamp)
     {
@@ -66,7 +83,10 @@ internal sealed class WrittenExtents
         _extents[index] = _extents[index] with { FreedAtStamp = stamp };
     }
 
-    /// <summary>Keeps the first <paramref name="count"/> extents only, and undoes frees at the stamp or later. Allocates no memory.</summary>
+    /// <summary>
+    /// Keeps the first <paramref name="count"/> extents only, undoes frees at the stamp or later, and returns the staged values that were taken
+    /// then. Allocates no memory.
+    /// </summary>
     public void RollBack(int count, int stamp)
     {
         // Removed before the freed extents return. The extents that are then in use were in use together before, so the table has room for them.
@@ -89,11 +109,24 @@ internal sealed class WrittenExtents
         }
 
         _extents.RemoveRange(count, _extents.Count - count);
+        while (_taken.Count > 0 && _taken[^1].Stamp >= stamp && !PlantedFault.KeepTakenStages)
+        {
+            _taken[^1].Content.Return();
+            _taken.RemoveAt(_taken.Count - 1);
+        }
     }
 
-    /// <summary>Removes all extents. Allocates no memory, because the transaction may have been submitted.</summary>
+    /// <summary>
+    /// Removes all extents. The staged values that were not returned belong to the transaction for good. Allocates no memory, because the
+    /// transaction may have been submitted.
+    /// </summary>
     public void Clear()
     {
+        foreach (var (content, _) in _taken)
+            content.Commit();
+        _taken.Clear();
+        if (_taken.Capacity > MaxKept)
+            _taken.Capacity = 0;
         _inUse?.Clear();
         _extents.Clear();
         if (_extents.Capacity > MaxKept)

@@ -147,7 +147,7 @@ public sealed class StreamTests
 
         FaultTestKit.Get(environment, 1).Should().Equal(FaultTestKit.Value(1, 100));
         environment.Verify().Problems.Should().BeEmpty();
-        ValueStreamWriter.MaxValueBytes.Should().Be(2_147_483_647);
+        Voron.Transactions.ValuePipe.MaxValueBytes.Should().Be(2_147_483_647);
     }
 
     [Fact]

@@ -1,0 +1,99 @@
+using Voron.Primitives;
+using Voron.Testing;
+using Voron.Transactions;
+
+namespace Voron.Staging;
+
+/// <summary>Makes the bytes of finished uploads durable: those that end during a sync share the next one, and no thread waits for it.</summary>
+/// <remarks>
+/// A caller joins the round that has not begun yet, so the sync of its round begins after all of its writes have returned. The caller that finds no
+/// round under way makes its own round on its thread; a thread of the pool makes the rounds after it.
+/// </remarks>
+internal sealed class SharedSync(Engine engine) : IThreadPoolWorkItem
+{
+    private readonly Lock _gate = new();
+    private TaskCompletionSource? _next;
+    private bool _isRunning;
+
+    /// <summary>Returns a task that completes when everything that the caller has written is durable.</summary>
+    /// <exception cref="EnvironmentPoisonedException">The sync failed, or an earlier write did.</exception>
+    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
+    public Task RunAsync()
+    {
+        TaskCompletionSource round;
+        using (Uninterrupted.Hold(_gate))
+        {
+            round = _next ??= new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            if (_isRunning)
+                return round.Task;
+            _isRunning = true;
+        }
+
+        RunRounds();
+        return round.Task;
+    }
+
+    void IThreadPoolWorkItem.Execute() => RunRounds();
+
+    private void RunRounds()
+    {
+        while (RunRound() && !TryHandOver())
+        {
+            // The pool has no memory for the next round.
+        }
+    }
+
+    private bool TryHandOver()
+    {
+        try
+        {
+            return ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
+        }
+        catch (OutOfMemoryException)
+        {
+            return false;
+        }
+    }
+
+    // Returns whether there is another round.
+    private bool RunRound()
+    {
+        TaskCompletionSource round;
+        using (Uninterrupted.Hold(_gate))
+        {
+            round = _next!;
+            _next = null;
+        }
+
+        var failure = TrySync();
+        if (failure == null)
+            round.SetResult();
+        else
+            round.SetException(failure);
+        using (Uninterrupted.Hold(_gate))
+            return _isRunning = _next != null;
+    }
+
+    private Exception? TrySync()
+    {
+        try
+        {
+            engine.Users.AddCall();
+            try
+            {
+                engine.Poison.ThrowIfPoisoned();
+                if (!PlantedFault.TakeUnsynced)
+                    engine.DataFile.Sync();
+                return null;
+            }
+            finally
+            {
+                engine.Users.RemoveCall();
+            }
+        }
+        catch (Exception e)
+        {
+            return e;
+        }
+    }
+}

@@ -1,0 +1,211 @@
+using Voron.FreeSpace;
+using Voron.Paging;
+using Voron.Transactions;
+
+namespace Voron.Staging;
+
+/// <summary>
+/// The place in the data file for values that are uploaded without a transaction: reserves free pages, and grows the file for them.
+/// </summary>
+/// <remarks>
+/// Takes the writer for a moment each time pages are needed, and never while bytes are awaited or written. Free pages are reserved without a
+/// transaction. Where there are not enough in a row, a transaction of the engine's own raises the page count, and leaves the new pages free.
+/// <para>
+/// That transaction need not be durable before its pages are written: if it is lost, the pages are behind the page count, where no state refers to
+/// them, and so is every later transaction, including the one that would have taken the value.
+/// </para>
+/// </remarks>
+internal sealed class StagingArea
+{
+    private readonly Engine _engine;
+    private readonly Writer _writer;
+    private readonly WriterEntrance _entrance;
+
+    // The page count when the writer was last held here: a hint for growing ahead.
+    private long _pageCount;
+
+    public StagingArea(Engine engine, Writer writer, WriterEntrance entrance)
+    {
+        _engine = engine;
+        _writer = writer;
+        _entrance = entrance;
+        File = new StagedChunkFile(engine);
+        Sync = new SharedSync(engine);
+    }
+
+    public Engine Engine => _engine;
+
+    /// <summary>Writes to reserved pages.</summary>
+    public IChunkFile File { get; }
+
+    /// <summary>Makes the written bytes durable.</summary>
+    public SharedSync Sync { get; }
+
+    /// <summary>Reserves pages in a row, in place of those of an upload that has become too large for them.</summary>
+    /// <param name="current">The reservation of the upload; null while it has none.</param>
+    /// <param name="pages">The number of pages to reserve if there is room.</param>
+    /// <param name="least">The number of pages that is needed.</param>
+    /// <param name="cancellationToken">Cancels the wait for the writer.</param>
+    /// <returns>The same reservation if it could grow where it is; otherwise another one, and the first one stays.</returns>
+    /// <exception cref="StorageFullException">There is no room.</exception>
+    /// <exception cref="OperationCanceledException">Cancelled while waiting for the writer.</exception>
+    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
+    public async ValueTask<PageReservation> ReserveAsync(
+        PageReservation? current, long pages, long least, CancellationToken cancellationToken)
+    {
+        try
+        {
+            return await ReserveOrFlushAsync(current, pages, cancellationToken).ConfigureAwait(false);
+        }
+        catch (StorageFullException) when (least < pages)
+        {
+            return await ReserveOrFlushAsync(current, least, cancellationToken).ConfigureAwait(false);
+        }
+    }
+
+    // A flush makes the pages available that earlier transactions have freed.
+    private async ValueTask<PageReservation> ReserveOrFlushAsync(PageReservation? current, long pages, CancellationToken cancellationToken)
+    {
+        try
+        {
+            return await ReserveOnceAsync(current, pages, cancellationToken).ConfigureAwait(false);
+        }
+        catch (StorageFullException)
+        {
+            if (!await TryFlushAsync(cancellationToken).ConfigureAwait(false))
+                throw;
+        }
+
+        return await ReserveOnceAsync(current, pages, cancellationToken).ConfigureAwait(false);
+    }
+
+    private async ValueTask<PageReservation> ReserveOnceAsync(PageReservation? current, long pages, CancellationToken cancellationToken)
+    {
+        if (await TryReserveFreeAsync(current, pages, everywhere: false, cancellationToken).ConfigureAwait(false) is { } found)
+            return found;
+        try
+        {
+            GrowAhead(current, pages);
+            return await ReserveAtEndAsync(current, pages, cancellationToken).ConfigureAwait(false);
+        }
+        catch (StorageFullException)
+        {
+            if (await TryReserveFreeAsync(current, pages, everywhere: true, cancellationToken).ConfigureAwait(false) is { } last)
+                return last;
+            throw;
+        }
+    }
+
+    private async ValueTask<PageReservation?> TryReserveFreeAsync(
+        PageReservation? current, long pages, bool everywhere, CancellationToken cancellationToken)
+    {
+        await _entrance.EnterAsync(cancellationToken).ConfigureAwait(false);
+        return WithWriter(space =>
+        {
+            if (current != null && space.TryGrow(current, pages))
+                return current;
+            return space.TryReserve(pages, everywhere);
+        });
+    }
+
+    private async ValueTask<bool> TryFlushAsync(CancellationToken cancellationToken)
+    {
+        if (_engine.BackPressure is not { } backPressure)
+            return false;
+        await _entrance.EnterAsync(cancellationToken).ConfigureAwait(false);
+        return WithWriter(_ => backPressure.TryFlush());
+    }
+
+    // Runs work that changes no page, and releases the writer. The section maps are read as the submitted state has them.
+    private T WithWriter<T>(Func<SpaceAllocator, T> work)
+    {
+        try
+        {
+            _engine.Users.AddCall();
+            try
+            {
+                _entrance.ThrowIfUnusable();
+                if (_writer.HasDeferred)
+                    _writer.RunDeferred();
+                _writer.NoteOrigin(openedAt: null);
+                var pages = _writer.WritePages;
+                pages.Begin(_writer.Submitted);
+                Volatile.Write(ref _pageCount, pages.State.PageCount);
+                try
+                {
+                    return work(pages.Space);
+                }
+                finally
+                {
+                    pages.Rollback();
+                }
+            }
+            finally
+            {
+                _engine.Users.RemoveCall();
+            }
+        }
+        finally
+        {
+            _writer.Release();
+        }
+    }
+
+    private async ValueTask<PageReservation> ReserveAtEndAsync(PageReservation? current, long pages, CancellationToken cancellationToken)
+    {
+        var body = await _entrance.BeginAsync(cancellationToken).ConfigureAwait(false);
+        var before = current?.Pages ?? 0;
+        PageReservation? made = null;
+        try
+        {
+            made = body.WritePages.Space.ReserveAtEnd(current, pages);
+            var progress = default(CommitProgress);
+            body.Commit(notifiesObservers: false, ref progress);
+        }
+        catch
+        {
+            if (made != null)
+                Undo(made, current, before);
+            body.Rollback();
+            throw;
+        }
+        finally
+        {
+            body.CallUser();
+        }
+
+        return made;
+    }
+
+    private void Undo(PageReservation made, PageReservation? current, long before)
+    {
+        if (made == current)
+            _engine.Reserved!.Shorten(made, before);
+        else
+            _engine.Reserved!.End(made);
+    }
+
+    // Gives the file its blocks before the writer is taken. A failure is reported by the transaction that needs them.
+    private void GrowAhead(PageReservation? current, long pages)
+    {
+        _engine.Users.AddCall();
+        try
+        {
+            var file = _engine.DataFile;
+            var capacity = file.CapacityPages;
+            var pageCount = Volatile.Read(ref _pageCount);
+            var end = current?.End == pageCount ? current.First + pages : pageCount + pages;
+            var step = GrowthPolicy.NextStep(capacity, _engine.PageSize, _engine.Options.MaxGrowthBytes);
+            var wanted = Math.Max(end, capacity + step);
+            if (end > capacity && wanted <= file.PageLimit)
+                file.Preallocate(wanted);
+        }
+        catch (VoronException e) when (e is StorageFullException or StorageAccessException)
+        {
+        }
+        finally
+        {
+            _engine.Users.RemoveCall();
+        }
+    }
+}
