@@ -1,5 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
+using Voron.Primitives;
 using Voron.Transactions;
 using Voron.Trees;
 
@@ -7,10 +8,21 @@ namespace Voron;
 
 /// <summary>A position in a tree, which can be moved in both directions.</summary>
 /// <remarks>
-/// A handle: copies refer to the same cursor. In a write transaction it keeps its position while the tree changes. When its entry
-/// is deleted, it is on no entry, and the next move goes to the neighbour. After a seek that threw, it has to seek again.
+/// <para>A handle: copies refer to the same cursor. In a write transaction it keeps its position while the tree changes. After a seek that
+/// threw, it has to seek again.</para>
+/// <para>When its entry is deleted, through the cursor or the tree, the cursor is on no entry but stays at the place: <see cref="MoveNext"/>
+/// goes to the entry after the deleted one, and <see cref="MovePrevious"/> to the one before it. So a loop moves in the same way whether it has
+/// deleted the entry or not, and visits each entry exactly once:</para>
+/// <code>
+/// for (var found = cursor.SeekFirst(); found; found = cursor.MoveNext())
+/// {
+///     if (IsExpired(cursor.Value))
+///         cursor.Delete();
+/// }
+/// </code>
+/// <para>An entry that is inserted on the way is visited if the cursor has yet to pass its place.</para>
 /// </remarks>
-public readonly struct Cursor : IDisposable
+public readonly partial struct Cursor : IDisposable
 {
     private readonly CursorLease _lease;
     private readonly long _generation;
@@ -26,18 +38,36 @@ public readonly struct Cursor : IDisposable
 
     /// <summary>The key of the entry; valid until the cursor moves or the transaction writes.</summary>
     /// <exception cref="InvalidOperationException">The cursor is on no entry, or its entry or its tree has been deleted.</exception>
-    public ReadOnlySpan<byte> Key => Opened.Cursor.Key;
+    public ReadOnlySpan<byte> Key
+    {
+        [UnscopedRef]
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get => Opened.Cursor.Key;
+    }
 
     /// <summary>The value of the entry; valid until the transaction ends, or in a write transaction until its next write.</summary>
     /// <exception cref="InvalidOperationException">The cursor is on no entry.</exception>
     public ReadOnlySpan<byte> Value
     {
+        [UnscopedRef]
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
         get => Opened.Cursor.TryGetInlineValue(out var value) ? value : ValueElsewhere();
     }
 
     /// <summary>The length of the value in bytes, known without reading its pages.</summary>
     public long ValueLength => Opened.Cursor.ValueLength;
+
+    /// <summary>The entry: its key and its value, and copies of them. It may be kept after the next move.</summary>
+    /// <exception cref="InvalidOperationException">The cursor is on no entry, or its entry or its tree has been deleted.</exception>
+    public TreeEntry Entry
+    {
+        get
+        {
+            var lease = Opened;
+            lease.Cursor.RequireEntry();
+            return TreeEntry.At(lease.Tree, lease.Tree.Generation, lease.Cursor);
+        }
+    }
 
     private CursorLease Lease
     {
@@ -61,6 +91,9 @@ public readonly struct Cursor : IDisposable
             return lease;
         }
     }
+
+    /// <inheritdoc cref="CursorLease.Enter"/>
+    internal TransactionOwner Enter(out bool mark) => Lease.Enter(_generation, out mark);
 
     /// <summary>Moves to the first entry whose key is at least <paramref name="key"/>; false when there is none.</summary>
     public bool Seek(ReadOnlySpan<byte> key)
@@ -132,16 +165,26 @@ public readonly struct Cursor : IDisposable
         }
     }
 
-    /// <summary>Moves to the next entry, or to the first when the cursor has no position; false at the end.</summary>
+    /// <summary>
+    /// Moves to the next entry, or to the first when the cursor has no position; false at the end. If the entry has been deleted, the next one
+    /// is the first whose key is greater.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool MoveNext() => Opened.Cursor.TryStepNext() || MoveNextSlowly();
 
-    /// <summary>Moves to the previous entry, or to the last when the cursor has no position; false at the start.</summary>
+    /// <summary>
+    /// Moves to the previous entry, or to the last when the cursor has no position; false at the start. If the entry has been deleted, the
+    /// previous one is the last whose key is less.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool MovePrevious() => Opened.Cursor.TryStepPrevious() || MovePreviousSlowly();
 
-    /// <summary>Deletes the entry that the cursor is on; the next move goes to its neighbour.</summary>
-    /// <exception cref="InvalidOperationException">The transaction is a read transaction, or the cursor is on no entry.</exception>
+    /// <summary>
+    /// Deletes the entry that the cursor is on. The cursor is on no entry then, until <see cref="MoveNext"/> goes to the entry after the deleted
+    /// one, or <see cref="MovePrevious"/> to the one before it.
+    /// </summary>
+    /// <returns>False when the entry had already been deleted, by the cursor or through the tree.</returns>
+    /// <exception cref="InvalidOperationException">The transaction is a read transaction, or the cursor has no position.</exception>
     public bool Delete()
     {
         var lease = Opened;
@@ -210,5 +253,5 @@ public readonly struct Cursor : IDisposable
     }
 
     [DoesNotReturn]
-    private static void ThrowDefault() => throw new InvalidOperationException("This cursor was never opened.");
+    private static void ThrowDefault() => EndedErrors.ThrowDefault("cursor", nameof(Tree.OpenCursor));
 }

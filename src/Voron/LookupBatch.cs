@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using Voron.Paging;
@@ -13,7 +14,7 @@ namespace Voron;
 /// times faster than one after the other, because their waits for memory overlap.
 /// </summary>
 /// <remarks>Meant to be reused: a batch that has reached its full size allocates nothing more. Only one thread at a time may use it.</remarks>
-public sealed unsafe class LookupBatch
+public sealed unsafe partial class LookupBatch
 {
     private byte[] _keyBytes = GC.AllocateUninitializedArray<byte>(1024, pinned: true);
     private Slot[] _slots = new Slot[64];
@@ -55,20 +56,22 @@ public sealed unsafe class LookupBatch
     /// <summary>Returns a key of the batch.</summary>
     public ReadOnlySpan<byte> Key(int index)
     {
-        ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual((uint)index, (uint)Count, nameof(index));
+        if ((uint)index >= (uint)Count)
+            ThrowIndex(index);
         return _keyBytes.AsSpan(_slots[index].KeyOffset, _slots[index].KeyLength);
     }
 
     /// <summary>Gets the value that the last lookup found for a key; false when the tree does not have the key.</summary>
     /// <param name="index">The index of the key, from 0.</param>
     /// <param name="value">
-    /// As from <see cref="Tree.TryGet"/>: valid until the transaction ends, or in a write transaction until its next write.
+    /// As from <see cref="Tree.TryGet(ReadOnlySpan{byte}, out ReadOnlySpan{byte})"/>: valid until the transaction ends, or in a write transaction until its next write.
     /// </param>
     /// <exception cref="InvalidOperationException">Nothing has been looked up since the batch changed.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public bool TryGetValue(int index, out ReadOnlySpan<byte> value)
     {
-        ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual((uint)index, (uint)Count, nameof(index));
+        if ((uint)index >= (uint)Count)
+            ThrowIndex(index);
         if (_tree == null)
             throw new InvalidOperationException("The batch has not been looked up since its keys changed. Call GetMany first.");
         _tree.ThrowIfClosed(_generation);
@@ -122,6 +125,10 @@ public sealed unsafe class LookupBatch
 
         return found;
     }
+
+    [DoesNotReturn]
+    private void ThrowIndex(int index) => throw new ArgumentOutOfRangeException(
+        nameof(index), index, $"The batch has {Count} keys, whose indexes begin at 0.");
 
     private struct Slot
     {

@@ -1,5 +1,7 @@
+using System.Buffers;
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
+using Voron.Primitives;
 using Voron.Transactions;
 using Voron.Trees;
 
@@ -7,7 +9,7 @@ namespace Voron;
 
 /// <summary>A tree that can be read: keys in the order of their bytes, each with a value.</summary>
 /// <remarks>A handle, valid until its transaction ends. In a write transaction it sees what the transaction has written.</remarks>
-public readonly struct Tree
+public readonly partial struct Tree
 {
     private readonly OpenTree _tree;
     private readonly long _generation;
@@ -46,12 +48,21 @@ public readonly struct Tree
         }
     }
 
-    /// <summary>Reads the value of a key; false when the tree does not have it.</summary>
+    /// <summary>Reads the value of a key without copying it; false when the tree does not have the key.</summary>
+    /// <remarks>
+    /// The fastest way to read. The bytes are the tree's own memory, which nothing checks: when the transaction has ended, they may show other
+    /// data, and when the environment has been closed, reading them may end the process. So the compiler keeps the span from leaving the block in
+    /// which the variable of the tree is declared; a variable declared before must be <c>scoped</c>. A span read through a field of a class is
+    /// not checked. <see cref="Get"/> and <see cref="TryGet(ReadOnlySpan{byte}, IBufferWriter{byte})"/> return copies.
+    /// </remarks>
+    /// <param name="key">The key.</param>
     /// <param name="value">
     /// The value's own bytes, not a copy: valid until the transaction is disposed, or in a write transaction until its next write.
     /// </param>
     /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
-    public bool TryGet(ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    [UnscopedRef]
+    public bool TryGet(scoped ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
     {
         var tree = Opened;
         var owner = tree.Owner;
@@ -66,6 +77,93 @@ public readonly struct Tree
             owner.Leave(mark);
         }
     }
+
+    /// <summary>Returns a copy of the value of a key; null when the tree does not have the key.</summary>
+    /// <param name="key">The key.</param>
+    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    public byte[]? Get(ReadOnlySpan<byte> key) => TryGetEntry(key, out var entry) ? entry.CopyValue() : null;
+
+    /// <summary>Copies the value of a key to a buffer writer, a large one in pieces; false when the tree does not have the key.</summary>
+    /// <remarks>If the writer throws, or changes the tree, it has received a part of the value.</remarks>
+    /// <param name="key">The key.</param>
+    /// <param name="destination">Receives the bytes.</param>
+    /// <exception cref="ArgumentException">The writer returns an empty buffer.</exception>
+    /// <exception cref="InvalidOperationException">The writer has changed the tree.</exception>
+    /// <inheritdoc cref="Get"/>
+    public bool TryGet(ReadOnlySpan<byte> key, IBufferWriter<byte> destination)
+    {
+        ArgumentNullException.ThrowIfNull(destination);
+        var found = TryGetEntry(key, out var entry);
+        if (found)
+            entry.CopyValueTo(destination);
+        return found;
+    }
+
+    /// <summary>
+    /// Copies the value of a key; false, with nothing written, when the tree does not have the key or when the destination is too short.
+    /// <see cref="TryGetLength"/> distinguishes the two, and returns the length that the destination needs.
+    /// </summary>
+    /// <param name="key">The key.</param>
+    /// <param name="destination">Receives the bytes.</param>
+    /// <param name="bytesWritten">The length of the value; 0 when it was not copied.</param>
+    /// <inheritdoc cref="Get"/>
+    public bool TryCopyTo(ReadOnlySpan<byte> key, Span<byte> destination, out int bytesWritten)
+    {
+        bytesWritten = 0;
+        return TryGetEntry(key, out var entry) && entry.TryCopyValueTo(destination, out bytesWritten);
+    }
+
+    /// <summary>Gets the length of the value of a key without reading the value; false when the tree does not have the key.</summary>
+    /// <param name="key">The key.</param>
+    /// <param name="length">The length in bytes; 0 when there is no such key.</param>
+    /// <inheritdoc cref="Get"/>
+    public bool TryGetLength(ReadOnlySpan<byte> key, out long length)
+    {
+        var found = TryGetEntry(key, out var entry);
+        length = found ? entry.ValueLength : 0;
+        return found;
+    }
+
+    /// <summary>Gets the entry with a key; false when the tree does not have the key.</summary>
+    /// <param name="key">The key.</param>
+    /// <param name="entry">The entry, whose members check that the transaction has not ended.</param>
+    /// <inheritdoc cref="Get"/>
+    public bool TryGetEntry(scoped ReadOnlySpan<byte> key, out TreeEntry entry)
+    {
+        var tree = Opened;
+        var owner = tree.Owner;
+        var mark = owner.Enter();
+        try
+        {
+            tree.ThrowIfClosed(_generation);
+            return TreeEntry.TryFind(tree, key, out entry);
+        }
+        finally
+        {
+            owner.Leave(mark);
+        }
+    }
+
+    /// <summary>Gets the entry with the lowest key; false when the tree is empty.</summary>
+    /// <inheritdoc cref="TryGetEntry"/>
+    public bool TryGetFirst(out TreeEntry entry) => GetEntries().TryGetFirst(out entry);
+
+    /// <summary>Gets the entry with the highest key; false when the tree is empty.</summary>
+    /// <inheritdoc cref="TryGetEntry"/>
+    public bool TryGetLast(out TreeEntry entry) => GetEntries().TryGetLast(out entry);
+
+    /// <summary>Gets the entry with the highest key that is at most <paramref name="key"/>; false when there is none.</summary>
+    /// <remarks>For the entry below the key, use <c>Range(KeyRange.Before(key)).TryGetLast(out entry)</c>.</remarks>
+    /// <inheritdoc cref="TryGetEntry"/>
+    public bool TryGetFloor(scoped ReadOnlySpan<byte> key, out TreeEntry entry) =>
+        TreeRange.TryGetFirst(Opened, _generation, KeyRange.Through(key), RangeSlice.All.Reversed(), out entry);
+
+    /// <summary>Gets the entry with the lowest key that is at least <paramref name="key"/>; false when there is none.</summary>
+    /// <remarks>For the entry above the key, use <c>Range(KeyRange.After(key)).TryGetFirst(out entry)</c>.</remarks>
+    /// <inheritdoc cref="TryGetEntry"/>
+    public bool TryGetCeiling(scoped ReadOnlySpan<byte> key, out TreeEntry entry) =>
+        TreeRange.TryGetFirst(Opened, _generation, KeyRange.From(key), RangeSlice.All, out entry);
 
     /// <summary>Looks up all keys of a batch, which then has their values. Several times faster than one lookup after the other.</summary>
     /// <returns>The number of keys that the tree has.</returns>
@@ -111,16 +209,18 @@ public readonly struct Tree
         return new Cursor(lease, leaseGeneration);
     }
 
-    /// <summary>Returns the entries with keys from <paramref name="from"/> on, and before <paramref name="to"/>, in order.</summary>
-    /// <param name="from">The first key; empty for the first key of the tree.</param>
-    /// <param name="to">The key after the last one; empty for no end.</param>
-    public TreeRange Range(ReadOnlySpan<byte> from, ReadOnlySpan<byte> to) => new(OpenCursor(), from, to, isPrefix: false);
+    /// <summary>Returns the entries whose keys are in a range, in order, to be enumerated by <c>foreach</c>.</summary>
+    /// <param name="keys">The range, such as <c>KeyRange.From(first).Before(end)</c>.</param>
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    public TreeRange Range(KeyRange keys) => new(Opened, _generation, keys);
 
     /// <summary>Returns the entries whose keys begin with <paramref name="prefix"/>, in order.</summary>
-    public TreeRange Prefix(ReadOnlySpan<byte> prefix) => new(OpenCursor(), prefix, prefix, isPrefix: true);
+    /// <inheritdoc cref="Range"/>
+    public TreeRange Prefix(ReadOnlySpan<byte> prefix) => new(Opened, _generation, KeyRange.Prefix(prefix));
 
     /// <summary>Returns all entries, in order.</summary>
-    public TreeRange GetEntries() => new(OpenCursor(), default, default, isPrefix: false);
+    /// <inheritdoc cref="Range"/>
+    public TreeRange GetEntries() => new(Opened, _generation, KeyRange.All);
 
     /// <summary>Opens the value of a key as a stream, which reads and verifies as it goes; false when the tree does not have it.</summary>
     /// <remarks>
@@ -135,5 +235,5 @@ public readonly struct Tree
     }
 
     [DoesNotReturn]
-    private static void ThrowDefault() => throw new InvalidOperationException("This tree was never opened.");
+    private static void ThrowDefault() => EndedErrors.ThrowDefault("tree", nameof(WriteTransaction.OpenTree));
 }

@@ -1,17 +1,206 @@
+using System.Buffers;
+using System.Diagnostics;
+using System.Diagnostics.CodeAnalysis;
+using System.Runtime.CompilerServices;
+using Voron.Format;
+using Voron.Transactions;
+using Voron.Trees;
+using Voron.Trees.Pages;
+
 namespace Voron;
 
-/// <summary>An entry of a tree, as a range returns it; its spans are valid until the range moves on.</summary>
-public readonly ref struct TreeEntry
+/// <summary>An entry of a tree: a view of its key and its value, without a copy.</summary>
+/// <remarks>
+/// <para>
+/// The view is valid until its transaction ends, and in a write transaction until the tree changes. Each member checks that, and throws
+/// otherwise. The spans that it returns are the tree's own memory, which nothing checks: the compiler keeps them from leaving the block in
+/// which the variable of the entry is declared. To keep more than that, keep the entry, or copy the bytes with <c>ToArray</c>.
+/// </para>
+/// <code>
+/// foreach (var entry in tree.Prefix("user/"u8))
+///     names.Add(Encoding.UTF8.GetString(entry.Value));
+/// </code>
+/// </remarks>
+[DebuggerDisplay("{ToString(),nq}")]
+public readonly unsafe ref struct TreeEntry
 {
-    internal TreeEntry(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    /// <summary>A large value is copied, and verified, in pieces of as many bytes as share a checksum.</summary>
+    private const int PieceBytes = LargeExtentReference.ChunkBytes;
+
+    private readonly TransactionTree? _tree;
+    private readonly long _generation;
+    private readonly long _changes;
+    private readonly byte* _record;
+
+    private TreeEntry(TransactionTree tree, long generation, byte* record)
     {
-        Key = key;
-        Value = value;
+        _tree = tree;
+        _generation = generation;
+        _changes = tree.StateAsIs.ChangeCount;
+        _record = record;
     }
 
     /// <summary>The key.</summary>
-    public ReadOnlySpan<byte> Key { get; }
+    /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
+    /// <exception cref="InvalidOperationException">The tree has changed since the entry was read, or there is no entry.</exception>
+    public ReadOnlySpan<byte> Key
+    {
+        [UnscopedRef]
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get => LeafPage.Key(Record);
+    }
 
-    /// <summary>The value.</summary>
-    public ReadOnlySpan<byte> Value { get; }
+    /// <summary>The value. The bytes of a long one are read from its own pages, and verified, when they are asked for.</summary>
+    /// <exception cref="CorruptionException">The value is damaged.</exception>
+    /// <inheritdoc cref="Key"/>
+    public ReadOnlySpan<byte> Value
+    {
+        [UnscopedRef]
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get
+        {
+            var record = Record;
+            return LeafPage.Kind(record) == ValueKind.Inline
+                ? new ReadOnlySpan<byte>(LeafPage.InlineBytes(record), LeafPage.InlineLength(record))
+                : ReadElsewhere();
+        }
+    }
+
+    /// <summary>The length of the value in bytes, known without reading its pages.</summary>
+    /// <inheritdoc cref="Key"/>
+    public long ValueLength => LeafValue.Length(Record);
+
+    /// <summary>Returns the entry of a cursor. It has no key and no value if the cursor is on none, or released it before a change.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal static TreeEntry At(TransactionTree? tree, long generation, TreeCursor? cursor) =>
+        tree == null || cursor == null ? default : new TreeEntry(tree, generation, cursor.RecordIfAny);
+
+    /// <summary>Returns an entry without key and value, for a place that has none; its members say whether the transaction has ended.</summary>
+    internal static TreeEntry None(TransactionTree? tree, long generation) => tree == null ? default : new TreeEntry(tree, generation, record: null);
+
+    /// <summary>Finds an entry; false when the tree does not have the key.</summary>
+    internal static bool TryFind(TransactionTree tree, scoped ReadOnlySpan<byte> key, out TreeEntry entry)
+    {
+        var record = TreeReader.Find(tree.SettledState(), tree.Owner.Pages, key);
+        entry = record == null ? default : new TreeEntry(tree, tree.Generation, record);
+        return record != null;
+    }
+
+    private byte* Record
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get
+        {
+            var tree = _tree;
+            if (tree == null || _record == null)
+                ThrowNone();
+            tree.ThrowIfClosed(_generation);
+            if (tree.StateAsIs.ChangeCount != _changes)
+                ThrowChanged();
+            return _record;
+        }
+    }
+
+    /// <summary>Copies the value. A large one is copied in pieces, so that the writer need not have room for all of it at once.</summary>
+    /// <remarks>If the writer throws, or changes the tree, it has received a part of the value.</remarks>
+    /// <param name="destination">Receives the bytes.</param>
+    /// <exception cref="ArgumentException">The writer returns an empty buffer.</exception>
+    /// <inheritdoc cref="Value"/>
+    public void CopyValueTo(IBufferWriter<byte> destination)
+    {
+        ArgumentNullException.ThrowIfNull(destination);
+        CopyValueTo(destination, nameof(destination));
+    }
+
+    /// <param name="destination">Receives the bytes.</param>
+    /// <param name="parameter">The parameter with which the caller passed it.</param>
+    internal void CopyValueTo(IBufferWriter<byte> destination, string parameter)
+    {
+        var length = ValueLength;
+        for (long copied = 0; copied < length;)
+        {
+            // The writer is the caller's code, so the transaction is not marked while it runs, and the entry is checked again after it.
+            var wanted = (int)Math.Min(length - copied, PieceBytes);
+            var buffer = destination.GetSpan(wanted);
+            if (buffer.IsEmpty)
+                throw new ArgumentException($"The buffer writer returned no room for {wanted} bytes.", parameter);
+            var count = Math.Min(wanted, buffer.Length);
+            CopyPart(copied, buffer[..count]);
+            destination.Advance(count);
+            copied += count;
+        }
+    }
+
+    /// <summary>Copies the value; false, with nothing written, when the destination is shorter than <see cref="ValueLength"/>.</summary>
+    /// <param name="destination">Receives the bytes.</param>
+    /// <param name="bytesWritten">The length of the value; 0 when it was not copied.</param>
+    /// <inheritdoc cref="Value"/>
+    public bool TryCopyValueTo(Span<byte> destination, out int bytesWritten)
+    {
+        var length = ValueLength;
+        var fits = length <= destination.Length;
+        bytesWritten = fits ? (int)length : 0;
+        if (fits)
+            CopyPart(0, destination[..bytesWritten]);
+        return fits;
+    }
+
+    /// <summary>
+    /// Describes the entry by its key and the beginning of its value, as text, or in hexadecimal if they are no printable UTF-8; a value on
+    /// pages of its own by its length. Throws nothing: if the transaction has ended or the tree has changed, it says so.
+    /// </summary>
+    public override string ToString() =>
+        _tree == null || _record == null ? "entry (none)"
+        : _tree.DescribeEntry(_generation, _changes, _record) is { } text ? $"entry {text}"
+        : "entry (its transaction has ended, or the tree has changed)";
+
+    /// <summary>Returns a copy of the value.</summary>
+    internal byte[] CopyValue()
+    {
+        var copy = GC.AllocateUninitializedArray<byte>(checked((int)ValueLength));
+        CopyPart(0, copy);
+        return copy;
+    }
+
+    /// <summary>Copies a part of the value while the mark keeps other threads from ending the transaction.</summary>
+    private void CopyPart(long offset, scoped Span<byte> destination)
+    {
+        _ = Record;
+        var owner = _tree!.Owner;
+        var mark = owner.Enter();
+        try
+        {
+            LeafValue.ReadPart(owner.Pages, Record, offset, destination.Length).CopyTo(destination);
+        }
+        finally
+        {
+            owner.Leave(mark);
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private ReadOnlySpan<byte> ReadElsewhere()
+    {
+        var owner = _tree!.Owner;
+        var mark = owner.Enter();
+        try
+        {
+            return LeafValue.Read(owner.Pages, Record);
+        }
+        finally
+        {
+            owner.Leave(mark);
+        }
+    }
+
+    [DoesNotReturn]
+    private void ThrowNone()
+    {
+        _tree?.ThrowIfClosed(_generation);
+        throw new InvalidOperationException("There is no entry here: none was found, or the range is not on one.");
+    }
+
+    [DoesNotReturn]
+    private static void ThrowChanged() => throw new InvalidOperationException(
+        "The tree has changed since this entry was read, and its bytes may be gone. Copy the key or the value before changing the tree.");
 }

@@ -1,5 +1,7 @@
+using System.Buffers;
 using System.Diagnostics.CodeAnalysis;
 using System.IO.Pipelines;
+using System.Runtime.CompilerServices;
 using Voron.Transactions;
 
 namespace Voron;
@@ -9,11 +11,8 @@ namespace Voron;
 /// A handle, valid until its transaction ends. Keys have from 1 byte up to a quarter of the page size less 64 bytes: 960 bytes with pages of
 /// 4 KiB. Spans read through it are valid until the transaction's next write.
 /// </remarks>
-public readonly struct WriteTree
+public readonly partial struct WriteTree
 {
-    private const int SmallestReadBytes = 4 << 10;
-    private const int LargestReadBytes = 128 << 10;
-
     private readonly Tree _tree;
 
     internal WriteTree(OpenTree tree) => _tree = new Tree(tree, tree.Generation);
@@ -36,8 +35,37 @@ public readonly struct WriteTree
     /// <inheritdoc cref="AsReadOnly"/>
     public Tree ToTree() => _tree;
 
-    /// <inheritdoc cref="Tree.TryGet"/>
-    public bool TryGet(ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) => _tree.TryGet(key, out value);
+    /// <inheritdoc cref="Tree.TryGet(ReadOnlySpan{byte}, out ReadOnlySpan{byte})"/>
+    [UnscopedRef]
+    public bool TryGet(scoped ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) => _tree.TryGet(key, out value);
+
+    /// <inheritdoc cref="Tree.Get"/>
+    public byte[]? Get(ReadOnlySpan<byte> key) => _tree.Get(key);
+
+    /// <inheritdoc cref="Tree.TryGet(ReadOnlySpan{byte}, IBufferWriter{byte})"/>
+    public bool TryGet(ReadOnlySpan<byte> key, IBufferWriter<byte> destination) => _tree.TryGet(key, destination);
+
+    /// <inheritdoc cref="Tree.TryCopyTo"/>
+    public bool TryCopyTo(ReadOnlySpan<byte> key, Span<byte> destination, out int bytesWritten) =>
+        _tree.TryCopyTo(key, destination, out bytesWritten);
+
+    /// <inheritdoc cref="Tree.TryGetLength"/>
+    public bool TryGetLength(ReadOnlySpan<byte> key, out long length) => _tree.TryGetLength(key, out length);
+
+    /// <inheritdoc cref="Tree.TryGetEntry"/>
+    public bool TryGetEntry(scoped ReadOnlySpan<byte> key, out TreeEntry entry) => _tree.TryGetEntry(key, out entry);
+
+    /// <inheritdoc cref="Tree.TryGetFirst"/>
+    public bool TryGetFirst(out TreeEntry entry) => _tree.TryGetFirst(out entry);
+
+    /// <inheritdoc cref="Tree.TryGetLast"/>
+    public bool TryGetLast(out TreeEntry entry) => _tree.TryGetLast(out entry);
+
+    /// <inheritdoc cref="Tree.TryGetFloor"/>
+    public bool TryGetFloor(scoped ReadOnlySpan<byte> key, out TreeEntry entry) => _tree.TryGetFloor(key, out entry);
+
+    /// <inheritdoc cref="Tree.TryGetCeiling"/>
+    public bool TryGetCeiling(scoped ReadOnlySpan<byte> key, out TreeEntry entry) => _tree.TryGetCeiling(key, out entry);
 
     /// <inheritdoc cref="Tree.GetMany"/>
     public int GetMany(LookupBatch batch) => _tree.GetMany(batch);
@@ -49,7 +77,7 @@ public readonly struct WriteTree
     public Cursor OpenCursor() => _tree.OpenCursor();
 
     /// <inheritdoc cref="Tree.Range"/>
-    public TreeRange Range(ReadOnlySpan<byte> from, ReadOnlySpan<byte> to) => _tree.Range(from, to);
+    public TreeRange Range(KeyRange keys) => _tree.Range(keys);
 
     /// <inheritdoc cref="Tree.Prefix"/>
     public TreeRange Prefix(ReadOnlySpan<byte> prefix) => _tree.Prefix(prefix);
@@ -69,6 +97,24 @@ public readonly struct WriteTree
     /// <exception cref="StorageFullException">There is no room; the transaction can only be rolled back.</exception>
     public void Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) => TreeEditor.Put(_tree.Opened, key, value);
 
+    /// <summary>Sets the value of a key to a staged value, whether the tree has the key or not. The bytes are not copied.</summary>
+    /// <remarks>
+    /// A staged value can be put once: under one key, in one transaction. When the transaction is rolled back, as a whole or to a savepoint from
+    /// before the put, or when its commit fails and it was not committed, the staged value can be put again.
+    /// </remarks>
+    /// <param name="key">The key.</param>
+    /// <param name="value">A value that <see cref="StorageEnvironment.StageAsync(Stream, CancellationToken)"/> has returned.</param>
+    /// <exception cref="ArgumentException">The key is empty or too long, or the value was staged in another environment.</exception>
+    /// <exception cref="InvalidOperationException">The value has been put before.</exception>
+    /// <exception cref="ObjectDisposedException">The value was disposed, or the transaction has ended.</exception>
+    /// <exception cref="StorageFullException">There is no room; the transaction can only be rolled back.</exception>
+    [OverloadResolutionPriority(-1)] // so that Put(key, default) puts an empty value
+    public void Put(ReadOnlySpan<byte> key, StagedValue value)
+    {
+        ArgumentNullException.ThrowIfNull(value);
+        TreeEditor.PutStaged(_tree.Opened, key, value.Content);
+    }
+
     /// <summary>Adds an entry; false, with nothing changed, when the tree already has the key.</summary>
     /// <inheritdoc cref="Put(ReadOnlySpan{byte}, ReadOnlySpan{byte})"/>
     public bool Insert(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) => TreeEditor.Insert(_tree.Opened, key, value);
@@ -86,18 +132,18 @@ public readonly struct WriteTree
     /// Until the task completes, the transaction can neither be committed nor get a savepoint; a rollback ends the put, and the task fails. The
     /// stream may be read on any thread, and the transaction is used on that thread: meanwhile, nothing else should use the transaction except
     /// the stream itself.
+    /// <para>
+    /// No other transaction can write until the stream has ended and the transaction has been committed. For a source that may be slow, such as the
+    /// body of a request, use <see cref="StorageEnvironment.StageAsync(Stream, CancellationToken)"/>, and put the staged value.
+    /// </para>
     /// </remarks>
     /// <returns>The length of the value in bytes.</returns>
-    /// <exception cref="ArgumentException">The stream holds more than 2,147,483,647 bytes. None of them are kept.</exception>
+    /// <exception cref="ArgumentException">The stream cannot be read, or holds more than 2,147,483,647 bytes. None of them are kept.</exception>
     /// <inheritdoc cref="Put(ReadOnlySpan{byte}, ReadOnlySpan{byte})"/>
     public ValueTask<long> PutAsync(ReadOnlyMemory<byte> key, Stream value, CancellationToken cancellationToken = default)
     {
-        ArgumentNullException.ThrowIfNull(value);
-        if (value.CanSeek)
-            ValueStreamWriter.CheckLength(value.Length - value.Position, ValueStreamWriter.MaxValueBytes);
-        var bufferBytes = value.CanSeek ? Math.Clamp(value.Length - value.Position + 1, SmallestReadBytes, LargestReadBytes) : LargestReadBytes;
-        var options = new StreamPipeReaderOptions(leaveOpen: true, bufferSize: (int)bufferBytes);
-        return PutAsync(key, PipeReader.Create(value, options), cancellationToken);
+        var pipe = ValuePipe.Read(value, ValueStreamWriter.LargestReadBytes, nameof(value), out _);
+        return PutAsync(key, pipe, cancellationToken);
     }
 
     /// <summary>Sets the value of a key to the content of a pipe, which is read until it completes.</summary>

@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
+using Voron.Primitives;
 using Voron.Trees;
 
 namespace Voron.Transactions;
@@ -17,7 +18,7 @@ internal sealed class CursorLease(TransactionTree tree, CursorLease.FreeList unu
     public TransactionTree Tree => tree;
 
     /// <summary>Increases when the cursor is disposed or its tree's handles end.</summary>
-    public long Generation { get; set; }
+    public long Generation { get; private set; }
 
     // Free, open or closing: when two threads dispose the cursor, only one closes it.
     private int _state;
@@ -37,11 +38,16 @@ internal sealed class CursorLease(TransactionTree tree, CursorLease.FreeList unu
     {
         if (Interlocked.CompareExchange(ref _state, Closing, Opened) != Opened)
             return;
-        Generation++;
+        Generation = HandleGeneration.AfterHandle(Generation);
         Cursor.Close();
         Volatile.Write(ref _state, Free);
         unused.Add(this);
     }
+
+    /// <summary>Ends the cursor's handle, together with those of its tree.</summary>
+    /// <inheritdoc cref="OpenTree.Close"/>
+    public void End(bool isUndone) =>
+        Generation = isUndone ? HandleGeneration.AfterHandle(Generation) : HandleGeneration.AfterTransaction(Generation);
 
     /// <summary>Marks the transaction as being read in. The caller must then call its <see cref="TransactionOwner.Leave"/>.</summary>
     /// <exception cref="ObjectDisposedException">The cursor was disposed, or its transaction has ended.</exception>
@@ -54,7 +60,7 @@ internal sealed class CursorLease(TransactionTree tree, CursorLease.FreeList unu
         if (generation != Generation)
         {
             owner.Leave(mark);
-            ThrowClosed();
+            ThrowClosed(generation);
         }
 
         return owner;
@@ -64,12 +70,34 @@ internal sealed class CursorLease(TransactionTree tree, CursorLease.FreeList unu
     public void ThrowIfClosed(long generation)
     {
         if (generation != Generation)
-            ThrowClosed();
+            ThrowClosed(generation);
         _ = tree.SettledState();
     }
 
+    /// <summary>
+    /// Describes the position for a debugger or a log. Moves nothing, and throws nothing; null when the handle has ended, because the pages may be
+    /// gone then.
+    /// </summary>
+    public string? Describe(long generation)
+    {
+        tree.Owner.BeginDescription();
+        try
+        {
+            return generation == Generation ? Cursor.Describe() : null;
+        }
+        finally
+        {
+            tree.Owner.EndDescription();
+        }
+    }
+
     [DoesNotReturn]
-    private static void ThrowClosed() => throw new ObjectDisposedException("cursor", "The cursor was disposed, or its transaction has ended.");
+    private void ThrowClosed(long generation)
+    {
+        if (HandleGeneration.HasTransactionEnded(generation, Generation))
+            EndedErrors.ThrowTransaction();
+        EndedErrors.ThrowCursor();
+    }
 
     /// <summary>The unused cursors of a tree. Any thread may return one; only one thread at a time takes one.</summary>
     public sealed class FreeList

@@ -1,17 +1,20 @@
 namespace Voron.Transactions;
 
-/// <summary>A put that is still reading its stream, as <see cref="PendingPuts"/> sees it.</summary>
+/// <summary>A put whose value has not arrived in full, as <see cref="PendingPuts"/> sees it: one that reads a stream, or an open writer.</summary>
 internal interface IPendingPut
 {
     /// <summary>The id of the tree that the value is put into.</summary>
     uint TreeId { get; }
 
-    /// <summary>The key and the tree, for messages.</summary>
-    string Description { get; }
+    /// <summary>A clause for messages: what it was doing.</summary>
+    string Activity { get; }
+
+    /// <summary>A clause for messages: why it prevents a call, and a sentence that says what to do.</summary>
+    string Obstacle { get; }
 
     /// <summary>
     /// Detaches the put from its transaction, whose pages are rolled back together with those of the put. From here on the put touches neither,
-    /// and its task fails. Called with the lock of <see cref="PendingPuts"/> held.
+    /// and fails. Called with the lock of <see cref="PendingPuts"/> held.
     /// </summary>
     void Undo(Exception reason);
 

@@ -29,21 +29,11 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
     /// <summary>The index of the tree among the trees of the transaction.</summary>
     public int Index { get; private set; }
 
-    /// <summary>Increases when the tree's handles end.</summary>
-    public long Generation { get; private set; }
-
     /// <summary>The group-commit operation that last opened the tree; 0 outside of such operations.</summary>
     public long Operation { get; set; }
 
     /// <summary>The stamp of the innermost savepoint for which the state of the tree has been saved.</summary>
     public int SavedStamp { get; set; }
-
-    /// <summary>True after the tree was deleted in this transaction.</summary>
-    public bool IsDropped
-    {
-        get => (Pending & Work.Dropped) != 0;
-        set => Pending = value ? Pending | Work.Dropped : Pending & ~Work.Dropped;
-    }
 
     /// <summary>True while puts are waiting to be applied.</summary>
     public bool HasPuts => (Pending & Work.Puts) != 0;
@@ -110,7 +100,7 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
         write.AssertWriterHeld();
         try
         {
-            _puts!.Apply(write.Pages, StateAsIs, write.Buffers.MayGrow);
+            _puts!.Apply(write.Pages, StateAsIs, write.Buffers.Room);
         }
         catch (Exception e) when (write.Break(e))
         {
@@ -160,27 +150,32 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
     }
 
     /// <summary>Ends all handles of the tree and of its cursors.</summary>
-    public void Close()
+    /// <param name="isUndone">
+    /// True if the opening of the tree is undone by a rollback to a savepoint; false if the transaction ends, or the operation of a group commit.
+    /// </param>
+    public void Close(bool isUndone)
     {
         DiscardPuts();
-        EndHandles();
+        EndHandles(isUndone);
         NextWithHash = null;
     }
 
     /// <summary>Ends all handles of the tree and of its cursors, but keeps the tree open for others.</summary>
-    public void EndHandles()
+    /// <inheritdoc cref="Close"/>
+    public void EndHandles(bool isUndone)
     {
-        CloseHandles();
+        CloseHandles(isUndone);
         foreach (var cursor in _cursors)
             cursor.Return();
     }
 
     /// <summary>Ends the handles; a call that is already under way through one of them continues.</summary>
-    public void CloseHandles()
+    /// <inheritdoc cref="Close"/>
+    public void CloseHandles(bool isUndone)
     {
-        Generation++;
+        Generation = isUndone ? HandleGeneration.AfterHandle(Generation) : HandleGeneration.AfterTransaction(Generation);
         foreach (var cursor in _cursors)
-            cursor.Generation++;
+            cursor.End(isUndone);
     }
 
     /// <summary>Opens a cursor that is not in use.</summary>
@@ -202,14 +197,6 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
         {
             Owner.LeaveAlone(mark);
         }
-    }
-
-    public void ThrowIfClosed(long generation)
-    {
-        if (generation != Generation)
-            ThrowEnded();
-        if (IsDropped)
-            ThrowDropped();
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -243,11 +230,6 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
     }
 
     [DoesNotReturn]
-    private void ThrowDropped() =>
+    protected override void ThrowDropped() =>
         throw new InvalidOperationException($"The tree '{Catalog.Decode(Name)}' has been deleted in this transaction.");
-
-    [DoesNotReturn]
-    private static void ThrowEnded() => throw new ObjectDisposedException(
-        "tree",
-        "The transaction that opened this tree has ended or was rolled back to a point before that, or the operation that opened it has returned.");
 }

@@ -3,13 +3,13 @@ using Voron.Testing;
 
 namespace Voron.Transactions;
 
-/// <summary>The puts of the open write transaction that are still reading their streams.</summary>
+/// <summary>The puts of the open write transaction whose values have not arrived in full: those that read streams, and open writers.</summary>
 /// <remarks>
 /// A pending put holds pages that no tree leads to yet. Therefore
 /// 1. a commit and the release of a savepoint are refused, because the pages would be in use for ever if the put failed later;
 /// 2. a savepoint is not created, because a rollback to it would take away some of the put's pages;
 /// 3. the tree that is being written to is not deleted;
-/// 4. a rollback or a disposal ends the put first: its pages are rolled back with the rest, and its task fails.
+/// 4. a rollback or a disposal ends the put first: its pages are rolled back with the rest, and it fails.
 /// A put continues on the thread on which its stream completes. All its work in the transaction, and any call that ends the put, is done
 /// with <see cref="Exclusion"/> held, which is never held while a stream is read.
 /// </remarks>
@@ -61,8 +61,7 @@ internal sealed class PendingPuts
             {
                 if (treeId == null || put.TreeId == treeId)
                 {
-                    throw new InvalidOperationException(
-                        $"{call} is not possible yet: PutAsync {put.Description} has not completed. Await its task first, or roll back.");
+                    throw new InvalidOperationException($"{call} is not possible yet: {put.Obstacle}");
                 }
             }
         }
@@ -79,11 +78,8 @@ internal sealed class PendingPuts
             {
                 put.Undo(toSavepoint
                     ? new InvalidOperationException(
-                        $"The transaction was rolled back to a savepoint while PutAsync {put.Description} was reading its stream: " +
-                        "the value was not stored.")
-                    : new ObjectDisposedException(
-                        "transaction",
-                        $"The transaction ended while PutAsync {put.Description} was reading its stream: the value was not stored."));
+                        $"The transaction was rolled back to a savepoint while {put.Activity}: the value was not stored.")
+                    : EndedErrors.Transaction($" {put.Activity}: the value was not stored."));
             }
 
             _puts.Clear();

@@ -1,5 +1,9 @@
+using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
+using Voron.Format;
+using Voron.Primitives;
 using Voron.Trees;
+using Voron.Trees.Pages;
 
 namespace Voron.Transactions;
 
@@ -27,6 +31,19 @@ internal abstract class TransactionTree : ITreeOwner
 
     public TransactionOwner Owner { get; }
 
+    /// <summary>Increases when the tree's handles end.</summary>
+    public long Generation { get; protected set; }
+
+    /// <summary>True after the tree was deleted in this transaction.</summary>
+    public bool IsDropped
+    {
+        get => (Pending & Work.Dropped) != 0;
+        set => Pending = value ? Pending | Work.Dropped : Pending & ~Work.Dropped;
+    }
+
+    /// <summary>True if the state can be used as it is.</summary>
+    public bool IsSettled => Pending == Work.None;
+
     /// <summary>Applies all waiting puts and returns the state of the tree. Applying them may fail, as the puts themselves would have.</summary>
     /// <exception cref="InvalidOperationException">The tree has been deleted in this transaction.</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -43,9 +60,56 @@ internal abstract class TransactionTree : ITreeOwner
     /// <summary>The work that must be done before the state can be used.</summary>
     protected Work Pending { get; set; }
 
+    /// <exception cref="ObjectDisposedException">The handles of that generation have ended.</exception>
+    /// <exception cref="InvalidOperationException">The tree has been deleted in this transaction.</exception>
+    public void ThrowIfClosed(long generation)
+    {
+        if (generation != Generation)
+            ThrowEnded(generation);
+        if (IsDropped)
+            ThrowDropped();
+    }
+
+    /// <summary>
+    /// Describes an entry for a debugger or a log. Throws nothing, and reads no page but that of the entry; null when its transaction has ended or
+    /// the tree has changed, because the page may be gone then.
+    /// </summary>
+    /// <param name="generation">The generation of the handles when the entry was read.</param>
+    /// <param name="changes">The number of changes of the tree when the entry was read.</param>
+    /// <param name="record">The record of the entry.</param>
+    public unsafe string? DescribeEntry(long generation, long changes, byte* record)
+    {
+        Owner.BeginDescription();
+        try
+        {
+            if (generation != Generation || IsDropped || changes != _state.ChangeCount)
+                return null;
+            var value = LeafPage.Kind(record) == ValueKind.Inline
+                ? KeyText.Of(new ReadOnlySpan<byte>(LeafPage.InlineBytes(record), LeafPage.InlineLength(record)))
+                : $"{LeafValue.Length(record)} bytes";
+            return $"{KeyText.Of(LeafPage.Key(record))} = {value}";
+        }
+        finally
+        {
+            Owner.EndDescription();
+        }
+    }
+
     /// <summary>Saves the state of the tree if a savepoint needs it and does not have it.</summary>
     public abstract void BeforeChange();
 
     /// <summary>Does the pending work, or throws because the tree has been deleted.</summary>
     protected abstract void Settle();
+
+    /// <summary>Throws because the tree has been deleted.</summary>
+    [DoesNotReturn]
+    protected abstract void ThrowDropped();
+
+    [DoesNotReturn]
+    private void ThrowEnded(long generation)
+    {
+        if (HandleGeneration.HasTransactionEnded(generation, Generation))
+            EndedErrors.ThrowTransaction();
+        EndedErrors.ThrowTree();
+    }
 }

@@ -13,15 +13,44 @@ internal static class TreeEditor
     /// <exception cref="StorageFullException">There is no room; the transaction can only be rolled back.</exception>
     public static void Put(OpenTree tree, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
-        var write = Begin(tree, key);
-        if (tree.TryDefer(key, value))
-            return;
+        Begin(tree, key);
+        if (!tree.TryDefer(key, value))
+            PutNow(tree, key, value);
+    }
+
+    /// <summary>Sets the value of a key at once. The transaction can take the change: see <see cref="Begin"/>.</summary>
+    /// <inheritdoc cref="Put"/>
+    public static void PutNow(OpenTree tree, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    {
+        var write = tree.Owner.Write!;
         try
         {
             if (value.Length >= write.LargeValues.ThresholdBytes)
                 write.LargeValues.Put(tree.SettledState(), key, value);
             else
                 TreeWriter.Put(write.Pages, tree.SettledState(), key, value);
+        }
+        catch (Exception e) when (write.Break(e))
+        {
+            throw;
+        }
+    }
+
+    /// <summary>Makes a staged value the value of a key.</summary>
+    /// <inheritdoc cref="StagedContent.Take"/>
+    public static void PutStaged(OpenTree tree, ReadOnlySpan<byte> key, StagedContent content)
+    {
+        var write = Begin(tree, key);
+        write.Pages.Take(content);
+        if (content.Reservation == null)
+        {
+            Put(tree, key, content.Bytes);
+            return;
+        }
+
+        try
+        {
+            write.LargeValues.PutStaged(tree.SettledState(), key, content);
         }
         catch (Exception e) when (write.Break(e))
         {
@@ -75,6 +104,37 @@ internal static class TreeEditor
         try
         {
             return TreeWriter.Delete(write.Pages, tree.SettledState(), key);
+        }
+        catch (Exception e) when (write.Break(e))
+        {
+            throw;
+        }
+    }
+
+    /// <summary>Removes the entries between two places, and returns their number.</summary>
+    public static long DeleteRange(OpenTree tree, KeyBound start, KeyBound end)
+    {
+        var write = tree.Owner.Write!;
+        write.ThrowIfBroken();
+        try
+        {
+            return RangeRemoval.Delete(write.Pages, tree.SettledState(), start, end);
+        }
+        catch (Exception e) when (write.Break(e))
+        {
+            throw;
+        }
+    }
+
+    /// <summary>Removes all entries. Waiting puts are not applied first.</summary>
+    public static void Clear(OpenTree tree)
+    {
+        var write = tree.Owner.Write!;
+        write.ThrowIfBroken();
+        tree.DiscardPuts();
+        try
+        {
+            RangeRemoval.DeleteAll(write.Pages, tree.StateAsIs);
         }
         catch (Exception e) when (write.Break(e))
         {

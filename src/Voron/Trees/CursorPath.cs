@@ -107,7 +107,10 @@ internal unsafe struct CursorPath()
         if ((uint)index >= (uint)SlottedPage.Count(branch))
             return;
 
-        var page = reader.Peek(BranchPage.Child(branch, index));
+        var next = BranchPage.Child(branch, index);
+        if (next.Value == BranchPage.Child(branch, _indexes[level]).Value + step)
+            reader.ScanAhead(next, step);
+        var page = reader.Peek(next);
         if (page == null)
             return;
 

@@ -20,6 +20,13 @@ internal static unsafe class LeafValue
         return ReadOutside(reader, record);
     }
 
+    /// <summary>Returns a part of the value of a record. Of a large value, only that part is verified.</summary>
+    /// <inheritdoc cref="Read"/>
+    public static ReadOnlySpan<byte> ReadPart(PageReader reader, byte* record, long offset, int count) =>
+        LeafPage.Kind(record) == ValueKind.LargeExtent
+            ? reader.ReadLarge(*(LargeExtentReference*)LeafPage.InlineBytes(record), offset, count)
+            : Read(reader, record).Slice((int)offset, count);
+
     /// <summary>Returns the length of a record's value without reading its extent.</summary>
     public static long Length(byte* record) => LeafPage.Kind(record) switch
     {

@@ -17,6 +17,38 @@ internal static unsafe class PageMerger
             TryMerge<LeafPage>(writer, state, path, path.LeafLevel);
     }
 
+    /// <summary>
+    /// Called after a range of entries has been removed, and whole pages with it, for a key at an edge of the range: merges the pages on the path
+    /// to that key.
+    /// </summary>
+    public static void AfterRangeRemoval(PageWriter writer, TreeState state, in SearchKey key)
+    {
+        CollapseRoot(writer, state);
+
+        // A merge changes the path. Each removes a page, so this ends.
+        var merged = true;
+        while (merged && state.Depth > 1)
+        {
+            TreeReader.Descend(state, writer, key, out var path);
+            merged = TryMergeOnPath(writer, state, path);
+        }
+    }
+
+    private static bool TryMergeOnPath(PageWriter writer, TreeState state, in TreePath path)
+    {
+        if (IsUnderfull(TreePages.ReadLeaf(writer, path.Page(path.LeafLevel)), writer.PageSize)
+            && TryMerge<LeafPage>(writer, state, path, path.LeafLevel))
+            return true;
+        for (var level = path.LeafLevel - 1; level > 0; level--)
+        {
+            if (IsUnderfull(TreePages.ReadBranch(writer, path.Page(level)), writer.PageSize)
+                && TryMerge<BranchPage>(writer, state, path, level))
+                return true;
+        }
+
+        return false;
+    }
+
     private static bool IsUnderfull(byte* page, int pageSize) =>
         SlottedPage.UsedBytes(page, pageSize) < SlottedPage.Capacity(pageSize) / 3;
 
@@ -82,16 +114,15 @@ internal static unsafe class PageMerger
         }
     }
 
-    private static void TryMerge<T>(PageWriter writer, TreeState state, in TreePath path, int level)
+    private static bool TryMerge<T>(PageWriter writer, TreeState state, in TreePath path, int level)
         where T : struct, IRecordLayout
     {
         var parent = TreePages.ReadBranch(writer, path.Page(level - 1));
         var index = path.Index(level - 1);
         if (index + 1 < SlottedPage.Count(parent) && TryMergePair<T>(writer, state, path, level, parent, index))
-            return;
+            return true;
 
-        if (index > 0)
-            TryMergePair<T>(writer, state, path, level, parent, index - 1);
+        return index > 0 && TryMergePair<T>(writer, state, path, level, parent, index - 1);
     }
 
     /// <summary>Moves the entries of the child after <paramref name="index"/> into the child at that index, if they fit.</summary>

@@ -324,9 +324,9 @@ internal sealed unsafe class TreeChecker
         var isAbove = !lower.Exists || KeyOf(bytes, firstKeyed, isLeaf).SequenceCompareTo(lower.Span) >= 0;
         var isBelow = !upper.Exists || KeyOf(bytes, count - 1, isLeaf).SequenceCompareTo(upper.Span) < 0;
         if (!isAbove)
-            Report($"page {page}: its first key is below the separator that leads to it");
+            Report($"page {page}: its first key, {KeyText.Of(KeyOf(bytes, firstKeyed, isLeaf))}, is below the separator that leads to it, {KeyText.Of(lower.Span)}");
         if (!isBelow)
-            Report($"page {page}: its last key is not below the separator that follows it");
+            Report($"page {page}: its last key, {KeyText.Of(KeyOf(bytes, count - 1, isLeaf))}, is not below the separator that follows it, {KeyText.Of(upper.Span)}");
         return isAbove && isBelow;
     }
 

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using Voron.Format;
 using Voron.Paging;
@@ -22,7 +23,7 @@ namespace Voron.Trees;
 /// The leaf is set if and only if the place is Entry, and both are set only when nothing can fail any more. A seek that fails leaves
 /// the cursor Lost until another seek; a step that fails leaves it Saved, at the entry that it was about to leave.
 /// </remarks>
-internal sealed unsafe class TreeCursor
+internal sealed unsafe partial class TreeCursor
 {
     private TreeState? _tree;
     private PageReader? _reader;
@@ -55,6 +56,17 @@ internal sealed unsafe class TreeCursor
 
     internal TreeCursor? PreviousOfTree { get; set; }
 
+    /// <summary>
+    /// Rises with each leaf that the cursor gets to. While it stays the same and <see cref="Leaf"/> is not null, the leaf does not change.
+    /// </summary>
+    internal long LeafVisits { get; private set; }
+
+    /// <summary>The leaf of the entry; null while the cursor has no address of an entry.</summary>
+    internal byte* Leaf => _leaf;
+
+    /// <summary>The index of the entry in the leaf, or that of the last entry before the cursor released its leaf.</summary>
+    internal int Index => _index;
+
     /// <summary>True if there is an entry to read; false also when the entry has been deleted since.</summary>
     public bool IsOnEntry => _place == Place.Entry || (_place == Place.Saved && TryRestore());
 
@@ -83,15 +95,24 @@ internal sealed unsafe class TreeCursor
     /// <summary>The length of the value, determined without reading its extent.</summary>
     public long ValueLength => LeafValue.Length(Record);
 
+    /// <summary>The record of the entry; null while the cursor has no address of an entry.</summary>
+    internal byte* RecordIfAny
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get
+        {
+            var leaf = _leaf;
+            return leaf == null ? null : SlottedPage.Record(leaf, _index);
+        }
+    }
+
     /// <summary>The record of the entry, to be read with <see cref="LeafPage"/>.</summary>
     public byte* Record
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
         get
         {
-            if (_place != Place.Entry)
-                RestoreOrThrow();
-
+            RequireEntry();
             return SlottedPage.Record(_leaf, _index);
         }
     }
@@ -121,14 +142,14 @@ internal sealed unsafe class TreeCursor
     public bool Seek(ReadOnlySpan<byte> key)
     {
         Leave();
-        return SeekFrom(key, out _);
+        return SeekNear(key, 1, out _);
     }
 
     /// <summary>Goes to this key; if the tree has no such entry, returns false and goes to the one after it.</summary>
     public bool SeekExact(ReadOnlySpan<byte> key)
     {
         Leave();
-        SeekFrom(key, out var exact);
+        SeekNear(key, 1, out var exact);
         return exact;
     }
 
@@ -136,7 +157,7 @@ internal sealed unsafe class TreeCursor
     public bool SeekForPrevious(ReadOnlySpan<byte> key)
     {
         Leave();
-        return SeekBack(key, out _);
+        return SeekNear(key, -1, out _);
     }
 
     public bool SeekFirst()
@@ -190,13 +211,41 @@ internal sealed unsafe class TreeCursor
         return true;
     }
 
+    /// <summary>
+    /// Goes a step of 1 or -1 if it leads to one of <paramref name="count"/> entries of the leaf that it got to at that visit. A visit from before
+    /// the cursor was closed and opened again is another one.
+    /// </summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal bool TryStepWithin(long visit, int step, int first, int count)
+    {
+        var index = _index + step;
+        if (_leaf == null || LeafVisits != visit || (uint)(index - first) >= (uint)count)
+            return false;
+        _index = index;
+        return true;
+    }
+
+    /// <exception cref="InvalidOperationException">There is no entry here, or it has been deleted.</exception>
+    internal void RequireEntry()
+    {
+        if (_place != Place.Entry)
+            RestoreOrThrow();
+    }
+
+    /// <summary>Goes to another entry of the same leaf.</summary>
+    internal void GoTo(int index)
+    {
+        Debug.Assert(_leaf != null && (uint)index < (uint)_count, "The entry must be in the leaf that the cursor has.");
+        _index = index;
+    }
+
     /// <summary>Goes to the next entry, or to the first one if the cursor has not been positioned yet.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool MoveNext() => TryStepNext() || MoveNextSlowly();
+    public bool MoveNext() => TryStepNext() || MoveSlowly(1);
 
     /// <summary>Goes to the previous entry, or to the last one if the cursor has not been positioned yet.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool MovePrevious() => TryStepPrevious() || MovePreviousSlowly();
+    public bool MovePrevious() => TryStepPrevious() || MoveSlowly(-1);
 
     /// <summary>
     /// Prepares the tree for the removal of the cursor's entry, and returns the key of the entry, which may be gone already. The key is valid
@@ -242,36 +291,23 @@ internal sealed unsafe class TreeCursor
         _index = index;
         _leaf = leaf;
         _place = Place.Entry;
+        LeafVisits++;
         if (_canChange && !IsAttached)
             _tree!.Attach(this);
     }
 
-    private bool SeekFrom(ReadOnlySpan<byte> key, out bool exact)
+    /// <summary>Goes to the key; if the tree has no such entry, to the one after it (step 1) or before it (step -1).</summary>
+    private bool SeekNear(ReadOnlySpan<byte> key, int step, out bool exact)
     {
         exact = false;
         var leaf = Descend(key, out var index);
         if (leaf == null)
-            return End(Place.AfterLast);
+            return End(step);
 
         exact = index >= 0;
-        var at = exact ? index : ~index;
-        if (at == SlottedPage.Count(leaf))
-            return StepLeaf(1);
-        SetPlace(leaf, at);
-        return true;
-    }
-
-    private bool SeekBack(ReadOnlySpan<byte> key, out bool exact)
-    {
-        exact = false;
-        var leaf = Descend(key, out var index);
-        if (leaf == null)
-            return End(Place.BeforeFirst);
-
-        exact = index >= 0;
-        var at = exact ? index : ~index - 1;
-        if (at < 0)
-            return StepLeaf(-1);
+        var at = exact ? index : step > 0 ? ~index : ~index - 1;
+        if ((uint)at >= (uint)SlottedPage.Count(leaf))
+            return StepLeaf(step);
         SetPlace(leaf, at);
         return true;
     }
@@ -280,7 +316,7 @@ internal sealed unsafe class TreeCursor
     {
         var tree = _tree!;
         if (tree.Root.IsNone)
-            return End(first ? Place.AfterLast : Place.BeforeFirst);
+            return End(first ? 1 : -1);
 
         tree.CheckDepth(_reader!);
         var leaf = _path.DescendToEdge(_reader!, tree.Root, tree.Depth, first);
@@ -313,21 +349,21 @@ internal sealed unsafe class TreeCursor
     {
         var leaf = _path.Step(_reader!, step, _tree!.LeafPages);
         if (leaf == null)
-            return End(step > 0 ? Place.AfterLast : Place.BeforeFirst);
+            return End(step);
 
         SetPlace(leaf, step > 0 ? 0 : SlottedPage.Count(leaf) - 1);
         return true;
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private bool MoveNextSlowly()
+    private bool MoveSlowly(int step)
     {
         switch (_place)
         {
             case Place.Entry:
                 try
                 {
-                    return StepLeaf(1);
+                    return StepLeaf(step);
                 }
                 catch when (LosePages())
                 {
@@ -335,41 +371,15 @@ internal sealed unsafe class TreeCursor
                 }
 
             case Place.Saved:
-                return SeekFrom(SavedKey(), out var exact) && (!exact || MoveNext());
-            case Place.AfterLast:
+                return SeekNear(SavedKey(), step, out var exact) && (!exact || (step > 0 ? MoveNext() : MovePrevious()));
+            case Place.AfterLast when step > 0:
+            case Place.BeforeFirst when step < 0:
                 return false;
             case Place.Lost:
                 TreeErrors.ThrowLost();
                 return false;
             default:
-                return SeekFirst();
-        }
-    }
-
-    [MethodImpl(MethodImplOptions.NoInlining)]
-    private bool MovePreviousSlowly()
-    {
-        switch (_place)
-        {
-            case Place.Entry:
-                try
-                {
-                    return StepLeaf(-1);
-                }
-                catch when (LosePages())
-                {
-                    throw;
-                }
-
-            case Place.Saved:
-                return SeekBack(SavedKey(), out var exact) && (!exact || MovePrevious());
-            case Place.BeforeFirst:
-                return false;
-            case Place.Lost:
-                TreeErrors.ThrowLost();
-                return false;
-            default:
-                return SeekLast();
+                return step > 0 ? SeekFirst() : SeekLast();
         }
     }
 
@@ -390,10 +400,10 @@ internal sealed unsafe class TreeCursor
         return false;
     }
 
-    private bool End(Place place)
+    private bool End(int step)
     {
         _leaf = null;
-        _place = place;
+        _place = step > 0 ? Place.AfterLast : Place.BeforeFirst;
         return false;
     }
 
@@ -408,7 +418,7 @@ internal sealed unsafe class TreeCursor
     /// <summary>Returns from a saved key to its entry; if the entry is gone, returns false and stays as before.</summary>
     private bool TryRestore()
     {
-        SeekFrom(SavedKey(), out var exact);
+        SeekNear(SavedKey(), 1, out var exact);
         if (!exact)
         {
             _leaf = null;

@@ -31,6 +31,10 @@ internal static unsafe class TreeErrors
             $"A tree in '{reader.FilePath}' has more leaves than the {leaves} that it claims: its branches form a cycle or share pages.");
 
     [DoesNotReturn]
+    public static void ThrowEntries(PageReader reader, long entries) =>
+        throw new CorruptionException($"A tree in '{reader.FilePath}' has another number of entries than the {entries} that it claims.");
+
+    [DoesNotReturn]
     public static void ThrowShared(PageReader reader, PageNumber page) =>
         throw new CorruptionException($"Page {page} of '{reader.FilePath}' is linked to a tree twice.");
 

@@ -12,7 +12,7 @@ internal static unsafe class TreeReader
 {
     /// <summary>Gets the value of a key, valid as described at <see cref="PageReader.Read"/>; returns false when there is none.</summary>
     /// <exception cref="CorruptionException">The value cannot match the description in its record.</exception>
-    public static bool TryGet(TreeState state, PageReader reader, ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
+    public static bool TryGet(TreeState state, PageReader reader, scoped ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
     {
         var record = Find(state, reader, key);
         if (record == null)
@@ -32,7 +32,7 @@ internal static unsafe class TreeReader
     /// Returns the record of a key, to be read with <see cref="LeafPage"/>, or null when the tree has no such key. The record also gives
     /// access to the reference of a large extent.
     /// </summary>
-    public static byte* Find(TreeState state, PageReader reader, ReadOnlySpan<byte> key)
+    public static byte* Find(TreeState state, PageReader reader, scoped ReadOnlySpan<byte> key)
     {
         if (state.Root.IsNone || key.Length == 0)
             return null;

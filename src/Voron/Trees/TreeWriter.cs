@@ -89,43 +89,6 @@ internal static unsafe class TreeWriter
     /// <exception cref="InvalidOperationException">The cursor is on no entry.</exception>
     public static bool DeleteCurrent(PageWriter writer, TreeCursor cursor) => Delete(writer, cursor.State, cursor.PrepareToDelete());
 
-    /// <summary>Removes every entry and frees every page.</summary>
-    public static void FreeAll(PageWriter writer, TreeState state)
-    {
-        if (state.Root.IsNone)
-            return;
-
-        state.PrepareForChange();
-        state.CheckDepth(writer);
-        FreeBelow(writer, state, state.Root, state.Depth - 1);
-        state.Root = PageNumber.None;
-        state.Depth = 0;
-        state.EntryCount = 0;
-        state.LeafPages = 0;
-        state.BranchPages = 0;
-        state.OverflowPages = 0;
-        state.RightmostLeaf = PageNumber.None;
-        state.Changed = true;
-    }
-
-    private static void FreeBelow(PageWriter writer, TreeState state, PageNumber page, int levelsBelow)
-    {
-        if (levelsBelow > 0)
-        {
-            var branch = TreePages.ReadBranch(writer, page);
-            for (var i = 0; i < SlottedPage.Count(branch); i++)
-                FreeBelow(writer, state, BranchPage.Child(branch, i), levelsBelow - 1);
-        }
-        else if (state.OverflowPages != 0)
-        {
-            var leaf = TreePages.ReadLeaf(writer, page);
-            for (var i = 0; i < SlottedPage.Count(leaf); i++)
-                ValueExtents.Free(writer, state, SlottedPage.Record(leaf, i));
-        }
-
-        writer.Free(page);
-    }
-
     /// <summary>Returns the address of the value's bytes, or null when the key exists and its value must not be replaced.</summary>
     private static byte* Store(PageWriter writer, TreeState state, ReadOnlySpan<byte> key, in NewValue value, bool replace)
     {

@@ -40,6 +40,20 @@ internal sealed class TestTree : IDisposable
         return deleted;
     }
 
+    /// <summary>Deletes the keys from one on, and below another.</summary>
+    /// <param name="from">The first key; null for the first of the tree.</param>
+    /// <param name="to">The key after the last one; null for no end.</param>
+    public long DeleteRange(byte[]? from, byte[]? to)
+    {
+        var keys = Model.Keys
+            .Where(key => key.AsSpan().SequenceCompareTo(from) >= 0 && (to == null || key.AsSpan().SequenceCompareTo(to) < 0)).ToList();
+        var removed = RangeRemoval.Delete(Pages, State, KeyBound.Before(from), to == null ? KeyBound.End : KeyBound.Before(to));
+        removed.Should().Be(keys.Count);
+        foreach (var key in keys)
+            Model.Remove(key);
+        return removed;
+    }
+
     public byte[]? Get(byte[] key) => TreeReader.TryGet(State, Pages, key, out var value) ? value.ToArray() : null;
 
     public TreeCursor OpenCursor()

@@ -55,6 +55,8 @@ public sealed class TreeModelTests
             else
                 CheckOne(tree, key);
 
+            if (random.Next(growing ? 1_000 : 200) == 0)
+                RemoveRange(tree, known, random);
             if (random.Next(100) == 0)
                 tree.Pages.EndTransaction();
             else if (random.Next(200) == 0)
@@ -104,6 +106,22 @@ public sealed class TreeModelTests
             tree.Delete(known[at]);
             known.RemoveAt(at);
         }
+    }
+
+    // Mostly short ranges, so that the tree is not emptied each time.
+    private static void RemoveRange(TestTree tree, List<byte[]> known, Random random)
+    {
+        if (known.Count == 0)
+            return;
+        known.Sort((left, right) => left.AsSpan().SequenceCompareTo(right));
+        var first = random.Next(known.Count);
+        var last = random.Next(8) == 0 ? random.Next(known.Count + 1) : Math.Min(known.Count, first + random.Next(known.Count / 20 + 2));
+        if (random.Next(40) == 0)
+            (first, last) = random.Next(2) == 0 ? (0, last) : (first, known.Count);
+        tree.DeleteRange(first == 0 && random.Next(2) == 0 ? null : known[first], last == known.Count ? null : known[last]);
+        if (last > first)
+            known.RemoveRange(first, last - first);
+        tree.CheckStructure();
     }
 
     private static void CheckOne(TestTree tree, byte[] key)

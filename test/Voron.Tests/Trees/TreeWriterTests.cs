@@ -270,7 +270,7 @@ public sealed class TreeWriterTests
             tree.Put(BitConverter.GetBytes(random.Next()), Bytes(i % 50 == 0 ? 9_000 : 100, 1));
         tree.State.Depth.Should().BeGreaterThan(1);
 
-        TreeWriter.FreeAll(tree.Pages, tree.State);
+        RangeRemoval.DeleteAll(tree.Pages, tree.State);
         tree.Model.Clear();
         tree.Pages.PagesInUse.Should().Be(0);
         tree.Check();

@@ -56,6 +56,24 @@ internal static unsafe class PageSearch
         return ~low;
     }
 
+    /// <summary>Returns the index after the last record before a place between keys, at least <paramref name="first"/>.</summary>
+    public static int FindEnd<T>(byte* page, int first, scoped KeyBound bound)
+        where T : struct, IRecordLayout
+    {
+        var high = SlottedPage.Count(page);
+        while (first < high)
+        {
+            var middle = (first + high) >>> 1;
+            var record = SlottedPage.Record(page, middle);
+            if (bound.IsAfter(new ReadOnlySpan<byte>(record + T.KeyOffset, T.KeyLength(record))))
+                first = middle + 1;
+            else
+                high = middle;
+        }
+
+        return first;
+    }
+
     /// <summary>Prefetches all keys of a page at once, before a search compares them one after the other.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static void PrefetchKeys(byte* page, int atMost)

@@ -177,6 +177,27 @@ internal static unsafe class SlottedPage
         MarkHeader(page);
     }
 
+    /// <summary>Removes the entries from one index up to, but not including, another. At least one entry must remain.</summary>
+    public static void RemoveRange<T>(in WritablePage page, int pageSize, int from, int to)
+        where T : struct, IRecordLayout
+    {
+        var header = page.Header;
+        int count = header->EntryCount;
+        var holes = (int)header->HoleBytes;
+        for (var i = from; i < to; i++)
+            holes += T.RecordSize(Record(page.Bytes, i));
+
+        var heapStart = HeapStart(page.Bytes, pageSize);
+        var slots = Slots(page.Bytes);
+        Move(slots + to, slots + from, count - to);
+        header->EntryCount = (ushort)(count - (to - from));
+        MarkSlots(page, from, count - to);
+        var lowest = LowestRecord(page.Bytes, pageSize);
+        header->HeapStart = unchecked((ushort)lowest);
+        header->HoleBytes = (ushort)(holes - (lowest - heapStart));
+        MarkHeader(page);
+    }
+
     /// <summary>Copies entries to the end of another page, which must have room for them.</summary>
     public static void Append<T>(byte* source, int from, int to, in WritablePage target, int pageSize)
         where T : struct, IRecordLayout

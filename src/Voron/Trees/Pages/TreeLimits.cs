@@ -13,7 +13,7 @@ internal static class TreeLimits
     public const int MaxDepth = StateStructure.MaxDepth;
 
     /// <summary>The maximum length of a tree's name in UTF-8 bytes.</summary>
-    public const int MaxNameBytes = 255;
+    public const int MaxNameBytes = StorageOptions.MaxTreeNameBytes;
 
     private const int SlotBytes = sizeof(ushort);
 
@@ -34,10 +34,10 @@ internal static class TreeLimits
     public static void CheckKey(int pageSize, ReadOnlySpan<byte> key)
     {
         if (key.Length == 0 || key.Length > MaxKeyLength(pageSize) + (PlantedFault.AllowLongerKeys ? 1 : 0))
-            ThrowKeyLength(key.Length, MaxKeyLength(pageSize));
+            ThrowKeyLength(key, MaxKeyLength(pageSize));
     }
 
     [DoesNotReturn]
-    private static void ThrowKeyLength(int length, int max) =>
-        throw new ArgumentException($"A key must have 1 to {max} bytes at this page size, but this one has {length}.", nameof(length));
+    private static void ThrowKeyLength(ReadOnlySpan<byte> key, int max) =>
+        throw new ArgumentException($"A key must have 1 to {max} bytes at this page size, but this one has {key.Length}.", nameof(key));
 }

@@ -1,0 +1,129 @@
+using System.Buffers;
+using Voron.Transactions;
+
+namespace Voron;
+
+/// <content>Changes of ranges, changes that depend on the old value or return it, and values that are written piece by piece.</content>
+public readonly partial struct WriteTree
+{
+    /// <summary>Removes all entries of a range of keys.</summary>
+    /// <remarks>
+    /// Whole pages inside the range are freed. Their leaves are read only where that is needed: to find values in pages of their own, if the tree has
+    /// any, and otherwise to keep <see cref="Count"/> exact, for which the leaves that remain are read instead if they are fewer. Cursors in the
+    /// range are on no entry afterwards, as after <see cref="Delete"/>.
+    /// </remarks>
+    /// <param name="range">The keys. Its bounds may be keys read from the tree.</param>
+    /// <returns>The number of entries removed.</returns>
+    /// <exception cref="StorageFullException">There is no room; the transaction can only be rolled back.</exception>
+    /// <exception cref="CorruptionException">A page on the way is damaged; the transaction can only be rolled back.</exception>
+    public long DeleteRange(KeyRange range) => TreeEditor.DeleteRange(_tree.Opened, range.Start, range.End);
+
+    /// <summary>Removes all entries. The tree itself stays, and so do its handles and cursors.</summary>
+    /// <exception cref="StorageFullException">There is no room; the transaction can only be rolled back.</exception>
+    /// <exception cref="CorruptionException">A page on the way is damaged; the transaction can only be rolled back.</exception>
+    public void Clear() => TreeEditor.Clear(_tree.Opened);
+
+    /// <summary>Sets the value of a key, whether the tree has it or not, and returns the old value.</summary>
+    /// <returns>A copy of the old value; null if the tree did not have the key.</returns>
+    /// <inheritdoc cref="Insert"/>
+    public byte[]? Replace(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    {
+        var tree = _tree.Opened;
+        TreeEditor.Begin(tree, key);
+        var old = _tree.Get(key);
+        TreeEditor.PutNow(tree, key, value);
+        return old;
+    }
+
+    /// <summary>Sets the value of a key, whether the tree has it or not, and copies the old value.</summary>
+    /// <param name="key">The key.</param>
+    /// <param name="value">The new value.</param>
+    /// <param name="oldValue">Receives the old value before the new one is stored. It must not change the tree.</param>
+    /// <returns>False if the tree did not have the key.</returns>
+    /// <exception cref="ArgumentException">The key is empty or too long, or the buffer writer returns an empty buffer.</exception>
+    /// <exception cref="InvalidOperationException">The buffer writer has changed the tree. The value was not set.</exception>
+    /// <inheritdoc cref="Insert"/>
+    public bool Replace(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value, IBufferWriter<byte> oldValue)
+    {
+        ArgumentNullException.ThrowIfNull(oldValue);
+        var tree = _tree.Opened;
+        TreeEditor.Begin(tree, key);
+        var found = TryCopy(key, oldValue);
+        TreeEditor.PutNow(tree, key, value);
+        return found;
+    }
+
+    /// <summary>Removes an entry and returns its value.</summary>
+    /// <returns>A copy of the value; null if the tree does not have the key.</returns>
+    public byte[]? Remove(ReadOnlySpan<byte> key)
+    {
+        var tree = _tree.Opened;
+        tree.Owner.Write!.ThrowIfBroken();
+        var old = _tree.Get(key);
+        if (old != null)
+            TreeEditor.Delete(tree, key);
+        return old;
+    }
+
+    /// <summary>Removes an entry and copies its value.</summary>
+    /// <param name="key">The key.</param>
+    /// <param name="oldValue">Receives the value before the entry is removed. It must not change the tree.</param>
+    /// <returns>False if the tree does not have the key.</returns>
+    /// <exception cref="ArgumentException">The buffer writer returns an empty buffer.</exception>
+    /// <exception cref="InvalidOperationException">The buffer writer has changed the tree. The entry was not removed.</exception>
+    public bool Remove(ReadOnlySpan<byte> key, IBufferWriter<byte> oldValue)
+    {
+        ArgumentNullException.ThrowIfNull(oldValue);
+        var tree = _tree.Opened;
+        tree.Owner.Write!.ThrowIfBroken();
+        return TryCopy(key, oldValue) && TreeEditor.Delete(tree, key);
+    }
+
+    /// <summary>Sets the value of a key if it has an expected value.</summary>
+    /// <remarks>The order of the arguments is that of <see cref="Interlocked.CompareExchange(ref long, long, long)"/>.</remarks>
+    /// <param name="key">The key.</param>
+    /// <param name="value">The new value.</param>
+    /// <param name="expected">The value that the key must have. An empty span is an empty value, not a missing one.</param>
+    /// <returns>False, with nothing changed, if the key has another value, or the tree does not have it.</returns>
+    /// <inheritdoc cref="Insert"/>
+    public bool CompareExchange(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value, ReadOnlySpan<byte> expected) =>
+        TreeUpdater.CompareExchange(_tree.Opened, key, value, expected);
+
+    /// <summary>Sets the value of a key if it has an expected value, or none if none is expected.</summary>
+    /// <param name="key">The key.</param>
+    /// <param name="value">The new value.</param>
+    /// <param name="expected">The value that the key must have; null if the tree must not have the key.</param>
+    /// <returns>False, with nothing changed, if that is not so.</returns>
+    /// <inheritdoc cref="CompareExchange(ReadOnlySpan{byte}, ReadOnlySpan{byte}, ReadOnlySpan{byte})"/>
+    public bool CompareExchange(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value, byte[]? expected) =>
+        expected == null ? TreeEditor.Insert(_tree.Opened, key, value) : TreeUpdater.CompareExchange(_tree.Opened, key, value, expected);
+
+    /// <summary>Adds to a counter: a value of eight bytes, a signed integer in little-endian order. A missing counter is 0.</summary>
+    /// <param name="key">The key.</param>
+    /// <param name="delta">The number to add, which may be negative.</param>
+    /// <returns>The new value of the counter.</returns>
+    /// <exception cref="InvalidOperationException">The value of the key does not have eight bytes. Nothing was changed.</exception>
+    /// <exception cref="OverflowException">The sum is no 64-bit integer. Nothing was changed.</exception>
+    /// <inheritdoc cref="Insert"/>
+    public long Increment(ReadOnlySpan<byte> key, long delta = 1) => TreeUpdater.Increment(_tree.Opened, key, delta);
+
+    /// <summary>Opens a writer for a value whose length is not known yet. The value is set when the writer is completed.</summary>
+    /// <returns>A buffer writer. Dispose it, so that it ends if it is not completed.</returns>
+    /// <exception cref="ArgumentException">The key is empty or too long.</exception>
+    public ValueWriter OpenWriter(ReadOnlySpan<byte> key) => new(ValueWriterLease.Open(_tree.Opened, _tree.Generation, key));
+
+    /// <summary>Copies the old value to the caller's buffer writer, whose methods may do anything, even use this transaction.</summary>
+    private bool TryCopy(ReadOnlySpan<byte> key, IBufferWriter<byte> oldValue)
+    {
+        var tree = _tree.Opened;
+        if (!_tree.TryGetEntry(key, out var entry))
+            return false;
+        var changes = tree.StateAsIs.ChangeCount;
+        entry.CopyValueTo(oldValue, nameof(oldValue));
+        tree.ThrowIfClosed(_tree.Generation);
+        tree.Owner.Write!.ThrowIfBroken();
+        if (tree.StateAsIs.ChangeCount != changes || tree.HasPuts)
+            throw new InvalidOperationException("The buffer writer for the old value has changed the tree, which it must not do.");
+        return true;
+    }
+}
