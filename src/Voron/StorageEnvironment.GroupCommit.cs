@@ -1,5 +1,3 @@
-using System.ComponentModel;
-
 namespace Voron;
 
 /// <content>Operations that share a transaction with those of other callers (group commit).</content>
@@ -13,9 +11,14 @@ public sealed partial class StorageEnvironment
     /// <para>If an operation throws, only its own changes are undone, and its caller gets the exception when everything that the operation has
     /// read is durable. An operation that runs out of room or memory beside others is undone, and is run again alone before its caller gets
     /// the failure. So an operation may run more than once, and should change nothing but the transaction.</para>
-    /// <para>An operation runs on a thread of the engine or of another, waiting caller, with the execution context of its own caller. It must
-    /// use its transaction, and the trees it opens, only until it returns. Read transactions begun inside it see the durable state; any call
-    /// that needs the writer is refused.</para>
+    /// <para>An operation runs on a thread of the engine or of another, waiting caller. It sees the execution context of its own caller
+    /// (<c>AsyncLocal</c>, the current activity, logging scopes) unless <see cref="StorageOptions.FlowExecutionContext"/> is false or
+    /// the caller has suppressed the flow, and none of another caller. What it changes there is gone when it returns.</para>
+    /// <para>An operation must use its transaction, and the trees it opens, only until it returns, and not from several threads at once. It
+    /// must not be asynchronous: the compiler refuses one that returns a task, and an <c>async void</c> method fails and is undone. Read
+    /// transactions begun inside it see the durable state. Any call that needs the writer is refused there: <c>BeginWrite</c>, <c>Write</c>,
+    /// <c>WriteAsync</c>, <c>Flush</c>, <c>Dispose</c> of the environment, and a commit of the operation's transaction. Disposing of the
+    /// operation's transaction undoes the operation, and fails it unless it fails with an exception of its own.</para>
     /// <para>At most <see cref="StorageOptions.MaxQueuedOperations"/> operations may wait. Each costs one small object until its caller has the
     /// result; a cancelled one costs nothing. To block a thread until the write is durable, call
     /// <see cref="Write(Action{WriteTransaction})"/>.</para>
@@ -29,17 +32,74 @@ public sealed partial class StorageEnvironment
     public ValueTask WriteAsync(Action<WriteTransaction> operation, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(operation);
-        ThrowIfNotWritable(nameof(WriteAsync));
-        return cancellationToken.IsCancellationRequested
-            ? ValueTask.FromCanceled(cancellationToken)
-            : _groupCommit!.Enqueue(operation, cancellationToken);
+        if (!CanQueue(cancellationToken))
+            return ValueTask.FromCanceled(cancellationToken);
+        return Queue(
+            WriteOperation<Action<WriteTransaction>, NoResult>.Rent(
+                operation,
+                static (transaction, call) =>
+                {
+                    call(transaction);
+                    return default;
+                }),
+            cancellationToken);
     }
 
-    /// <summary>Refuses asynchronous operations, which return before they have finished.</summary>
-    [EditorBrowsable(EditorBrowsableState.Never)]
-    [Obsolete("A group-commit operation runs synchronously: its transaction ends when it returns. For asynchronous work, use BeginWriteAsync and CommitAsync.", error: true)]
-    public ValueTask WriteAsync(Func<WriteTransaction, Task> operation, CancellationToken cancellationToken = default) =>
-        throw AsynchronousOperation();
+    /// <summary>Runs an operation that has a result, as <see cref="WriteAsync(Action{WriteTransaction}, CancellationToken)"/> does.</summary>
+    /// <returns>
+    /// The result; if the operation was run more than once, the result of its last run. A tree, cursor or stream has ended by then, and a span
+    /// cannot be a result.
+    /// </returns>
+    /// <exception cref="ArgumentException">The result is a task, so the operation could return before it has finished.</exception>
+    /// <inheritdoc cref="WriteAsync(Action{WriteTransaction}, CancellationToken)"/>
+    public ValueTask<T> WriteAsync<T>(Func<WriteTransaction, T> operation, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(operation);
+        AsynchronousOperation.ThrowIfResultIsTask<T>();
+        if (!CanQueue(cancellationToken))
+            return ValueTask.FromCanceled<T>(cancellationToken);
+        return Queue(
+            WriteOperation<Func<WriteTransaction, T>, T>.Rent(operation, static (transaction, call) => call(transaction)), cancellationToken);
+    }
+
+    /// <summary>
+    /// Runs an operation with a state, as <see cref="WriteAsync(Action{WriteTransaction}, CancellationToken)"/> does. A static operation, which
+    /// gets all that it needs as its state, costs no closure.
+    /// </summary>
+    /// <param name="state">Passed to the operation; a tuple for several values.</param>
+    /// <inheritdoc cref="WriteAsync(Action{WriteTransaction}, CancellationToken)"/>
+    public ValueTask WriteAsync<TState>(
+        TState state, Action<WriteTransaction, TState> operation, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(operation);
+        if (!CanQueue(cancellationToken))
+            return ValueTask.FromCanceled(cancellationToken);
+        return Queue(
+            WriteOperation<(TState State, Action<WriteTransaction, TState> Call), NoResult>.Rent(
+                (state, operation),
+                static (transaction, both) =>
+                {
+                    both.Call(transaction, both.State);
+                    return default;
+                }),
+            cancellationToken);
+    }
+
+    /// <summary>
+    /// Runs an operation with a state and a result, as <see cref="WriteAsync{T}(Func{WriteTransaction, T}, CancellationToken)"/> does. A static
+    /// operation, which gets all that it needs as its state, costs no closure.
+    /// </summary>
+    /// <param name="state">Passed to the operation; a tuple for several values.</param>
+    /// <inheritdoc cref="WriteAsync{T}(Func{WriteTransaction, T}, CancellationToken)"/>
+    public ValueTask<TResult> WriteAsync<TState, TResult>(
+        TState state, Func<WriteTransaction, TState, TResult> operation, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(operation);
+        AsynchronousOperation.ThrowIfResultIsTask<TResult>();
+        if (!CanQueue(cancellationToken))
+            return ValueTask.FromCanceled<TResult>(cancellationToken);
+        return Queue(WriteOperation<TState, TResult>.Rent(state, operation), cancellationToken);
+    }
 
     /// <summary>
     /// Runs an operation as <see cref="WriteAsync(Action{WriteTransaction}, CancellationToken)"/> does, but blocks until the write is durable.
@@ -54,34 +114,88 @@ public sealed partial class StorageEnvironment
     {
         ArgumentNullException.ThrowIfNull(operation);
         ThrowIfNotWritable(nameof(Write));
-        _groupCommit!.Run(operation);
+        WriteOperation<Action<WriteTransaction>, NoResult>.Rent(
+            operation,
+            static (transaction, call) =>
+            {
+                call(transaction);
+                return default;
+            }).Run(_groupCommit!);
     }
 
     /// <summary>Runs an operation that has a result, as <see cref="Write(Action{WriteTransaction})"/> does.</summary>
-    /// <returns>The result; if the operation was run more than once, the result of its last run.</returns>
+    /// <returns>
+    /// The result; if the operation was run more than once, the result of its last run. A tree, cursor or stream has ended by then, and a span
+    /// cannot be a result.
+    /// </returns>
     /// <exception cref="ArgumentException">The result is a task, so the operation could return before it has finished.</exception>
     /// <inheritdoc cref="Write(Action{WriteTransaction})"/>
     public T Write<T>(Func<WriteTransaction, T> operation)
     {
         ArgumentNullException.ThrowIfNull(operation);
-        if (OperationResult<T>.IsTask)
-            throw AsynchronousOperation();
-        var result = default(T);
-        Write(writing => { result = operation(writing); });
-        return result!;
+        AsynchronousOperation.ThrowIfResultIsTask<T>();
+        ThrowIfNotWritable(nameof(Write));
+        return WriteOperation<Func<WriteTransaction, T>, T>.Rent(operation, static (transaction, call) => call(transaction)).Run(_groupCommit!);
     }
 
-    /// <inheritdoc cref="WriteAsync(Func{WriteTransaction, Task}, CancellationToken)"/>
-    [EditorBrowsable(EditorBrowsableState.Never)]
-    [Obsolete("A group-commit operation runs synchronously: its transaction ends when it returns. For asynchronous work, use BeginWriteAsync and CommitAsync.", error: true)]
-    public void Write(Func<WriteTransaction, Task> operation) => throw AsynchronousOperation();
-
-    private static ArgumentException AsynchronousOperation() => new(
-        "The operation returns a task, so it would use its transaction after it has returned. Use BeginWriteAsync and CommitAsync instead.", "operation");
-
-    private static class OperationResult<T>
+    /// <summary>
+    /// Runs an operation with a state, as <see cref="Write(Action{WriteTransaction})"/> does. A static operation, which gets all that it needs
+    /// as its state, costs no closure.
+    /// </summary>
+    /// <param name="state">Passed to the operation; a tuple for several values.</param>
+    /// <inheritdoc cref="Write(Action{WriteTransaction})"/>
+    public void Write<TState>(TState state, Action<WriteTransaction, TState> operation)
     {
-        public static readonly bool IsTask = typeof(Task).IsAssignableFrom(typeof(T)) || typeof(T) == typeof(ValueTask)
-            || (typeof(T).IsGenericType && typeof(T).GetGenericTypeDefinition() == typeof(ValueTask<>));
+        ArgumentNullException.ThrowIfNull(operation);
+        ThrowIfNotWritable(nameof(Write));
+        WriteOperation<(TState State, Action<WriteTransaction, TState> Call), NoResult>.Rent(
+            (state, operation),
+            static (transaction, both) =>
+            {
+                both.Call(transaction, both.State);
+                return default;
+            }).Run(_groupCommit!);
     }
+
+    /// <summary>
+    /// Runs an operation with a state and a result, as <see cref="Write{T}(Func{WriteTransaction, T})"/> does. A static operation, which gets
+    /// all that it needs as its state, costs no closure.
+    /// </summary>
+    /// <param name="state">Passed to the operation; a tuple for several values.</param>
+    /// <inheritdoc cref="Write{T}(Func{WriteTransaction, T})"/>
+    public TResult Write<TState, TResult>(TState state, Func<WriteTransaction, TState, TResult> operation)
+    {
+        ArgumentNullException.ThrowIfNull(operation);
+        AsynchronousOperation.ThrowIfResultIsTask<TResult>();
+        ThrowIfNotWritable(nameof(Write));
+        return WriteOperation<TState, TResult>.Rent(state, operation).Run(_groupCommit!);
+    }
+
+    /// <returns>False when the call was cancelled before it began.</returns>
+    private bool CanQueue(CancellationToken cancellationToken)
+    {
+        ThrowIfNotWritable(nameof(WriteAsync));
+        if (cancellationToken.IsCancellationRequested)
+            return false;
+        _groupCommit!.ThrowIfFull();
+        return true;
+    }
+
+    // Each task is taken before the operation is queued: when it has completed, the object may already have another version.
+    private ValueTask Queue<TState>(WriteOperation<TState, NoResult> operation, CancellationToken cancellationToken)
+    {
+        var task = operation.Task;
+        _groupCommit!.Enqueue(operation, cancellationToken);
+        return task;
+    }
+
+    private ValueTask<TResult> Queue<TState, TResult>(WriteOperation<TState, TResult> operation, CancellationToken cancellationToken)
+    {
+        var task = operation.TaskOfResult;
+        _groupCommit!.Enqueue(operation, cancellationToken);
+        return task;
+    }
+
+    /// <summary>The result of an operation that has none.</summary>
+    private readonly struct NoResult;
 }

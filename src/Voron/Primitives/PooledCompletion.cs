@@ -23,6 +23,9 @@ internal abstract class PooledCompletion : RelayedCompletion, IValueTaskSource
 
     public ValueTask Task => new(this, _core.Version);
 
+    /// <summary>The version of the task, for a class that has a task with a result as well.</summary>
+    protected short Version => _core.Version;
+
     /// <summary>The object that a blocking caller waits on.</summary>
     protected object Gate => _gate;
 
@@ -69,9 +72,11 @@ internal abstract class PooledCompletion : RelayedCompletion, IValueTaskSource
     }
 
     /// <summary>Throws the failure that ended the wait, if there was one, and returns the object to its pool.</summary>
-    public void TakeResult() => ((IValueTaskSource)this).GetResult(_core.Version);
+    public void TakeResult() => GetResult(_core.Version);
 
-    void IValueTaskSource.GetResult(short token)
+    /// <summary>Throws the failure that ended the wait, if there was one, and returns the object to its pool.</summary>
+    /// <param name="token">The version of the task.</param>
+    public void GetResult(short token)
     {
         // A call that comes too early, or once too often, throws and leaves the object where it is: in use by the engine, or in the pool.
         if (_core.GetStatus(token) == ValueTaskSourceStatus.Pending)
@@ -98,11 +103,22 @@ internal abstract class PooledCompletion : RelayedCompletion, IValueTaskSource
         }
     }
 
-    ValueTaskSourceStatus IValueTaskSource.GetStatus(short token) => _core.GetStatus(token);
+    /// <summary>Returns whether the task has completed.</summary>
+    public ValueTaskSourceStatus GetStatus(short token) => _core.GetStatus(token);
 
-    void IValueTaskSource.OnCompleted(Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags)
+    void IValueTaskSource.OnCompleted(Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) =>
+        OnCompleted(continuation, state, token, flags, AsTaskProbe.Continuation);
+
+    /// <summary>Calls the continuation when the outcome is known.</summary>
+    /// <param name="continuation">The continuation.</param>
+    /// <param name="state">Its argument.</param>
+    /// <param name="token">The version of the task.</param>
+    /// <param name="flags">How the continuation is to be called.</param>
+    /// <param name="asTask">The continuation that a value task passes when it is converted to a task.</param>
+    protected void OnCompleted(
+        Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags, Action<object?>? asTask)
     {
-        if (ReferenceEquals(continuation, AsTaskProbe.Continuation))
+        if (ReferenceEquals(continuation, asTask))
         {
             CompleteTask(continuation, state, token);
             return;
@@ -152,32 +168,6 @@ internal abstract class PooledCompletion : RelayedCompletion, IValueTaskSource
         catch (Exception)
         {
             // The context of the awaiting caller, perhaps a closed window, has refused the continuation. The outcome is set nevertheless.
-        }
-    }
-
-    /// <summary>
-    /// Finds the continuation that a value task passes to its source when it is converted to a task, because a caller may block on that task.
-    /// </summary>
-    private sealed class AsTaskProbe : IValueTaskSource
-    {
-        private Action<object?>? _continuation;
-
-        public static Action<object?>? Continuation { get; } = Find();
-
-        public void GetResult(short token)
-        {
-        }
-
-        public ValueTaskSourceStatus GetStatus(short token) => ValueTaskSourceStatus.Pending;
-
-        public void OnCompleted(Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) =>
-            _continuation = continuation;
-
-        private static Action<object?>? Find()
-        {
-            var probe = new AsTaskProbe();
-            _ = new ValueTask(probe, 0).AsTask();
-            return probe._continuation;
         }
     }
 }

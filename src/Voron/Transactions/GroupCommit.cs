@@ -35,11 +35,13 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
 
     private readonly GroupCommitQueue _queue = new();
     private readonly Func<WriteTransactionBody> _begin;
-    private readonly Action<Delegate, WriteTransactionBody> _call;
     private readonly Action<GroupCommitOperation> _withdraw;
     private readonly GroupCommitBatch _batch;
+    private readonly Engine _engine;
     private readonly int _mostQueued;
+    private readonly bool _flowsContext;
     private readonly AutoResetEvent _work = new(false);
+    private readonly TimeSpan _threadIdleTime;
     private Thread? _thread;
     private bool _isLed;
     private bool _isOffered;
@@ -50,18 +52,23 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
     private int _offersToThread;
 
     /// <param name="begin">Takes the writer and begins a transaction.</param>
-    /// <param name="call">Calls a caller's operation with the transaction that it shares.</param>
-    /// <param name="options">The limits of a batch and of the queue.</param>
+    /// <param name="engine">The environment, whose options have the limits of a batch and of the queue.</param>
     /// <param name="committed">Called with the number of operations that a transaction contained.</param>
+    /// <param name="failedLate">Called with the exception of asynchronous work that an operation has started and that fails after its end.</param>
     public GroupCommit(
-        Func<WriteTransactionBody> begin, Action<Delegate, WriteTransactionBody> call, StorageOptions options, Action<int> committed)
+        Func<WriteTransactionBody> begin, Engine engine, Action<int> committed, Action<Exception> failedLate)
     {
         _begin = begin;
-        _call = call;
         _withdraw = _queue.Remove;
-        _mostQueued = options.MaxQueuedOperations;
-        _batch = new GroupCommitBatch(_queue, options, committed);
+        _engine = engine;
+        _mostQueued = engine.Options.MaxQueuedOperations;
+        _threadIdleTime = engine.Options.ThreadIdleTime;
+        _flowsContext = engine.Options.FlowExecutionContext;
+        _batch = new GroupCommitBatch(_queue, engine, committed, failedLate);
     }
+
+    /// <summary>True while there is a group commit thread.</summary>
+    public bool HasThread => Volatile.Read(ref _thread) != null;
 
     /// <summary>The number of operations that wait to be started.</summary>
     public int QueuedCount => _queue.Count;
@@ -77,40 +84,33 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
         }
     }
 
-    /// <summary>Queues an operation; the task completes when it is durable.</summary>
+    /// <summary>Refuses another operation that would wait in the queue without a thread.</summary>
     /// <exception cref="StorageFullException">The maximum number of operations is already waiting.</exception>
-    public ValueTask Enqueue(Delegate operation, CancellationToken cancellationToken)
+    public void ThrowIfFull()
     {
-        ThrowIfInside(nameof(StorageEnvironment.WriteAsync));
         if (_queue.BoundedCount >= _mostQueued)
             ThrowFull();
-        var queued = GroupCommitOperation.Rent(operation, _call, _withdraw);
-        var task = queued.Begin(cancellationToken);
-        if (Append(queued))
-            Offer();
-        return task;
     }
 
-    /// <summary>Runs an operation and returns when it is durable. The calling thread runs the batch when no other thread does.</summary>
-    public void Run(Delegate operation)
+    /// <summary>Queues an operation, whose task completes when it is durable.</summary>
+    public void Enqueue(GroupCommitOperation operation, CancellationToken cancellationToken)
     {
-        ThrowIfInside(nameof(StorageEnvironment.Write));
-        var queued = GroupCommitOperation.Rent(operation, _call, _withdraw);
-        queued.BeginBlocking();
-        var isInterrupted = false;
-        if (Append(queued) || queued.WaitUntilFinishedOrLeading(ref isInterrupted))
-            LeadUntilFinished(queued, ref isInterrupted);
+        Prepare(operation);
+        operation.Begin(cancellationToken);
+        if (Append(operation))
+            Offer();
+    }
 
-        try
-        {
-            queued.TakeResult();
-        }
-        finally
-        {
-            // Not earlier: other callers may have depended on this thread.
-            if (isInterrupted)
-                Thread.CurrentThread.Interrupt();
-        }
+    /// <summary>Runs an operation, and returns when it is durable. The calling thread runs the batch when no other thread does.</summary>
+    /// <returns>Whether the thread was interrupted meanwhile. It is interrupted again when the caller has taken the result.</returns>
+    public bool Run(GroupCommitOperation operation)
+    {
+        Prepare(operation);
+        operation.BeginBlocking();
+        var isInterrupted = false;
+        if (Append(operation) || operation.WaitUntilFinishedOrLeading(ref isInterrupted))
+            LeadUntilFinished(operation, ref isInterrupted);
+        return isInterrupted;
     }
 
     /// <summary>Fails the queued operations and ends the thread. The environment is closed: no more batches can begin.</summary>
@@ -138,6 +138,15 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
         LeadAll();
     }
 
+    // An operation runs in the activity that its caller has started for it.
+    private void Prepare(GroupCommitOperation operation)
+    {
+        var trace = EngineActivities.IsListening ? OperationTrace.Start(_engine) : null;
+        operation.Trace = trace;
+        operation.Prepare(_withdraw, _flowsContext);
+        trace?.Leave();
+    }
+
     // Thrown by the call, not through its task: a caller that does not await its writes might not look at their tasks either.
     [DoesNotReturn]
     private void ThrowFull() => throw new StorageFullException(
@@ -161,7 +170,7 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
             }
         }
 
-        operation.Answer(new ObjectDisposedException(nameof(StorageEnvironment), "The environment is closed. The operation was not run."));
+        operation.Answer(EndedErrors.Environment(_engine.Disk.Path, " The operation was not run."));
         return false;
     }
 
@@ -327,22 +336,35 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
 
             if (takes)
                 LeadAll();
-            else
-                WaitForWork(sleeps ? Timeout.InfiniteTimeSpan : CheckInterval);
+            else if (!WaitForWork(sleeps ? _threadIdleTime : CheckInterval) && sleeps && TryEndThread(seen))
+                return;
         }
     }
 
-    // A user's operation may have passed its thread to another one, which interrupts it after the thread has returned to the engine. The
-    // interruption means nothing here, and would end the process.
-    private void WaitForWork(TimeSpan longest)
+    // An offer that this thread has not seen yet wakes it, or starts another one if it comes after the end.
+    private bool TryEndThread(long seen)
+    {
+        using (_queue.Hold())
+        {
+            if (_isStopped || _isOffered || _offers != seen)
+                return false;
+            _thread = null;
+            return true;
+        }
+    }
+
+    // Returns false when the time is over. A user's operation may have passed its thread to another one, which interrupts it after the
+    // thread has returned to the engine. The interruption means nothing here, and would end the process.
+    private bool WaitForWork(TimeSpan longest)
     {
         try
         {
-            _work.WaitOne(longest);
+            return _work.WaitOne(longest);
         }
         catch (ThreadInterruptedException)
         {
             // The caller checks for work and waits again.
+            return true;
         }
     }
 }

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using Voron.Primitives;
 using Voron.Testing;
 
 namespace Voron.Transactions;
@@ -25,21 +26,27 @@ internal sealed class GroupCommitBatch
     private const int MaxInterrupted = 100;
 
     private readonly GroupCommitQueue _queue;
+    private readonly Engine _engine;
     private readonly long _maxBytes;
     private readonly TimeSpan _maxDuration;
     private readonly Action<int> _committed;
+    private readonly Action<Exception> _failedLate;
     private readonly List<(GroupCommitOperation Operation, Exception? Failure)> _run = [];
     private int _most = MaxOperations;
     private int _succeeded;
     private int _threadId;
     private int _interrupted;
     private GroupCommitOperation? _own;
+    private OperationContext _context;
 
-    public GroupCommitBatch(GroupCommitQueue queue, StorageOptions options, Action<int> committed)
+    public GroupCommitBatch(GroupCommitQueue queue, Engine engine, Action<int> committed, Action<Exception> failedLate)
     {
+        _failedLate = failedLate;
+        _context = new OperationContext(failedLate);
         _queue = queue;
-        _maxBytes = options.MaxGroupCommitBytes;
-        _maxDuration = options.MaxGroupCommitDuration;
+        _engine = engine;
+        _maxBytes = engine.Options.MaxGroupCommitBytes;
+        _maxDuration = engine.Options.MaxGroupCommitDuration;
         _committed = committed;
     }
 
@@ -99,12 +106,14 @@ internal sealed class GroupCommitBatch
     private void RunAndWrite(WriteTransactionBody body, ref bool isInterrupted)
     {
         var generation = body.Generation;
-        var isSubmitted = false;
+        var progress = default(CommitProgress);
+        var began = 0L;
         Exception? failure = null;
         try
         {
             RunOperations(body, ref isInterrupted);
-            body.Commit(notifiesObservers: false, ref isSubmitted);
+            began = EngineActivities.IsListening ? Stopwatch.GetTimestamp() : 0;
+            body.Commit(notifiesObservers: false, ref progress);
             _committed(_succeeded);
         }
         catch (Exception e)
@@ -115,12 +124,14 @@ internal sealed class GroupCommitBatch
         }
 
         // The interruption was meant for none of the operations. After too many in a row, the batch fails with it.
-        var isForThread = failure is ThreadInterruptedException && !isSubmitted && _interrupted++ < MaxInterrupted;
+        var isForThread = failure is ThreadInterruptedException && !progress.IsSubmitted && _interrupted++ < MaxInterrupted;
         isInterrupted |= isForThread;
         if (failure == null)
             _interrupted = 0;
-        if (!isForThread && (failure == null || isSubmitted || _run.Count <= 1 || !FailedForLackOfRoom(failure)))
+        if (!isForThread && (failure == null || progress.IsSubmitted || _run.Count <= 1 || !FailedForLackOfRoom(failure)))
         {
+            if (began != 0 && progress.Report.TransactionId != 0)
+                TraceCommit(began, progress.Report, failure);
             Answer(failure);
             _most = Math.Min(_most * 2, MaxOperations);
             return;
@@ -130,6 +141,22 @@ internal sealed class GroupCommitBatch
             _most = Math.Max(_run.Count / 2, 1);
         for (var i = _run.Count - 1; i >= 0; i--)
             _queue.PutBack(_run[i].Operation);
+    }
+
+    // Operations that failed have no part in the commit.
+    private void TraceCommit(long began, CommitReport report, Exception? failure)
+    {
+        var time = WorkTime.Since(began);
+        var trace = new SharedCommitTrace(report);
+        var parent = default(ActivityContext);
+        var operations = 0;
+        foreach (var (operation, own) in _run)
+        {
+            if (own == null)
+                parent = operation.NoteCommit(trace, isOnly: operations++ == 0);
+        }
+
+        trace.Post(_engine, time, operations, failure, parent);
     }
 
     private void RunOperations(WriteTransactionBody body, ref bool isInterrupted)
@@ -173,7 +200,6 @@ internal sealed class GroupCommitBatch
             RunInside(body, operation);
             body.Scope.ThrowIfBroken();
             body.ReleaseSavepoint(savepoint);
-            body.EndOperation();
             _run.Add((operation, null));
             _succeeded++;
             return true;
@@ -193,7 +219,6 @@ internal sealed class GroupCommitBatch
         }
         finally
         {
-            body.EndOperation();
             GiveUp(operation, failure, isNeighboursFault);
         }
 
@@ -204,15 +229,30 @@ internal sealed class GroupCommitBatch
     {
         Debug.Assert(Volatile.Read(ref _threadId) == 0, "One operation at a time must run.");
         Volatile.Write(ref _threadId, Environment.CurrentManagedThreadId);
+        var context = _context;
+        var surrounding = SynchronizationContext.Current;
+        SynchronizationContext.SetSynchronizationContext(context);
         try
         {
-            body.BeginOperation();
+            body.Operations.Begin();
             operation.Run(body);
         }
         finally
         {
+            // Handles that have escaped, perhaps to asynchronous work on another thread, end before anything else happens in the transaction.
+            body.Operations.End();
+            SynchronizationContext.SetSynchronizationContext(surrounding);
             Volatile.Write(ref _threadId, 0);
+            if (context.IsUsed)
+            {
+                context.Close();
+                _context = new OperationContext(_failedLate);
+            }
         }
+
+        if (context.IsUsed)
+            context.ThrowIfUnfinished();
+        body.Operations.ThrowIfDisposed();
     }
 
     private void GiveUp(GroupCommitOperation operation, Exception failure, bool isNeighboursFault)

@@ -4,7 +4,7 @@ using Voron.Testing;
 
 namespace Voron.Transactions;
 
-/// <summary>An operation that waits for a group commit, and its caller's wait. Pooled.</summary>
+/// <summary>An operation that waits for a group commit, and its caller's wait. Pooled by the class that knows the operation's type.</summary>
 /// <remarks>
 /// <code>
 ///   queued ──TryStart──▶ started ──Answer──▶ finished
@@ -13,21 +13,18 @@ namespace Voron.Transactions;
 ///     └───────Cancel──────────┴──────────▶ finished
 /// </code>
 /// </remarks>
-internal sealed class GroupCommitOperation : PooledCompletion
+internal abstract class GroupCommitOperation : PooledCompletion
 {
-    private const int PoolSize = 1024;
     private const int Queued = 0;
     private const int Started = 1;
     private const int Finished = 2;
 
-    private static readonly Lock PoolLock = new();
-    private static readonly Stack<GroupCommitOperation> Pool = new(PoolSize);
+    private static readonly ContextCallback RunInContext = static state => ((GroupCommitOperation)state!).Call();
 
     private Action<GroupCommitOperation>? _withdraw;
-    private Action<Delegate, WriteTransactionBody>? _call;
-    private Delegate? _operation;
     private ExecutionContext? _context;
     private WriteTransactionBody? _body;
+    private OperationTrace? _trace;
     private CancellationTokenRegistration _registration;
     private CancellationToken _cancellationToken;
     private int _state;
@@ -47,39 +44,35 @@ internal sealed class GroupCommitOperation : PooledCompletion
     /// <summary>True once the caller has been answered.</summary>
     public bool IsFinished => Volatile.Read(ref _state) == Finished;
 
+    /// <summary>The activity of the operation, if a listener wants it. Set before the operation is queued.</summary>
+    public OperationTrace? Trace
+    {
+        set => _trace = value;
+    }
+
     // The group commit may still hold an operation that can be cancelled.
     protected override bool IsReusable => !_cancellationToken.CanBeCanceled;
 
-    /// <param name="operation">The caller's operation.</param>
-    /// <param name="call">Calls it with the transaction that it shares.</param>
+    /// <summary>Makes the operation one that waits to be started. Called once after it was taken from its pool, or created.</summary>
     /// <param name="withdraw">Takes it out of the queue when its caller cancels it.</param>
-    public static GroupCommitOperation Rent(
-        Delegate operation, Action<Delegate, WriteTransactionBody> call, Action<GroupCommitOperation> withdraw)
+    /// <param name="flowsContext">
+    /// True to run it in the execution context of the calling thread, unless the flow is suppressed there; false for the default context.
+    /// </param>
+    public void Prepare(Action<GroupCommitOperation> withdraw, bool flowsContext)
     {
-        GroupCommitOperation? rented;
-        using (Uninterrupted.Hold(PoolLock))
-            Pool.TryPop(out rented);
-        Debug.Assert(rented == null || rented._state == Finished, "An operation of the pool must have finished.");
-        rented ??= new GroupCommitOperation();
-        rented._withdraw = withdraw;
-        rented._call = call;
-        rented._operation = operation;
-        rented._context = ExecutionContext.Capture();
-        Volatile.Write(ref rented._state, Queued);
-        return rented;
+        Debug.Assert(_context == null && !IsInQueue, "An operation must have finished before it is used again.");
+        _context = (flowsContext ? ExecutionContext.Capture() : null) ?? DefaultContext.Value;
+        _withdraw = withdraw;
+        Volatile.Write(ref _state, Queued);
     }
 
-    /// <summary>Returns the caller's task. Cancelling withdraws an operation that has not been started; otherwise it only ends the wait.</summary>
-    public ValueTask Begin(CancellationToken cancellationToken)
+    /// <summary>Lets the caller cancel. That withdraws an operation that has not been started; otherwise it only ends the wait.</summary>
+    public void Begin(CancellationToken cancellationToken)
     {
-        var task = Task;
-        if (cancellationToken.CanBeCanceled)
-        {
-            _cancellationToken = cancellationToken;
-            _registration = cancellationToken.UnsafeRegister(static state => ((GroupCommitOperation)state!).Cancel(), this);
-        }
-
-        return task;
+        if (!cancellationToken.CanBeCanceled)
+            return;
+        _cancellationToken = cancellationToken;
+        _registration = cancellationToken.UnsafeRegister(static state => ((GroupCommitOperation)state!).Cancel(), this);
     }
 
     /// <summary>Notes that the caller is going to block in <see cref="WaitUntilFinishedOrLeading"/>.</summary>
@@ -131,25 +124,34 @@ internal sealed class GroupCommitOperation : PooledCompletion
         return isFirst;
     }
 
-    /// <summary>Runs the operation in the execution context of its caller, on the thread that runs the batch.</summary>
+    /// <summary>
+    /// Runs the operation in the execution context of its caller, on the thread that runs the batch, whose own context it can neither see nor
+    /// change.
+    /// </summary>
     public void Run(WriteTransactionBody body)
     {
         Debug.Assert(Volatile.Read(ref _state) != Queued, "An operation must be started before it is run.");
-        if (_context == null)
-        {
-            _call!(_operation!, body);
-            return;
-        }
-
         _body = body;
         try
         {
-            ExecutionContext.Run(_context, static state => ((GroupCommitOperation)state!).RunInContext(), this);
+            ExecutionContext.Run(_context!, RunInContext, this);
         }
         finally
         {
             _body = null;
         }
+    }
+
+    /// <summary>Notes the commit that has the operation's changes. Called before the operation is answered.</summary>
+    /// <param name="commit">The commit.</param>
+    /// <param name="isOnly">True if the commit has no other operation so far.</param>
+    /// <returns>The activity that the commit belongs to as long as this operation is the only one; the default value for none.</returns>
+    public ActivityContext NoteCommit(SharedCommitTrace commit, bool isOnly)
+    {
+        if (Volatile.Read(ref _trace) is not { } trace)
+            return default;
+        trace.Commit = commit;
+        return isOnly ? trace.Context : default;
     }
 
     /// <summary>Answers the caller, unless it has cancelled the wait.</summary>
@@ -158,37 +160,56 @@ internal sealed class GroupCommitOperation : PooledCompletion
         if (Interlocked.Exchange(ref _state, Finished) == Finished)
             return;
         _registration.Dispose();
+        EndTrace(failure);
         Complete(failure);
     }
 
-    protected override void Return()
+    /// <summary>Calls the caller's operation with the transaction that it shares.</summary>
+    protected abstract void Call(WriteTransactionBody body);
+
+    /// <summary>Drops the caller's objects, which must not stay in memory because of the pool.</summary>
+    protected abstract void Clear();
+
+    /// <summary>Returns the object to the pool of its class.</summary>
+    protected abstract void ReturnToPool();
+
+    protected sealed override void Return()
     {
         Debug.Assert(_state == Finished && !IsInQueue, "An operation must have finished, and left the queue, before it is used again.");
-        _operation = null;
+        Clear();
         _context = null;
         _withdraw = null;
-        _call = null;
+        _trace = null;
         _leads = false;
         _wasInterrupted = false;
         IsBlocking = false;
-        using (Uninterrupted.Hold(PoolLock))
-        {
-            if (Pool.Count < PoolSize)
-                Pool.Push(this);
-        }
+        ReturnToPool();
     }
 
-    private void RunInContext() => _call!(_operation!, _body!);
+    private void Call() => Call(_body!);
 
     private void Cancel()
     {
-        if (Interlocked.Exchange(ref _state, Finished) == Finished)
+        var state = Interlocked.Exchange(ref _state, Finished);
+        if (state == Finished)
             return;
 
-        // A cancelled operation must not stay in memory because others still wait.
-        _withdraw!(this);
-        _operation = null;
-        _context = null;
-        Complete(new OperationCanceledException(_cancellationToken));
+        // A cancelled operation must not stay in memory because others still wait. One that has been started is in use.
+        if (state == Queued)
+        {
+            _withdraw!(this);
+            Clear();
+            _context = null;
+        }
+
+        var failure = new OperationCanceledException(_cancellationToken);
+        EndTrace(failure);
+        Complete(failure);
+    }
+
+    private void EndTrace(Exception? failure)
+    {
+        if (_trace != null)
+            Interlocked.Exchange(ref _trace, null)?.End(failure);
     }
 }

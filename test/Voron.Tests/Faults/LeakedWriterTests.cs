@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using Voron.Torture.Harness;
 
 namespace Voron.Tests.Faults;
 
@@ -85,7 +86,7 @@ public sealed class LeakedWriterTests
         {
             BackgroundFlush = false,
             LeakGrace = TimeSpan.Zero,
-            Logger = new ThrowingLogger(),
+            LoggerFactory = OneLoggerFactory.Of(new ThrowingLogger()),
         });
         FaultTestKit.Put(environment, 1, [1]);
         Leak(environment);
@@ -100,7 +101,7 @@ public sealed class LeakedWriterTests
         BackgroundFlush = false,
         CaptureTransactionStacks = isTracked,
         LeakGrace = TimeSpan.Zero,
-        Logger = logger,
+        LoggerFactory = OneLoggerFactory.Of(logger),
     };
 
     private static void WaitForLeaks(StorageEnvironment environment, int count)
